@@ -1,0 +1,79 @@
+// Package clusterapi holds the facts about a cluster that the machine
+// clusterapi decides on, and the questions it asks of them. Nothing here
+// looks, waits or remembers: facts come in, answers go out.
+package clusterapi
+
+import "github.com/capstan-capi/capstan/machine"
+
+// MaxRevisions is how many revisions ClusterAPI.status can list; the CRD of
+// clusterapis.operator.openshift.io refuses more.
+const MaxRevisions = 16
+
+// Facts is what one look at the cluster has shown. Zero values mean "not seen".
+type Facts struct {
+	// ClusterAPI says that the ClusterAPI object named cluster exists.
+	ClusterAPI bool `yaml:"clusterAPI"`
+	// Platform is Infrastructure cluster's status.platformStatus.type; empty while there is none.
+	Platform string `yaml:"platform"`
+	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why.
+	Wanted   string `yaml:"wanted"`
+	Planning string `yaml:"planning"`
+	// Images counts the provider images that are at hand.
+	Images int `yaml:"images"`
+	// Latest and Current are the content IDs of the newest listed revision and of the one fully applied;
+	// LatestNumber and CurrentNumber are their revision numbers, zero for none.
+	Latest        string `yaml:"latest"`
+	Current       string `yaml:"current"`
+	LatestNumber  int64  `yaml:"latestNumber"`
+	CurrentNumber int64  `yaml:"currentNumber"`
+	// Listed counts the revisions in status; Older those before the latest that are listed or still have an inventory.
+	Listed int `yaml:"listed"`
+	Older  int `yaml:"older"`
+	// Applied tells how the latest revision stands, Orphans what only older revisions had.
+	Applied Applied `yaml:"applied"`
+	Orphans Orphans `yaml:"orphans"`
+	// Inputs is a fingerprint of all that people can change; empty while it cannot be told.
+	Inputs string `yaml:"inputs"`
+	// Then is what the record remembers of how the present state was entered.
+	Then Then `yaml:"-"`
+}
+
+// Applied tells how far a revision is applied. Known is false until enough was seen.
+type Applied struct {
+	Known    bool `yaml:"known"`
+	Complete bool `yaml:"complete"`
+	// Done of Total objects are as they should be.
+	Done  int `yaml:"done"`
+	Total int `yaml:"total"`
+	// Why names what is missing, or what has not been seen.
+	Why string `yaml:"why"`
+}
+
+// Orphans tells how many objects are left that only older revisions had.
+// Objects that are retained for their users' data do not count.
+type Orphans struct {
+	Known bool   `yaml:"known"`
+	Left  int    `yaml:"left"`
+	Why   string `yaml:"why"`
+}
+
+// Then is how things stood when the present state was entered.
+type Then struct {
+	Event   machine.Event
+	Inputs  string
+	Done    int
+	Failing bool
+}
+
+// Progress counts steps done over the whole path from image to installed.
+func Progress(f Facts) (done int, known bool) {
+	return f.Images + f.Applied.Done - f.Orphans.Left, f.Applied.Known || f.LatestNumber == 0
+}
+
+// Inputs is the fingerprint whose change is a reason to try again.
+func Inputs(f Facts) string { return f.Inputs }
+
+// Recall copies what the record remembers into the facts.
+func Recall(f *Facts, r machine.Record) {
+	f.Then = Then{Event: r.LastEvent, Inputs: r.Entry.Inputs, Done: r.Entry.Done, Failing: r.Failure != nil}
+}

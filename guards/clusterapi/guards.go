@@ -1,0 +1,160 @@
+package clusterapi
+
+import (
+	"fmt"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// The events whose causes Recovered tells apart.
+const (
+	ProgressStalled    machine.Event = "ProgressStalled"
+	FailureEstablished machine.Event = "FailureEstablished"
+	GateLost           machine.Event = "GateLost"
+)
+
+// ClusterAPIExists asks for the object that revisions are written to.
+var ClusterAPIExists = machine.Guard[Facts]{
+	Name: "ClusterAPIExists",
+	Doc:  "The ClusterAPI object named cluster exists.",
+	Ask: func(f Facts) machine.Answer {
+		return machine.Say(f.ClusterAPI, unless(f.ClusterAPI, "ClusterAPI cluster does not exist; create it to begin"))
+	},
+}
+
+// PlatformKnown asks for the platform that profiles are chosen by.
+var PlatformKnown = machine.Guard[Facts]{
+	Name: "PlatformKnown",
+	Doc:  "Infrastructure cluster has a status.platformStatus.",
+	Ask: func(f Facts) machine.Answer {
+		if f.Platform == "" {
+			return machine.SayNo("Infrastructure cluster has no status.platformStatus yet")
+		}
+		return machine.SayYes("the platform is " + f.Platform)
+	},
+}
+
+// LatestIsWanted asks whether the newest listed revision is what the inputs ask for.
+var LatestIsWanted = machine.Guard[Facts]{
+	Name: "LatestIsWanted",
+	Doc:  "The newest listed revision has the content that images, platform and ClusterAPI spec ask for.",
+	Ask: func(f Facts) machine.Answer {
+		switch {
+		case f.Wanted == "":
+			return machine.SayUnknown(f.Planning)
+		case f.LatestNumber == 0:
+			return machine.SayNo("no revision is listed")
+		case f.Latest != f.Wanted:
+			return machine.SayNo(fmt.Sprintf("content %s is wanted, revision %d has %s", id(f.Wanted), f.LatestNumber, id(f.Latest)))
+		}
+		return machine.SayYes(fmt.Sprintf("revision %d has the wanted content %s", f.LatestNumber, id(f.Wanted)))
+	},
+}
+
+// LatestIsCurrent asks whether the newest listed revision has been fully applied before.
+var LatestIsCurrent = machine.Guard[Facts]{
+	Name: "LatestIsCurrent",
+	Doc:  "The newest listed revision is status.currentRevision: it has been fully applied.",
+	Ask: func(f Facts) machine.Answer {
+		return machine.Say(f.LatestNumber != 0 && f.LatestNumber == f.CurrentNumber, "")
+	},
+}
+
+// OlderGone asks whether anything is left of older revisions.
+var OlderGone = machine.Guard[Facts]{
+	Name: "OlderGone",
+	Doc:  "No older revision is listed or has an inventory left.",
+	Ask: func(f Facts) machine.Answer {
+		return machine.Say(f.Older == 0, unless(f.Older == 0, fmt.Sprintf("%d older revisions are left", f.Older)))
+	},
+}
+
+// RoomLeft asks whether one more revision can be listed.
+var RoomLeft = machine.Guard[Facts]{
+	Name: "RoomLeft",
+	Doc:  "Fewer than 16 revisions are listed, so one more can be added.",
+	Ask: func(f Facts) machine.Answer {
+		if f.Listed >= MaxRevisions {
+			return machine.SayNo(fmt.Sprintf("%d revisions are listed in ClusterAPI.status, and the API allows no more; remove one that never became current", f.Listed))
+		}
+		return machine.SayYes(fmt.Sprintf("%d of %d revisions are listed", f.Listed, MaxRevisions))
+	},
+}
+
+// RevisionIsApplied asks whether all waves are applied and all probes pass.
+var RevisionIsApplied = machine.Guard[Facts]{
+	Name: "RevisionIsApplied",
+	Doc:  "Every wave of the newest revision is applied and its probes pass.",
+	Ask: func(f Facts) machine.Answer {
+		switch {
+		case !f.Applied.Known:
+			return machine.SayUnknown(f.Applied.Why)
+		case f.Applied.Complete:
+			return machine.SayYes(fmt.Sprintf("all %d objects of revision %d are applied", f.Applied.Total, f.LatestNumber))
+		}
+		return machine.SayNo(f.Applied.Why)
+	},
+}
+
+// OrphansAreGone asks whether pruning is done.
+var OrphansAreGone = machine.Guard[Facts]{
+	Name: "OrphansAreGone",
+	Doc:  "Nothing is left that only older revisions had; objects retained for their data do not count.",
+	Ask: func(f Facts) machine.Answer {
+		switch {
+		case !f.Orphans.Known:
+			return machine.SayUnknown(f.Orphans.Why)
+		case f.Orphans.Left > 0:
+			return machine.SayNo(f.Orphans.Why)
+		}
+		return machine.SayYes("nothing is left that only older revisions had")
+	},
+}
+
+// CauseIsGone asks whether what led to Degraded has passed.
+var CauseIsGone = machine.Guard[Facts]{
+	Name: "CauseIsGone",
+	Doc:  "What led to Degraded has passed: the work succeeds again, objects make progress again, or the probes pass again.",
+	Ask: func(f Facts) machine.Answer {
+		if f.Then.Failing {
+			return machine.SayNo("")
+		}
+		done, known := Progress(f)
+		switch f.Then.Event {
+		case ProgressStalled:
+			if !f.Applied.Complete && (!known || done <= f.Then.Done) {
+				return machine.SayNo(f.Applied.Why)
+			}
+			return machine.SayYes("there is progress again")
+		case GateLost:
+			if !f.Applied.Complete {
+				return machine.SayNo(f.Applied.Why)
+			}
+			return machine.SayYes("the probes pass again")
+		}
+		return machine.SayYes("the last try met no error")
+	},
+}
+
+// InputChanged asks whether people have changed something since.
+var InputChanged = machine.Guard[Facts]{
+	Name: "InputChanged",
+	Doc:  "An input has changed since: images, platform, ClusterAPI spec, release version or TLS profile.",
+	Ask: func(f Facts) machine.Answer {
+		if f.Inputs == "" {
+			return machine.SayUnknown("")
+		}
+		return machine.Say(f.Inputs != f.Then.Inputs, unless(f.Inputs == f.Then.Inputs, "an input has changed"))
+	},
+}
+
+// unless returns the text where is is false.
+func unless(is bool, text string) string {
+	if is {
+		return ""
+	}
+	return text
+}
+
+// id shortens a content ID as revision names do.
+func id(content string) string { return content[:min(len(content), 8)] }

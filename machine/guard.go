@@ -1,0 +1,172 @@
+package machine
+
+import "strings"
+
+// Truth is what a guard answers. The zero value is Unknown.
+type Truth int
+
+// Unknown means not enough has been seen to tell; it never moves anything.
+const (
+	Unknown Truth = iota
+	No
+	Yes
+)
+
+func (t Truth) String() string {
+	return [...]string{"Unknown", "No", "Yes"}[t]
+}
+
+// Answer is a truth and why. The reason of a No or an Unknown is the waiting
+// message people see; empty means there is nothing useful to say.
+type Answer struct {
+	Truth  Truth
+	Reason string
+}
+
+// SayYes, SayNo and SayUnknown make answers.
+func SayYes(reason string) Answer { return Answer{Yes, reason} }
+
+// SayNo answers that it has been seen not to be so.
+func SayNo(reason string) Answer { return Answer{No, reason} }
+
+// SayUnknown answers that not enough has been seen.
+func SayUnknown(reason string) Answer { return Answer{Unknown, reason} }
+
+// Say answers Yes or No.
+func Say(is bool, reason string) Answer {
+	if is {
+		return SayYes(reason)
+	}
+	return SayNo(reason)
+}
+
+// Guard is a question about facts: an atom with Ask, or a combination of
+// guards made by [Not], [All] and [Any]. It has no context, client or clock.
+type Guard[F any] struct {
+	Name string
+	Doc  string
+	Ask  func(F) Answer
+
+	combine combination
+	parts   []Guard[F]
+}
+
+type combination int
+
+const (
+	atom combination = iota
+	notOf
+	allOf
+	anyOf
+)
+
+// Not is Yes where g is No and the other way round; Unknown stays Unknown.
+func Not[F any](g Guard[F]) Guard[F] {
+	return Guard[F]{Name: "not " + g.Name, combine: notOf, parts: []Guard[F]{g}}
+}
+
+// All is No as soon as one part is No, else Unknown as soon as one is Unknown.
+func All[F any](parts ...Guard[F]) Guard[F] {
+	return Guard[F]{Name: joinNames(parts, " and "), combine: allOf, parts: parts}
+}
+
+// Any is Yes as soon as one part is Yes, else Unknown as soon as one is Unknown.
+func Any[F any](parts ...Guard[F]) Guard[F] {
+	return Guard[F]{Name: joinNames(parts, " or "), combine: anyOf, parts: parts}
+}
+
+// Answer asks the guard. The reason is that of the part that decided.
+func (g Guard[F]) Answer(facts F) Answer {
+	switch g.combine {
+	case notOf:
+		answer := g.parts[0].Answer(facts)
+		switch answer.Truth {
+		case Yes:
+			return SayNo("")
+		case No:
+			return SayYes(answer.Reason)
+		}
+		return answer
+	case allOf:
+		return decide(g.parts, facts, No, Yes)
+	case anyOf:
+		return decide(g.parts, facts, Yes, No)
+	}
+	return g.Ask(facts)
+}
+
+// decide answers with the first part that says decisive; without one, with
+// Unknown if any part is; else all parts say rest and their reasons add up.
+func decide[F any](parts []Guard[F], facts F, decisive, rest Truth) Answer {
+	open, reasons := Answer{Truth: rest}, []string{}
+	for _, part := range parts {
+		answer := part.Answer(facts)
+		switch {
+		case answer.Truth == decisive:
+			return answer
+		case answer.Truth == Unknown && open.Truth != Unknown:
+			open = answer
+		case answer.Reason != "":
+			reasons = append(reasons, answer.Reason)
+		}
+	}
+	if open.Truth == rest {
+		open.Reason = strings.Join(reasons, "; ")
+	}
+	return open
+}
+
+// Atoms returns the questions at the leaves, each once, in order of first use.
+func (g Guard[F]) Atoms() []Guard[F] {
+	if g.combine == atom {
+		if g.Ask == nil {
+			return nil
+		}
+		return []Guard[F]{g}
+	}
+	var atoms []Guard[F]
+	seen := map[string]bool{}
+	for _, part := range g.parts {
+		for _, a := range part.Atoms() {
+			if !seen[a.Name] {
+				seen[a.Name] = true
+				atoms = append(atoms, a)
+			}
+		}
+	}
+	return atoms
+}
+
+// Given returns the same guard with its atoms answering from a map instead of
+// the facts; atoms not in the map are Unknown. Tests use it to walk through
+// every assignment.
+func (g Guard[F]) Given(answers map[string]Truth) Guard[F] {
+	if g.combine == atom {
+		if g.Ask == nil {
+			return g
+		}
+		truth := answers[g.Name]
+		g.Ask = func(F) Answer { return Answer{truth, g.Name + " is " + truth.String()} }
+		return g
+	}
+	parts := make([]Guard[F], len(g.parts))
+	for i, part := range g.parts {
+		parts[i] = part.Given(answers)
+	}
+	g.parts = parts
+	return g
+}
+
+// Asked reports whether there is a question at all.
+func (g Guard[F]) Asked() bool { return g.Ask != nil || g.combine != atom }
+
+func joinNames[F any](parts []Guard[F], with string) string {
+	names := make([]string, len(parts))
+	for i, part := range parts {
+		names[i] = part.Name
+		if (part.combine == allOf || part.combine == anyOf) && len(parts) > 1 {
+			names[i] = "(" + part.Name + ")"
+		}
+	}
+	return strings.Join(names, with)
+}

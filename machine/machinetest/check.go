@@ -1,0 +1,172 @@
+// Package machinetest proves tables and plays stories on them. Check walks
+// through every state and every assignment of answers; Play runs the stories
+// that a machine keeps under testdata. It knows no machine and needs no world.
+package machinetest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+var update = flag.Bool("update", false, "write the generated state diagrams instead of comparing them")
+
+// Check proves what every table must keep. diagram is the path of its
+// generated page; `go test -update` writes it.
+func Check[F, E any](t *testing.T, table machine.Table[F, E], diagram string) {
+	t.Run("the structure is sound and every row has a sentence", func(t *testing.T) {
+		if err := table.Validate(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("no two moves of one rank are ever possible together, and every move fires", func(t *testing.T) {
+		checkChoices(t, table)
+	})
+	t.Run("all Unknown moves nothing", func(t *testing.T) { checkUnknown(t, table) })
+	t.Run("events that a state does not have are refused", func(t *testing.T) { checkIllegal(t, table) })
+	t.Run("a failing effect leaves the state as it was", func(t *testing.T) { checkEffects(t, table) })
+	t.Run("the order of rows has no meaning", func(t *testing.T) { checkShuffled(t, table) })
+	t.Run("the generated diagram is fresh", func(t *testing.T) { checkDiagram(t, table.Page(), diagram) })
+}
+
+func checkChoices[F, E any](t *testing.T, table machine.Table[F, E]) {
+	fired := map[string]bool{}
+	for _, s := range situations(table) {
+		outcome, err := play(s, table, nil)
+		var ambiguous *machine.AmbiguousError
+		if errors.As(err, &ambiguous) {
+			t.Fatalf("%v, when %s", err, s)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+		if outcome.Moved != nil {
+			fired[string(outcome.Moved.From)+" "+string(outcome.Moved.Event)] = true
+		}
+	}
+	for _, move := range table.Moves {
+		for _, from := range move.From {
+			if !fired[string(from)+" "+string(move.On)] {
+				t.Errorf("no answers at all make the move on %s from %s", move.On, from)
+			}
+		}
+	}
+}
+
+func checkUnknown[F, E any](t *testing.T, table machine.Table[F, E]) {
+	for _, row := range table.States {
+		outcome, err := play(situation{state: row.Name}, table, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if outcome.Moved != nil {
+			t.Errorf("in %s with all answers Unknown %s moved to %s", row.Name, outcome.Moved.Event, outcome.Moved.To)
+		}
+	}
+}
+
+func checkIllegal[F, E any](t *testing.T, table machine.Table[F, E]) {
+	legal := map[string]bool{}
+	events := map[machine.Event]bool{}
+	for _, move := range table.Moves {
+		events[move.On] = true
+		for _, from := range move.From {
+			legal[string(from)+" "+string(move.On)] = true
+		}
+	}
+	for _, row := range table.States {
+		for event := range events {
+			err := table.Legal(t.Context(), row.Name, event)
+			if is := err == nil; is != legal[string(row.Name)+" "+string(event)] {
+				t.Errorf("%s in %s: legal is %v (%v)", event, row.Name, is, err)
+			}
+		}
+	}
+}
+
+func checkEffects[F, E any](t *testing.T, table machine.Table[F, E]) {
+	broken := errors.New("the effect fails")
+	for _, s := range situations(table) {
+		outcome, err := play(s, table, broken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if errors.Is(outcome.Failure, broken) && (outcome.Moved != nil || outcome.State != s.state) {
+			t.Errorf("in %s a failing effect moved to %s, when %s", s.state, outcome.State, s)
+		}
+	}
+}
+
+func checkShuffled[F, E any](t *testing.T, table machine.Table[F, E]) {
+	shuffled := table.Rehearse(nil, func(string) error { return nil })
+	rand.Shuffle(len(shuffled.Moves), func(i, j int) {
+		shuffled.Moves[i], shuffled.Moves[j] = shuffled.Moves[j], shuffled.Moves[i]
+	})
+	for _, s := range situations(table) {
+		one, err := play(s, table, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := play(s, shuffled, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one.State != other.State || one.Reason != other.Reason || one.Did != other.Did {
+			t.Errorf("shuffling the rows changed %s to %s, when %s", one.State, other.State, s)
+		}
+	}
+}
+
+func checkDiagram(t *testing.T, page, path string) {
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("reading the diagram: %v; run `make diagrams`", err)
+	}
+	if string(have) != page {
+		t.Errorf("%s is stale; run `make diagrams` and look at what changed", path)
+	}
+}
+
+// play makes one pass over the table in a situation; work succeeds, effects return broken.
+func play[F, E any](s situation, table machine.Table[F, E], broken error) (machine.Outcome, error) {
+	effects := map[string]bool{}
+	var events []machine.Event
+	for _, move := range table.Moves {
+		effects[move.Do.Name] = true
+		events = append(events, move.On)
+	}
+	rehearsed := table.Rehearse(s.answersOrNone(), func(name string) error {
+		if effects[name] {
+			return broken
+		}
+		return nil
+	})
+	rehearsed.Recall, rehearsed.Progress, rehearsed.Inputs = nil, nil, nil
+	m := machine.Machine[F, E]{
+		Table: rehearsed,
+		Observe: func(context.Context) (F, E, error) {
+			var facts F
+			var env E
+			return facts, env, nil
+		},
+		Store: &memory[F]{record: s.record(events), found: true},
+		Now:   func() time.Time { return noon },
+	}
+	return m.Step(context.Background())
+}

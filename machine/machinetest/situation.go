@@ -1,0 +1,124 @@
+package machinetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// situation is one row of the truth table: a state, an answer for every atom
+// on the moves that leave it, and what time and errors have done.
+type situation struct {
+	state   machine.State
+	answers map[string]machine.Truth
+	// lasted says that guards which have to last have said Yes for long enough.
+	lasted  bool
+	stalled bool
+	failing bool
+	forGood bool
+}
+
+func (s situation) String() string {
+	var parts []string
+	for name, truth := range s.answers {
+		parts = append(parts, name+"="+truth.String())
+	}
+	slices.Sort(parts)
+	return fmt.Sprintf("%s (lasted=%v stalled=%v failing=%v forGood=%v)", strings.Join(parts, " "), s.lasted, s.stalled, s.failing, s.forGood)
+}
+
+// answersOrNone leaves every atom Unknown where nothing is said.
+func (s situation) answersOrNone() map[string]machine.Truth {
+	if s.answers == nil {
+		return map[string]machine.Truth{}
+	}
+	return s.answers
+}
+
+// situations are all of them: 3^n assignments per state, times the marks of time and errors.
+func situations[F, E any](table machine.Table[F, E]) []situation {
+	var all []situation
+	for _, row := range table.States {
+		var atoms []string
+		for _, move := range table.Leaving(row.Name) {
+			for _, atom := range move.If.Atoms() {
+				if !slices.Contains(atoms, atom.Name) {
+					atoms = append(atoms, atom.Name)
+				}
+			}
+		}
+		for _, answers := range assignments(atoms) {
+			for bits := range 16 {
+				all = append(all, situation{
+					state: row.Name, answers: answers,
+					lasted: bits&1 > 0, stalled: bits&2 > 0, failing: bits&4 > 0, forGood: bits&8 > 0,
+				})
+			}
+		}
+	}
+	return all
+}
+
+func assignments(atoms []string) []map[string]machine.Truth {
+	rows := []map[string]machine.Truth{{}}
+	for _, atom := range atoms {
+		var longer []map[string]machine.Truth
+		for _, row := range rows {
+			for _, truth := range []machine.Truth{machine.Unknown, machine.No, machine.Yes} {
+				next := map[string]machine.Truth{atom: truth}
+				for k, v := range row {
+					next[k] = v
+				}
+				longer = append(longer, next)
+			}
+		}
+		rows = longer
+	}
+	return rows
+}
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// longAgo is before any deadline that counts up to noon could begin.
+var longAgo = noon.Add(-1000 * time.Hour)
+
+func (s situation) record(events []machine.Event) machine.Record {
+	record := machine.Record{State: s.state, Since: noon, Progress: machine.Progress{Since: noon}}
+	if s.stalled {
+		record.Progress.Since = longAgo
+	}
+	if s.failing || s.forGood {
+		record.Failure = &machine.Failure{Message: "an error", ForGood: s.forGood, Since: noon}
+		if s.failing {
+			record.Failure.Since = longAgo
+		}
+	}
+	if s.lasted {
+		record.Held = map[machine.Event]time.Time{}
+		for _, event := range events {
+			record.Held[event] = longAgo
+		}
+	}
+	return record
+}
+
+// memory is a store that forgets when the test ends.
+type memory[F any] struct {
+	record machine.Record
+	found  bool
+	saves  int
+}
+
+func (m *memory[F]) Load(context.Context) (machine.Record, bool, error) {
+	return m.record, m.found, nil
+}
+
+func (m *memory[F]) Save(_ context.Context, record machine.Record, _ F) error {
+	m.record, m.found = record, true
+	m.saves++
+	return nil
+}

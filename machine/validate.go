@@ -1,0 +1,142 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Validate reports every mistake of structure in a table at once: unknown or
+// doubled names, two moves for one event and state, a move without exactly one
+// trigger, an effect whose failure leads nowhere, a working state without a
+// deadline, a dead end, a missing sentence of documentation.
+func (t Table[F, E]) Validate() error {
+	var problems []error
+	problem := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf("machine %s: "+format, append([]any{t.Name}, args...)...))
+	}
+	if _, ok := t.State(t.Start); !ok {
+		problem("the start state %q is not declared", t.Start)
+	}
+	if !isSentence(t.Doc) {
+		problem("has no doc sentence")
+	}
+	seen := map[State]bool{}
+	for _, row := range t.States {
+		if seen[row.Name] {
+			problem("state %s is declared twice", row.Name)
+		}
+		seen[row.Name] = true
+		t.validateState(row, problem)
+	}
+	taken := map[string]State{}
+	for _, move := range t.Moves {
+		t.validateMove(move, problem)
+		for _, from := range move.From {
+			key := string(from) + " " + string(move.On)
+			if to, twice := taken[key]; twice {
+				problem("%s leaves %s twice, to %s and to %s", move.On, from, to, move.To)
+			}
+			taken[key] = move.To
+		}
+	}
+	for _, row := range t.States {
+		if !t.reachesRest(row.Name, map[State]bool{}) {
+			problem("no rest state can be reached from %s", row.Name)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (t Table[F, E]) validateState(row StateRow[E], problem func(string, ...any)) {
+	if !isSentence(row.Doc) {
+		problem("state %s has no doc sentence", row.Name)
+	}
+	if row.Work.Run != nil && (row.Work.Name == "" || !isSentence(row.Work.Doc)) {
+		problem("the work of state %s has no name or no doc sentence", row.Name)
+	}
+	leaving, deadline := t.Leaving(row.Name), false
+	for _, move := range leaving {
+		deadline = deadline || move.Stalled > 0
+	}
+	switch {
+	case row.Final && len(leaving) > 0:
+		problem("state %s is final, and %s leaves it", row.Name, leaving[0].On)
+	case !row.Final && len(leaving) == 0:
+		problem("no move leaves state %s, and it is not final", row.Name)
+	case !row.Rest && !row.Final && !deadline:
+		problem("state %s is not at rest and has no deadline", row.Name)
+	}
+}
+
+func (t Table[F, E]) validateMove(move Move[F, E], problem func(string, ...any)) {
+	triggers := 0
+	for _, is := range []bool{move.If.Asked(), move.Stalled > 0, move.Failing > 0} {
+		if is {
+			triggers++
+		}
+	}
+	if triggers != 1 {
+		problem("move %s has %d triggers, it needs exactly one of If, Stalled and Failing", move.On, triggers)
+	}
+	if move.For > 0 && !move.If.Asked() {
+		problem("move %s has For without If", move.On)
+	}
+	if move.Urgent && !move.If.Asked() {
+		problem("move %s is urgent without a guard", move.On)
+	}
+	for _, atom := range move.If.Atoms() {
+		if atom.Name == "" || !isSentence(atom.Doc) {
+			problem("a guard of move %s (%q) has no name or no doc sentence", move.On, atom.Name)
+		}
+	}
+	if !isSentence(move.Doc) {
+		problem("move %s has no doc sentence", move.On)
+	}
+	if move.Do.Run != nil && (move.Do.Name == "" || !isSentence(move.Do.Doc)) {
+		problem("the effect of move %s has no name or no doc sentence", move.On)
+	}
+	if _, ok := t.State(move.To); !ok {
+		problem("move %s leads to %q, which is not declared", move.On, move.To)
+	}
+	for _, from := range move.From {
+		if _, ok := t.State(from); !ok {
+			problem("move %s leaves %q, which is not declared", move.On, from)
+		}
+		if from == move.To {
+			problem("move %s leads from %s to itself", move.On, from)
+		}
+		if move.Do.Run != nil && !t.hasFailureEdge(from) {
+			problem("the effect of move %s can fail in %s, which has no failure edge", move.On, from)
+		}
+	}
+}
+
+// hasFailureEdge reports whether an error that lasts leads out of the state.
+func (t Table[F, E]) hasFailureEdge(state State) bool {
+	for _, move := range t.Leaving(state) {
+		if move.Failing > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (t Table[F, E]) reachesRest(from State, visited map[State]bool) bool {
+	row, ok := t.State(from)
+	if !ok || visited[from] {
+		return false
+	}
+	if row.Rest || row.Final {
+		return true
+	}
+	visited[from] = true
+	for _, move := range t.Leaving(from) {
+		if t.reachesRest(move.To, visited) {
+			return true
+		}
+	}
+	return false
+}
+
+func isSentence(doc string) bool { return strings.HasSuffix(doc, ".") && len(doc) > 10 }
