@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// UserAgent is what the cluster's own requests carry in the audit log.
+const UserAgent = "e2e-cluster"
+
+// administrators is the group that RBAC lets do everything.
+const administrators = "system:masters"
+
+// Config is an administrator's access, without client-side rate limits. Each
+// call returns a copy that the caller may change.
+func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.admin) }
+
+// ConfigFor is the access of any user, with exactly the rights that RBAC gives
+// the user and groups. A service account is the user
+// system:serviceaccount:<namespace>:<name>.
+func (c *Cluster) ConfigFor(user string, groups ...string) (*rest.Config, error) {
+	client, err := c.authority.client(user, groups...)
+	if err != nil {
+		return nil, fmt.Errorf("certifying user %s: %w", user, err)
+	}
+	return &rest.Config{
+		Host:      c.url(),
+		UserAgent: UserAgent,
+		QPS:       -1,
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData:   c.authority.bundle(),
+			CertData: client.cert,
+			KeyData:  client.key,
+		},
+	}, nil
+}
+
+// Kubeconfig is the path of a kubeconfig with an administrator's access.
+func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, adminKubeconfig) }
+
+// KubeconfigFor writes a kubeconfig with the access of ConfigFor into the
+// cluster's folder and returns its path.
+func (c *Cluster) KubeconfigFor(user string, groups ...string) (string, error) {
+	name := strings.NewReplacer(":", "-", "/", "-").Replace(user) + ".user.kubeconfig"
+	return c.writeKubeconfig(name, user, groups...)
+}
+
+const adminKubeconfig = "admin.kubeconfig"
+
+func (c *Cluster) writeKubeconfig(name, user string, groups ...string) (string, error) {
+	client, err := c.authority.client(user, groups...)
+	if err != nil {
+		return "", fmt.Errorf("certifying user %s: %w", user, err)
+	}
+	const here = "capstan"
+	config := clientcmdapi.Config{
+		Clusters: map[string]*clientcmdapi.Cluster{
+			here: {Server: c.url(), CertificateAuthorityData: c.authority.bundle()},
+		},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{
+			here: {ClientCertificateData: client.cert, ClientKeyData: client.key},
+		},
+		Contexts: map[string]*clientcmdapi.Context{
+			here: {Cluster: here, AuthInfo: here},
+		},
+		CurrentContext: here,
+	}
+	path := filepath.Join(c.dir, name)
+	if err := clientcmd.WriteToFile(config, path); err != nil {
+		return "", fmt.Errorf("writing the kubeconfig of user %s: %w", user, err)
+	}
+	return path, nil
+}
+
+func (c *Cluster) url() string { return fmt.Sprintf("https://127.0.0.1:%d", c.port.number) }
+
+// writeCredentials puts everything that the processes read into the folder.
+func (c *Cluster) writeCredentials() error {
+	serving, err := c.authority.server("127.0.0.1", "localhost", serviceIP,
+		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
+	if err != nil {
+		return fmt.Errorf("certifying kube-apiserver: %w", err)
+	}
+	accountKey, err := newKey()
+	if err != nil {
+		return fmt.Errorf("making the service account key: %w", err)
+	}
+	for name, content := range map[string][]byte{
+		caFile:          c.authority.bundle(),
+		servingCertFile: serving.cert,
+		servingKeyFile:  serving.key,
+		accountKeyFile:  accountKey,
+		auditPolicyFile: auditPolicy,
+	} {
+		if err := os.WriteFile(filepath.Join(c.dir, name), content, 0o600); err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+	}
+	users := []struct {
+		file, user string
+		groups     []string
+	}{
+		{adminKubeconfig, "capstan-admin", []string{administrators}},
+		{kubeconfigFile(ControllerManager), "system:kube-controller-manager", nil},
+		{kubeconfigFile(Scheduler), "system:kube-scheduler", nil},
+		{kubeconfigFile(Kwok), "system:kwok", []string{administrators}},
+	}
+	for _, u := range users {
+		if _, err := c.writeKubeconfig(u.file, u.user, u.groups...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

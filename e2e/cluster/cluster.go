@@ -1,0 +1,179 @@
+// Package cluster runs a real Kubernetes control plane for tests and
+// demonstrations, with no container engine: etcd, kube-apiserver with RBAC and
+// an audit log, kube-controller-manager, kube-scheduler, and kwok playing one
+// node whose pods run at once. Each cluster has its own folder, port and
+// certificates, so that several can run side by side. It runs on Linux only,
+// builds nothing (see e2e/controlplane) and runs no container: a pod here is
+// Ready because kwok says so.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+const (
+	controlPlaneBinary = "controlplane"
+	kwokBinary         = "kwok"
+)
+
+// Options of a new cluster.
+type Options struct {
+	// Binaries is the folder with controlplane and kwok, as make controlplane
+	// builds them.
+	Binaries string
+	// Dir is the folder to work in; it is made when missing and never removed.
+	// Empty means a temporary folder that Stop removes.
+	Dir string
+	// Keep leaves the temporary folder behind at Stop, logs and data included.
+	Keep bool
+	// CRDs are installed before Start returns.
+	CRDs []*apiextensionsv1.CustomResourceDefinition
+}
+
+// Cluster is a running control plane. Its methods may be called from several
+// goroutines, except that nothing may follow Stop.
+type Cluster struct {
+	dir       string
+	temporary bool
+	binaries  string
+	authority *authority
+	port      port
+	spawner   *spawner
+	admin     *rest.Config
+	client    *kubernetes.Clientset
+	dynamic   *dynamic.DynamicClient
+
+	mu      sync.Mutex
+	running map[Component]*process
+	stopped bool
+}
+
+// Start returns a cluster that has proved itself: a Deployment became Available
+// on its node. The context bounds the start only, at most a minute; the cluster
+// lives until Stop, or until this process ends in whatever way.
+func Start(ctx context.Context, options Options) (*Cluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	c, err := prepare(options)
+	if err != nil {
+		return nil, fmt.Errorf("preparing a cluster: %w", err)
+	}
+	if err := c.boot(ctx, options.CRDs); err != nil {
+		err = c.explain(err)
+		return nil, errors.Join(fmt.Errorf("starting a cluster: %w", err), c.Stop())
+	}
+	return c, nil
+}
+
+func prepare(options Options) (*Cluster, error) {
+	binaries, err := findBinaries(options.Binaries)
+	if err != nil {
+		return nil, err
+	}
+	dir, temporary, err := makeDir(options)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{dir: dir, temporary: temporary, binaries: binaries, running: map[Component]*process{}}
+	if c.authority, err = newAuthority("capstan-e2e"); err != nil {
+		return nil, err
+	}
+	if c.port, err = reservePort(); err != nil {
+		return nil, err
+	}
+	if err := c.writeCredentials(); err != nil {
+		return nil, err
+	}
+	if c.admin, err = c.ConfigFor("capstan-admin", administrators); err != nil {
+		return nil, err
+	}
+	if c.client, err = kubernetes.NewForConfig(c.admin); err != nil {
+		return nil, fmt.Errorf("building a client: %w", err)
+	}
+	if c.dynamic, err = dynamic.NewForConfig(c.admin); err != nil {
+		return nil, fmt.Errorf("building a dynamic client: %w", err)
+	}
+	c.spawner = newSpawner()
+	return c, nil
+}
+
+func findBinaries(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("resolving the folder of binaries: %w", err)
+	}
+	for _, name := range []string{controlPlaneBinary, kwokBinary} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return "", fmt.Errorf("finding the control plane's binaries: %w: run make controlplane", err)
+		}
+	}
+	return dir, nil
+}
+
+func makeDir(options Options) (dir string, temporary bool, err error) {
+	if options.Dir == "" {
+		dir, err := os.MkdirTemp("", "capstan-cluster-")
+		if err != nil {
+			return "", false, fmt.Errorf("making a temporary folder: %w", err)
+		}
+		return dir, !options.Keep, nil
+	}
+	dir, err = filepath.Abs(options.Dir)
+	if err != nil {
+		return "", false, fmt.Errorf("resolving the cluster's folder: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", false, fmt.Errorf("making the cluster's folder: %w", err)
+	}
+	return dir, false, nil
+}
+
+// Stop ends every process in the order that lets each one end cleanly, and
+// removes a temporary folder. Its error names what had to be killed; nothing is
+// left running either way. A second call does nothing.
+func (c *Cluster) Stop() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return nil
+	}
+	c.stopped = true
+	var problems []error
+	for _, component := range stopOrder {
+		if p := c.running[component]; p != nil {
+			problems = append(problems, p.stop(grace[component]))
+			delete(c.running, component)
+		}
+	}
+	c.spawner.close()
+	c.port.release()
+	closeIdleConnections(c.admin)
+	if c.temporary {
+		problems = append(problems, os.RemoveAll(c.dir))
+	}
+	return errors.Join(problems...)
+}
+
+// Dir is the cluster's folder: logs, audit log, kubeconfigs and etcd's data.
+func (c *Cluster) Dir() string { return c.dir }
+
+// AuditLog is the path of the audit log, one JSON object per line for every
+// request; see Requests.
+func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, auditLogFile) }
+
+// Logs is the path of what a component has written since the cluster's start,
+// restarts included.
+func (c *Cluster) Logs(component Component) string {
+	return filepath.Join(c.dir, string(component)+".log")
+}

@@ -1,0 +1,192 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+
+	"github.com/capstan-capi/capstan/crds"
+)
+
+// boot starts everything in the shortest order that works: kube-apiserver tries
+// etcd until it is there, and the rest need an API to talk to.
+func (c *Cluster) boot(ctx context.Context, definitions []*apiextensionsv1.CustomResourceDefinition) error {
+	for _, component := range []Component{Etcd, APIServer} {
+		if err := c.start(component); err != nil {
+			return err
+		}
+	}
+	if err := c.waitForAPI(ctx); err != nil {
+		return err
+	}
+	for _, component := range []Component{ControllerManager, Scheduler} {
+		if err := c.start(component); err != nil {
+			return err
+		}
+	}
+	stage, err := stageDefinition()
+	if err != nil {
+		return err
+	}
+	if err := crds.Establish(ctx, c.admin, append(definitions, stage)...); err != nil {
+		return err
+	}
+	if err := c.applyStages(ctx); err != nil {
+		return err
+	}
+	if err := c.createNode(ctx); err != nil {
+		return err
+	}
+	if err := c.start(Kwok); err != nil {
+		return err
+	}
+	return c.prove(ctx)
+}
+
+// Kill ends a component with SIGKILL, as a crash would, and returns when it is
+// gone. A component that does not run stays so.
+func (c *Cluster) Kill(component Component) {
+	if p := c.take(component); p != nil {
+		p.kill()
+	}
+}
+
+// Restart starts a component again with the same port and data, ending it in
+// order first when it still runs, and returns when it works: when the API
+// answers, provided that etcd and kube-apiserver run, and when a new Deployment
+// becomes Available, provided that all do.
+func (c *Cluster) Restart(ctx context.Context, component Component) error {
+	if p := c.take(component); p != nil {
+		if err := p.stop(grace[component]); err != nil {
+			return err
+		}
+	}
+	if err := c.start(component); err != nil {
+		return err
+	}
+	if !c.runs(Etcd, APIServer) {
+		return nil
+	}
+	if err := c.waitForAPI(ctx); err != nil {
+		return c.explain(fmt.Errorf("restarting %s: %w", component, err))
+	}
+	if !c.runs(stopOrder...) {
+		return nil
+	}
+	if err := c.prove(ctx); err != nil {
+		return c.explain(fmt.Errorf("restarting %s: %w", component, err))
+	}
+	return nil
+}
+
+func (c *Cluster) start(component Component) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return errors.New("the cluster is stopped")
+	}
+	p, err := c.spawner.start(string(component), c.dir, c.Logs(component), c.command(component))
+	if err != nil {
+		return err
+	}
+	c.running[component] = p
+	return nil
+}
+
+func (c *Cluster) take(component Component) *process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.running[component]
+	delete(c.running, component)
+	return p
+}
+
+func (c *Cluster) runs(components ...Component) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, component := range components {
+		if c.running[component] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// dead is the error of the first component that ended without being asked to.
+func (c *Cluster) dead() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.running {
+		select {
+		case <-p.exited:
+			return fmt.Errorf("%s ended by itself: %w", p.name, errors.Join(p.err, errEnded))
+		default:
+		}
+	}
+	return nil
+}
+
+var errEnded = errors.New("its log tells why")
+
+// eventually repeats an attempt until it succeeds, the context ends or a
+// component dies. Attempts get two seconds each: a kube-apiserver without etcd
+// accepts a request and never answers it.
+func (c *Cluster) eventually(ctx context.Context, what string, attempt func(context.Context) error) error {
+	ticker := time.NewTicker(25 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		once, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := attempt(once)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if dead := c.dead(); dead != nil {
+			return fmt.Errorf("%s: %w", what, dead)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w: last answer: %w", what, context.Cause(ctx), err)
+		case <-ticker.C:
+		}
+	}
+}
+
+func (c *Cluster) waitForAPI(ctx context.Context) error {
+	return c.eventually(ctx, "waiting for the API", func(ctx context.Context) error {
+		return c.client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+	})
+}
+
+// explain adds the end of every log to an error, since the folder may be gone
+// when somebody reads it.
+func (c *Cluster) explain(err error) error {
+	var logs strings.Builder
+	for _, component := range stopOrder {
+		data, readErr := os.ReadFile(c.Logs(component))
+		if readErr != nil {
+			continue
+		}
+		lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
+		for _, line := range lines[max(0, len(lines)-5):] {
+			fmt.Fprintf(&logs, "\n  %s: %s", component, line)
+		}
+	}
+	return fmt.Errorf("%w; the logs end with:%s", err, logs.String())
+}
+
+func closeIdleConnections(cfg *rest.Config) {
+	if transport, err := rest.TransportFor(cfg); err == nil {
+		utilnet.CloseIdleConnectionsFor(transport)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
