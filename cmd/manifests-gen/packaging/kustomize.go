@@ -1,0 +1,38 @@
+package packaging
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+)
+
+// kustomize builds a folder as `kustomize build` does, with no plugins and no file from outside it.
+func kustomize(folder string) ([]*unstructured.Unstructured, error) {
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	if err != nil {
+		return nil, fmt.Errorf("running kustomize on %s: %w", folder, err)
+	}
+	objects := make([]*unstructured.Unstructured, 0, built.Size())
+	for _, resource := range built.Resources() {
+		// By way of JSON, so that whole numbers stay whole numbers.
+		json, err := resource.MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("reading %s as built by kustomize on %s: %w", resource.CurId(), folder, err)
+		}
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(json); err != nil {
+			return nil, fmt.Errorf("reading %s as built by kustomize on %s: %w", resource.CurId(), folder, err)
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
+
+// isNamespaced answers for the kinds of Kubernetes itself; found is false for all others.
+func isNamespaced(object *unstructured.Unstructured) (namespaced, found bool) {
+	return openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: object.GetAPIVersion(), Kind: object.GetKind()})
+}

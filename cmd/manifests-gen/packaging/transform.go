@@ -1,0 +1,89 @@
+package packaging
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Namespace is where OpenShift runs every Cluster API provider.
+const Namespace = "openshift-cluster-api"
+
+const certManager = "cert-manager.io"
+
+// transformations are the packaging rules. Certificates are read before they
+// are dropped, and namespaces while they still have their old names.
+var transformations = []func([]*unstructured.Unstructured) error{
+	useServiceCA,
+	moveToNamespace,
+	limitWebhooks,
+	settleDeployments,
+	stripNoise,
+}
+
+// Transform fits a provider's objects to OpenShift and returns them sorted by
+// group, kind, namespace and name. The input is left as it is. Errors about one
+// field are a *FieldError.
+func Transform(input []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	objects := make([]*unstructured.Unstructured, len(input))
+	for i, object := range input {
+		objects[i] = object.DeepCopy()
+	}
+	sortObjects(objects) // so that errors, too, do not depend on the order of the input
+	for _, transform := range transformations {
+		if err := transform(objects); err != nil {
+			return nil, err
+		}
+	}
+	objects = slices.DeleteFunc(objects, isDropped)
+	if len(objects) == 0 {
+		return nil, fmt.Errorf("no object is left to install: the kustomization gives none, or only kinds that are dropped")
+	}
+	sortObjects(objects)
+	return objects, refuseDuplicates(objects)
+}
+
+// isDropped tells the objects that OpenShift provides itself: the namespace,
+// credentials and serving certificates.
+func isDropped(object *unstructured.Unstructured) bool {
+	switch group := object.GroupVersionKind().Group; group {
+	case "":
+		return object.GetKind() == "Namespace" || object.GetKind() == "Secret"
+	default:
+		return group == certManager || strings.HasSuffix(group, "."+certManager)
+	}
+}
+
+// isKind compares group and kind: versions of a kind are packaged alike.
+func isKind(object *unstructured.Unstructured, group, kind string) bool {
+	actual := object.GroupVersionKind()
+	return actual.Group == group && actual.Kind == kind
+}
+
+func isWebhookConfiguration(object *unstructured.Unstructured) bool {
+	const group = "admissionregistration.k8s.io"
+	return isKind(object, group, "MutatingWebhookConfiguration") || isKind(object, group, "ValidatingWebhookConfiguration")
+}
+
+func isCRD(object *unstructured.Unstructured) bool {
+	return isKind(object, "apiextensions.k8s.io", "CustomResourceDefinition")
+}
+
+// stripNoise removes what only a running cluster can know.
+func stripNoise(objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		delete(object.Object, "status")
+		for _, path := range []string{"metadata", "spec.template.metadata"} {
+			metadata, found, err := root(object).child(path)
+			if err != nil && path == "metadata" {
+				return err
+			}
+			if found {
+				delete(metadata.fields, "creationTimestamp")
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package providers_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/drone/envsubst/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capstan-capi/capstan/e2e/providers"
+)
+
+const bin = "../../bin"
+
+// build uses the same tool and folder as the demo, so that the two share what is built.
+func build(t *testing.T, release string) map[string]providers.Profile {
+	t.Helper()
+	tool := filepath.Join(bin, "manifests-gen")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", tool, "../../cmd/manifests-gen").CombinedOutput(); err != nil {
+		t.Fatalf("building manifests-gen: %v\n%s", err, out)
+	}
+	options := providers.Options{Release: release, Dir: filepath.Join(bin, "providers"), ManifestsGen: tool}
+	started := time.Now()
+	profiles, err := providers.Build(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("release %s built in %s", release, time.Since(started).Round(time.Millisecond))
+	byName := map[string]providers.Profile{}
+	for _, profile := range profiles {
+		byName[profile.Component] = profile
+	}
+	return byName
+}
+
+func manifests(t *testing.T, profile providers.Profile) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(profile.Folder, "default", "manifests.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func objects(t *testing.T, manifests []byte) []*unstructured.Unstructured {
+	t.Helper()
+	var all []*unstructured.Unstructured
+	for document := range bytes.SplitSeq(manifests, []byte("\n---\n")) {
+		object := &unstructured.Unstructured{}
+		if err := yaml.UnmarshalStrict(document, &object.Object); err != nil {
+			t.Fatalf("document %d: %v", len(all)+1, err)
+		}
+		all = append(all, object)
+	}
+	return all
+}
+
+func TestBuild_gives_every_component_of_a_release_its_objects(t *testing.T) {
+	for release, want := range map[string]map[string]int{
+		providers.ReleaseOne: {providers.Core: 23, providers.AWS: 33, providers.VSphere: 18, providers.PowerVS: 18},
+		providers.ReleaseTwo: {providers.Core: 23, providers.AWS: 34, providers.VSphere: 18, providers.PowerVS: 18},
+	} {
+		built := build(t, release)
+		for component, count := range want {
+			content := manifests(t, built[component])
+			t.Logf("release %s: %s %s: %d KiB", release, component, built[component].Version, len(content)/1024)
+			if got := len(objects(t, content)); got != count {
+				t.Errorf("release %s: %s has %d objects, want %d", release, component, got, count)
+			}
+		}
+		if len(built) != len(want) {
+			t.Errorf("release %s has %d components, want %d", release, len(built), len(want))
+		}
+	}
+}
+
+func TestBuild_warm_takes_under_a_second_and_needs_no_Go_client(t *testing.T) {
+	build(t, providers.ReleaseOne)
+	t.Setenv("PATH", "")
+	started := time.Now()
+	_, err := providers.Build(context.Background(), providers.Options{
+		Release: providers.ReleaseOne, Dir: filepath.Join(bin, "providers"), ManifestsGen: filepath.Join(bin, "manifests-gen"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(started); took > time.Second {
+		t.Errorf("a warm build took %s", took)
+	}
+}
+
+func TestBuild_profiles_need_no_substitution_but_the_one_always_given(t *testing.T) {
+	for component, profile := range build(t, providers.ReleaseTwo) {
+		content, err := envsubst.Eval(string(manifests(t, profile)), func(name string) string {
+			return map[string]string{"EXP_BOOTSTRAP_FORMAT_IGNITION": "true"}[name]
+		})
+		if err != nil {
+			t.Errorf("%s: %v", component, err)
+			continue
+		}
+		objects(t, []byte(content))
+	}
+}
