@@ -1,0 +1,237 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxAliased bounds the values that the aliases of one document may stand for:
+// a few lines of aliases of aliases can stand for billions.
+const maxAliased = 100_000
+
+// decoder turns a YAML document into the values that unstructured objects are
+// made of: map[string]any, []any, string, int64, float64, bool and nil. Scalars
+// mean what they mean to kubectl (yes and off are booleans, timestamps are
+// strings, a whole float is an integer), keys are always their text. Numbers
+// without JSON form, tags of other types and keys given twice are problems.
+type decoder struct {
+	report func(line int, path, cause string)
+	// self is replaced by image in every string value.
+	self, image string
+	path        path
+	aliases     []*yaml.Node // being expanded
+	aliased     int
+	nulls       bool // a mapping had a null value
+}
+
+func (d *decoder) fail(node *yaml.Node, format string, args ...any) any {
+	d.report(node.Line, d.path.String(), fmt.Sprintf(format, args...))
+	return nil
+}
+
+// path leads to a value: names of fields, and indexes where the name is empty.
+type path []step
+
+type step struct {
+	name  string
+	index int
+}
+
+// String writes a path such as spec.versions[0].name.
+func (p path) String() string {
+	var text strings.Builder
+	for i, s := range p {
+		switch {
+		case s.name == "":
+			fmt.Fprintf(&text, "[%d]", s.index)
+		case i == 0:
+			text.WriteString(s.name)
+		default:
+			text.WriteString("." + s.name)
+		}
+	}
+	return text.String()
+}
+
+func (d *decoder) value(node *yaml.Node) any {
+	if len(d.aliases) > 0 {
+		d.aliased++
+	}
+	switch {
+	case d.aliased > maxAliased:
+		return nil // reported by alias
+	case node.Kind == yaml.ScalarNode:
+		return d.scalar(node)
+	case node.Kind == yaml.MappingNode && (node.Tag == "!!map" || node.Tag == ""):
+		return d.mapping(node)
+	case node.Kind == yaml.SequenceNode && (node.Tag == "!!seq" || node.Tag == ""):
+		return d.sequence(node)
+	case node.Kind == yaml.AliasNode:
+		return d.alias(node)
+	}
+	return d.fail(node, "the tag %s is not supported", cut(node.Tag, 100))
+}
+
+func (d *decoder) alias(node *yaml.Node) any {
+	if slices.Contains(d.aliases, node.Alias) {
+		return d.fail(node, "the alias *%s stands for a value that contains it", cut(node.Value, 100))
+	}
+	within := d.aliased <= maxAliased
+	d.aliases = append(d.aliases, node.Alias)
+	value := d.value(node.Alias)
+	d.aliases = d.aliases[:len(d.aliases)-1]
+	if within && d.aliased > maxAliased {
+		return d.fail(node, "the aliases of this document stand for more than %d values", maxAliased)
+	}
+	return value
+}
+
+func (d *decoder) sequence(node *yaml.Node) any {
+	items := make([]any, len(node.Content))
+	for i, item := range node.Content {
+		d.path = append(d.path, step{index: i})
+		items[i] = d.value(item)
+		d.path = d.path[:len(d.path)-1]
+	}
+	return items
+}
+
+func (d *decoder) mapping(node *yaml.Node) any {
+	fields := make(map[string]any, len(node.Content)/2)
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		if key.Tag == "!!merge" {
+			merged = append(merged, value)
+			continue
+		}
+		name, ok := d.key(key)
+		if !ok {
+			continue
+		}
+		d.path = append(d.path, step{name: name})
+		if _, twice := fields[name]; twice {
+			d.fail(key, "the field is given twice in one mapping")
+		} else {
+			decoded := d.value(value)
+			d.nulls = d.nulls || decoded == nil
+			fields[name] = decoded
+		}
+		d.path = d.path[:len(d.path)-1]
+	}
+	for _, source := range merged {
+		d.merge(fields, source)
+	}
+	return fields
+}
+
+func (d *decoder) key(key *yaml.Node) (string, bool) {
+	if key.Kind == yaml.AliasNode {
+		key = key.Alias
+	}
+	if key.Kind != yaml.ScalarNode || key.Tag == "!!null" {
+		d.fail(key, "a key of a mapping must be a string")
+		return "", false
+	}
+	return key.Value, true
+}
+
+// merge adds the fields of a mapping, or of each of a sequence of mappings,
+// that are not given already.
+func (d *decoder) merge(fields map[string]any, source *yaml.Node) {
+	sources := []any{}
+	switch value := d.value(source).(type) {
+	case map[string]any:
+		sources = append(sources, value)
+	case []any:
+		sources = value
+	}
+	for _, source := range sources {
+		more, ok := source.(map[string]any)
+		if !ok {
+			sources = nil
+			break
+		}
+		for name, value := range more {
+			if _, given := fields[name]; !given {
+				fields[name] = value
+			}
+		}
+	}
+	if len(sources) == 0 {
+		d.fail(source, "a merge (<<) needs a mapping or a list of mappings")
+	}
+}
+
+func (d *decoder) scalar(node *yaml.Node) any {
+	switch node.Tag {
+	case "!!str":
+		if value, ok := oldBoolean(node); ok {
+			return value
+		}
+		if d.self != "" {
+			return strings.ReplaceAll(node.Value, d.self, d.image)
+		}
+		return node.Value
+	case "!!timestamp":
+		return node.Value
+	case "!!null":
+		return nil
+	case "!!int":
+		if value, err := strconv.ParseInt(node.Value, 10, 64); err == nil && node.Value[0] != '0' {
+			return value
+		}
+		return d.number(node)
+	case "!!bool", "!!float":
+		return d.number(node)
+	}
+	return d.fail(node, "the tag %s is not supported", cut(node.Tag, 100))
+}
+
+// number decodes a boolean or a number with the YAML library, and makes whole
+// numbers int64 where they fit, since that is what the API server answers.
+func (d *decoder) number(node *yaml.Node) any {
+	var value any
+	if err := node.Decode(&value); err != nil {
+		return d.fail(node, "%s is not a value of type %s", cut(node.Value, 100), strings.TrimPrefix(node.Tag, "!!"))
+	}
+	switch v := value.(type) {
+	case bool:
+		return v
+	case int:
+		return int64(v)
+	case int64:
+		return v
+	case uint64:
+		return float64(v)
+	case float64:
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return d.fail(node, "%s has no form in JSON", node.Value)
+		case v == math.Trunc(v) && v >= math.MinInt64 && v < math.MaxInt64:
+			return int64(v)
+		}
+		return v
+	}
+	return d.fail(node, "%s is not a number", cut(node.Value, 100))
+}
+
+// oldBoolean is a plain scalar that YAML 1.1, hence kubectl, takes for a
+// boolean, while the library decodes YAML 1.2.
+func oldBoolean(node *yaml.Node) (value, ok bool) {
+	if len(node.Value) > 3 || node.Style != 0 {
+		return false, false
+	}
+	switch node.Value {
+	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON":
+		return true, true
+	case "n", "N", "no", "No", "NO", "off", "Off", "OFF":
+		return false, true
+	}
+	return false, false
+}

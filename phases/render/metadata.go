@@ -1,0 +1,171 @@
+package render
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	configv1 "github.com/openshift/api/config/v1"
+)
+
+// metadata is the content of metadata.yaml.
+type metadata struct {
+	name         string
+	installOrder int
+	platform     string
+	selfImageRef string
+	attributes   map[string]string
+}
+
+// maxComponentName is stricter than the API's 255 because the name is also the
+// value of a label on every object.
+const maxComponentName = 63
+
+var componentName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$`)
+
+// platforms are the values of configv1.PlatformType.
+var platforms = []configv1.PlatformType{
+	configv1.AWSPlatformType, configv1.AlibabaCloudPlatformType, configv1.AzurePlatformType,
+	configv1.BareMetalPlatformType, configv1.EquinixMetalPlatformType, configv1.ExternalPlatformType,
+	configv1.GCPPlatformType, configv1.IBMCloudPlatformType, configv1.KubevirtPlatformType,
+	configv1.LibvirtPlatformType, configv1.NonePlatformType, configv1.NutanixPlatformType,
+	configv1.OpenStackPlatformType, configv1.PowerVSPlatformType, configv1.VSpherePlatformType,
+	configv1.OvirtPlatformType,
+}
+
+// metadata reads a profile's metadata.yaml; false means that problems were
+// reported and the profile cannot be placed.
+func (r *renderer) metadata(p Profile) (metadata, bool) {
+	before := len(r.problems)
+	m := metadataReader{r: r, at: place{image: p.Image, profile: p.Name, file: metadataFile}}
+	for _, doc := range split(p.Metadata) {
+		root := m.r.parse(m.at.in(doc), doc.text, nil)
+		switch {
+		case root == nil:
+		case m.found:
+			m.report(root, "", "there is more than one YAML document")
+		default:
+			m.found = true
+			m.at.document, m.at.line = doc.number, doc.line
+			m.fields(root)
+		}
+	}
+	m.check()
+	return m.result, len(r.problems) == before
+}
+
+// metadataReader fills result from a YAML mapping. It reads the nodes itself,
+// since a strict decoder stops at its first complaint and knows no lines.
+type metadataReader struct {
+	r      *renderer
+	at     place
+	found  bool
+	result metadata
+	name   *yaml.Node
+}
+
+func (m *metadataReader) report(node *yaml.Node, path, format string, args ...any) {
+	at := m.at
+	if node != nil {
+		at = at.onLine(node.Line)
+	}
+	m.r.report(at.problem(path, fmt.Sprintf(format, args...)))
+}
+
+func (m *metadataReader) fields(root *yaml.Node) {
+	m.mapping(root, "", func(key, value *yaml.Node) {
+		switch path := key.Value; path {
+		case "name":
+			m.name = value
+			m.result.name = m.text(value, path)
+		case "installOrder":
+			m.result.installOrder = m.number(value, path)
+		case "ocpPlatform":
+			m.result.platform = m.platform(value, path)
+		case "selfImageRef":
+			m.result.selfImageRef = m.text(value, path)
+		case "attributes":
+			m.result.attributes = map[string]string{}
+			m.mapping(value, path, func(key, value *yaml.Node) {
+				m.result.attributes[key.Value] = m.text(value, path+"."+key.Value)
+			})
+		default:
+			m.report(key, path, "unknown field: name, installOrder, ocpPlatform, selfImageRef and attributes are known")
+		}
+	})
+}
+
+// check is for what needs all fields.
+func (m *metadataReader) check() {
+	switch name := m.result.name; {
+	case !m.found:
+		m.report(nil, "", "the file is empty: it must give at least a name")
+	case m.name == nil:
+		m.report(nil, "name", "the component has no name")
+	case name == "" && m.name.Kind != yaml.ScalarNode: // reported by text
+	case len(name) > maxComponentName:
+		m.report(m.name, "name", "the name has %d characters, at most %d are allowed, since it becomes the value of a label", len(name), maxComponentName)
+	case !componentName.MatchString(name):
+		m.report(m.name, "name", "the name %q must consist of letters, digits and '-', and begin and end with a letter or digit", name)
+	}
+}
+
+// mapping visits the entries of a mapping, each key once; null has none.
+func (m *metadataReader) mapping(node *yaml.Node, path string, visit func(key, value *yaml.Node)) {
+	if node.Kind == yaml.ScalarNode && node.Tag == "!!null" {
+		return
+	}
+	if node.Kind != yaml.MappingNode {
+		m.report(node, path, "must be a mapping of names to values")
+		return
+	}
+	lines := map[string]int{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		if first, twice := lines[key.Value]; twice {
+			m.report(key, strings.TrimPrefix(path+"."+key.Value, "."), "the field is given twice, first on line %d", first)
+			continue
+		}
+		lines[key.Value] = m.at.onLine(key.Line).line
+		visit(key, node.Content[i+1])
+	}
+}
+
+func (m *metadataReader) text(node *yaml.Node, path string) string {
+	if node.Kind == yaml.ScalarNode && (node.Tag == "!!str" || node.Tag == "!!null") {
+		if node.Tag == "!!null" {
+			return ""
+		}
+		return node.Value
+	}
+	m.report(node, path, "must be a string: write it in quotes")
+	return ""
+}
+
+func (m *metadataReader) number(node *yaml.Node, path string) int {
+	number, err := strconv.ParseInt(node.Value, 10, 32)
+	if node.Kind != yaml.ScalarNode || node.Tag != "!!int" || err != nil {
+		m.report(node, path, "must be a whole number of at most 32 bits")
+	}
+	return int(number)
+}
+
+func (m *metadataReader) platform(node *yaml.Node, path string) string {
+	text := m.text(node, path)
+	if text != "" && !slices.Contains(platforms, configv1.PlatformType(text)) {
+		m.report(node, path, "unknown platform %q: the platforms are %s; leave it empty for all", cut(text, 100), platformNames())
+	}
+	return text
+}
+
+func platformNames() string {
+	var names []string
+	for _, p := range platforms {
+		names = append(names, string(p))
+	}
+	return strings.Join(names, ", ")
+}

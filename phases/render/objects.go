@@ -1,0 +1,192 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// ManagedByLabel is set on every object, with the component's name.
+const ManagedByLabel = "capi-operator.openshift.io/managed-by"
+
+// identity is what one object of a revision must not share with another. The
+// version is not part of it: a cluster has one object for all of them.
+type identity struct {
+	group, kind, namespace, name string
+}
+
+// objects renders a profile's manifests. seen holds the objects of all profiles
+// rendered before.
+func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.Unstructured {
+	var objects []*unstructured.Unstructured
+	file := place{image: s.Image, profile: s.Name, file: manifestsFile}
+	for _, doc := range split(s.Manifests) {
+		if object := r.object(s, file.in(doc), doc.text, seen); object != nil {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
+// object renders one document; nil means that it is empty or has a problem.
+func (r *renderer) object(s selected, at place, text []byte, seen map[identity]place) *unstructured.Unstructured {
+	text, moved := r.expand(at, text)
+	root := r.parse(at, text, moved)
+	if root == nil {
+		return nil
+	}
+	at.moved = moved
+	m := manifest{r: r, at: at}
+	d := decoder{report: m.reportLine, self: s.metadata.selfImageRef, image: s.Image}
+	fields, ok := d.value(root).(map[string]any)
+	if !ok {
+		m.reportLine(root.Line, "", "the document must be a mapping that describes an object")
+		return nil
+	}
+	m.at = at.onLine(root.Line)
+	m.fields = fields
+	m.check()
+	m.unique(seen)
+	delete(fields, "status")
+	if d.nulls {
+		settleNulls(m.id.kind, "", fields)
+	}
+	if m.failed {
+		return nil
+	}
+	m.label(s.metadata.name)
+	return &unstructured.Unstructured{Object: fields}
+}
+
+// manifest is a document on its way to being an object.
+type manifest struct {
+	r      *renderer
+	at     place
+	fields map[string]any
+	id     identity
+	failed bool
+}
+
+func (m *manifest) report(path, format string, args ...any) {
+	m.failed = true
+	m.r.report(m.at.problem(path, fmt.Sprintf(format, args...)))
+}
+
+func (m *manifest) reportLine(line int, path, cause string) {
+	m.failed = true
+	m.r.report(m.at.onLine(line).problem(path, cause))
+}
+
+// check asks for what every object has.
+func (m *manifest) check() {
+	apiVersion := m.text(m.fields, "apiVersion", "apiVersion")
+	kind := m.text(m.fields, "kind", "kind")
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		m.report("apiVersion", "%q is not of the form version or group/version", cut(apiVersion, 100))
+	}
+	if kind == "List" {
+		m.report("kind", "a List is not an object: write its items as documents of their own")
+		return
+	}
+	metadata, ok := m.fields["metadata"].(map[string]any)
+	if !ok {
+		m.report("metadata", "the object has no metadata")
+		return
+	}
+	m.id = identity{group: gv.Group, kind: kind, name: m.text(metadata, "name", "metadata.name")}
+	if namespace := metadata["namespace"]; namespace != nil && namespace != "" {
+		m.id.namespace = m.text(metadata, "namespace", "metadata.namespace")
+	}
+	m.at.object = apiVersion + " " + kind + " " + m.id.name
+	if m.id.namespace != "" {
+		m.at.object = apiVersion + " " + kind + " " + m.id.namespace + "/" + m.id.name
+	}
+	if labels := metadata["labels"]; labels != nil {
+		if _, ok := labels.(map[string]any); !ok {
+			m.report("metadata.labels", "must be a mapping of names to strings")
+		}
+	}
+}
+
+// text is a field that must be a string with something in it.
+func (m *manifest) text(fields map[string]any, name, path string) string {
+	switch value := fields[name].(type) {
+	case string:
+		if value != "" {
+			return value
+		}
+		m.report(path, "is empty")
+	case nil:
+		m.report(path, "is missing")
+	default:
+		m.report(path, "must be a string: write it in quotes")
+	}
+	return ""
+}
+
+func (m *manifest) label(component string) {
+	metadata := m.fields["metadata"].(map[string]any)
+	labels, _ := metadata["labels"].(map[string]any)
+	if labels == nil {
+		labels = map[string]any{}
+		metadata["labels"] = labels
+	}
+	labels[ManagedByLabel] = component
+}
+
+func (m *manifest) unique(seen map[identity]place) {
+	if m.id.kind == "" || m.id.name == "" {
+		return
+	}
+	first, twice := seen[m.id]
+	switch {
+	case !twice:
+		seen[m.id] = m.at
+	case first.image == m.at.image && first.profile == m.at.profile:
+		m.report("", "the same object is in document %d, line %d of this file", first.document, first.line)
+	default:
+		m.report("", "the same object is in %s", first)
+	}
+}
+
+// stringMaps are fields whose entries the API server keeps when they are null,
+// as empty strings. Dropping one could widen a nodeSelector to every node.
+var stringMaps = []string{"labels", "annotations", "matchLabels", "nodeSelector"}
+
+// emptyForNull says whether a null entry of the field called name means the
+// empty string in objects of a kind.
+func emptyForNull(kind, name string) bool {
+	switch kind {
+	case "CustomResourceDefinition":
+		return false // there such names are those of properties in schemas
+	case "ConfigMap", "Secret":
+		return name == "data" || name == "stringData" || slices.Contains(stringMaps, name)
+	}
+	return slices.Contains(stringMaps, name)
+}
+
+// settleNulls removes fields without a value, such as creationTimestamp: null:
+// to the API server they are not there, and applying them would look like a
+// difference for ever. Nulls in lists stay.
+func settleNulls(kind, name string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, field := range v {
+			switch {
+			case field != nil:
+				settleNulls(kind, key, field)
+			case emptyForNull(kind, name):
+				v[key] = ""
+			default:
+				delete(v, key)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			settleNulls(kind, "", item)
+		}
+	}
+}

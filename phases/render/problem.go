@@ -1,0 +1,102 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxText bounds the text of every error of this package, in bytes.
+const maxText = 2048
+
+// File names inside a profile, as problems give them.
+const (
+	metadataFile  = "metadata.yaml"
+	manifestsFile = "manifests.yaml"
+)
+
+// Problem is one thing that is wrong and where it is. Fields that do not apply
+// are empty; one of the revision as a whole has neither image nor profile.
+type Problem struct {
+	Image    string `json:"image,omitempty"`
+	Profile  string `json:"profile,omitempty"`
+	File     string `json:"file,omitempty"`
+	Document int    `json:"document,omitempty"` // in File, counted from 1
+	Line     int    `json:"line,omitempty"`     // in File, counted from 1
+	Path     string `json:"path,omitempty"`     // of the field, such as spec.versions[0].name
+	Object   string `json:"object,omitempty"`   // such as apps/v1 Deployment capi-system/manager
+	Cause    string `json:"cause"`
+}
+
+// String is the problem in one line: place first, then cause.
+func (p Problem) String() string {
+	var where []string
+	add := func(format string, value any, given bool) {
+		if given {
+			where = append(where, fmt.Sprintf(format, value))
+		}
+	}
+	add("image %s", p.Image, p.Image != "")
+	add("profile %s", p.Profile, p.Profile != "")
+	add("file %s", p.File, p.File != "")
+	add("document %d", p.Document, p.Document > 0)
+	add("line %d", p.Line, p.Line > 0)
+	add("%s", p.Object, p.Object != "")
+	add("field %s", p.Path, p.Path != "")
+	if len(where) == 0 {
+		return p.Cause
+	}
+	return strings.Join(where, ", ") + ": " + p.Cause
+}
+
+func compareProblems(a, b Problem) int {
+	return cmp.Or(
+		cmp.Compare(a.Image, b.Image), cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.File, b.File),
+		cmp.Compare(a.Document, b.Document), cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.Path, b.Path), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Cause, b.Cause),
+	)
+}
+
+// Problems is everything that is wrong with an input, sorted by place. Only a
+// changed input heals it.
+type Problems []Problem
+
+// Error tells how many problems there are and as many of them as fit.
+func (p Problems) Error() string {
+	if len(p) == 1 {
+		return cut("rendering provider profiles: "+p[0].String(), maxText)
+	}
+	const room = 40 // for "and N more"
+	text := fmt.Sprintf("rendering provider profiles: %d problems", len(p))
+	for i, problem := range p {
+		next := cut(problem.String(), 500)
+		if len(text)+len(next) > maxText-room {
+			return fmt.Sprintf("%s; and %d more", text, len(p)-i)
+		}
+		text += "; " + next
+	}
+	return text
+}
+
+// Terminal is true: trying again with the same bytes ends the same.
+func (Problems) Terminal() bool { return true }
+
+func (p Problems) sorted() Problems {
+	slices.SortFunc(p, compareProblems)
+	return slices.Compact(p)
+}
+
+// cut shortens text to at most limit bytes without splitting a character.
+func cut(text string, limit int) string {
+	const dots = "..."
+	if len(text) <= limit {
+		return text
+	}
+	end := limit - len(dots)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + dots
+}

@@ -1,0 +1,218 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Profile is one folder of a provider image, as bytes.
+type Profile struct {
+	// Image is the reference, by digest, that the profile came from.
+	Image string
+	// Name is the profile's folder.
+	Name string
+	// Metadata and Manifests are the contents of metadata.yaml and
+	// manifests.yaml.
+	Metadata, Manifests []byte
+}
+
+// Input is everything a revision depends on. The order of Profiles, of
+// Unmanaged and of the map has no influence on the result.
+type Input struct {
+	Profiles []Profile
+	// Platform is the cluster's platform type; only profiles of that platform,
+	// or of none, are selected.
+	Platform string
+	// Substitutions are the values of the variables in manifests.
+	Substitutions map[string]string
+	// Unmanaged are names of CustomResourceDefinitions that must not be
+	// applied. They are rendered all the same: whoever applies leaves them out.
+	Unmanaged []string
+}
+
+// ComponentRef points at the profile that a component was made from.
+type ComponentRef struct {
+	Image, Profile string
+}
+
+// Component is a rendered profile. Its objects are shared, never to be changed
+// by a reader.
+type Component struct {
+	Name         string
+	Image        string
+	Profile      string
+	Platform     string // empty: every platform
+	InstallOrder int
+	Attributes   map[string]string
+	ContentID    string
+	Objects      []*unstructured.Unstructured
+}
+
+// Skipped is a profile that was not selected, and why.
+type Skipped struct {
+	Name, Image, Profile, Reason string
+}
+
+// Substitution is one variable and its value.
+type Substitution struct {
+	Key, Value string
+}
+
+// Revision is the result of rendering: components in the order they are to be
+// installed.
+type Revision struct {
+	ContentID     string
+	Components    []Component
+	Skipped       []Skipped      // sorted by name, image and profile
+	Substitutions []Substitution // sorted by key
+	Unmanaged     []string       // sorted, each once
+}
+
+// MissingError says that components of a listed revision are not among the
+// profiles at hand. It is not terminal: their images may still be fetched.
+type MissingError struct {
+	Components []ComponentRef
+}
+
+func (e *MissingError) Error() string {
+	var text []string
+	for _, c := range e.Components {
+		text = append(text, fmt.Sprintf("profile %s of image %s", c.Profile, c.Image))
+	}
+	return cut("rendering a listed revision needs profiles that are not at hand: "+strings.Join(text, ", "), maxText)
+}
+
+// Render selects, orders and renders the profiles that belong to the platform.
+// Its error is Problems: everything that is wrong, at once. A profile of
+// another platform must have valid metadata; its manifests are not looked at.
+func Render(in Input) (*Revision, error) {
+	r := renderer{substitutions: in.Substitutions}
+	var chosen []selected
+	var skipped []Skipped
+	for _, p := range r.distinct(in.Profiles) {
+		m, ok := r.metadata(p)
+		if !ok {
+			continue
+		}
+		if m.platform != "" && m.platform != in.Platform {
+			skipped = append(skipped, Skipped{Name: m.name, Image: p.Image, Profile: p.Name, Reason: fmt.Sprintf("for platform %s, the cluster's is %q", m.platform, in.Platform)})
+			continue
+		}
+		chosen = append(chosen, selected{Profile: p, metadata: m})
+	}
+	slices.SortFunc(chosen, installOrder)
+	slices.SortFunc(skipped, func(a, b Skipped) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Image, b.Image), cmp.Compare(a.Profile, b.Profile))
+	})
+	rev := r.revision(chosen, in.Unmanaged)
+	rev.Skipped = skipped
+	return r.result(rev)
+}
+
+// Listed renders a revision that was published earlier: the components of
+// order, in that order, with the substitutions and unmanaged names recorded
+// then (in.Platform plays no part). The caller compares the content ID with the
+// recorded one. A component without profile is a *MissingError; all else that
+// is wrong is Problems, as for Render.
+func Listed(in Input, order []ComponentRef) (*Revision, error) {
+	r := renderer{substitutions: in.Substitutions}
+	profiles := map[ComponentRef]Profile{}
+	for _, p := range r.distinct(in.Profiles) {
+		profiles[ComponentRef{Image: p.Image, Profile: p.Name}] = p
+	}
+	var chosen []selected
+	var missing []ComponentRef
+	for _, ref := range order {
+		p, ok := profiles[ref]
+		if !ok {
+			missing = append(missing, ref)
+			continue
+		}
+		if m, ok := r.metadata(p); ok {
+			chosen = append(chosen, selected{Profile: p, metadata: m})
+		}
+	}
+	if len(missing) > 0 {
+		return nil, &MissingError{Components: missing}
+	}
+	return r.result(r.revision(chosen, in.Unmanaged))
+}
+
+// selected is a profile that becomes a component.
+type selected struct {
+	Profile
+	metadata metadata
+}
+
+// installOrder leaves no two profiles equal, so that the result never depends
+// on where a profile stood in the input. The empty platform sorts first.
+func installOrder(a, b selected) int {
+	return cmp.Or(
+		cmp.Compare(a.metadata.installOrder, b.metadata.installOrder),
+		cmp.Compare(a.metadata.platform, b.metadata.platform),
+		cmp.Compare(a.metadata.name, b.metadata.name),
+		cmp.Compare(a.Image, b.Image),
+		cmp.Compare(a.Name, b.Name),
+	)
+}
+
+// renderer collects problems while it works.
+type renderer struct {
+	substitutions map[string]string
+	problems      Problems
+}
+
+func (r *renderer) report(p Problem) { r.problems = append(r.problems, p) }
+
+// result is the revision if nothing was wrong with it.
+func (r *renderer) result(rev *Revision) (*Revision, error) {
+	if len(r.problems) > 0 {
+		return nil, r.problems.sorted()
+	}
+	return rev, nil
+}
+
+// distinct sorts the profiles and drops repetitions: two keys of the images
+// ConfigMap may hold the same reference, which means nothing.
+func (r *renderer) distinct(profiles []Profile) []Profile {
+	sorted := slices.Clone(profiles)
+	slices.SortFunc(sorted, func(a, b Profile) int {
+		return cmp.Or(cmp.Compare(a.Image, b.Image), cmp.Compare(a.Name, b.Name),
+			slices.Compare(a.Metadata, b.Metadata), slices.Compare(a.Manifests, b.Manifests))
+	})
+	return slices.CompactFunc(sorted, func(a, b Profile) bool {
+		if a.Image != b.Image || a.Name != b.Name {
+			return false
+		}
+		if !slices.Equal(a.Metadata, b.Metadata) || !slices.Equal(a.Manifests, b.Manifests) {
+			r.report(Problem{Image: b.Image, Profile: b.Name, Cause: "the profile is given twice with different content"})
+		}
+		return true
+	})
+}
+
+// revision renders the chosen profiles in the order given.
+func (r *renderer) revision(chosen []selected, unmanaged []string) *Revision {
+	rev := &Revision{Unmanaged: slices.Compact(slices.Sorted(slices.Values(unmanaged)))}
+	for key, value := range r.substitutions {
+		rev.Substitutions = append(rev.Substitutions, Substitution{Key: key, Value: value})
+	}
+	slices.SortFunc(rev.Substitutions, func(a, b Substitution) int { return cmp.Compare(a.Key, b.Key) })
+
+	seen := map[identity]place{}
+	for _, s := range chosen {
+		objects := r.objects(s, seen)
+		rev.Components = append(rev.Components, Component{
+			Name: s.metadata.name, Image: s.Image, Profile: s.Name,
+			Platform: s.metadata.platform, InstallOrder: s.metadata.installOrder, Attributes: s.metadata.attributes,
+			ContentID: profileID(objects), Objects: objects,
+		})
+	}
+	r.checkLimits(rev)
+	rev.ContentID = revisionID(rev)
+	return rev
+}

@@ -1,0 +1,198 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/drone/envsubst/v2"
+	"github.com/drone/envsubst/v2/parse"
+)
+
+// Variables are replaced in the text of a document, before YAML is parsed, as
+// clusterctl does: real manifests need it, AWS's ServiceAccount has an
+// annotation whose key and colon come out of ${ROLE/#arn/...: arn}. Hence a
+// value is YAML text (one that breaks the document is a problem with a line),
+// variables in comments count, and a document can never become two.
+//
+// Only ${...} is given to the envsubst library, which keeps its traps away from
+// everything else: it would turn $$ into $ in descriptions of fields, and it
+// ends the document at a NUL. A ${ with a doubled dollar is text: $${X} is left
+// as ${X}, $$${X} as $ and the value.
+
+// shift says that from a line of the expanded text on, lines have moved: delta
+// is what must be added to find the original line.
+type shift struct {
+	line, delta int
+}
+
+// original is the line of the source that a line of the expanded text is from.
+func original(moved []shift, line int) int {
+	source := line
+	for _, s := range moved {
+		if line >= s.line {
+			source += s.delta
+		}
+	}
+	return source
+}
+
+// expand replaces the variables of a document's text and reports those that it
+// cannot. What cannot be replaced becomes a harmless word, so that the document
+// is looked through for other problems all the same.
+func (r *renderer) expand(at place, text []byte) ([]byte, []shift) {
+	var out []byte
+	var moved []shift
+	rest := text
+	for {
+		dollar := bytes.Index(rest, []byte("${"))
+		if dollar < 0 {
+			break
+		}
+		run := 1
+		for run <= dollar && rest[dollar-run] == '$' {
+			run++
+		}
+		out = append(out, rest[:dollar+1-run/2-run%2]...)
+		if run%2 == 0 {
+			out, rest = append(out, '{'), rest[dollar+2:]
+			continue
+		}
+		length := expression(rest[dollar:])
+		source := string(rest[dollar : dollar+length])
+		value, causes := r.evaluate(source)
+		for _, cause := range causes {
+			r.report(at.onLine(lineOf(text, len(text)-len(rest)+dollar)).problem("", cause))
+			value = placeholder(source)
+		}
+		out, rest = append(out, value...), rest[dollar+length:]
+		if delta := strings.Count(source, "\n") - strings.Count(value, "\n"); delta != 0 {
+			moved = append(moved, shift{line: lineOf(out, len(out)), delta: delta})
+		}
+	}
+	if out == nil {
+		return text, nil
+	}
+	return append(out, rest...), moved
+}
+
+// expression is the length of the ${...} that text begins with. Without its
+// closing brace it reaches to the end of the line.
+func expression(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '$' && i+1 < len(text) && text[i+1] == '{':
+			depth++
+			i++
+		case text[i] == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	if end := bytes.IndexByte(text, '\n'); end >= 0 {
+		return end
+	}
+	return len(text)
+}
+
+func placeholder(expression string) string {
+	name := strings.TrimPrefix(expression, "${")
+	end := strings.IndexFunc(name, func(c rune) bool {
+		return c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+	})
+	if end >= 0 {
+		name = name[:end]
+	}
+	if name == "" {
+		return "unknown"
+	}
+	return name
+}
+
+// evaluate computes one ${...}, or says why that cannot be done.
+func (r *renderer) evaluate(source string) (value string, causes []string) {
+	bad := func(cause any) []string {
+		return []string{fmt.Sprintf("%s is not a substitution that can be computed: %v; write $${ where ${ is meant as text", cut(source, 200), cause)}
+	}
+	// The library's substring function panics on a negative length.
+	defer func() {
+		if cause := recover(); cause != nil {
+			causes = bad(cause)
+		}
+	}()
+	if strings.IndexByte(source, 0) >= 0 {
+		return "", bad("it contains a NUL")
+	}
+	tree, err := parse.Parse(source)
+	if err != nil {
+		return "", bad(err)
+	}
+	if missing := r.require(tree.Root); len(missing) > 0 {
+		return "", missing
+	}
+	template, err := envsubst.Parse(source)
+	if err != nil {
+		return "", bad(err)
+	}
+	if value, err = template.Execute(func(name string) string { return r.substitutions[name] }); err != nil {
+		return "", bad(err)
+	}
+	return value, nil
+}
+
+// require tells the variables that an expression needs and does not have. A
+// variable that is given and empty is there. As in clusterctl a function with
+// arguments makes do with an unset variable; other than there, what a default
+// needs is only asked for when the default is used.
+func (r *renderer) require(nodes ...parse.Node) []string {
+	var missing []string
+	for _, node := range nodes {
+		switch n := node.(type) {
+		case *parse.ListNode:
+			missing = append(missing, r.require(n.Nodes...)...)
+		case *parse.FuncNode:
+			cause, arguments := r.requireVariable(n)
+			if cause != "" {
+				missing = append(missing, cause)
+			}
+			if arguments {
+				missing = append(missing, r.require(n.Args...)...)
+			}
+		}
+	}
+	return missing
+}
+
+// requireVariable says what is wrong with a function's variable, and whether
+// its arguments will be used.
+func (r *renderer) requireVariable(n *parse.FuncNode) (cause string, arguments bool) {
+	value, given := r.substitutions[n.Param]
+	switch n.Name {
+	case "=", ":=", ":-":
+		return "", value == ""
+	case ":?":
+		if value == "" {
+			cause = fmt.Sprintf("variable %s is required and not set: %s", n.Param, words(n.Args))
+		}
+		return cause, false
+	case ":+":
+		// The library takes it for a default, the opposite of its meaning.
+		return fmt.Sprintf("${%s:+...} is not supported", n.Param), false
+	}
+	if !given && len(n.Args) == 0 {
+		cause = fmt.Sprintf("variable %s has neither a value nor a default: add it to the substitutions, give it one as ${%s:=default}, or write $${ where ${ is meant as text", n.Param, n.Param)
+	}
+	return cause, true
+}
+
+func words(nodes []parse.Node) string {
+	var text strings.Builder
+	for _, n := range nodes {
+		if t, ok := n.(*parse.TextNode); ok {
+			text.WriteString(t.Value)
+		}
+	}
+	return cut(text.String(), 200)
+}
