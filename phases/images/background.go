@@ -1,0 +1,266 @@
+package images
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
+)
+
+const (
+	firstRetry  = time.Second
+	lastRetry   = time.Minute
+	parallelism = 4
+)
+
+// background runs one goroutine per wanted image: fetch, then wait for the next try until it is ready.
+type background struct {
+	fetch func(context.Context, Ref) (*Image, error)
+	// keep stores a fetched image; an image that could not be stored is ready all the same, and storing is retried.
+	keep   func(*Image) error
+	// hopeless is the time after which a terminal failure is tried again, 0 for never.
+	hopeless time.Duration
+	notify   func()
+	clock    clock.Clock
+	log      logr.Logger
+	slots    chan struct{}
+
+	changed chan struct{}
+	mu      sync.Mutex
+	tasks   map[Ref]*task
+}
+
+type task struct {
+	ref    Ref
+	state  State
+	cancel context.CancelFunc // nil until its goroutine runs
+	retry  chan struct{}
+}
+
+func newBackground(notify func(), clk clock.Clock, log logr.Logger) *background {
+	if notify == nil {
+		notify = func() {}
+	}
+	if clk == nil {
+		clk = clock.RealClock{}
+	}
+	return &background{
+		notify: notify, clock: clk, log: log,
+		slots:   make(chan struct{}, parallelism),
+		changed: make(chan struct{}, 1),
+		tasks:   map[Ref]*task{},
+	}
+}
+
+// Start is described at Source.
+func (b *background) Start(ctx context.Context) error {
+	var running sync.WaitGroup
+	defer running.Wait()
+	for {
+		b.launch(ctx, &running)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-b.changed:
+		}
+	}
+}
+
+func (b *background) launch(ctx context.Context, running *sync.WaitGroup) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.tasks {
+		if t.cancel == nil {
+			taskCtx, cancel := context.WithCancel(ctx)
+			t.cancel = cancel
+			running.Go(func() {
+				defer cancel()
+				b.run(taskCtx, t)
+			})
+		}
+	}
+}
+
+// Want is described at Source.
+func (b *background) Want(refs []Ref) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	tasks := make(map[Ref]*task, len(refs))
+	for _, ref := range refs {
+		t, known := b.tasks[ref]
+		if !known {
+			t = &task{
+				ref:   ref,
+				state: State{Phase: Waiting, Since: b.clock.Now()},
+				retry: make(chan struct{}, 1),
+			}
+		}
+		tasks[ref] = t
+	}
+	for ref, t := range b.tasks {
+		if tasks[ref] == nil && t.cancel != nil {
+			t.cancel()
+		}
+	}
+	b.tasks = tasks
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+// State is described at Source.
+func (b *background) State(ref Ref) State {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.tasks[ref]; t != nil {
+		return t.state
+	}
+	return State{}
+}
+
+// Retry is described at Source.
+func (b *background) Retry() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.tasks {
+		if t.state.Phase == Failed {
+			select {
+			case t.retry <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+func (b *background) run(ctx context.Context, t *task) {
+	for failures := 1; ; failures++ {
+		image, err := b.attempt(ctx, t)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			b.ready(ctx, t, image)
+			return
+		}
+		delay := backoff(failures, rand.Float64())
+		if err.Terminal() {
+			delay = b.hopeless
+		}
+		// The timer is set before the failure is told, so that whoever hears of it can rely on the timer.
+		again, stop := b.after(delay)
+		b.failed(t, err, delay)
+		select {
+		case <-ctx.Done():
+		case <-again:
+		case <-t.retry:
+		}
+		stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+func (b *background) attempt(ctx context.Context, t *task) (*Image, *Error) {
+	select {
+	case <-ctx.Done():
+		return nil, nil
+	case b.slots <- struct{}{}:
+	}
+	defer func() { <-b.slots }()
+	select {
+	case <-t.retry: // asked for before this attempt, so answered by it
+	default:
+	}
+	b.publish(t, func(s *State) {
+		s.Phase, s.Since, s.NextTry = Fetching, b.clock.Now(), time.Time{}
+		s.Attempts++
+	})
+	if _, err := ParseRef(string(t.ref)); err != nil {
+		return nil, about("", err)
+	}
+	image, err := b.fetch(ctx, t.ref)
+	if err != nil {
+		return nil, about(t.ref, err)
+	}
+	return image, nil
+}
+
+func (b *background) failed(t *task, err *Error, delay time.Duration) {
+	now := b.clock.Now()
+	if last := b.State(t.ref).Err; last == nil || last.Error() != err.Error() {
+		b.log.Info("provider image failed", "image", t.ref, "kind", err.Kind, "error", err.Error(), "retryIn", delay)
+	}
+	b.publish(t, func(s *State) {
+		s.Phase, s.Since, s.Err = Failed, now, err
+		if s.FailingSince.IsZero() {
+			s.FailingSince = now
+		}
+		if delay > 0 {
+			s.NextTry = now.Add(delay)
+		}
+	})
+}
+
+// ready stores the image before it tells that it is there: once an image is Ready, a restart finds it on the disk or
+// there is a warning.
+func (b *background) ready(ctx context.Context, t *task, image *Image) {
+	stored := b.store(image)
+	again, stop := b.after(storeRetry(stored))
+	b.publish(t, func(s *State) {
+		*s = State{Phase: Ready, Image: image, Since: b.clock.Now(), Attempts: s.Attempts}
+	})
+	b.log.Info("provider image ready", "image", t.ref, "profiles", len(image.Profiles), "stored", stored)
+	for !stored {
+		select {
+		case <-ctx.Done():
+			stop()
+			return
+		case <-again:
+			stored = b.store(image)
+			again, stop = b.after(storeRetry(stored))
+			b.notify()
+		}
+	}
+}
+
+func storeRetry(stored bool) time.Duration {
+	if stored {
+		return 0
+	}
+	return lastRetry
+}
+
+func (b *background) store(image *Image) bool {
+	return b.keep == nil || b.keep(image) == nil
+}
+
+// after gives a channel that never fires for a delay of zero.
+func (b *background) after(delay time.Duration) (<-chan time.Time, func()) {
+	if delay == 0 {
+		return nil, func() {}
+	}
+	timer := b.clock.NewTimer(delay)
+	return timer.C(), func() { timer.Stop() }
+}
+
+func (b *background) publish(t *task, change func(*State)) {
+	b.mu.Lock()
+	wanted := b.tasks[t.ref] == t
+	change(&t.state)
+	b.mu.Unlock()
+	if wanted {
+		b.notify()
+	}
+}
+
+// backoff doubles from a second to a minute and then takes off up to a half by jitter, in [0,1), so that operators
+// that lost the same registry do not come back to it in step.
+func backoff(failures int, jitter float64) time.Duration {
+	nominal := min(firstRetry<<min(failures-1, 16), lastRetry)
+	return nominal - time.Duration(jitter*float64(nominal/2))
+}

@@ -1,0 +1,222 @@
+package images
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	cacheHeader = "capstan provider image, sha256 of the tar that follows: %x\n"
+	cacheEnding = ".image"
+	cacheTemp   = "new-"
+)
+
+// cache keeps the profiles of images on disk, a file per digest and architecture: a line with a checksum, then a tar
+// with the files of the profiles. The checksum tells a whole file from a damaged one; it is no defence against someone
+// who can write to the folder.
+type cache struct {
+	dir  string // empty: no cache
+	arch string
+	most int64
+
+	mu      sync.Mutex
+	wanted  map[string]bool
+	unsaved map[string]error // by file name
+}
+
+func (c *cache) name(ref Ref) string {
+	return strings.ReplaceAll(ref.Digest(), ":", "-") + "-linux-" + c.arch + cacheEnding
+}
+
+// open removes what a killed process left half written.
+func (c *cache) open() {
+	if c.dir == "" {
+		return
+	}
+	leftovers, _ := filepath.Glob(filepath.Join(c.dir, cacheTemp+"*"))
+	for _, leftover := range leftovers {
+		_ = os.Remove(leftover)
+	}
+}
+
+// want names the images that must stay.
+func (c *cache) want(refs []Ref) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wanted = make(map[string]bool, len(refs))
+	for _, ref := range refs {
+		c.wanted[c.name(ref)] = true
+	}
+	for name := range c.unsaved {
+		if !c.wanted[name] {
+			delete(c.unsaved, name)
+		}
+	}
+}
+
+// load gives no profiles for an image that is not there, and an error for one that is damaged, which it removes.
+func (c *cache) load(ref Ref) ([]Profile, error) {
+	if c.dir == "" {
+		return nil, nil
+	}
+	path := filepath.Join(c.dir, c.name(ref))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		// Also a folder that cannot be read is no more than an image that is not there; storing it will tell.
+		return nil, nil
+	}
+	profiles, err := decode(data)
+	if err != nil {
+		_ = os.Remove(path)
+		return nil, fmt.Errorf("reading the cached image %s: %w", path, err)
+	}
+	now := time.Now()
+	_ = os.Chtimes(path, now, now)
+	return profiles, nil
+}
+
+// store writes an image so that it is there completely or not at all, and makes room.
+func (c *cache) store(image *Image) error {
+	if c.dir == "" {
+		return nil
+	}
+	name := c.name(image.Ref)
+	err := c.write(name, image.Profiles)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.unsaved[name] = err
+		return err
+	}
+	delete(c.unsaved, name)
+	c.evict(name)
+	return nil
+}
+
+func (c *cache) write(name string, profiles []Profile) (err error) {
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(c.dir, cacheTemp)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temp.Name())
+		}
+	}()
+	if err := errors.Join(encode(temp, profiles), temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), filepath.Join(c.dir, name))
+}
+
+// evict removes the images that were used longest ago until the rest fits, but never a wanted one or the one just
+// stored.
+func (c *cache) evict(stored string) {
+	type entry struct {
+		name string
+		size int64
+		used time.Time
+	}
+	var entries []entry
+	var total int64
+	files, _ := os.ReadDir(c.dir)
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(f.Name(), cacheEnding) {
+			continue
+		}
+		total += info.Size()
+		entries = append(entries, entry{f.Name(), info.Size(), info.ModTime()})
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(a.used.Compare(b.used), strings.Compare(a.name, b.name))
+	})
+	for _, e := range entries {
+		if total > c.most && !c.wanted[e.name] && e.name != stored && os.Remove(filepath.Join(c.dir, e.name)) == nil {
+			total -= e.size
+		}
+	}
+}
+
+func (c *cache) warning() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.unsaved) == 0 {
+		return ""
+	}
+	var causes []string
+	for _, err := range c.unsaved {
+		causes = append(causes, err.Error())
+	}
+	return fmt.Sprintf("%d provider images cannot be stored in the cache folder %s: %s; they are held in memory, so after a restart the "+
+		"registry must be there; free or enlarge that volume, or make it writable, and it is tried again by itself within a minute",
+		len(causes), c.dir, slices.Min(causes))
+}
+
+// encode writes the files twice, once for the checksum that stands before them, so that it needs no copy of them.
+func encode(w io.Writer, profiles []Profile) error {
+	sum := sha256.New()
+	if err := encodeFiles(sum, profiles); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, cacheHeader, sum.Sum(nil)); err != nil {
+		return err
+	}
+	return encodeFiles(w, profiles)
+}
+
+func encodeFiles(w io.Writer, profiles []Profile) error {
+	files := tar.NewWriter(w)
+	for _, p := range profiles {
+		for _, f := range []struct {
+			name string
+			data []byte
+		}{{MetadataFile, p.Metadata}, {ManifestsFile, p.Manifests}} {
+			header := &tar.Header{Name: p.Name + "/" + f.name, Mode: 0o600, Size: int64(len(f.data))}
+			if err := files.WriteHeader(header); err != nil {
+				return err
+			}
+			if _, err := files.Write(f.data); err != nil {
+				return err
+			}
+		}
+	}
+	return files.Close()
+}
+
+func decode(data []byte) ([]Profile, error) {
+	head, content, _ := bytes.Cut(data, []byte("\n"))
+	if want := fmt.Sprintf(cacheHeader, sha256.Sum256(content)); string(head)+"\n" != want {
+		return nil, errors.New("its checksum does not match")
+	}
+	t := newTree(standardLimits)
+	r := tar.NewReader(bytes.NewReader(content))
+	for {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return t.profiles()
+		}
+		if err != nil {
+			return nil, err
+		}
+		h.Name = ManifestsFolder + "/" + h.Name
+		if err := unpackEntry(h, r, 1, t); err != nil {
+			return nil, err
+		}
+	}
+}
+

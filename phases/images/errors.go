@@ -1,0 +1,66 @@
+package images
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind groups errors by what their reader can do about them.
+type Kind string
+
+const (
+	// KindReference errors are references that are not by digest or not well formed.
+	KindReference Kind = "Reference"
+	// KindNotFound errors are manifests, blobs or mounted folders that are not where they were looked for.
+	KindNotFound Kind = "NotFound"
+	// KindUnauthorized errors are credentials that are missing, wrong or not enough.
+	KindUnauthorized Kind = "Unauthorized"
+	// KindNetwork errors are registries that cannot be reached, or connections that break or stall.
+	KindNetwork Kind = "Network"
+	// KindRegistry errors are registries that answer, but with an error of their own.
+	KindRegistry Kind = "Registry"
+	// KindDigest errors are bytes that do not match the digest or length they were asked for by.
+	KindDigest Kind = "Digest"
+	// KindContent errors are images whose verified content is not a provider image.
+	KindContent Kind = "Content"
+	// KindLimit errors are images whose verified content exceeds a limit.
+	KindLimit Kind = "Limit"
+	// KindDisk errors are mounted folders that cannot be read.
+	KindDisk Kind = "Disk"
+)
+
+// Error is the failure of one image; every Err of a State and every error of ParseRef is one.
+type Error struct {
+	// Ref is empty if the reference itself is what is wrong.
+	Ref  Ref
+	Kind Kind
+	// Err says what happened and what to do next.
+	Err error
+}
+
+func (e *Error) Error() string {
+	if e.Ref == "" {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("provider image %s: %v", e.Ref, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Terminal is true if the same reference can only fail again. KindDigest is not terminal: the reference may be right
+// and the registry, or a proxy before it, be repaired without any change of input. For the same reason the terminal
+// kinds are only ever given to bytes that matched their digest.
+func (e *Error) Terminal() bool {
+	return e.Kind == KindReference || e.Kind == KindContent || e.Kind == KindLimit
+}
+
+func fail(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}
+}
+
+func about(ref Ref, err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return &Error{Ref: ref, Kind: e.Kind, Err: e.Err}
+	}
+	return &Error{Ref: ref, Kind: KindDisk, Err: err}
+}

@@ -1,0 +1,147 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
+)
+
+// RefFile is the file beside capi-operator-manifests that holds the reference of a mounted image.
+const RefFile = "image-ref"
+
+// Mounted is the Source that reads images from the sub-folders of a folder, each with the image's reference in RefFile
+// and the image's folder capi-operator-manifests. It does not verify digests: that has been done by who mounted them.
+type Mounted struct {
+	*background
+	dir    string
+	limits limits
+}
+
+var _ Source = (*Mounted)(nil)
+
+// NewMounted makes a source that does nothing until it is started; notify is as in Options.
+func NewMounted(dir string, notify func(), clk clock.Clock, log logr.Logger) *Mounted {
+	m := &Mounted{background: newBackground(notify, clk, log), dir: dir, limits: standardLimits}
+	// Nothing but looking again tells that a folder has been repaired.
+	m.fetch, m.hopeless = m.load, lastRetry
+	return m
+}
+
+// Warning is described at Source; a mounted source has none.
+func (m *Mounted) Warning() string { return "" }
+
+func (m *Mounted) load(_ context.Context, ref Ref) (*Image, error) {
+	where, err := m.find(ref)
+	if err != nil {
+		return nil, err
+	}
+	t := newTree(m.limits)
+	if err := t.read(where); err != nil {
+		if _, ok := errors.AsType[*Error](err); ok {
+			return nil, err
+		}
+		return nil, fail(KindDisk, "reading its mounted folder: %w; check the volume %s", err, where)
+	}
+	profiles, err := t.profiles()
+	if err != nil {
+		return nil, err
+	}
+	return &Image{Ref: ref, Profiles: profiles}, nil
+}
+
+// find gives the sub-folder with a reference; the first by name if there are several, as they have the same content.
+func (m *Mounted) find(ref Ref) (string, error) {
+	entries, err := os.ReadDir(m.dir)
+	if err != nil {
+		return "", fail(KindDisk, "reading the folder of mounted images: %w; check that the volume is mounted there", err)
+	}
+	var others []string
+	for _, e := range entries {
+		where := filepath.Join(m.dir, e.Name())
+		written, err := readStart(filepath.Join(where, RefFile), 2*refLength)
+		switch {
+		case err != nil && (e.IsDir() || e.Type()&fs.ModeSymlink != 0) && !strings.HasPrefix(e.Name(), ".."):
+			others = append(others, e.Name()+" (no "+RefFile+" that can be read)")
+		case err != nil:
+		case strings.TrimSpace(written) == string(ref):
+			return where, nil
+		default:
+			others = append(others, e.Name())
+		}
+	}
+	return "", fail(KindNotFound, "no sub-folder of %s has this reference in its file %s; mount the image there "+
+		"(sub-folders with other content: %s)", m.dir, RefFile, shortened(strings.Join(others, ", "), 160))
+}
+
+func readStart(name string, most int64) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	return string(data), err
+}
+
+// read fills the tree from a folder that holds what an image has at its root. Links are taken as they are written, and
+// followed later within the tree only, as for a pulled image.
+func (t *tree) read(where string) error {
+	root, err := os.OpenRoot(where)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	// The walk would follow a link in the place of the folder.
+	info, err := root.Lstat(ManifestsFolder[1:])
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !info.IsDir() {
+		return t.add(ManifestsFolder, &node{kind: something})
+	}
+	return fs.WalkDir(root.FS(), ManifestsFolder[1:], func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		n, err := t.nodeOf(root, name, e)
+		if err != nil {
+			return err
+		}
+		return t.add(path.Join("/", name), n)
+	})
+}
+
+func (t *tree) nodeOf(root *os.Root, name string, e fs.DirEntry) (*node, error) {
+	switch {
+	case e.IsDir():
+		return &node{kind: folder}, nil
+	case e.Type()&fs.ModeSymlink != 0:
+		target, err := root.Readlink(name)
+		return &node{kind: link, target: target}, err
+	case !e.Type().IsRegular():
+		return &node{kind: something}, nil
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.admit(path.Join("/", name), info.Size()); err != nil {
+		return nil, err
+	}
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	return &node{kind: file, data: data}, err
+}

@@ -1,0 +1,90 @@
+package images
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The same expression and length as for the field profile of github.com/openshift/api's ClusterAPI.
+var profileForm = regexp.MustCompile(`^[a-zA-Z0-9-_]{1,255}$`)
+
+// profiles finds the profiles of a complete tree, or names every folder that is half of one.
+func (t *tree) profiles() ([]Profile, error) {
+	root := t.at(ManifestsFolder)
+	if root == nil {
+		return nil, fail(KindContent, "it has no folder %s, so it is not a provider image; "+
+			"check the reference, or rebuild the image with its profiles there", ManifestsFolder)
+	}
+	if root.kind != folder {
+		return nil, fail(KindContent, "%s is not a folder; make it one, with a folder per profile", ManifestsFolder)
+	}
+	var found []Profile
+	var problems []string
+	for _, name := range slices.Sorted(maps.Keys(root.children)) {
+		profile, err := t.profile(name)
+		if err != nil {
+			problems = append(problems, err.Error())
+		} else if profile != nil {
+			found = append(found, *profile)
+		}
+	}
+	if len(problems) > 0 {
+		return nil, fail(KindContent, "%s; rebuild the image", strings.Join(problems, "; "))
+	}
+	if len(found) == 0 {
+		return nil, fail(KindContent, "it has %s but no profile in it, which is a folder with %s and %s; rebuild the image",
+			ManifestsFolder, MetadataFile, ManifestsFile)
+	}
+	return found, nil
+}
+
+// profile gives nothing for what is not a profile: no folder, or a folder with neither file.
+func (t *tree) profile(name string) (*Profile, error) {
+	where := path.Join(ManifestsFolder, name)
+	dir, err := t.resolve(where)
+	if err != nil || dir == nil || dir.kind != folder {
+		return nil, err
+	}
+	hasMetadata, hasManifests := dir.children[MetadataFile] != nil, dir.children[ManifestsFile] != nil
+	switch {
+	case !hasMetadata && !hasManifests:
+		return nil, nil
+	case !hasMetadata:
+		return nil, fmt.Errorf("profile %s has %s but no %s", where, ManifestsFile, MetadataFile)
+	case !hasManifests:
+		return nil, fmt.Errorf("profile %s has %s but no %s", where, MetadataFile, ManifestsFile)
+	case !profileForm.MatchString(name):
+		return nil, fmt.Errorf("profile folder %q must be named with letters, digits, - and _ only, at most 255 of them", where)
+	}
+	metadata, err := t.content(path.Join(where, MetadataFile))
+	if err != nil {
+		return nil, err
+	}
+	manifests, err := t.content(path.Join(where, ManifestsFile))
+	if err != nil {
+		return nil, err
+	}
+	return &Profile{Name: name, Metadata: metadata, Manifests: manifests}, nil
+}
+
+func (t *tree) content(p string) ([]byte, error) {
+	n, err := t.resolve(p)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case n == nil:
+		return nil, fmt.Errorf("link %s leads to nothing that the image has", p)
+	case n.kind == folder:
+		return nil, fmt.Errorf("%s is a folder, not a file", p)
+	case n.kind == lost:
+		return nil, fmt.Errorf("hard link %s leads to %s, which is not a file that the image has before it in %s", p, n.target, ManifestsFolder)
+	case n.kind != file:
+		return nil, fmt.Errorf("%s is a device, pipe or socket, not a file", p)
+	}
+	return n.data, nil
+}

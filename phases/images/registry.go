@@ -1,0 +1,175 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+const userAgent = "capstan"
+
+// registries opens repositories. It uses the handshake and the credentials of go-containerregistry, and reads
+// manifests and blobs itself, because only then are wrong bytes told apart from broken connections by type.
+type registries struct {
+	keychain  authn.Keychain
+	transport http.RoundTripper
+	insecure  []string
+}
+
+// repository is one repository of one registry, for the time of one attempt.
+type repository struct {
+	host   string
+	base   url.URL
+	client *http.Client
+	signs  *signs
+}
+
+func (r *registries) open(ctx context.Context, ref Ref, signs *signs) (*repository, error) {
+	host := ref.Host()
+	plain := r.plainAllowed(host)
+	var options []name.Option
+	if plain {
+		options = append(options, name.Insecure)
+	}
+	registry, err := name.NewRegistry(host, options...)
+	if err != nil {
+		return nil, fail(KindReference, "%q is not a registry's host: %w; write the reference as %s", host, err, refForm)
+	}
+	repo := registry.Repo(ref.Repository())
+	auth, err := authn.Resolve(ctx, r.keychain, repo)
+	if err != nil {
+		return nil, fail(KindUnauthorized, "reading the credentials for %s: %w; check the pull secret", host, err)
+	}
+	client, err := transport.NewWithContext(ctx, registry, auth, &polite{inner: r.transport, registries: r, host: host, plain: plain},
+		[]string{repo.Scope(transport.PullScope)})
+	if err != nil {
+		return nil, failure(ctx, host, fmt.Errorf("opening the connection: %w", err))
+	}
+	return &repository{
+		host: host,
+		// The handshake has found out the scheme and puts it right.
+		base:   url.URL{Scheme: "https", Host: registry.RegistryStr(), Path: "/v2/" + repo.RepositoryStr()},
+		client: &http.Client{Transport: client},
+		signs:  signs,
+	}, nil
+}
+
+// get asks for a manifest or a blob. The body of the answer must be closed.
+func (r *repository) get(ctx context.Context, what, digest string) (*http.Response, error) {
+	u := r.base
+	u.Path += "/" + what + "s/" + digest
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking for %s %s: %w", what, digest, err)
+	}
+	if what == manifestKind {
+		request.Header.Set("Accept", strings.Join([]string{
+			string(types.OCIManifestSchema1), string(types.OCIImageIndex),
+			string(types.DockerManifestSchema2), string(types.DockerManifestList),
+		}, ", "))
+	}
+	answer, err := r.client.Do(request)
+	if err == nil {
+		if err = transport.CheckError(answer, http.StatusOK); err == nil {
+			r.signs.seen()
+			return answer, nil
+		}
+		_ = answer.Body.Close()
+	}
+	// The URL of a redirected request may carry a signature.
+	if call, ok := errors.AsType[*url.Error](err); ok {
+		err = call.Err
+	}
+	return nil, failure(ctx, r.host, fmt.Errorf("asking for %s %s: %w", what, digest, err))
+}
+
+// failure turns what an HTTP exchange with a registry came to into an *Error with the next step.
+func failure(ctx context.Context, host string, err error) *Error {
+	if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
+		return fail(KindNetwork, "registry %s: %w; check the network to it and its load", host, cause)
+	}
+	if own, ok := errors.AsType[*Error](err); ok {
+		return own
+	}
+	if answer, ok := errors.AsType[*transport.Error](err); ok {
+		return refusal(host, answer)
+	}
+	if _, ok := errors.AsType[*plainHTTPError](err); ok {
+		return fail(KindNetwork, "registry %s: %w", host, err)
+	}
+	return fail(KindNetwork, "registry %s cannot be reached or broke the connection: %w; "+
+		"check that the name resolves, the registry runs, and no proxy, firewall or certificate is in the way", host, err)
+}
+
+func refusal(host string, answer *transport.Error) *Error {
+	said := fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
+	if len(answer.Errors) > 0 {
+		said += ", " + shortened(answer.Errors[0].String(), 160)
+	}
+	asked := "/v2/"
+	if answer.Request != nil {
+		asked = answer.Request.URL.Path
+	}
+	switch {
+	case answer.StatusCode == http.StatusUnauthorized, answer.StatusCode == http.StatusForbidden:
+		return fail(KindUnauthorized, "registry %s refused %s (%s); check that the pull secret has credentials for it with "+
+			"the right to pull, and that the repository exists, as some registries answer so when it does not", host, asked, said)
+	case answer.StatusCode == http.StatusNotFound && asked != "/v2/":
+		return fail(KindNotFound, "registry %s does not have %s (%s); check that the release was pushed or mirrored there completely", host, asked, said)
+	default:
+		return fail(KindRegistry, "registry %s failed on %s (%s); look into the registry's own log", host, asked, said)
+	}
+}
+
+func shortened(s string, most int) string {
+	if len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}
+
+// plainAllowed says whether a registry may be spoken to without TLS.
+func (r *registries) plainAllowed(host string) bool {
+	for _, listed := range r.insecure {
+		if strings.EqualFold(listed, host) {
+			return true
+		}
+	}
+	hostname := (&url.URL{Host: host}).Hostname()
+	ip := net.ParseIP(hostname)
+	return hostname == "localhost" || strings.HasSuffix(hostname, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// polite sends the requests of one registry with our user agent, and refuses plain HTTP, also in redirects and for
+// token servers, unless the registry is one that may be insecure; go-containerregistry alone would allow it for every
+// private address.
+type polite struct {
+	inner      http.RoundTripper
+	registries *registries
+	host       string
+	plain      bool
+}
+
+func (p *polite) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Scheme != "https" && !(p.plain && p.registries.plainAllowed(request.URL.Host)) {
+		return nil, &plainHTTPError{host: request.URL.Host}
+	}
+	request = request.Clone(request.Context())
+	request.Header.Set("User-Agent", userAgent)
+	return p.inner.RoundTrip(request)
+}
+
+type plainHTTPError struct{ host string }
+
+func (e *plainHTTPError) Error() string {
+	return fmt.Sprintf("speaking to %s without TLS is not allowed; give it a certificate, or allow it with --insecure-registry=%s", e.host, e.host)
+}

@@ -1,0 +1,79 @@
+package images
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	"github.com/google/go-containerregistry/pkg/v1"
+)
+
+const (
+	sizeUnknown   = -1
+	manifestBytes = 4 << 20
+	repair        = "repair or purge that copy in the registry, or in the mirror or proxy before it; it is tried again by itself"
+)
+
+// verified reads the body of an answer. It ends with io.EOF only if all that was read had the wanted digest and size;
+// any other end is an *Error, and stays.
+type verified struct {
+	body   io.Reader
+	what   string
+	host   string
+	want   v1.Hash
+	size   int64
+	most   int64
+	signs  *signs
+	broken func(error) error
+
+	read int64
+	hash hash.Hash
+	err  error
+}
+
+func (r *repository) verified(ctx context.Context, body io.Reader, kind string, want v1.Hash, size int64) *verified {
+	v := &verified{body: body, what: fmt.Sprintf("%s %s", kind, want), host: r.host, want: want, size: size, most: size, signs: r.signs}
+	if size == sizeUnknown {
+		v.most = manifestBytes
+	}
+	v.broken = func(err error) error {
+		return failure(ctx, r.host, fmt.Errorf("reading %s, after %d bytes: %w", v.what, v.read, err))
+	}
+	var err error
+	if v.hash, err = v1.Hasher(want.Algorithm); err != nil {
+		v.err = fail(KindContent, "%s: %w; publish it by sha256", v.what, err)
+	}
+	return v
+}
+
+func (v *verified) Read(p []byte) (int, error) {
+	if v.err != nil {
+		return 0, v.err
+	}
+	// One byte more than is right, to see whether there is one.
+	p = p[:min(int64(len(p)), v.most-v.read+1)]
+	n, err := v.body.Read(p)
+	v.signs.seen()
+	v.read += int64(n)
+	v.hash.Write(p[:n])
+	switch {
+	case v.read > v.most:
+		n, v.err = 0, fail(KindDigest, "registry %s serves more than %d bytes as %s, so they are not the right ones; %s", v.host, v.most, v.what, repair)
+	case errors.Is(err, io.EOF):
+		v.err = v.verdict()
+	case err != nil:
+		v.err = v.broken(err)
+	}
+	return n, v.err
+}
+
+func (v *verified) verdict() error {
+	got := v1.Hash{Algorithm: v.want.Algorithm, Hex: hex.EncodeToString(v.hash.Sum(nil))}
+	if got != v.want || v.size != sizeUnknown && v.read != v.size {
+		return fail(KindDigest, "registry %s serves %d bytes with the digest %s as %s; %s", v.host, v.read, got, v.what, repair)
+	}
+	return io.EOF
+}
