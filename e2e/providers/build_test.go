@@ -3,9 +3,11 @@ package providers_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,14 +20,23 @@ import (
 
 const bin = "../../bin"
 
+var tool = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(bin, "manifests-gen")
+	out, err := exec.Command("go", "build", "-o", path, "../../cmd/manifests-gen").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("building manifests-gen: %w\n%s", err, out)
+	}
+	return path, err
+})
+
 // build uses the same tool and folder as the demo, so that the two share what is built.
 func build(t *testing.T, release string) map[string]providers.Profile {
 	t.Helper()
-	tool := filepath.Join(bin, "manifests-gen")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", tool, "../../cmd/manifests-gen").CombinedOutput(); err != nil {
-		t.Fatalf("building manifests-gen: %v\n%s", err, out)
+	manifestsGen, err := tool()
+	if err != nil {
+		t.Fatal(err)
 	}
-	options := providers.Options{Release: release, Dir: filepath.Join(bin, "providers"), ManifestsGen: tool}
+	options := providers.Options{Release: release, Dir: filepath.Join(bin, "providers"), ManifestsGen: manifestsGen}
 	started := time.Now()
 	profiles, err := providers.Build(t.Context(), options)
 	if err != nil {

@@ -76,11 +76,8 @@ func stripNoise(objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		delete(object.Object, "status")
 		for _, path := range []string{"metadata", "spec.template.metadata"} {
-			metadata, found, err := root(object).child(path)
-			if err != nil && path == "metadata" {
-				return err
-			}
-			if found {
+			// Not every kind has a template of pods, or any mapping, at that path.
+			if metadata, found, err := root(object).child(path); err == nil && found {
 				delete(metadata.fields, "creationTimestamp")
 			}
 		}

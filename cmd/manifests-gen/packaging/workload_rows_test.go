@@ -1,0 +1,150 @@
+package packaging
+
+var webhookRows = map[string]struct{ in, want string }{
+	"webhooks see only the namespace, get their CA from Service CA and call their service there": {
+		in: `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: mutating, annotations: {cert-manager.io/inject-ca-from: capa-system/serving-cert}}
+webhooks:
+- name: one
+  clientConfig: {service: {name: hook, namespace: capa-system, path: /mutate}}
+- name: two
+  clientConfig: {url: "https://example.com", caBundle: Cg==}`,
+		want: `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: mutating, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}
+webhooks:
+- name: one
+  clientConfig: {service: {name: hook, namespace: openshift-cluster-api, path: /mutate}}
+  namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [openshift-cluster-api]}]}
+- name: two
+  clientConfig: {url: "https://example.com"}
+  namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [openshift-cluster-api]}]}`,
+	},
+	"a webhook's own selector is kept beside the limit": {
+		in: `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: validating}
+webhooks:
+- name: one
+  namespaceSelector:
+    matchLabels: {watched: "yes"}
+    matchExpressions: [{key: ignored, operator: DoesNotExist}]`,
+		want: `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: validating}
+webhooks:
+- name: one
+  namespaceSelector:
+    matchLabels: {watched: "yes"}
+    matchExpressions:
+    - {key: ignored, operator: DoesNotExist}
+    - {key: kubernetes.io/metadata.name, operator: In, values: [openshift-cluster-api]}`,
+	},
+}
+
+var workloadRows = map[string]struct{ in, want string }{
+	"a Deployment gets requests, priority, annotations and policies, and loses limits": {
+		in: `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: capa-system, annotations: {kept: as-it-is}}
+spec:
+  template:
+    metadata: {creationTimestamp: null, annotations: {role: "${ROLE:=none}"}}
+    spec:
+      priorityClassName: low
+      initContainers:
+      - {name: first, image: example.com/first}
+      containers:
+      - name: manager
+        image: example.com/manager
+        imagePullPolicy: Always
+        terminationMessagePolicy: File
+        resources: {limits: {cpu: 300m, memory: 100Mi}, requests: {cpu: 100m, ephemeral-storage: 1Gi}}
+      - {name: proxy, image: example.com/proxy}
+status: {}`,
+		want: `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: openshift-cluster-api, annotations: {kept: as-it-is}}
+spec:
+  template:
+    metadata:
+      annotations:
+        role: "${ROLE:=none}"
+        openshift.io/required-scc: restricted-v2
+        target.workload.openshift.io/management: '{"effect": "PreferredDuringScheduling"}'
+    spec:
+      priorityClassName: system-cluster-critical
+      initContainers:
+      - {name: first, image: example.com/first, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}
+      containers:
+      - {name: manager, image: example.com/manager, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}
+      - {name: proxy, image: example.com/proxy, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}`,
+	},
+}
+
+const manager = `
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: manager, namespace: capa-system}
+spec: {template: {spec: {volumes: [{name: a, secret: {secretName: cert-a}}, {name: b, secret: {secretName: cert-b}}]}}}`
+
+var errorRows = map[string]struct{ in, object, field, reason string }{
+	"a Certificate for no Service": {
+		in:     `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: c, namespace: capa-system}, spec: {secretName: cert-a, dnsNames: [hook.capa-system.svc]}}` + manager,
+		object: "Certificate capa-system/c", field: "spec.dnsNames", reason: "[hook.capa-system.svc] names no Service",
+	},
+	"a Certificate whose Secret nothing mounts": {
+		in: `
+{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: c, namespace: capa-system}, spec: {secretName: other, dnsNames: [hook.capa-system.svc]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: capa-system}}` + manager,
+		object: "Certificate capa-system/c", field: "spec.secretName", reason: `is "other", but no workload mounts`,
+	},
+	"two Certificates for one Service": {
+		in: `
+{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, namespace: capa-system}, spec: {secretName: cert-a, dnsNames: [hook.capa-system.svc]}}
+---
+{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: b, namespace: capa-system}, spec: {secretName: cert-b, dnsNames: [hook.capa-system.svc]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: capa-system}}` + manager,
+		object: "Certificate capa-system/b", field: "spec.secretName", reason: `Service capa-system/hook already serves with Secret "cert-a"`,
+	},
+	"a Deployment without containers": {
+		in:     `{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: capa-system}}`,
+		object: "Deployment openshift-cluster-api/manager", field: "spec.template.spec.containers", reason: "is empty",
+	},
+	"a list of containers that is none": {
+		in:     `{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: capa-system}, spec: {template: {spec: {containers: {name: manager}}}}}`,
+		object: "Deployment openshift-cluster-api/manager", field: "spec.template.spec.containers", reason: "is a mapping, not a list",
+	},
+	"a webhook that is none": {
+		in:     `{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: m}, webhooks: [{name: one}, two]}`,
+		object: "MutatingWebhookConfiguration m", field: "webhooks[1]", reason: "is a string, not a mapping",
+	},
+	"a selector that is none": {
+		in:     `{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: m}, webhooks: [{namespaceSelector: all}]}`,
+		object: "MutatingWebhookConfiguration m", field: "webhooks[0].namespaceSelector", reason: "is a string, not a mapping",
+	},
+	"two objects that become one in the namespace": {
+		in: `
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: a}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: b}}`,
+		object: "ConfigMap openshift-cluster-api/settings", field: "metadata.name", reason: "used by two objects",
+	},
+	"the same object in two versions": {
+		in: `
+{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: budget, namespace: a}}
+---
+{apiVersion: policy/v1beta1, kind: PodDisruptionBudget, metadata: {name: budget, namespace: a}}`,
+		object: "PodDisruptionBudget openshift-cluster-api/budget", field: "metadata.name", reason: "policy/v1 and policy/v1beta1",
+	},
+}
