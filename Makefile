@@ -1,0 +1,113 @@
+# Needs Go and make, nothing else. `make help` lists the targets.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+# A go.work or a version control system around this tree changes nothing here.
+export GOWORK := off
+BUILD := go build -buildvcs=false
+
+LINT := go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
+# The embedded control plane is a Go module of its own.
+BOTH_MODULES := for module in . e2e/controlplane; do cd $(CURDIR)/$$module;
+CONTROL_PLANE := $(wildcard e2e/controlplane/go.* e2e/controlplane/*.go)
+# Every folder of machine/ but the tests' own is a machine with a table.
+TABLES := $(filter-out ./machine/machinetest/,$(wildcard ./machine/*/))
+
+# The race detector needs a C compiler; without one the tests run all the same.
+RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+UNIT = $(shell go list ./... | grep -v /e2e)
+
+.PHONY: help
+help: ## Show this list.
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-14s %s\n' "$$target" "$$intent"; done
+
+.PHONY: build
+build: ## Build bin/capstan and bin/manifests-gen.
+	@$(BUILD) -o bin/ ./cmd/...
+
+.PHONY: controlplane
+controlplane: bin/controlplane/controlplane ## Build the embedded control plane: minutes the first time.
+
+# Without symbols: half the size, and half the time to link.
+bin/controlplane/controlplane: $(CONTROL_PLANE)
+	@go build -C e2e/controlplane -buildvcs=false -ldflags='-s -w' -o ../../bin/controlplane/ . sigs.k8s.io/kwok/cmd/kwok
+	@touch $@
+
+.PHONY: fmt
+fmt: ## Format every Go file.
+	@set -e; $(BOTH_MODULES) $(LINT) fmt; done
+
+.PHONY: fmt-check
+fmt-check: ## Fail when a Go file is not formatted, showing the difference.
+	@set -e; $(BOTH_MODULES) $(LINT) fmt --diff; done
+
+.PHONY: lint
+lint: ## Run the linters; the import arrows are among them.
+	@$(LINT) run
+	@# One small main package on top of all of Kubernetes: the linters that want
+	@# types would read all of it first.
+	@cd e2e/controlplane && $(LINT) run --fast-only
+
+.PHONY: unit
+unit: ## Run all tests but the end-to-end suite, with the race detector.
+	@go test $(RACE) $(UNIT)
+
+.PHONY: diagrams
+diagrams: ## Write docs/state-diagrams from the machines' tables.
+	@go test $(TABLES) -run '/the_generated_diagram' -update
+
+.PHONY: generate
+generate: ## Write all other generated files.
+	@go generate ./...
+
+.PHONY: e2e
+e2e: build controlplane ## Run the end-to-end suite against an embedded control plane.
+	@go test -v -count=1 -p 1 -timeout 20m ./e2e/...
+
+.PHONY: test
+test: ## Run everything: generated files, format, lint, unit tests, end-to-end suite.
+	@rm -rf bin/log && mkdir -p bin/log
+	@$(MAKE) test-parts; code=$$?; echo; echo "make test:"; cat bin/log/times; exit $$code
+
+# Whatever is only compiled goes side by side; whatever is timed goes alone.
+.PHONY: test-parts
+test-parts:
+	@$(MAKE) part-fresh
+	@$(MAKE) -j2 part-controlplane part-lint
+	@$(MAKE) part-unit
+	@$(MAKE) part-e2e
+
+.PHONY: part-fresh part-controlplane part-lint part-unit part-e2e
+part-fresh:
+	@tools/part.sh fresh tools/fresh.sh $(MAKE) generate diagrams
+part-controlplane:
+	@tools/part.sh controlplane $(MAKE) controlplane
+part-lint:
+	@tools/part.sh format $(MAKE) fmt-check
+	@tools/part.sh lint $(MAKE) lint
+part-unit:
+	@tools/part.sh -live unit $(MAKE) unit
+part-e2e:
+	@tools/part.sh -live e2e $(MAKE) e2e
+
+bin/demo-runner: FORCE
+	@$(BUILD) -o $@ ./e2e/demo
+FORCE:
+
+.PHONY: demo
+demo: build controlplane bin/demo-runner ## Install Cluster API and upgrade it, on an embedded cluster.
+	@bin/demo-runner
+
+.PHONY: up
+up: build controlplane bin/demo-runner ## Install Cluster API on an embedded cluster and leave it running.
+	@bin/demo-runner up
+
+.PHONY: down
+down: bin/demo-runner ## End what `make up` left running.
+	@bin/demo-runner down
+
+.PHONY: clean
+clean: ## Remove everything that was built.
+	@rm -rf bin
