@@ -22,7 +22,7 @@ const bin = "../../bin"
 
 var tool = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(bin, "manifests-gen")
-	out, err := exec.Command("go", "build", "-o", path, "../../cmd/manifests-gen").CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/manifests-gen").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("building manifests-gen: %w\n%s", err, out)
 	}
@@ -95,7 +95,7 @@ func TestBuild_warm_takes_under_a_second_and_needs_no_Go_client(t *testing.T) {
 	build(t, providers.ReleaseOne)
 	t.Setenv("PATH", "")
 	started := time.Now()
-	_, err := providers.Build(context.Background(), providers.Options{
+	_, err := providers.Build(t.Context(), providers.Options{
 		Release: providers.ReleaseOne, Dir: filepath.Join(bin, "providers"), ManifestsGen: filepath.Join(bin, "manifests-gen"),
 	})
 	if err != nil {

@@ -6,12 +6,14 @@
 package registry
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/registry"
 )
@@ -73,12 +75,12 @@ func (r *Registry) Restart() error {
 	if r.server != nil {
 		return nil
 	}
-	listener, err := net.Listen("tcp", r.address)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", r.address)
 	if err != nil {
 		return fmt.Errorf("starting the registry: %w", err)
 	}
 	r.address = listener.Addr().String()
-	r.server = &http.Server{Handler: http.HandlerFunc(r.serve)}
+	r.server = &http.Server{Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: time.Minute}
 	r.served = make(chan struct{})
 	go func(server *http.Server, served chan<- struct{}) {
 		defer close(served)

@@ -131,7 +131,15 @@ func TestRegistry_leaves_nothing_running_after_Stop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := http.Get("http://" + r.Host() + "/v2/"); err != nil {
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.Host()+"/v2/", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Stop(); err != nil {

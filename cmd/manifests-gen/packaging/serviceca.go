@@ -64,20 +64,21 @@ func issueCertificate(certificate *unstructured.Unstructured, objects []*unstruc
 	return nil
 }
 
-// servedBy finds the Service that a Certificate's DNS names (name.namespace.svc...) stand for.
+// servedBy finds the Service that a Certificate's DNS names (name.namespace.svc...)
+// stand for. The name is enough: all Services end up in one namespace.
 func servedBy(certificate node, objects []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	names, err := certificate.list("dnsNames")
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		text, _ := name.(string)
+		text, ok := name.(string)
 		labels := strings.Split(text, ".")
-		if len(labels) < 3 || labels[2] != "svc" {
+		if !ok || len(labels) < 3 || labels[2] != "svc" {
 			continue
 		}
 		for _, object := range objects {
-			if isKind(object, "", "Service") && object.GetName() == labels[0] && object.GetNamespace() == labels[1] {
+			if isKind(object, "", "Service") && object.GetName() == labels[0] {
 				return object, nil
 			}
 		}

@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,17 @@ func TestTransform_errors_name_the_object_and_the_field(t *testing.T) {
 				t.Errorf("got  %q, %q, %q\nwant %q, %q, ...%q...", field.Object, field.Field, field.Reason, row.object, row.field, row.reason)
 			}
 		})
+	}
+}
+
+func TestTransform_errors_do_not_depend_on_the_order_of_the_input(t *testing.T) {
+	for name, row := range errorRows {
+		input := parse(t, row.in)
+		_, want := Transform(input)
+		slices.Reverse(input)
+		if _, got := Transform(input); got == nil || got.Error() != want.Error() {
+			t.Errorf("%s: one order gives %v, the other %v", name, want, got)
+		}
 	}
 }
 

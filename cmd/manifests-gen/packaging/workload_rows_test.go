@@ -64,6 +64,7 @@ spec:
       - name: manager
         image: example.com/manager
         imagePullPolicy: Always
+        args: [--namespace=capa-system]
         terminationMessagePolicy: File
         resources: {limits: {cpu: 300m, memory: 100Mi}, requests: {cpu: 100m, ephemeral-storage: 1Gi}}
       - {name: proxy, image: example.com/proxy}
@@ -84,7 +85,7 @@ spec:
       initContainers:
       - {name: first, image: example.com/first, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}
       containers:
-      - {name: manager, image: example.com/manager, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}
+      - {name: manager, image: example.com/manager, args: [--namespace=openshift-cluster-api], imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}
       - {name: proxy, image: example.com/proxy, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}`,
 	},
 }
