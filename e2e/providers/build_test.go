@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -103,6 +104,30 @@ func TestBuild_warm_takes_under_a_second_and_needs_no_Go_client(t *testing.T) {
 	}
 	if took := time.Since(started); took > time.Second {
 		t.Errorf("a warm build took %s", took)
+	}
+}
+
+func TestBuild_without_the_tool_says_how_to_build_it(t *testing.T) {
+	_, err := providers.Build(t.Context(), providers.Options{
+		Release: providers.ReleaseOne, Dir: t.TempDir(), ManifestsGen: filepath.Join(t.TempDir(), "manifests-gen"),
+	})
+	if err == nil || !strings.Contains(err.Error(), "go build -o bin/manifests-gen ./cmd/manifests-gen") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestBuild_that_breaks_tells_the_tools_own_words_and_leaves_nothing_behind(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "manifests-gen")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho the Deployment is odd >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	_, err := providers.Build(t.Context(), providers.Options{Release: providers.ReleaseOne, Dir: dir, ManifestsGen: broken})
+	if err == nil || !strings.Contains(err.Error(), "the Deployment is odd") || !strings.Contains(err.Error(), "sigs.k8s.io/cluster-api") {
+		t.Errorf("got %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

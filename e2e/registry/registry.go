@@ -40,7 +40,10 @@ func Start() (*Registry, error) {
 		address:  "127.0.0.1:0",
 		contents: registry.New(registry.Logger(log.New(io.Discard, "", 0))),
 	}
-	return r, r.Restart()
+	if err := r.Restart(); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // Host is the host:port to put before a repository's name. It never changes.
