@@ -1,0 +1,244 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// world is what the test machine sees and does.
+type world struct {
+	open, urgent, broken bool
+	done                 int
+	workErr, effectErr   error
+	did                  []string
+}
+
+const doc = "A sentence of documentation."
+
+func is(name string, ask func(world) bool) Guard[world] {
+	return Guard[world]{Name: name, Doc: doc, Ask: func(w world) Answer { return Say(ask(w), name) }}
+}
+
+func act(name string, err func(*world) error) Action[*world] {
+	return Action[*world]{Name: name, Doc: doc, Run: func(_ context.Context, w *world) error {
+		w.did = append(w.did, name)
+		return err(w)
+	}}
+}
+
+func door() Table[world, *world] {
+	return Table[world, *world]{
+		Name: "door", Doc: doc, Start: "Closed",
+		Progress: func(w world) (int, bool) { return w.done, true },
+		States: []StateRow[*world]{
+			{Name: "Closed", Work: act("Push", func(w *world) error { return w.workErr }), Doc: doc},
+			{Name: "Open", Rest: true, Doc: doc},
+			{Name: "Stuck", Rest: true, Doc: doc},
+		},
+		Moves: []Move[world, *world]{
+			{On: "Opened", From: []State{"Closed"}, To: "Open", If: is("open", func(w world) bool { return w.open }),
+				Do: act("Greet", func(w *world) error { return w.effectErr }), Doc: doc},
+			{On: "Forced", From: []State{"Closed"}, To: "Stuck", Urgent: true, If: is("urgent", func(w world) bool { return w.urgent }), Doc: doc},
+			{On: "Stalled", From: []State{"Closed"}, To: "Stuck", Stalled: time.Minute, Doc: doc},
+			{On: "Failed", From: []State{"Closed"}, To: "Stuck", Failing: time.Minute, Doc: doc},
+			{On: "Broke", From: []State{"Open"}, To: "Stuck", For: time.Minute, If: is("broken", func(w world) bool { return w.broken }), Doc: doc},
+			{On: "Mended", From: []State{"Stuck"}, To: "Closed", If: is("mended", func(w world) bool { return !w.broken }), Doc: doc},
+		},
+	}
+}
+
+// bench runs a table on a world with a clock that stands still until told.
+type bench struct {
+	t      *testing.T
+	world  world
+	now    time.Time
+	record Record
+	kept   bool
+	table  Table[world, *world]
+}
+
+func (b *bench) Load(context.Context) (Record, bool, error) { return b.record, b.kept, nil }
+
+func (b *bench) Save(_ context.Context, r Record, _ world) error {
+	b.record, b.kept = r, true
+	return nil
+}
+
+func (b *bench) step() Outcome {
+	b.t.Helper()
+	m := Machine[world, *world]{
+		Table: b.table, Store: b, Now: func() time.Time { return b.now },
+		Observe: func(context.Context) (world, *world, error) { return b.world, &b.world, nil },
+	}
+	outcome, err := m.Step(context.Background())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return outcome
+}
+
+func newBench(t *testing.T) *bench {
+	return &bench{t: t, table: door(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+}
+
+func TestStep_makes_at_most_one_move_or_does_the_work(t *testing.T) {
+	b := newBench(t)
+	if out := b.step(); out.Did != "Push" || out.Moved != nil {
+		t.Errorf("a closed door is pushed, got %+v", out)
+	}
+	b.world.open, b.world.did = true, nil
+	if out := b.step(); out.State != "Open" || strings.Join(b.world.did, " ") != "Greet" || out.LookAgain != atOnce {
+		t.Errorf("an open door is greeted and not pushed, got %+v after %v", out, b.world.did)
+	}
+}
+
+func TestStep_a_failing_effect_leaves_the_state_and_is_tried_again(t *testing.T) {
+	b := newBench(t)
+	b.world.open, b.world.effectErr = true, errors.New("no voice")
+	out := b.step()
+	if out.State != "Closed" || b.record.Failure == nil || out.LookAgain != firstRetry {
+		t.Errorf("got %+v with record %+v", out, b.record)
+	}
+	b.world.effectErr = nil
+	if out := b.step(); out.State != "Open" || b.record.Failure != nil {
+		t.Errorf("got %+v with record %+v", out, b.record)
+	}
+}
+
+func TestStep_urgent_outranks_ordinary_and_success_outranks_failure_and_deadline(t *testing.T) {
+	b := newBench(t)
+	b.step()
+	b.now = b.now.Add(time.Hour)
+	b.world.open = true
+	if out := b.step(); out.Moved == nil || out.Moved.Event != "Opened" {
+		t.Errorf("a success seen in the same pass goes before the deadline, got %+v", out.Moved)
+	}
+	b = newBench(t)
+	b.world.open, b.world.urgent = true, true
+	if out := b.step(); out.Moved.Event != "Forced" {
+		t.Errorf("got %+v", out.Moved)
+	}
+}
+
+func TestStep_the_deadline_counts_from_the_last_new_high(t *testing.T) {
+	b := newBench(t)
+	start := b.now
+	b.step()
+	for _, at := range []struct {
+		after time.Duration
+		done  int
+		moves bool
+	}{
+		{25 * time.Second, 1, false},
+		{50 * time.Second, 0, false},
+		{75 * time.Second, 1, false},
+		{85*time.Second - time.Nanosecond, 1, false},
+		{85 * time.Second, 1, true},
+	} {
+		b.now, b.world.done = start.Add(at.after), at.done
+		if out := b.step(); (out.Moved != nil) != at.moves {
+			t.Fatalf("after %s: moved is %+v, deadline %+v", at.after, out.Moved, b.record.Deadline)
+		}
+	}
+	if got := b.record.LastEvent; got != "Stalled" {
+		t.Errorf("it moved on %s", got)
+	}
+}
+
+func TestStep_an_error_that_lasts_or_is_for_good_leads_out(t *testing.T) {
+	b := newBench(t)
+	b.world.workErr = errors.New("rust")
+	b.step()
+	b.now = b.now.Add(time.Minute - time.Nanosecond)
+	b.world.workErr, b.world.done = errors.New("more rust"), 1
+	if out := b.step(); out.Moved != nil {
+		t.Fatalf("too early: %+v", out.Moved)
+	}
+	b.now = b.now.Add(time.Nanosecond)
+	if out := b.step(); out.Moved == nil || out.Moved.Cause != "more rust" {
+		t.Errorf("another error in between does not restart the time, got %+v", out)
+	}
+
+	b = newBench(t)
+	b.world.workErr = fmt.Errorf("pushing: %w", Terminal(errors.New("walled up")))
+	if out := b.step(); out.LookAgain != atOnce {
+		t.Errorf("an error for good is looked at at once, got %v", out.LookAgain)
+	}
+	if out := b.step(); out.Moved == nil || out.Moved.Event != "Failed" || !b.record.Failure.ForGood {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestStep_a_guard_that_has_to_last_starts_anew_after_a_No(t *testing.T) {
+	b := newBench(t)
+	b.record, b.kept = Record{State: "Open", Since: b.now, Progress: Progress{Since: b.now}}, true
+	for _, broken := range []bool{true, false, true} {
+		b.world.broken = broken
+		b.step()
+		b.now = b.now.Add(45 * time.Second)
+	}
+	if out := b.step(); out.Moved != nil {
+		t.Fatalf("45 s and 45 s are not a minute: %+v", out.Moved)
+	}
+	b.now = b.now.Add(15 * time.Second)
+	if out := b.step(); out.Moved == nil || out.Moved.Event != "Broke" {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestStep_a_record_of_an_unknown_state_starts_afresh(t *testing.T) {
+	b := newBench(t)
+	b.record, b.kept = Record{State: "Ajar"}, true
+	if out := b.step(); out.State != "Closed" || b.record.Since.IsZero() {
+		t.Errorf("got %+v with record %+v", out, b.record)
+	}
+}
+
+func TestStep_remembers_the_last_32_transitions(t *testing.T) {
+	b := newBench(t)
+	for range 60 {
+		b.world.urgent = true
+		b.step()
+	}
+	if got := len(b.record.Transitions); got != keptTransitions {
+		t.Errorf("%d transitions are kept", got)
+	}
+}
+
+func TestStep_two_moves_of_one_rank_are_refused(t *testing.T) {
+	b := newBench(t)
+	b.table.Moves[1].Urgent = false
+	b.world.open, b.world.urgent = true, true
+	m := Machine[world, *world]{
+		Table: b.table, Store: b, Now: func() time.Time { return b.now },
+		Observe: func(context.Context) (world, *world, error) { return b.world, &b.world, nil },
+	}
+	_, err := m.Step(context.Background())
+	var ambiguous *AmbiguousError
+	if !errors.As(err, &ambiguous) || ambiguous.One == ambiguous.Other {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestIsTerminal_asks_every_error_that_is_joined(t *testing.T) {
+	soon, never := errors.New("soon"), Terminal(errors.New("never"))
+	for _, row := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{soon, false},
+		{never, true},
+		{fmt.Errorf("doing: %w", never), true},
+		{errors.Join(never, never), true},
+		{errors.Join(never, soon), false},
+	} {
+		if got := IsTerminal(row.err); got != row.want {
+			t.Errorf("IsTerminal(%v) is %v", row.err, got)
+		}
+	}
+}
