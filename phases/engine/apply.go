@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Apply takes the newest revision as far as it can go now: wave by wave, each written once the one before is applied
+// and its probes pass. It does not wait for anything; a watch brings the next call. Waves that this revision has
+// reached once are kept applied even when a probe before them fails again. The error joins what went wrong; the
+// report is given back in any case.
+func (e *Engine) Apply(ctx context.Context, rev *Revision) (*Report, error) {
+	return e.pass(ctx, rev, true)
+}
+
+// Maintain keeps a revision that was applied before as it was: it repairs drift and creates again what was deleted, in
+// all waves, and leaves alone what a newer revision has taken over.
+func (e *Engine) Maintain(ctx context.Context, rev *Revision) (*Report, error) {
+	return e.pass(ctx, rev, false)
+}
+
+// pass goes once over the waves of a revision.
+func (e *Engine) pass(ctx context.Context, rev *Revision, gated bool) (*Report, error) {
+	p := e.plan(rev)
+	p.pass.Lock()
+	defer p.pass.Unlock()
+	r := e.lookPlan(p)
+	if r.fault != nil || r.wait != "" {
+		return r, r.fault
+	}
+	if s, found := e.storedOf(rev.Number); found {
+		if r.fault = sameContent(s, rev); r.fault != nil {
+			return r, r.fault
+		}
+	}
+	run := &run{e: e, p: p, wrote: map[Key]verdict{}}
+	reached := reachedWave(r)
+	open := true
+	for i := range p.waves {
+		if gated && !open && i > reached {
+			break
+		}
+		if todo := run.todo(p.waves[i].targets); len(todo) > 0 {
+			if err := e.record(ctx, p); err != nil {
+				r.fault = err
+				return r, err
+			}
+			run.write(ctx, todo, gated)
+		}
+		open = open && e.lookPlan(p).Waves[i].Complete()
+	}
+	r = e.lookPlan(p)
+	run.tell(r)
+	return r, r.Err()
+}
+
+func (e *Engine) lookPlan(p *plan) *Report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return e.look(p)
+}
+
+// reachedWave is the index of the last wave of which any object carries the revision's number, -1 if there is none.
+// The cluster itself is the memory of how far a revision came; nothing else survives a restart.
+func reachedWave(r *Report) int {
+	reached := -1
+	for i, w := range r.Waves {
+		for _, o := range w.Objects {
+			if o.carries {
+				reached = i
+			}
+		}
+	}
+	return reached
+}
+
+// run is the state of one pass.
+type run struct {
+	e *Engine
+	p *plan
+
+	mu    sync.Mutex
+	wrote map[Key]verdict
+	wait  time.Duration // the API server asked to be left alone for that long
+}
+
+// job is the work on one object in a pass.
+type job struct {
+	t        *target
+	resource resource
+	actual   *unstructured.Unstructured
+	ask      bool // the watches cannot be trusted on it: read it first
+	force    bool // the API server reported a conflict of managers
+	verdict  verdict
+}
+
+// todo are the objects that are not right, or that could not be seen the last time.
+func (r *run) todo(targets []*target) []*job {
+	r.e.mu.Lock()
+	older := r.e.newest != nil && r.e.newest.Number > r.p.rev.Number
+	unmanaged := r.e.unmanaged()
+	r.e.mu.Unlock()
+	r.p.mu.Lock()
+	defer r.p.mu.Unlock()
+	var jobs []*job
+	for _, t := range targets {
+		if older && t.key.isCRD() && unmanaged[t.key.Name] {
+			continue
+		}
+		s := r.e.see(t.key)
+		if s.blind != "" {
+			continue
+		}
+		v := r.e.conclude(r.p, t, s)
+		if ask := s.object == nil && t.obstacle != nil; ask || v.writes() {
+			jobs = append(jobs, &job{t: t, resource: s.resource, actual: s.object, ask: ask, verdict: v})
+		}
+	}
+	return jobs
+}
+
+// write brings the objects of one wave into the cluster. Those that this revision was never applied to are first tried
+// without effect: if the API server refuses any of them, none of them is written.
+func (r *run) write(ctx context.Context, jobs []*job, gated bool) {
+	var first, again []*job
+	for _, j := range jobs {
+		if gated && !j.verdict.carries {
+			first = append(first, j)
+		} else {
+			again = append(again, j)
+		}
+	}
+	if len(first) > 1 {
+		first = r.preflight(ctx, first)
+	}
+	r.each(append(again, first...), func(j *job) { r.settle(j, r.attempt(ctx, j, false)) })
+}
+
+// preflight gives back the jobs that may be written.
+func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
+	errs := make(map[*job]error, len(jobs))
+	var mu sync.Mutex
+	r.each(jobs, func(j *job) {
+		err := r.attempt(ctx, j, true)
+		mu.Lock()
+		errs[j] = err
+		mu.Unlock()
+	})
+	var fine []*job
+	wrong := false
+	for _, j := range jobs {
+		switch err := errs[j]; {
+		case err != nil:
+			r.settle(j, err)
+			wrong = wrong || refused(err)
+		case j.verdict.writes():
+			fine = append(fine, j)
+		default:
+			r.settle(j, nil)
+		}
+	}
+	if wrong {
+		return nil
+	}
+	return fine
+}
+
+// each works on jobs in parallel, and stops handing them out when the API server asks to be left alone.
+func (r *run) each(jobs []*job, work func(*job)) {
+	slots := make(chan struct{}, r.e.cfg.Concurrency)
+	var all sync.WaitGroup
+	for _, j := range jobs {
+		slots <- struct{}{}
+		if r.held() {
+			<-slots
+			continue
+		}
+		all.Go(func() {
+			defer func() { <-slots }()
+			work(j)
+		})
+	}
+	all.Wait()
+}
+
+func (r *run) held() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wait > 0
+}
+
+// tell puts what this pass did into its report.
+func (r *run) tell(report *Report) {
+	report.RetryAfter = r.wait
+	for o := range report.Objects {
+		if v, wrote := r.wrote[o.Key]; wrote && o.Action == Idle {
+			o.Action, o.Why = v.action, v.why
+		}
+	}
+}

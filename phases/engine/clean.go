@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// injectors are the annotations by which an object asks another controller to fill in its CA bundle. What another
+// controller was asked to write is never sent, or both would write for ever.
+var injectors = [...]string{
+	"service.beta.openshift.io/inject-cabundle",
+	"cert-manager.io/inject-ca-from",
+	"cert-manager.io/inject-ca-from-secret",
+	"cert-manager.io/inject-apiserver-ca",
+}
+
+// cleaned is a manifest without what the API server or another controller says: status, nulls, write-only Secret
+// fields, injected CA bundles, the rules of aggregated ClusterRoles. The top level is always a copy; below it only
+// what changes is copied.
+func cleaned(manifest map[string]any) map[string]any {
+	said, _ := withoutNulls(manifest)
+	body := shallow(said)
+	delete(body, "status")
+	meta, _ := body["metadata"].(map[string]any)
+	if _, given := meta["creationTimestamp"]; given {
+		meta = shallow(meta)
+		delete(meta, "creationTimestamp")
+		body["metadata"] = meta
+	}
+	apiVersion, _ := body["apiVersion"].(string)
+	switch body["kind"] {
+	case "Secret":
+		if apiVersion == "v1" {
+			encodeSecret(body)
+		}
+	case "ClusterRole":
+		if strings.HasPrefix(apiVersion, "rbac.authorization.k8s.io/") && !empty(body["aggregationRule"]) {
+			delete(body, "rules")
+		}
+	}
+	annotations, _ := meta["annotations"].(map[string]any)
+	for _, injector := range injectors {
+		if v, asked := annotations[injector]; asked && v != "" && v != "false" {
+			return dropBundles(body)
+		}
+	}
+	return body
+}
+
+// encodeSecret turns stringData, which the server never gives back, into data.
+func encodeSecret(body map[string]any) {
+	plain, _ := body["stringData"].(map[string]any)
+	delete(body, "stringData")
+	if len(plain) == 0 {
+		return
+	}
+	data := shallow(body["data"])
+	for k, v := range plain {
+		text, _ := v.(string)
+		data[k] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	body["data"] = data
+}
+
+// dropBundles removes every caBundle under a clientConfig or under spec, wherever a kind keeps it.
+func dropBundles(body map[string]any) map[string]any {
+	switch body["kind"] {
+	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+		hooks, _ := body["webhooks"].([]any)
+		changed := make([]any, len(hooks))
+		for i, hook := range hooks {
+			changed[i] = without(hook, "clientConfig", "caBundle")
+		}
+		if hooks != nil {
+			body["webhooks"] = changed
+		}
+	case "CustomResourceDefinition":
+		body = without(body, "spec", "conversion", "webhook", "clientConfig", "caBundle").(map[string]any)
+	case "APIService":
+		body = without(body, "spec", "caBundle").(map[string]any)
+	}
+	return body
+}
+
+// without is v less the field at path; only the maps on the path are copied.
+func without(v any, path ...string) any {
+	m, isMap := v.(map[string]any)
+	if _, there := m[path[0]]; !isMap || !there {
+		return v
+	}
+	out := shallow(m)
+	if len(path) == 1 {
+		delete(out, path[0])
+	} else {
+		out[path[0]] = without(m[path[0]], path[1:]...)
+	}
+	return out
+}
+
+// withoutNulls drops the null fields of maps: "key: null" in a manifest says nothing, but would be sent as a field.
+// The second result says whether anything was dropped; if not, v itself comes back.
+func withoutNulls(v any) (any, bool) {
+	switch w := v.(type) {
+	case map[string]any:
+		var out map[string]any
+		for k, child := range w {
+			kept, changed := withoutNulls(child)
+			if !changed && child != nil {
+				continue
+			}
+			if out == nil {
+				out = shallow(w)
+			}
+			if child == nil {
+				delete(out, k)
+			} else {
+				out[k] = kept
+			}
+		}
+		if out != nil {
+			return out, true
+		}
+	case []any:
+		var out []any
+		for i, child := range w {
+			kept, changed := withoutNulls(child)
+			if !changed {
+				continue
+			}
+			if out == nil {
+				out = append([]any(nil), w...)
+			}
+			out[i] = kept
+		}
+		if out != nil {
+			return out, true
+		}
+	}
+	return v, false
+}
+
+func empty(v any) bool {
+	switch w := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(w) == 0
+	case []any:
+		return len(w) == 0
+	case string:
+		return w == ""
+	}
+	return false
+}

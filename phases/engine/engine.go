@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+)
+
+const (
+	defaultConcurrency = 8
+	// askAgain is how long kinds that nobody serves are left alone before the API server is asked again.
+	askAgain = 10 * time.Second
+)
+
+// Config is what an engine works with. REST, Namespace and Owner are required.
+type Config struct {
+	REST        *rest.Config // its user agent and limits are the caller's
+	Namespace   string       // of the inventories
+	Owner       string       // identity of this installation, written on every object
+	Concurrency int          // writes at the same time, 8 if not set
+	Notify      func()       // something that matters changed: look again. It must not block
+	Clock       clock.Clock
+	Log         logr.Logger
+}
+
+// Engine applies revisions to one cluster. Its methods may be called from several goroutines.
+type Engine struct {
+	cfg       Config
+	dynamic   dynamic.Interface
+	metadata  metadata.Interface
+	discovery discovery.DiscoveryInterface
+	kicked    chan struct{}
+	running   sync.WaitGroup
+
+	mu          sync.Mutex
+	kinds       kinds
+	watches     map[schema.GroupVersionKind]*watched
+	inventories *watched
+	stored      []storedInventory
+	plans       map[*Revision]*plan
+	newest      *Revision
+}
+
+// New makes an engine; nothing is sent before Run.
+func New(cfg Config) (*Engine, error) {
+	if cfg.REST == nil || cfg.Namespace == "" || cfg.Owner == "" {
+		return nil, errors.New("making an engine: REST, Namespace and Owner are required")
+	}
+	if cfg.Concurrency < 1 {
+		cfg.Concurrency = defaultConcurrency
+	}
+	if cfg.Notify == nil {
+		cfg.Notify = func() {}
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.RealClock{}
+	}
+	if cfg.Log.GetSink() == nil {
+		cfg.Log = logr.Discard()
+	}
+	e := &Engine{
+		cfg: cfg, kicked: make(chan struct{}, 1), plans: map[*Revision]*plan{},
+		watches: map[schema.GroupVersionKind]*watched{},
+	}
+	client, err := rest.HTTPClientFor(cfg.REST)
+	if err != nil {
+		return nil, fmt.Errorf("making an engine's client: %w", err)
+	}
+	if e.dynamic, err = dynamic.NewForConfigAndClient(cfg.REST, client); err != nil {
+		return nil, fmt.Errorf("making an engine's client: %w", err)
+	}
+	if e.metadata, err = metadata.NewForConfigAndClient(cfg.REST, client); err != nil {
+		return nil, fmt.Errorf("making an engine's client: %w", err)
+	}
+	if e.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(cfg.REST, client); err != nil {
+		return nil, fmt.Errorf("making an engine's client: %w", err)
+	}
+	return e, nil
+}
+
+// Run keeps the watches going until ctx ends, and returns when all of them have.
+func (e *Engine) Run(ctx context.Context) error {
+	e.mu.Lock()
+	e.inventories = &watched{e: e, gvk: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, resource: resource{gvr: configMaps, namespaced: true}}
+	e.inventories.start(ctx, e.cfg.Namespace, InventoryLabel)
+	e.mu.Unlock()
+	defer e.running.Wait()
+	again := e.cfg.Clock.NewTimer(askAgain)
+	defer again.Stop()
+	for {
+		if missing := e.tend(ctx); missing {
+			again.Reset(askAgain)
+		} else {
+			again.Stop()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-e.kicked:
+		case <-again.C():
+			e.mu.Lock()
+			e.kinds = kinds{}
+			e.mu.Unlock()
+		}
+	}
+}
+
+// kick makes Run tend the watches again.
+func (e *Engine) kick() {
+	select {
+	case e.kicked <- struct{}{}:
+	default:
+	}
+}
+
+// Watch says which revisions matter from now on: the kinds of their objects and of the inventories are watched, all
+// others are not any more. It never blocks; kinds that are not served yet are watched as soon as they are.
+func (e *Engine) Watch(revs ...*Revision) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	plans := map[*Revision]*plan{}
+	e.newest = nil
+	for _, rev := range revs {
+		plans[rev] = e.planLocked(rev)
+		if e.newest == nil || rev.Number > e.newest.Number {
+			e.newest = rev
+		}
+	}
+	e.plans = plans
+	e.kick()
+}
+
+// plan gives the plan of a revision. A revision that is not watched yet is watched from now on.
+func (e *Engine) plan(rev *Revision) *plan {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, known := e.plans[rev]; !known {
+		e.plans[rev] = e.planLocked(rev)
+		if e.newest == nil || rev.Number > e.newest.Number {
+			e.newest = rev
+		}
+		e.kick()
+	}
+	return e.plans[rev]
+}
+
+// planLocked finds the plan of a revision, also when the caller built the same revision again.
+func (e *Engine) planLocked(rev *Revision) *plan {
+	if p, known := e.plans[rev]; known {
+		return p
+	}
+	for _, p := range e.plans {
+		if rev.ContentID != "" && p.rev.ContentID == rev.ContentID && p.rev.Number == rev.Number && p.rev.Name == rev.Name {
+			return p
+		}
+	}
+	return planOf(rev, e.cfg.Owner)
+}
+
+// seen is the newest known copy of an object and whether its kind is watched; both nil and true means that it is not
+// there, or at least not with our label.
+func (e *Engine) seen(key Key) (*unstructured.Unstructured, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w := e.watches[key.GVK()]
+	if w == nil || !w.synced {
+		return nil, false
+	}
+	return w.objects[types.NamespacedName{Namespace: key.Namespace, Name: key.Name}], true
+}
+
+// keep remembers the result of a write or of a live read.
+func (e *Engine) keep(obj *unstructured.Unstructured) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w := e.watches[obj.GroupVersionKind()]; w != nil && obj.GetLabels()[ManagedByLabel] != "" {
+		w.keep(obj)
+	}
+}

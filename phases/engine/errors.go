@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// RevisionError says why a revision can never be applied as it stands, whatever the cluster holds. It is for good.
+type RevisionError struct {
+	Revision string
+	Faults   []string
+}
+
+func (e *RevisionError) Error() string {
+	return fmt.Sprintf("revision %s cannot be applied: %s", e.Revision, strings.Join(e.Faults, "; "))
+}
+
+// Terminal is always true: only other content heals a revision.
+func (e *RevisionError) Terminal() bool { return true }
+
+// ObjectError is what went wrong with one object.
+type ObjectError struct {
+	Key       Key
+	Component string
+	Verb      string // gerund: "creating", "updating", "checking"
+	Err       error
+}
+
+func (e *ObjectError) Error() string {
+	return fmt.Sprintf("%s %s of %s: %v", e.Verb, e.Key, e.Component, e.Err)
+}
+
+func (e *ObjectError) Unwrap() error { return e.Err }
+
+// Terminal says that the API server will refuse the object until its manifest changes.
+func (e *ObjectError) Terminal() bool { return refused(e.Err) }
+
+// Errors are the failures of several objects. It is terminal when one of them is, because then the revision cannot
+// become complete until its content changes, even though the others are tried again.
+type Errors []error
+
+func (e Errors) Error() string {
+	texts := make([]string, 0, len(e))
+	for _, err := range e {
+		texts = append(texts, err.Error())
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (e Errors) Unwrap() []error { return e }
+
+// Terminal says whether any of the failures is for good.
+func (e Errors) Terminal() bool {
+	for _, err := range e {
+		var t interface{ Terminal() bool }
+		if errors.As(err, &t) && t.Terminal() {
+			return true
+		}
+	}
+	return false
+}
+
+func joined(errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return Errors(errs)
+}
+
+// refused tells "the manifest is wrong" from everything that may heal by itself: permissions that are still being
+// aggregated, namespaces that come later, webhooks that are starting, an API server that is busy.
+func refused(err error) bool {
+	var scope *ScopeError
+	if errors.As(err, &scope) {
+		return true
+	}
+	// A webhook may say "invalid" because of the state of the cluster. Only its text tells it from the server itself.
+	if strings.Contains(err.Error(), "denied the request") {
+		return false
+	}
+	switch apierrors.ReasonForError(err) {
+	case metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest, metav1.StatusReasonMethodNotAllowed,
+		metav1.StatusReasonNotAcceptable, metav1.StatusReasonUnsupportedMediaType, metav1.StatusReasonRequestEntityTooLarge:
+		return true
+	}
+	// Fields that the schema does not know come as an internal error, without a reason of their own.
+	return strings.Contains(err.Error(), "failed to create typed patch object")
+}
+
+// ScopeError says that a manifest has a namespace that its kind cannot have, or lacks the one that it must have.
+type ScopeError struct{ Namespaced bool }
+
+func (e *ScopeError) Error() string {
+	if e.Namespaced {
+		return "the kind is namespaced, and the manifest has no metadata.namespace"
+	}
+	return "the kind is cluster-scoped, and the manifest has a metadata.namespace"
+}
+
+// NoKindError says that the API server does not serve a kind. It heals when the kind's CRD arrives.
+type NoKindError struct {
+	GroupVersion, Kind string
+	Why                string
+}
+
+func (e *NoKindError) Error() string {
+	return fmt.Sprintf("the API server does not serve %s of %s (%s)", e.Kind, e.GroupVersion, e.Why)
+}
+
+// holdOff is how long the API server asks everybody to wait, 0 if it does not.
+func holdOff(err error) time.Duration {
+	if seconds, asked := apierrors.SuggestsClientDelay(err); asked && (apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)) {
+		return time.Duration(seconds) * time.Second
+	}
+	return 0
+}

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	inventoryPrefix = "capstan-inventory-"
+	inventoryKey    = "inventory.json.gz"
+	inventoryLimit  = 64 << 20 // bytes unpacked: far above any real one, below what a forged one could do
+)
+
+var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+// inventory is the list of what a revision applies, stored in the cluster before its first object is. Pruning works
+// from it, so that it never needs an old image.
+type inventory struct {
+	Revision  string  `json:"revision"`
+	Number    int64   `json:"number"`
+	ContentID string  `json:"contentID"`
+	Entries   []entry `json:"entries"`
+}
+
+// entry is one object of an inventory. Retained ones belong to older revisions: they are still there because they
+// hold data, and go when they do not any more.
+type entry struct {
+	Group     string `json:"group,omitempty"`
+	Version   string `json:"version"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Component string `json:"component"`
+	Order     int    `json:"order"` // of the component in its revision, from 0
+	Retained  bool   `json:"retained,omitempty"`
+}
+
+func (e entry) key() Key {
+	return Key{Group: e.Group, Version: e.Version, Kind: e.Kind, Namespace: e.Namespace, Name: e.Name}
+}
+
+// before is the order of removal: the component that was installed last goes first, its classes in order of teardown.
+func (e entry) before(other entry) int {
+	return cmp.Or(
+		cmp.Compare(other.Order, e.Order),
+		cmp.Compare(e.Component, other.Component),
+		cmp.Compare(classOf(e.key()).teardownRank(), classOf(other.key()).teardownRank()),
+		cmp.Compare(e.key().String(), other.key().String()),
+	)
+}
+
+// sameStep says whether two entries may be removed at the same time.
+func (e entry) sameStep(other entry) bool {
+	return e.Order == other.Order && e.Component == other.Component && classOf(e.key()) == classOf(other.key())
+}
+
+func inventoryOf(p *plan) *inventory {
+	inv := &inventory{Revision: p.rev.Name, Number: p.rev.Number, ContentID: p.rev.ContentID}
+	order := map[string]int{}
+	for _, t := range p.targets {
+		if _, known := order[t.component]; !known {
+			order[t.component] = len(order)
+		}
+		inv.Entries = append(inv.Entries, entry{
+			Group: t.key.Group, Version: t.key.Version, Kind: t.key.Kind, Namespace: t.key.Namespace, Name: t.key.Name,
+			Component: t.component, Order: order[t.component],
+		})
+	}
+	return inv
+}
+
+// retained are the entries that were carried over from older revisions.
+func (inv *inventory) retained() []entry {
+	return slices.DeleteFunc(slices.Clone(inv.Entries), func(e entry) bool { return !e.Retained })
+}
+
+func inventoryName(number int64) string { return inventoryPrefix + strconv.FormatInt(number, 10) }
+
+// configMap packs the inventory. The plain part is for people.
+func (inv *inventory) configMap(namespace, owner string) (*unstructured.Unstructured, error) {
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if err := json.NewEncoder(zip).Encode(inv); err != nil {
+		return nil, fmt.Errorf("packing the inventory of revision %d: %w", inv.Number, err)
+	}
+	if err := zip.Close(); err != nil {
+		return nil, fmt.Errorf("packing the inventory of revision %d: %w", inv.Number, err)
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{
+			"namespace": namespace, "name": inventoryName(inv.Number),
+			"labels":      map[string]any{InventoryLabel: ""},
+			"annotations": map[string]any{RevisionAnnotation: strconv.FormatInt(inv.Number, 10), OwnerAnnotation: owner},
+		},
+		"data":       map[string]any{"revision": inv.Revision, "content": inv.ContentID, "objects": strconv.Itoa(len(inv.Entries))},
+		"binaryData": map[string]any{inventoryKey: base64.StdEncoding.EncodeToString(packed.Bytes())},
+	}}, nil
+}
+
+// inventoryFrom unpacks a stored inventory.
+func inventoryFrom(obj *unstructured.Unstructured) (*inventory, error) {
+	wrap := func(err error) error {
+		return fmt.Errorf("reading the inventory in ConfigMap %s/%s: %w", obj.GetNamespace(), obj.GetName(), err)
+	}
+	encoded, _, _ := unstructured.NestedString(obj.Object, "binaryData", inventoryKey)
+	packed, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, wrap(err)
+	}
+	var inv inventory
+	if err := json.NewDecoder(io.LimitReader(zip, inventoryLimit)).Decode(&inv); err != nil {
+		return nil, wrap(err)
+	}
+	if inventoryName(inv.Number) != obj.GetName() {
+		return nil, wrap(fmt.Errorf("it says that it is of revision %d", inv.Number))
+	}
+	return &inv, nil
+}

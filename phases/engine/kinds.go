@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+)
+
+// resource is how the API server serves a kind.
+type resource struct {
+	gvr        schema.GroupVersionResource
+	namespaced bool
+	lists      bool // it can be listed
+}
+
+// kinds knows how kinds are served: those that the API server announced, and those whose CRD is seen and Established,
+// which the announcement follows seconds later. It is guarded by the engine's lock.
+type kinds struct {
+	announced map[schema.GroupVersionKind]resource
+	asked     bool                             // the API server was heard
+	err       error                            // of asking it
+	vanished  map[schema.GroupVersionKind]bool // announced, but not found when it was to be watched
+}
+
+// announcedKinds asks the API server for everything it serves: two requests. An aggregated API that is down does not
+// hide the others.
+func announcedKinds(ctx context.Context, client discovery.DiscoveryInterface) (map[schema.GroupVersionKind]resource, error) {
+	type answer struct {
+		found map[schema.GroupVersionKind]resource
+		err   error
+	}
+	answered := make(chan answer, 1)
+	go func() { // discovery takes no context
+		found, err := readKinds(client)
+		answered <- answer{found, err}
+	}()
+	select {
+	case a := <-answered:
+		return a.found, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func readKinds(client discovery.DiscoveryInterface) (map[schema.GroupVersionKind]resource, error) {
+	_, lists, err := discovery.ServerGroupsAndResources(client)
+	var partly *discovery.ErrGroupDiscoveryFailed
+	if err != nil && !errors.As(err, &partly) {
+		return nil, fmt.Errorf("asking the API server for the kinds it serves: %w", err)
+	}
+	found := map[schema.GroupVersionKind]resource{}
+	for _, list := range lists {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			continue
+		}
+		for _, r := range list.APIResources {
+			if gvk := gv.WithKind(r.Kind); !isSubresource(r.Name) {
+				verbs := set(r.Verbs)
+				found[gvk] = resource{gvr: gv.WithResource(r.Name), namespaced: r.Namespaced, lists: verbs["list"]}
+			}
+		}
+	}
+	return found, nil
+}
+
+func isSubresource(name string) bool {
+	for _, c := range name {
+		if c == '/' {
+			return true
+		}
+	}
+	return false
+}
+
+// definedBy reads from a CRD how it serves a version, and says no when it does not or is not Established.
+func definedBy(crd *unstructured.Unstructured, version string) (resource, bool) {
+	if crd == nil || condition(crd, "Established").Answer != AnswerTrue {
+		return resource{}, false
+	}
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
+	scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope")
+	for _, v := range versionsOf(crd) {
+		if v["name"] == version && v["served"] == true {
+			gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: plural}
+			return resource{gvr: gvr, namespaced: scope == "Namespaced", lists: true}, true
+		}
+	}
+	return resource{}, false
+}
+
+func versionsOf(crd *unstructured.Unstructured) []map[string]any {
+	all, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
+	list, _ := all.([]any)
+	var out []map[string]any
+	for _, v := range list {
+		if m, isMap := v.(map[string]any); isMap {
+			out = append(out, m)
+		}
+	}
+	return out
+}

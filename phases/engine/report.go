@@ -1,0 +1,246 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxBlocked bounds Blocked in bytes: it ends up in conditions.
+const maxBlocked = 1024
+
+// Object is where one object of a revision stands.
+type Object struct {
+	Key       Key
+	Component string
+	Wave      int // counts from 1
+	Action    Action
+	Why       string // empty for Idle objects
+	Holder    string // of a Collision: who has the object
+	Probe     Probe
+	Err       error // of the last attempt to write it
+
+	older   bool // seen from a revision that is not the newest one
+	carries bool // ours, at this revision's number or a higher one
+}
+
+// Applied says that the object is there as wanted, or in the hands of a newer revision.
+func (o *Object) Applied() bool {
+	switch o.Action {
+	case Created, Updated, Recovered, Idle, Progressed:
+		return true
+	}
+	return false
+}
+
+// Complete says that the object is applied and its probe passes. In an older revision an object that a newer one has
+// taken over is complete: it is not the older one's business any more.
+func (o *Object) Complete() bool {
+	return o.Applied() && (o.Probe.Answer == AnswerTrue || o.older && o.Action == Progressed)
+}
+
+// cause is the words for why the object is not complete.
+func (o *Object) cause() string {
+	switch {
+	case o.Err != nil:
+		return o.Err.Error()
+	case o.Applied():
+		return o.Key.String() + ": " + o.Probe.Message
+	}
+	return o.Key.String() + ": " + o.Why
+}
+
+// Wave is where one wave of a revision stands.
+type Wave struct {
+	Number    int // counts from 1
+	Name      string
+	Component string
+	Objects   []*Object
+}
+
+// Complete says that every object of the wave is.
+func (w *Wave) Complete() bool {
+	return !slices.ContainsFunc(w.Objects, func(o *Object) bool { return !o.Complete() })
+}
+
+// Report is where a revision stands: its waves in order, the objects of each in the order of the manifest.
+type Report struct {
+	Revision   string
+	Number     int64
+	Waves      []*Wave
+	RetryAfter time.Duration // what the API server asked for, 0 if it did not
+
+	fault error // of the revision as a whole
+	wait  string
+	best  progress
+}
+
+type progress struct{ applied, complete int }
+
+// Objects yields all objects in order of waves.
+func (r *Report) Objects(yield func(*Object) bool) {
+	for _, w := range r.Waves {
+		for _, o := range w.Objects {
+			if !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Report) count(is func(*Object) bool) int {
+	n := 0
+	for o := range r.Objects {
+		if is(o) {
+			n++
+		}
+	}
+	return n
+}
+
+// Complete says that every object is applied and every probe passes. A revision without objects is complete.
+func (r *Report) Complete() bool { return r.fault == nil && r.wait == "" && r.Done() == r.Total() }
+
+// Applied says that every object is applied, whatever the probes say.
+func (r *Report) Applied() bool {
+	return r.fault == nil && r.wait == "" && r.count((*Object).Applied) == r.Total()
+}
+
+// Unknown says that something was not seen yet, so that the rest of the report may change by mere looking.
+func (r *Report) Unknown() bool {
+	return r.wait != "" || r.count(func(o *Object) bool { return o.Action == Unknown }) > 0
+}
+
+// Done counts the complete objects.
+func (r *Report) Done() int { return r.count((*Object).Complete) }
+
+// Total counts all objects.
+func (r *Report) Total() int { return r.count(func(*Object) bool { return true }) }
+
+// Wave is the number of the first wave that is not complete; the last one when all are, 0 when there are none.
+func (r *Report) Wave() int {
+	for _, w := range r.Waves {
+		if !w.Complete() {
+			return w.Number
+		}
+	}
+	return len(r.Waves)
+}
+
+// Progress is a token that changes only when more objects are applied or pass their probes than ever before in this
+// process: drift that comes and goes, or a crash loop, is not progress.
+func (r *Report) Progress() string {
+	return fmt.Sprintf("%d applied, %d ready of %d", r.best.applied, r.best.complete, r.Total())
+}
+
+// Collisions are the objects that exist and belong to somebody else.
+func (r *Report) Collisions() []*Object {
+	var out []*Object
+	for o := range r.Objects {
+		if o.Action == Collision {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Err joins what went wrong, for the revision and for each object; collisions and waiting are not errors.
+func (r *Report) Err() error {
+	var errs []error
+	if r.fault != nil {
+		errs = append(errs, r.fault)
+	}
+	for o := range r.Objects {
+		if o.Err != nil {
+			errs = append(errs, o.Err)
+		}
+	}
+	return joined(errs)
+}
+
+// Blocked is the one most useful reason why the revision is not complete, at most 1 KiB; empty when it is complete.
+func (r *Report) Blocked() string {
+	switch {
+	case r.fault != nil:
+		return clipped(r.fault.Error())
+	case r.wait != "":
+		return clipped(r.wait)
+	}
+	for _, w := range r.Waves {
+		var open []*Object
+		for _, o := range w.Objects {
+			if !o.Complete() {
+				open = append(open, o)
+			}
+		}
+		if len(open) == 0 {
+			continue
+		}
+		first := slices.MinFunc(open, func(a, b *Object) int { return severity(a) - severity(b) })
+		more := ""
+		if len(open) > 1 {
+			more = fmt.Sprintf(" (and %d more)", len(open)-1)
+		}
+		prefix := fmt.Sprintf("wave %d/%d (%s of %s) waits for ", w.Number, len(r.Waves), w.Name, w.Component)
+		return prefix + clippedTo(first.cause(), maxBlocked-len(prefix)-len(more)) + more
+	}
+	return ""
+}
+
+// severity orders causes by how much they tell: lower is better.
+func severity(o *Object) int {
+	var rank int
+	switch o.Action {
+	case Failed:
+		if err, isObject := o.Err.(*ObjectError); isObject && err.Terminal() {
+			return 0
+		}
+		rank = 2
+	case Collision:
+		rank = 1
+	case Terminating:
+		rank = 3
+	case Pending:
+		rank = 6
+	case Unknown:
+		rank = 7
+	default:
+		rank = 5
+		if o.Probe.Answer == AnswerFalse {
+			rank = 4
+		}
+	}
+	return rank
+}
+
+// String is the report in words, a line per wave and per object that is not idle and complete.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "revision %s: %d/%d objects, wave %d/%d\n", r.Revision, r.Done(), r.Total(), r.Wave(), len(r.Waves))
+	if blocked := r.Blocked(); blocked != "" {
+		fmt.Fprintf(&b, "  %s\n", blocked)
+	}
+	for _, w := range r.Waves {
+		fmt.Fprintf(&b, "  wave %d: %s of %s\n", w.Number, w.Name, w.Component)
+		for _, o := range w.Objects {
+			switch {
+			case !o.Complete():
+				fmt.Fprintf(&b, "    %-11s %s\n", o.Action, o.cause())
+			case o.Why != "":
+				fmt.Fprintf(&b, "    %-11s %s: %s\n", o.Action, o.Key, o.Why)
+			}
+		}
+	}
+	return b.String()
+}
+
+func clipped(s string) string { return clippedTo(s, maxBlocked) }
+
+// clippedTo cuts s to n bytes at a character's edge and shows that it did.
+func clippedTo(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
+}

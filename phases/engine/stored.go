@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// storedInventory is an inventory as it lies in the cluster.
+type storedInventory struct {
+	object    *unstructured.Unstructured
+	number    int64
+	inventory *inventory // nil when it cannot be read
+	err       error
+}
+
+// storedLocked are this installation's inventories as the watch shows them, lowest number first; each is unpacked once.
+func (e *Engine) storedLocked() []storedInventory {
+	if e.inventories == nil {
+		return nil
+	}
+	var stored []storedInventory
+	for _, obj := range e.inventories.objects {
+		known := slices.IndexFunc(e.stored, func(s storedInventory) bool { return s.object == obj })
+		switch {
+		case known >= 0:
+			stored = append(stored, e.stored[known])
+		default:
+			if s, ours := readStored(obj, e.cfg.Owner); ours {
+				stored = append(stored, s)
+			}
+		}
+	}
+	slices.SortFunc(stored, func(a, b storedInventory) int { return cmp.Compare(a.number, b.number) })
+	e.stored = stored
+	return stored
+}
+
+// readStored says no for a ConfigMap that is not an inventory of this installation.
+func readStored(obj *unstructured.Unstructured, owner string) (storedInventory, bool) {
+	number, err := strconv.ParseInt(strings.TrimPrefix(obj.GetName(), inventoryPrefix), 10, 64)
+	if other := obj.GetAnnotations()[OwnerAnnotation]; err != nil || other != "" && other != owner {
+		return storedInventory{}, false
+	}
+	s := storedInventory{object: obj, number: number}
+	s.inventory, s.err = inventoryFrom(obj)
+	return s, true
+}
+
+// storedOf is the stored inventory of one number; false when there is none.
+func (e *Engine) storedOf(number int64) (storedInventory, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.storedLocked() {
+		if s.number == number {
+			return s, true
+		}
+	}
+	return storedInventory{}, false
+}
+
+// sameContent refuses to apply other content under a number that was used: pruning and drift rely on a number standing
+// for one content.
+func sameContent(s storedInventory, rev *Revision) error {
+	if s.inventory == nil || s.inventory.ContentID == rev.ContentID {
+		return nil
+	}
+	return &RevisionError{Revision: rev.Name, Faults: []string{fmt.Sprintf(
+		"number %d was begun with content %s and cannot be used for content %s; publish it under a new number",
+		rev.Number, s.inventory.ContentID, rev.ContentID)}}
+}
+
+// record makes sure that the inventory of a plan is stored, before the first object of the revision is written.
+func (e *Engine) record(ctx context.Context, p *plan) error {
+	if s, found := e.storedOf(p.rev.Number); found && s.inventory != nil {
+		return sameContent(s, p.rev)
+	}
+	return e.store(ctx, inventoryOf(p))
+}
+
+// store writes an inventory over whatever is stored under its number.
+func (e *Engine) store(ctx context.Context, inv *inventory) error {
+	obj, err := inv.configMap(e.cfg.Namespace, e.cfg.Owner)
+	if err != nil {
+		return err
+	}
+	client := e.dynamic.Resource(configMaps).Namespace(e.cfg.Namespace)
+	var result *unstructured.Unstructured
+	if s, found := e.storedOf(inv.Number); found {
+		obj.SetResourceVersion(s.object.GetResourceVersion())
+		result, err = client.Update(ctx, obj, metav1.UpdateOptions{FieldManager: FieldManager})
+	} else {
+		result, err = client.Create(ctx, obj, metav1.CreateOptions{FieldManager: FieldManager})
+	}
+	if apierrors.IsAlreadyExists(err) {
+		if result, err = client.Get(ctx, obj.GetName(), metav1.GetOptions{}); err == nil {
+			if s, ours := readStored(result, e.cfg.Owner); !ours || s.inventory == nil || s.inventory.ContentID != inv.ContentID {
+				err = fmt.Errorf("it exists already, with other content or without label %s", InventoryLabel)
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("storing the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, obj.GetName(), err)
+	}
+	e.mu.Lock()
+	e.inventories.keep(result)
+	e.mu.Unlock()
+	e.kick()
+	return nil
+}
+
+// discard deletes a stored inventory.
+func (e *Engine) discard(ctx context.Context, s storedInventory) error {
+	uid, version := s.object.GetUID(), s.object.GetResourceVersion()
+	err := e.dynamic.Resource(configMaps).Namespace(e.cfg.Namespace).Delete(ctx, s.object.GetName(),
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, s.object.GetName(), err)
+	}
+	e.mu.Lock()
+	delete(e.inventories.objects, types.NamespacedName{Namespace: e.cfg.Namespace, Name: s.object.GetName()})
+	e.mu.Unlock()
+	e.kick()
+	return nil
+}

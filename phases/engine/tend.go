@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// tend starts the watches that are needed and stops the others. It says whether kinds are left that only asking the
+// API server again can bring; kinds whose CRD the revisions bring themselves are waited for by watching it.
+func (e *Engine) tend(ctx context.Context) bool {
+	missing := e.startWatches(ctx)
+	if !missing {
+		return false
+	}
+	e.mu.Lock()
+	asked := e.kinds.asked
+	e.mu.Unlock()
+	if asked {
+		return true
+	}
+	announced, err := announcedKinds(ctx, e.discovery)
+	if ctx.Err() != nil {
+		return false
+	}
+	e.mu.Lock()
+	e.kinds.asked, e.kinds.err = true, err
+	if err == nil {
+		e.kinds.announced = announced
+	}
+	e.mu.Unlock()
+	missing = e.startWatches(ctx)
+	e.cfg.Notify()
+	return missing
+}
+
+func (e *Engine) startWatches(ctx context.Context) (missing bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	needed := e.needed()
+	for gvk, w := range e.watches {
+		if w.gone {
+			if e.kinds.vanished == nil {
+				e.kinds.vanished = map[schema.GroupVersionKind]bool{}
+			}
+			e.kinds.vanished[gvk] = true
+		}
+		if !needed[gvk] || w.gone {
+			w.cancel()
+			delete(e.watches, gvk)
+		}
+	}
+	for gvk := range needed {
+		if e.watches[gvk] != nil {
+			continue
+		}
+		r, served, wait := e.resolve(gvk)
+		if !served {
+			missing = missing || !wait
+			continue
+		}
+		w := &watched{e: e, gvk: gvk, resource: r}
+		e.watches[gvk] = w
+		w.start(ctx, "", ManagedByLabel)
+	}
+	return missing
+}
+
+// needed are the kinds of all watched revisions and of all inventories.
+func (e *Engine) needed() map[schema.GroupVersionKind]bool {
+	needed := map[schema.GroupVersionKind]bool{}
+	for _, p := range e.plans {
+		for _, t := range p.targets {
+			needed[t.key.GVK()] = true
+		}
+	}
+	for _, s := range e.storedLocked() {
+		if s.inventory == nil {
+			continue
+		}
+		for _, entry := range s.inventory.Entries {
+			needed[entry.key().GVK()] = true
+		}
+	}
+	return needed
+}
+
+// resolve finds out how a kind is served. When it is not, wait says that a CRD of a watched revision will bring it,
+// and that seeing the CRD is enough to know when.
+func (e *Engine) resolve(gvk schema.GroupVersionKind) (r resource, served, wait bool) {
+	if e.kinds.vanished[gvk] {
+		return resource{}, false, false
+	}
+	if crd := e.crdOf(gvk.GroupKind()); crd != nil {
+		r, served = definedBy(e.object(crd.key), gvk.Version)
+		return r, served, !served
+	}
+	r, served = e.kinds.announced[gvk]
+	return r, served, false
+}
+
+// crdOf is the target of the CRD that defines a kind in any watched revision, nil if none does.
+func (e *Engine) crdOf(gk schema.GroupKind) *target {
+	for _, p := range e.plans {
+		if crd := p.crds[gk]; crd != nil {
+			return crd
+		}
+	}
+	return nil
+}
+
+// object is the seen copy of an object, nil if there is none. The engine's lock is held.
+func (e *Engine) object(key Key) *unstructured.Unstructured {
+	if w := e.watches[key.GVK()]; w != nil {
+		return w.objects[types.NamespacedName{Namespace: key.Namespace, Name: key.Name}]
+	}
+	return nil
+}
+
+// sight is what is known of an object's place in the cluster, without asking.
+type sight struct {
+	object   *unstructured.Unstructured // nil: not there, or without our label
+	resource resource
+	blind    Action // Unknown, Pending or Failed: why nothing can be said of the object, empty if something can
+	why      string
+	err      error
+}
+
+// see looks for an object in what the watches have shown.
+func (e *Engine) see(key Key) sight {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if w := e.watches[key.GVK()]; w != nil && !w.gone {
+		switch {
+		case w.synced:
+			name := types.NamespacedName{Namespace: key.Namespace, Name: key.Name}
+			return sight{object: w.objects[name], resource: w.resource}
+		case w.err != nil:
+			return sight{blind: Unknown, why: "its kind cannot be watched", err: fmt.Errorf("watching %s: %w", w.resource.gvr.Resource, w.err)}
+		}
+		return sight{blind: Unknown, why: "not seen yet"}
+	}
+	if crd := e.crdOf(key.GVK().GroupKind()); crd != nil {
+		if w := e.watches[crd.key.GVK()]; w == nil || !w.synced {
+			return sight{blind: Unknown, why: "its CRD is not seen yet"}
+		}
+		return sight{blind: Pending, why: "its CRD " + crd.key.Name + " is not established"}
+	}
+	switch _, announced := e.kinds.announced[key.GVK()]; {
+	case e.kinds.err != nil:
+		return sight{blind: Unknown, why: "its kind is not known", err: e.kinds.err}
+	case !e.kinds.asked || announced && !e.kinds.vanished[key.GVK()]:
+		return sight{blind: Unknown, why: "not seen yet"}
+	}
+	err := &NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it"}
+	return sight{blind: Failed, why: err.Error(), err: err}
+}
