@@ -59,17 +59,19 @@ func (p path) String() string {
 }
 
 func (d *decoder) value(node *yaml.Node) any {
-	if len(d.aliases) > 0 {
-		d.aliased++
+	if len(d.aliases) > 0 && d.aliased <= maxAliased {
+		if d.aliased++; d.aliased > maxAliased {
+			d.fail(node, "the aliases of this document stand for more than %d values", maxAliased)
+		}
 	}
 	switch {
 	case d.aliased > maxAliased:
-		return nil // reported by alias
+		return nil
 	case node.Kind == yaml.ScalarNode:
 		return d.scalar(node)
-	case node.Kind == yaml.MappingNode && (node.Tag == "!!map" || node.Tag == ""):
+	case node.Kind == yaml.MappingNode && node.Tag == "!!map":
 		return d.mapping(node)
-	case node.Kind == yaml.SequenceNode && (node.Tag == "!!seq" || node.Tag == ""):
+	case node.Kind == yaml.SequenceNode && node.Tag == "!!seq":
 		return d.sequence(node)
 	case node.Kind == yaml.AliasNode:
 		return d.alias(node)
@@ -81,13 +83,9 @@ func (d *decoder) alias(node *yaml.Node) any {
 	if slices.Contains(d.aliases, node.Alias) {
 		return d.fail(node, "the alias *%s stands for a value that contains it", cut(node.Value, 100))
 	}
-	within := d.aliased <= maxAliased
 	d.aliases = append(d.aliases, node.Alias)
 	value := d.value(node.Alias)
 	d.aliases = d.aliases[:len(d.aliases)-1]
-	if within && d.aliased > maxAliased {
-		return d.fail(node, "the aliases of this document stand for more than %d values", maxAliased)
-	}
 	return value
 }
 

@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	configv1 "github.com/openshift/api/config/v1"
+	"go.yaml.in/yaml/v3"
 )
 
 // metadata is the content of metadata.yaml.
@@ -43,18 +42,20 @@ func (r *renderer) metadata(p Profile) (metadata, bool) {
 	before := len(r.problems)
 	m := metadataReader{r: r, at: place{image: p.Image, profile: p.Name, file: metadataFile}}
 	for _, doc := range split(p.Metadata) {
-		root := m.r.parse(m.at.in(doc), doc.text, nil)
+		at := m.at.in(doc)
+		root := r.parse(at, doc.text, nil)
 		switch {
 		case root == nil:
 		case m.found:
-			m.report(root, "", "there is more than one YAML document")
+			r.report(at.onLine(root.Line).problem("", "there is more than one YAML document"))
 		default:
-			m.found = true
-			m.at.document, m.at.line = doc.number, doc.line
+			m.found, m.at = true, at
 			m.fields(root)
 		}
 	}
-	m.check()
+	if m.found || len(r.problems) == before {
+		m.check()
+	}
 	return m.result, len(r.problems) == before
 }
 

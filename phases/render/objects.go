@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -62,11 +63,12 @@ func (r *renderer) object(s selected, at place, text []byte, seen map[identity]p
 
 // manifest is a document on its way to being an object.
 type manifest struct {
-	r      *renderer
-	at     place
-	fields map[string]any
-	id     identity
-	failed bool
+	r        *renderer
+	at       place
+	fields   map[string]any
+	metadata map[string]any // of fields
+	id       identity
+	failed   bool
 }
 
 func (m *manifest) report(path, format string, args ...any) {
@@ -81,6 +83,7 @@ func (m *manifest) reportLine(line int, path, cause string) {
 
 // check asks for what every object has.
 func (m *manifest) check() {
+	m.at.object = describe(m.fields)
 	apiVersion := m.text(m.fields, "apiVersion", "apiVersion")
 	kind := m.text(m.fields, "kind", "kind")
 	gv, err := schema.ParseGroupVersion(apiVersion)
@@ -96,19 +99,36 @@ func (m *manifest) check() {
 		m.report("metadata", "the object has no metadata")
 		return
 	}
+	m.metadata = metadata
 	m.id = identity{group: gv.Group, kind: kind, name: m.text(metadata, "name", "metadata.name")}
 	if namespace := metadata["namespace"]; namespace != nil && namespace != "" {
 		m.id.namespace = m.text(metadata, "namespace", "metadata.namespace")
-	}
-	m.at.object = apiVersion + " " + kind + " " + m.id.name
-	if m.id.namespace != "" {
-		m.at.object = apiVersion + " " + kind + " " + m.id.namespace + "/" + m.id.name
 	}
 	if labels := metadata["labels"]; labels != nil {
 		if _, ok := labels.(map[string]any); !ok {
 			m.report("metadata.labels", "must be a mapping of names to strings")
 		}
 	}
+}
+
+// describe is as much of `apiVersion kind namespace/name` as there is.
+func describe(fields map[string]any) string {
+	text := func(fields map[string]any, name string) string {
+		value, ok := fields[name].(string)
+		if !ok {
+			return ""
+		}
+		return cut(value, 253)
+	}
+	metadata, ok := fields["metadata"].(map[string]any)
+	if !ok {
+		metadata = nil
+	}
+	words := []string{
+		text(fields, "apiVersion"), text(fields, "kind"),
+		strings.Trim(text(metadata, "namespace")+"/"+text(metadata, "name"), "/"),
+	}
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
 // text is a field that must be a string with something in it.
@@ -128,11 +148,10 @@ func (m *manifest) text(fields map[string]any, name, path string) string {
 }
 
 func (m *manifest) label(component string) {
-	metadata := m.fields["metadata"].(map[string]any)
-	labels, _ := metadata["labels"].(map[string]any)
-	if labels == nil {
+	labels, ok := m.metadata["labels"].(map[string]any)
+	if !ok {
 		labels = map[string]any{}
-		metadata["labels"] = labels
+		m.metadata["labels"] = labels
 	}
 	labels[ManagedByLabel] = component
 }

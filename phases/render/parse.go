@@ -59,8 +59,11 @@ func (r *renderer) parse(at place, text []byte, moved []shift) *yaml.Node {
 	}
 	// The decoder sees a second document where split does not: in a value that
 	// was substituted, or after one of YAML's unusual line ends.
-	if err := decoder.Decode(&rest); !errors.Is(err, io.EOF) {
-		r.report(at.onLine(max(rest.Line, 1)).problem("", "more than one YAML document between two --- lines, or text after the end of the document"))
+	if err := decoder.Decode(&rest); err == nil {
+		r.report(at.onLine(rest.Line).problem("", "a second YAML document begins here without a line of --- before it"))
+		return nil
+	} else if !errors.Is(err, io.EOF) {
+		r.reportSyntax(at, text, err)
 		return nil
 	}
 	if root.Kind != yaml.DocumentNode || len(root.Content) != 1 {
@@ -93,7 +96,9 @@ func (r *renderer) reportSyntax(at place, text []byte, err error) {
 			line = lineOf(text, bytes.IndexFunc(text, forbidden))
 		}
 	}
-	r.report(at.onLine(line).problem("", "not valid YAML: "+cause))
+	// A document that ends too early is complained about behind its last line.
+	last := lineOf(text, max(len(text)-1, 0))
+	r.report(at.onLine(min(line, last)).problem("", "not valid YAML: "+cause))
 }
 
 // forbidden characters make the parser stop without telling where.

@@ -59,12 +59,12 @@ func compareProblems(a, b Problem) int {
 	)
 }
 
-// Problems is everything that is wrong with an input, sorted by place. Only a
+// ProblemsError is everything that is wrong with an input, sorted by place. Only a
 // changed input heals it.
-type Problems []Problem
+type ProblemsError []Problem
 
 // Error tells how many problems there are and as many of them as fit.
-func (p Problems) Error() string {
+func (p ProblemsError) Error() string {
 	if len(p) == 1 {
 		return cut("rendering provider profiles: "+p[0].String(), maxText)
 	}
@@ -81,9 +81,9 @@ func (p Problems) Error() string {
 }
 
 // Terminal is true: trying again with the same bytes ends the same.
-func (Problems) Terminal() bool { return true }
+func (ProblemsError) Terminal() bool { return true }
 
-func (p Problems) sorted() Problems {
+func (p ProblemsError) sorted() ProblemsError {
 	slices.SortFunc(p, compareProblems)
 	return slices.Compact(p)
 }

@@ -87,7 +87,7 @@ func (e *MissingError) Error() string {
 }
 
 // Render selects, orders and renders the profiles that belong to the platform.
-// Its error is Problems: everything that is wrong, at once. A profile of
+// Its error is a ProblemsError: everything that is wrong, at once. A profile of
 // another platform must have valid metadata; its manifests are not looked at.
 func Render(in Input) (*Revision, error) {
 	r := renderer{substitutions: in.Substitutions}
@@ -117,7 +117,7 @@ func Render(in Input) (*Revision, error) {
 // order, in that order, with the substitutions and unmanaged names recorded
 // then (in.Platform plays no part). The caller compares the content ID with the
 // recorded one. A component without profile is a *MissingError; all else that
-// is wrong is Problems, as for Render.
+// is wrong is a ProblemsError, as for Render.
 func Listed(in Input, order []ComponentRef) (*Revision, error) {
 	r := renderer{substitutions: in.Substitutions}
 	profiles := map[ComponentRef]Profile{}
@@ -163,7 +163,7 @@ func installOrder(a, b selected) int {
 // renderer collects problems while it works.
 type renderer struct {
 	substitutions map[string]string
-	problems      Problems
+	problems      ProblemsError
 }
 
 func (r *renderer) report(p Problem) { r.problems = append(r.problems, p) }

@@ -2,7 +2,9 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/drone/envsubst/v2"
@@ -20,22 +22,24 @@ import (
 // ends the document at a NUL. A ${ with a doubled dollar is text: $${X} is left
 // as ${X}, $$${X} as $ and the value.
 
-// shift says that from a line of the expanded text on, lines have moved: delta
-// is what must be added to find the original line.
+// shift says that from a line of the expanded text on, the original line is by
+// lines further down.
 type shift struct {
-	line, delta int
+	line, by int
 }
 
 // original is the line of the source that a line of the expanded text is from.
 func original(moved []shift, line int) int {
-	source := line
-	for _, s := range moved {
-		if line >= s.line {
-			source += s.delta
-		}
+	next, _ := slices.BinarySearchFunc(moved, line+1, func(s shift, line int) int { return cmp.Compare(s.line, line) })
+	if next == 0 {
+		return line
 	}
-	return source
+	return line + moved[next-1].by
 }
+
+// maxExpression bounds the length of one ${...}, since the library parses it
+// recursively.
+const maxExpression = 4096
 
 // expand replaces the variables of a document's text and reports those that it
 // cannot. What cannot be replaced becomes a harmless word, so that the document
@@ -44,43 +48,52 @@ func (r *renderer) expand(at place, text []byte) ([]byte, []shift) {
 	var out []byte
 	var moved []shift
 	rest := text
+	read, written := 1, 1 // lines
 	for {
 		dollar := bytes.Index(rest, []byte("${"))
 		if dollar < 0 {
 			break
 		}
+		lines := bytes.Count(rest[:dollar], []byte("\n"))
+		read, written = read+lines, written+lines
 		run := 1
 		for run <= dollar && rest[dollar-run] == '$' {
 			run++
 		}
 		out = append(out, rest[:dollar+1-run/2-run%2]...)
-		if run%2 == 0 {
-			out, rest = append(out, '{'), rest[dollar+2:]
+		if rest = rest[dollar:]; run%2 == 0 {
+			out, rest = append(out, '{'), rest[len("${"):]
 			continue
 		}
-		length := expression(rest[dollar:])
-		source := string(rest[dollar : dollar+length])
+		length := expression(rest)
+		if length == 0 {
+			r.report(at.onLine(read).problem("", fmt.Sprintf("a ${ is not closed within %d characters; write $${ where it is meant as text", maxExpression)))
+			break
+		}
+		source := string(rest[:length])
 		value, causes := r.evaluate(source)
 		for _, cause := range causes {
-			r.report(at.onLine(lineOf(text, len(text)-len(rest)+dollar)).problem("", cause))
+			r.report(at.onLine(read).problem("", cause))
 			value = placeholder(source)
 		}
-		out, rest = append(out, value...), rest[dollar+length:]
-		if delta := strings.Count(source, "\n") - strings.Count(value, "\n"); delta != 0 {
-			moved = append(moved, shift{line: lineOf(out, len(out)), delta: delta})
+		out, rest = append(out, value...), rest[length:]
+		ends, endsNow := strings.Count(source, "\n"), strings.Count(value, "\n")
+		read, written = read+ends, written+endsNow
+		if ends != endsNow {
+			moved = append(moved, shift{line: written, by: read - written})
 		}
 	}
-	if out == nil {
+	if len(rest) == len(text) {
 		return text, nil
 	}
 	return append(out, rest...), moved
 }
 
-// expression is the length of the ${...} that text begins with. Without its
-// closing brace it reaches to the end of the line.
+// expression is the length of the ${...} that text begins with, 0 if it does
+// not end.
 func expression(text []byte) int {
 	depth := 0
-	for i := 0; i < len(text); i++ {
+	for i := 0; i < min(len(text), maxExpression); i++ {
 		switch {
 		case text[i] == '$' && i+1 < len(text) && text[i+1] == '{':
 			depth++
@@ -91,10 +104,7 @@ func expression(text []byte) int {
 			}
 		}
 	}
-	if end := bytes.IndexByte(text, '\n'); end >= 0 {
-		return end
-	}
-	return len(text)
+	return 0
 }
 
 func placeholder(expression string) string {
