@@ -69,7 +69,7 @@ func (m *Machine[F, E]) Step(ctx context.Context) (Outcome, error) {
 	if chosen.move != nil {
 		outcome = m.move(ctx, &record, chosen, facts, env)
 	} else {
-		outcome = m.work(ctx, &record, env)
+		outcome = m.work(ctx, &record, facts, env)
 	}
 	if outcome.Failure != nil {
 		record.Reason = outcome.Failure.Error()
@@ -118,7 +118,7 @@ func (m *Machine[F, E]) move(ctx context.Context, record *Record, c choice[F, E]
 	return Outcome{Moved: &made, LookAgain: atOnce}
 }
 
-func (m *Machine[F, E]) work(ctx context.Context, record *Record, env E) Outcome {
+func (m *Machine[F, E]) work(ctx context.Context, record *Record, facts F, env E) Outcome {
 	row, _ := m.Table.State(record.State)
 	outcome := Outcome{Did: row.Work.Name}
 	if row.Work.Run != nil {
@@ -135,6 +135,10 @@ func (m *Machine[F, E]) work(ctx context.Context, record *Record, env E) Outcome
 	case before != nil:
 		record.succeeded()
 		outcome.LookAgain = atOnce
+	}
+	// The work may have begun or ended a failure, and with it a deadline.
+	if after, err := m.Table.choose(*record, facts, now); err == nil {
+		record.Deadline = after.next
 	}
 	if record.Deadline != nil {
 		outcome.LookAgain = sooner(outcome.LookAgain, record.Deadline.At.Sub(now))

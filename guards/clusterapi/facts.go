@@ -18,20 +18,27 @@ type Facts struct {
 	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why.
 	Wanted   string `yaml:"wanted"`
 	Planning string `yaml:"planning"`
+	// PlanFailed says that Planning is an error, not a wait.
+	PlanFailed bool `yaml:"planFailed"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
 	// Latest and Current are the content IDs of the newest listed revision and of the one fully applied;
 	// LatestNumber and CurrentNumber are their revision numbers, zero for none.
 	Latest        string `yaml:"latest"`
 	Current       string `yaml:"current"`
+	LatestName    string `yaml:"latestName"`
 	LatestNumber  int64  `yaml:"latestNumber"`
 	CurrentNumber int64  `yaml:"currentNumber"`
 	// Listed counts the revisions in status; Older those before the latest that are listed or still have an inventory.
 	Listed int `yaml:"listed"`
 	Older  int `yaml:"older"`
+	// OlderSeen says that the inventories were seen, without which Older may be too low.
+	OlderSeen bool `yaml:"olderSeen"`
 	// Applied tells how the latest revision stands, Orphans what only older revisions had.
 	Applied Applied `yaml:"applied"`
 	Orphans Orphans `yaml:"orphans"`
+	// Retained lists the objects kept for their users' data, each with its count, for people.
+	Retained []string `yaml:"retained"`
 	// Inputs is a fingerprint of all that people can change; empty while it cannot be told.
 	Inputs string `yaml:"inputs"`
 	// Then is what the record remembers of how the present state was entered.
@@ -45,6 +52,8 @@ type Applied struct {
 	// Done of Total objects are as they should be.
 	Done  int `yaml:"done"`
 	Total int `yaml:"total"`
+	// Collisions name objects that exist already and belong to somebody else.
+	Collisions []string `yaml:"collisions"`
 	// Why names what is missing, or what has not been seen.
 	Why string `yaml:"why"`
 }

@@ -65,7 +65,13 @@ var OlderGone = machine.Guard[Facts]{
 	Name: "OlderGone",
 	Doc:  "No older revision is listed or has an inventory left.",
 	Ask: func(f Facts) machine.Answer {
-		return machine.Say(f.Older == 0, unless(f.Older == 0, fmt.Sprintf("%d older revisions are left", f.Older)))
+		switch {
+		case f.Older > 0:
+			return machine.SayNo(fmt.Sprintf("older revisions left: %d", f.Older))
+		case !f.OlderSeen:
+			return machine.SayUnknown("the inventories of revisions have not been seen yet")
+		}
+		return machine.SayYes("")
 	},
 }
 

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/capstan-capi/capstan/controllers"
+	"github.com/capstan-capi/capstan/controllers/options"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/images"
+)
+
+// userAgent is how the API server's audit log names the operator.
+const userAgent = "capstan"
+
+type operatorFlags struct {
+	kubeconfig         string
+	release            string
+	operatorNamespace  string
+	capiNamespace      string
+	cacheDir           string
+	providerImageDir   string
+	insecureRegistries []string
+	leaderElect        bool
+	metricsAddress     string
+	healthAddress      string
+	concurrency        int
+}
+
+func operatorCommand() *cobra.Command {
+	f := &operatorFlags{}
+	cmd := &cobra.Command{
+		Use:   "operator",
+		Short: "Runs the operator until it is told to stop",
+		Long: `Runs the operator: it reads the provider images listed in ConfigMap capi-installer-images,
+lists a revision in the status of ClusterAPI cluster, applies it wave by wave, removes what
+only older revisions had, and reports on ClusterOperator cluster-api.`,
+		Example: `  capstan operator --kubeconfig ~/.kube/config --release-version 4.22.6 --leader-elect=false`,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file`; without it KUBECONFIG, then the pod's service account")
+	flags.StringVar(&f.release, "release-version", os.Getenv("RELEASE_VERSION"), "`version` of the release that this operator belongs to (env RELEASE_VERSION)")
+	flags.StringVar(&f.operatorNamespace, "operator-namespace", "openshift-cluster-api-operator", "`namespace` of the operator, its images ConfigMap, its Lease and its inventories")
+	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` that the providers are installed in")
+	flags.StringVar(&f.cacheDir, "cache-dir", "/var/cache/capstan", "`folder` that keeps provider images by digest through restarts")
+	flags.StringVar(&f.providerImageDir, "provider-image-dir", "", "read provider images from this `folder` of mounted images instead of pulling them")
+	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with; loopback addresses need no flag (repeatable)")
+	flags.BoolVar(&f.leaderElect, "leader-elect", true, "work only while holding the Lease")
+	flags.StringVar(&f.metricsAddress, "metrics-bind-address", ":8080", "`address` to serve metrics on; 0 for none")
+	flags.StringVar(&f.healthAddress, "health-probe-bind-address", ":8081", "`address` to serve /healthz and /readyz on; 0 for none")
+	flags.IntVar(&f.concurrency, "apply-concurrency", 8, "how many objects of a wave are applied at the same time")
+	return cmd
+}
+
+// releaseForm is what the API allows at the start of a revision's name.
+var releaseForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.+_-]*$`)
+
+func (f *operatorFlags) validate() error {
+	switch {
+	case f.release == "":
+		return errors.New("--release-version (or env RELEASE_VERSION) is needed: it begins the names of revisions and is reported as the operator's version")
+	case !releaseForm.MatchString(f.release):
+		return fmt.Errorf("--release-version %q is not a version such as 4.22.6", f.release)
+	case f.concurrency < 1:
+		return fmt.Errorf("--apply-concurrency %d is less than 1", f.concurrency)
+	}
+	return nil
+}
+
+func (f *operatorFlags) run(ctx context.Context) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	ctrl.SetLogger(zap.New(zap.UseDevMode(false)))
+	config, err := f.restConfig()
+	if err != nil {
+		return fmt.Errorf("finding the cluster: %w", err)
+	}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, configv1.AddToScheme, operatorv1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                        scheme,
+		Cache:                         f.cacheOptions(),
+		LeaderElection:                f.leaderElect,
+		LeaderElectionID:              "capstan-leader",
+		LeaderElectionNamespace:       f.operatorNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		Metrics:                       metricsserver.Options{BindAddress: f.metricsAddress},
+		HealthProbeBindAddress:        f.healthAddress,
+	})
+	if err != nil {
+		return fmt.Errorf("starting the manager: %w", err)
+	}
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
+		return err
+	}
+	err = controllers.Add(mgr, options.Options{
+		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
+		Concurrency: f.concurrency, Clock: clock.RealClock{},
+		Images: func(changed func()) (images.Source, error) { return f.images(mgr, changed) },
+	})
+	if err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+func (f *operatorFlags) restConfig() (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.UserAgent = userAgent
+	// The API server's own priority and fairness bounds the operator better than a fixed rate would.
+	config.QPS = -1
+	return config, nil
+}
+
+// cacheOptions keep only what the machine reads: one ConfigMap, one ClusterOperator.
+func (f *operatorFlags) cacheOptions() cache.Options {
+	return cache.Options{ByObject: map[client.Object]cache.ByObject{
+		&corev1.ConfigMap{}: {
+			Namespaces: map[string]cache.Config{f.operatorNamespace: {}},
+			Field:      fields.OneTermEqualSelector("metadata.name", phases.ImagesConfigMap),
+		},
+		&configv1.ClusterOperator{}: {Field: fields.OneTermEqualSelector("metadata.name", phases.ClusterOperatorName)},
+	}}
+}
+
+func (f *operatorFlags) images(mgr ctrl.Manager, changed func()) (images.Source, error) {
+	log := mgr.GetLogger().WithName("images")
+	if f.providerImageDir != "" {
+		return images.NewMounted(f.providerImageDir, changed, clock.RealClock{}, log), nil
+	}
+	return images.NewPuller(images.Options{
+		CacheDir: f.cacheDir, InsecureRegistries: f.insecureRegistries, Notify: changed, Clock: clock.RealClock{}, Log: log,
+	}), nil
+}

@@ -1,0 +1,117 @@
+// Package clusterapi watches what the machine clusterapi looks at and fires
+// it. It decides nothing: there is no question about the state here.
+package clusterapi
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/capstan-capi/capstan/controllers/options"
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+// Reconciler fires the machine.
+type Reconciler struct {
+	machine *machine.Machine[guards.Facts, *phases.Pass]
+}
+
+// Reconcile makes one pass of the machine.
+func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
+	outcome, err := r.machine.Step(ctx)
+	show(ctx, outcome)
+	return ctrl.Result{RequeueAfter: outcome.LookAgain}, err
+}
+
+// Add binds the machine to the manager's cluster.
+func Add(mgr ctrl.Manager, o options.Options) error {
+	again := &trigger{}
+	p, err := newPhases(mgr, o, again)
+	if err != nil {
+		return err
+	}
+	for _, runnable := range []manager.RunnableFunc{p.Images.Start, p.Engine.Run} {
+		if err := mgr.Add(runnable); err != nil {
+			return err
+		}
+	}
+	r := &Reconciler{machine: &machine.Machine[guards.Facts, *phases.Pass]{
+		Table:   table.Table,
+		Observe: p.Observe,
+		Store:   &phases.Store{Phases: p, Describe: table.Conditions},
+		Now:     p.Now,
+		Moved:   moved(mgr),
+	}}
+	single := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+		return []reconcile.Request{request}
+	})
+	return ctrl.NewControllerManagedBy(mgr).
+		Named(table.Table.Name).
+		Watches(&operatorv1alpha1.ClusterAPI{}, single, named(phases.Singleton)).
+		Watches(&configv1.Infrastructure{}, single, builder.WithPredicates(platformAppears)).
+		Watches(&configv1.APIServer{}, single, named(phases.Singleton)).
+		Watches(&configv1.ClusterOperator{}, single, named(phases.ClusterOperatorName)).
+		Watches(&corev1.ConfigMap{}, single, named(phases.ImagesConfigMap)).
+		WatchesRawSource(again).
+		Complete(r)
+}
+
+func newPhases(mgr ctrl.Manager, o options.Options, again *trigger) (*phases.Phases, error) {
+	operators, err := configclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("making the client of ClusterOperators: %w", err)
+	}
+	source, err := o.Images(func() { again.after(0) })
+	if err != nil {
+		return nil, err
+	}
+	log := mgr.GetLogger().WithName(table.Table.Name)
+	applier, err := engine.New(engine.Config{
+		REST: mgr.GetConfig(), Namespace: o.OperatorNamespace, Owner: "ClusterAPI/" + phases.Singleton,
+		Concurrency: o.Concurrency, Notify: func() { again.after(0) }, Clock: o.Clock, Log: log.WithName("engine"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &phases.Phases{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), ClusterOperators: operators.ClusterOperators(),
+		Images: source, Engine: applier, Again: again.after, Log: log,
+		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
+		// What is stored as JSON must compare equal to what is read back.
+		Now: func() time.Time { return o.Clock.Now().UTC().Truncate(time.Millisecond) },
+	}, nil
+}
+
+func named(name string) builder.Predicates {
+	return builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == name }))
+}
+
+// platformAppears lets through only the moment at which the platform becomes
+// known; a platform never changes after that.
+var platformAppears = predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool { return platformOf(e.Object) },
+	UpdateFunc: func(e event.UpdateEvent) bool { return !platformOf(e.ObjectOld) && platformOf(e.ObjectNew) },
+	DeleteFunc: func(event.DeleteEvent) bool { return false },
+}
+
+func platformOf(o client.Object) bool {
+	infra, ok := o.(*configv1.Infrastructure)
+	return ok && infra.Name == phases.Singleton && infra.Status.PlatformStatus != nil
+}

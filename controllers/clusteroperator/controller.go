@@ -1,0 +1,43 @@
+// Package clusteroperator watches the ClusterOperator and keeps its aggregated
+// conditions fresh.
+package clusteroperator
+
+import (
+	"context"
+	"fmt"
+
+	configv1 "github.com/openshift/api/config/v1"
+	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/controllers/options"
+	phases "github.com/capstan-capi/capstan/phases/clusteroperator"
+)
+
+// Reconciler writes the aggregated conditions.
+type Reconciler struct {
+	client    client.Client
+	operators configclient.ClusterOperatorInterface
+	clock     clock.PassiveClock
+}
+
+// Reconcile sums up what the other controllers have written.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	operator := &configv1.ClusterOperator{}
+	if err := r.client.Get(ctx, req.NamespacedName, operator); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	return ctrl.Result{}, phases.Write(ctx, r.operators, operator, r.clock.Now())
+}
+
+// Add starts the controller with the manager. The manager's cache shows it one ClusterOperator only.
+func Add(mgr ctrl.Manager, o options.Options) error {
+	operators, err := configclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("making the client of ClusterOperators: %w", err)
+	}
+	r := &Reconciler{client: mgr.GetClient(), operators: operators.ClusterOperators(), clock: o.Clock}
+	return ctrl.NewControllerManagedBy(mgr).Named("clusteroperator").For(&configv1.ClusterOperator{}).Complete(r)
+}

@@ -1,0 +1,90 @@
+package clusterapi
+
+import (
+	"slices"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+)
+
+// operandVersion is the name under which an operator reports its own version.
+const operandVersion = "operator"
+
+// merge gives every condition its honest transition time: that of the old
+// condition unless the status is another.
+func merge(old []configv1.ClusterOperatorStatusCondition, told []Condition, now time.Time) []configv1.ClusterOperatorStatusCondition {
+	var out []configv1.ClusterOperatorStatusCondition
+	for _, c := range told {
+		condition := configv1.ClusterOperatorStatusCondition{
+			Type: configv1.ClusterStatusConditionType(c.Type), Status: configv1.ConditionFalse,
+			Reason: c.Reason, Message: c.Message, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
+		}
+		if c.Is {
+			condition.Status = configv1.ConditionTrue
+		}
+		if before := find(old, condition.Type); before != nil && before.Status == condition.Status {
+			condition.LastTransitionTime = before.LastTransitionTime
+		}
+		out = append(out, condition)
+	}
+	return out
+}
+
+func find(conditions []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterStatusConditionType) *configv1.ClusterOperatorStatusCondition {
+	for i := range conditions {
+		if conditions[i].Type == kind {
+			return &conditions[i]
+		}
+	}
+	return nil
+}
+
+// has reports whether all wanted conditions are there as they are.
+func has(there, wanted []configv1.ClusterOperatorStatusCondition) bool {
+	for _, w := range wanted {
+		c := find(there, w.Type)
+		if c == nil || c.Status != w.Status || c.Reason != w.Reason || c.Message != w.Message {
+			return false
+		}
+	}
+	return true
+}
+
+func same[T comparable](a, b []T) bool { return slices.Equal(a, b) }
+
+// versions reports the release once everything it asks for is installed and
+// nothing older is left; until then what was reported before stays.
+func (s *Store) versions(operator *configv1.ClusterOperator, f guards.Facts) []configv1.OperandVersion {
+	if f.Wanted != "" && f.Latest == f.Wanted && f.LatestNumber == f.CurrentNumber && f.Applied.Complete && f.Older == 0 {
+		return []configv1.OperandVersion{{Name: operandVersion, Version: s.Release}}
+	}
+	return operator.Status.Versions
+}
+
+// related lists what to look at when something is wrong: the fixed objects and
+// every cluster-scoped object of the latest revision.
+func (s *Store) related(operator *configv1.ClusterOperator) []configv1.ObjectReference {
+	refs := []configv1.ObjectReference{
+		{Resource: "namespaces", Name: s.OperatorNamespace},
+		{Resource: "namespaces", Name: s.CAPINamespace},
+		{Resource: "configmaps", Namespace: s.OperatorNamespace, Name: ImagesConfigMap},
+		{Group: "operator.openshift.io", Resource: "clusterapis", Name: Singleton},
+		{Group: "config.openshift.io", Resource: "infrastructures", Name: Singleton},
+	}
+	if s.newest == nil {
+		return operator.Status.RelatedObjects
+	}
+	for _, component := range s.newest.Components {
+		for _, object := range component.Objects {
+			if object.GetNamespace() == "" {
+				resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
+				refs = append(refs, configv1.ObjectReference{Group: resource.Group, Resource: resource.Resource, Name: object.GetName()})
+			}
+		}
+	}
+	return refs
+}

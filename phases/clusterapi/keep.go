@@ -1,0 +1,77 @@
+package clusterapi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+// keepCurrent repairs drift of the current revision and recreates what was
+// deleted of it, except for what a newer revision has taken over.
+func (p *Pass) keepCurrent(ctx context.Context) error {
+	if p.current == nil {
+		return failure(p.currentErr)
+	}
+	return p.keep(ctx, p.current)
+}
+
+// keepLatest does the same for a latest revision that is known to be applied.
+// It does not ask the status which one is current: the cache may not yet show
+// that, and keeping the one before would bring back what was pruned.
+func (p *Pass) keepLatest(ctx context.Context) error {
+	if p.latest == nil {
+		return failure(p.latestErr)
+	}
+	return p.keep(ctx, p.latest)
+}
+
+func (p *Pass) keep(ctx context.Context, revision *engine.Revision) error {
+	report, err := p.Engine.Maintain(ctx, revision)
+	p.log("keeping", report)
+	return errors.Join(collisions(report), err)
+}
+
+// keepApplied keeps the installed revision, deletes retained objects whose data
+// is gone, and reports that the next revision cannot be planned if that is so.
+func (p *Pass) keepApplied(ctx context.Context) error {
+	kept := errors.Join(p.keepLatest(ctx), p.releaseRetained(ctx))
+	switch {
+	case p.world.api == nil:
+		return errors.Join(errors.New(p.plan.waiting), kept)
+	case p.plan.err != nil:
+		return errors.Join(p.plan.err, kept)
+	case p.plan.revision != nil:
+		return errors.Join(p.publish(ctx), kept)
+	}
+	return kept
+}
+
+// retryWork tries whatever is next, as far as that is possible.
+func (p *Pass) retryWork(ctx context.Context) error {
+	latest, wanted := p.world.latestEntry(), p.plan.revision
+	switch {
+	case p.plan.err != nil:
+		return errors.Join(p.plan.err, p.keepCurrent(ctx))
+	case latest == nil || wanted == nil || latest.ContentID != wanted.ContentID:
+		return p.planRevision(ctx)
+	case p.world.api.Status.CurrentRevision != latest.Name:
+		return p.applyRevision(ctx)
+	case p.olderLeft > 0:
+		return p.pruneOrphans(ctx)
+	}
+	return p.keepLatest(ctx)
+}
+
+// log tells what was changed; a report without changes is silence.
+func (p *Pass) log(doing string, report *engine.Report) {
+	if report == nil {
+		return
+	}
+	for object := range report.Objects {
+		switch object.Action {
+		case engine.Created, engine.Updated, engine.Recovered:
+			p.Log.Info(doing, "revision", report.Revision, "object", object.Key.String(), "action", object.Action, "why", object.Why)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package clusterapi
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+// Observe looks at the cluster without changing anything in it. What it needs
+// watched is watched from then on, in the background; it never waits.
+func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
+	w, err := p.readWorld(ctx)
+	if err != nil {
+		return guards.Facts{}, nil, err
+	}
+	p.wantImages(w)
+	p.forget(w)
+	pass := &Pass{Phases: p, world: w, plan: p.makePlan(w)}
+	latest, current := w.latestEntry(), w.currentEntry()
+	pass.latest, pass.latestErr = p.revision(latest, pass.plan.revision)
+	p.newest = pass.latest
+	pass.current, pass.currentErr = p.revision(current, pass.plan.revision)
+	p.Engine.Watch(known(pass.latest, pass.current)...)
+
+	facts := guards.Facts{
+		ClusterAPI: w.api != nil,
+		Platform:   w.platform,
+		Planning:   pass.plan.waiting,
+		Images:     pass.plan.ready,
+		Listed:     len(w.entries()),
+		Inputs:     w.inputs,
+	}
+	if pass.plan.err != nil {
+		facts.Planning, facts.PlanFailed = pass.plan.err.Error(), true
+	}
+	if pass.plan.revision != nil {
+		facts.Wanted = pass.plan.revision.ContentID
+	}
+	if latest != nil {
+		facts.Latest, facts.LatestName, facts.LatestNumber = latest.ContentID, string(latest.Name), latest.Revision
+	}
+	if current != nil {
+		facts.Current, facts.CurrentNumber = current.ContentID, current.Revision
+	}
+	facts.Applied = pass.applied()
+	pass.older(&facts)
+	pass.olderLeft = facts.Older
+	return facts, pass, nil
+}
+
+// wantImages asks for the images of the inputs and of every listed revision, so
+// that the current one can be kept applied while the next is on its way.
+func (p *Phases) wantImages(w world) {
+	wanted := slices.Clone(w.refs)
+	wanted = append(wanted, entryRefs(w.latestEntry())...)
+	wanted = append(wanted, entryRefs(w.currentEntry())...)
+	slices.Sort(wanted)
+	p.Images.Want(slices.Compact(wanted))
+}
+
+// applied tells how the latest revision stands.
+func (p *Pass) applied() guards.Applied {
+	var notYet *notYetError
+	switch {
+	case errors.As(p.latestErr, &notYet):
+		return guards.Applied{Why: notYet.what}
+	case p.latestErr != nil:
+		return guards.Applied{Why: p.latestErr.Error()}
+	case p.latest == nil:
+		return guards.Applied{Why: "no revision is listed"}
+	}
+	report := p.Engine.Look(p.latest)
+	return guards.Applied{
+		Known: !report.Unknown(), Complete: report.Complete(), Done: report.Done(), Total: report.Total(),
+		Why: report.Blocked(), Collisions: collisionTexts(report),
+	}
+}
+
+// older counts what is left of older revisions, and what of it holds up.
+func (p *Pass) older(facts *guards.Facts) {
+	numbers := map[int64]bool{}
+	for _, entry := range p.world.entries() {
+		numbers[entry.Revision] = true
+	}
+	facts.Orphans = guards.Orphans{Why: "what older revisions left behind has not been looked at yet"}
+	if p.latest != nil {
+		stored := p.Engine.Orphans(p.latest)
+		facts.OlderSeen = stored.Seen
+		for _, number := range stored.Revisions {
+			numbers[number] = true
+		}
+	}
+	for number := range numbers {
+		if number < facts.LatestNumber {
+			facts.Older++
+		}
+	}
+	if last := p.pruned; last.report != nil && last.number == facts.LatestNumber {
+		facts.Orphans = guards.Orphans{Known: last.report.Complete() || len(last.report.Waiting) > 0, Left: len(last.report.Waiting), Why: last.report.Blocked()}
+		facts.Retained = retainedTexts(last.report)
+	}
+}
+
+func known(revisions ...*engine.Revision) []*engine.Revision {
+	return slices.DeleteFunc(revisions, func(r *engine.Revision) bool { return r == nil })
+}

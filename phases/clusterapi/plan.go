@@ -1,0 +1,165 @@
+package clusterapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"k8s.io/utils/ptr"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/images"
+	"github.com/capstan-capi/capstan/phases/render"
+)
+
+// plan is what the inputs render to, or why they do not yet.
+type plan struct {
+	revision *render.Revision
+	// waiting says what is not there yet; err what is wrong.
+	waiting string
+	err     error
+	// ready counts the images at hand.
+	ready int
+}
+
+// rendered remembers the last rendering: the same inputs are never parsed twice.
+type rendered struct {
+	inputs   string
+	revision *render.Revision
+	err      error
+}
+
+// makePlan renders the inputs, which takes only what is at hand.
+func (p *Phases) makePlan(w world) plan {
+	switch {
+	case w.api == nil:
+		return plan{waiting: "ClusterAPI cluster does not exist; create it to go on"}
+	case w.platform == "":
+		return plan{waiting: "Infrastructure cluster has no status.platformStatus yet"}
+	case w.refsErr != nil:
+		return plan{err: w.refsErr}
+	}
+	profiles, out := p.profiles(w.refs)
+	if out.waiting != "" || out.err != nil {
+		return out
+	}
+	if p.rendered.inputs != w.inputs {
+		p.rendered = rendered{inputs: w.inputs}
+		p.rendered.revision, p.rendered.err = render.Render(render.Input{
+			Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(),
+		})
+	}
+	out.revision, out.err = p.rendered.revision, p.rendered.err
+	return out
+}
+
+// profiles collects the profiles of all images, or says which images are
+// missing and why; the most useful cause comes first.
+func (p *Phases) profiles(refs []images.Ref) ([]render.Profile, plan) {
+	var profiles []render.Profile
+	var out plan
+	var missing, failed []string
+	for _, ref := range refs {
+		state := p.Images.State(ref)
+		switch {
+		case state.Phase == images.Ready:
+			out.ready++
+			for _, profile := range state.Image.Profiles {
+				profiles = append(profiles, render.Profile{
+					Image: string(ref), Name: profile.Name, Metadata: profile.Metadata, Manifests: profile.Manifests,
+				})
+			}
+		case state.Err != nil:
+			failed = append(failed, string(ref))
+			if out.err == nil {
+				out.err = state.Err
+			}
+		default:
+			missing = append(missing, string(ref))
+		}
+	}
+	if len(failed) > 1 {
+		out.err = fmt.Errorf("%w (and %d more images)", out.err, len(failed)-1)
+	}
+	if out.err == nil && len(missing) > 0 {
+		out.waiting = fmt.Sprintf("%d of %d provider images are being fetched: %s", len(missing), len(refs), strings.Join(missing, ", "))
+	}
+	return profiles, out
+}
+
+// planRevision lists a new revision when the wanted content is not the newest one's.
+func (p *Pass) planRevision(ctx context.Context) error {
+	kept := p.keepCurrent(ctx)
+	if p.plan.err != nil {
+		return p.plan.err
+	}
+	if p.plan.revision == nil {
+		return kept
+	}
+	if err := p.publish(ctx); err != nil {
+		return err
+	}
+	return kept
+}
+
+// publish writes ClusterAPI.status so that its newest revision has the wanted
+// content, and the observed generation follows. It checks the API's own rules
+// before the API server would.
+func (p *Pass) publish(ctx context.Context) error {
+	if latest := newest(p.world.api); latest != nil && latest.ContentID == p.plan.revision.ContentID &&
+		p.world.api.Status.ObservedRevisionGeneration == p.world.api.Generation {
+		return nil
+	}
+	highest, err := p.Engine.HighestNumber(ctx)
+	if err != nil {
+		return fmt.Errorf("finding the next revision number: %w", err)
+	}
+	generation := p.world.api.Generation
+	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) bool {
+		latest := newest(api)
+		if latest == nil || latest.ContentID != p.plan.revision.ContentID {
+			if len(api.Status.Revisions) >= guards.MaxRevisions {
+				return false
+			}
+			// A number is never used twice, also when the list was lost: inventories remember.
+			number := highest + 1
+			if latest != nil {
+				number = max(number, latest.Revision+1)
+			}
+			entry := newEntry(p.Release, number, p.plan.revision)
+			api.Status.Revisions = append(api.Status.Revisions, entry)
+			api.Status.DesiredRevision = entry.Name
+		} else if api.Status.ObservedRevisionGeneration >= generation {
+			return false
+		}
+		api.Status.ObservedRevisionGeneration = max(generation, api.Status.ObservedRevisionGeneration)
+		return true
+	})
+}
+
+// newEntry is how a rendered revision is listed.
+func newEntry(release string, number int64, revision *render.Revision) operatorv1alpha1.ClusterAPIInstallerRevision {
+	entry := operatorv1alpha1.ClusterAPIInstallerRevision{
+		Name:                               operatorv1alpha1.RevisionName(render.Name(release, revision.ContentID, number)),
+		Revision:                           number,
+		ContentID:                          revision.ContentID,
+		UnmanagedCustomResourceDefinitions: revision.Unmanaged,
+	}
+	for _, s := range revision.Substitutions {
+		entry.ManifestSubstitutions = append(entry.ManifestSubstitutions,
+			operatorv1alpha1.ClusterAPIInstallerRevisionManifestSubstitution{Key: s.Key, Value: ptr.To(s.Value)})
+	}
+	for _, c := range revision.Components {
+		entry.Components = append(entry.Components, operatorv1alpha1.ClusterAPIInstallerComponent{
+			Name: c.Name,
+			ClusterAPIInstallerComponentSource: operatorv1alpha1.ClusterAPIInstallerComponentSource{
+				Type: operatorv1alpha1.InstallerComponentTypeImage,
+				Image: operatorv1alpha1.ClusterAPIInstallerComponentImage{
+					Ref: operatorv1alpha1.ImageDigestFormat(c.Image), Profile: c.Profile,
+				},
+			},
+		})
+	}
+	return entry
+}

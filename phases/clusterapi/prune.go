@@ -1,0 +1,66 @@
+package clusterapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+// pruned is what the last pruning found, for the next pass's facts.
+type pruned struct {
+	number int64
+	report *engine.PruneReport
+}
+
+// lookAgainAtDeletions is how soon objects that are being deleted are looked at
+// again, should no watch tell sooner that they are gone.
+const lookAgainAtDeletions = 2 * time.Second
+
+// pruneOrphans deletes what only older revisions had, and keeps the latest.
+func (p *Pass) pruneOrphans(ctx context.Context) error {
+	kept := p.keepLatest(ctx)
+	if p.latest == nil {
+		return kept
+	}
+	return errors.Join(p.prune(ctx), kept)
+}
+
+// prune makes what is left of older revisions a fact for the next pass, and
+// asks for that pass, because nothing else may announce it.
+func (p *Pass) prune(ctx context.Context) error {
+	report, err := p.Engine.Prune(ctx, p.latest)
+	if report == nil {
+		return err
+	}
+	before := p.pruned
+	if before.report == nil || before.report.Progress() != report.Progress() {
+		p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "held", report.Held())
+	}
+	p.Phases.pruned = pruned{number: p.latest.Number, report: report}
+	switch {
+	case before.report == nil || before.number != p.latest.Number || before.report.Progress() != report.Progress():
+		p.Again(0)
+	case len(report.Waiting) > 0:
+		p.Again(lookAgainAtDeletions)
+	}
+	return err
+}
+
+// releaseRetained looks again at objects that were kept for their data.
+func (p *Pass) releaseRetained(ctx context.Context) error {
+	if p.latest == nil || len(p.Engine.Orphans(p.latest).Retained) == 0 {
+		return nil
+	}
+	return p.prune(ctx)
+}
+
+func retainedTexts(report *engine.PruneReport) []string {
+	var texts []string
+	for _, retained := range report.Retained {
+		texts = append(texts, fmt.Sprintf("%s (%s)", retained.Key, retained.Why))
+	}
+	return texts
+}

@@ -1,0 +1,173 @@
+package clusterapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	configapply "github.com/openshift/client-go/config/applyconfigurations/config/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// extensionKey is where the record lies in ClusterOperator.status.extension.
+const extensionKey = "clusterapi"
+
+// Condition is what the machine tells people on the ClusterOperator.
+type Condition struct {
+	Type    string
+	Is      bool
+	Reason  string
+	Message string
+}
+
+// Store keeps the machine's record in status.extension of the ClusterOperator
+// cluster-api, and the machine's conditions, related objects and version beside
+// it, in one server-side apply that is sent only when something changed.
+type Store struct {
+	*Phases
+	// Describe derives the conditions from the record and the facts.
+	Describe func(machine.Record, guards.Facts) []Condition
+
+	mu sync.Mutex
+	// written is the newest ClusterOperator this store has seen: its own writes may reach the cache late.
+	written *configv1.ClusterOperator
+}
+
+// Load reads the record. One that is missing or cannot be read is not found,
+// and the machine then starts afresh.
+func (s *Store) Load(ctx context.Context) (machine.Record, bool, error) {
+	var record machine.Record
+	operator, err := s.operator(ctx)
+	if err != nil || operator == nil {
+		return record, false, err
+	}
+	raw := extension(operator)[extensionKey]
+	if len(raw) == 0 {
+		return record, false, nil
+	}
+	if err := json.Unmarshal(raw, &record); err != nil {
+		s.Log.Info("the record cannot be read, starting afresh", "error", err.Error())
+		return machine.Record{}, false, nil
+	}
+	return record, true, nil
+}
+
+// Save writes record and conditions if they differ from what is there.
+func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Facts) error {
+	operator, err := s.operator(ctx)
+	if err != nil {
+		return err
+	}
+	if operator == nil {
+		if operator, err = s.create(ctx); err != nil {
+			return err
+		}
+	}
+	raw, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("encoding the record: %w", err)
+	}
+	conditions := merge(operator.Status.Conditions, s.Describe(record, facts), s.Now())
+	versions, related := s.versions(operator, facts), s.related(operator)
+	if sameJSON(extension(operator)[extensionKey], raw) && has(operator.Status.Conditions, conditions) &&
+		same(operator.Status.Versions, versions) && same(operator.Status.RelatedObjects, related) {
+		return nil
+	}
+	status := configapply.ClusterOperatorStatus().
+		WithExtension(runtime.RawExtension{Raw: []byte(fmt.Sprintf(`{%q:%s}`, extensionKey, raw))})
+	for _, c := range conditions {
+		status.WithConditions(configapply.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
+			WithReason(c.Reason).WithMessage(c.Message).WithLastTransitionTime(c.LastTransitionTime))
+	}
+	for _, v := range versions {
+		status.WithVersions(configapply.OperandVersion().WithName(v.Name).WithVersion(v.Version))
+	}
+	for _, r := range related {
+		status.WithRelatedObjects(configapply.ObjectReference().WithGroup(r.Group).WithResource(r.Resource).
+			WithNamespace(r.Namespace).WithName(r.Name))
+	}
+	written, err := s.ClusterOperators.ApplyStatus(ctx, configapply.ClusterOperator(ClusterOperatorName).WithStatus(status),
+		metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
+	if err != nil {
+		return fmt.Errorf("writing the status of ClusterOperator %s: %w", ClusterOperatorName, err)
+	}
+	s.remember(written)
+	return nil
+}
+
+// operator is the newest ClusterOperator known, nil if there is none.
+func (s *Store) operator(ctx context.Context) (*configv1.ClusterOperator, error) {
+	cached := &configv1.ClusterOperator{}
+	found, err := s.read(ctx, client.ObjectKey{Name: ClusterOperatorName}, cached)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !found {
+		// Either it was deleted, or this store has just created it and the cache does not know yet.
+		if s.written != nil && s.Now().Sub(s.written.CreationTimestamp.Time) > cacheLag {
+			s.written = nil
+		}
+		return s.written, nil
+	}
+	if s.written != nil && s.written.UID == cached.UID {
+		if order, err := resourceversion.CompareResourceVersion(s.written.ResourceVersion, cached.ResourceVersion); err == nil && order > 0 {
+			return s.written, nil
+		}
+	}
+	return cached, nil
+}
+
+// cacheLag is how long a new ClusterOperator may be missing from the cache
+// before that means that it was deleted.
+const cacheLag = 5 * time.Second
+
+func (s *Store) create(ctx context.Context) (*configv1.ClusterOperator, error) {
+	created, err := s.ClusterOperators.Create(ctx,
+		&configv1.ClusterOperator{ObjectMeta: metav1.ObjectMeta{Name: ClusterOperatorName}}, metav1.CreateOptions{FieldManager: FieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		created, err = s.ClusterOperators.Get(ctx, ClusterOperatorName, metav1.GetOptions{})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("creating ClusterOperator %s: %w", ClusterOperatorName, err)
+	}
+	s.remember(created)
+	return created, nil
+}
+
+func (s *Store) remember(operator *configv1.ClusterOperator) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written = operator
+}
+
+func extension(operator *configv1.ClusterOperator) map[string]json.RawMessage {
+	var entries map[string]json.RawMessage
+	if json.Unmarshal(operator.Status.Extension.Raw, &entries) != nil {
+		return nil
+	}
+	return entries
+}
+
+// sameJSON compares values, not texts: the API server orders keys its own way.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	xs, errX := json.Marshal(x)
+	ys, errY := json.Marshal(y)
+	return errX == nil && errY == nil && bytes.Equal(xs, ys)
+}

@@ -1,0 +1,101 @@
+package clusterapi
+
+import (
+	"fmt"
+
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/images"
+	"github.com/capstan-capi/capstan/phases/render"
+)
+
+// revision turns a listed revision into objects, from its own images and its
+// recorded substitutions. A listed revision never changes, so it is rendered once.
+func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, planned *render.Revision) (*engine.Revision, error) {
+	if entry == nil {
+		return nil, nil
+	}
+	key := string(entry.Name) + " " + entry.ContentID
+	if known, ok := p.listed[key]; ok {
+		return known, nil
+	}
+	content := planned
+	if planned == nil || planned.ContentID != entry.ContentID {
+		var err error
+		if content, err = p.renderListed(entry); err != nil {
+			return nil, fmt.Errorf("rendering revision %s: %w", entry.Name, err)
+		}
+	}
+	revision := &engine.Revision{
+		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: content.Unmanaged,
+	}
+	for _, c := range content.Components {
+		revision.Components = append(revision.Components, engine.Component{Name: c.Name, Objects: c.Objects})
+	}
+	if p.listed == nil {
+		p.listed = map[string]*engine.Revision{}
+	}
+	p.listed[key] = revision
+	return revision, nil
+}
+
+func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevision) (*render.Revision, error) {
+	profiles, out := p.profiles(entryRefs(entry))
+	if out.err != nil {
+		return nil, out.err
+	}
+	if out.waiting != "" {
+		return nil, &notYetError{out.waiting}
+	}
+	in := render.Input{Profiles: profiles, Substitutions: map[string]string{}, Unmanaged: entry.UnmanagedCustomResourceDefinitions}
+	for _, s := range entry.ManifestSubstitutions {
+		if s.Value != nil {
+			in.Substitutions[s.Key] = *s.Value
+		}
+	}
+	var order []render.ComponentRef
+	for _, c := range entry.Components {
+		order = append(order, render.ComponentRef{Image: string(c.Image.Ref), Profile: c.Image.Profile})
+	}
+	content, err := render.Listed(in, order)
+	if err != nil {
+		return nil, err
+	}
+	if content.ContentID != entry.ContentID {
+		return nil, machine.Terminal(fmt.Errorf("its images now render to content %s, and it was listed with %s; nothing of it is applied",
+			content.ContentID, entry.ContentID))
+	}
+	return content, nil
+}
+
+// notYetError says that something is on its way; it is no failure.
+type notYetError struct{ what string }
+
+func (e *notYetError) Error() string { return e.what }
+
+// entryRefs are the images that a listed revision was made of.
+func entryRefs(entry *operatorv1alpha1.ClusterAPIInstallerRevision) []images.Ref {
+	var refs []images.Ref
+	if entry == nil {
+		return nil
+	}
+	for _, c := range entry.Components {
+		refs = append(refs, images.Ref(c.Image.Ref))
+	}
+	return refs
+}
+
+// forget drops the renderings of revisions that are no longer listed.
+func (p *Phases) forget(w world) {
+	listed := map[string]bool{}
+	for _, entry := range w.entries() {
+		listed[string(entry.Name)+" "+entry.ContentID] = true
+	}
+	for key := range p.listed {
+		if !listed[key] {
+			delete(p.listed, key)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package clusterapi
+
+import (
+	"context"
+	"fmt"
+
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// writeStatus changes ClusterAPI.status under an optimistic lock. change says
+// whether there is anything to write; after a conflict it is asked again about
+// the live object, because the cache may lag behind what this operator wrote itself.
+func (p *Pass) writeStatus(ctx context.Context, change func(*operatorv1alpha1.ClusterAPI) bool) error {
+	api, attempt := p.world.api.DeepCopy(), 0
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		if attempt++; attempt > 1 {
+			if err := p.Live.Get(ctx, client.ObjectKeyFromObject(api), api); err != nil {
+				return err
+			}
+		}
+		if !change(api) {
+			return nil
+		}
+		return p.Client.Status().Update(ctx, api)
+	})
+	if err != nil {
+		return fmt.Errorf("writing the status of ClusterAPI %s: %w", Singleton, err)
+	}
+	return nil
+}
+
+// newest is the entry with the highest revision number, nil for none.
+func newest(api *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPIInstallerRevision {
+	var latest *operatorv1alpha1.ClusterAPIInstallerRevision
+	for i, entry := range api.Status.Revisions {
+		if latest == nil || entry.Revision > latest.Revision {
+			latest = &api.Status.Revisions[i]
+		}
+	}
+	return latest
+}

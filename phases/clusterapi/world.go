@@ -1,0 +1,149 @@
+package clusterapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/images"
+	"github.com/capstan-capi/capstan/phases/render"
+)
+
+// world is what people and the platform have put into the cluster: the inputs
+// of planning, and the status that planning and applying write.
+type world struct {
+	// api is nil while there is no ClusterAPI object.
+	api      *operatorv1alpha1.ClusterAPI
+	platform string
+	// refs are the provider images, sorted; refsErr says why there are none.
+	refs          []images.Ref
+	refsErr       error
+	substitutions map[string]string
+	// inputs is a fingerprint of all of the above that is not status, and of the release.
+	inputs string
+}
+
+func (p *Phases) readWorld(ctx context.Context) (world, error) {
+	var w world
+	api := &operatorv1alpha1.ClusterAPI{}
+	found, err := p.read(ctx, client.ObjectKey{Name: Singleton}, api)
+	if err != nil {
+		return w, err
+	}
+	if found {
+		w.api = api
+	}
+	infra := &configv1.Infrastructure{}
+	if found, err = p.read(ctx, client.ObjectKey{Name: Singleton}, infra); err != nil {
+		return w, err
+	}
+	if found && infra.Status.PlatformStatus != nil {
+		w.platform = string(infra.Status.PlatformStatus.Type)
+	}
+	apiServer := &configv1.APIServer{}
+	if _, err = p.read(ctx, client.ObjectKey{Name: Singleton}, apiServer); err != nil {
+		return w, err
+	}
+	w.substitutions = render.TLSSubstitutions(apiServer.Spec.TLSSecurityProfile)
+	w.substitutions["EXP_BOOTSTRAP_FORMAT_IGNITION"] = "true"
+
+	list := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: p.OperatorNamespace, Name: ImagesConfigMap}
+	if found, err = p.read(ctx, key, list); err != nil {
+		return w, err
+	}
+	if found {
+		w.refs, w.refsErr = parseImages(list)
+	} else {
+		w.refsErr = fmt.Errorf("ConfigMap %s does not exist; the release's manifests should create it with one image reference by digest per key", key)
+	}
+	w.inputs, err = w.fingerprint(p.Release, list.Data)
+	return w, err
+}
+
+func (p *Phases) read(ctx context.Context, key client.ObjectKey, into client.Object) (found bool, err error) {
+	err = p.Client.Get(ctx, key, into)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading %T %s: %w", into, key, err)
+	}
+	return true, nil
+}
+
+// parseImages reports every value that is not a reference by digest, by its key.
+func parseImages(list *corev1.ConfigMap) ([]images.Ref, error) {
+	var refs []images.Ref
+	for _, key := range slices.Sorted(maps.Keys(list.Data)) {
+		ref, err := images.ParseRef(list.Data[key])
+		if err != nil {
+			return nil, machine.Terminal(fmt.Errorf("key %s of ConfigMap %s/%s: %w", key, list.Namespace, list.Name, err))
+		}
+		if !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	slices.Sort(refs)
+	return refs, nil
+}
+
+func (w world) unmanaged() []string {
+	if w.api == nil || w.api.Spec == nil {
+		return nil
+	}
+	return slices.Sorted(slices.Values(w.api.Spec.UnmanagedCustomResourceDefinitions))
+}
+
+func (w world) fingerprint(release string, imagesData map[string]string) (string, error) {
+	return fingerprint(map[string]any{
+		"release": release, "images": imagesData, "platform": w.platform,
+		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil,
+	})
+}
+
+// fingerprint is a short hash of a value's JSON, whose maps are sorted by key.
+func fingerprint(value any) (string, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "", fmt.Errorf("fingerprinting: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// latestEntry and currentEntry are the listed revisions that the machine speaks
+// of, nil where there is none.
+func (w world) latestEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {
+	if w.api == nil {
+		return nil
+	}
+	return newest(w.api)
+}
+
+func (w world) currentEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {
+	for i, entry := range w.entries() {
+		if entry.Name == w.api.Status.CurrentRevision {
+			return &w.api.Status.Revisions[i]
+		}
+	}
+	return nil
+}
+
+func (w world) entries() []operatorv1alpha1.ClusterAPIInstallerRevision {
+	if w.api == nil {
+		return nil
+	}
+	return w.api.Status.Revisions
+}

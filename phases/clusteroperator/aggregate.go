@@ -1,0 +1,140 @@
+// Package clusteroperator sums up the conditions that the machines' controllers
+// write on the ClusterOperator into the four that OpenShift reads: Available,
+// Progressing, Degraded and Upgradeable. It looks at conditions only and adds
+// no judgement of its own.
+package clusteroperator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	configapply "github.com/openshift/client-go/config/applyconfigurations/config/v1"
+	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// FieldManager owns the aggregated conditions.
+const FieldManager = "capstan-clusteroperator"
+
+// maxMessage is how long a condition's message may be, in bytes.
+const maxMessage = 1024
+
+// severity orders the reasons, so that the worst one is shown.
+var severity = []string{"AsExpected", "Uninitialized", "Progressing", "WaitingOnExternal", "EphemeralError", "NonRetryableError"}
+
+// sums says, for each aggregated condition, which status of one part decides it.
+var sums = []struct {
+	kind     configv1.ClusterStatusConditionType
+	decisive configv1.ConditionStatus
+}{
+	{configv1.OperatorAvailable, configv1.ConditionFalse},
+	{configv1.OperatorProgressing, configv1.ConditionTrue},
+	{configv1.OperatorDegraded, configv1.ConditionTrue},
+	{configv1.OperatorUpgradeable, configv1.ConditionFalse},
+}
+
+// Aggregate returns the aggregated conditions. One without any part is left
+// out: Available is not said before the first success.
+func Aggregate(conditions []configv1.ClusterOperatorStatusCondition, now time.Time) []configv1.ClusterOperatorStatusCondition {
+	var out []configv1.ClusterOperatorStatusCondition
+	for _, sum := range sums {
+		if condition, ok := aggregate(conditions, sum.kind, sum.decisive); ok {
+			condition.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
+			for _, before := range conditions {
+				if before.Type == sum.kind && before.Status == condition.Status {
+					condition.LastTransitionTime = before.LastTransitionTime
+				}
+			}
+			out = append(out, condition)
+		}
+	}
+	return out
+}
+
+func aggregate(conditions []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterStatusConditionType, decisive configv1.ConditionStatus) (configv1.ClusterOperatorStatusCondition, bool) {
+	total := configv1.ClusterOperatorStatusCondition{Type: kind, Status: opposite(decisive), Reason: severity[0]}
+	parts, worst := 0, -1
+	var messages []string
+	for _, c := range conditions {
+		if c.Type == kind || !strings.HasSuffix(string(c.Type), "Controller"+string(kind)) {
+			continue
+		}
+		parts++
+		counts := c.Status == decisive
+		if counts && total.Status != decisive {
+			// The first part that decides silences the others.
+			total.Status, worst, messages = decisive, -1, nil
+		}
+		if counts != (total.Status == decisive) {
+			continue
+		}
+		if rank := rankOf(c.Reason); rank > worst {
+			worst, total.Reason = rank, c.Reason
+		}
+		if c.Message != "" {
+			messages = append(messages, fmt.Sprintf("%s: %s", c.Type, c.Message))
+		}
+	}
+	total.Message = clip(strings.Join(messages, "\n"))
+	return total, parts > 0
+}
+
+func rankOf(reason string) int {
+	for i, known := range severity {
+		if known == reason {
+			return i
+		}
+	}
+	return len(severity)
+}
+
+func opposite(status configv1.ConditionStatus) configv1.ConditionStatus {
+	if status == configv1.ConditionTrue {
+		return configv1.ConditionFalse
+	}
+	return configv1.ConditionTrue
+}
+
+func clip(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage-len("…")], "") + "…"
+}
+
+// Write sends the aggregated conditions if they differ from what is there.
+func Write(ctx context.Context, operators configclient.ClusterOperatorInterface, operator *configv1.ClusterOperator, now time.Time) error {
+	wanted := Aggregate(operator.Status.Conditions, now)
+	if contains(operator.Status.Conditions, wanted) {
+		return nil
+	}
+	status := configapply.ClusterOperatorStatus()
+	for _, c := range wanted {
+		status.WithConditions(configapply.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
+			WithReason(c.Reason).WithMessage(c.Message).WithLastTransitionTime(c.LastTransitionTime))
+	}
+	_, err := operators.ApplyStatus(ctx, configapply.ClusterOperator(operator.Name).WithStatus(status),
+		metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
+	if err != nil {
+		return fmt.Errorf("writing the conditions of ClusterOperator %s: %w", operator.Name, err)
+	}
+	return nil
+}
+
+func contains(there, wanted []configv1.ClusterOperatorStatusCondition) bool {
+	present := map[configv1.ClusterOperatorStatusCondition]bool{}
+	for _, c := range there {
+		c.LastTransitionTime = metav1.Time{}
+		present[c] = true
+	}
+	for _, c := range wanted {
+		c.LastTransitionTime = metav1.Time{}
+		if !present[c] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package clusteroperator
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func part(kind string, is bool, reason, message string) configv1.ClusterOperatorStatusCondition {
+	status := configv1.ConditionFalse
+	if is {
+		status = configv1.ConditionTrue
+	}
+	return configv1.ClusterOperatorStatusCondition{
+		Type: configv1.ClusterStatusConditionType(kind), Status: status, Reason: reason, Message: message,
+	}
+}
+
+func TestAggregate(t *testing.T) {
+	for name, row := range map[string]struct {
+		parts           []configv1.ClusterOperatorStatusCondition
+		kind            configv1.ClusterStatusConditionType
+		status          configv1.ConditionStatus
+		reason, message string
+	}{
+		"one part that degrades is enough": {
+			parts: []configv1.ClusterOperatorStatusCondition{
+				part("RevisionControllerDegraded", true, "NonRetryableError", "by tag"),
+				part("InstallerControllerDegraded", false, "AsExpected", ""),
+			},
+			kind: configv1.OperatorDegraded, status: configv1.ConditionTrue, reason: "NonRetryableError",
+			message: "RevisionControllerDegraded: by tag",
+		},
+		"the worst reason of the parts that decide is shown": {
+			parts: []configv1.ClusterOperatorStatusCondition{
+				part("RevisionControllerProgressing", true, "EphemeralError", "registry away"),
+				part("InstallerControllerProgressing", true, "Progressing", "wave 3/7"),
+			},
+			kind: configv1.OperatorProgressing, status: configv1.ConditionTrue, reason: "EphemeralError",
+			message: "RevisionControllerProgressing: registry away\nInstallerControllerProgressing: wave 3/7",
+		},
+		"all parts as expected": {
+			parts: []configv1.ClusterOperatorStatusCondition{part("InstallerControllerAvailable", true, "AsExpected", "revision 1 is installed")},
+			kind:  configv1.OperatorAvailable, status: configv1.ConditionTrue, reason: "AsExpected",
+			message: "InstallerControllerAvailable: revision 1 is installed",
+		},
+		"not upgradeable": {
+			parts: []configv1.ClusterOperatorStatusCondition{part("InstallerControllerUpgradeable", false, "WaitingOnExternal", "kept")},
+			kind:  configv1.OperatorUpgradeable, status: configv1.ConditionFalse, reason: "WaitingOnExternal",
+			message: "InstallerControllerUpgradeable: kept",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range Aggregate(row.parts, noon) {
+				if c.Type != row.kind {
+					continue
+				}
+				if c.Status != row.status || c.Reason != row.reason || c.Message != row.message {
+					t.Errorf("got %+v", c)
+				}
+				return
+			}
+			t.Errorf("there is no %s", row.kind)
+		})
+	}
+}
+
+func TestAggregate_says_nothing_of_what_no_part_says(t *testing.T) {
+	out := Aggregate([]configv1.ClusterOperatorStatusCondition{part("InstallerControllerDegraded", false, "AsExpected", "")}, noon)
+	if len(out) != 1 || out[0].Type != configv1.OperatorDegraded {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestAggregate_keeps_the_transition_time_unless_the_status_changes(t *testing.T) {
+	before := metav1.NewTime(noon.Add(-time.Hour))
+	there := part("Degraded", false, "AsExpected", "")
+	there.LastTransitionTime = before
+	for is, want := range map[bool]metav1.Time{false: before, true: metav1.NewTime(noon)} {
+		out := Aggregate([]configv1.ClusterOperatorStatusCondition{there, part("InstallerControllerDegraded", is, "EphemeralError", "x")}, noon)
+		if got := out[0].LastTransitionTime; !got.Equal(&want) {
+			t.Errorf("degraded=%v: transition at %v, want %v", is, got, want)
+		}
+	}
+}
+
+func TestAggregate_bounds_the_message(t *testing.T) {
+	out := Aggregate([]configv1.ClusterOperatorStatusCondition{
+		part("InstallerControllerDegraded", true, "EphemeralError", strings.Repeat("ö", 2000)),
+	}, noon)
+	if got := len(out[0].Message); got > maxMessage {
+		t.Errorf("the message has %d bytes", got)
+	}
+}
