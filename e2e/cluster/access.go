@@ -14,8 +14,11 @@ import (
 // UserAgent is what the cluster's own requests carry in the audit log.
 const UserAgent = "e2e-cluster"
 
-// administrators is the group that RBAC lets do everything.
-const administrators = "system:masters"
+// adminUser is in the group administrators, which RBAC lets do everything.
+const (
+	adminUser      = "capstan-admin"
+	administrators = "system:masters"
+)
 
 // Config is an administrator's access, without client-side rate limits. Each
 // call returns a copy that the caller may change.
@@ -106,7 +109,7 @@ func (c *Cluster) writeCredentials() error {
 		file, user string
 		groups     []string
 	}{
-		{adminKubeconfig, "capstan-admin", []string{administrators}},
+		{adminKubeconfig, adminUser, []string{administrators}},
 		{kubeconfigFile(ControllerManager), "system:kube-controller-manager", nil},
 		{kubeconfigFile(Scheduler), "system:kube-scheduler", nil},
 		{kubeconfigFile(Kwok), "system:kwok", []string{administrators}},

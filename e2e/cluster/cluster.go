@@ -76,36 +76,43 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	return c, nil
 }
 
-func prepare(options Options) (*Cluster, error) {
-	binaries, err := findBinaries(options.Binaries)
-	if err != nil {
+// prepare makes everything but processes: a failure leaves nothing to stop.
+func prepare(options Options) (_ *Cluster, err error) {
+	c := &Cluster{running: map[Component]*process{}}
+	if c.binaries, err = findBinaries(options.Binaries); err != nil {
 		return nil, err
 	}
-	dir, temporary, err := makeDir(options)
-	if err != nil {
-		return nil, err
-	}
-	c := &Cluster{dir: dir, temporary: temporary, binaries: binaries, running: map[Component]*process{}}
 	if c.authority, err = newAuthority("capstan-e2e"); err != nil {
 		return nil, err
 	}
+	if c.dir, c.temporary, err = makeDir(options); err != nil {
+		return nil, err
+	}
 	if c.port, err = reservePort(); err != nil {
-		return nil, err
-	}
-	if err := c.writeCredentials(); err != nil {
-		return nil, err
-	}
-	if c.admin, err = c.ConfigFor("capstan-admin", administrators); err != nil {
-		return nil, err
-	}
-	if c.client, err = kubernetes.NewForConfig(c.admin); err != nil {
-		return nil, fmt.Errorf("building a client: %w", err)
-	}
-	if c.dynamic, err = dynamic.NewForConfig(c.admin); err != nil {
-		return nil, fmt.Errorf("building a dynamic client: %w", err)
+		return nil, errors.Join(err, c.removeDir())
 	}
 	c.spawner = newSpawner()
+	if err := c.equip(); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
 	return c, nil
+}
+
+// equip makes the credentials and the clients that use them.
+func (c *Cluster) equip() (err error) {
+	if err := c.writeCredentials(); err != nil {
+		return err
+	}
+	if c.admin, err = c.ConfigFor(adminUser, administrators); err != nil {
+		return err
+	}
+	if c.client, err = kubernetes.NewForConfig(c.admin); err != nil {
+		return fmt.Errorf("building a client: %w", err)
+	}
+	if c.dynamic, err = dynamic.NewForConfig(c.admin); err != nil {
+		return fmt.Errorf("building a dynamic client: %w", err)
+	}
+	return nil
 }
 
 func findBinaries(dir string) (string, error) {
@@ -159,10 +166,17 @@ func (c *Cluster) Stop() error {
 	c.spawner.close()
 	c.port.release()
 	closeIdleConnections(c.admin)
-	if c.temporary {
-		problems = append(problems, os.RemoveAll(c.dir))
+	return errors.Join(append(problems, c.removeDir())...)
+}
+
+func (c *Cluster) removeDir() error {
+	if !c.temporary {
+		return nil
 	}
-	return errors.Join(problems...)
+	if err := os.RemoveAll(c.dir); err != nil {
+		return fmt.Errorf("removing the cluster's folder: %w", err)
+	}
+	return nil
 }
 
 // Dir is the cluster's folder: logs, audit log, kubeconfigs and etcd's data.

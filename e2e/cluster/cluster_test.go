@@ -1,25 +1,214 @@
 package cluster_test
 
 import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/capstan-capi/capstan/crds"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 )
 
-const binaries = "../../bin/controlplane"
+// parentVariable makes this test binary play the parent that gets killed.
+const parentVariable = "CAPSTAN_TEST_PARENT"
 
-func TestAClusterIsReadyInFifteenSeconds(t *testing.T) {
+func TestMain(m *testing.M) {
+	if os.Getenv(parentVariable) != "" {
+		beParent()
+	}
+	os.Exit(m.Run())
+}
+
+func beParent() {
+	c, err := cluster.Start(context.Background(), cluster.Options{Binaries: binaries, Dir: os.Getenv(parentVariable)})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("started in", c.Dir())
+	select {}
+}
+
+func TestAClusterIsReadyInFifteenSecondsAndLeavesNothingBehind(t *testing.T) {
+	known := goleak.IgnoreCurrent()
 	before := time.Now()
 	c, err := cluster.Start(t.Context(), cluster.Options{Binaries: binaries, CRDs: crds.All()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("ready after %s", time.Since(before))
+	ready := time.Since(before)
+	t.Logf("ready after %s", ready)
+	if ready > 15*time.Second {
+		t.Errorf("ready after %s, want 15s at most", ready)
+	}
+	if got := len(processesIn(c.Dir())); got != 5 {
+		t.Errorf("%d processes run in %s, want 5", got, c.Dir())
+	}
 	before = time.Now()
 	if err := c.Stop(); err != nil {
 		t.Error(err)
 	}
 	t.Logf("stopped after %s", time.Since(before))
+	if left := processesIn(c.Dir()); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+	if _, err := os.Stat(c.Dir()); !os.IsNotExist(err) {
+		t.Errorf("folder %s is left: %v", c.Dir(), err)
+	}
+	if err := c.Stop(); err != nil {
+		t.Errorf("a second Stop: %v", err)
+	}
+	goleak.VerifyNone(t, known)
+}
+
+func TestAnAPIServerSaysWhichReleaseItIs(t *testing.T) {
+	c := start(t, cluster.Options{})
+	module, err := exec.CommandContext(t.Context(), "go", "list", "-C", "../controlplane", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := clientOf(t, c).Discovery().ServerVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.TrimSpace(string(module)); version.GitVersion != want {
+		t.Errorf("the server says %s, its module is %s: the build lacks its -ldflags", version.GitVersion, want)
+	}
+}
+
+func TestEveryComponentComesBackAfterBeingKilled(t *testing.T) {
+	c := start(t, cluster.Options{})
+	client := clientOf(t, c)
+	deploy(t, client, "before", map[string]string{"app": "before"})
+	available(t, client, "before", 1)
+	uid := namespaceUID(t, client)
+	for _, component := range []cluster.Component{cluster.APIServer, cluster.Etcd, cluster.ControllerManager, cluster.Scheduler, cluster.Kwok} {
+		t.Run(string(component), func(t *testing.T) {
+			c.Kill(component)
+			before := time.Now()
+			if err := c.Restart(t.Context(), component); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("works again after %s", time.Since(before))
+			available(t, client, "before", 1)
+			if got := namespaceUID(t, client); got != uid {
+				t.Errorf("namespace default has UID %s, had %s: the data is gone", got, uid)
+			}
+		})
+	}
+}
+
+func TestARestartWithoutAKillEndsTheOldProcessFirst(t *testing.T) {
+	c := start(t, cluster.Options{})
+	if err := c.Restart(t.Context(), cluster.APIServer); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(processesIn(c.Dir())); got != 5 {
+		t.Errorf("%d processes run, want 5", got)
+	}
+}
+
+func TestAKilledAPIServerRefusesConnections(t *testing.T) {
+	c := start(t, cluster.Options{})
+	c.Kill(cluster.APIServer)
+	if _, err := clientOf(t, c).Discovery().ServerVersion(); err == nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("got %v, want connection refused", err)
+	}
+}
+
+func TestStopWorksWhenEtcdIsAlreadyGone(t *testing.T) {
+	c, err := cluster.Start(t.Context(), cluster.Options{Binaries: binaries})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Kill(cluster.Etcd)
+	before := time.Now()
+	err = c.Stop()
+	t.Logf("stopped after %s: %v", time.Since(before), err)
+	if left := processesIn(c.Dir()); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+func TestTwoClustersRunSideBySide(t *testing.T) {
+	one, other := start(t, cluster.Options{}), start(t, cluster.Options{})
+	if one.Config().Host == other.Config().Host || namespaceUID(t, clientOf(t, one)) == namespaceUID(t, clientOf(t, other)) {
+		t.Error("both are one cluster")
+	}
+}
+
+func TestNoProcessOutlivesAParentThatIsKilled(t *testing.T) {
+	dir := t.TempDir()
+	parent := exec.Command(os.Args[0])
+	parent.Env = append(os.Environ(), parentVariable+"="+dir)
+	output, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "started in ") {
+		rest, _ := io.ReadAll(output)
+		t.Fatalf("the parent said %q %q: %v", line, rest, err)
+	}
+	if got := len(processesIn(dir)); got != 5 {
+		t.Fatalf("%d processes run in %s before the kill, want 5", got, dir)
+	}
+	if err := parent.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Wait(); err == nil {
+		t.Fatal("the parent ended well although it was killed")
+	}
+	eventually(t, "no process is left", func(context.Context) bool { return len(processesIn(dir)) == 0 })
+}
+
+func TestMissingBinariesNameTheTargetThatBuildsThem(t *testing.T) {
+	_, err := cluster.Start(t.Context(), cluster.Options{Binaries: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "run make controlplane") {
+		t.Errorf("got %v, want the make target", err)
+	}
+}
+
+func TestAUserHasExactlyTheRightsOfRBAC(t *testing.T) {
+	c := start(t, cluster.Options{})
+	path, err := c.KubeconfigFor("system:serviceaccount:default:nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nobody.CoreV1().Secrets("default").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("listing Secrets: got %v, want forbidden", err)
+	}
+}
+
+func namespaceUID(t *testing.T, client kubernetes.Interface) string {
+	t.Helper()
+	namespace, err := client.CoreV1().Namespaces().Get(t.Context(), "default", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(namespace.UID)
 }

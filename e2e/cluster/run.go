@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -137,16 +136,18 @@ func (c *Cluster) dead() error {
 
 var errEnded = errors.New("its log tells why")
 
-// eventually repeats an attempt until it succeeds, the context ends or a
-// component dies. Attempts get two seconds each: a kube-apiserver without etcd
-// accepts a request and never answers it.
+// eventually repeats an attempt until it succeeds, the context ends, a minute is
+// over or a component dies. Attempts get two seconds each: a kube-apiserver
+// without etcd accepts a request and never answers it.
 func (c *Cluster) eventually(ctx context.Context, what string, attempt func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	ticker := time.NewTicker(25 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		once, cancel := context.WithTimeout(ctx, 2*time.Second)
+		once, done := context.WithTimeout(ctx, 2*time.Second)
 		err := attempt(once)
-		cancel()
+		done()
 		if err == nil {
 			return nil
 		}
@@ -184,9 +185,13 @@ func (c *Cluster) explain(err error) error {
 	return fmt.Errorf("%w; the logs end with:%s", err, logs.String())
 }
 
+// closeIdleConnections lets go of the connections that client-go keeps for one
+// access; those that the cluster's users made are theirs.
 func closeIdleConnections(cfg *rest.Config) {
+	if cfg == nil {
+		return
+	}
 	if transport, err := rest.TransportFor(cfg); err == nil {
 		utilnet.CloseIdleConnectionsFor(transport)
 	}
-	http.DefaultClient.CloseIdleConnections()
 }
