@@ -69,7 +69,8 @@ e2e: build controlplane ## Run the end-to-end suite against an embedded control 
 .PHONY: test
 test: ## Run everything: generated files, format, lint, unit tests, end-to-end suite.
 	@rm -rf bin/log && mkdir -p bin/log
-	@$(MAKE) test-parts; code=$$?; echo; echo "make test:"; cat bin/log/times; exit $$code
+	@start=$$(date +%s); $(MAKE) test-parts; code=$$?; \
+	echo; cat bin/log/times; printf '%-14s %12d s\n' total $$(($$(date +%s) - start)); exit $$code
 
 # Whatever is only compiled goes side by side; whatever is timed goes alone.
 .PHONY: test-parts
@@ -109,5 +110,6 @@ down: bin/demo-runner ## End what `make up` left running.
 	@bin/demo-runner down
 
 .PHONY: clean
-clean: ## Remove everything that was built.
+clean: ## End what `make up` left running and remove everything that was built.
+	@[ ! -x bin/demo-runner ] || bin/demo-runner down
 	@rm -rf bin

@@ -2,8 +2,8 @@
 # tools/part.sh [-live] NAME COMMAND [ARGUMENT...]
 #
 # Runs one part of a longer job: keeps its output in bin/log/NAME.log, its time
-# in bin/log/times, and says one line at its end. The output itself is shown
-# when the part fails, or as it comes with -live.
+# in bin/log/times, and says one line at its start and one at its end. The output
+# itself is shown when the part fails, or as it comes with -live.
 set -u
 
 live=
@@ -18,6 +18,7 @@ mkdir -p bin/log
 log=bin/log/$name.log
 rm -f "$log.failed"
 start=$(date +%s)
+printf '%-14s ...\n' "$name"
 if [ -n "$live" ]; then
 	# A pipe has the exit code of its last command, so the first leaves a file.
 	{ "$@" || echo "$?" >"$log.failed"; } 2>&1 | tee "$log"
