@@ -26,7 +26,7 @@ func Terminal(err error) error {
 // IsTerminal reports whether err, or an error it wraps, is for good. Of errors
 // joined together one that may heal by itself is enough to go on trying.
 func IsTerminal(err error) bool {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // looks at this error only: the ones inside are asked one by one
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		errs := joined.Unwrap()
 		for _, e := range errs {
 			if !IsTerminal(e) {

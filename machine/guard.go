@@ -23,7 +23,7 @@ type Answer struct {
 	Reason string
 }
 
-// SayYes, SayNo and SayUnknown make answers.
+// SayYes answers that it has been seen to be so.
 func SayYes(reason string) Answer { return Answer{Yes, reason} }
 
 // SayNo answers that it has been seen not to be so.

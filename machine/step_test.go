@@ -40,8 +40,10 @@ func door() Table[world, *world] {
 			{Name: "Stuck", Rest: true, Doc: doc},
 		},
 		Moves: []Move[world, *world]{
-			{On: "Opened", From: []State{"Closed"}, To: "Open", If: is("open", func(w world) bool { return w.open }),
-				Do: act("Greet", func(w *world) error { return w.effectErr }), Doc: doc},
+			{
+				On: "Opened", From: []State{"Closed"}, To: "Open", If: is("open", func(w world) bool { return w.open }),
+				Do: act("Greet", func(w *world) error { return w.effectErr }), Doc: doc,
+			},
 			{On: "Forced", From: []State{"Closed"}, To: "Stuck", Urgent: true, If: is("urgent", func(w world) bool { return w.urgent }), Doc: doc},
 			{On: "Stalled", From: []State{"Closed"}, To: "Stuck", Stalled: time.Minute, Doc: doc},
 			{On: "Failed", From: []State{"Closed"}, To: "Stuck", Failing: time.Minute, Doc: doc},

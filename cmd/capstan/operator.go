@@ -26,7 +26,6 @@ import (
 	"github.com/capstan-capi/capstan/controllers"
 	"github.com/capstan-capi/capstan/controllers/options"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
-	"github.com/capstan-capi/capstan/phases/images"
 )
 
 // userAgent is how the API server's audit log names the operator.
@@ -121,8 +120,8 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	}
 	err = controllers.Add(mgr, options.Options{
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
+		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries,
 		Concurrency: f.concurrency, Clock: clock.RealClock{},
-		Images: func(changed func()) (images.Source, error) { return f.images(mgr, changed) },
 	})
 	if err != nil {
 		return err
@@ -152,14 +151,4 @@ func (f *operatorFlags) cacheOptions() cache.Options {
 		},
 		&configv1.ClusterOperator{}: {Field: fields.OneTermEqualSelector("metadata.name", phases.ClusterOperatorName)},
 	}}
-}
-
-func (f *operatorFlags) images(mgr ctrl.Manager, changed func()) (images.Source, error) {
-	log := mgr.GetLogger().WithName("images")
-	if f.providerImageDir != "" {
-		return images.NewMounted(f.providerImageDir, changed, clock.RealClock{}, log), nil
-	}
-	return images.NewPuller(images.Options{
-		CacheDir: f.cacheDir, InsecureRegistries: f.insecureRegistries, Notify: changed, Clock: clock.RealClock{}, Log: log,
-	}), nil
 }

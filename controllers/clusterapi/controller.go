@@ -4,12 +4,9 @@ package clusterapi
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
-	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -25,7 +22,6 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
-	"github.com/capstan-capi/capstan/phases/engine"
 )
 
 // Reconciler fires the machine.
@@ -43,12 +39,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 // Add binds the machine to the manager's cluster.
 func Add(mgr ctrl.Manager, o options.Options) error {
 	again := &trigger{}
-	p, err := newPhases(mgr, o, again)
+	p, err := phases.New(phases.Options{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), REST: mgr.GetConfig(), HTTP: mgr.GetHTTPClient(),
+		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
+		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ProviderImageDir: o.ProviderImageDir,
+		Concurrency: o.Concurrency, Again: again.after, Clock: o.Clock, Log: mgr.GetLogger().WithName(table.Table.Name),
+	})
 	if err != nil {
 		return err
 	}
-	for _, runnable := range []manager.RunnableFunc{p.Images.Start, p.Engine.Run} {
-		if err := mgr.Add(runnable); err != nil {
+	if err := registerMetrics(); err != nil {
+		return err
+	}
+	for _, run := range p.Background() {
+		if err := mgr.Add(manager.RunnableFunc(run)); err != nil {
 			return err
 		}
 	}
@@ -71,32 +75,6 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Watches(&corev1.ConfigMap{}, single, named(phases.ImagesConfigMap)).
 		WatchesRawSource(again).
 		Complete(r)
-}
-
-func newPhases(mgr ctrl.Manager, o options.Options, again *trigger) (*phases.Phases, error) {
-	operators, err := configclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
-	if err != nil {
-		return nil, fmt.Errorf("making the client of ClusterOperators: %w", err)
-	}
-	source, err := o.Images(func() { again.after(0) })
-	if err != nil {
-		return nil, err
-	}
-	log := mgr.GetLogger().WithName(table.Table.Name)
-	applier, err := engine.New(engine.Config{
-		REST: mgr.GetConfig(), Namespace: o.OperatorNamespace, Owner: "ClusterAPI/" + phases.Singleton,
-		Concurrency: o.Concurrency, Notify: func() { again.after(0) }, Clock: o.Clock, Log: log.WithName("engine"),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &phases.Phases{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), ClusterOperators: operators.ClusterOperators(),
-		Images: source, Engine: applier, Again: again.after, Log: log,
-		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
-		// What is stored as JSON must compare equal to what is read back.
-		Now: func() time.Time { return o.Clock.Now().UTC().Truncate(time.Millisecond) },
-	}, nil
 }
 
 func named(name string) builder.Predicates {

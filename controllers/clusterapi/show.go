@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"context"
+	"errors"
 
 	"github.com/prometheus/client_golang/prometheus"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,7 +22,9 @@ var (
 	}, []string{"machine", "event"})
 )
 
-func init() { metrics.Registry.MustRegister(stateMetric, moveMetric) }
+func registerMetrics() error {
+	return errors.Join(metrics.Registry.Register(stateMetric), metrics.Registry.Register(moveMetric))
+}
 
 // show puts the outcome of a pass into the metrics, and an error into the log.
 func show(ctx context.Context, outcome machine.Outcome) {

@@ -2,11 +2,7 @@
 // starts. It reads no flags and no environment; the commands do.
 package options
 
-import (
-	"k8s.io/utils/clock"
-
-	"github.com/capstan-capi/capstan/phases/images"
-)
+import "k8s.io/utils/clock"
 
 // Options is the same for all controllers.
 type Options struct {
@@ -14,9 +10,13 @@ type Options struct {
 	Release           string
 	OperatorNamespace string
 	CAPINamespace     string
+	// CacheDir keeps provider images by digest through restarts.
+	CacheDir string
+	// ProviderImageDir is a folder of mounted provider images to read instead of pulling; empty for pulling.
+	ProviderImageDir string
+	// InsecureRegistries, as host[:port], may be spoken to in plain HTTP; loopback ones always may.
+	InsecureRegistries []string
 	// Concurrency bounds how many objects are applied at the same time.
 	Concurrency int
-	// Images makes the source of provider images; changed is called whenever one of them has changed.
-	Images func(changed func()) (images.Source, error)
-	Clock  clock.WithTicker
+	Clock       clock.WithTicker
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
-	configapply "github.com/openshift/client-go/config/applyconfigurations/config/v1"
+	configv1ac "github.com/openshift/client-go/config/applyconfigurations/config/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -84,20 +84,20 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 		same(operator.Status.Versions, versions) && same(operator.Status.RelatedObjects, related) {
 		return nil
 	}
-	status := configapply.ClusterOperatorStatus().
+	status := configv1ac.ClusterOperatorStatus().
 		WithExtension(runtime.RawExtension{Raw: []byte(fmt.Sprintf(`{%q:%s}`, extensionKey, raw))})
 	for _, c := range conditions {
-		status.WithConditions(configapply.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
+		status.WithConditions(configv1ac.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
 			WithReason(c.Reason).WithMessage(c.Message).WithLastTransitionTime(c.LastTransitionTime))
 	}
 	for _, v := range versions {
-		status.WithVersions(configapply.OperandVersion().WithName(v.Name).WithVersion(v.Version))
+		status.WithVersions(configv1ac.OperandVersion().WithName(v.Name).WithVersion(v.Version))
 	}
 	for _, r := range related {
-		status.WithRelatedObjects(configapply.ObjectReference().WithGroup(r.Group).WithResource(r.Resource).
+		status.WithRelatedObjects(configv1ac.ObjectReference().WithGroup(r.Group).WithResource(r.Resource).
 			WithNamespace(r.Namespace).WithName(r.Name))
 	}
-	written, err := s.ClusterOperators.ApplyStatus(ctx, configapply.ClusterOperator(ClusterOperatorName).WithStatus(status),
+	written, err := s.ClusterOperators.ApplyStatus(ctx, configv1ac.ClusterOperator(ClusterOperatorName).WithStatus(status),
 		metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
 	if err != nil {
 		return fmt.Errorf("writing the status of ClusterOperator %s: %w", ClusterOperatorName, err)

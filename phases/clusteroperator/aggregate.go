@@ -11,7 +11,7 @@ import (
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
-	configapply "github.com/openshift/client-go/config/applyconfigurations/config/v1"
+	configv1ac "github.com/openshift/client-go/config/applyconfigurations/config/v1"
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -111,12 +111,12 @@ func Write(ctx context.Context, operators configclient.ClusterOperatorInterface,
 	if contains(operator.Status.Conditions, wanted) {
 		return nil
 	}
-	status := configapply.ClusterOperatorStatus()
+	status := configv1ac.ClusterOperatorStatus()
 	for _, c := range wanted {
-		status.WithConditions(configapply.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
+		status.WithConditions(configv1ac.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
 			WithReason(c.Reason).WithMessage(c.Message).WithLastTransitionTime(c.LastTransitionTime))
 	}
-	_, err := operators.ApplyStatus(ctx, configapply.ClusterOperator(operator.Name).WithStatus(status),
+	_, err := operators.ApplyStatus(ctx, configv1ac.ClusterOperator(operator.Name).WithStatus(status),
 		metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
 	if err != nil {
 		return fmt.Errorf("writing the conditions of ClusterOperator %s: %w", operator.Name, err)

@@ -1,0 +1,77 @@
+package clusterapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/images"
+)
+
+// Options is what New binds the phases to.
+type Options struct {
+	// Client reads from caches, Live from the API server itself; HTTP is the connection they share.
+	Client client.Client
+	Live   client.Reader
+	REST   *rest.Config
+	HTTP   *http.Client
+
+	Release, OperatorNamespace, CAPINamespace string
+	// CacheDir, InsecureRegistries and ProviderImageDir say where provider images come from; see package images.
+	CacheDir           string
+	InsecureRegistries []string
+	ProviderImageDir   string
+	Concurrency        int
+
+	// Again asks for another pass after a while; at once for zero.
+	Again func(after time.Duration)
+	Clock clock.WithTicker
+	Log   logr.Logger
+}
+
+// New binds the phases to a cluster and to the provider images. Nothing is
+// sent before Background is run.
+func New(o Options) (*Phases, error) {
+	operators, err := configclient.NewForConfigAndClient(o.REST, o.HTTP)
+	if err != nil {
+		return nil, fmt.Errorf("making the client of ClusterOperators: %w", err)
+	}
+	now := func() { o.Again(0) }
+	applier, err := engine.New(engine.Config{
+		REST: o.REST, Namespace: o.OperatorNamespace, Owner: "ClusterAPI/" + Singleton,
+		Concurrency: o.Concurrency, Notify: now, Clock: o.Clock, Log: o.Log.WithName("engine"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Phases{
+		Client: o.Client, Live: o.Live, ClusterOperators: operators.ClusterOperators(),
+		Images: source(o, now), Engine: applier, Again: o.Again, Log: o.Log,
+		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
+		// What is stored as JSON must compare equal to what is read back.
+		Now: func() time.Time { return o.Clock.Now().UTC().Truncate(time.Millisecond) },
+	}, nil
+}
+
+func source(o Options, changed func()) images.Source {
+	log := o.Log.WithName("images")
+	if o.ProviderImageDir != "" {
+		return images.NewMounted(o.ProviderImageDir, changed, o.Clock, log)
+	}
+	return images.NewPuller(images.Options{
+		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, Notify: changed, Clock: o.Clock, Log: log,
+	})
+}
+
+// Background is what has to run beside the passes until the context ends.
+func (p *Phases) Background() []func(context.Context) error {
+	return []func(context.Context) error{p.Images.Start, p.Engine.Run}
+}
