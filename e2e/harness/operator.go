@@ -1,0 +1,107 @@
+package harness
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/capstan-capi/capstan/e2e/cluster"
+)
+
+// UserAgent is what the operator's requests carry in the audit log.
+const UserAgent = "capstan"
+
+// stopGrace is how long the operator may take to end after SIGTERM.
+const stopGrace = 15 * time.Second
+
+// OperatorOptions are the flags that matter to a test. Zero values are those of
+// a single operator with a cache of its own.
+type OperatorOptions struct {
+	// Release is the version to report; empty means 4.22.0.
+	Release string
+	// LeaderElect makes the operator wait for the Lease.
+	LeaderElect bool
+	// CacheDir keeps provider images from run to run; empty means the
+	// environment's own folder, the same for all of its operators.
+	CacheDir string
+	// Arguments are added after all others.
+	Arguments []string
+}
+
+// Operator is a child process that runs bin/capstan operator as deploy's
+// ServiceAccount. It dies with the environment, and with this process.
+type Operator struct {
+	// Started is the moment before the process was started.
+	Started time.Time
+	// Log is the file with everything it wrote.
+	Log string
+
+	process *cluster.Process
+}
+
+// StartOperator starts an operator and does not wait for anything.
+func (e *Environment) StartOperator(o OperatorOptions) (*Operator, error) {
+	user := fmt.Sprintf("system:serviceaccount:%s:%s", OperatorNamespace, ServiceAccount)
+	kubeconfig, err := e.Cluster.KubeconfigFor(user, "system:serviceaccounts", "system:serviceaccounts:"+OperatorNamespace)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	operator := &Operator{Log: filepath.Join(e.Cluster.Dir(), fmt.Sprintf("operator-%d.log", len(e.operators)+1)), Started: time.Now()}
+	operator.process, err = e.Cluster.Spawn("the operator", operator.Log, e.command(kubeconfig, o)...)
+	if err != nil {
+		return nil, err
+	}
+	e.operators = append(e.operators, operator)
+	return operator, nil
+}
+
+func (e *Environment) command(kubeconfig string, o OperatorOptions) []string {
+	if o.Release == "" {
+		o.Release = "4.22.0"
+	}
+	if o.CacheDir == "" {
+		o.CacheDir = filepath.Join(e.Cluster.Dir(), "images")
+	}
+	return slices.Concat([]string{
+		filepath.Join(e.bin, "capstan"), "operator",
+		"--kubeconfig=" + kubeconfig,
+		"--release-version=" + o.Release,
+		"--operator-namespace=" + OperatorNamespace,
+		"--capi-namespace=" + CAPINamespace,
+		"--cache-dir=" + o.CacheDir,
+		"--leader-elect=" + strconv.FormatBool(o.LeaderElect),
+		"--metrics-bind-address=0",
+		"--health-probe-bind-address=0",
+	}, o.Arguments)
+}
+
+// Stop asks the operator to end, as a kubelet would, and returns when it has;
+// its error says that the operator did not end by itself or not with exit code
+// 0. Stopping one that is gone does nothing.
+func (o *Operator) Stop() error {
+	select {
+	case <-o.process.Exited():
+		return nil
+	default:
+	}
+	if err := o.process.Stop(stopGrace); err != nil {
+		return err
+	}
+	if err := o.process.Failure(); err != nil {
+		return fmt.Errorf("stopping the operator: %w; see %s", err, o.Log)
+	}
+	return nil
+}
+
+// Kill ends the operator with SIGKILL and returns when it is gone.
+func (o *Operator) Kill() { o.process.Kill() }
+
+// Exited is closed when the operator is gone, for whatever reason.
+func (o *Operator) Exited() <-chan struct{} { return o.process.Exited() }
+
+// Failure is how an operator that is gone has ended: nil for exit code 0.
+func (o *Operator) Failure() error { return o.process.Failure() }

@@ -1,0 +1,79 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// lookEvery is how often a wait looks again: often enough to see every state of
+// a quick installation, seldom enough not to slow it down.
+const lookEvery = 50 * time.Millisecond
+
+// Eventually repeats an attempt until it returns nil. When the context ends
+// first, its error holds the last answer, which says what was still missing.
+func Eventually(ctx context.Context, what string, attempt func(context.Context) error) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	var last error
+	for {
+		err := attempt(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: %w: %w", what, context.Cause(ctx), last)
+		case <-ticker.C:
+		}
+	}
+}
+
+// Until waits for a view that a question answers with nil, and returns it.
+func (e *Environment) Until(ctx context.Context, what string, question func(View) error) (View, error) {
+	var seen View
+	err := Eventually(ctx, what, func(ctx context.Context) error {
+		v, err := See(ctx, e.Client)
+		if err != nil {
+			return err
+		}
+		seen = v
+		return question(v)
+	})
+	return seen, err
+}
+
+// InState is the question whether the machine is in a state; its answer tells
+// which one it is in and what it waits for there.
+func InState(state string) func(View) error {
+	return func(v View) error {
+		if v.Record.State == state {
+			return nil
+		}
+		return notThere(v)
+	}
+}
+
+// Settled is the question whether the newest listed revision, of at least this
+// number, is installed.
+func Settled(atLeast int64) func(View) error {
+	return func(v View) error {
+		current := v.Revision(v.Current())
+		if v.Record.State == Installed && len(v.Revisions()) == 1 && current != nil && current.Revision >= atLeast {
+			return nil
+		}
+		return notThere(v)
+	}
+}
+
+func notThere(v View) error {
+	failure := ""
+	if v.Record.Failure != nil {
+		failure = "; its work meets: " + v.Record.Failure.Message
+	}
+	return fmt.Errorf("the machine is in state %q: %s; current revision %q of %d listed%s",
+		v.Record.State, v.Record.Reason, v.Current(), len(v.Revisions()), failure)
+}
