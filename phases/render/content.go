@@ -3,10 +3,11 @@ package render
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -58,10 +59,10 @@ func revisionID(rev *Revision) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// appendJSON writes a value of an unstructured object as canonical JSON: keys
-// sorted by their bytes, no white space, integers in decimal, other numbers as
-// encoding/json writes them, and strings as appendJSONString does. It stands in
-// for encoding/json because content IDs must never change with a Go release.
+// appendJSON writes a value of an unstructured object as canonical JSON: that of
+// RFC 8785, but for keys, which are sorted by their bytes, and integers, which
+// keep all 64 bits. So there is no white space, and <, > and & stay as they are.
+// It is written out here because content IDs must never change with a library.
 func appendJSON(to []byte, value any) []byte {
 	switch v := value.(type) {
 	case map[string]any:
@@ -90,18 +91,23 @@ func appendJSON(to []byte, value any) []byte {
 	case bool:
 		return strconv.AppendBool(to, v)
 	case float64:
-		text, err := json.Marshal(v)
-		if err != nil {
-			panic("render: a number without JSON form passed the decoder: " + err.Error())
-		}
-		return append(to, text...)
+		return appendFloat(to, v)
 	}
 	return append(to, "null"...)
 }
 
+// appendFloat writes a number the shortest way that reads back the same, in the
+// form of ECMAScript: with an exponent from 1e21 and below 1e-6.
+func appendFloat(to []byte, f float64) []byte {
+	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
+		text := strconv.FormatFloat(f, 'e', -1, 64)
+		return append(to, strings.Replace(text, "e-0", "e-", 1)...)
+	}
+	return strconv.AppendFloat(to, f, 'f', -1, 64)
+}
+
 // appendJSONString quotes a string, escaping only what JSON demands: the quote,
-// the backslash and control characters (those below U+0020, as \u00xx in lower
-// case). There is no escaping of <, > and &, nor of any other character.
+// the backslash and control characters below U+0020.
 func appendJSONString(to []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	to = append(to, '"')
@@ -112,12 +118,23 @@ func appendJSONString(to []byte, s string) []byte {
 			continue
 		}
 		to = append(to, s[start:i]...)
-		if c < ' ' {
-			to = append(to, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		} else {
-			to = append(to, '\\', c)
-		}
 		start = i + 1
+		switch c {
+		case '"', '\\':
+			to = append(to, '\\', c)
+		case '\n':
+			to = append(to, `\n`...)
+		case '\t':
+			to = append(to, `\t`...)
+		case '\r':
+			to = append(to, `\r`...)
+		case '\b':
+			to = append(to, `\b`...)
+		case '\f':
+			to = append(to, `\f`...)
+		default:
+			to = append(to, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		}
 	}
 	return append(append(to, s[start:]...), '"')
 }

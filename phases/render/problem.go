@@ -63,7 +63,8 @@ func compareProblems(a, b Problem) int {
 // changed input heals it.
 type ProblemsError []Problem
 
-// Error tells how many problems there are and as many of them as fit.
+// Error tells how many problems there are and as many of them as fit, naming
+// image and profile once for all that they have in common.
 func (p ProblemsError) Error() string {
 	if len(p) == 1 {
 		return cut("rendering provider profiles: "+p[0].String(), maxText)
@@ -71,6 +72,9 @@ func (p ProblemsError) Error() string {
 	const room = 40 // for "and N more"
 	text := fmt.Sprintf("rendering provider profiles: %d problems", len(p))
 	for i, problem := range p {
+		if i > 0 && problem.Image == p[i-1].Image && problem.Profile == p[i-1].Profile {
+			problem.Image, problem.Profile = "", ""
+		}
 		next := cut(problem.String(), 500)
 		if len(text)+len(next) > maxText-room {
 			return fmt.Sprintf("%s; and %d more", text, len(p)-i)
