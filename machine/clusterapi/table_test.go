@@ -9,6 +9,7 @@ import (
 
 func TestTable(t *testing.T) {
 	machinetest.Check(t, table.Table, "../../docs/state-diagrams/clusterapi.md")
+	machinetest.Shown(t, table.Table, "../../README.md")
 }
 
 func TestStories(t *testing.T) {

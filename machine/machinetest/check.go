@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,20 +127,42 @@ func checkShuffled[F, E any](t *testing.T, table machine.Table[F, E]) {
 }
 
 func checkDiagram(t *testing.T, page, path string) {
-	if *update {
+	have, err := os.ReadFile(path)
+	if err != nil && !(*update && errors.Is(err, fs.ErrNotExist)) {
+		t.Fatalf("reading the diagram: %v; run `make diagrams`", err)
+	}
+	fresh(t, path, string(have), page)
+}
+
+// Shown proves that the first Mermaid block in a document, such as the README,
+// is the table's diagram.
+func Shown[F, E any](t *testing.T, table machine.Table[F, E], path string) {
+	t.Run("the generated diagram is fresh in "+filepath.Base(path), func(t *testing.T) {
+		have, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatalf("reading the document: %v", err)
+		}
+		before, rest, found := strings.Cut(string(have), "```mermaid\n")
+		_, after, closed := strings.Cut(rest, "```\n")
+		if !found || !closed {
+			t.Fatalf("%s has no Mermaid block to show the machine in", path)
+		}
+		fresh(t, path, string(have), before+"```mermaid\n"+table.Diagram("")+"```\n"+after)
+	})
+}
+
+// fresh compares a file with what it should be, or writes it with -update.
+func fresh(t *testing.T, path, have, want string) {
+	switch {
+	case have == want:
+	case *update:
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return
-	}
-	have, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("reading the diagram: %v; run `make diagrams`", err)
-	}
-	if string(have) != page {
+	default:
 		t.Errorf("%s is stale; run `make diagrams` and look at what changed", path)
 	}
 }

@@ -1,7 +1,6 @@
 package clusterapi
 
 import (
-	"slices"
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -53,8 +52,6 @@ func has(there, wanted []configv1.ClusterOperatorStatusCondition) bool {
 	}
 	return true
 }
-
-func same[T comparable](a, b []T) bool { return slices.Equal(a, b) }
 
 // versions reports the release once everything it asks for is installed and
 // nothing older is left; until then what was reported before stays.

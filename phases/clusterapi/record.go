@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -81,7 +82,7 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	conditions := merge(operator.Status.Conditions, s.Describe(record, facts), s.Now())
 	versions, related := s.versions(operator, facts), s.related(operator)
 	if sameJSON(extension(operator)[extensionKey], raw) && has(operator.Status.Conditions, conditions) &&
-		same(operator.Status.Versions, versions) && same(operator.Status.RelatedObjects, related) {
+		slices.Equal(operator.Status.Versions, versions) && slices.Equal(operator.Status.RelatedObjects, related) {
 		return nil
 	}
 	status := configv1ac.ClusterOperatorStatus().

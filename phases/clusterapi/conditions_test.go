@@ -1,0 +1,74 @@
+package clusterapi
+
+import (
+	"testing"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func TestMerge_the_transition_time_moves_with_the_status_only(t *testing.T) {
+	before := metav1.NewTime(noon.Add(-time.Hour))
+	old := []configv1.ClusterOperatorStatusCondition{
+		{Type: "XDegraded", Status: configv1.ConditionFalse, Reason: "AsExpected", LastTransitionTime: before},
+	}
+	for _, row := range []struct {
+		told Condition
+		want metav1.Time
+	}{
+		{Condition{Type: "XDegraded", Is: false, Reason: "Other", Message: "new words"}, before},
+		{Condition{Type: "XDegraded", Is: true, Reason: "EphemeralError"}, metav1.NewTime(noon)},
+		{Condition{Type: "XProgressing", Is: true}, metav1.NewTime(noon)},
+	} {
+		got := merge(old, []Condition{row.told}, noon)[0]
+		if !got.LastTransitionTime.Equal(&row.want) {
+			t.Errorf("%+v: transition at %v, want %v", row.told, got.LastTransitionTime, row.want)
+		}
+	}
+}
+
+func TestHas_sees_every_difference_but_the_time(t *testing.T) {
+	there := merge(nil, []Condition{{Type: "XDegraded", Reason: "AsExpected", Message: "fine"}}, noon)
+	later := noon.Add(time.Hour)
+	for _, row := range []struct {
+		told Condition
+		want bool
+	}{
+		{Condition{Type: "XDegraded", Reason: "AsExpected", Message: "fine"}, true},
+		{Condition{Type: "XDegraded", Reason: "AsExpected", Message: "other"}, false},
+		{Condition{Type: "XDegraded", Reason: "Other", Message: "fine"}, false},
+		{Condition{Type: "XDegraded", Is: true, Reason: "AsExpected", Message: "fine"}, false},
+		{Condition{Type: "XProgressing", Reason: "AsExpected", Message: "fine"}, false},
+	} {
+		if got := has(there, merge(there, []Condition{row.told}, later)); got != row.want {
+			t.Errorf("%+v: has is %v", row.told, got)
+		}
+	}
+}
+
+func TestVersions_reports_the_release_once_it_is_installed(t *testing.T) {
+	store := &Store{Phases: &Phases{Release: "4.22.6"}}
+	operator := &configv1.ClusterOperator{Status: configv1.ClusterOperatorStatus{
+		Versions: []configv1.OperandVersion{{Name: operandVersion, Version: "4.22.5"}},
+	}}
+	done := guards.Facts{Wanted: "b", Latest: "b", LatestNumber: 2, CurrentNumber: 2, Applied: guards.Applied{Complete: true}}
+	if got := store.versions(operator, done)[0].Version; got != "4.22.6" {
+		t.Errorf("installed, and it reports %s", got)
+	}
+	for what, f := range map[string]guards.Facts{
+		"the wanted content is not known": {Latest: "b", LatestNumber: 2, CurrentNumber: 2, Applied: done.Applied},
+		"other content is wanted":         {Wanted: "c", Latest: "b", LatestNumber: 2, CurrentNumber: 2, Applied: done.Applied},
+		"it is not current yet":           {Wanted: "b", Latest: "b", LatestNumber: 2, CurrentNumber: 1, Applied: done.Applied},
+		"a probe fails":                   {Wanted: "b", Latest: "b", LatestNumber: 2, CurrentNumber: 2},
+		"older ones are left":             {Wanted: "b", Latest: "b", LatestNumber: 2, CurrentNumber: 2, Applied: done.Applied, Older: 1},
+	} {
+		if got := store.versions(operator, f)[0].Version; got != "4.22.5" {
+			t.Errorf("%s, and it reports %s", what, got)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package clusterapi
+
+import (
+	"strings"
+	"testing"
+
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+func listOf(data map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: ImagesConfigMap}, Data: data}
+}
+
+func TestParseImages_sorts_and_takes_each_image_once(t *testing.T) {
+	refs, err := parseImages(listOf(map[string]string{
+		"x": "registry.example/b@" + digest, "a": "registry.example/b@" + digest, "b": "registry.example/a@" + digest,
+	}))
+	if err != nil || len(refs) != 2 || !strings.HasPrefix(string(refs[0]), "registry.example/a@") {
+		t.Errorf("got %v, %v", refs, err)
+	}
+}
+
+func TestParseImages_names_the_key_of_a_reference_by_tag(t *testing.T) {
+	_, err := parseImages(listOf(map[string]string{"core": "registry.example/core:v1", "aws": "registry.example/aws@" + digest}))
+	if err == nil || !machine.IsTerminal(err) || !strings.Contains(err.Error(), "key core of ConfigMap ops/"+ImagesConfigMap) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFingerprint_changes_with_every_input(t *testing.T) {
+	data := map[string]string{"core": "ref"}
+	base := world{platform: "AWS", substitutions: map[string]string{"A": "1"}, api: &operatorv1alpha1.ClusterAPI{}}
+	first, err := base.fingerprint("4.22.5", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	platform, tls, spec := base, base, base
+	platform.platform = "VSphere"
+	tls.substitutions = map[string]string{"A": "2"}
+	spec.api = &operatorv1alpha1.ClusterAPI{Spec: &operatorv1alpha1.ClusterAPISpec{UnmanagedCustomResourceDefinitions: []string{"a.b.c"}}}
+	seen := map[string]string{first: "nothing"}
+	for what, w := range map[string]world{"the platform": platform, "the TLS profile": tls, "the spec": spec, "the absence of ClusterAPI": {platform: "AWS"}} {
+		got, err := w.fingerprint("4.22.5", data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, twice := seen[got]; twice {
+			t.Errorf("changing %s gives the same fingerprint as changing %s", what, other)
+		}
+		seen[got] = what
+	}
+	if release, err := base.fingerprint("4.22.6", data); err != nil || release == first {
+		t.Errorf("the release does not count: %v", err)
+	}
+	if images, err := base.fingerprint("4.22.5", map[string]string{"core": "other"}); err != nil || images == first {
+		t.Errorf("the images do not count: %v", err)
+	}
+}
+
+func TestWorld_knows_latest_and_current_without_an_order_in_the_list(t *testing.T) {
+	w := world{api: &operatorv1alpha1.ClusterAPI{Status: operatorv1alpha1.ClusterAPIStatus{
+		CurrentRevision: "two",
+		Revisions: []operatorv1alpha1.ClusterAPIInstallerRevision{
+			{Name: "three", Revision: 3}, {Name: "one", Revision: 1}, {Name: "two", Revision: 2},
+		},
+	}}}
+	if got := w.latestEntry(); got == nil || got.Name != "three" {
+		t.Errorf("latest is %+v", got)
+	}
+	if got := w.currentEntry(); got == nil || got.Name != "two" {
+		t.Errorf("current is %+v", got)
+	}
+	if (world{}).latestEntry() != nil || (world{}).currentEntry() != nil {
+		t.Error("without a ClusterAPI there is none")
+	}
+}
