@@ -158,10 +158,7 @@ func (c *Cluster) Stop() error {
 	c.stopped = true
 	var problems []error
 	for _, component := range stopOrder {
-		if p := c.running[component]; p != nil {
-			problems = append(problems, p.stop(grace[component]))
-			delete(c.running, component)
-		}
+		problems = append(problems, c.end(component))
 	}
 	c.spawner.close()
 	c.port.release()

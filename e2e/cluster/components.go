@@ -28,7 +28,7 @@ var grace = map[Component]time.Duration{
 	Kwok:              5 * time.Second,
 	Scheduler:         5 * time.Second,
 	ControllerManager: 5 * time.Second,
-	APIServer:         20 * time.Second,
+	APIServer:         10 * time.Second,
 	Etcd:              10 * time.Second,
 }
 
@@ -99,6 +99,8 @@ func apiServerArguments(port int) []string {
 		// A loopback address is not allowed in Endpoints, and no pod here runs.
 		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=" + serviceRange,
+		// Without it a shutdown waits a minute for the clients to end their watches.
+		"--shutdown-watch-termination-grace-period=2s",
 		"--authorization-mode=RBAC",
 		"--client-ca-file=" + caFile,
 		"--tls-cert-file=" + servingCertFile,
@@ -146,7 +148,9 @@ func kwokArguments() []string {
 		"--kubeconfig=" + kubeconfigFile(Kwok),
 		"--manage-all-nodes=true",
 		"--enable-crds=Stage",
-		"--node-lease-duration-seconds=40",
+		// A kwok that uses leases and is restarted leaves its own node alone until
+		// the lease of its former life has run out.
+		"--node-lease-duration-seconds=0",
 		"--node-port=0",
 		"--node-ip=127.0.0.1",
 		"--cidr=" + podRange,

@@ -14,12 +14,12 @@ var update = flag.Bool("update", false, "copy kwok's files from its module inste
 
 // kwokSources says where each file under kwok comes from in sigs.k8s.io/kwok.
 var kwokSources = map[string]string{
-	"kwok.x-k8s.io_stages.yaml":            "kustomize/crd/bases/kwok.x-k8s.io_stages.yaml",
-	"stage-node-initialize.yaml":           "kustomize/stage/node/fast/node-initialize.yaml",
-	"stage-node-heartbeat-with-lease.yaml": "kustomize/stage/node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
-	"stage-pod-ready.yaml":                 "kustomize/stage/pod/fast/pod-ready.yaml",
-	"stage-pod-complete.yaml":              "kustomize/stage/pod/fast/pod-complete.yaml",
-	"stage-pod-delete.yaml":                "kustomize/stage/pod/fast/pod-delete.yaml",
+	"kwok.x-k8s.io_stages.yaml":  "kustomize/crd/bases/kwok.x-k8s.io_stages.yaml",
+	"stage-node-initialize.yaml": "kustomize/stage/node/fast/node-initialize.yaml",
+	"stage-node-heartbeat.yaml":  "kustomize/stage/node/heartbeat/node-heartbeat.yaml",
+	"stage-pod-ready.yaml":       "kustomize/stage/pod/fast/pod-ready.yaml",
+	"stage-pod-complete.yaml":    "kustomize/stage/pod/fast/pod-complete.yaml",
+	"stage-pod-delete.yaml":      "kustomize/stage/pod/fast/pod-delete.yaml",
 }
 
 func TestEveryKwokFileIsACopyOfTheModulesOwn(t *testing.T) {

@@ -10,9 +10,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/crds"
@@ -88,10 +90,11 @@ func (c *Cluster) createNode(ctx context.Context) error {
 // prove creates a Deployment, waits until it is Available and deletes it: each
 // component must have done its part for that.
 func (c *Cluster) prove(ctx context.Context) error {
-	labels := map[string]string{"app": "ready-probe"}
+	name := "ready-probe-" + utilrand.String(8)
+	labels := map[string]string{"app": name}
 	deployments := c.client.AppsV1().Deployments(metav1.NamespaceSystem)
 	wanted := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "ready-probe-", Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
 		Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
@@ -100,11 +103,10 @@ func (c *Cluster) prove(ctx context.Context) error {
 			},
 		},
 	}
-	var name string
 	err := c.eventually(ctx, "waiting for a Deployment to be accepted", func(ctx context.Context) error {
-		created, err := deployments.Create(ctx, wanted, metav1.CreateOptions{})
-		if err == nil {
-			name = created.Name
+		_, err := deployments.Create(ctx, wanted, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			return nil
 		}
 		return err
 	})

@@ -54,8 +54,11 @@ func (c *Cluster) boot(ctx context.Context, definitions []*apiextensionsv1.Custo
 // Kill ends a component with SIGKILL, as a crash would, and returns when it is
 // gone. A component that does not run stays so.
 func (c *Cluster) Kill(component Component) {
-	if p := c.take(component); p != nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.running[component]; p != nil {
 		p.kill()
+		delete(c.running, component)
 	}
 }
 
@@ -64,12 +67,7 @@ func (c *Cluster) Kill(component Component) {
 // answers, provided that etcd and kube-apiserver run, and when a new Deployment
 // becomes Available, provided that all do.
 func (c *Cluster) Restart(ctx context.Context, component Component) error {
-	if p := c.take(component); p != nil {
-		if err := p.stop(grace[component]); err != nil {
-			return err
-		}
-	}
-	if err := c.start(component); err != nil {
+	if err := c.restart(component); err != nil {
 		return err
 	}
 	if !c.runs(Etcd, APIServer) {
@@ -87,9 +85,23 @@ func (c *Cluster) Restart(ctx context.Context, component Component) error {
 	return nil
 }
 
+func (c *Cluster) restart(component Component) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.end(component); err != nil {
+		return err
+	}
+	return c.begin(component)
+}
+
 func (c *Cluster) start(component Component) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.begin(component)
+}
+
+// begin needs the lock, as end does.
+func (c *Cluster) begin(component Component) error {
 	if c.stopped {
 		return errors.New("the cluster is stopped")
 	}
@@ -101,12 +113,19 @@ func (c *Cluster) start(component Component) error {
 	return nil
 }
 
-func (c *Cluster) take(component Component) *process {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// end stops a component if it runs.
+func (c *Cluster) end(component Component) error {
 	p := c.running[component]
+	if p == nil {
+		return nil
+	}
 	delete(c.running, component)
-	return p
+	if component == APIServer && c.running[Etcd] == nil {
+		// It would wait for etcd longer than anyone waits for it, and holds nothing.
+		p.kill()
+		return nil
+	}
+	return p.stop(grace[component])
 }
 
 func (c *Cluster) runs(components ...Component) bool {
