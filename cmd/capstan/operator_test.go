@@ -1,0 +1,57 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/deploy"
+)
+
+func TestOperator_the_deployment_uses_flags_that_exist(t *testing.T) {
+	objects, err := deploy.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployments := 0
+	for _, object := range objects {
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		deployments++
+		containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+		if err != nil || len(containers) != 1 {
+			t.Fatalf("the Deployment has %d containers (%v)", len(containers), err)
+		}
+		args, _, err := unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
+		if err != nil || len(args) == 0 || args[0] != "operator" {
+			t.Fatalf("its arguments are %v (%v)", args, err)
+		}
+		cmd, _, err := root().Find(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.ParseFlags(args[1:]); err != nil {
+			t.Errorf("parsing %v: %v", args, err)
+		}
+	}
+	if deployments != 1 {
+		t.Errorf("there are %d Deployments", deployments)
+	}
+}
+
+func TestOperator_refuses_flags_that_make_no_sense(t *testing.T) {
+	for want, f := range map[string]operatorFlags{
+		"--release-version (or env RELEASE_VERSION) is needed": {concurrency: 8},
+		"is not a version such as 4.22.6":                      {release: "a b", concurrency: 8},
+		"--apply-concurrency 0 is less than 1":                 {release: "4.22.6"},
+	} {
+		if err := f.validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	if err := (&operatorFlags{release: "4.22.6-rc.1", concurrency: 1}).validate(); err != nil {
+		t.Errorf("a sound release is refused: %v", err)
+	}
+}
