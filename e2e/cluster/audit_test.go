@@ -14,7 +14,7 @@ import (
 )
 
 func TestEveryRequestIsCountedOnce(t *testing.T) {
-	c := start(t, cluster.Options{})
+	c := shared(t)
 	cfg := c.Config()
 	cfg.UserAgent = "capstan"
 	client, err := kubernetes.NewForConfig(cfg)

@@ -39,6 +39,9 @@ type Options struct {
 	Keep bool
 	// CRDs are installed before Start returns.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
+	// ServiceCA plays OpenShift's service CA: CA bundles are injected and serving
+	// certificates made where annotations ask for them, by ServiceCAUserAgent.
+	ServiceCA bool
 }
 
 // Cluster is a running control plane. Its methods may be called from several
@@ -57,6 +60,7 @@ type Cluster struct {
 	mu      sync.Mutex
 	running map[Component]*process
 	stopped bool
+	service *serviceCA // nil unless asked for
 }
 
 // Start returns a cluster that has proved itself: a Deployment became Available
@@ -69,7 +73,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing a cluster: %w", err)
 	}
-	if err := c.boot(ctx, options.CRDs); err != nil {
+	if err := c.boot(ctx, options); err != nil {
 		err = c.explain(err)
 		return nil, errors.Join(fmt.Errorf("starting a cluster: %w", err), c.Stop())
 	}
@@ -157,6 +161,9 @@ func (c *Cluster) Stop() error {
 	}
 	c.stopped = true
 	var problems []error
+	if c.service != nil {
+		c.service.stop()
+	}
 	for _, component := range stopOrder {
 		problems = append(problems, c.end(component))
 	}

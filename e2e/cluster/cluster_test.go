@@ -3,7 +3,6 @@ package cluster_test
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -22,28 +20,7 @@ import (
 	"github.com/capstan-capi/capstan/e2e/cluster"
 )
 
-// parentVariable makes this test binary play the parent that gets killed.
-const parentVariable = "CAPSTAN_TEST_PARENT"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(parentVariable) != "" {
-		beParent()
-	}
-	os.Exit(m.Run())
-}
-
-func beParent() {
-	c, err := cluster.Start(context.Background(), cluster.Options{Binaries: binaries, Dir: os.Getenv(parentVariable)})
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	fmt.Println("started in", c.Dir())
-	select {}
-}
-
 func TestAClusterIsReadyInFifteenSecondsAndLeavesNothingBehind(t *testing.T) {
-	known := goleak.IgnoreCurrent()
 	before := time.Now()
 	c, err := cluster.Start(t.Context(), cluster.Options{Binaries: binaries, CRDs: crds.All()})
 	if err != nil {
@@ -71,11 +48,10 @@ func TestAClusterIsReadyInFifteenSecondsAndLeavesNothingBehind(t *testing.T) {
 	if err := c.Stop(); err != nil {
 		t.Errorf("a second Stop: %v", err)
 	}
-	goleak.VerifyNone(t, known)
 }
 
 func TestAnAPIServerSaysWhichReleaseItIs(t *testing.T) {
-	c := start(t, cluster.Options{})
+	c := shared(t)
 	module, err := exec.CommandContext(t.Context(), "go", "list", "-C", "../controlplane", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -89,15 +65,18 @@ func TestAnAPIServerSaysWhichReleaseItIs(t *testing.T) {
 	}
 }
 
-func TestEveryComponentComesBackAfterBeingKilled(t *testing.T) {
+func TestEveryComponentComesBack(t *testing.T) {
 	c := start(t, cluster.Options{})
 	client := clientOf(t, c)
 	deploy(t, client, "before", map[string]string{"app": "before"})
 	available(t, client, "before", 1)
 	uid := namespaceUID(t, client)
 	for _, component := range []cluster.Component{cluster.APIServer, cluster.Etcd, cluster.ControllerManager, cluster.Scheduler, cluster.Kwok} {
-		t.Run(string(component), func(t *testing.T) {
+		t.Run(string(component)+" when it was killed", func(t *testing.T) {
 			c.Kill(component)
+			if got := len(processesIn(c.Dir())); got != 4 {
+				t.Errorf("%d processes run after the kill, want 4", got)
+			}
 			before := time.Now()
 			if err := c.Restart(t.Context(), component); err != nil {
 				t.Fatal(err)
@@ -109,24 +88,20 @@ func TestEveryComponentComesBackAfterBeingKilled(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestARestartWithoutAKillEndsTheOldProcessFirst(t *testing.T) {
-	c := start(t, cluster.Options{})
-	if err := c.Restart(t.Context(), cluster.APIServer); err != nil {
-		t.Fatal(err)
-	}
-	if got := len(processesIn(c.Dir())); got != 5 {
-		t.Errorf("%d processes run, want 5", got)
-	}
-}
-
-func TestAKilledAPIServerRefusesConnections(t *testing.T) {
-	c := start(t, cluster.Options{})
-	c.Kill(cluster.APIServer)
-	if _, err := clientOf(t, c).Discovery().ServerVersion(); err == nil || !strings.Contains(err.Error(), "connection refused") {
-		t.Errorf("got %v, want connection refused", err)
-	}
+	t.Run("kube-apiserver when it still runs", func(t *testing.T) {
+		if err := c.Restart(t.Context(), cluster.APIServer); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(processesIn(c.Dir())); got != 5 {
+			t.Errorf("%d processes run, want 5", got)
+		}
+	})
+	t.Run("nothing answers while kube-apiserver is gone", func(t *testing.T) {
+		c.Kill(cluster.APIServer)
+		if _, err := client.Discovery().ServerVersion(); err == nil || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("got %v, want connection refused", err)
+		}
+	})
 }
 
 func TestStopWorksWhenEtcdIsAlreadyGone(t *testing.T) {
@@ -146,7 +121,7 @@ func TestStopWorksWhenEtcdIsAlreadyGone(t *testing.T) {
 }
 
 func TestTwoClustersRunSideBySide(t *testing.T) {
-	one, other := start(t, cluster.Options{}), start(t, cluster.Options{})
+	one, other := shared(t), start(t, cluster.Options{})
 	if one.Config().Host == other.Config().Host || namespaceUID(t, clientOf(t, one)) == namespaceUID(t, clientOf(t, other)) {
 		t.Error("both are one cluster")
 	}
@@ -188,7 +163,7 @@ func TestMissingBinariesNameTheTargetThatBuildsThem(t *testing.T) {
 }
 
 func TestAUserHasExactlyTheRightsOfRBAC(t *testing.T) {
-	c := start(t, cluster.Options{})
+	c := shared(t)
 	path, err := c.KubeconfigFor("system:serviceaccount:default:nobody")
 	if err != nil {
 		t.Fatal(err)

@@ -4,12 +4,10 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/capstan-capi/capstan/e2e/cluster"
 )
 
 func TestPodsAreHeldCrashedAndReleasedByTheirLabels(t *testing.T) {
-	c := start(t, cluster.Options{})
+	c := shared(t)
 	client := clientOf(t, c)
 	labels := map[string]string{"control-plane": "capa-controller-manager"}
 	const selector = "control-plane=capa-controller-manager"

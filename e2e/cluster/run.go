@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 
@@ -18,7 +18,7 @@ import (
 
 // boot starts everything in the shortest order that works: kube-apiserver tries
 // etcd until it is there, and the rest need an API to talk to.
-func (c *Cluster) boot(ctx context.Context, definitions []*apiextensionsv1.CustomResourceDefinition) error {
+func (c *Cluster) boot(ctx context.Context, options Options) error {
 	for _, component := range []Component{Etcd, APIServer} {
 		if err := c.start(component); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (c *Cluster) boot(ctx context.Context, definitions []*apiextensionsv1.Custo
 	if err != nil {
 		return err
 	}
-	if err := crds.Establish(ctx, c.admin, append(definitions, stage)...); err != nil {
+	if err := crds.Establish(ctx, c.admin, append(slices.Clone(options.CRDs), stage)...); err != nil {
 		return err
 	}
 	if err := c.applyStages(ctx); err != nil {
@@ -48,7 +48,13 @@ func (c *Cluster) boot(ctx context.Context, definitions []*apiextensionsv1.Custo
 	if err := c.start(Kwok); err != nil {
 		return err
 	}
-	return c.prove(ctx)
+	if err := c.prove(ctx); err != nil {
+		return err
+	}
+	if options.ServiceCA {
+		c.service, err = c.startServiceCA()
+	}
+	return err
 }
 
 // Kill ends a component with SIGKILL, as a crash would, and returns when it is

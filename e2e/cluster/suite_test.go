@@ -6,19 +6,68 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/capstan-capi/capstan/crds"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 )
 
 const binaries = "../../bin/controlplane"
+
+// parentVariable makes this test binary play the parent that gets killed.
+const parentVariable = "CAPSTAN_TEST_PARENT"
+
+var sharedCluster = sync.OnceValues(func() (*cluster.Cluster, error) {
+	return cluster.Start(context.Background(), cluster.Options{Binaries: binaries, CRDs: crds.All(), ServiceCA: true})
+})
+
+func TestMain(m *testing.M) {
+	if os.Getenv(parentVariable) != "" {
+		beParent()
+	}
+	code := m.Run()
+	if c, err := sharedCluster(); err == nil {
+		if err := c.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func beParent() {
+	c, err := cluster.Start(context.Background(), cluster.Options{Binaries: binaries, Dir: os.Getenv(parentVariable)})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("started in", c.Dir())
+	select {}
+}
+
+// shared returns the cluster of all tests that neither break it nor look at
+// what others left there.
+func shared(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	c, err := sharedCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
 
 // start returns a cluster of the test's own.
 func start(t *testing.T, options cluster.Options) *cluster.Cluster {
