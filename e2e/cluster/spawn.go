@@ -31,3 +31,6 @@ func (p *Process) Exited() <-chan struct{} { return p.process.exited }
 // Failure is how the program ended: nil for exit code 0. It may be asked for
 // once Exited is closed.
 func (p *Process) Failure() error { return p.process.err }
+
+// PID is the program's process, also when it is gone.
+func (p *Process) PID() int { return p.process.cmd.Process.Pid }

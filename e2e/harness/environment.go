@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/crds"
@@ -77,7 +78,7 @@ func Start(ctx context.Context, o Options) (_ *Environment, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Client, err = newClient(e.Cluster); err != nil {
+	if e.Client, err = NewClient(e.Cluster.Config()); err != nil {
 		return nil, err
 	}
 	if err := e.applyDeploy(ctx); err != nil {
@@ -89,7 +90,8 @@ func Start(ctx context.Context, o Options) (_ *Environment, err error) {
 	return e, nil
 }
 
-func newClient(c *cluster.Cluster) (client.Client, error) {
+// NewClient reads and writes all types that the harness knows.
+func NewClient(cfg *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, configv1.AddToScheme, operatorv1alpha1.AddToScheme,
@@ -98,7 +100,7 @@ func newClient(c *cluster.Cluster) (client.Client, error) {
 			return nil, fmt.Errorf("building a scheme: %w", err)
 		}
 	}
-	made, err := client.New(c.Config(), client.Options{Scheme: scheme})
+	made, err := client.New(cfg, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("building a client: %w", err)
 	}
@@ -125,20 +127,29 @@ func (e *Environment) Stop() error {
 	return errors.Join(problems...)
 }
 
-// Push builds a release of real providers if need be, pushes it to the registry
-// and returns the references by component, all by digest. The first build of a
-// release takes a minute, later ones nothing.
+// Build packages the real providers of a release into the folder of binaries.
+// The first build of a release takes a minute, later ones nothing.
+func Build(ctx context.Context, bin, release string) ([]providers.Profile, error) {
+	profiles, err := providers.Build(ctx, providers.Options{
+		Release: release, Dir: filepath.Join(bin, "providers"), ManifestsGen: filepath.Join(bin, "manifests-gen"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("building release %s: %w", release, err)
+	}
+	return profiles, nil
+}
+
+// Push builds a release if need be, pushes it to the registry and returns the
+// references by component, all by digest.
 func (e *Environment) Push(ctx context.Context, release string) (map[string]string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if known := e.pushed[release]; known != nil {
 		return maps.Clone(known), nil
 	}
-	profiles, err := providers.Build(ctx, providers.Options{
-		Release: release, Dir: filepath.Join(e.bin, "providers"), ManifestsGen: filepath.Join(e.bin, "manifests-gen"),
-	})
+	profiles, err := Build(ctx, e.bin, release)
 	if err != nil {
-		return nil, fmt.Errorf("building release %s: %w", release, err)
+		return nil, err
 	}
 	references, err := providers.Push(ctx, e.Registry.Host(), profiles)
 	if err != nil {

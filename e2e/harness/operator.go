@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -100,8 +101,24 @@ func (o *Operator) Stop() error {
 // Kill ends the operator with SIGKILL and returns when it is gone.
 func (o *Operator) Kill() { o.process.Kill() }
 
+// PID is the operator's process.
+func (o *Operator) PID() int { return o.process.PID() }
+
 // Exited is closed when the operator is gone, for whatever reason.
 func (o *Operator) Exited() <-chan struct{} { return o.process.Exited() }
 
 // Failure is how an operator that is gone has ended: nil for exit code 0.
 func (o *Operator) Failure() error { return o.process.Failure() }
+
+// Context ends when the operator does, with a cause that says so.
+func (o *Operator) Context(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	go func() {
+		select {
+		case <-o.Exited():
+			cancel(fmt.Errorf("the operator has ended by itself (%v); see %s", o.Failure(), o.Log))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}

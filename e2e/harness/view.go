@@ -42,12 +42,19 @@ type Failure struct {
 	Since   time.Time `json:"since"`
 }
 
+// Progress counts the images at hand and the objects done together: the most
+// that there ever were in the present state.
+type Progress struct {
+	Done int `json:"done"`
+}
+
 // Record is what the machine says of itself in the ClusterOperator. The zero
 // Record means that there is none.
 type Record struct {
 	State       string       `json:"state"`
 	Since       time.Time    `json:"since"`
 	Reason      string       `json:"reason"`
+	Progress    Progress     `json:"progress"`
 	Failure     *Failure     `json:"failure"`
 	Transitions []Transition `json:"transitions"`
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // lookEvery is how often a wait looks again: often enough to see every state of
@@ -33,10 +35,10 @@ func Eventually(ctx context.Context, what string, attempt func(context.Context) 
 }
 
 // Until waits for a view that a question answers with nil, and returns it.
-func (e *Environment) Until(ctx context.Context, what string, question func(View) error) (View, error) {
+func Until(ctx context.Context, reader client.Reader, what string, question func(View) error) (View, error) {
 	var seen View
 	err := Eventually(ctx, what, func(ctx context.Context) error {
-		v, err := See(ctx, e.Client)
+		v, err := See(ctx, reader)
 		if err != nil {
 			return err
 		}
@@ -44,6 +46,11 @@ func (e *Environment) Until(ctx context.Context, what string, question func(View
 		return question(v)
 	})
 	return seen, err
+}
+
+// Until is Until with the environment's client.
+func (e *Environment) Until(ctx context.Context, what string, question func(View) error) (View, error) {
+	return Until(ctx, e.Client, what, question)
 }
 
 // InState is the question whether the machine is in a state; its answer tells

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+
+	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/providers"
+)
+
+// platform is what the demo's cluster says it runs on: providers of the other
+// platforms are listed in the release and left out by the operator.
+const platform = configv1.AWSPlatformType
+
+const reportFile = "report.json"
+
+// demonstration is one run of the demo.
+type demonstration struct {
+	bin, dir string
+	display  *display
+	stage    *harness.Environment
+	operator *harness.Operator
+	follower *follower
+	report   report
+	shown    []shown
+}
+
+// demonstrate runs the demo. Its folder keeps the report and, after a failure,
+// all logs.
+func demonstrate(ctx context.Context, bin string) error {
+	d := &demonstration{bin: bin, dir: filepath.Join(bin, "demo"), display: newDisplay(os.Stdout)}
+	claim, err := claimDir(d.dir)
+	var taken *claimedError
+	if errors.As(err, &taken) {
+		return fmt.Errorf("another demo is running: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer claim.release()
+	if err := claim.clear(); err != nil {
+		return err
+	}
+	err = d.play(ctx)
+	d.display.wipe()
+	stopped := d.stop()
+	if err != nil && ctx.Err() == nil {
+		return errors.Join(fmt.Errorf("%w\nThe logs are in %s: operator-1.log tells what the operator did", err, d.clusterDir()), stopped)
+	}
+	return errors.Join(err, stopped, claim.clear(reportFile))
+}
+
+func (d *demonstration) clusterDir() string { return filepath.Join(d.dir, "cluster") }
+
+func (d *demonstration) stop() error {
+	if d.stage == nil {
+		return nil
+	}
+	return d.stage.Stop()
+}
+
+func (d *demonstration) play(ctx context.Context) error {
+	var versions [2]map[string]string
+	for i, release := range []string{providers.ReleaseOne, providers.ReleaseTwo} {
+		d.display.now("building the provider images of release " + release)
+		profiles, err := harness.Build(ctx, d.bin, release)
+		if err != nil {
+			return err
+		}
+		versions[i] = versionsOf(profiles)
+	}
+	d.display.step("the provider images of releases one and two are built from the providers' Go modules")
+	d.display.now("starting etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok")
+	var err error
+	if d.stage, err = harness.Start(ctx, harness.Options{Bin: d.bin, Dir: d.clusterDir()}); err != nil {
+		return err
+	}
+	d.display.step("a cluster and a registry are running: kubectl --kubeconfig %s", d.stage.Cluster.Kubeconfig())
+	if err := d.install(ctx, versions[0]); err != nil {
+		return fmt.Errorf("installing release one: %w", err)
+	}
+	if err := d.upgrade(ctx, versions[1]); err != nil {
+		return fmt.Errorf("upgrading to release two: %w", err)
+	}
+	if err := d.useClusterAPI(ctx); err != nil {
+		return err
+	}
+	if err := d.operator.Stop(); err != nil {
+		return err
+	}
+	d.conclude()
+	return d.report.write(filepath.Join(d.dir, reportFile))
+}
+
+func (d *demonstration) install(ctx context.Context, versions map[string]string) error {
+	references, err := d.stage.Push(ctx, providers.ReleaseOne)
+	if err != nil {
+		return err
+	}
+	if err := d.stage.Begin(ctx, harness.World{Platform: platform, Images: references}); err != nil {
+		return err
+	}
+	d.display.say("\nInstalling release one on platform %s: %s", platform, listed(versions))
+	d.follower = &follower{reader: d.stage.Client, display: d.display, images: len(references), objects: map[int64]int{}}
+	mark, err := d.stage.Cluster.Mark(ctx)
+	if err != nil {
+		return err
+	}
+	if d.operator, err = d.stage.StartOperator(harness.OperatorOptions{LeaderElect: true}); err != nil {
+		return err
+	}
+	d.report.Install, err = d.measure(ctx, d.operator.Started, mark, 1, versions)
+	return err
+}
+
+func (d *demonstration) upgrade(ctx context.Context, versions map[string]string) error {
+	references, err := d.stage.Push(ctx, providers.ReleaseTwo)
+	if err != nil {
+		return err
+	}
+	d.display.say("\nUpgrading to release two: %s", listed(versions))
+	mark, err := d.stage.Cluster.Mark(ctx)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	if err := d.stage.SetImages(ctx, references); err != nil {
+		return err
+	}
+	d.report.Upgrade, err = d.measure(ctx, started, mark, 2, versions)
+	return err
+}
+
+// measure follows the operator until a revision is installed, and counts what
+// that took since a moment and a mark in the audit log.
+func (d *demonstration) measure(ctx context.Context, started time.Time, mark cluster.Mark, revision int64, versions map[string]string) (effort, error) {
+	ctx, cancel := d.operator.Context(ctx)
+	defer cancel()
+	v, err := d.follower.until(ctx, revision)
+	if err != nil {
+		return effort{}, err
+	}
+	requests, err := d.stage.Cluster.RequestsSince(ctx, mark)
+	if err != nil {
+		return effort{}, err
+	}
+	requests = requests.By(harness.UserAgent)
+	current := v.Revision(v.Current())
+	objects, err := harness.Inventory(ctx, d.stage.Client, current.Revision)
+	if err != nil {
+		return effort{}, err
+	}
+	e := effort{
+		Seconds: v.Record.Since.Sub(started).Seconds(), Objects: objects,
+		Writes: len(requests.Writes()), Requests: len(requests),
+	}
+	d.display.step("revision %s is installed: %d objects in %.1f s, with %d requests of which %d writes",
+		current.Name, e.Objects, e.Seconds, e.Requests, e.Writes)
+	d.shown = append(d.shown, shown{*current, versions})
+	d.report.take(v, d.follower.path)
+	return e, nil
+}

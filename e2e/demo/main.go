@@ -1,0 +1,71 @@
+// Command demo-runner shows Capstan at work on an embedded cluster: it installs
+// real Cluster API providers, upgrades them and reports what was seen (no
+// arguments), or installs them and leaves the cluster running (up) until it is
+// told to end it (down). It shows what any user could see, and decides nothing.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+const usage = `usage: demo-runner [up | down]
+
+Without an argument it installs Cluster API on an embedded cluster, upgrades it
+and ends the cluster. "up" installs and leaves it running; "down" ends that.
+`
+
+func main() {
+	ctrl.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	interrupted := ctx.Err() != nil
+	stop()
+	switch {
+	case interrupted && err != nil:
+		fmt.Fprintln(os.Stderr, "interrupted; everything that was started is stopped")
+		os.Exit(130)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "demo-runner:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, arguments []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	// The other programs lie beside this one, whatever the working directory.
+	bin := filepath.Dir(self)
+	command := ""
+	if len(arguments) > 0 {
+		command = arguments[0]
+	}
+	if len(arguments) > 1 {
+		return errors.New(usage)
+	}
+	switch command {
+	case "":
+		return demonstrate(ctx, bin)
+	case "up":
+		return up(ctx, bin)
+	case "down":
+		return down(ctx, bin)
+	case serveCommand:
+		return serve(ctx, bin)
+	case "help", "-h", "--help":
+		fmt.Print(usage)
+		return nil
+	default:
+		return fmt.Errorf("no such command: %q\n%s", command, usage)
+	}
+}

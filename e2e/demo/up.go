@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/providers"
+)
+
+// up installs Cluster API on an embedded cluster and leaves it running.
+func up(ctx context.Context, bin string) error {
+	dir := filepath.Join(bin, upFolder)
+	claim, err := claimDir(dir)
+	var taken *claimedError
+	if errors.As(err, &taken) {
+		return alreadyUp(dir, taken)
+	}
+	if err != nil {
+		return err
+	}
+	claim.release()
+	d := newDisplay(os.Stdout)
+	d.now("building the provider images of release " + providers.ReleaseOne)
+	profiles, err := harness.Build(ctx, bin, providers.ReleaseOne)
+	if err != nil {
+		return err
+	}
+	server, err := detach(bin, dir)
+	if err != nil {
+		return err
+	}
+	if err := server.follow(ctx, d, listed(versionsOf(profiles))); err != nil {
+		d.wipe()
+		if ctx.Err() != nil {
+			return errors.Join(err, server.end())
+		}
+		return fmt.Errorf("%w\nThe logs are in %s; make down ends what may still be running", err, dir)
+	}
+	return nil
+}
+
+func alreadyUp(dir string, taken *claimedError) error {
+	s, err := readState(dir)
+	if err != nil {
+		return fmt.Errorf("a cluster is being started or ended by process %d; make down ends it", taken.pid)
+	}
+	return fmt.Errorf("a cluster is running already: use it with kubectl --kubeconfig %s, or end it with make down", s.Kubeconfig)
+}
+
+// server is this program, detached and serving.
+type server struct {
+	dir     string
+	command *exec.Cmd
+	exited  chan struct{}
+	err     error
+}
+
+// detach starts the server in a session of its own, so that it outlives this
+// process and its terminal.
+func detach(bin, dir string) (*server, error) {
+	log, err := os.Create(filepath.Join(dir, serveLog))
+	if err != nil {
+		return nil, fmt.Errorf("making a log: %w", err)
+	}
+	defer log.Close()
+	s := &server{dir: dir, command: exec.Command(filepath.Join(bin, filepath.Base(os.Args[0])), serveCommand), exited: make(chan struct{})}
+	s.command.Stdout, s.command.Stderr = log, log
+	s.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := s.command.Start(); err != nil {
+		return nil, fmt.Errorf("starting the server of the cluster: %w", err)
+	}
+	go func() {
+		s.err = s.command.Wait()
+		close(s.exited)
+	}()
+	return s, nil
+}
+
+// follow shows the installation until it is done.
+func (s *server) follow(ctx context.Context, d *display, components string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-s.exited:
+			said, _ := os.ReadFile(filepath.Join(s.dir, serveLog))
+			cancel(fmt.Errorf("the server of the cluster has ended (%v): %s", s.err, bytes.TrimSpace(said)))
+		case <-ctx.Done():
+		}
+	}()
+	d.now("starting etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok")
+	var running state
+	err := harness.Eventually(ctx, "the cluster to start", func(context.Context) (err error) {
+		running, err = readState(s.dir)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	d.step("a cluster and a registry are running")
+	d.say("\nInstalling release one on platform %s: %s", platform, components)
+	cfg, err := clientcmd.BuildConfigFromFlags("", running.Kubeconfig)
+	if err != nil {
+		return fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	reader, err := harness.NewClient(cfg)
+	if err != nil {
+		return err
+	}
+	f := &follower{reader: reader, display: d, images: running.Images, objects: map[int64]int{}}
+	v, err := f.until(ctx, 1)
+	if err != nil {
+		return err
+	}
+	d.step("revision %s is installed", v.Current())
+	d.say("\nThe cluster goes on running. To use it and to end it:\n  kubectl --kubeconfig %s get clusterapi,clusteroperator\n  make down\nThe operator's log is %s",
+		running.Kubeconfig, running.OperatorLog)
+	return nil
+}
+
+// end stops the server and waits until it is gone.
+func (s *server) end() error { return endProcess(s.command.Process.Pid, s.dir) }
+
+// down ends what up left running, also after a crash, and removes its folder's
+// contents. Nothing running is fine.
+func down(_ context.Context, bin string) error {
+	dir := filepath.Join(bin, upFolder)
+	claim, err := claimDir(dir)
+	var taken *claimedError
+	if !errors.As(err, &taken) {
+		if err != nil {
+			return err
+		}
+		defer claim.release()
+		fmt.Println("no cluster is running")
+		return claim.clear()
+	}
+	if err := endProcess(taken.pid, dir); err != nil {
+		return err
+	}
+	fmt.Println("the cluster is ended")
+	return nil
+}
+
+// endGrace is how long a server may take to stop its cluster in order.
+const endGrace = 45 * time.Second
+
+// endProcess asks the holder of a folder to end, kills it when it does not,
+// and returns when the folder is free and empty. Its children die with it.
+func endProcess(pid int, dir string) error {
+	if pid <= 0 {
+		return fmt.Errorf("the process that uses %s has not said yet which one it is; try again", dir)
+	}
+	for _, try := range []struct {
+		signal syscall.Signal
+		grace  time.Duration
+	}{{syscall.SIGTERM, endGrace}, {syscall.SIGKILL, endGrace}} {
+		_ = syscall.Kill(pid, try.signal) // a process that is gone needs no signal
+		ctx, cancel := context.WithTimeout(context.Background(), try.grace)
+		var claim *claim
+		err := harness.Eventually(ctx, "the cluster to end", func(context.Context) (err error) {
+			claim, err = claimDir(dir)
+			return err
+		})
+		cancel()
+		if err == nil {
+			defer claim.release()
+			return claim.clear()
+		}
+	}
+	return fmt.Errorf("process %d is still using %s after SIGKILL", pid, dir)
+}
