@@ -31,10 +31,8 @@ func (e *Engine) pass(ctx context.Context, rev *Revision, gated bool) (*Report, 
 	if r.fault != nil || r.wait != "" {
 		return r, r.fault
 	}
-	if s, found := e.storedOf(rev.Number); found {
-		if r.fault = sameContent(s, rev); r.fault != nil {
-			return r, r.fault
-		}
+	if r.fault = e.record(ctx, p); r.fault != nil {
+		return r, r.fault
 	}
 	run := &run{e: e, p: p, wrote: map[Key]verdict{}}
 	reached := reachedWave(r)
@@ -44,10 +42,6 @@ func (e *Engine) pass(ctx context.Context, rev *Revision, gated bool) (*Report, 
 			break
 		}
 		if todo := run.todo(p.waves[i].targets); len(todo) > 0 {
-			if err := e.record(ctx, p); err != nil {
-				r.fault = err
-				return r, err
-			}
 			run.write(ctx, todo, gated)
 		}
 		open = open && e.lookPlan(p).Waves[i].Complete()

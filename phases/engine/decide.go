@@ -63,6 +63,9 @@ func decide(t *target, actual *unstructured.Unstructured, number int64, owner st
 			return v
 		}
 		v.action, v.holder, v.why = Collision, claim.holder, "exists already and belongs to "+claim.holder
+		if claim.free {
+			v.why += "; remove it, or let its manifest say " + AdoptAnnotation + ": " + adoptAlways
+		}
 		return v
 	}
 	return decideOurs(v, t, claim, number)
@@ -120,7 +123,10 @@ func decideOurs(v verdict, t *target, c claim, number int64) verdict {
 
 // raised turns a decision into an update when the object carries an older number: it has to be claimed in any case.
 func raised(v verdict, c claim, number int64) verdict {
-	if c.number < number {
+	switch {
+	case c.number == 0:
+		v.action, v.why = Updated, "carries no revision number"
+	case c.number < number:
 		v.action, v.why = Updated, fmt.Sprintf("is at revision %d", c.number)
 	}
 	return v

@@ -74,6 +74,10 @@ func New(cfg Config) (*Engine, error) {
 		cfg: cfg, kicked: make(chan struct{}, 1), plans: map[*Revision]*plan{},
 		watches: map[schema.GroupVersionKind]*watched{},
 	}
+	cfg.REST = rest.CopyConfig(cfg.REST)
+	if cfg.REST.WarningHandler == nil && cfg.REST.WarningHandlerWithContext == nil {
+		cfg.REST.WarningHandler = rest.NoWarnings{} // they are about manifests that nobody here can change
+	}
 	client, err := rest.HTTPClientFor(cfg.REST)
 	if err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)

@@ -23,6 +23,7 @@ type plan struct {
 	pass sync.Mutex // one pass at a time
 	mu   sync.Mutex // guards what was concluded: the lower half of every target, and best
 	best progress
+	gone map[Key]bool // orphans that were seen to go, by identity: nothing of this revision brings them back
 }
 
 // target is one object of a plan.
@@ -41,7 +42,7 @@ type target struct {
 
 // planOf checks and sorts a revision. What is wrong with it ends up in plan.err, which is terminal.
 func planOf(rev *Revision, owner string) *plan {
-	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[Key]*target{}}
+	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[Key]*target{}, gone: map[Key]bool{}}
 	var faults []string
 	if rev.Number < 1 {
 		faults = append(faults, fmt.Sprintf("revision number %d is below 1", rev.Number))

@@ -14,9 +14,9 @@ import (
 )
 
 // Prune deletes what older revisions applied and keep has not, in the reverse of the order of installation: the next
-// step begins when the former is gone. It works from the inventories and reads every object itself, because one that
-// lost its label is not seen by the watches. It refuses to start before keep is applied as a whole. What holds users'
-// data is retained, which is no error.
+// step begins when the former is gone. It works from the inventories, and reads what the watches do not show itself,
+// because an object that lost its label is still to be deleted. It refuses to start before keep is applied as a whole. What holds users'
+// data is retained, which is no error. Every pass looks at all orphans again, except those that it saw go.
 func (e *Engine) Prune(ctx context.Context, keep *Revision) (*PruneReport, error) {
 	p := e.plan(keep)
 	p.pass.Lock()
@@ -61,6 +61,9 @@ func (e *Engine) Forget(ctx context.Context, keep *Revision, done *PruneReport) 
 	p := e.plan(keep)
 	p.pass.Lock()
 	defer p.pass.Unlock()
+	if !e.Orphans(keep).Seen {
+		return fmt.Errorf("forgetting revisions older than %s: the inventories are not seen yet", keep.Name)
+	}
 	inv := inventoryOf(p)
 	for _, o := range done.Retained {
 		o.entry.Retained = true
@@ -79,7 +82,6 @@ func (e *Engine) Forget(ctx context.Context, keep *Revision, done *PruneReport) 
 	}
 	e.mu.Lock()
 	older := slices.DeleteFunc(e.storedLocked(), func(s storedInventory) bool { return s.number >= keep.Number })
-	e.stored = nil
 	e.mu.Unlock()
 	for _, s := range older {
 		if err := e.discard(ctx, s); err != nil {
@@ -137,6 +139,9 @@ func (r *removal) sort(report *PruneReport, results []removed) {
 	for _, result := range results {
 		switch result.outcome {
 		case gone:
+			r.keep.mu.Lock()
+			r.keep.gone[result.orphan.Key.identity()] = true
+			r.keep.mu.Unlock()
 			report.Gone = append(report.Gone, result.orphan)
 		case retained:
 			report.Retained = append(report.Retained, result.orphan)
@@ -151,6 +156,12 @@ func (r *removal) sort(report *PruneReport, results []removed) {
 
 // remove deletes one orphan if it is still this installation's and holds no data.
 func (r *removal) remove(ctx context.Context, o *Orphan) (outcome, error) {
+	r.keep.mu.Lock()
+	known := r.keep.gone[o.Key.identity()]
+	r.keep.mu.Unlock()
+	if known {
+		return gone, nil
+	}
 	served, found, err := r.resource(ctx, o.Key)
 	if err != nil || !found {
 		return gone, err
@@ -159,14 +170,14 @@ func (r *removal) remove(ctx context.Context, o *Orphan) (outcome, error) {
 	if o.Key.Namespace != "" {
 		client = r.e.dynamic.Resource(served.gvr).Namespace(o.Key.Namespace)
 	}
+	actual, visible := r.e.seen(o.Key)
 	for range attempts {
-		var actual *unstructured.Unstructured
-		actual, err = client.Get(ctx, o.Key.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return gone, nil
-		}
-		if err != nil {
-			return waiting, err
+		if actual == nil || !visible {
+			if actual, err = client.Get(ctx, o.Key.Name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+				return gone, nil
+			} else if err != nil {
+				return waiting, err
+			}
 		}
 		if actual.GetDeletionTimestamp() != nil {
 			o.Why = terminatingWhy(actual)
@@ -197,6 +208,7 @@ func (r *removal) remove(ctx context.Context, o *Orphan) (outcome, error) {
 		case !apierrors.IsConflict(err):
 			return waiting, err
 		}
+		visible = false // the copy is too old: read the object itself
 	}
 	return waiting, err
 }

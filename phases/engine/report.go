@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,15 +41,15 @@ func (o *Object) Complete() bool {
 	return o.Applied() && (o.Probe.Answer == AnswerTrue || o.older && o.Action == Progressed)
 }
 
-// cause is the words for why the object is not complete.
+// cause is the words for why the object is not complete, after "wave 1/7 (crds of core) ".
 func (o *Object) cause() string {
 	switch {
 	case o.Err != nil:
-		return o.Err.Error()
+		return "fails: " + o.Err.Error()
 	case o.Applied():
-		return o.Key.String() + ": " + o.Probe.Message
+		return "waits for " + o.Key.String() + ": " + o.Probe.Message
 	}
-	return o.Key.String() + ": " + o.Why
+	return "waits for " + o.Key.String() + ": " + o.Why
 }
 
 // Wave is where one wave of a revision stands.
@@ -182,7 +183,7 @@ func (r *Report) Blocked() string {
 		if len(open) > 1 {
 			more = fmt.Sprintf(" (and %d more)", len(open)-1)
 		}
-		prefix := fmt.Sprintf("wave %d/%d (%s of %s) waits for ", w.Number, len(r.Waves), w.Name, w.Component)
+		prefix := fmt.Sprintf("wave %d/%d (%s of %s) ", w.Number, len(r.Waves), w.Name, w.Component)
 		return prefix + clippedTo(first.cause(), maxBlocked-len(prefix)-len(more)) + more
 	}
 	return ""
@@ -190,28 +191,24 @@ func (r *Report) Blocked() string {
 
 // severity orders causes by how much they tell: lower is better.
 func severity(o *Object) int {
-	var rank int
-	switch o.Action {
-	case Failed:
-		if err, isObject := o.Err.(*ObjectError); isObject && err.Terminal() {
-			return 0
-		}
-		rank = 2
-	case Collision:
-		rank = 1
-	case Terminating:
-		rank = 3
-	case Pending:
-		rank = 6
-	case Unknown:
-		rank = 7
-	default:
-		rank = 5
-		if o.Probe.Answer == AnswerFalse {
-			rank = 4
-		}
+	var final interface{ Terminal() bool }
+	switch {
+	case errors.As(o.Err, &final) && final.Terminal():
+		return 0
+	case o.Action == Collision:
+		return 1
+	case o.Err != nil:
+		return 2
+	case o.Action == Terminating:
+		return 3
+	case o.Applied() && o.Probe.Answer == AnswerFalse:
+		return 4
+	case o.Applied():
+		return 5
+	case o.Action == Pending:
+		return 6
 	}
-	return rank
+	return 7
 }
 
 // String is the report in words, a line per wave and per object that is not idle and complete.

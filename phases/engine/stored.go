@@ -78,7 +78,8 @@ func sameContent(s storedInventory, rev *Revision) error {
 		rev.Number, s.inventory.ContentID, rev.ContentID)}}
 }
 
-// record makes sure that the inventory of a plan is stored, before the first object of the revision is written.
+// record makes sure that the inventory of a plan is stored, before the first object of the revision is written and
+// again when somebody deleted it: without it, the objects could never be pruned.
 func (e *Engine) record(ctx context.Context, p *plan) error {
 	if s, found := e.storedOf(p.rev.Number); found && s.inventory != nil {
 		return sameContent(s, p.rev)

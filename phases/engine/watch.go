@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"strings"
+	"io"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,14 +38,12 @@ func (w *watched) start(ctx context.Context, namespace, selector string) {
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			o.LabelSelector = selector
 			list, err := client.List(ctx, o)
-			w.heard(err)
-			return list, err
+			return list, w.heard(ctx, err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			o.LabelSelector = selector
 			events, err := client.Watch(ctx, o)
-			w.heard(err)
-			return events, err
+			return events, w.heard(ctx, err)
 		},
 	}
 	log := klog.Logger(w.e.cfg.Log.V(2))
@@ -53,27 +51,33 @@ func (w *watched) start(ctx context.Context, namespace, selector string) {
 		cache.ToListWatcherWithWatchListSemantics(lister, w.e.dynamic), &unstructured.Unstructured{}, w,
 		cache.ReflectorOptions{Logger: &log, Name: "engine", TypeDescription: w.gvk.String()},
 	)
-	w.e.running.Go(func() { reflector.RunWithContext(ctx) })
+	w.e.running.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, log)) })
 }
 
-// heard notes how the last request of the reflector went. A kind that is not served any more loses its objects, and
-// its watch is given back to the engine, which starts another one when the kind is back.
-func (w *watched) heard(err error) {
-	if err != nil && (apierrors.IsResourceExpired(err) || strings.Contains(err.Error(), context.Canceled.Error())) {
-		return
+// heard notes how a request of the reflector went, and gives back what the reflector is to make of it. A kind that is
+// not served any more loses its objects, and its watch is given back to the engine, which starts another one when the
+// kind is back; the end of a watch is no error.
+func (w *watched) heard(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return io.EOF
+	}
+	if apierrors.IsResourceExpired(err) {
+		return err // the reflector lists again at once
 	}
 	w.e.mu.Lock()
 	changed := (w.err == nil) != (err == nil)
 	w.err = err
-	if apierrors.IsNotFound(err) && !w.gone {
+	if apierrors.IsNotFound(err) {
 		w.gone, w.synced, w.objects = true, false, nil
 		w.cancel()
+		err = io.EOF
 	}
 	w.e.mu.Unlock()
 	if changed {
 		w.e.kick()
 		w.e.cfg.Notify()
 	}
+	return err
 }
 
 // keep stores obj unless a newer copy is known, and says whether it did.
@@ -102,8 +106,8 @@ func (w *watched) changed(change func() bool) {
 	if !did {
 		return
 	}
-	if (Key{Group: w.gvk.Group, Kind: w.gvk.Kind}).isCRD() {
-		w.e.kick()
+	if w == w.e.inventories || (Key{Group: w.gvk.Group, Kind: w.gvk.Kind}).isCRD() {
+		w.e.kick() // they say which kinds to watch
 	}
 	w.e.cfg.Notify()
 }
@@ -128,12 +132,9 @@ func (w *watched) Delete(obj any) error {
 	w.changed(func() bool {
 		name := types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}
 		old := w.objects[name]
-		// A copy that is newer than the deletion is of an object that was created again.
-		if old == nil || old.GetUID() != u.GetUID() && newer(old.GetResourceVersion(), u.GetResourceVersion()) {
+		// A copy that is newer than the deletion was created or labelled again.
+		if old == nil || newer(old.GetResourceVersion(), u.GetResourceVersion()) {
 			return false
-		}
-		if old.GetUID() == u.GetUID() && newer(old.GetResourceVersion(), u.GetResourceVersion()) {
-			return false // labelled again in the meantime
 		}
 		delete(w.objects, name)
 		return true

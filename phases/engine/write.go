@@ -13,7 +13,7 @@ import (
 
 const (
 	// attempts bounds how often one object is read and decided on again in one pass.
-	attempts = 4
+	attempts = 5
 	// writeTimeout bounds one request: above the 30 s that a webhook may take at most.
 	writeTimeout = 40 * time.Second
 )
@@ -38,35 +38,42 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 			return nil
 		}
 		var result *unstructured.Unstructured
-		switch {
-		case j.verdict.action == Created:
-			result, err = r.create(ctx, j, dry)
-		case j.verdict.fold && !dry:
-			if result, err = r.fold(ctx, j); err == nil {
-				r.note(j)
-				j.actual = result
-				continue
+		if result, err = r.send(ctx, j, dry); err == nil {
+			if dry {
+				return nil
 			}
-		default:
-			result, err = r.update(ctx, j, dry)
-		}
-		if err == nil {
-			if !dry {
-				r.note(j)
-				j.actual = result
+			r.note(j)
+			j.actual = result
+			if done := !j.verdict.fold && j.verdict.action != Created; done {
+				return nil
 			}
-			return nil
+			continue // a create is still to be recorded as an apply, and an apply may follow that
 		}
 		j.force = j.force || apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
 		lost := j.verdict.action != Created && apierrors.IsNotFound(err)
 		if !lost && !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) {
-			return err
+			break
 		}
 		if failed := r.read(ctx, j); failed != nil {
 			return failed
 		}
 	}
+	if did, wrote := r.noted(j); err != nil && wrote && did.action == Created && j.verdict.fold {
+		r.e.cfg.Log.V(1).Info("A creation is not yet recorded as applied", "object", j.t.key.String(), "error", err.Error())
+		return nil // the object is there; the next pass records it
+	}
 	return err
+}
+
+// send is the one request that a verdict asks for.
+func (r *run) send(ctx context.Context, j *job, dry bool) (*unstructured.Unstructured, error) {
+	switch {
+	case j.verdict.action == Created:
+		return r.create(ctx, j, dry)
+	case j.verdict.fold && !dry:
+		return r.fold(ctx, j)
+	}
+	return r.update(ctx, j, dry)
 }
 
 // note remembers the first thing that was done with an object in this pass, and that it was read or written.
@@ -76,6 +83,13 @@ func (r *run) note(j *job) {
 	if _, noted := r.wrote[j.t.key]; !noted {
 		r.wrote[j.t.key] = j.verdict
 	}
+}
+
+func (r *run) noted(j *job) (verdict, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, wrote := r.wrote[j.t.key]
+	return v, wrote
 }
 
 // settle remembers what came of a job.
@@ -100,9 +114,7 @@ func (r *run) settle(j *job, err error) {
 		r.e.keep(j.actual)
 	}
 	after := decide(t, j.actual, r.p.rev.Number, r.e.cfg.Owner)
-	r.mu.Lock()
-	did, wrote := r.wrote[t.key]
-	r.mu.Unlock()
+	did, wrote := r.noted(j)
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
 	t.err, t.obstacle = nil, nil
@@ -133,37 +145,25 @@ func (r *run) read(ctx context.Context, j *job) error {
 	return err
 }
 
-// create posts the object: unlike a server-side apply, a POST can never change an object that was not seen. The create
-// is then recorded as an apply; if that does not work, the next pass does it.
+// create posts the object: unlike a server-side apply, a POST can never change an object that was not seen.
 func (r *run) create(ctx context.Context, j *job, dry bool) (*unstructured.Unstructured, error) {
 	opts := metav1.CreateOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict}
 	if dry {
 		opts.DryRun = []string{metav1.DryRunAll}
 	}
-	created, err := r.client(j).Create(ctx, j.t.payload, opts)
-	if err != nil || dry {
-		return created, err
-	}
-	folded, err := r.patch(ctx, j, created, j.t.payload)
-	if err != nil {
-		r.e.cfg.Log.V(1).Info("A creation is not yet recorded as applied", "object", j.t.key.String(), "error", err.Error())
-		return created, nil
-	}
-	return folded, nil
+	return r.client(j).Create(ctx, j.t.payload, opts)
 }
 
-// fold records our earlier creation as an apply.
+// fold records our earlier creation as an apply: of this very payload, or else of everything that was created, so that
+// the apply that follows removes what is not wanted any more.
 func (r *run) fold(ctx context.Context, j *job) (*unstructured.Unstructured, error) {
-	if j.verdict.carries { // created from this very payload
-		return r.patch(ctx, j, j.actual, j.t.payload)
+	var payload *unstructured.Unstructured
+	if j.verdict.carries {
+		payload = j.t.payload
 	}
-	return r.patch(ctx, j, j.actual, nil)
-}
-
-func (r *run) patch(ctx context.Context, j *job, obj, payload *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	patch, err := fold(obj, payload)
-	if err != nil || patch == nil {
-		return obj, err
+	patch, err := fold(j.actual, payload)
+	if err != nil {
+		return nil, err
 	}
 	return r.client(j).Patch(ctx, j.t.key.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
 }
