@@ -43,8 +43,8 @@ func writeSchema(text *strings.Builder, indent, depth int) {
 	pad := strings.Repeat(" ", indent)
 	for i := range 4 {
 		fmt.Fprintf(text, "%sproperty%d:\n%s  description: |-\n%s    The property %d says how the machine's network interfaces are attached, and\n%s    it is ignored unless the $(VAR_NAME) before it asks for them with $$.\n", pad, i, pad, pad, i, pad)
-		switch {
-		case depth == 0:
+		switch depth {
+		case 0:
 			fmt.Fprintf(text, "%s  maxLength: 253\n%s  minLength: 1\n%s  pattern: ^[a-z0-9]([-a-z0-9]*[a-z0-9])?$\n%s  type: string\n", pad, pad, pad, pad)
 		default:
 			fmt.Fprintf(text, "%s  type: object\n%s  required:\n%s  - property0\n%s  properties:\n", pad, pad, pad, pad)

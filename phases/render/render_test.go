@@ -181,7 +181,9 @@ func TestRender_manifests_of_another_platform_are_not_looked_at_but_its_metadata
 	p.Manifests = []byte("not: [valid")
 	mustRender(t, Input{Profiles: []Profile{p}, Platform: "AWS"})
 	p.Metadata = append(p.Metadata, "\ncolour: red"...)
-	problems(t, Input{Profiles: []Profile{p}, Platform: "AWS"})
+	if found := problems(t, Input{Profiles: []Profile{p}, Platform: "AWS"}); len(found) != 1 || found[0].Path != "colour" {
+		t.Errorf("want the unknown field alone, got %v", found)
+	}
 }
 
 func TestRender_the_same_object_twice_names_both_places(t *testing.T) {
