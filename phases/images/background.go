@@ -20,7 +20,7 @@ const (
 type background struct {
 	fetch func(context.Context, Ref) (*Image, error)
 	// keep stores a fetched image; an image that could not be stored is ready all the same, and storing is retried.
-	keep   func(*Image) error
+	keep func(*Image) error
 	// hopeless is the time after which a terminal failure is tried again, 0 for never.
 	hopeless time.Duration
 	notify   func()

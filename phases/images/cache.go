@@ -88,7 +88,7 @@ func (c *cache) load(ref Ref) ([]Profile, error) {
 
 // store writes an image so that it is there completely or not at all, and makes room.
 func (c *cache) store(image *Image) error {
-	if c.dir == "" {
+	if c.dir == "" || image.cached {
 		return nil
 	}
 	name := c.name(image.Ref)
@@ -219,4 +219,3 @@ func decode(data []byte) ([]Profile, error) {
 		}
 	}
 }
-

@@ -29,9 +29,19 @@ func joined(parts ...[]entry) []entry { return slices.Concat(parts...) }
 
 var contentCases = []contentCase{
 	{
-		name:   "two profiles are found and sorted, and everything else is left out",
-		layers: [][]entry{joined(profileAt(root+"/zeta", "z"), profileAt(root+"/alpha", "a"), []entry{{name: root + "/README.md", data: "x"}, {name: root + "/empty/other", data: "x"}, {name: "etc/passwd", data: "x"}})},
-		want:   map[string]string{"alpha": "a", "zeta": "z"},
+		name: "two profiles are found and sorted, and everything else is left out",
+		layers: [][]entry{
+			joined(
+				profileAt(root+"/zeta", "z"),
+				profileAt(root+"/alpha", "a"),
+				[]entry{
+					{name: root + "/README.md", data: "x"},
+					{name: root + "/empty/other", data: "x"},
+					{name: "etc/passwd", data: "x"},
+				},
+			),
+		},
+		want: map[string]string{"alpha": "a", "zeta": "z"},
 	},
 	{
 		name:   "names with a leading ./ or / mean the same",
@@ -49,9 +59,12 @@ var contentCases = []contentCase{
 		want:   map[string]string{"b": "b"},
 	},
 	{
-		name:   "a whiteout does not hide what its own layer adds, in whatever order",
-		layers: [][]entry{joined(profileAt(root+"/a", "old"), []entry{{name: root + "/a/extra", data: "x"}}), joined(profileAt(root+"/a", "new"), []entry{{name: root + "/.wh.a"}})},
-		want:   map[string]string{"a": "new"},
+		name: "a whiteout does not hide what its own layer adds, in whatever order",
+		layers: [][]entry{
+			joined(profileAt(root+"/a", "old"), []entry{{name: root + "/a/extra", data: "x"}}),
+			joined(profileAt(root+"/a", "new"), []entry{{name: root + "/.wh.a"}}),
+		},
+		want: map[string]string{"a": "new"},
 	},
 	{
 		name:   "a whiteout of one of the two files leaves half a profile",
@@ -59,9 +72,12 @@ var contentCases = []contentCase{
 		kind:   KindContent, says: []string{"/" + root + "/a has manifests.yaml but no metadata.yaml"},
 	},
 	{
-		name:   "an opaque folder hides all of the lower layers",
-		layers: [][]entry{joined(profileAt(root+"/a", "a"), profileAt(root+"/b", "b")), joined([]entry{{name: root + "/.wh..wh..opq"}}, profileAt(root+"/c", "c"))},
-		want:   map[string]string{"c": "c"},
+		name: "an opaque folder hides all of the lower layers",
+		layers: [][]entry{
+			joined(profileAt(root+"/a", "a"), profileAt(root+"/b", "b")),
+			joined([]entry{{name: root + "/.wh..wh..opq"}}, profileAt(root+"/c", "c")),
+		},
+		want: map[string]string{"c": "c"},
 	},
 	{
 		name:   "an opaque folder hides lower files also inside a folder that its layer goes on using",
@@ -99,14 +115,28 @@ var contentCases = []contentCase{
 		kind:   KindContent, says: []string{"/v1.2", "letters, digits"},
 	},
 	{
-		name:   "links inside the folder are followed, relative and absolute, to files and folders",
-		layers: [][]entry{joined(profileAt(root+"/a", "a"), []entry{{name: root + "/b", symlink: "a"}, {name: root + "/c/metadata.yaml", symlink: "../../" + root + "/b/metadata.yaml"}, {name: root + "/c/manifests.yaml", symlink: "/" + root + "/a/manifests.yaml"}})},
-		want:   map[string]string{"a": "a", "b": "a", "c": "a"},
+		name: "links inside the folder are followed, relative and absolute, to files and folders",
+		layers: [][]entry{
+			joined(
+				profileAt(root+"/a", "a"),
+				[]entry{
+					{name: root + "/b", symlink: "a"},
+					{name: root + "/c/metadata.yaml", symlink: "../../" + root + "/b/metadata.yaml"},
+					{name: root + "/c/manifests.yaml", symlink: "/" + root + "/a/manifests.yaml"},
+				},
+			),
+		},
+		want: map[string]string{"a": "a", "b": "a", "c": "a"},
 	},
 	{
-		name:   "a link that climbs out of the image is refused",
-		layers: [][]entry{{{name: root + "/a/metadata.yaml", data: "x"}, {name: root + "/a/manifests.yaml", symlink: "../../../../../../etc/passwd"}}},
-		kind:   KindContent, says: []string{"link /" + root + "/a/manifests.yaml to ../../../../../../etc/passwd leads out of /" + root},
+		name: "a link that climbs out of the image is refused",
+		layers: [][]entry{
+			{
+				{name: root + "/a/metadata.yaml", data: "x"},
+				{name: root + "/a/manifests.yaml", symlink: "../../../../../../etc/passwd"},
+			},
+		},
+		kind: KindContent, says: []string{"link /" + root + "/a/manifests.yaml to ../../../../../../etc/passwd leads out of /" + root},
 	},
 	{
 		name:   "an absolute link out of the folder is refused",
@@ -129,9 +159,15 @@ var contentCases = []contentCase{
 		kind:   KindContent, says: []string{"link /" + root + "/a/manifests.yaml leads to nothing"},
 	},
 	{
-		name:   "links in a circle end",
-		layers: [][]entry{{{name: root + "/a/metadata.yaml", data: "x"}, {name: root + "/a/manifests.yaml", symlink: "other"}, {name: root + "/a/other", symlink: "manifests.yaml"}}},
-		kind:   KindContent, says: []string{"in circles"},
+		name: "links in a circle end",
+		layers: [][]entry{
+			{
+				{name: root + "/a/metadata.yaml", data: "x"},
+				{name: root + "/a/manifests.yaml", symlink: "other"},
+				{name: root + "/a/other", symlink: "manifests.yaml"},
+			},
+		},
+		kind: KindContent, says: []string{"in circles"},
 	},
 	{
 		name:   "the folder itself may not be a link",
@@ -139,19 +175,51 @@ var contentCases = []contentCase{
 		kind:   KindContent, says: []string{"/" + root + " is not a folder"},
 	},
 	{
-		name:   "a hard link has its target's content",
-		layers: [][]entry{joined(profileAt(root+"/a", "a"), []entry{{name: root + "/b/metadata.yaml", hard: root + "/a/metadata.yaml"}, {name: root + "/b/manifests.yaml", hard: root + "/a/manifests.yaml"}})},
-		want:   map[string]string{"a": "a", "b": "a"},
+		name: "a hard link has its target's content",
+		layers: [][]entry{
+			joined(
+				profileAt(root+"/a", "a"),
+				[]entry{
+					{name: root + "/b/metadata.yaml", hard: root + "/a/metadata.yaml"},
+					{name: root + "/b/manifests.yaml", hard: root + "/a/manifests.yaml"},
+				},
+			),
+		},
+		want: map[string]string{"a": "a", "b": "a"},
 	},
 	{
-		name:       "a hard link keeps its content when a later layer replaces the target",
-		layers:     [][]entry{joined(profileAt(root+"/a", "a"), []entry{{name: root + "/b/metadata.yaml", data: "x"}, {name: root + "/b/manifests.yaml", hard: root + "/a/manifests.yaml"}}), profileAt(root+"/a", "new")},
+		name: "a hard link to a lower layer belongs to its own layer",
+		layers: [][]entry{profileAt(root+"/a", "a"), {
+			{name: root + "/b/metadata.yaml", data: "x"},
+			{name: root + "/b/manifests.yaml", hard: root + "/a/manifests.yaml"},
+			{name: root + "/b/.wh..wh..opq"},
+		}},
+		want: map[string]string{"a": "a", "b": "a"},
+	},
+	{
+		name: "a hard link keeps its content when a later layer replaces the target",
+		layers: [][]entry{
+			joined(
+				profileAt(root+"/a", "a"),
+				[]entry{
+					{name: root + "/b/metadata.yaml", data: "x"},
+					{name: root + "/b/manifests.yaml", hard: root + "/a/manifests.yaml"},
+				},
+			),
+			profileAt(root+"/a", "new"),
+		},
 		want:       map[string]string{"a": "new", "b": "a"},
 		pulledOnly: true,
 	},
 	{
-		name:       "a hard link out of the folder is refused when it is needed",
-		layers:     [][]entry{{{name: "etc/passwd", data: "x"}, {name: root + "/a/metadata.yaml", data: "x"}, {name: root + "/a/manifests.yaml", hard: "etc/passwd"}}},
+		name: "a hard link out of the folder is refused when it is needed",
+		layers: [][]entry{
+			{
+				{name: "etc/passwd", data: "x"},
+				{name: root + "/a/metadata.yaml", data: "x"},
+				{name: root + "/a/manifests.yaml", hard: "etc/passwd"},
+			},
+		},
 		kind:       KindContent,
 		says:       []string{"hard link /" + root + "/a/manifests.yaml leads to /etc/passwd"},
 		pulledOnly: true,
@@ -164,8 +232,16 @@ var contentCases = []contentCase{
 		pulledOnly: true,
 	},
 	{
-		name:       "a name that climbs stays inside the image",
-		layers:     [][]entry{joined(profileAt(root+"/a", "a"), []entry{{name: "../../" + root + "/a/manifests.yaml", data: "climbed"}, {name: "../../../tmp/capstan-escaped", data: "x"}})},
+		name: "a name that climbs stays inside the image",
+		layers: [][]entry{
+			joined(
+				profileAt(root+"/a", "a"),
+				[]entry{
+					{name: "../../" + root + "/a/manifests.yaml", data: "climbed"},
+					{name: "../../../tmp/capstan-escaped", data: "x"},
+				},
+			),
+		},
 		want:       map[string]string{"a": "climbed"},
 		pulledOnly: true,
 	},

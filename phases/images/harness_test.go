@@ -37,8 +37,8 @@ const patience = 30 * time.Second
 
 // entry is one entry of a layer: a file unless a link or a type is given.
 type entry struct {
-	name, data     string
-	symlink, hard  string
+	name, data    string
+	symlink, hard string
 	dir, fifo     bool
 }
 
@@ -263,6 +263,12 @@ func (r *running) ready(ref Ref) *Image {
 		r.t.Fatalf("the image failed: %v", s.Err)
 	}
 	return s.Image
+}
+
+// recovered is ready for an image that has failed before.
+func (r *running) recovered(ref Ref) *Image {
+	r.t.Helper()
+	return r.await(ref, "Ready", func(s State) bool { return s.Phase == Ready }).Image
 }
 
 func (r *running) failed(ref Ref) (State, *Error) {

@@ -28,6 +28,8 @@ type Profile struct {
 type Image struct {
 	Ref      Ref
 	Profiles []Profile
+
+	cached bool // it came from the disk
 }
 
 // Phase says how far an image has come.

@@ -29,7 +29,8 @@ type Options struct {
 	Keychain authn.Keychain
 	// Transport sends the requests; nil: one of its own, with the proxy of the environment.
 	Transport http.RoundTripper
-	// Notify is called after every change of a state or of the warning, from several goroutines; it must not block.
+	// Notify is called after every change of a state or of the warning that Want has not made, from several goroutines;
+	// it must not block.
 	Notify func()
 	Clock  clock.Clock
 	Log    logr.Logger
@@ -105,10 +106,11 @@ func (p *Puller) load(ctx context.Context, ref Ref) (*Image, error) {
 	if err != nil {
 		p.log.Info("cached provider image is damaged and fetched again", "image", ref, "error", err.Error())
 	}
-	if profiles == nil {
-		if profiles, err = p.pull(ctx, ref); err != nil {
-			return nil, err
-		}
+	if profiles != nil {
+		return &Image{Ref: ref, Profiles: profiles, cached: true}, nil
+	}
+	if profiles, err = p.pull(ctx, ref); err != nil {
+		return nil, err
 	}
 	return &Image{Ref: ref, Profiles: profiles}, nil
 }

@@ -70,20 +70,26 @@ func TestParseRef_takes_references_apart(t *testing.T) {
 // The rules of the API are read from its source, so that a newer API with other rules is noticed here.
 func TestParseRef_accepts_exactly_what_the_ClusterAPI_type_accepts(t *testing.T) {
 	rules := apiRules(t)
-	piece := rapid.SampledFrom([]string{
-		"quay", "io", "a", "Z", "0", "-", "--", ".", "_", "__", "___", "/", "//", ":", ":5000", "[", "]", "[fd00::1]", "@", " ", "é",
-		"localhost", "@" + someDigest, "@sha256:" + strings.Repeat("f", 63), someDigest, strings.Repeat("x", 120),
-	})
+	host := rapid.StringMatching(`([a-zA-Z0-9]{1,3}(-[a-z]{1,3})?(\.[a-z0-9]{1,3}){0,3}|\[[0-9a-f:]{1,8}\])(:[0-9]{1,5})?`)
+	path := rapid.StringMatching(`[a-z0-9]{1,4}(([._]|__|-{1,3})[a-z0-9]{1,3}){0,2}(/[a-z0-9]{1,4}){0,3}(/x{440})?`)
+	odd := rapid.SampledFrom([]string{"", "-", "--", ".", "_", "__", "___", "/", ":", ":5000", "[", "]", "@", " ", "\n", "A", "é", "@" + someDigest})
+	accepted := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		s := strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(rt, "pieces"), "")
-		if rapid.Bool().Draw(rt, "with digest") {
-			s += "@" + someDigest
+		s := host.Draw(rt, "host") + "/" + path.Draw(rt, "path") + "@" + someDigest
+		if rapid.Bool().Draw(rt, "damaged") {
+			at, gone := rapid.IntRange(0, len(s)-1).Draw(rt, "at"), rapid.IntRange(0, 1).Draw(rt, "gone")
+			s = s[:at] + odd.Draw(rt, "odd") + s[at+gone:]
 		}
 		_, err := ParseRef(s)
 		if want := rules(s); (err == nil) != want {
 			rt.Fatalf("the API accepts %q: %t; ParseRef: %v", s, want, err)
+		} else if want {
+			accepted++
 		}
 	})
+	if accepted == 0 {
+		t.Error("not one reference was accepted")
+	}
 }
 
 func apiRules(t *testing.T) func(string) bool {

@@ -15,7 +15,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-const userAgent = "capstan"
+const (
+	userAgent = "capstan"
+	handshake = "the handshake at /v2/"
+)
 
 // registries opens repositories. It uses the handshake and the credentials of go-containerregistry, and reads
 // manifests and blobs itself, because only then are wrong bytes told apart from broken connections by type.
@@ -52,7 +55,7 @@ func (r *registries) open(ctx context.Context, ref Ref, signs *signs) (*reposito
 	client, err := transport.NewWithContext(ctx, registry, auth, &polite{inner: r.transport, registries: r, host: host, plain: plain},
 		[]string{repo.Scope(transport.PullScope)})
 	if err != nil {
-		return nil, failure(ctx, host, fmt.Errorf("opening the connection: %w", err))
+		return nil, failure(ctx, host, handshake, err)
 	}
 	return &repository{
 		host: host,
@@ -89,11 +92,12 @@ func (r *repository) get(ctx context.Context, what, digest string) (*http.Respon
 	if call, ok := errors.AsType[*url.Error](err); ok {
 		err = call.Err
 	}
-	return nil, failure(ctx, r.host, fmt.Errorf("asking for %s %s: %w", what, digest, err))
+	return nil, failure(ctx, r.host, what+" "+digest, err)
 }
 
-// failure turns what an HTTP exchange with a registry came to into an *Error with the next step.
-func failure(ctx context.Context, host string, err error) *Error {
+// failure turns what an HTTP exchange with a registry came to, when it was asked for what, into an *Error with the next
+// step.
+func failure(ctx context.Context, host, what string, err error) *Error {
 	if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
 		return fail(KindNetwork, "registry %s: %w; check the network to it and its load", host, cause)
 	}
@@ -101,32 +105,28 @@ func failure(ctx context.Context, host string, err error) *Error {
 		return own
 	}
 	if answer, ok := errors.AsType[*transport.Error](err); ok {
-		return refusal(host, answer)
+		return refusal(host, what, answer)
 	}
 	if _, ok := errors.AsType[*plainHTTPError](err); ok {
 		return fail(KindNetwork, "registry %s: %w", host, err)
 	}
-	return fail(KindNetwork, "registry %s cannot be reached or broke the connection: %w; "+
-		"check that the name resolves, the registry runs, and no proxy, firewall or certificate is in the way", host, err)
+	return fail(KindNetwork, "registry %s cannot be reached or broke the connection at %s: %w; "+
+		"check that the name resolves, the registry runs, and no proxy, firewall or certificate is in the way", host, what, err)
 }
 
-func refusal(host string, answer *transport.Error) *Error {
+func refusal(host, what string, answer *transport.Error) *Error {
 	said := fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
 	if len(answer.Errors) > 0 {
 		said += ", " + shortened(answer.Errors[0].String(), 160)
 	}
-	asked := "/v2/"
-	if answer.Request != nil {
-		asked = answer.Request.URL.Path
-	}
 	switch {
 	case answer.StatusCode == http.StatusUnauthorized, answer.StatusCode == http.StatusForbidden:
 		return fail(KindUnauthorized, "registry %s refused %s (%s); check that the pull secret has credentials for it with "+
-			"the right to pull, and that the repository exists, as some registries answer so when it does not", host, asked, said)
-	case answer.StatusCode == http.StatusNotFound && asked != "/v2/":
-		return fail(KindNotFound, "registry %s does not have %s (%s); check that the release was pushed or mirrored there completely", host, asked, said)
+			"the right to pull, and that the repository exists, as some registries answer so when it does not", host, what, said)
+	case answer.StatusCode == http.StatusNotFound && what != handshake:
+		return fail(KindNotFound, "registry %s does not have %s (%s); check that the release was pushed or mirrored there completely", host, what, said)
 	default:
-		return fail(KindRegistry, "registry %s failed on %s (%s); look into the registry's own log", host, asked, said)
+		return fail(KindRegistry, "registry %s failed on %s (%s); look into the registry's own log", host, what, said)
 	}
 }
 

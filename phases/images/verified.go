@@ -40,7 +40,7 @@ func (r *repository) verified(ctx context.Context, body io.Reader, kind string, 
 		v.most = manifestBytes
 	}
 	v.broken = func(err error) error {
-		return failure(ctx, r.host, fmt.Errorf("reading %s, after %d bytes: %w", v.what, v.read, err))
+		return failure(ctx, r.host, fmt.Sprintf("%s, after %d of its bytes", v.what, v.read), err)
 	}
 	var err error
 	if v.hash, err = v1.Hasher(want.Algorithm); err != nil {
@@ -72,7 +72,10 @@ func (v *verified) Read(p []byte) (int, error) {
 
 func (v *verified) verdict() error {
 	got := v1.Hash{Algorithm: v.want.Algorithm, Hex: hex.EncodeToString(v.hash.Sum(nil))}
-	if got != v.want || v.size != sizeUnknown && v.read != v.size {
+	if got == v.want && v.size != sizeUnknown && v.read != v.size {
+		return fail(KindContent, "its manifest gives %d bytes to %s, which has %d; rebuild the image", v.size, v.what, v.read)
+	}
+	if got != v.want {
 		return fail(KindDigest, "registry %s serves %d bytes with the digest %s as %s; %s", v.host, v.read, got, v.what, repair)
 	}
 	return io.EOF
