@@ -2,15 +2,9 @@ package images
 
 import (
 	"bytes"
-	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -165,13 +159,15 @@ func TestPuller_tells_failures_apart_and_recovers_by_itself(t *testing.T) {
 	}{
 		{
 			"401 for the manifest", "/manifests/", answers(401, unauthorized),
-			KindUnauthorized, []string{"401", "who are you", "pull secret"},
+			KindUnauthorized,
+			[]string{"401", "who are you", "pull secret"},
 		},
 		{"401 at the door", "/v2/", answers(401, unauthorized), KindUnauthorized, []string{"401", "pull secret"}},
 		{"403 for a blob", "/blobs/", answers(403, ""), KindUnauthorized, []string{"403", "right to pull"}},
 		{
 			"404 for the manifest", "/manifests/", answers(404, `{"errors":[{"code":"MANIFEST_UNKNOWN","message":"m"}]}`),
-			KindNotFound, []string{"404", "MANIFEST_UNKNOWN", "pushed or mirrored"},
+			KindNotFound,
+			[]string{"404", "MANIFEST_UNKNOWN", "pushed or mirrored"},
 		},
 		{"404 for a blob", "/blobs/", answers(404, ""), KindNotFound, []string{"does not have blob sha256:", "pushed or mirrored"}},
 		{"404 for everything", "/v2/", answers(404, ""), KindRegistry, []string{"handshake", "404"}},
@@ -179,29 +175,35 @@ func TestPuller_tells_failures_apart_and_recovers_by_itself(t *testing.T) {
 		{"500", "/blobs/", answers(500, ""), KindRegistry, []string{"500 Internal Server Error", "registry's own log"}},
 		{
 			"another manifest", "/manifests/", answers(200, "{}"),
-			KindDigest, []string{"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", ref.Digest(), "tried again by itself"},
+			KindDigest,
+			[]string{"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", ref.Digest(), "tried again by itself"},
 		},
 		{
 			"an endless manifest", "/manifests/", answers(200, strings.Repeat(" ", manifestBytes+1)),
-			KindDigest, []string{"more than 4194304 bytes", ref.Digest()},
+			KindDigest,
+			[]string{"more than 4194304 bytes", ref.Digest()},
 		},
 		{"a blob cut short with a right length", "/blobs/", r.cuts, KindNetwork, []string{"unexpected EOF", "of its bytes"}},
 		{
 			"a blob cut short with a matching length", "/blobs/", r.lies(func(b []byte) []byte { return b[:len(b)-1] }),
-			KindDigest, []string{"serves", "bytes with the digest sha256:"},
+			KindDigest,
+			[]string{"serves", "bytes with the digest sha256:"},
 		},
 		{
 			"a blob with something behind it", "/blobs/", r.lies(func(b []byte) []byte { return append(b, 'x') }),
-			KindDigest, []string{"serves more than"},
+			KindDigest,
+			[]string{"serves more than"},
 		},
 		{
 			"another blob that is not a tar", "/blobs/", r.lies(func(b []byte) []byte { return bytes.Repeat([]byte("x"), len(b)) }),
-			KindDigest, []string{"as blob sha256:"},
+			KindDigest,
+			[]string{"as blob sha256:"},
 		},
 		{"another blob that is a bad provider", "/blobs/", answers(200, string(other)), KindDigest, nil},
 		{
 			"a connection dropped before any answer", "/manifests/", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-			KindNetwork, []string{"cannot be reached or broke"},
+			KindNetwork,
+			[]string{"cannot be reached or broke"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -351,79 +353,4 @@ type keys struct{ user, password string }
 
 func (k keys) Resolve(authn.Resource) (authn.Authenticator, error) {
 	return &authn.Basic{Username: k.user, Password: k.password}, nil
-}
-
-// remoteHost makes a registry on loopback look like one elsewhere.
-func remoteHost(t *testing.T, to string, roots *x509.CertPool) *http.Transport {
-	t.Helper()
-	transport := newTransport()
-	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, to)
-	}
-	transport.TLSClientConfig = &tls.Config{RootCAs: roots, ServerName: "example.com"}
-	t.Cleanup(transport.CloseIdleConnections)
-	return transport
-}
-
-func TestPuller_speaks_without_TLS_only_where_that_is_allowed(t *testing.T) {
-	r := newRegistry(t)
-	local := r.push(imageOf(t, profileAt(root+"/a", "a")))
-	for _, c := range []struct {
-		name, host string
-		insecure   []string
-		says       string // nothing: it works
-	}{
-		{"a name that is not listed", "registry.test:5000", nil, "HTTP response to HTTPS client"},
-		{"a name that is listed", "registry.test:5000", []string{"registry.test:5000"}, ""},
-		{"the same name on another port", "registry.test:5000", []string{"registry.test:5001", "registry.test"}, "HTTP response to HTTPS client"},
-		{"a private address that is not listed", "10.0.0.7:5000", nil, "--insecure-registry=10.0.0.7:5000"},
-		{"a private address that is listed", "10.0.0.7:5000", []string{"10.0.0.7:5000"}, ""},
-		{"any loopback address", "127.9.9.9:5000", nil, ""},
-		{"the loopback address of IPv6", "[::1]:5000", nil, ""},
-		{"localhost", "localhost:5000", nil, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			ref, err := ParseRef(c.host + "/" + local.Repository() + "@" + local.Digest())
-			must(t, err)
-			p := runPuller(t, Options{InsecureRegistries: c.insecure, Transport: remoteHost(t, r.host, nil)})
-			p.Want([]Ref{ref})
-			if c.says == "" {
-				p.ready(ref)
-				return
-			}
-			_, failure := p.failed(ref)
-			contains(t, failure, c.says)
-			if failure.Kind != KindNetwork {
-				t.Errorf("the kind is %s", failure.Kind)
-			}
-		})
-	}
-}
-
-func TestPuller_refuses_to_leave_TLS_by_a_redirect(t *testing.T) {
-	r := newRegistry(t)
-	local := r.push(imageOf(t, profileAt(root+"/a", "a")))
-	secure := httptest.NewTLSServer(r)
-	t.Cleanup(secure.Close)
-	address, err := url.Parse(secure.URL)
-	must(t, err)
-	roots := x509.NewCertPool()
-	roots.AddCert(secure.Certificate())
-	ref, err := ParseRef("example.com/" + local.Repository() + "@" + local.Digest())
-	must(t, err)
-
-	p := runPuller(t, Options{Transport: remoteHost(t, address.Host, roots)})
-	p.Want([]Ref{ref})
-	p.ready(ref)
-
-	r.breaks("/blobs/", func(w http.ResponseWriter, q *http.Request) {
-		http.Redirect(w, q, "http://"+r.host+"/secret?signature=hidden", http.StatusTemporaryRedirect)
-	})
-	p = runPuller(t, Options{Transport: remoteHost(t, address.Host, roots)})
-	p.Want([]Ref{ref})
-	_, failure := p.failed(ref)
-	contains(t, failure, "without TLS is not allowed", r.host)
-	if strings.Contains(failure.Error(), "hidden") {
-		t.Errorf("the message tells a signature: %v", failure)
-	}
 }
