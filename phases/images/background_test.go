@@ -184,7 +184,9 @@ func TestPuller_leaves_nothing_running_when_its_context_ends(t *testing.T) {
 	p := runPuller(t, Options{})
 	p.Want([]Ref{good, hung, gone})
 	p.ready(good)
-	p.failed(gone)
+	if _, err := p.failed(gone); err.Kind != KindNotFound {
+		t.Errorf("the kind is %s: %v", err.Kind, err)
+	}
 	<-hangs
 	p.stop()
 	r.stop()
@@ -203,7 +205,6 @@ func TestPuller_reads_a_decompression_bomb_in_bounded_memory(t *testing.T) {
 	zeros := strings.Repeat("\x00", 40<<20)
 	inside := r.push(imageOf(t, []entry{{name: root + "/a/metadata.yaml", data: zeros}}))
 	elsewhere := r.push(imageOf(t, joined([]entry{{name: "usr/bin/manager", data: zeros}}, profileAt(root+"/a", "a"))))
-	zeros = ""
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -233,15 +234,15 @@ func TestMounted_finds_the_image_when_it_is_mounted_later(t *testing.T) {
 	mount(t, dir, other, profileAt(root+"/a", "a"))
 	s.clock.Step(lastRetry)
 	state := s.await(ref, "the second failure", func(s State) bool { return s.Phase == Failed && s.Attempts == 2 })
-	if state.Err.(*Error).Kind != KindNotFound {
-		t.Errorf("the kind is %s", state.Err.(*Error).Kind)
+	if kind := errorOf(t, state).Kind; kind != KindNotFound {
+		t.Errorf("the kind is %s", kind)
 	}
 	contains(t, state.Err, string(ref), dir, RefFile, "strange (no image-ref", "mount-of-ffffffff")
 
 	mount(t, dir, ref, profileAt(root+"/a", "a")[:1])
 	s.clock.Step(lastRetry)
 	state = s.await(ref, "the third failure", func(s State) bool { return s.Phase == Failed && s.Attempts == 3 })
-	if e := state.Err.(*Error); !e.Terminal() || state.NextTry.IsZero() {
+	if e := errorOf(t, state); !e.Terminal() || state.NextTry.IsZero() {
 		t.Errorf("a half profile is not terminal or not looked at again: %+v", state)
 	}
 	mount(t, dir, ref, profileAt(root+"/a", "a"))

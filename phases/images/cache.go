@@ -71,9 +71,8 @@ func (c *cache) load(ref Ref) ([]Profile, error) {
 		return nil, nil
 	}
 	path := filepath.Join(c.dir, c.name(ref))
-	data, err := os.ReadFile(path)
-	if err != nil {
-		// Also a folder that cannot be read is no more than an image that is not there; storing it will tell.
+	data := readable(path)
+	if data == nil {
 		return nil, nil
 	}
 	profiles, err := decode(data)
@@ -84,6 +83,16 @@ func (c *cache) load(ref Ref) ([]Profile, error) {
 	now := time.Now()
 	_ = os.Chtimes(path, now, now)
 	return profiles, nil
+}
+
+// readable gives nil for a file that cannot be read: to load, that is no more than an image that is not there, and
+// storing it will tell what is wrong with the folder.
+func readable(path string) []byte {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 // store writes an image so that it is there completely or not at all, and makes room.

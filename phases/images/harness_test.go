@@ -277,11 +277,16 @@ func (r *running) failed(ref Ref) (State, *Error) {
 	if s.Phase != Failed {
 		r.t.Fatalf("the image is ready, with %d profiles, but should have failed", len(s.Image.Profiles))
 	}
+	return s, errorOf(r.t, s)
+}
+
+func errorOf(t *testing.T, s State) *Error {
+	t.Helper()
 	e, ok := errors.AsType[*Error](s.Err)
 	if !ok {
-		r.t.Fatalf("the error is a %T, not an *Error: %v", s.Err, s.Err)
+		t.Fatalf("the error is a %T, not an *Error: %v", s.Err, s.Err)
 	}
-	return s, e
+	return e
 }
 
 // mount lays out what a kubelet would mount of an image with these layers, with real files and links.

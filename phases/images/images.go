@@ -12,8 +12,9 @@ import (
 const (
 	// ManifestsFolder is the folder of an image that holds one folder per profile.
 	ManifestsFolder = "/capi-operator-manifests"
-	// MetadataFile and ManifestsFile are the two files that make a folder a profile.
-	MetadataFile  = "metadata.yaml"
+	// MetadataFile is the one of the two files of a profile that says for whom it is.
+	MetadataFile = "metadata.yaml"
+	// ManifestsFile is the one that holds the objects.
 	ManifestsFile = "manifests.yaml"
 )
 

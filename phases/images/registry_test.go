@@ -302,7 +302,7 @@ func TestPuller_recovers_when_a_registry_is_started_again(t *testing.T) {
 	p.Want([]Ref{ref})
 	for failures := 1; failures <= 9; failures++ {
 		s := p.await(ref, "one more failure", func(s State) bool { return s.Phase == Failed && s.Attempts == failures })
-		e := s.Err.(*Error)
+		e := errorOf(t, s)
 		if e.Kind != KindNetwork {
 			t.Fatalf("the kind is %s: %v", e.Kind, e)
 		}
@@ -330,7 +330,7 @@ func TestPuller_sends_credentials_and_its_name(t *testing.T) {
 			return false
 		}
 		w.Header().Set("WWW-Authenticate", "Basic realm=test")
-		w.WriteHeader(401)
+		w.WriteHeader(http.StatusUnauthorized)
 		return true
 	}
 	r.fault.Store(&fault)
