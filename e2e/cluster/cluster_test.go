@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -159,6 +160,44 @@ func TestMissingBinariesNameTheTargetThatBuildsThem(t *testing.T) {
 	_, err := cluster.Start(t.Context(), cluster.Options{Binaries: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "run make controlplane") {
 		t.Errorf("got %v, want the make target", err)
+	}
+}
+
+func TestAStartThatFailsSaysWhatTheLogsSayAndLeavesNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	programs := t.TempDir()
+	for _, name := range []string{"controlplane", "kwok"} {
+		if err := os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\necho $1: the disk is full\nexit 3\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := cluster.Start(t.Context(), cluster.Options{Binaries: programs})
+	if err == nil {
+		t.Fatal("it started")
+	}
+	for _, want := range []string{"ended by itself", "exit status 3", ": the disk is full"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("%v is left: %v", left, err)
+	}
+}
+
+func TestDefinitionsAreServedAndMayBeInstalledAgain(t *testing.T) {
+	c := shared(t)
+	if err := crds.Install(t.Context(), c.Config()); err != nil {
+		t.Fatal(err)
+	}
+	client := clientOf(t, c)
+	for _, crd := range crds.All() {
+		for _, version := range crd.Spec.Versions {
+			path := "/apis/" + crd.Spec.Group + "/" + version.Name + "/" + crd.Spec.Names.Plural
+			if err := client.RESTClient().Get().AbsPath(path).Do(t.Context()).Error(); version.Served && err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func (c *Cluster) boot(ctx context.Context, options Options) error {
 		return err
 	}
 	if options.ServiceCA {
-		c.service, err = c.startServiceCA()
+		c.service, err = c.startServiceCA(ctx)
 	}
 	return err
 }
@@ -152,14 +152,12 @@ func (c *Cluster) dead() error {
 	for _, p := range c.running {
 		select {
 		case <-p.exited:
-			return fmt.Errorf("%s ended by itself: %w", p.name, errors.Join(p.err, errEnded))
+			return fmt.Errorf("%s ended by itself: %s", p.name, p.cmd.ProcessState)
 		default:
 		}
 	}
 	return nil
 }
-
-var errEnded = errors.New("its log tells why")
 
 // eventually repeats an attempt until it succeeds, the context ends, a minute is
 // over or a component dies. Attempts get two seconds each: a kube-apiserver

@@ -48,7 +48,8 @@ type serviceCAItem struct {
 	kind, namespace, name string
 }
 
-func (c *Cluster) startServiceCA() (*serviceCA, error) {
+// startServiceCA outlives its context, which bounds the start of the cluster.
+func (c *Cluster) startServiceCA(ctx context.Context) (*serviceCA, error) {
 	cfg, err := c.ConfigFor("system:serviceaccount:openshift-service-ca:service-ca", administrators)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (c *Cluster) startServiceCA() (*serviceCA, error) {
 			return nil, fmt.Errorf("watching for the service CA: %w", err)
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	core.Start(ctx.Done())
 	definitions.Start(ctx.Done())
 	var worker sync.WaitGroup
