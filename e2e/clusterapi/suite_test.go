@@ -1,0 +1,156 @@
+// Package clusterapi_test is the end-to-end suite of the machine clusterapi: the
+// operator's binary against a real control plane and a real registry, seen from
+// outside only. It looks at what is stored in the cluster and at the audit log,
+// and never at the operator's insides.
+package clusterapi_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+// bin is what make build and make controlplane fill.
+const bin = "../../bin"
+
+// patience bounds every wait of the suite. All that is waited for takes seconds;
+// a busy machine may take longer.
+const patience = 60 * time.Second
+
+// env is the cluster and the registry of the whole suite; each spec begins with
+// begin, which empties the cluster. started are the spec's operators.
+var (
+	env     *harness.Environment
+	started []*harness.Operator
+)
+
+func TestClusterAPI(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "The machine clusterapi")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	ctrllog.SetLogger(klog.NewKlogr())
+	for _, needed := range []string{"capstan", "manifests-gen", "controlplane/controlplane", "controlplane/kwok"} {
+		_, err := os.Stat(filepath.Join(bin, needed))
+		Expect(err).NotTo(HaveOccurred(), "the suite runs what `make build controlplane` builds")
+	}
+	var err error
+	env, err = harness.Start(ctx, harness.Options{Bin: bin, ServiceCA: true})
+	Expect(err).NotTo(HaveOccurred())
+}, NodeTimeout(2*time.Minute))
+
+var _ = AfterSuite(func() {
+	if env != nil {
+		Expect(env.Stop()).To(Succeed())
+	}
+})
+
+var _ = AfterEach(func(ctx SpecContext) {
+	if CurrentSpecReport().Failed() {
+		tell(ctx)
+	}
+}, NodeTimeout(10*time.Second))
+
+// begin empties the cluster and sets up a world; the spec's operators are
+// stopped when it ends, and each must end with exit code 0.
+func begin(ctx context.Context, w harness.World) {
+	GinkgoHelper()
+	started = nil
+	DeferCleanup(func() {
+		for _, operator := range started {
+			Expect(operator.Stop()).To(Succeed())
+		}
+	})
+	Expect(env.Begin(ctx, w)).To(Succeed())
+}
+
+// operate starts an operator and waits for nothing.
+func operate(o harness.OperatorOptions) *harness.Operator {
+	GinkgoHelper()
+	operator, err := env.StartOperator(o)
+	Expect(err).NotTo(HaveOccurred())
+	started = append(started, operator)
+	return operator
+}
+
+// tell prints what an administrator would look at first.
+func tell(ctx context.Context) {
+	for _, operator := range started {
+		log, err := os.ReadFile(operator.Log)
+		lines := strings.SplitAfter(string(log), "\n")
+		GinkgoWriter.Printf("\nThe end of %s (%v):\n%s", operator.Log, err, strings.Join(lines[max(0, len(lines)-40):], ""))
+	}
+	v, err := harness.See(ctx, env.Client)
+	if err != nil {
+		GinkgoWriter.Println(err)
+	}
+	for name, object := range map[string]any{"ClusterOperator": v.ClusterOperator, "ClusterAPI": v.ClusterAPI} {
+		text, err := yaml.Marshal(object)
+		GinkgoWriter.Printf("\n%s (%v):\n%s", name, err, text)
+	}
+}
+
+// until waits for a view that satisfies all questions.
+func until(ctx context.Context, what string, questions ...func(harness.View) error) harness.View {
+	GinkgoHelper()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	v, err := env.Until(ctx, what, func(v harness.View) error {
+		for _, question := range questions {
+			if err := question(v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return v
+}
+
+// eventually repeats an attempt until it returns nil.
+func eventually(ctx context.Context, what string, attempt func(context.Context) error) {
+	GinkgoHelper()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	Expect(harness.Eventually(ctx, what, attempt)).To(Succeed())
+}
+
+// installed waits until a revision of at least this number is installed and
+// nothing older is listed.
+func installed(ctx context.Context, number int64) harness.View {
+	GinkgoHelper()
+	return until(ctx, fmt.Sprintf("revision %d to be installed", number), harness.Settled(number))
+}
+
+// says is the question whether a condition has a status and a reason, and a
+// message with all of these texts in it.
+func says(kind, status, reason string, texts ...string) func(harness.View) error {
+	return func(v harness.View) error {
+		c := v.Condition(kind)
+		if c == nil {
+			return fmt.Errorf("there is no condition %s", kind)
+		}
+		if string(c.Status) != status || c.Reason != reason {
+			return fmt.Errorf("condition %s is %s with reason %s, want %s with %s: %s", kind, c.Status, c.Reason, status, reason, c.Message)
+		}
+		for _, text := range texts {
+			if !strings.Contains(c.Message, text) {
+				return fmt.Errorf("the message of condition %s does not name %q: %s", kind, text, c.Message)
+			}
+		}
+		return nil
+	}
+}
