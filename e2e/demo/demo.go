@@ -51,10 +51,13 @@ func demonstrate(ctx context.Context, bin string) error {
 	err = d.play(ctx)
 	d.display.wipe()
 	stopped := d.stop()
-	if err != nil && ctx.Err() == nil {
-		return errors.Join(fmt.Errorf("%w\nThe logs are in %s: operator-1.log tells what the operator did", err, d.clusterDir()), stopped)
+	if err == nil || ctx.Err() != nil {
+		return errors.Join(err, stopped, claim.clear(reportFile))
 	}
-	return errors.Join(err, stopped, claim.clear(reportFile))
+	if d.operator != nil {
+		err = fmt.Errorf("%w\nThe operator's log is %s; the cluster's logs are beside it", err, d.operator.Log)
+	}
+	return errors.Join(err, stopped)
 }
 
 func (d *demonstration) clusterDir() string { return filepath.Join(d.dir, "cluster") }
@@ -158,7 +161,7 @@ func (d *demonstration) measure(ctx context.Context, started time.Time, mark clu
 		return effort{}, err
 	}
 	e := effort{
-		Seconds: v.Record.Since.Sub(started).Seconds(), Objects: objects,
+		Seconds: v.Record.Since.Sub(started).Round(time.Millisecond).Seconds(), Objects: objects,
 		Writes: len(requests.Writes()), Requests: len(requests),
 	}
 	d.display.step("revision %s is installed: %d objects in %.1f s, with %d requests of which %d writes",

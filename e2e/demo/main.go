@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
@@ -24,7 +26,10 @@ and ends the cluster. "up" installs and leaves it running; "down" ends that.
 `
 
 func main() {
+	// What client libraries say would break the display; what goes wrong is returned.
 	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	interrupted := ctx.Err() != nil

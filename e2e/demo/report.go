@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 
@@ -17,12 +19,20 @@ import (
 
 // report is bin/demo/report.json.
 type report struct {
-	State           string               `json:"state"`
-	CurrentRevision string               `json:"currentRevision"`
-	Platform        string               `json:"platform"`
-	Install         effort               `json:"install"`
-	Upgrade         effort               `json:"upgrade"`
-	Transitions     []harness.Transition `json:"transitions"`
+	State           string       `json:"state"`
+	CurrentRevision string       `json:"currentRevision"`
+	Platform        string       `json:"platform"`
+	Install         effort       `json:"install"`
+	Upgrade         effort       `json:"upgrade"`
+	Transitions     []transition `json:"transitions"`
+}
+
+// transition is one move of the machine, without its cause.
+type transition struct {
+	From  string    `json:"from"`
+	Event string    `json:"event"`
+	To    string    `json:"to"`
+	At    time.Time `json:"at"`
 }
 
 // effort is what an installation or an upgrade took. Requests and writes are
@@ -35,7 +45,11 @@ type effort struct {
 }
 
 func (r *report) take(v harness.View, path []harness.Transition) {
-	r.State, r.CurrentRevision, r.Platform, r.Transitions = v.Record.State, v.Current(), string(platform), path
+	r.State, r.CurrentRevision, r.Platform = v.Record.State, v.Current(), string(platform)
+	r.Transitions = nil
+	for _, t := range path {
+		r.Transitions = append(r.Transitions, transition{From: t.From, Event: t.Event, To: t.To, At: t.At})
+	}
 }
 
 func (r *report) write(path string) error {
@@ -71,7 +85,8 @@ func (d *demonstration) conclude() {
 		}
 	}
 	table.Flush()
-	fmt.Fprintf(table, "\nStep\tSeconds\tObjects\tWrites\tRequests\n")
+	d.display.say("")
+	fmt.Fprintln(table, "STEP\tSECONDS\tOBJECTS\tWRITES\tREQUESTS")
 	for _, row := range []struct {
 		name string
 		effort
@@ -80,11 +95,11 @@ func (d *demonstration) conclude() {
 	}
 	table.Flush()
 	d.display.say("\nThe way through the state diagram: %s", pathOf(d.report.Transitions))
-	d.display.say("The report is in %s", d.dir+"/"+reportFile)
+	d.display.say("The report is in %s", filepath.Join(d.dir, reportFile))
 }
 
 // pathOf is the states in the order in which they were entered.
-func pathOf(transitions []harness.Transition) string {
+func pathOf(transitions []transition) string {
 	if len(transitions) == 0 {
 		return "none"
 	}

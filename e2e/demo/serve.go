@@ -60,17 +60,14 @@ func (s state) write(dir string) error {
 }
 
 // serve runs the cluster, the registry and the operator until it is told to
-// stop; then it leaves nothing behind. After a failure its folder stays.
+// stop, in the folder that up has claimed for it; then it leaves nothing behind. After a failure its folder stays.
 func serve(ctx context.Context, bin string) error {
 	dir := filepath.Join(bin, upFolder)
-	claim, err := claimDir(dir)
+	claim, err := inherit(dir)
 	if err != nil {
 		return err
 	}
 	defer claim.release()
-	if err := claim.clear(serveLog); err != nil {
-		return err
-	}
 	stage, err := harness.Start(ctx, harness.Options{Bin: bin, Dir: filepath.Join(dir, "cluster")})
 	if err != nil {
 		return err

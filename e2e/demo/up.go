@@ -28,17 +28,21 @@ func up(ctx context.Context, bin string) error {
 	if err != nil {
 		return err
 	}
-	claim.release()
+	defer claim.release()
+	if err := claim.clear(); err != nil {
+		return err
+	}
 	d := newDisplay(os.Stdout)
 	d.now("building the provider images of release " + providers.ReleaseOne)
 	profiles, err := harness.Build(ctx, bin, providers.ReleaseOne)
 	if err != nil {
 		return err
 	}
-	server, err := detach(bin, dir)
+	server, err := detach(claim)
 	if err != nil {
 		return err
 	}
+	claim.release()
 	if err := server.follow(ctx, d, listed(versionsOf(profiles))); err != nil {
 		d.wipe()
 		if ctx.Err() != nil {
@@ -66,15 +70,20 @@ type server struct {
 }
 
 // detach starts the server in a session of its own, so that it outlives this
-// process and its terminal.
-func detach(bin, dir string) (*server, error) {
-	log, err := os.Create(filepath.Join(dir, serveLog))
+// process and its terminal, and hands the claim over to it.
+func detach(claim *claim) (*server, error) {
+	log, err := os.Create(filepath.Join(claim.dir, serveLog))
 	if err != nil {
 		return nil, fmt.Errorf("making a log: %w", err)
 	}
 	defer log.Close()
-	s := &server{dir: dir, command: exec.Command(filepath.Join(bin, filepath.Base(os.Args[0])), serveCommand), exited: make(chan struct{})}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	s := &server{dir: claim.dir, command: exec.Command(self, serveCommand), exited: make(chan struct{})}
 	s.command.Stdout, s.command.Stderr = log, log
+	s.command.ExtraFiles = []*os.File{claim.file}
 	s.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := s.command.Start(); err != nil {
 		return nil, fmt.Errorf("starting the server of the cluster: %w", err)
@@ -93,8 +102,8 @@ func (s *server) follow(ctx context.Context, d *display, components string) erro
 	go func() {
 		select {
 		case <-s.exited:
-			said, _ := os.ReadFile(filepath.Join(s.dir, serveLog))
-			cancel(fmt.Errorf("the server of the cluster has ended (%v): %s", s.err, bytes.TrimSpace(said)))
+			said, _ := os.ReadFile(filepath.Join(s.dir, serveLog)) // what cannot be read adds nothing
+			cancel(fmt.Errorf("the server of the cluster has ended (%v) %s", s.err, bytes.TrimSpace(said)))
 		case <-ctx.Done():
 		}
 	}()

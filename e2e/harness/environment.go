@@ -36,6 +36,8 @@ type Options struct {
 	// Dir is the cluster's folder, made when missing and never removed; empty
 	// means a temporary one.
 	Dir string
+	// ServiceCA plays OpenShift's service CA, which writes into what is installed.
+	ServiceCA bool
 }
 
 // Environment is a running cluster and registry, with nothing in the cluster
@@ -73,7 +75,7 @@ func Start(ctx context.Context, o Options) (_ *Environment, err error) {
 		return nil, err
 	}
 	e.Cluster, err = cluster.Start(ctx, cluster.Options{
-		Binaries: filepath.Join(bin, "controlplane"), Dir: o.Dir, CRDs: crds.All(),
+		Binaries: filepath.Join(bin, "controlplane"), Dir: o.Dir, CRDs: crds.All(), ServiceCA: o.ServiceCA,
 	})
 	if err != nil {
 		return nil, err

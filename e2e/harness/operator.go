@@ -1,8 +1,10 @@
 package harness
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -116,9 +118,19 @@ func (o *Operator) Context(parent context.Context) (context.Context, context.Can
 	go func() {
 		select {
 		case <-o.Exited():
-			cancel(fmt.Errorf("the operator has ended by itself (%v); see %s", o.Failure(), o.Log))
+			cancel(fmt.Errorf("the operator has ended by itself (%v), saying %q; see %s", o.Failure(), o.lastWords(), o.Log))
 		case <-ctx.Done():
 		}
 	}()
 	return ctx, func() { cancel(nil) }
+}
+
+// lastWords is the last line of the log.
+func (o *Operator) lastWords() string {
+	log, err := os.ReadFile(o.Log)
+	if err != nil {
+		return ""
+	}
+	log = bytes.TrimSpace(log)
+	return string(log[bytes.LastIndexByte(log, '\n')+1:])
 }

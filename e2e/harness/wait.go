@@ -23,12 +23,17 @@ func Eventually(ctx context.Context, what string, attempt func(context.Context) 
 		if err == nil {
 			return nil
 		}
-		if ctx.Err() == nil || last == nil {
+		// What fails because the context has ended tells nothing.
+		if ctx.Err() == nil {
 			last = err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s: %w: %w", what, context.Cause(ctx), last)
+			ended := fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
+			if last == nil {
+				return ended
+			}
+			return fmt.Errorf("%w; in the end %w", ended, last)
 		case <-ticker.C:
 		}
 	}
