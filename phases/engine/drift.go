@@ -14,7 +14,8 @@ import (
 type differ struct {
 	missing []missing        // wanted, but not in the set
 	extra   []fieldpath.Path // in the set, but not wanted any more
-	dots    []fieldpath.Path // entries of a map's own besides its fields, as creates leave them and applies do not
+	dots    []fieldpath.Path // entries of a map's own besides its fields, as creates book them and applies do not
+	blank   []fieldpath.Path // wanted empty and not in the set, as applies book it and creates do not
 }
 
 // missing is a wanted field that is not in a field set. For an item of a list, path is the list and item its content,
@@ -71,8 +72,13 @@ func (d *differ) field(path fieldpath.Path, owned *fieldpath.Set, element fieldp
 		}
 		d.walk(path, children, wanted, actual)
 	case member || deeper: // the whole value is ours
-	case empty(wanted) && empty(actual): // the server drops many empty values, and us with them
+	case empty(wanted) && empty(actual):
+		d.blank = append(d.blank, path)
 	default:
+		if _, isMap := wanted.(map[string]any); isMap && !empty(wanted) {
+			d.walk(path, &fieldpath.Set{}, wanted, actual) // names the very fields
+			return
+		}
 		d.missing = append(d.missing, missing{path: path})
 	}
 }

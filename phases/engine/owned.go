@@ -88,7 +88,8 @@ func fold(actual, payload *unstructured.Unstructured) ([]byte, error) {
 	if payload != nil {
 		d := differ{}
 		d.walk(nil, fields, payload.Object, actual.Object)
-		fields = fields.RecursiveDifference(fieldpath.NewSet(d.extra...)).Difference(fieldpath.NewSet(d.dots...))
+		fields = fields.RecursiveDifference(fieldpath.NewSet(d.extra...)).Difference(fieldpath.NewSet(d.dots...)).
+			Union(fieldpath.NewSet(d.blank...))
 	}
 	raw, err := fields.ToJSON()
 	if err != nil {

@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// The fields that our Apply entry covers on a settings object, and the same less what somebody else took.
+const (
+	allFields  = `{"f:data":{"f:a":{}},"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/owner":{},"f:capi-operator.openshift.io/revision":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
+	noData     = `{"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/owner":{},"f:capi-operator.openshift.io/revision":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
+	noRevision = `{"f:data":{"f:a":{}},"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/owner":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
+	onlyData   = `{"f:data":{"f:a":{}}}`
+	onlyExtra  = `{"f:data":{"f:x":{}}}`
+)
+
+func settings() *target {
+	obj := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": "settings", "namespace": "n"},
+		"data":     map[string]any{"a": "1"},
+	}}
+	return planOf(revisionOf(testNumber, obj), testOwner).targets[0]
+}
+
+// change is one thing that is different from the object as we applied it.
+type change func(*unstructured.Unstructured)
+
+func object(changes ...change) *unstructured.Unstructured {
+	obj := settings().payload.DeepCopy()
+	obj.SetUID("uid")
+	obj.SetResourceVersion("10")
+	entryOf(FieldManager, "Apply", allFields)(obj)
+	for _, c := range changes {
+		c(obj)
+	}
+	return obj
+}
+
+// entryIn replaces the managedFields entry of a manager and operation.
+func entryIn(version, manager, operation, fields string) change {
+	return func(obj *unstructured.Unstructured) {
+		var kept []metav1.ManagedFieldsEntry
+		for _, e := range obj.GetManagedFields() {
+			if e.Manager != manager || string(e.Operation) != operation {
+				kept = append(kept, e)
+			}
+		}
+		if fields != "" {
+			kept = append(kept, metav1.ManagedFieldsEntry{
+				Manager: manager, Operation: metav1.ManagedFieldsOperationType(operation), APIVersion: version,
+				FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+			})
+		}
+		obj.SetManagedFields(kept)
+	}
+}
+
+func entryOf(manager, operation, fields string) change {
+	return entryIn("v1", manager, operation, fields)
+}
+
+func annotated(key, value string) change {
+	return func(obj *unstructured.Unstructured) {
+		annotations := obj.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[key] = value
+		if value == "" {
+			delete(annotations, key)
+		}
+		obj.SetAnnotations(annotations)
+	}
+}
+
+func data(key, value string) change {
+	return func(obj *unstructured.Unstructured) { _ = unstructured.SetNestedField(obj.Object, value, "data", key) }
+}
+
+func controlledBy(kind, name string) change {
+	return func(obj *unstructured.Unstructured) {
+		yes := true
+		obj.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: kind, Name: name, UID: "other", Controller: &yes}})
+	}
+}
+
+func unlabelled(obj *unstructured.Unstructured) { obj.SetLabels(nil) }
+
+func foreignObject(obj *unstructured.Unstructured) {
+	unlabelled(obj)
+	obj.SetAnnotations(nil)
+	obj.SetManagedFields(nil)
+	entryOf("kubectl-create", "Update", onlyData)(obj)
+}
+
+func deleting(finalizers ...string) change {
+	return func(obj *unstructured.Unstructured) {
+		now := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+		obj.SetDeletionTimestamp(&now)
+		obj.SetFinalizers(finalizers)
+	}
+}
+
+func TestDecide(t *testing.T) {
+	type row struct {
+		name   string
+		actual *unstructured.Unstructured
+		adopt  bool
+		action Action
+		force  bool
+		says   string
+	}
+	rows := []row{
+		{"O1 absent", nil, false, Created, false, "does not exist"},
+		{"O4 unowned is a collision that names its writer", object(foreignObject), false, Collision, false, "kubectl-create"},
+		{"O4 unowned says how to go on", object(foreignObject), false, Collision, false, AdoptAnnotation},
+		{"O4 unowned is adopted by force when the manifest says so", object(foreignObject), true, Updated, true, "adopted"},
+		{"O7 a foreign controller is a collision", object(controlledBy("Deployment", "x")), false, Collision, false, "Deployment x"},
+		{"O7b a foreign controller is never adopted", object(foreignObject, controlledBy("Deployment", "x")), true, Collision, false, "Deployment x"},
+		{"another installation is never adopted", object(annotated(OwnerAnnotation, "other")), true, Collision, false, `"other"`},
+		{"O10 ours, equal", object(), false, Idle, false, ""},
+		{"O10 equal value co-owned by another", object(entryOf("kubectl", "Apply", onlyData)), false, Idle, false, ""},
+		{"O10 foreign extra field", object(data("x", "y"), entryOf("kubectl", "Update", onlyExtra)), false, Idle, false, ""},
+		{"O11 field removed by another", object(entryOf(FieldManager, "Apply", noData)), false, Updated, false, ".data"},
+		{"O11 field dropped from the manifest", object(entryOf(FieldManager, "Apply", strings.Replace(allFields, `"f:a":{}`, `"f:a":{},"f:b":{}`, 1))), false, Updated, false, ".data.b"},
+		{"O12 field taken by another", object(data("a", "2"), entryOf(FieldManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData)), false, Recovered, true, ".data.a was changed by kubectl-edit"},
+		{"O12 same value taken by another", object(entryOf(FieldManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData)), false, Recovered, true, "kubectl-edit"},
+		{"O12 no Apply entry, equal values", object(entryOf(FieldManager, "Apply", "")), false, Recovered, true, "managedFields"},
+		{"O12 no Apply entry, other value", object(entryOf(FieldManager, "Apply", ""), data("a", "2")), false, Recovered, true, ".data.a differs"},
+		{"O13 older number", object(annotated(RevisionAnnotation, "6")), false, Updated, false, "revision 6"},
+		{"O13 older number, field taken", object(annotated(RevisionAnnotation, "6"), entryOf(FieldManager, "Apply", noData), entryOf("x", "Update", onlyData)), false, Updated, true, "revision 6"},
+		{"O14 newer number", object(annotated(RevisionAnnotation, "8")), false, Progressed, false, "revision 8"},
+		{"O14 newer number with other content", object(annotated(RevisionAnnotation, "8"), data("a", "2")), false, Progressed, false, "revision 8"},
+		{"O14 newer number, wiped managedFields", object(annotated(RevisionAnnotation, "8"), entryOf(FieldManager, "Apply", "")), false, Progressed, false, ""},
+		{"O14 number raised by hand", object(annotated(RevisionAnnotation, "99"), entryOf(FieldManager, "Apply", noRevision), entryOf("kubectl", "Update", `{"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/revision":{}}}}`)), false, Recovered, true, "kubectl"},
+		{"O15 number that is none, identity ours", object(annotated(RevisionAnnotation, "abc")), false, Updated, false, "no revision number"},
+		{"O15 number that is none, identity foreign", object(annotated(RevisionAnnotation, "abc"), annotated(OwnerAnnotation, "other")), false, Collision, false, "other"},
+		{"number removed", object(annotated(RevisionAnnotation, "")), false, Updated, false, "no revision number"},
+		{"identity removed, number kept", object(annotated(OwnerAnnotation, "")), false, Updated, false, "owner"},
+		{"all marks removed, our field manager kept", object(unlabelled, annotated(OwnerAnnotation, ""), annotated(RevisionAnnotation, "")), false, Updated, false, ""},
+		{"label removed by another", object(unlabelled, entryOf(FieldManager, "Apply", strings.Replace(allFields, `,"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}`, "", 1))), false, Updated, false, ManagedByLabel},
+		{"O17 terminating", object(deleting("x/y")), false, Terminating, false, "x/y"},
+		{"O17 terminating and different", object(deleting(), data("a", "2")), false, Terminating, false, "03:04:05Z"},
+		{"O17 terminating and foreign", object(foreignObject, deleting()), false, Terminating, false, ""},
+		{"applied in another version", object(entryOf(FieldManager, "Apply", ""), entryIn("v0", FieldManager, "Apply", allFields)), false, Updated, false, "v0"},
+		{"garbled Apply entry", object(entryOf(FieldManager, "Apply", `{"nonsense":1}`)), false, Recovered, true, ""},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			target := settings()
+			target.adopt = row.adopt
+			var before *unstructured.Unstructured
+			if row.actual != nil {
+				before = row.actual.DeepCopy()
+			}
+			v := decide(target, row.actual, testNumber, testOwner)
+			if v.action != row.action || v.force != row.force || !strings.Contains(v.why, row.says) {
+				t.Errorf("got %s (force %t): %s; want %s (force %t): %s", v.action, v.force, v.why, row.action, row.force, row.says)
+			}
+			if (v.action == Collision) != (v.holder != "") {
+				t.Errorf("%s has holder %q", v.action, v.holder)
+			}
+			if before != nil && !equalObjects(before, row.actual) {
+				t.Error("the actual object was changed")
+			}
+		})
+	}
+}
+
+func equalObjects(a, b *unstructured.Unstructured) bool {
+	x, errX := a.MarshalJSON()
+	y, errY := b.MarshalJSON()
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+func TestDecide_a_stale_creation_entry_is_folded_before_the_apply_that_follows(t *testing.T) {
+	actual := object(annotated(RevisionAnnotation, "6"), entryOf(FieldManager, "Update", onlyExtra), data("x", "dropped"))
+	v := decide(settings(), actual, testNumber, testOwner)
+	if v.action != Updated || !v.fold || v.carries {
+		t.Fatalf("%s (fold %t): %s", v.action, v.fold, v.why)
+	}
+	after := folded(t, actual, nil)
+	own := ownershipOf(after)
+	if own.created != nil || !(missing{path: fieldpath.MakePathOrDie("data", "x")}).heldIn(own.applied) {
+		t.Errorf("the dropped field must stay ours, so that the apply removes it: %s", own.applied)
+	}
+}

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+)
+
+func TestNew_wants_to_know_who_it_is(t *testing.T) {
+	for _, cfg := range []Config{
+		{}, {REST: &rest.Config{}, Namespace: "n"}, {REST: &rest.Config{}, Owner: "o"}, {Namespace: "n", Owner: "o"},
+	} {
+		if _, err := New(cfg); err == nil {
+			t.Errorf("%+v was accepted", cfg)
+		}
+	}
+}
+
+func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	asked := make(chan string, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case asked <- r.URL.Path:
+		default:
+		}
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer server.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	e, err := New(Config{REST: &rest.Config{Host: server.URL, Transport: &http.Transport{DisableKeepAlives: true}}, Namespace: "n", Owner: testOwner})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- e.Run(ctx) }()
+	rev := revisionOf(1, made(t, "v1 Service")...)
+	e.Watch(rev)
+	<-asked
+	report, err := e.Apply(ctx, rev)
+	if err != nil || !report.Unknown() || report.Complete() || !strings.Contains(report.Blocked(), "not seen yet") {
+		t.Errorf("%v, %v", report, err)
+	}
+	pruned, err := e.Prune(ctx, rev)
+	if err != nil || pruned.Complete() || pruned.Blocked() == "" {
+		t.Errorf("%v, %v", pruned, err)
+	}
+	if err := e.Forget(ctx, rev, &PruneReport{}); err == nil {
+		t.Error("revisions were forgotten without being seen")
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func version(number, resourceVersion string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	u.SetName(number)
+	u.SetResourceVersion(resourceVersion)
+	return u
+}
+
+// watching is a store that counts how often the world was told.
+func watching() (*watched, *int) {
+	told := 0
+	e := &Engine{cfg: Config{Notify: func() { told++ }}, kicked: make(chan struct{}, 1)}
+	return &watched{e: e, gvk: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}}, &told
+}
+
+func (w *watched) versionOf(name string) string {
+	if obj := w.objects[types.NamespacedName{Name: name}]; obj != nil {
+		return obj.GetResourceVersion()
+	}
+	return ""
+}
+
+func TestWatched_never_goes_back_behind_our_own_write(t *testing.T) {
+	w, told := watching()
+	_ = w.Replace([]any{version("a", "5")}, "5")
+	w.keep(version("a", "9")) // our write
+	*told = 0
+	_ = w.Update(version("a", "7")) // what happened before it
+	_ = w.Update(version("a", "9")) // the echo of it
+	if w.versionOf("a") != "9" || *told != 0 {
+		t.Errorf("at %s, told %d times", w.versionOf("a"), *told)
+	}
+	_ = w.Delete(version("a", "8"))
+	if w.versionOf("a") != "9" || *told != 0 {
+		t.Errorf("an old deletion: at %q, told %d times", w.versionOf("a"), *told)
+	}
+	_ = w.Update(version("a", "10"))
+	if w.versionOf("a") != "10" || *told != 1 {
+		t.Errorf("a change: at %q, told %d times", w.versionOf("a"), *told)
+	}
+	_ = w.Delete(version("a", "11"))
+	if w.versionOf("a") != "" || *told != 2 {
+		t.Errorf("a deletion: at %q, told %d times", w.versionOf("a"), *told)
+	}
+}
+
+func TestWatched_a_list_keeps_only_what_is_newer_than_itself(t *testing.T) {
+	w, _ := watching()
+	for _, obj := range []*unstructured.Unstructured{version("deleted", "3"), version("written", "12"), version("changed", "4")} {
+		_ = w.Add(obj)
+	}
+	_ = w.Replace([]any{version("changed", "8"), version("new", "9")}, "10")
+	for name, want := range map[string]string{"deleted": "", "written": "12", "changed": "8", "new": "9"} {
+		if got := w.versionOf(name); got != want {
+			t.Errorf("%s is at %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
+	e := seeing(t)
+	target := settings()
+	w := &watched{e: e, gvk: target.key.GVK(), synced: true}
+	e.watches = map[schema.GroupVersionKind]*watched{target.key.GVK(): w}
+	rev := revisionOf(testNumber, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: "n"}, data: {a: "1"}}`))
+	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "does not exist") {
+		t.Errorf("absent: %s", got)
+	}
+	w.keep(object())
+	first := e.Look(rev)
+	if !first.Complete() {
+		t.Errorf("applied: %s", first)
+	}
+	before := e.plan(rev).targets[0].verdict
+	e.Look(rev)
+	if e.plan(rev).targets[0].verdict != before {
+		t.Error("the same object was decided on twice")
+	}
+	changed := object(data("a", "2"), entryOf(FieldManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData))
+	changed.SetResourceVersion("11")
+	w.keep(changed)
+	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "kubectl-edit") || got.Progress() != first.Progress() {
+		t.Errorf("changed: %s %s", got, got.Progress())
+	}
+}

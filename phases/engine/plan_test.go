@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func made(t *testing.T, kinds ...string) []*unstructured.Unstructured {
+	t.Helper()
+	var out []*unstructured.Unstructured
+	for i, kind := range kinds {
+		version, name, _ := strings.Cut(kind, " ")
+		out = append(out, parse(t, fmt.Sprintf(`{apiVersion: %s, kind: %s, metadata: {name: o%d}}`, version, name, i)))
+	}
+	return out
+}
+
+func TestPlanOf_waves_go_by_component_and_class(t *testing.T) {
+	rev := &Revision{Name: "r", Number: 1, Components: []Component{
+		{Name: "core", Objects: made(t, "example.com/v1 Thing", "admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration",
+			"apps/v1 Deployment", "v1 Service", "rbac.authorization.k8s.io/v1 ClusterRole",
+			"apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 Namespace", "apiextensions.openshift.io/v1alpha1 CompatibilityRequirement")},
+		{Name: "none"},
+		{Name: "aws", Objects: made(t, "policy/v1 PodDisruptionBudget", "v1 Pod", "batch/v1 Job", "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy")},
+	}}
+	rev.Components[2].Objects[0].SetName("other")
+	p := planOf(rev, testOwner)
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	var got []string
+	for _, w := range p.waves {
+		got = append(got, fmt.Sprintf("%d %s %s %d", w.number, w.component, w.class, len(w.targets)))
+	}
+	want := "1 core compatibility 1,2 core namespaces 1,3 core crds 1,4 core config 2,5 core workloads 1,6 core webhooks 1,7 core rest 1," +
+		"8 aws workloads 1,9 aws webhooks 1,10 aws rest 2"
+	if strings.Join(got, ",") != want {
+		t.Errorf("waves are %s\nwant %s", strings.Join(got, ","), want)
+	}
+	for _, w := range p.waves {
+		for _, target := range w.targets {
+			if p.waves[target.wave].number != w.number {
+				t.Errorf("%s thinks that it is in wave %d", target.key, target.wave)
+			}
+		}
+	}
+}
+
+func TestPlanOf_refuses_for_good_what_can_never_be_applied(t *testing.T) {
+	base := `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: n}}`
+	rows := map[string]struct {
+		objects []string
+		says    string
+	}{
+		"the same object twice":         {[]string{base, base}, "given twice, by component core and by component core"},
+		"the same object in 2 versions": {[]string{`{apiVersion: g/v1, kind: A, metadata: {name: a}}`, `{apiVersion: g/v1beta1, kind: A, metadata: {name: a}}`}, "given twice"},
+		"no name":                       {[]string{`{apiVersion: v1, kind: ConfigMap, metadata: {}}`}, "metadata.name is empty"},
+		"no kind":                       {[]string{`{apiVersion: v1, kind: "", metadata: {name: a}}`}, "kind is empty"},
+		"a list":                        {[]string{`{apiVersion: v1, kind: ConfigMapList, metadata: {name: a}, items: []}`}, "list"},
+		"a generated name":              {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, generateName: b}}`}, "metadata.generateName"},
+		"a finalizer":                   {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, finalizers: [b]}}`}, "metadata.finalizers"},
+		"an owner":                      {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, ownerReferences: [{name: b}]}}`}, "metadata.ownerReferences"},
+		"a resource version":            {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, resourceVersion: "1"}}`}, "metadata.resourceVersion"},
+		"our own annotation":            {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/revision: "1"}}}`}, RevisionAnnotation},
+	}
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			var objects []*unstructured.Unstructured
+			for _, text := range row.objects {
+				u := &unstructured.Unstructured{Object: content(t, text).Object}
+				objects = append(objects, u)
+			}
+			err := planOf(revisionOf(1, objects...), testOwner).err
+			var final interface{ Terminal() bool }
+			if !errors.As(err, &final) || !final.Terminal() || !strings.Contains(err.Error(), row.says) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	if err := planOf(revisionOf(0), testOwner).err; err == nil {
+		t.Error("number 0 was accepted")
+	}
+}
+
+func TestPlanOf_leaves_unmanaged_CRDs_out(t *testing.T) {
+	rev := revisionOf(1, made(t, "apiextensions.k8s.io/v1 CustomResourceDefinition", "apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 Namespace")...)
+	rev.Unmanaged = []string{"o0", "o2"}
+	p := planOf(rev, testOwner)
+	if len(p.targets) != 2 || p.targets[0].key.Kind != "Namespace" || p.targets[1].key.Name != "o1" {
+		t.Errorf("%v", p.targets)
+	}
+}
+
+func TestPayloadOf(t *testing.T) {
+	rows := []struct{ name, manifest, payload string }{
+		{
+			"stamps, and drops status, nulls and timestamps",
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, creationTimestamp: null}, spec: {template: {metadata: {creationTimestamp: null}, spec: {list: [{a: null, b: 1}, null]}}}, status: {x: y}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {metadata: {}, spec: {list: [{b: 1}, null]}}}}`,
+		},
+		{
+			"keeps the label and the annotations of the manifest",
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {capi-operator.openshift.io/managed-by: core, a: b}, annotations: {c: d}}}`,
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {a: b}, annotations: {c: d}}}`,
+		},
+		{
+			"encodes the text of a Secret",
+			`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: eA==, b: eQ==}, stringData: {a: z}}`,
+			`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: eg==, b: eQ==}}`,
+		},
+		{
+			"leaves the rules of an aggregated ClusterRole to the one who adds them up",
+			`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {x: y}, rules: []}`,
+			`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {x: y}}`,
+		},
+		{
+			"keeps a CA bundle that nobody else injects",
+			`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a}, webhooks: [{clientConfig: {caBundle: x}}]}`,
+			`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a}, webhooks: [{clientConfig: {caBundle: x}}]}`,
+		},
+		{
+			"drops the CA bundles of webhooks that are injected",
+			`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}, webhooks: [{clientConfig: {caBundle: x, service: y}}, {clientConfig: {}}]}`,
+			`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}, webhooks: [{clientConfig: {service: y}}, {clientConfig: {}}]}`,
+		},
+		{
+			"drops the CA bundle of a CRD that is injected",
+			`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a, annotations: {cert-manager.io/inject-ca-from: x/y}}, spec: {conversion: {webhook: {clientConfig: {caBundle: x, service: s}}}}}`,
+			`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a, annotations: {cert-manager.io/inject-ca-from: x/y}}, spec: {conversion: {webhook: {clientConfig: {service: s}}}}}`,
+		},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			manifest := parse(t, row.manifest)
+			before := manifest.DeepCopy()
+			want := parse(t, row.payload)
+			labels, annotations := want.GetLabels(), want.GetAnnotations()
+			if labels == nil {
+				labels = map[string]string{}
+			}
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			labels[ManagedByLabel], annotations[RevisionAnnotation], annotations[OwnerAnnotation] = "core", "3", testOwner
+			want.SetLabels(labels)
+			want.SetAnnotations(annotations)
+			got := payloadOf(manifest, "core", testOwner, 3)
+			if !equalObjects(got, want) {
+				t.Errorf("got  %v\nwant %v", got.Object, want.Object)
+			}
+			if !equalObjects(before, manifest) {
+				t.Error("the manifest was changed")
+			}
+		})
+	}
+}

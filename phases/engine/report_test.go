@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var deploymentKey = Key{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "n", Name: "d"}
+
+func reportOf(waves ...[]*Object) *Report {
+	r := &Report{Revision: "rev", Number: 1}
+	for i, objects := range waves {
+		r.Waves = append(r.Waves, &Wave{Number: i + 1, Name: "config", Component: "core", Objects: objects})
+	}
+	return r
+}
+
+func one(name string, action Action, p Probe) *Object {
+	return &Object{Key: Key{Version: "v1", Kind: "ConfigMap", Namespace: "n", Name: name}, Component: "core", Action: action, Why: "why", Probe: p}
+}
+
+func fault(name string, err error) *Object {
+	o := one(name, Failed, Probe{})
+	o.Err = &ObjectError{Key: o.Key, Component: "core", Verb: "creating", Err: err}
+	return o
+}
+
+var (
+	invalid   = apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "x", nil)
+	forbidden = apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no"))
+)
+
+func TestReport_counts(t *testing.T) {
+	done := one("a", Idle, passed)
+	older := one("o", Progressed, failing("down"))
+	older.older = true
+	rows := []struct {
+		name                       string
+		report                     *Report
+		complete, applied, unknown bool
+		wave                       int
+	}{
+		{"nothing to do", reportOf(), true, true, false, 0},
+		{"all done", reportOf([]*Object{done}, []*Object{one("b", Created, passed)}), true, true, false, 2},
+		{"a probe that fails", reportOf([]*Object{done}, []*Object{one("b", Idle, failing("down"))}), false, true, false, 2},
+		{"a probe that does not know", reportOf([]*Object{one("b", Updated, unknown("?"))}, []*Object{done}), false, true, false, 1},
+		{"a collision", reportOf([]*Object{one("b", Collision, passed)}), false, false, false, 1},
+		{"a deletion", reportOf([]*Object{one("b", Terminating, passed)}), false, false, false, 1},
+		{"not seen", reportOf([]*Object{one("b", Unknown, Probe{})}), false, false, true, 1},
+		{"taken over by a newer revision", reportOf([]*Object{older}), true, true, false, 1},
+		{"newest, but somebody else is newer and down", reportOf([]*Object{one("b", Progressed, failing("down"))}), false, true, false, 1},
+	}
+	for _, row := range rows {
+		r := row.report
+		if r.Complete() != row.complete || r.Applied() != row.applied || r.Unknown() != row.unknown || r.Wave() != row.wave {
+			t.Errorf("%s: complete %t, applied %t, unknown %t, wave %d", row.name, r.Complete(), r.Applied(), r.Unknown(), r.Wave())
+		}
+		if (r.Blocked() == "") != row.complete {
+			t.Errorf("%s: blocked by %q", row.name, r.Blocked())
+		}
+	}
+}
+
+func TestReport_Blocked_names_the_most_useful_cause_of_the_first_open_wave(t *testing.T) {
+	down := one("x", Idle, failing("0/1 updated replicas available"))
+	down.Key = deploymentKey
+	rows := []struct {
+		name    string
+		objects []*Object
+		says    string
+	}{
+		{"a probe", []*Object{one("a", Idle, passed), down}, "wave 1/2 (config of core) waits for Deployment n/d: 0/1 updated replicas available"},
+		{"the turn of others", []*Object{one("a", Pending, Probe{})}, "wave 1/2 (config of core) waits for ConfigMap n/a: why"},
+		{"a failing probe before one that does not know", []*Object{one("a", Idle, unknown("?")), down}, "Deployment n/d: 0/1 updated replicas available (and 1 more)"},
+		{"an error before a probe", []*Object{down, fault("b", forbidden)}, "wave 1/2 (config of core) fails: creating ConfigMap n/b of core: "},
+		{"a collision before an error", []*Object{fault("b", forbidden), one("c", Collision, passed)}, "ConfigMap n/c: why (and 1 more)"},
+		{"a refusal before everything", []*Object{one("c", Collision, passed), fault("a", forbidden), fault("b", invalid), down}, "creating ConfigMap n/b of core"},
+	}
+	for _, row := range rows {
+		got := reportOf(row.objects, []*Object{fault("z", invalid)}).Blocked()
+		if !strings.Contains(got, row.says) {
+			t.Errorf("%s: %q does not say %q", row.name, got, row.says)
+		}
+	}
+}
+
+func TestReport_Blocked_is_at_most_1_KiB(t *testing.T) {
+	long := fault("a", errors.New(strings.Repeat("ü", 4000)))
+	got := reportOf([]*Object{long, one("b", Pending, Probe{})}).Blocked()
+	if len(got) > 1024 || !strings.HasSuffix(got, "… (and 1 more)") || strings.ContainsRune(got, '�') {
+		t.Errorf("%d bytes: %q", len(got), got[len(got)-40:])
+	}
+	r := reportOf()
+	r.fault = errors.New(strings.Repeat("x", 4000))
+	if got := r.Blocked(); len(got) > 1024 {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+func TestReport_Err_is_for_good_when_one_refusal_is(t *testing.T) {
+	rows := []struct {
+		name    string
+		objects []*Object
+		any     bool
+		final   bool
+	}{
+		{"no failure", []*Object{one("a", Collision, passed), one("b", Idle, unknown("?"))}, false, false},
+		{"failures that may heal", []*Object{fault("a", forbidden), fault("b", errors.New("timeout"))}, true, false},
+		{"one that does not", []*Object{fault("a", forbidden), fault("b", invalid)}, true, true},
+	}
+	for _, row := range rows {
+		err := reportOf(row.objects).Err()
+		var final interface{ Terminal() bool }
+		if (err != nil) != row.any || err != nil && (!errors.As(fmt.Errorf("applying: %w", err), &final) || final.Terminal() != row.final) {
+			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	resource := schema.GroupResource{Resource: "things"}
+	rows := []struct {
+		err     error
+		refused bool
+	}{
+		{invalid, true},
+		{apierrors.NewBadRequest("strict decoding error"), true},
+		{apierrors.NewRequestEntityTooLargeError("big"), true},
+		{apierrors.NewMethodNotSupported(resource, "create"), true},
+		{&ScopeError{}, true},
+		{apierrors.NewInternalError(errors.New("failed to create typed patch object (/; v1, Kind=X): .spec.y: field not declared in schema")), true},
+		{fmt.Errorf("wrapped: %w", invalid), true},
+		{forbidden, false},
+		{apierrors.NewNotFound(resource, "ns"), false},
+		{apierrors.NewConflict(resource, "x", nil), false},
+		{apierrors.NewTooManyRequests("later", 3), false},
+		{apierrors.NewInternalError(errors.New("failed calling webhook: connection refused")), false},
+		{&apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonInvalid, Message: `admission webhook "w" denied the request: not now`}}, false},
+		{&NoKindError{Kind: "X"}, false},
+		{errors.New("dial tcp: refused"), false},
+	}
+	for _, row := range rows {
+		if got := refused(row.err); got != row.refused {
+			t.Errorf("%v: refused %t", row.err, got)
+		}
+	}
+}
+
+func TestHoldOff_is_what_the_server_asks_for(t *testing.T) {
+	busy := apierrors.NewTooManyRequests("later", 3)
+	if got := holdOff(fmt.Errorf("x: %w", busy)).Seconds(); got != 3 {
+		t.Errorf("%v s", got)
+	}
+	starting := &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonServiceUnavailable, Code: 503, Details: &metav1.StatusDetails{RetryAfterSeconds: 5}}}
+	if got := holdOff(starting).Seconds(); got != 5 {
+		t.Errorf("%v s", got)
+	}
+	if got := holdOff(forbidden); got != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestReport_String_shows_what_is_not_right(t *testing.T) {
+	got := reportOf([]*Object{one("a", Idle, passed), one("b", Collision, passed)}, []*Object{one("c", Recovered, passed)}).String()
+	for _, says := range []string{"revision rev: 2/3 objects, wave 1/2", "wave 1: config of core", "Collision   waits for ConfigMap n/b: why", "Recovered   ConfigMap n/c: why"} {
+		if !strings.Contains(got, says) {
+			t.Errorf("%q is not in\n%s", says, got)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const (
+	testOwner  = "clusterapi/cluster"
+	testNumber = 7
+)
+
+// sample is a manifest and what a kube-apiserver 1.36 made of it: after a POST by us, after the create was recorded
+// and applied once more, and after an edit by somebody else.
+type sample struct {
+	target                   *target
+	created, applied, edited *unstructured.Unstructured
+}
+
+func samples(t *testing.T) map[string]sample {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("want ten samples, got %v, %v", files, err)
+	}
+	all := map[string]sample{}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stages map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &stages); err != nil {
+			t.Fatal(err)
+		}
+		stage := func(name string) *unstructured.Unstructured {
+			u := &unstructured.Unstructured{}
+			if err := u.UnmarshalJSON(stages[name]); err != nil {
+				t.Fatalf("%s: %s: %v", file, name, err)
+			}
+			return u
+		}
+		p := planOf(revisionOf(testNumber, stage("manifest")), testOwner)
+		if p.err != nil {
+			t.Fatal(p.err)
+		}
+		all[strings.TrimSuffix(filepath.Base(file), ".json")] = sample{p.targets[0], stage("created"), stage("applied"), stage("edited")}
+	}
+	return all
+}
+
+func revisionOf(number int64, objects ...*unstructured.Unstructured) *Revision {
+	return &Revision{Name: "rev", Number: number, ContentID: "content", Components: []Component{{Name: "core", Objects: objects}}}
+}
+
+// folded is the object after the server took our patch.
+func folded(t *testing.T, actual, payload *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	raw, err := fold(actual, payload)
+	if err != nil || raw == nil {
+		t.Fatalf("fold gave %q, %v", raw, err)
+	}
+	var patch []struct {
+		Path  string
+		Value json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &patch); err != nil {
+		t.Fatal(err)
+	}
+	var entries []metav1.ManagedFieldsEntry
+	if err := json.Unmarshal(patch[0].Value, &entries); err != nil {
+		t.Fatal(err)
+	}
+	out := actual.DeepCopy()
+	out.SetManagedFields(entries)
+	return out
+}
+
+func TestSamples_what_was_applied_is_idle(t *testing.T) {
+	for name, s := range samples(t) {
+		if v := decide(s.target, s.applied, testNumber, testOwner); v.action != Idle || v.fold || !v.carries {
+			t.Errorf("%s: %s: %s", name, v.action, v.why)
+		}
+	}
+}
+
+func TestSamples_a_creation_has_to_be_recorded_and_is_idle_then(t *testing.T) {
+	for name, s := range samples(t) {
+		v := decide(s.target, s.created, testNumber, testOwner)
+		if v.action != Updated || !v.fold || v.force {
+			t.Errorf("%s: after the create: %s: %s", name, v.action, v.why)
+		}
+		recorded := folded(t, s.created, s.target.payload)
+		if v := decide(s.target, recorded, testNumber, testOwner); v.action != Idle {
+			t.Errorf("%s: after it was recorded: %s: %s", name, v.action, v.why)
+		}
+		// What we record ourselves is what the server itself books on an apply.
+		ours, theirs := ownershipOf(recorded).applied, ownershipOf(s.applied).applied
+		if !ours.Equals(theirs) {
+			t.Errorf("%s: recorded %s\nbut an apply books %s", name, ours, theirs)
+		}
+	}
+}
+
+func TestSamples_an_edit_by_somebody_else_is_recovered_and_names_them(t *testing.T) {
+	for name, s := range samples(t) {
+		v := decide(s.target, s.edited, testNumber, testOwner)
+		if v.action != Recovered || !v.force || !strings.Contains(v.why, "kubectl-edit") {
+			t.Errorf("%s: %s: %s", name, v.action, v.why)
+		}
+	}
+}
+
+func TestSamples_wiped_managed_fields_are_recovered_whatever_the_values(t *testing.T) {
+	for name, s := range samples(t) {
+		for stage, obj := range map[string]*unstructured.Unstructured{"applied": s.applied, "edited": s.edited} {
+			wiped := obj.DeepCopy()
+			wiped.SetManagedFields(nil)
+			v := decide(s.target, wiped, testNumber, testOwner)
+			if v.action != Recovered || !v.force {
+				t.Errorf("%s: %s: %s: %s", name, stage, v.action, v.why)
+			}
+			// By value alone nobody can tell an empty selector from one that somebody filled.
+			if differs := strings.Contains(v.why, "differs"); differs != (stage == "edited") && name != "networkpolicy" {
+				t.Errorf("%s: %s: %s", name, stage, v.why)
+			}
+		}
+	}
+}
+
+func TestSamples_an_older_revision_is_raised_and_a_newer_one_left_alone(t *testing.T) {
+	for name, s := range samples(t) {
+		if v := decide(s.target, s.applied, testNumber+1, testOwner); v.action != Updated || v.carries || v.force {
+			t.Errorf("%s: to a newer revision: %s: %s", name, v.action, v.why)
+		}
+		if v := decide(s.target, s.applied, testNumber-1, testOwner); v.action != Progressed {
+			t.Errorf("%s: to an older revision: %s: %s", name, v.action, v.why)
+		}
+	}
+}
+
+func TestSamples_a_dropped_field_is_removed_under_the_same_number(t *testing.T) {
+	s := samples(t)["deployment"]
+	manifest := s.target.payload.DeepCopy()
+	unstructured.RemoveNestedField(manifest.Object, "spec", "template", "spec", "volumes")
+	v := decide(&target{payload: manifest}, s.applied, testNumber, testOwner)
+	if v.action != Updated || v.force || !strings.Contains(v.why, "volumes") {
+		t.Errorf("%s: %s", v.action, v.why)
+	}
+}
+
+func TestSamples_an_added_field_that_nobody_holds_needs_no_force(t *testing.T) {
+	s := samples(t)["deployment"]
+	manifest := s.target.payload.DeepCopy()
+	if err := unstructured.SetNestedField(manifest.Object, int64(5), "spec", "minReadySeconds"); err != nil {
+		t.Fatal(err)
+	}
+	if v := decide(&target{payload: manifest}, s.applied, testNumber, testOwner); v.action != Updated || v.force {
+		t.Errorf("%s: %s", v.action, v.why)
+	}
+}
+
+func TestSamples_a_changed_value_of_our_own_is_updated(t *testing.T) {
+	s := samples(t)["configmap"]
+	manifest := s.target.payload.DeepCopy()
+	if err := unstructured.SetNestedField(manifest.Object, "other", "data", "a"); err != nil {
+		t.Fatal(err)
+	}
+	v := decide(&target{payload: manifest}, s.applied, testNumber, testOwner)
+	if v.action != Updated || v.why != ".data.a differs" {
+		t.Errorf("%s: %s", v.action, v.why)
+	}
+}
