@@ -62,37 +62,40 @@ func encodeSecret(body map[string]any) {
 	body["data"] = data
 }
 
-// dropBundles removes every caBundle under a clientConfig or under spec, wherever a kind keeps it.
+// dropBundles removes the CA bundles from where their kind keeps them.
 func dropBundles(body map[string]any) map[string]any {
 	switch body["kind"] {
 	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
 		hooks, _ := body["webhooks"].([]any)
-		changed := make([]any, len(hooks))
-		for i, hook := range hooks {
-			changed[i] = without(hook, "clientConfig", "caBundle")
+		bare := make([]any, 0, len(hooks))
+		for _, hook := range hooks {
+			if h, isMap := hook.(map[string]any); isMap {
+				hook = without(h, "clientConfig", "caBundle")
+			}
+			bare = append(bare, hook)
 		}
 		if hooks != nil {
-			body["webhooks"] = changed
+			body["webhooks"] = bare
 		}
 	case "CustomResourceDefinition":
-		body = without(body, "spec", "conversion", "webhook", "clientConfig", "caBundle").(map[string]any)
+		return without(body, "spec", "conversion", "webhook", "clientConfig", "caBundle")
 	case "APIService":
-		body = without(body, "spec", "caBundle").(map[string]any)
+		return without(body, "spec", "caBundle")
 	}
 	return body
 }
 
-// without is v less the field at path; only the maps on the path are copied.
-func without(v any, path ...string) any {
-	m, isMap := v.(map[string]any)
-	if _, there := m[path[0]]; !isMap || !there {
-		return v
+// without is m less the field at path; only the maps on the path are copied.
+func without(m map[string]any, path ...string) map[string]any {
+	child, deeper := m[path[0]].(map[string]any)
+	if len(path) > 1 && !deeper {
+		return m
 	}
 	out := shallow(m)
 	if len(path) == 1 {
 		delete(out, path[0])
 	} else {
-		out[path[0]] = without(m[path[0]], path[1:]...)
+		out[path[0]] = without(child, path[1:]...)
 	}
 	return out
 }

@@ -54,7 +54,7 @@ func entryIn(version, manager, operation, fields string) change {
 		if fields != "" {
 			kept = append(kept, metav1.ManagedFieldsEntry{
 				Manager: manager, Operation: metav1.ManagedFieldsOperationType(operation), APIVersion: version,
-				FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+				FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
 			})
 		}
 		obj.SetManagedFields(kept)
@@ -107,16 +107,17 @@ func deleting(finalizers ...string) change {
 	}
 }
 
-func TestDecide(t *testing.T) {
-	type row struct {
-		name   string
-		actual *unstructured.Unstructured
-		adopt  bool
-		action Action
-		force  bool
-		says   string
-	}
-	rows := []row{
+type decision struct {
+	name   string
+	actual *unstructured.Unstructured
+	adopt  bool
+	action Action
+	force  bool
+	says   string
+}
+
+func decisions() []decision {
+	return []decision{
 		{"O1 absent", nil, false, Created, false, "does not exist"},
 		{"O4 unowned is a collision that names its writer", object(foreignObject), false, Collision, false, "kubectl-create"},
 		{"O4 unowned says how to go on", object(foreignObject), false, Collision, false, AdoptAnnotation},
@@ -151,7 +152,10 @@ func TestDecide(t *testing.T) {
 		{"applied in another version", object(entryOf(FieldManager, "Apply", ""), entryIn("v0", FieldManager, "Apply", allFields)), false, Updated, false, "v0"},
 		{"garbled Apply entry", object(entryOf(FieldManager, "Apply", `{"nonsense":1}`)), false, Recovered, true, ""},
 	}
-	for _, row := range rows {
+}
+
+func TestDecide(t *testing.T) {
+	for _, row := range decisions() {
 		t.Run(row.name, func(t *testing.T) {
 			target := settings()
 			target.adopt = row.adopt

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -147,8 +148,8 @@ func TestSameContent_refuses_for_good_to_use_a_number_twice(t *testing.T) {
 	if !found {
 		t.Fatal("the inventory is not seen")
 	}
-	err, isRevisionError := sameContent(s, revisionOf(3)).(*RevisionError)
-	if !isRevisionError || !err.Terminal() || !strings.Contains(err.Error(), "content old") {
+	var err *RevisionError
+	if !errors.As(sameContent(s, revisionOf(3)), &err) || !err.Terminal() || !strings.Contains(err.Error(), "content old") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -66,7 +65,7 @@ func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 		return nil
 	}
 	fields := &fieldpath.Set{}
-	if err := fields.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+	if err := fields.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {
 		return nil
 	}
 	return fields
@@ -103,7 +102,7 @@ func fold(actual, payload *unstructured.Unstructured) ([]byte, error) {
 		} else if folded == nil {
 			folded = &metav1.ManagedFieldsEntry{
 				Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: entry.APIVersion,
-				Time: entry.Time, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: raw},
+				Time: entry.Time, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(raw)),
 			}
 		}
 	}

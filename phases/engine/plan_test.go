@@ -138,16 +138,11 @@ func TestPayloadOf(t *testing.T) {
 			manifest := parse(t, row.manifest)
 			before := manifest.DeepCopy()
 			want := parse(t, row.payload)
-			labels, annotations := want.GetLabels(), want.GetAnnotations()
-			if labels == nil {
-				labels = map[string]string{}
+			annotated(RevisionAnnotation, "3")(want)
+			annotated(OwnerAnnotation, testOwner)(want)
+			if err := unstructured.SetNestedField(want.Object, "core", "metadata", "labels", ManagedByLabel); err != nil {
+				t.Fatal(err)
 			}
-			if annotations == nil {
-				annotations = map[string]string{}
-			}
-			labels[ManagedByLabel], annotations[RevisionAnnotation], annotations[OwnerAnnotation] = "core", "3", testOwner
-			want.SetLabels(labels)
-			want.SetAnnotations(annotations)
 			got := payloadOf(manifest, "core", testOwner, 3)
 			if !equalObjects(got, want) {
 				t.Errorf("got  %v\nwant %v", got.Object, want.Object)

@@ -28,6 +28,7 @@ var passed = Probe{Answer: AnswerTrue}
 func unknown(format string, args ...any) Probe {
 	return Probe{AnswerUnknown, fmt.Sprintf(format, args...)}
 }
+
 func failing(format string, args ...any) Probe {
 	return Probe{AnswerFalse, fmt.Sprintf(format, args...)}
 }

@@ -134,7 +134,7 @@ func TestRefused(t *testing.T) {
 		{apierrors.NewRequestEntityTooLargeError("big"), true},
 		{apierrors.NewMethodNotSupported(resource, "create"), true},
 		{&ScopeError{}, true},
-		{apierrors.NewInternalError(errors.New("failed to create typed patch object (/; v1, Kind=X): .spec.y: field not declared in schema")), true},
+		{&apierrors.StatusError{ErrStatus: metav1.Status{Code: 500, Message: "failed to create typed patch object (/; v1, Kind=X): .spec.y: field not declared in schema"}}, true},
 		{fmt.Errorf("wrapped: %w", invalid), true},
 		{forbidden, false},
 		{apierrors.NewNotFound(resource, "ns"), false},

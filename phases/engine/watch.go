@@ -46,7 +46,7 @@ func (w *watched) start(ctx context.Context, namespace, selector string) {
 			return events, w.heard(ctx, err)
 		},
 	}
-	log := klog.Logger(w.e.cfg.Log.V(2))
+	log := w.e.cfg.Log.V(2)
 	reflector := cache.NewReflectorWithOptions(
 		cache.ToListWatcherWithWatchListSemantics(lister, w.e.dynamic), &unstructured.Unstructured{}, w,
 		cache.ReflectorOptions{Logger: &log, Name: "engine", TypeDescription: w.gvk.String()},

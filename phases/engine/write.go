@@ -23,7 +23,7 @@ const (
 func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 	ctx, cancel := context.WithTimeout(ctx, attempts*writeTimeout)
 	defer cancel()
-	if (j.resource.namespaced) != (j.t.key.Namespace != "") {
+	if j.resource.namespaced != (j.t.key.Namespace != "") {
 		return &ScopeError{Namespaced: j.resource.namespaced}
 	}
 	if j.ask {
