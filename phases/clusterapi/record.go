@@ -40,6 +40,9 @@ type Store struct {
 	// Describe derives the conditions from the record and the facts.
 	Describe func(machine.Record, guards.Facts) []Condition
 
+	// wroteDetail is when this store wrote last.
+	wroteDetail time.Time
+
 	mu sync.Mutex
 	// written is the newest ClusterOperator this store has seen: its own writes may reach the cache late.
 	written *configv1.ClusterOperator
@@ -85,6 +88,12 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 		slices.Equal(operator.Status.Versions, versions) && slices.Equal(operator.Status.RelatedObjects, related) {
 		return nil
 	}
+	now := s.Now()
+	if wait := s.wroteDetail.Add(detailEvery).Sub(now); wait > 0 && !pressing(operator, record, conditions) {
+		s.Again(wait)
+		return nil
+	}
+	s.wroteDetail = now
 	status := configv1ac.ClusterOperatorStatus().
 		WithExtension(runtime.RawExtension{Raw: []byte(fmt.Sprintf(`{%q:%s}`, extensionKey, raw))})
 	for _, c := range conditions {

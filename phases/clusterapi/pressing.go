@@ -1,0 +1,51 @@
+package clusterapi
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// detailEvery bounds how often words and counts are written that change with
+// every object while a revision is applied. What matters is never held back.
+const detailEvery = time.Second
+
+// pressing says whether a record or its conditions tell more than detail: a
+// move, a failure that begins or ends, a guard that begins or ceases to hold, a
+// condition with another status or reason.
+func pressing(operator *configv1.ClusterOperator, record machine.Record, conditions []configv1.ClusterOperatorStatusCondition) bool {
+	var before machine.Record
+	if json.Unmarshal(extension(operator)[extensionKey], &before) != nil {
+		return true
+	}
+	if before.State != record.State || !before.Since.Equal(record.Since) || kindOf(before.Failure) != kindOf(record.Failure) ||
+		!slices.Equal(heldOf(before), heldOf(record)) {
+		return true
+	}
+	for _, c := range conditions {
+		if old := find(operator.Status.Conditions, c.Type); old == nil || old.Status != c.Status || old.Reason != c.Reason {
+			return true
+		}
+	}
+	return false
+}
+
+// kindOf tells apart no failure, one that may heal and one that is for good.
+func kindOf(failure *machine.Failure) int {
+	switch {
+	case failure == nil:
+		return 0
+	case !failure.ForGood:
+		return 1
+	}
+	return 2
+}
+
+func heldOf(record machine.Record) []machine.Event {
+	return slices.Sorted(maps.Keys(record.Held))
+}
