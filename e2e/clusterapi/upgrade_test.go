@@ -1,0 +1,116 @@
+package clusterapi_test
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	configv1 "github.com/openshift/api/config/v1"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+var _ = Describe("An upgrade", func() {
+	It("adds, changes and removes objects, and keeps the identity of all others", func(ctx SpecContext) {
+		one := newProvider("alpha").with(configMap("stays", "one"), configMap("changes", "one"), configMap("goes", "one"), custom("alpha", "stays"))
+		left := newProvider("gamma").at(30).with(custom("gamma", "goes"))
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one, left)})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		kept := append(newProvider("alpha").objects, configMap("stays", "one"), configMap("changes", "one"), custom("alpha", "stays"))
+		before := uids(ctx, kept...)
+
+		release(ctx, newProvider("alpha").with(configMap("stays", "one"), configMap("changes", "two"), configMap("comes", "two"), custom("alpha", "stays")),
+			newProvider("beta").at(30))
+		v := installed(ctx, 2)
+
+		Expect(components(v)).To(Equal([]string{"alpha", "beta"}))
+		Expect(v.Revisions()).To(HaveLen(1))
+		Expect(v.Revisions()[0].Revision).To(Equal(int64(2)))
+		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-2"))
+		expectGone(ctx, append(left.objects, configMap("goes", "one"))...)
+		Expect(uids(ctx, kept...)).To(Equal(before))
+		Expect(fetched(ctx, configMap("changes", "two")).Object).To(HaveKeyWithValue("data", HaveKeyWithValue("setting", "two")))
+		uids(ctx, append(newProvider("beta").objects, configMap("comes", "two"))...)
+		until(ctx, "the conditions of a finished installation", finished)
+		Expect(path(v)[4:]).To(Equal([]string{"ContentChanged", "RevisionPublished", "RevisionApplied", "OrphansGone"}))
+	})
+
+	It("that is taken back while it is stuck leaves everything as it was", func(ctx SpecContext) {
+		one := newProvider("alpha").running("one").with(configMap("goes", "one"))
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one)})
+		operate(harness.OperatorOptions{})
+		first := installed(ctx, 1)
+		before := uids(ctx, one.objects...)
+
+		hold(ctx, "two")
+		release(ctx, newProvider("alpha").running("two"), newProvider("beta").at(30))
+		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		expectGone(ctx, newProvider("beta").objects...)
+		release(ctx, one)
+		v := installed(ctx, 3)
+
+		Expect(v.Revisions()[0].ContentID).To(Equal(first.Revisions()[0].ContentID))
+		Expect(v.Revisions()[0].Revision).To(Equal(int64(3)))
+		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-3"))
+		Expect(uids(ctx, one.objects...)).To(Equal(before))
+		Expect(podVersion(ctx, "alpha")).To(Equal("one"))
+	})
+
+	It("during an upgrade that is stuck wins over it", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"))})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+
+		hold(ctx, "two")
+		release(ctx, newProvider("alpha").running("two").with(configMap("only-in-two", "two")))
+		v := until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		Expect(v.Revisions()).To(HaveLen(2))
+		Expect(v.Revision(v.Current()).Revision).To(Equal(int64(1)))
+		release(ctx, newProvider("alpha").running("three"))
+		v = installed(ctx, 3)
+
+		Expect(v.Revisions()).To(HaveLen(1))
+		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-3"))
+		Expect(podVersion(ctx, "alpha")).To(Equal("three"))
+		expectGone(ctx, configMap("only-in-two", "two"))
+	})
+
+	It("that is stuck keeps the last good revision applied, but for what the new one has taken over", func(ctx SpecContext) {
+		one := newProvider("alpha").running("one").with(configMap("goes", "one"))
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one)})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		free := hold(ctx, "two")
+		release(ctx, newProvider("alpha").running("two").set("ConfigMap", "alpha", "two", "data", "setting"))
+		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+
+		Expect(env.Client.Delete(ctx, configMap("goes", "one"))).To(Succeed())
+		eventually(ctx, "what only the old revision has to be created again", func(ctx context.Context) error {
+			_, err := fetch(ctx, configMap("goes", "one"))
+			return err
+		})
+		Expect(setting(ctx, configMap("alpha", ""))).To(Equal("two"))
+		free()
+		installed(ctx, 2)
+		expectGone(ctx, configMap("goes", "one"))
+	})
+})
+
+// stuckOn is the question whether the newest revision is being applied and
+// waits for an object, by the message that an administrator reads.
+func stuckOn(object string) func(harness.View) error {
+	return func(v harness.View) error {
+		if err := inState(harness.Applying)(v); err != nil {
+			return err
+		}
+		return says("Progressing", "True", "Progressing", object)(v)
+	}
+}
+
+// podVersion is the version of the pods that a provider's Deployment asks for.
+func podVersion(ctx context.Context, name string) string {
+	GinkgoHelper()
+	return fmt.Sprint(field(fetched(ctx, newProvider(name).find("Deployment", name)), "spec", "template", "metadata", "labels", "version"))
+}
