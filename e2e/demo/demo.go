@@ -34,8 +34,8 @@ type demonstration struct {
 
 // demonstrate runs the demo. Its folder keeps the report and, after a failure,
 // all logs.
-func demonstrate(ctx context.Context, bin string) error {
-	d := &demonstration{bin: bin, dir: filepath.Join(bin, "demo"), display: newDisplay(os.Stdout)}
+func demonstrate(ctx context.Context, out *os.File, bin, dir string) error {
+	d := &demonstration{bin: bin, dir: dir, display: newDisplay(out)}
 	claim, err := claimDir(d.dir)
 	var taken *claimedError
 	if errors.As(err, &taken) {

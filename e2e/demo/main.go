@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -22,8 +21,7 @@ import (
 const usage = `usage: demo-runner [up | down]
 
 Without an argument it installs Cluster API on an embedded cluster, upgrades it
-and ends the cluster. "up" installs and leaves it running; "down" ends that.
-`
+and ends the cluster. "up" installs and leaves it running; "down" ends that.`
 
 func main() {
 	// What client libraries say would break the display; what goes wrong is returned.
@@ -55,22 +53,21 @@ func run(ctx context.Context, arguments []string) error {
 	if len(arguments) > 0 {
 		command = arguments[0]
 	}
-	if len(arguments) > 1 {
-		return errors.New(usage)
-	}
 	switch command {
 	case "":
-		return demonstrate(ctx, bin)
+		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo"))
 	case "up":
-		return up(ctx, bin)
+		return up(ctx, os.Stdout, bin, upFolder(bin))
 	case "down":
-		return down(ctx, bin)
+		return down(ctx, os.Stdout, upFolder(bin))
 	case serveCommand:
-		return serve(ctx, bin)
+		return serve(ctx, arguments[1:])
 	case "help", "-h", "--help":
-		fmt.Print(usage)
+		fmt.Println(usage)
 		return nil
 	default:
 		return fmt.Errorf("no such command: %q\n%s", command, usage)
 	}
 }
+
+func upFolder(bin string) string { return filepath.Join(bin, "up") }

@@ -16,7 +16,6 @@ import (
 const (
 	// serveCommand is how up starts this program again, detached.
 	serveCommand = "serve"
-	upFolder     = "up"
 	stateFile    = "state.json"
 	serveLog     = "demo-runner.log"
 	// restartAfter is how long an operator that has ended stays so.
@@ -61,14 +60,17 @@ func (s state) write(dir string) error {
 
 // serve runs the cluster, the registry and the operator until it is told to
 // stop, in the folder that up has claimed for it; then it leaves nothing behind. After a failure its folder stays.
-func serve(ctx context.Context, bin string) error {
-	dir := filepath.Join(bin, upFolder)
+func serve(ctx context.Context, arguments []string) error {
+	if len(arguments) != 2 {
+		return errors.New("only up runs this command")
+	}
+	bin, dir := arguments[0], arguments[1]
 	claim, err := inherit(dir)
 	if err != nil {
 		return err
 	}
 	defer claim.release()
-	stage, err := harness.Start(ctx, harness.Options{Bin: bin, Dir: filepath.Join(dir, "cluster")})
+	stage, err := harness.Start(ctx, harness.Options{Bin: bin, Dir: filepath.Join(dir, "cluster"), ServiceCA: true})
 	if err != nil {
 		return err
 	}

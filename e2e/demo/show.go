@@ -48,8 +48,9 @@ func (d *display) step(format string, values ...any) {
 	d.say("%6.1fs  %s", time.Since(d.started).Seconds(), fmt.Sprintf(format, values...))
 }
 
-// now shows what is going on at this moment.
+// now shows what is going on at this moment, on one line.
 func (d *display) now(text string) {
+	text = strings.Join(strings.Fields(text), " ")
 	width := d.width()
 	if width == 0 {
 		if text != d.live && time.Since(d.liveSeen) >= quiet {
@@ -75,7 +76,6 @@ func (d *display) wipe() {
 
 // cut shortens a text to a number of characters and shows that it did.
 func cut(text string, width int) string {
-	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > width {
 		return string(runes[:max(width-1, 0)]) + "…"
 	}

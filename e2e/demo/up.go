@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +19,7 @@ import (
 )
 
 // up installs Cluster API on an embedded cluster and leaves it running.
-func up(ctx context.Context, bin string) error {
-	dir := filepath.Join(bin, upFolder)
+func up(ctx context.Context, out *os.File, bin, dir string) error {
 	claim, err := claimDir(dir)
 	var taken *claimedError
 	if errors.As(err, &taken) {
@@ -32,13 +32,13 @@ func up(ctx context.Context, bin string) error {
 	if err := claim.clear(); err != nil {
 		return err
 	}
-	d := newDisplay(os.Stdout)
+	d := newDisplay(out)
 	d.now("building the provider images of release " + providers.ReleaseOne)
 	profiles, err := harness.Build(ctx, bin, providers.ReleaseOne)
 	if err != nil {
 		return err
 	}
-	server, err := detach(claim)
+	server, err := detach(claim, bin)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func up(ctx context.Context, bin string) error {
 	if err := server.follow(ctx, d, listed(versionsOf(profiles))); err != nil {
 		d.wipe()
 		if ctx.Err() != nil {
-			return errors.Join(err, server.end())
+			return errors.Join(err, server.end(ctx))
 		}
 		return fmt.Errorf("%w\nThe logs are in %s; make down ends what may still be running", err, dir)
 	}
@@ -71,7 +71,7 @@ type server struct {
 
 // detach starts the server in a session of its own, so that it outlives this
 // process and its terminal, and hands the claim over to it.
-func detach(claim *claim) (*server, error) {
+func detach(claim *claim, bin string) (*server, error) {
 	log, err := os.Create(filepath.Join(claim.dir, serveLog))
 	if err != nil {
 		return nil, fmt.Errorf("making a log: %w", err)
@@ -81,7 +81,7 @@ func detach(claim *claim) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	s := &server{dir: claim.dir, command: exec.Command(self, serveCommand), exited: make(chan struct{})}
+	s := &server{dir: claim.dir, command: exec.Command(self, serveCommand, bin, claim.dir), exited: make(chan struct{})}
 	s.command.Stdout, s.command.Stderr = log, log
 	s.command.ExtraFiles = []*os.File{claim.file}
 	s.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -102,8 +102,7 @@ func (s *server) follow(ctx context.Context, d *display, components string) erro
 	go func() {
 		select {
 		case <-s.exited:
-			said, _ := os.ReadFile(filepath.Join(s.dir, serveLog)) // what cannot be read adds nothing
-			cancel(fmt.Errorf("the server of the cluster has ended (%v) %s", s.err, bytes.TrimSpace(said)))
+			cancel(s.failure())
 		case <-ctx.Done():
 		}
 	}()
@@ -137,55 +136,72 @@ func (s *server) follow(ctx context.Context, d *display, components string) erro
 	return nil
 }
 
-// end stops the server and waits until it is gone.
-func (s *server) end() error { return endProcess(s.command.Process.Pid, s.dir) }
+// failure is how the server ended, and what it said.
+func (s *server) failure() error {
+	if s.err == nil {
+		return errors.New("the cluster was told to end, as make down does")
+	}
+	said, err := os.ReadFile(filepath.Join(s.dir, serveLog))
+	return fmt.Errorf("the server of the cluster has ended: %w: %s", errors.Join(s.err, err), bytes.TrimSpace(said))
+}
 
-// down ends what up left running, also after a crash, and removes its folder's
-// contents. Nothing running is fine.
-func down(_ context.Context, bin string) error {
-	dir := filepath.Join(bin, upFolder)
+// end stops the server and waits until it is gone.
+func (s *server) end(ctx context.Context) error {
+	return endProcess(ctx, s.command.Process.Pid, s.dir)
+}
+
+// down ends what up left running, also after a crash, and removes what is in
+// its folder. Nothing running is fine.
+func down(ctx context.Context, out io.Writer, dir string) error {
 	claim, err := claimDir(dir)
 	var taken *claimedError
-	if !errors.As(err, &taken) {
-		if err != nil {
+	switch {
+	case errors.As(err, &taken):
+		if err := endProcess(ctx, taken.pid, dir); err != nil {
 			return err
 		}
-		defer claim.release()
-		fmt.Println("no cluster is running")
-		return claim.clear()
-	}
-	if err := endProcess(taken.pid, dir); err != nil {
+		fmt.Fprintln(out, "the cluster is ended")
+		return nil
+	case err != nil:
 		return err
 	}
-	fmt.Println("the cluster is ended")
-	return nil
+	defer claim.release()
+	fmt.Fprintln(out, "no cluster is running")
+	return claim.clear()
 }
 
 // endGrace is how long a server may take to stop its cluster in order.
 const endGrace = 45 * time.Second
 
-// endProcess asks the holder of a folder to end, kills it when it does not,
-// and returns when the folder is free and empty. Its children die with it.
-func endProcess(pid int, dir string) error {
+// endProcess asks the process that has claimed a folder to end, kills it when
+// it does not, and returns when the folder is free and empty. Its children die
+// with it. Once begun it is not given up, whatever becomes of the context.
+func endProcess(ctx context.Context, pid int, dir string) error {
 	if pid <= 0 {
 		return fmt.Errorf("the process that uses %s has not said yet which one it is; try again", dir)
 	}
-	for _, try := range []struct {
-		signal syscall.Signal
-		grace  time.Duration
-	}{{syscall.SIGTERM, endGrace}, {syscall.SIGKILL, endGrace}} {
-		_ = syscall.Kill(pid, try.signal) // a process that is gone needs no signal
-		ctx, cancel := context.WithTimeout(context.Background(), try.grace)
-		var claim *claim
-		err := harness.Eventually(ctx, "the cluster to end", func(context.Context) (err error) {
-			claim, err = claimDir(dir)
-			return err
-		})
-		cancel()
-		if err == nil {
-			defer claim.release()
-			return claim.clear()
+	var err error
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		_ = syscall.Kill(pid, signal) // a process that is gone needs no signal
+		if err = clearSoon(context.WithoutCancel(ctx), dir); err == nil {
+			return nil
 		}
 	}
-	return fmt.Errorf("process %d is still using %s after SIGKILL", pid, dir)
+	return fmt.Errorf("ending process %d, which uses %s: %w", pid, dir, err)
+}
+
+// clearSoon waits until a folder is free, and empties it.
+func clearSoon(ctx context.Context, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, endGrace)
+	defer cancel()
+	var claim *claim
+	err := harness.Eventually(ctx, "the cluster to end", func(context.Context) (err error) {
+		claim, err = claimDir(dir)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer claim.release()
+	return claim.clear()
 }

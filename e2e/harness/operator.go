@@ -3,6 +3,7 @@ package harness
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,8 +47,7 @@ type Operator struct {
 
 // StartOperator starts an operator and does not wait for anything.
 func (e *Environment) StartOperator(o OperatorOptions) (*Operator, error) {
-	user := fmt.Sprintf("system:serviceaccount:%s:%s", OperatorNamespace, ServiceAccount)
-	kubeconfig, err := e.Cluster.KubeconfigFor(user, "system:serviceaccounts", "system:serviceaccounts:"+OperatorNamespace)
+	kubeconfig, err := e.operatorKubeconfig()
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +60,12 @@ func (e *Environment) StartOperator(o OperatorOptions) (*Operator, error) {
 	}
 	e.operators = append(e.operators, operator)
 	return operator, nil
+}
+
+// operatorKubeconfig is the access of deploy's ServiceAccount, and no more.
+func (e *Environment) operatorKubeconfig() (string, error) {
+	user := fmt.Sprintf("system:serviceaccount:%s:%s", OperatorNamespace, ServiceAccount)
+	return e.Cluster.KubeconfigFor(user, "system:serviceaccounts", "system:serviceaccounts:"+OperatorNamespace)
 }
 
 func (e *Environment) command(kubeconfig string, o OperatorOptions) []string {
@@ -118,7 +124,11 @@ func (o *Operator) Context(parent context.Context) (context.Context, context.Can
 	go func() {
 		select {
 		case <-o.Exited():
-			cancel(fmt.Errorf("the operator has ended by itself (%v), saying %q; see %s", o.Failure(), o.lastWords(), o.Log))
+			failure := o.Failure()
+			if failure == nil {
+				failure = errors.New("exit status 0")
+			}
+			cancel(fmt.Errorf("the operator has ended by itself: %w; its log %s ends with %q", failure, o.Log, o.lastWords()))
 		case <-ctx.Done():
 		}
 	}()

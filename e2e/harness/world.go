@@ -98,7 +98,6 @@ func (e *Environment) SetPlatform(ctx context.Context, platform configv1.Platfor
 	if err := e.Client.Get(ctx, client.ObjectKey{Name: Singleton}, infrastructure); err != nil {
 		return fmt.Errorf("reading Infrastructure %s: %w", Singleton, err)
 	}
-	infrastructure.Status.Platform = platform
 	infrastructure.Status.PlatformStatus = &configv1.PlatformStatus{Type: platform}
 	infrastructure.Status.ControlPlaneTopology = configv1.HighlyAvailableTopologyMode
 	infrastructure.Status.InfrastructureTopology = configv1.HighlyAvailableTopologyMode
