@@ -40,7 +40,8 @@ type Store struct {
 	// Describe derives the conditions from the record and the facts.
 	Describe func(machine.Record, guards.Facts) []Condition
 
-	// wroteDetail is when this store wrote last.
+	// wroteDetail is when this store wrote last. It begins with the first pass: what an operator that has just started
+	// does not see yet is no news, and to say so would cost two writes at every restart.
 	wroteDetail time.Time
 
 	mu sync.Mutex
@@ -89,6 +90,9 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 		return nil
 	}
 	now := s.Now()
+	if s.wroteDetail.IsZero() {
+		s.wroteDetail = now
+	}
 	if wait := s.wroteDetail.Add(detailEvery).Sub(now); wait > 0 && !pressing(operator, record, conditions) {
 		s.Again(wait)
 		return nil
