@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,28 +26,33 @@ type found struct {
 	*metav1.PartialObjectMetadata
 }
 
-// rank is the turn in which kinds are deleted: what could refuse a deletion goes
-// first, a Namespace when it is empty, because its controller looks again only
-// after 8 seconds at one that is not, and definitions last, when nobody needs
-// their API any more.
-func (f found) rank() int {
+// The turns in which kinds are deleted: what could refuse a deletion goes first,
+// a Namespace when nothing is in it but what the control plane puts into each,
+// and definitions last, when nobody needs their API any more.
+const (
+	refusing = iota
+	ordinary
+	namespaces
+	planted
+	definitions
+	turns
+)
+
+func (f found) turn() int {
+	switch f.resource.Resource + "/" + f.Name {
+	case "serviceaccounts/default", "configmaps/kube-root-ca.crt":
+		return planted
+	}
 	switch {
 	case f.resource.Group == "admissionregistration.k8s.io":
-		return 0
+		return refusing
 	case f.resource.Resource == "namespaces":
-		return 2
+		return namespaces
 	case f.resource.Resource == "customresourcedefinitions":
-		return 3
+		return definitions
 	default:
-		return 1
+		return ordinary
 	}
-}
-
-// planted says that the control plane puts such an object into every Namespace,
-// again and again until the Namespace goes.
-func (f found) planted() bool {
-	name := f.resource.Resource + "/" + f.Name
-	return name == "serviceaccounts/default" || name == "configmaps/kube-root-ca.crt"
 }
 
 // passing are resources whose objects come and go with others, or that the API
@@ -57,57 +62,73 @@ var passing = []string{
 	"componentstatuses", "clustertrustbundles.certificates.k8s.io",
 }
 
-// reset deletes every object that is not in the baseline, finalizers or not.
+// reset deletes every object that is not in the baseline, finalizers or not,
+// and looks again until there is none.
 func (e *Environment) reset(ctx context.Context) error {
+	client, err := metadata.NewForConfig(e.Cluster.Config())
+	if err != nil {
+		return err
+	}
 	return Eventually(ctx, "the cluster to be empty", func(ctx context.Context) error {
 		left, err := e.list(ctx)
 		if err != nil {
 			return err
 		}
-		left = slices.DeleteFunc(left, func(f found) bool { return e.baseline[f.UID] || f.planted() })
+		left = slices.DeleteFunc(left, func(f found) bool { return e.baseline[f.UID] })
 		if len(left) == 0 {
 			return nil
 		}
-		turn := slices.MinFunc(left, func(a, b found) int { return a.rank() - b.rank() }).rank()
-		group, deleting := errgroup.WithContext(ctx)
-		group.SetLimit(atOnce)
-		var names []string
-		for _, f := range left {
-			names = append(names, f.resource.Resource+" "+f.Namespace+"/"+f.Name)
-			if f.rank() == turn {
-				group.Go(func() error { return e.erase(deleting, f) })
+		for turn := range turns {
+			group, ctx := errgroup.WithContext(ctx)
+			group.SetLimit(atOnce)
+			for _, f := range left {
+				if f.turn() == turn {
+					group.Go(func() error { return e.erase(ctx, client.Resource(f.resource).Namespace(f.Namespace), f) })
+				}
+			}
+			if err := group.Wait(); err != nil {
+				return err
 			}
 		}
-		if err := group.Wait(); err != nil {
-			return err
-		}
-		return fmt.Errorf("%d objects are left: %s", len(left), strings.Join(names[:min(5, len(names))], ", "))
+		return fmt.Errorf("%d objects were there", len(left))
 	})
 }
 
-// erase deletes one object at once and takes its finalizers off, except those
-// that the control plane itself acts on.
-func (e *Environment) erase(ctx context.Context, f found) error {
-	client, err := metadata.NewForConfig(e.Cluster.Config())
+// erase deletes one object at once, takes its finalizers off, except those that
+// the API server itself acts on, and waits until it is gone.
+func (e *Environment) erase(ctx context.Context, client metadata.ResourceInterface, f found) error {
+	what := fmt.Sprintf("%s %s/%s", f.resource.Resource, f.Namespace, f.Name)
+	background, now := metav1.DeletePropagationBackground, int64(0)
+	err := gone(client.Delete(ctx, f.Name, metav1.DeleteOptions{PropagationPolicy: &background, GracePeriodSeconds: &now}))
 	if err != nil {
-		return err
+		return fmt.Errorf("deleting %s: %w", what, err)
 	}
-	resource := client.Resource(f.resource).Namespace(f.Namespace)
-	if f.DeletionTimestamp == nil {
-		background, now := metav1.DeletePropagationBackground, int64(0)
-		err := gone(resource.Delete(ctx, f.Name, metav1.DeleteOptions{PropagationPolicy: &background, GracePeriodSeconds: &now}))
-		if err != nil {
-			return fmt.Errorf("deleting %s %s: %w", f.resource.Resource, f.Name, err)
+	if f.turn() == namespaces {
+		if err := gone(e.finalize(ctx, f.Name)); err != nil {
+			return fmt.Errorf("finalizing %s: %w", what, err)
 		}
 	}
-	if len(f.Finalizers) == 0 || f.resource.Resource == "customresourcedefinitions" || f.resource.Resource == "namespaces" {
-		return nil
-	}
-	_, err = resource.Patch(ctx, f.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-	if err := gone(err); err != nil {
-		return fmt.Errorf("taking the finalizers off %s %s: %w", f.resource.Resource, f.Name, err)
-	}
-	return nil
+	return Eventually(ctx, what+" to be gone", func(ctx context.Context) error {
+		object, err := client.Get(ctx, f.Name, metav1.GetOptions{})
+		if err != nil {
+			return gone(err)
+		}
+		if object.UID != f.UID {
+			return nil
+		}
+		if len(object.Finalizers) > 0 && f.turn() != definitions {
+			_, err := client.Patch(ctx, f.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			if err := gone(err); err != nil {
+				return err
+			}
+		}
+		return errors.New("it is still there")
+	})
+}
+
+// finalize does what the controller of Namespaces does five seconds later.
+func (e *Environment) finalize(ctx context.Context, name string) error {
+	return e.Client.SubResource("finalize").Update(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 }
 
 // gone forgives that the object, or its whole kind, has disappeared meanwhile.
