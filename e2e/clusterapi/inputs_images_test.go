@@ -1,0 +1,140 @@
+package clusterapi_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/capstan-capi/capstan/e2e/providers"
+)
+
+// The files of the only profile of a synthetic image.
+const (
+	profileDir    = providers.ManifestsDir + "/default/"
+	metadataFile  = profileDir + "metadata.yaml"
+	manifestsFile = profileDir + "manifests.yaml"
+)
+
+// edit is something done to the files of an image.
+type edit func(files map[string][]byte)
+
+// remove takes a file away.
+func remove(name string) edit {
+	return func(files map[string][]byte) { delete(files, name) }
+}
+
+// add puts text at the end of a file.
+func add(name, text string) edit {
+	return func(files map[string][]byte) { files[name] = append(slices.Clone(files[name]), text...) }
+}
+
+// pushEdited pushes small("two") with something done to its files.
+func pushEdited(ctx context.Context, do edit) map[string]string {
+	GinkgoHelper()
+	files := maps.Clone(small("two").files())
+	do(files)
+	return map[string]string{"small": pushFiles(ctx, "small", files)}
+}
+
+// lineOf is the line of a file, counted from 1, on which text that is added to
+// its end begins.
+func lineOf(files map[string][]byte, name string) int {
+	return strings.Count(string(files[name]), "\n") + 1
+}
+
+var _ = Describe("The content of a provider image", func() {
+	// The manifests of small have four documents of seven lines each with a
+	// line of --- between them, so what is added begins on line 32, and its
+	// first document is number 5 of the file.
+	BeforeEach(func() {
+		Expect(lineOf(small("two").files(), manifestsFile)).To(Equal(32))
+		Expect(lineOf(small("two").files(), metadataFile)).To(Equal(7))
+	})
+
+	DescribeTable("is refused for good when it is wrong, with the place and the cause",
+		func(ctx SpecContext, do edit, texts ...string) {
+			g := installSmall(ctx)
+			bad := pushEdited(ctx, do)
+			Expect(env.SetImages(ctx, bad)).To(Succeed())
+			g.survives(ctx, revisionController, nonRetryable, append(texts, bad["small"])...)
+			release(ctx, small("two"))
+			g.isReplaced(ctx, "two")
+		},
+		Entry("no folder /capi-operator-manifests",
+			edit(func(files map[string][]byte) {
+				clear(files)
+				files["README"] = []byte("this is another image")
+			}),
+			"no folder /capi-operator-manifests", "check the reference, or rebuild the image"),
+		Entry("no profile in /capi-operator-manifests",
+			edit(func(files map[string][]byte) {
+				clear(files)
+				files[providers.ManifestsDir+"/README"] = []byte("there is nothing here")
+			}),
+			"no profile in it", "metadata.yaml", "manifests.yaml", "rebuild the image"),
+		Entry("a profile without metadata.yaml",
+			remove(metadataFile), "profile /capi-operator-manifests/default has manifests.yaml but no metadata.yaml"),
+		Entry("a profile without manifests.yaml",
+			remove(manifestsFile), "profile /capi-operator-manifests/default has metadata.yaml but no manifests.yaml"),
+		Entry("a field of metadata.yaml that nobody knows",
+			add(metadataFile, "priority: 7\n"), "profile default", "file metadata.yaml", "line 7", "field priority", "unknown field"),
+		Entry("a field of metadata.yaml of another type",
+			add(metadataFile, "ocpPlatform: [AWS]\n"), "profile default", "file metadata.yaml", "line 7", "field ocpPlatform", "must be a string"),
+		Entry("a platform that nobody knows",
+			add(metadataFile, "ocpPlatform: Amazon\n"), "profile default", "file metadata.yaml", "line 7", "field ocpPlatform", `unknown platform "Amazon"`, "AWS"),
+		Entry("YAML that does not parse",
+			add(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: broken\ndata: {}\n"),
+			"profile default", "file manifests.yaml", "document 5", "line 35", "not valid YAML"),
+		Entry("a document that is no object",
+			add(manifestsFile, "---\n- just\n- a list\n"),
+			"profile default", "file manifests.yaml", "document 5", "line 33", "must be a mapping"),
+		Entry("an object without a name",
+			add(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: openshift-cluster-api}\n"),
+			"profile default", "file manifests.yaml", "document 5", "line 33", "v1 ConfigMap", "field metadata.name", "is missing"),
+		Entry("a variable that nothing sets and that has no default",
+			add(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, namespace: openshift-cluster-api}\ndata:\n  region: ${AWS_REGION}\n"),
+			"profile default", "file manifests.yaml", "document 5", "line 37", "variable AWS_REGION", "${AWS_REGION:=default}"),
+		Entry("the same object twice in one file",
+			add(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: edited, namespace: openshift-cluster-api}\n"),
+			"profile default", "file manifests.yaml", "document 5", "line 33", "ConfigMap openshift-cluster-api/edited", "the same object is in document 2, line 9"),
+	)
+
+	It("is refused when two images have the same object, naming both places", func(ctx SpecContext) {
+		g := installSmall(ctx)
+		bad := push(ctx, small("two"), emptyProvider("twin").at(30).with(configMap("other", "one"), configMap("edited", "by the twin")))
+		Expect(env.SetImages(ctx, bad)).To(Succeed())
+		g.survives(ctx, revisionController, nonRetryable, "ConfigMap openshift-cluster-api/edited",
+			"image "+bad["twin"]+", profile default, file manifests.yaml, document 2, line 9",
+			"the same object is in image "+bad["small"]+", profile default, file manifests.yaml, document 2, line 9")
+		release(ctx, small("two"), emptyProvider("twin").at(30).with(configMap("other", "one")))
+		g.isReplaced(ctx, "two")
+		Expect(hasSetting(ctx, "edited", "right")).To(Succeed())
+	})
+
+	It("is told with all that is wrong at once, not piece by piece", func(ctx SpecContext) {
+		g := installSmall(ctx)
+		bad := pushEdited(ctx, func(files map[string][]byte) {
+			add(metadataFile, "priority: 7\n")(files)
+			files[providers.ManifestsDir+"/second/metadata.yaml"] = []byte("name: second\nocpPlatform: Amazon\n")
+			files[providers.ManifestsDir+"/second/manifests.yaml"] = nil
+		})
+		Expect(env.SetImages(ctx, bad)).To(Succeed())
+		g.survives(ctx, revisionController, nonRetryable, "2 problems", "profile default, file metadata.yaml", "field priority",
+			"profile second, file metadata.yaml", `unknown platform "Amazon"`)
+		release(ctx, small("two"))
+		g.isReplaced(ctx, "two")
+	})
+
+	It("is looked at again when the ConfigMap goes back to what is installed", func(ctx SpecContext) {
+		g := installSmall(ctx)
+		Expect(env.SetImages(ctx, pushEdited(ctx, remove(metadataFile)))).To(Succeed())
+		g.survives(ctx, revisionController, nonRetryable, "no metadata.yaml")
+		release(ctx, small("one"))
+		v := until(ctx, "the good revision to be all that is wanted", fine, g.isCurrent)
+		Expect(v.Revisions()).To(HaveLen(1))
+	})
+})
