@@ -113,7 +113,7 @@ func decideOurs(v verdict, t *target, c claim, number int64) verdict {
 		v.action, v.why = Updated, drift.extra[0].String()+" is not wanted any more"
 	case !covers(t.payload.Object, v.actual.Object):
 		v.action, v.why = Updated, differing("", t.payload.Object, v.actual.Object)+" differs"
-	case v.fold:
+	case v.fold && probe(v.actual).Answer == AnswerTrue: // until then its controllers write it all the time
 		v.action, v.why = Updated, "its creation is not yet recorded as applied"
 	default:
 		v.action = Idle

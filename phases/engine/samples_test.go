@@ -177,3 +177,18 @@ func TestSamples_a_changed_value_of_our_own_is_updated(t *testing.T) {
 		t.Errorf("%s: %s", v.action, v.why)
 	}
 }
+
+func TestSamples_a_creation_is_not_recorded_while_its_controllers_still_write_it(t *testing.T) {
+	s := samples(t)["deployment"]
+	starting := s.created.DeepCopy()
+	unstructured.RemoveNestedField(starting.Object, "status")
+	if v := decide(s.target, starting, testNumber, testOwner); v.action != Idle || !v.fold {
+		t.Errorf("%s: %s", v.action, v.why)
+	}
+	if err := unstructured.SetNestedField(starting.Object, int64(3), "spec", "replicas"); err != nil {
+		t.Fatal(err)
+	}
+	if v := decide(s.target, starting, testNumber, testOwner); v.action != Updated || !v.fold {
+		t.Errorf("with another value: %s: %s", v.action, v.why)
+	}
+}

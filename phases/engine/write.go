@@ -135,7 +135,7 @@ func (r *run) client(j *job) dynamic.ResourceInterface {
 	return client.Namespace(j.t.key.Namespace)
 }
 
-// read gets the object itself, which the watches may not show.
+// read gets the object itself, which the watches may not show, or not yet as it is.
 func (r *run) read(ctx context.Context, j *job) error {
 	obj, err := r.client(j).Get(ctx, j.t.key.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
