@@ -71,17 +71,14 @@ func (d *demonstration) stop() error {
 
 func (d *demonstration) play(ctx context.Context) error {
 	var versions [2]map[string]string
+	var err error
 	for i, release := range []string{providers.ReleaseOne, providers.ReleaseTwo} {
-		d.display.now("building the provider images of release " + release)
-		profiles, err := harness.Build(ctx, d.bin, release)
-		if err != nil {
+		if versions[i], err = build(ctx, d.display, d.bin, release); err != nil {
 			return err
 		}
-		versions[i] = versionsOf(profiles)
 	}
 	d.display.step("the provider images of releases one and two are built from the providers' Go modules")
 	d.display.now("starting etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok")
-	var err error
 	if d.stage, err = harness.Start(ctx, harness.Options{Bin: d.bin, Dir: d.clusterDir()}); err != nil {
 		return err
 	}
@@ -100,6 +97,29 @@ func (d *demonstration) play(ctx context.Context) error {
 	}
 	d.conclude()
 	return d.report.write(filepath.Join(d.dir, reportFile))
+}
+
+// buildPatience is how long the first build of a release may take, its
+// downloads included.
+const buildPatience = 10 * time.Minute
+
+// build returns the version of each component of a release.
+func build(ctx context.Context, display *display, bin, release string) (map[string]string, error) {
+	display.now("building the provider images of release " + release)
+	ctx, cancel := context.WithTimeout(ctx, buildPatience)
+	defer cancel()
+	profiles, err := harness.Build(ctx, bin, release)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil {
+		return nil, fmt.Errorf("giving up after %s: %w", buildPatience, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	versions := map[string]string{}
+	for _, profile := range profiles {
+		versions[profile.Component] = profile.Version
+	}
+	return versions, nil
 }
 
 func (d *demonstration) install(ctx context.Context, versions map[string]string) error {

@@ -14,7 +14,6 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
-	"github.com/capstan-capi/capstan/e2e/providers"
 )
 
 // report is bin/demo/report.json.
@@ -108,14 +107,6 @@ func pathOf(transitions []transition) string {
 		states = append(states, t.To)
 	}
 	return strings.Join(states, " -> ")
-}
-
-func versionsOf(profiles []providers.Profile) map[string]string {
-	versions := map[string]string{}
-	for _, profile := range profiles {
-		versions[profile.Component] = profile.Version
-	}
-	return versions
 }
 
 func listed(versions map[string]string) string {

@@ -33,8 +33,7 @@ func up(ctx context.Context, out *os.File, bin, dir string) error {
 		return err
 	}
 	d := newDisplay(out)
-	d.now("building the provider images of release " + providers.ReleaseOne)
-	profiles, err := harness.Build(ctx, bin, providers.ReleaseOne)
+	versions, err := build(ctx, d, bin, providers.ReleaseOne)
 	if err != nil {
 		return err
 	}
@@ -43,7 +42,7 @@ func up(ctx context.Context, out *os.File, bin, dir string) error {
 		return err
 	}
 	claim.release()
-	if err := server.follow(ctx, d, listed(versionsOf(profiles))); err != nil {
+	if err := server.follow(ctx, d, listed(versions)); err != nil {
 		d.wipe()
 		if ctx.Err() != nil {
 			return errors.Join(err, server.end(ctx))
