@@ -101,22 +101,23 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.inventories.start(ctx, e.cfg.Namespace, InventoryLabel)
 	e.mu.Unlock()
 	defer e.running.Wait()
-	again := e.cfg.Clock.NewTimer(askAgain)
-	defer again.Stop()
-	for {
-		if missing := e.tend(ctx); missing {
-			again.Reset(askAgain)
-		} else {
-			again.Stop()
+	timer := e.cfg.Clock.NewTimer(askAgain)
+	defer timer.Stop()
+	for running, again := false, false; ; {
+		missing := e.tend(ctx, again)
+		switch {
+		case !missing:
+			timer.Stop()
+		case !running: // one that runs is left to: kicks may come more often than it fires
+			timer.Reset(askAgain)
 		}
+		running, again = missing, false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-e.kicked:
-		case <-again.C():
-			e.mu.Lock()
-			e.kinds = kinds{}
-			e.mu.Unlock()
+		case <-timer.C():
+			running, again = false, true
 		}
 	}
 }

@@ -21,7 +21,7 @@ type resource struct {
 // which the announcement follows seconds later. It is guarded by the engine's lock.
 type kinds struct {
 	announced map[schema.GroupVersionKind]resource
-	asked     bool                             // the API server was heard
+	asked     bool                             // the API server has answered, or failed to
 	err       error                            // of asking it
 	vanished  map[schema.GroupVersionKind]bool // announced, but not found when it was to be watched
 }

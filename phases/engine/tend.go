@@ -10,17 +10,20 @@ import (
 )
 
 // tend starts the watches that are needed and stops the others. It says whether kinds are left that only asking the
-// API server again can bring; kinds whose CRD the revisions bring themselves are waited for by watching it.
-func (e *Engine) tend(ctx context.Context) bool {
+// API server again can bring; kinds whose CRD the revisions bring themselves are waited for by watching it. The API
+// server is asked once for the kinds that are missing, and once more when again says so; until it has answered, what it
+// said before holds.
+func (e *Engine) tend(ctx context.Context, again bool) bool {
 	missing := e.startWatches(ctx)
-	if !missing {
-		return false
-	}
 	e.mu.Lock()
-	asked := e.kinds.asked
+	if !missing {
+		e.kinds = kinds{} // a kind that is needed next may have come since
+	}
+	// What has just vanished may be announced for a while yet.
+	known := e.kinds.asked || len(e.kinds.vanished) > 0
 	e.mu.Unlock()
-	if asked {
-		return true
+	if !missing || known && !again {
+		return missing
 	}
 	announced, err := announcedKinds(ctx, e.discovery)
 	if ctx.Err() != nil {
@@ -29,7 +32,7 @@ func (e *Engine) tend(ctx context.Context) bool {
 	e.mu.Lock()
 	e.kinds.asked, e.kinds.err = true, err
 	if err == nil {
-		e.kinds.announced = announced
+		e.kinds = kinds{announced: announced, asked: true}
 	}
 	e.mu.Unlock()
 	missing = e.startWatches(ctx)
@@ -152,9 +155,9 @@ func (e *Engine) see(key Key) sight {
 	switch _, announced := e.kinds.announced[key.GVK()]; {
 	case e.kinds.err != nil:
 		return sight{blind: Unknown, why: "its kind is not known", err: e.kinds.err}
-	case !e.kinds.asked || announced && !e.kinds.vanished[key.GVK()]:
+	case !e.kinds.vanished[key.GVK()] && (announced || !e.kinds.asked):
 		return sight{blind: Unknown, why: "not seen yet"}
 	}
-	err := &NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it"}
+	err := &NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it; install one, and it goes on by itself"}
 	return sight{blind: Failed, why: err.Error(), err: err}
 }
