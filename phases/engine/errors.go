@@ -79,8 +79,9 @@ func refused(err error) bool {
 	if errors.As(err, &scope) {
 		return true
 	}
-	// A webhook may say "invalid" because of the state of the cluster. Only its text tells it from the server itself.
-	if strings.Contains(err.Error(), "denied the request") {
+	// A webhook or a policy may say "invalid" because of the state of the cluster, and can be changed without the
+	// manifest. Only the text tells them from the server itself.
+	if text := err.Error(); strings.Contains(text, "denied the request") || strings.Contains(text, "denied request") {
 		return false
 	}
 	switch apierrors.ReasonForError(err) {

@@ -142,6 +142,7 @@ func TestRefused(t *testing.T) {
 		{apierrors.NewTooManyRequests("later", 3), false},
 		{apierrors.NewInternalError(errors.New("failed calling webhook: connection refused")), false},
 		{&apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonInvalid, Message: `admission webhook "w" denied the request: not now`}}, false},
+		{&apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonInvalid, Message: `ValidatingAdmissionPolicy 'p' with binding 'b' denied request: not now`}}, false},
 		{&NoKindError{Kind: "X"}, false},
 		{errors.New("dial tcp: refused"), false},
 	}
