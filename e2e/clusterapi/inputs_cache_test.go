@@ -123,7 +123,7 @@ var _ = Describe("Provider images that are mounted", func() {
 		mount(dir, "one", one, small("one").files())
 		g := installMounted(ctx, dir, one)
 		files := small("two").files()
-		remove(metadataFile)(files)
+		dropping(metadataFile)(files)
 		mount(dir, "two", two, files)
 		Expect(env.SetImages(ctx, map[string]string{"small": two})).To(Succeed())
 		g.survives(ctx, revisionController, nonRetryable, two, "profile /capi-operator-manifests/default has manifests.yaml but no metadata.yaml")

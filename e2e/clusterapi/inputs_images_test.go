@@ -19,21 +19,21 @@ const (
 	manifestsFile = profileDir + "manifests.yaml"
 )
 
-// edit is something done to the files of an image.
-type edit func(files map[string][]byte)
+// spoil is something done to the files of an image.
+type spoil func(files map[string][]byte)
 
-// remove takes a file away.
-func remove(name string) edit {
+// dropping takes a file away.
+func dropping(name string) spoil {
 	return func(files map[string][]byte) { delete(files, name) }
 }
 
-// add puts text at the end of a file.
-func add(name, text string) edit {
+// adding puts text at the end of a file.
+func adding(name, text string) spoil {
 	return func(files map[string][]byte) { files[name] = append(slices.Clone(files[name]), text...) }
 }
 
 // pushEdited pushes small("two") with something done to its files.
-func pushEdited(ctx context.Context, do edit) map[string]string {
+func pushEdited(ctx context.Context, do spoil) map[string]string {
 	GinkgoHelper()
 	files := maps.Clone(small("two").files())
 	do(files)
@@ -56,7 +56,7 @@ var _ = Describe("The content of a provider image", func() {
 	})
 
 	DescribeTable("is refused for good when it is wrong, with the place and the cause",
-		func(ctx SpecContext, do edit, texts ...string) {
+		func(ctx SpecContext, do spoil, texts ...string) {
 			g := installSmall(ctx)
 			bad := pushEdited(ctx, do)
 			Expect(env.SetImages(ctx, bad)).To(Succeed())
@@ -65,41 +65,41 @@ var _ = Describe("The content of a provider image", func() {
 			g.isReplaced(ctx, "two")
 		},
 		Entry("no folder /capi-operator-manifests",
-			edit(func(files map[string][]byte) {
+			spoil(func(files map[string][]byte) {
 				clear(files)
 				files["README"] = []byte("this is another image")
 			}),
 			"no folder /capi-operator-manifests", "check the reference, or rebuild the image"),
 		Entry("no profile in /capi-operator-manifests",
-			edit(func(files map[string][]byte) {
+			spoil(func(files map[string][]byte) {
 				clear(files)
 				files[providers.ManifestsDir+"/README"] = []byte("there is nothing here")
 			}),
 			"no profile in it", "metadata.yaml", "manifests.yaml", "rebuild the image"),
 		Entry("a profile without metadata.yaml",
-			remove(metadataFile), "profile /capi-operator-manifests/default has manifests.yaml but no metadata.yaml"),
+			dropping(metadataFile), "profile /capi-operator-manifests/default has manifests.yaml but no metadata.yaml"),
 		Entry("a profile without manifests.yaml",
-			remove(manifestsFile), "profile /capi-operator-manifests/default has metadata.yaml but no manifests.yaml"),
+			dropping(manifestsFile), "profile /capi-operator-manifests/default has metadata.yaml but no manifests.yaml"),
 		Entry("a field of metadata.yaml that nobody knows",
-			add(metadataFile, "priority: 7\n"), "profile default", "file metadata.yaml", "line 7", "field priority", "unknown field"),
+			adding(metadataFile, "priority: 7\n"), "profile default", "file metadata.yaml", "line 7", "field priority", "unknown field"),
 		Entry("a field of metadata.yaml of another type",
-			add(metadataFile, "ocpPlatform: [AWS]\n"), "profile default", "file metadata.yaml", "line 7", "field ocpPlatform", "must be a string"),
+			adding(metadataFile, "ocpPlatform: [AWS]\n"), "profile default", "file metadata.yaml", "line 7", "field ocpPlatform", "must be a string"),
 		Entry("a platform that nobody knows",
-			add(metadataFile, "ocpPlatform: Amazon\n"), "profile default", "file metadata.yaml", "line 7", "field ocpPlatform", `unknown platform "Amazon"`, "AWS"),
+			adding(metadataFile, "ocpPlatform: Amazon\n"), "profile default", "file metadata.yaml", "line 7", "field ocpPlatform", `unknown platform "Amazon"`, "AWS"),
 		Entry("YAML that does not parse",
-			add(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: broken\ndata: {}\n"),
+			adding(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: broken\ndata: {}\n"),
 			"profile default", "file manifests.yaml", "document 5", "line 35", "not valid YAML"),
 		Entry("a document that is no object",
-			add(manifestsFile, "---\n- just\n- a list\n"),
+			adding(manifestsFile, "---\n- just\n- a list\n"),
 			"profile default", "file manifests.yaml", "document 5", "line 33", "must be a mapping"),
 		Entry("an object without a name",
-			add(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: openshift-cluster-api}\n"),
+			adding(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: openshift-cluster-api}\n"),
 			"profile default", "file manifests.yaml", "document 5", "line 33", "v1 ConfigMap", "field metadata.name", "is missing"),
 		Entry("a variable that nothing sets and that has no default",
-			add(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, namespace: openshift-cluster-api}\ndata:\n  region: ${AWS_REGION}\n"),
+			adding(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, namespace: openshift-cluster-api}\ndata:\n  region: ${AWS_REGION}\n"),
 			"profile default", "file manifests.yaml", "document 5", "line 37", "variable AWS_REGION", "${AWS_REGION:=default}"),
 		Entry("the same object twice in one file",
-			add(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: edited, namespace: openshift-cluster-api}\n"),
+			adding(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: edited, namespace: openshift-cluster-api}\n"),
 			"profile default", "file manifests.yaml", "document 5", "line 33", "ConfigMap openshift-cluster-api/edited", "the same object is in document 2, line 9"),
 	)
 
@@ -118,7 +118,7 @@ var _ = Describe("The content of a provider image", func() {
 	It("is told with all that is wrong at once, not piece by piece", func(ctx SpecContext) {
 		g := installSmall(ctx)
 		bad := pushEdited(ctx, func(files map[string][]byte) {
-			add(metadataFile, "priority: 7\n")(files)
+			adding(metadataFile, "priority: 7\n")(files)
 			files[providers.ManifestsDir+"/second/metadata.yaml"] = []byte("name: second\nocpPlatform: Amazon\n")
 			files[providers.ManifestsDir+"/second/manifests.yaml"] = nil
 		})
@@ -131,7 +131,7 @@ var _ = Describe("The content of a provider image", func() {
 
 	It("is looked at again when the ConfigMap goes back to what is installed", func(ctx SpecContext) {
 		g := installSmall(ctx)
-		Expect(env.SetImages(ctx, pushEdited(ctx, remove(metadataFile)))).To(Succeed())
+		Expect(env.SetImages(ctx, pushEdited(ctx, dropping(metadataFile)))).To(Succeed())
 		g.survives(ctx, revisionController, nonRetryable, "no metadata.yaml")
 		release(ctx, small("one"))
 		v := until(ctx, "the good revision to be all that is wanted", fine, g.isCurrent)
