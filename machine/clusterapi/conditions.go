@@ -123,6 +123,9 @@ func message(r machine.Record, f guards.Facts) string {
 	b.WriteString(string(r.State))
 	if f.LatestName != "" && r.State != WaitingOnInfra && r.State != Planning {
 		b.WriteString(" " + f.LatestName)
+		if f.Applied.Known && !f.Applied.Complete {
+			fmt.Fprintf(&b, " (%d of %d objects)", f.Applied.Done, f.Applied.Total)
+		}
 	}
 	why := r.Reason
 	if why == "" && r.State == Degraded {

@@ -155,9 +155,11 @@ func TestConditions_the_message_answers_why_it_is_not_done(t *testing.T) {
 		State: table.Applying, Since: noon, Reason: "wave 5/7 (workloads of aws) waits for Deployment a/b: 0/1 available",
 		Deadline: &machine.Deadline{At: noon.Add(5 * time.Minute), On: guards.ProgressStalled, To: table.Degraded},
 	}
-	want := "Applying 4.22.6-873bdf9a-2: wave 5/7 (workloads of aws) waits for Deployment a/b: 0/1 available; " +
+	want := "Applying 4.22.6-873bdf9a-2 (54 of 57 objects): wave 5/7 (workloads of aws) waits for Deployment a/b: 0/1 available; " +
 		"since 2026-01-01 12:00:00Z; Degraded at 2026-01-01 12:05:00Z"
-	if got := table.Conditions(r, guards.Facts{LatestName: "4.22.6-873bdf9a-2"})[2].Message; got != want {
+	if got := table.Conditions(r, guards.Facts{
+		LatestName: "4.22.6-873bdf9a-2", Applied: guards.Applied{Known: true, Done: 54, Total: 57},
+	})[2].Message; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	r.Reason = strings.Repeat("ö", 2000)

@@ -10,11 +10,15 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 )
 
+// availableCondition is told from the first success on, and never taken off again.
+const availableCondition = "InstallerControllerAvailable"
+
 // operandVersion is the name under which an operator reports its own version.
 const operandVersion = "operator"
 
 // merge gives every condition its honest transition time: that of the old
-// condition unless the status is another.
+// condition unless the status is another. What was once said of availability
+// stays while nothing new can be said of it.
 func merge(old []configv1.ClusterOperatorStatusCondition, told []Condition, now time.Time) []configv1.ClusterOperatorStatusCondition {
 	var out []configv1.ClusterOperatorStatusCondition
 	for _, c := range told {
@@ -29,6 +33,9 @@ func merge(old []configv1.ClusterOperatorStatusCondition, told []Condition, now 
 			condition.LastTransitionTime = before.LastTransitionTime
 		}
 		out = append(out, condition)
+	}
+	if said := find(old, availableCondition); said != nil && find(out, availableCondition) == nil {
+		out = append(out, *said)
 	}
 	return out
 }

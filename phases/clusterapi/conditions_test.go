@@ -32,6 +32,14 @@ func TestMerge_the_transition_time_moves_with_the_status_only(t *testing.T) {
 	}
 }
 
+func TestMerge_availability_is_never_taken_off(t *testing.T) {
+	said := merge(nil, []Condition{{Type: availableCondition, Is: true, Reason: "AsExpected", Message: "revision 1 is installed"}}, noon)
+	later := merge(said, []Condition{{Type: "InstallerControllerDegraded", Reason: "AsExpected"}}, noon.Add(time.Hour))
+	if got := find(later, availableCondition); got == nil || *got != said[0] {
+		t.Errorf("got %+v", later)
+	}
+}
+
 func TestHas_sees_every_difference_but_the_time(t *testing.T) {
 	there := merge(nil, []Condition{{Type: "XDegraded", Reason: "AsExpected", Message: "fine"}}, noon)
 	later := noon.Add(time.Hour)
