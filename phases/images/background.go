@@ -18,7 +18,9 @@ const (
 
 // background runs one goroutine per wanted image: fetch, then wait for the next try until it is ready.
 type background struct {
-	fetch func(context.Context, Ref) (*Image, error)
+	// recall gives an image that is at hand, without any slot: what is cached never waits for what is fetched. nil for none.
+	recall func(Ref) *Image
+	fetch  func(context.Context, Ref) (*Image, error)
 	// keep stores a fetched image; an image that could not be stored is ready all the same, and storing is retried.
 	keep func(*Image) error
 	// hopeless is the time after which a terminal failure is tried again, 0 for never.
@@ -127,7 +129,7 @@ func (b *background) Retry() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, t := range b.tasks {
-		if t.state.Phase == Failed {
+		if t.state.Phase != Ready {
 			select {
 			case t.retry <- struct{}{}:
 			default:
@@ -137,6 +139,12 @@ func (b *background) Retry() {
 }
 
 func (b *background) run(ctx context.Context, t *task) {
+	if b.recall != nil {
+		if image := b.recall(t.ref); image != nil {
+			b.ready(ctx, t, image)
+			return
+		}
+	}
 	for failures := 1; ; failures++ {
 		image, err := b.attempt(ctx, t)
 		if ctx.Err() != nil {
@@ -157,6 +165,7 @@ func (b *background) run(ctx context.Context, t *task) {
 		case <-ctx.Done():
 		case <-again:
 		case <-t.retry:
+			failures = 0 // what made them may be gone
 		}
 		stop()
 		if ctx.Err() != nil {

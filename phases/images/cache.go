@@ -32,6 +32,7 @@ type cache struct {
 
 	mu      sync.Mutex
 	wanted  map[string]bool
+	spared  map[string]bool
 	unsaved map[string]error // by file name
 }
 
@@ -54,15 +55,27 @@ func (c *cache) open() {
 func (c *cache) want(refs []Ref) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.wanted = make(map[string]bool, len(refs))
-	for _, ref := range refs {
-		c.wanted[c.name(ref)] = true
-	}
+	c.wanted = c.names(refs)
 	for name := range c.unsaved {
 		if !c.wanted[name] {
 			delete(c.unsaved, name)
 		}
 	}
+}
+
+// spare names images that must stay, too, if they are there.
+func (c *cache) spare(refs []Ref) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spared = c.names(refs)
+}
+
+func (c *cache) names(refs []Ref) map[string]bool {
+	names := make(map[string]bool, len(refs))
+	for _, ref := range refs {
+		names[c.name(ref)] = true
+	}
+	return names
 }
 
 // load gives no profiles for an image that is not there, and an error for one that is damaged, which it removes.
@@ -132,8 +145,8 @@ func (c *cache) write(name string, profiles []Profile) (err error) {
 	return os.Rename(temp.Name(), filepath.Join(c.dir, name))
 }
 
-// evict removes the images that were used longest ago until the rest fits, but never a wanted one or the one just
-// stored.
+// evict removes the images that were used longest ago until the rest fits, but never a wanted or spared
+// one or the one just stored.
 func (c *cache) evict(stored string) {
 	type entry struct {
 		name string
@@ -155,7 +168,8 @@ func (c *cache) evict(stored string) {
 		return cmp.Or(a.used.Compare(b.used), strings.Compare(a.name, b.name))
 	})
 	for _, e := range entries {
-		if total > c.most && !c.wanted[e.name] && e.name != stored && os.Remove(filepath.Join(c.dir, e.name)) == nil {
+		kept := c.wanted[e.name] || c.spared[e.name] || e.name == stored
+		if total > c.most && !kept && os.Remove(filepath.Join(c.dir, e.name)) == nil {
 			total -= e.size
 		}
 	}

@@ -3,6 +3,7 @@ package images
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Kind groups errors by what their reader can do about them.
@@ -56,6 +57,26 @@ func (e *Error) Terminal() bool {
 
 func fail(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}
+}
+
+// everywhere is the failure of an image that no place has given; its kind is that of the first, which should have.
+func everywhere(failures []*Error, never bool) error {
+	if len(failures) == 1 && !never {
+		return failures[0]
+	}
+	if len(failures) == 0 {
+		return fail(KindNotFound, "no mirror makes a valid reference of it, and mirrorSourcePolicy NeverContactSource forbids to ask the source; "+
+			"check the ImageDigestMirrorSets")
+	}
+	var said []string
+	for _, failure := range failures {
+		where, _, _ := strings.Cut(string(failure.Ref), "@")
+		said = append(said, fmt.Sprintf("at %s: %s", where, shortened(failure.Err.Error(), 300)))
+	}
+	if never {
+		said = append(said, "the source is not asked, as mirrorSourcePolicy NeverContactSource forbids it")
+	}
+	return fail(failures[0].Kind, "%s", strings.Join(said, "; "))
 }
 
 func about(ref Ref, err error) *Error {

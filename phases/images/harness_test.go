@@ -240,6 +240,9 @@ func runPuller(t *testing.T, o Options) *running {
 	})
 }
 
+// use says how registries are reached from now on.
+func (r *running) use(a Access) { r.Source.(*Puller).Use(a) }
+
 // await wants the image and gives its state once it is as asked for.
 func (r *running) await(ref Ref, what string, right func(State) bool) State {
 	r.t.Helper()

@@ -72,7 +72,8 @@ type Source interface {
 	Want(refs []Ref)
 	// State of a wanted image; of any other the zero State.
 	State(ref Ref) State
-	// Retry tries all failed images now, also those that would not be tried by themselves.
+	// Retry tries all failed images now, also those that would not be tried by themselves, and those that are being
+	// fetched once more at once if that fails.
 	Retry()
 	// Warning is a sentence about something that works worse than it should without failing, or empty.
 	Warning() string

@@ -2,20 +2,18 @@ package images
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"runtime"
-	"time"
+	"strings"
 
 	"github.com/go-logr/logr"
-	"github.com/google/go-containerregistry/pkg/authn"
 	"k8s.io/utils/clock"
 )
 
 const defaultCacheBytes = 512 << 20
 
-// Options are what a Puller is made of; the zero value is a puller without cache and credentials for this machine's
-// architecture.
+// Options are what a Puller is made of; the zero value is a puller without cache for this machine's architecture.
+// Credentials, certificates and mirrors come from Use.
 type Options struct {
 	// CacheDir keeps fetched images across restarts; empty: in memory only. It is made if it is not there.
 	CacheDir string
@@ -25,9 +23,9 @@ type Options struct {
 	InsecureRegistries []string
 	// Arch is chosen in manifest lists, as linux/<arch>; empty: that of this process.
 	Arch string
-	// Keychain gives the credentials per repository; nil: anonymous.
-	Keychain authn.Keychain
-	// Transport sends the requests; nil: one of its own, with the proxy of the environment.
+	// ExtraCAFile has certificates in PEM that are trusted besides the system's; it is read again for every attempt.
+	ExtraCAFile string
+	// Transport sends the requests; nil: one of its own, with the proxy of the environment and the trusted certificates.
 	Transport http.RoundTripper
 	// Notify is called after every change of a state or of the warning that Want has not made, from several goroutines;
 	// it must not block.
@@ -40,9 +38,9 @@ type Options struct {
 type Puller struct {
 	*background
 	cache      *cache
+	access     *access
 	registries *registries
 	limits     limits
-	close      func()
 }
 
 var _ Source = (*Puller)(nil)
@@ -52,9 +50,9 @@ func NewPuller(o Options) *Puller {
 	p := &Puller{
 		background: newBackground(o.Notify, o.Clock, o.Log),
 		cache:      &cache{dir: o.CacheDir, arch: o.Arch, most: o.CacheBytes, unsaved: map[string]error{}},
-		registries: &registries{keychain: o.Keychain, transport: o.Transport, insecure: o.InsecureRegistries},
+		access:     &access{caFile: o.ExtraCAFile, given: o.Transport},
+		registries: &registries{insecure: o.InsecureRegistries},
 		limits:     standardLimits,
-		close:      func() {},
 	}
 	if p.cache.arch == "" {
 		p.cache.arch = runtime.GOARCH
@@ -62,32 +60,13 @@ func NewPuller(o Options) *Puller {
 	if p.cache.most == 0 {
 		p.cache.most = defaultCacheBytes
 	}
-	if p.registries.keychain == nil {
-		p.registries.keychain = authn.NewMultiKeychain()
-	}
-	if p.registries.transport == nil {
-		own := newTransport()
-		p.registries.transport, p.close = own, own.CloseIdleConnections
-	}
-	p.fetch, p.keep = p.load, p.cache.store
+	p.recall, p.fetch, p.keep = p.cached, p.pulled, p.cache.store
 	return p
-}
-
-func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   parallelism,
-		IdleConnTimeout:       10 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
-	}
 }
 
 // Start is described at Source.
 func (p *Puller) Start(ctx context.Context) error {
-	defer p.close()
+	defer p.access.close()
 	p.cache.open()
 	return p.background.Start(ctx)
 }
@@ -98,29 +77,56 @@ func (p *Puller) Want(refs []Ref) {
 	p.background.Want(refs)
 }
 
-// Warning is described at Source: it tells of images that could not be stored on disk.
-func (p *Puller) Warning() string { return p.cache.warning() }
+// Spare keeps further images in the cache, if they are there: those of revisions that are listed but not needed now.
+func (p *Puller) Spare(refs []Ref) { p.cache.spare(refs) }
 
-func (p *Puller) load(ctx context.Context, ref Ref) (*Image, error) {
+// Warning is described at Source: it tells of images that could not be stored on disk, and of credentials and
+// certificates that cannot be used.
+func (p *Puller) Warning() string {
+	return strings.Trim(p.cache.warning()+"; "+p.access.warning(), "; ")
+}
+
+// cached gives nothing for an image that is not in the cache, or not undamaged.
+func (p *Puller) cached(ref Ref) *Image {
+	if _, err := ParseRef(string(ref)); err != nil {
+		return nil
+	}
 	profiles, err := p.cache.load(ref)
 	if err != nil {
 		p.log.Info("cached provider image is damaged and fetched again", "image", ref, "error", err.Error())
 	}
-	if profiles != nil {
-		return &Image{Ref: ref, Profiles: profiles, cached: true}, nil
+	if profiles == nil {
+		return nil
 	}
-	if profiles, err = p.pull(ctx, ref); err != nil {
-		return nil, err
-	}
-	return &Image{Ref: ref, Profiles: profiles}, nil
+	return &Image{Ref: ref, Profiles: profiles, cached: true}
 }
 
-func (p *Puller) pull(ctx context.Context, ref Ref) ([]Profile, error) {
+// pulled asks one place after the other for an image. Content that has matched its digest is the same everywhere, so
+// an image that is wrong in itself is not asked for again.
+func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
+	credentials, mirrors, transport := p.access.now()
+	asked, never := places(ref, mirrors)
+	var failures []*Error
+	for _, place := range asked {
+		profiles, err := p.pull(ctx, place, p.registries.with(credentials, transport))
+		if err == nil {
+			return &Image{Ref: ref, Profiles: profiles}, nil
+		}
+		failure := about(ref, err)
+		if failure.Terminal() || ctx.Err() != nil {
+			return nil, failure
+		}
+		failures = append(failures, &Error{Ref: place, Kind: failure.Kind, Err: failure.Err})
+	}
+	return nil, everywhere(failures, never)
+}
+
+func (p *Puller) pull(ctx context.Context, place Ref, registries *registries) ([]Profile, error) {
 	ctx, signs, end := watchSigns(ctx, p.clock)
 	defer end()
-	repo, err := p.registries.open(ctx, ref, signs)
+	repo, err := registries.open(ctx, place, signs)
 	if err != nil {
 		return nil, err
 	}
-	return repo.pull(ctx, ref.Digest(), p.cache.arch, p.limits)
+	return repo.pull(ctx, place.Digest(), p.cache.arch, p.limits)
 }

@@ -2,6 +2,7 @@ package images
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -31,9 +32,14 @@ type registries struct {
 // repository is one repository of one registry, for the time of one attempt.
 type repository struct {
 	host   string
+	auth   authn.Authenticator
 	base   url.URL
 	client *http.Client
 	signs  *signs
+}
+
+func (r *registries) with(keychain authn.Keychain, transport http.RoundTripper) *registries {
+	return &registries{keychain: keychain, transport: transport, insecure: r.insecure}
 }
 
 func (r *registries) open(ctx context.Context, ref Ref, signs *signs) (*repository, error) {
@@ -55,10 +61,11 @@ func (r *registries) open(ctx context.Context, ref Ref, signs *signs) (*reposito
 	client, err := transport.NewWithContext(ctx, registry, auth, &polite{inner: r.transport, registries: r, host: host, plain: plain},
 		[]string{repo.Scope(transport.PullScope)})
 	if err != nil {
-		return nil, failure(ctx, host, handshake, err)
+		return nil, asked(auth, failure(ctx, host, handshake, err))
 	}
 	return &repository{
 		host: host,
+		auth: auth,
 		// The handshake has found out the scheme and puts it right.
 		base:   url.URL{Scheme: "https", Host: registry.RegistryStr(), Path: "/v2/" + repo.RepositoryStr()},
 		client: &http.Client{Transport: client},
@@ -92,7 +99,15 @@ func (r *repository) get(ctx context.Context, what, digest string) (*http.Respon
 	if call, ok := errors.AsType[*url.Error](err); ok {
 		err = call.Err
 	}
-	return nil, failure(ctx, r.host, what+" "+digest, err)
+	return nil, asked(r.auth, failure(ctx, r.host, what+" "+digest, err))
+}
+
+// asked tells a refusal of credentials from the lack of them.
+func asked(auth authn.Authenticator, err *Error) *Error {
+	if err.Kind == KindUnauthorized && auth == authn.Anonymous {
+		err.Err = fmt.Errorf("%w; no pull secret has an entry for it, so it was asked without credentials", err.Err)
+	}
+	return err
 }
 
 // failure turns what an HTTP exchange with a registry came to, when it was asked for what, into an *Error with the next
@@ -109,6 +124,10 @@ func failure(ctx context.Context, host, what string, err error) *Error {
 	}
 	if _, ok := errors.AsType[*plainHTTPError](err); ok {
 		return fail(KindNetwork, "registry %s: %w", host, err)
+	}
+	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return fail(KindNetwork, "registry %s, or a proxy before it, shows a certificate that is not trusted: %w; "+
+			"add the authority that issued it to ConfigMap openshift-config/user-ca-bundle or to the file of --extra-ca-file", host, untrusted.Err)
 	}
 	return fail(KindNetwork, "registry %s cannot be reached or broke the connection at %s: %w; "+
 		"check that the name resolves, the registry runs, and no proxy, firewall or certificate is in the way", host, what, err)

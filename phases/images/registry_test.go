@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
@@ -317,40 +316,4 @@ func TestPuller_recovers_when_a_registry_is_started_again(t *testing.T) {
 		p.clock.Step(wait)
 	}
 	p.recovered(ref)
-}
-
-func TestPuller_sends_credentials_and_its_name(t *testing.T) {
-	r := newRegistry(t)
-	ref := r.push(imageOf(t, profileAt(root+"/a", "a")))
-	for len(r.agents) > 0 {
-		<-r.agents
-	}
-	fault := func(w http.ResponseWriter, q *http.Request) bool {
-		if user, password, _ := q.BasicAuth(); user == "capstan" && password == "right" {
-			return false
-		}
-		w.Header().Set("WWW-Authenticate", "Basic realm=test")
-		w.WriteHeader(http.StatusUnauthorized)
-		return true
-	}
-	r.fault.Store(&fault)
-	p := runPuller(t, Options{Keychain: keys{"capstan", "wrong"}})
-	p.Want([]Ref{ref})
-	if _, err := p.failed(ref); err.Kind != KindUnauthorized {
-		t.Errorf("the kind is %s: %v", err.Kind, err)
-	}
-	p = runPuller(t, Options{Keychain: keys{"capstan", "right"}})
-	p.Want([]Ref{ref})
-	p.ready(ref)
-	for len(r.agents) > 0 {
-		if agent := <-r.agents; agent != "capstan" {
-			t.Errorf("a request was sent as %q", agent)
-		}
-	}
-}
-
-type keys struct{ user, password string }
-
-func (k keys) Resolve(authn.Resource) (authn.Authenticator, error) {
-	return &authn.Basic{Username: k.user, Password: k.password}, nil
 }

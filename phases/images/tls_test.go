@@ -15,7 +15,7 @@ import (
 // remoteHost makes a registry on loopback look like one elsewhere.
 func remoteHost(t *testing.T, to string, roots *x509.CertPool) *http.Transport {
 	t.Helper()
-	transport := newTransport()
+	transport := newTransport(nil)
 	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, to)
 	}

@@ -1,0 +1,118 @@
+package images
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Document is the content of a file or of a key of an object, with the place it came from, for messages.
+type Document struct {
+	From string
+	Data []byte
+}
+
+// Access is what registries ask of who pulls from them, and where else images may be had. What is wrong with a part of
+// it is told by Puller.Warning, and the rest is used.
+type Access struct {
+	// Credentials are in the form of a .dockerconfigjson. The most specific entry for a repository counts, whatever
+	// document it is in, and the first document if several are equally specific.
+	Credentials []Document
+	// CAs are certificates in PEM that are trusted besides the system's.
+	CAs []Document
+	// Mirrors may name the same source several times.
+	Mirrors []Mirrors
+}
+
+// access holds what is known of how to reach registries, ready for use.
+type access struct {
+	caFile string            // read again for every attempt; empty for none
+	given  http.RoundTripper // instead of a transport of our own; nil for none
+
+	mu          sync.Mutex
+	from        Access
+	credentials credentials
+	mirrors     []Mirrors
+	trusted     []Document
+	transport   *http.Transport
+	unused      []string // what is wrong with from
+	untrusted   []string // what is wrong with the trusted certificates
+}
+
+// Use replaces how registries are reached, and tries all failed images now if that is news. It may be called at any
+// time; pulls that are under way end as they have begun.
+func (p *Puller) Use(a Access) {
+	if p.access.use(a) {
+		p.Retry()
+	}
+}
+
+func (a *access) use(next Access) (news bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if reflect.DeepEqual(a.from, next) {
+		return false
+	}
+	a.from = next
+	a.credentials, a.unused = parseCredentials(next.Credentials)
+	a.mirrors = next.Mirrors
+	a.trust()
+	return true
+}
+
+// trust makes a new transport if the trusted certificates are others than those of the present one.
+func (a *access) trust() {
+	wanted, unread := a.certificates()
+	if a.transport != nil && reflect.DeepEqual(a.trusted, wanted) && len(unread) == 0 {
+		return
+	}
+	a.dropTransport()
+	roots, problems := trustedRoots(wanted)
+	a.transport, a.trusted, a.untrusted = newTransport(roots), wanted, slices.Concat(unread, problems)
+}
+
+// certificates gives all that is to be trusted besides the system's certificates.
+func (a *access) certificates() (all []Document, unread []string) {
+	all = append(all, a.from.CAs...)
+	if a.caFile == "" {
+		return all, nil
+	}
+	data, err := os.ReadFile(a.caFile)
+	if err != nil {
+		return all, []string{fmt.Sprintf("the extra CA file cannot be read: %v; its certificates are not trusted", err)}
+	}
+	return append(all, Document{From: "the extra CA file " + a.caFile, Data: data}), nil
+}
+
+// now is the access for one attempt.
+func (a *access) now() (credentials, []Mirrors, http.RoundTripper) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.trust()
+	if a.given != nil {
+		return a.credentials, a.mirrors, a.given
+	}
+	return a.credentials, a.mirrors, a.transport
+}
+
+func (a *access) warning() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return strings.Join(slices.Concat(a.unused, a.untrusted), "; ")
+}
+
+func (a *access) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.dropTransport()
+}
+
+func (a *access) dropTransport() {
+	if a.transport != nil {
+		a.transport.CloseIdleConnections()
+	}
+}

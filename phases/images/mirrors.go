@@ -1,0 +1,90 @@
+package images
+
+import (
+	"slices"
+	"strings"
+)
+
+// Mirrors says where else the images of a source may be had, in the terms of the type ImageDigestMirrors of
+// github.com/openshift/api.
+type Mirrors struct {
+	// Source is host[:port], that with a path, or *.host for all hosts under one.
+	Source string
+	// Mirrors take the place of Source in a reference, the first one first.
+	Mirrors []string
+	// NeverSource forbids to ask the source itself when no mirror has the image.
+	NeverSource bool
+}
+
+// places gives the references under which an image may be had, in the order in which they are to be asked, and whether
+// the source is not among them. Only the most specific source counts. A place that makes no valid reference is left out.
+func places(ref Ref, all []Mirrors) (found []Ref, never bool) {
+	name, _, _ := strings.Cut(string(ref), "@")
+	var replaced, specific int
+	var lists [][]string
+	for _, m := range all {
+		length := matched(m.Source, name)
+		rank := len(strings.TrimPrefix(m.Source, "*"))
+		if length == 0 || len(m.Mirrors) == 0 || rank < specific {
+			continue
+		}
+		if rank > specific {
+			replaced, specific, lists, never = length, rank, nil, false
+		}
+		lists = append(lists, m.Mirrors)
+		never = never || m.NeverSource
+	}
+	for _, mirror := range merged(lists) {
+		if place, err := ParseRef(mirror + string(ref)[replaced:]); err == nil && place != ref {
+			found = append(found, place)
+		}
+	}
+	if !never {
+		found = append(found, ref)
+	}
+	return found, never
+}
+
+// matched is how much of a name, as host/path, a source stands for: whole hosts and whole parts of the path only.
+func matched(source, name string) int {
+	host, _, _ := strings.Cut(name, "/")
+	if under, ok := strings.CutPrefix(source, "*"); ok {
+		if strings.HasSuffix(host, under) && len(host) > len(under) {
+			return len(host)
+		}
+		return 0
+	}
+	if name == source || strings.HasPrefix(name, source+"/") {
+		return len(source)
+	}
+	return 0
+}
+
+// merged puts lists together so that the order of each is kept, as long as they do not contradict each other.
+func merged(lists [][]string) []string {
+	var all []string
+	for _, list := range lists {
+		for _, mirror := range list {
+			if !slices.Contains(all, mirror) {
+				all = append(all, mirror)
+			}
+		}
+	}
+	var done []string
+	for len(all) > 0 {
+		next := max(0, slices.IndexFunc(all, func(mirror string) bool { return !behind(mirror, all, lists) }))
+		done = append(done, all[next])
+		all = slices.Delete(all, next, next+1)
+	}
+	return done
+}
+
+// behind says whether a list has one of the others before a mirror.
+func behind(mirror string, others []string, lists [][]string) bool {
+	return slices.ContainsFunc(lists, func(list []string) bool {
+		at := slices.Index(list, mirror)
+		return at > 0 && slices.ContainsFunc(list[:at], func(before string) bool {
+			return before != mirror && slices.Contains(others, before)
+		})
+	})
+}
