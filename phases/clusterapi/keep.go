@@ -34,6 +34,7 @@ func (p *Pass) keep(ctx context.Context, revision *engine.Revision) error {
 
 // keepApplied keeps the installed revision, deletes retained objects whose data
 // is gone, and reports that the next revision cannot be planned if that is so.
+// It writes the status again when somebody took the current revision out of it.
 func (p *Pass) keepApplied(ctx context.Context) error {
 	kept := errors.Join(p.keepLatest(ctx), p.releaseRetained(ctx))
 	switch {
@@ -42,9 +43,19 @@ func (p *Pass) keepApplied(ctx context.Context) error {
 	case p.plan.err != nil:
 		return errors.Join(p.plan.err, kept)
 	case p.plan.revision != nil:
-		return errors.Join(p.publish(ctx), kept)
+		return errors.Join(p.publish(ctx), p.recordInstalled(ctx), kept)
 	}
 	return kept
+}
+
+// recordInstalled writes that the latest revision is current. A newer one that
+// was listed in this very pass is not in what the pass has seen, and is not meant.
+func (p *Pass) recordInstalled(ctx context.Context) error {
+	latest := p.world.latestEntry()
+	if latest == nil || latest.ContentID != p.plan.revision.ContentID || p.world.api.Status.CurrentRevision == latest.Name {
+		return nil
+	}
+	return p.recordCurrent(ctx)
 }
 
 // retryWork tries whatever is next, as far as that is possible.

@@ -19,6 +19,10 @@ type pruned struct {
 // again, should no watch tell sooner that they are gone.
 const lookAgainAtDeletions = 2 * time.Second
 
+// lookAgainAtRetained is how soon objects that are kept for their users' data
+// are looked at again: nothing announces that the last of the data is gone.
+const lookAgainAtRetained = 10 * time.Second
+
 // pruneOrphans deletes what only older revisions had, and keeps the latest.
 func (p *Pass) pruneOrphans(ctx context.Context) error {
 	kept := p.keepLatest(ctx)
@@ -45,16 +49,22 @@ func (p *Pass) prune(ctx context.Context) error {
 		p.Again(0)
 	case len(report.Waiting) > 0:
 		p.Again(lookAgainAtDeletions)
+	case len(report.Retained) > 0:
+		p.Again(lookAgainAtRetained)
 	}
 	return err
 }
 
-// releaseRetained looks again at objects that were kept for their data.
+// releaseRetained looks again at objects that were kept for their data, and
+// takes those that are gone off the inventory.
 func (p *Pass) releaseRetained(ctx context.Context) error {
 	if p.latest == nil || len(p.Engine.Orphans(p.latest).Retained) == 0 {
 		return nil
 	}
-	return p.prune(ctx)
+	if err := p.prune(ctx); err != nil || !p.pruned.report.Complete() {
+		return err
+	}
+	return p.Engine.Forget(ctx, p.latest, p.pruned.report)
 }
 
 func retainedTexts(report *engine.PruneReport) []string {
