@@ -1,0 +1,147 @@
+package clusterapi_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+var _ = Describe("A definition with instances", func() {
+	const name = "gammas.test.capstan.io"
+
+	It("survives the upgrade that drops it, and goes when its instances are gone", func(ctx SpecContext) {
+		gamma := newProvider("gamma").at(30)
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
+		operator := operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		definition := gamma.objects[0]
+		Expect(definition.GetName()).To(Equal(name))
+		before := fetched(ctx, definition).GetUID()
+		mine := []string{"mine", "yours"}
+		for _, instance := range mine {
+			Expect(env.Client.Create(ctx, custom("gamma", instance), administrator)).To(Succeed())
+		}
+
+		release(ctx, newProvider("alpha"))
+		installed(ctx, 2)
+		retained := says("Upgradeable", "False", "WaitingOnExternal", "CustomResourceDefinition "+name, "2 instances")
+		until(ctx, "the definition to be reported as retained", retained, says("Degraded", "False", "AsExpected"), says("Progressing", "False", "AsExpected"))
+		Expect(fetched(ctx, definition).GetUID()).To(Equal(before))
+		uids(ctx, custom("gamma", "mine"), custom("gamma", "yours"))
+		expectGone(ctx, gamma.objects[1:]...)
+		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-2"))
+
+		Expect(operator.Stop()).To(Succeed())
+		operate(harness.OperatorOptions{})
+		until(ctx, "the definition to be reported as retained after a restart", retained)
+
+		silent(ctx)
+		for _, instance := range mine {
+			Expect(env.Client.Delete(ctx, custom("gamma", instance))).To(Succeed())
+		}
+		eventually(ctx, "the definition to be deleted", func(ctx context.Context) error { return gone(ctx, definition) })
+		until(ctx, "the conditions of a finished installation", finished)
+		eventually(ctx, "the inventory to forget it", func(ctx context.Context) error {
+			objects, err := harness.Inventory(ctx, env.Client, 2)
+			if err == nil && objects != len(newProvider("alpha").objects) {
+				err = fmt.Errorf("it has %d objects", objects)
+			}
+			return err
+		})
+	})
+
+	It("is taken back by a release that has it again", func(ctx SpecContext) {
+		gamma := newProvider("gamma").at(30)
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		before := fetched(ctx, gamma.objects[0]).GetUID()
+		Expect(env.Client.Create(ctx, custom("gamma", "mine"), administrator)).To(Succeed())
+		release(ctx, newProvider("alpha"))
+		installed(ctx, 2)
+		until(ctx, "the definition to be reported as retained", says("Upgradeable", "False", "WaitingOnExternal", name))
+
+		release(ctx, newProvider("alpha"), gamma)
+		installed(ctx, 3)
+		until(ctx, "the conditions of a finished installation", finished)
+		Expect(fetched(ctx, gamma.objects[0]).GetUID()).To(Equal(before))
+		uids(ctx, custom("gamma", "mine"))
+	})
+})
+
+var _ = Describe("A definition that an administrator manages", func() {
+	It("is neither applied nor changed nor deleted", func(ctx SpecContext) {
+		const name = "gammas.test.capstan.io"
+		gamma := newProvider("gamma").at(30)
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, NoClusterAPI: true, Images: push(ctx, newProvider("alpha"), gamma)})
+		Expect(env.CreateClusterAPI(ctx)).To(Succeed())
+		unmanage(ctx, name)
+		operate(harness.OperatorOptions{})
+		v := installed(ctx, 1)
+		Expect(v.Revisions()[0].UnmanagedCustomResourceDefinitions).To(ConsistOf(name))
+		expectGone(ctx, gamma.objects[0])
+		uids(ctx, gamma.objects[1:]...)
+
+		Expect(env.Client.Create(ctx, gamma.objects[0].DeepCopy(), administrator)).To(Succeed())
+		patch(ctx, gamma.objects[0], `{"spec":{"names":{"shortNames":["gm"]}}}`)
+		release(ctx, newProvider("alpha"))
+		installed(ctx, 2)
+		Expect(has(ctx, gamma.objects[0], []any{"gm"}, "spec", "names", "shortNames")).To(Succeed())
+		expectGone(ctx, gamma.objects[1:]...)
+	})
+
+	It("is let go of when the administrator says so after it was installed", func(ctx SpecContext) {
+		const name = "gammas.test.capstan.io"
+		gamma := newProvider("gamma").at(30)
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		before := fetched(ctx, gamma.objects[0]).GetUID()
+		unmanage(ctx, name)
+		v := installed(ctx, 2)
+		Expect(v.ClusterAPI.Status.ObservedRevisionGeneration).To(Equal(v.ClusterAPI.Generation))
+		patch(ctx, gamma.objects[0], `{"spec":{"names":{"singular":"other"}}}`)
+		patch(ctx, configMap("alpha", ""), `{"data":{"setting":"bait"}}`)
+		eventually(ctx, "the bait to be taken", func(ctx context.Context) error { return has(ctx, configMap("alpha", ""), "one", "data", "setting") })
+		Expect(has(ctx, gamma.objects[0], "other", "spec", "names", "singular")).To(Succeed())
+
+		release(ctx, newProvider("alpha"))
+		installed(ctx, 3)
+		Expect(fetched(ctx, gamma.objects[0]).GetUID()).To(Equal(before))
+		expectGone(ctx, gamma.objects[1:]...)
+	})
+})
+
+// silent waits until the operator has sent nothing for two seconds: what it does
+// next has its cause in what the spec does next.
+func silent(ctx context.Context) {
+	GinkgoHelper()
+	since, began := mark(ctx), time.Now()
+	eventually(ctx, "the operator to be at rest", func(ctx context.Context) error {
+		last := began
+		for _, request := range requests(ctx, since) {
+			last = request.Time
+		}
+		if at := time.Since(last); at < 2*time.Second {
+			return fmt.Errorf("its last request is %s old", at)
+		}
+		return nil
+	})
+}
+
+// unmanage lists a definition in ClusterAPI.spec.
+func unmanage(ctx context.Context, name string) {
+	GinkgoHelper()
+	merge := fmt.Sprintf(`{"spec":{"unmanagedCustomResourceDefinitions":[%q]}}`, name)
+	api := &operatorv1alpha1.ClusterAPI{}
+	api.Name = harness.Singleton
+	Expect(env.Client.Patch(ctx, api, client.RawPatch("application/merge-patch+json", []byte(merge)), administrator)).To(Succeed())
+}
