@@ -18,8 +18,9 @@ type Facts struct {
 	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why.
 	Wanted   string `yaml:"wanted"`
 	Planning string `yaml:"planning"`
-	// PlanFailed says that Planning is an error, not a wait.
-	PlanFailed bool `yaml:"planFailed"`
+	// PlanFailed says that Planning is an error, not a wait; PlanForGood that only a changed input heals it.
+	PlanFailed  bool `yaml:"planFailed"`
+	PlanForGood bool `yaml:"planForGood"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
 	// Latest and Current are the content IDs of the newest listed revision and of the one fully applied;

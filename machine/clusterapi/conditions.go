@@ -73,10 +73,23 @@ func halves(r machine.Record, f guards.Facts) (planning, applying half) {
 	case r.State == Installed && r.Failure == nil:
 		idle.message = message(r, f)
 		return idle, idle
+	case f.PlanFailed && (r.State == Applying || r.State == Pruning):
+		return unplanned(f), busy
 	case r.State == Planning || f.PlanFailed || (r.State == Degraded && r.CameFrom == Planning):
 		return busy, initial(f, idle)
 	}
 	return idle, busy
+}
+
+// unplanned is the planning half while an earlier plan is still being carried
+// out, which bad inputs do not stop.
+func unplanned(f guards.Facts) half {
+	told := half{progressing: true, reason: EphemeralError}
+	if f.PlanForGood {
+		told = half{degraded: true, reason: NonRetryableError}
+	}
+	told.message = clipBefore(f.Planning, fmt.Sprintf("; until that is repaired, revision %s goes on", f.LatestName))
+	return told
 }
 
 // initial is the applying half before anything was ever applied.

@@ -77,6 +77,24 @@ InstallerControllerDegraded False AsExpected
 InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
+		"applying while the next revision cannot be planned for now": {
+			machine.Record{State: table.Applying}, guards.Facts{CurrentNumber: 1, PlanFailed: true},
+			`RevisionControllerProgressing True EphemeralError
+RevisionControllerDegraded False AsExpected
+InstallerControllerProgressing True Progressing
+InstallerControllerDegraded False AsExpected
+InstallerControllerAvailable True AsExpected
+InstallerControllerUpgradeable True AsExpected`,
+		},
+		"pruning while the next revision cannot be planned for good": {
+			machine.Record{State: table.Pruning}, guards.Facts{CurrentNumber: 2, PlanFailed: true, PlanForGood: true},
+			`RevisionControllerProgressing False NonRetryableError
+RevisionControllerDegraded True NonRetryableError
+InstallerControllerProgressing True Progressing
+InstallerControllerDegraded False AsExpected
+InstallerControllerAvailable True AsExpected
+InstallerControllerUpgradeable True AsExpected`,
+		},
 		"a foreign object in the way": {
 			machine.Record{State: table.Applying, Failure: ephemeral},
 			guards.Facts{CurrentNumber: 1, Applied: guards.Applied{Collisions: []string{"ConfigMap a/b exists"}}},

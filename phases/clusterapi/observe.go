@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
@@ -34,7 +35,7 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 		Inputs:     w.inputs,
 	}
 	if pass.plan.err != nil {
-		facts.Planning, facts.PlanFailed = pass.plan.err.Error(), true
+		facts.Planning, facts.PlanFailed, facts.PlanForGood = pass.plan.err.Error(), true, machine.IsTerminal(pass.plan.err)
 	}
 	if pass.plan.revision != nil {
 		facts.Wanted = pass.plan.revision.ContentID
