@@ -55,13 +55,34 @@ var _ = Describe("The cache of provider images", func() {
 		Expect(g.cache).To(BeADirectory())
 	})
 
-	It("is filled again after it was lost in a restart", func(ctx SpecContext) {
-		g := installSmall(ctx)
-		Expect(g.operator.Stop()).To(Succeed())
-		Expect(os.RemoveAll(g.cache)).To(Succeed())
-		g.restart()
-		g.isKept(ctx)
-		until(ctx, "nothing to be wrong", fine, g.isCurrent)
+	DescribeTable("is filled again by a restart",
+		func(ctx SpecContext, harm func(dir string)) {
+			g := installSmall(ctx)
+			Expect(g.operator.Stop()).To(Succeed())
+			harm(g.cache)
+			g.restart()
+			g.isKept(ctx)
+			until(ctx, "nothing to be wrong", fine, g.isCurrent)
+			release(ctx, small("two"))
+			g.isReplaced(ctx, "two")
+		},
+		Entry("when it was lost", func(dir string) { Expect(os.RemoveAll(dir)).To(Succeed()) }),
+		Entry("when its files are damaged", func(dir string) {
+			files, err := filepath.Glob(filepath.Join(dir, "*"))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(files).NotTo(BeEmpty())
+			for _, file := range files {
+				Expect(os.Truncate(file, 100)).To(Succeed())
+			}
+		}),
+	)
+
+	It("may be a folder that cannot be written", func(ctx SpecContext) {
+		file := filepath.Join(GinkgoT().TempDir(), "file")
+		Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, small("one"))})
+		g := &good{operator: operate(harness.OperatorOptions{CacheDir: filepath.Join(file, "cache")})}
+		g.seen(ctx)
 		release(ctx, small("two"))
 		g.isReplaced(ctx, "two")
 	})

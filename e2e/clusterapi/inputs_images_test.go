@@ -2,13 +2,16 @@ package clusterapi_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	configv1 "github.com/openshift/api/config/v1"
 
+	"github.com/capstan-capi/capstan/e2e/harness"
 	"github.com/capstan-capi/capstan/e2e/providers"
 )
 
@@ -32,8 +35,8 @@ func adding(name, text string) spoil {
 	return func(files map[string][]byte) { files[name] = append(slices.Clone(files[name]), text...) }
 }
 
-// pushEdited pushes small("two") with something done to its files.
-func pushEdited(ctx context.Context, do spoil) map[string]string {
+// pushSpoilt pushes small("two") with something done to its files.
+func pushSpoilt(ctx context.Context, do spoil) map[string]string {
 	GinkgoHelper()
 	files := maps.Clone(small("two").files())
 	do(files)
@@ -58,7 +61,7 @@ var _ = Describe("The content of a provider image", func() {
 	DescribeTable("is refused for good when it is wrong, with the place and the cause",
 		func(ctx SpecContext, do spoil, texts ...string) {
 			g := installSmall(ctx)
-			bad := pushEdited(ctx, do)
+			bad := pushSpoilt(ctx, do)
 			Expect(env.SetImages(ctx, bad)).To(Succeed())
 			g.survives(ctx, revisionController, nonRetryable, append(texts, bad["small"])...)
 			release(ctx, small("two"))
@@ -117,7 +120,7 @@ var _ = Describe("The content of a provider image", func() {
 
 	It("is told with all that is wrong at once, not piece by piece", func(ctx SpecContext) {
 		g := installSmall(ctx)
-		bad := pushEdited(ctx, func(files map[string][]byte) {
+		bad := pushSpoilt(ctx, func(files map[string][]byte) {
 			adding(metadataFile, "priority: 7\n")(files)
 			files[providers.ManifestsDir+"/second/metadata.yaml"] = []byte("name: second\nocpPlatform: Amazon\n")
 			files[providers.ManifestsDir+"/second/manifests.yaml"] = nil
@@ -129,12 +132,68 @@ var _ = Describe("The content of a provider image", func() {
 		g.isReplaced(ctx, "two")
 	})
 
-	It("is looked at again when the ConfigMap goes back to what is installed", func(ctx SpecContext) {
+	It("is told again after a restart, which harms nothing either", func(ctx SpecContext) {
 		g := installSmall(ctx)
-		Expect(env.SetImages(ctx, pushEdited(ctx, dropping(metadataFile)))).To(Succeed())
+		Expect(env.SetImages(ctx, pushSpoilt(ctx, adding(metadataFile, "priority: 7\n")))).To(Succeed())
+		g.survives(ctx, revisionController, nonRetryable, "field priority")
+		Expect(g.operator.Stop()).To(Succeed())
+		g.restart()
+		g.survives(ctx, revisionController, nonRetryable, "field priority")
+		release(ctx, small("two"))
+		g.isReplaced(ctx, "two")
+	})
+
+	It("is told before anything was ever installed, and the first installation goes on when it is repaired", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: pushSpoilt(ctx, dropping(manifestsFile))})
+		operate(harness.OperatorOptions{CacheDir: GinkgoT().TempDir()})
+		v := until(ctx, "the error to be told",
+			says(revisionController+"Degraded", "True", nonRetryable, "no manifests.yaml"),
+			says(installerController+"Progressing", "False", "Uninitialized"),
+			says("Degraded", "True", nonRetryable, "no manifests.yaml"))
+		Expect(v.Condition("Available")).To(BeNil())
+		Expect(v.Revisions()).To(BeEmpty())
+		release(ctx, small("two"))
+		installed(ctx, 1)
+		Expect(hasSetting(ctx, "changed", "two")).To(Succeed())
+	})
+
+	It("is told while a revision is being applied, which goes on", func(ctx SpecContext) {
+		g := installSmall(ctx)
+		slow := map[string]string{"app": "slow"}
+		Expect(env.Cluster.HoldPods(ctx, slow)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { Expect(env.Cluster.ReleasePods(ctx, slow)).To(Succeed()) })
+		release(ctx, small("two"), newProvider("slow").at(30))
+		waiting := says(installerController+"Progressing", "True", "Progressing", "Deployment openshift-cluster-api/slow")
+		until(ctx, "the rollout to wait", harness.InState(harness.Applying), waiting)
+
+		Expect(env.SetImages(ctx, pushSpoilt(ctx, dropping(manifestsFile)))).To(Succeed())
+		until(ctx, "the error to be told", waiting, g.isCurrent,
+			says(revisionController+"Progressing", "False", nonRetryable, "no manifests.yaml"),
+			says(revisionController+"Degraded", "True", nonRetryable, "no manifests.yaml"),
+			says("Degraded", "True", nonRetryable, "no manifests.yaml"))
+		g.isKept(ctx)
+		release(ctx, small("three"))
+		g.isReplaced(ctx, "three")
+	})
+
+	It("is not looked at again when the ConfigMap goes back to what is installed under another key", func(ctx SpecContext) {
+		g := installSmall(ctx)
+		Expect(env.SetImages(ctx, pushSpoilt(ctx, dropping(metadataFile)))).To(Succeed())
 		g.survives(ctx, revisionController, nonRetryable, "no metadata.yaml")
-		release(ctx, small("one"))
+		Expect(env.SetImages(ctx, map[string]string{"keys-have-no-meaning": push(ctx, small("one"))["small"]})).To(Succeed())
 		v := until(ctx, "the good revision to be all that is wanted", fine, g.isCurrent)
 		Expect(v.Revisions()).To(HaveLen(1))
+	})
+
+	It("is refused when it makes more components than the API can list", func(ctx SpecContext) {
+		g := installSmall(ctx)
+		many := []*provider{small("two")}
+		for i := range 32 {
+			many = append(many, emptyProvider(fmt.Sprintf("p%d", i)))
+		}
+		release(ctx, many...)
+		g.survives(ctx, revisionController, nonRetryable, "33 components", "at most 32", "remove 1")
+		release(ctx, many[:32]...)
+		g.isReplaced(ctx, "two")
 	})
 })

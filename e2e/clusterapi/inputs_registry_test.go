@@ -25,17 +25,18 @@ func refuse(status int) {
 func obey() { env.Registry.SetFault(nil) }
 
 // mirror is a registry that has all that the suite's registry has, and that
-// serves wrong bytes while it lies.
+// serves wrong bytes of one kind while it lies.
 type mirror struct {
 	host string
 	lies atomic.Bool
 }
 
-func startMirror() *mirror {
+// startMirror takes manifests or blobs for what to lie about.
+func startMirror(about string) *mirror {
 	m := &mirror{}
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: env.Registry.Host()})
 	proxy.ModifyResponse = func(answer *http.Response) error {
-		if m.lies.Load() && answer.StatusCode == http.StatusOK && strings.Contains(answer.Request.URL.Path, "/manifests/sha256:") {
+		if m.lies.Load() && answer.StatusCode == http.StatusOK && strings.Contains(answer.Request.URL.Path, "/"+about+"/sha256:") {
 			return corrupt(answer)
 		}
 		return nil
@@ -93,21 +94,25 @@ var _ = Describe("A registry in trouble", func() {
 		g.isReplaced(ctx, "pushed late")
 	})
 
-	It("is not believed when what it serves does not match the digest", func(ctx SpecContext) {
-		g := installSmall(ctx)
-		m := startMirror()
-		m.lies.Store(true)
-		reference := strings.Replace(push(ctx, small("two"))["small"], env.Registry.Host(), m.host, 1)
-		Expect(env.SetImages(ctx, map[string]string{"small": reference})).To(Succeed())
-		_, digest, _ := strings.Cut(reference, "@")
-		g.survives(ctx, revisionController, ephemeral, "registry "+m.host, reference, "with the digest sha256:", "as manifest "+digest, "repair or purge that copy")
-		m.lies.Store(false)
-		g.isReplaced(ctx, "two")
-	})
+	DescribeTable("is not believed when what it serves does not match the digest",
+		func(ctx SpecContext, about, name string) {
+			g := installSmall(ctx)
+			m := startMirror(about)
+			m.lies.Store(true)
+			reference := strings.Replace(push(ctx, small("two"))["small"], env.Registry.Host(), m.host, 1)
+			Expect(env.SetImages(ctx, map[string]string{"small": reference})).To(Succeed())
+			g.survives(ctx, revisionController, ephemeral, reference,
+				"registry "+m.host+" serves", "with the digest sha256:", "as "+name+" sha256:", "repair or purge that copy")
+			m.lies.Store(false)
+			g.isReplaced(ctx, "two")
+		},
+		Entry("of a manifest", "manifests", "manifest"),
+		Entry("of a layer", "blobs", "blob"),
+	)
 
 	It("holds nothing up for which the release gives another registry", func(ctx SpecContext) {
 		g := installSmall(ctx)
-		m := startMirror()
+		m := startMirror("nothing")
 		next := push(ctx, small("two"))["small"]
 		refuseBut(m)
 		Expect(env.SetImages(ctx, map[string]string{"small": next})).To(Succeed())
