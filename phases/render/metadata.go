@@ -157,10 +157,21 @@ func (m *metadataReader) number(node *yaml.Node, path string) int {
 
 func (m *metadataReader) platform(node *yaml.Node, path string) string {
 	text := m.text(node, path)
-	if text != "" && !slices.Contains(platforms, configv1.PlatformType(text)) {
-		m.report(node, path, "unknown platform %q: the platforms are %s; leave it empty for all", cut(text, 100), platformNames())
+	if text != "" {
+		if err := CheckPlatform(text); err != nil {
+			m.report(node, path, "%v; leave it empty for all", err)
+		}
 	}
 	return text
+}
+
+// CheckPlatform refuses what is no platform type of OpenShift's API, with the
+// list of those that are.
+func CheckPlatform(name string) error {
+	if !slices.Contains(platforms, configv1.PlatformType(name)) {
+		return fmt.Errorf("unknown platform %q: the platforms are %s", cut(name, 100), platformNames())
+	}
+	return nil
 }
 
 func platformNames() string {

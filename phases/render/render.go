@@ -89,19 +89,20 @@ func (e *MissingError) Error() string {
 // Render selects, orders and renders the profiles that belong to the platform.
 // Its error is a ProblemsError: everything that is wrong, at once. A profile of
 // another platform must have valid metadata; its manifests are not looked at.
+// Manifests whose metadata is bad are, unless it gives another platform.
 func Render(in Input) (*Revision, error) {
 	r := renderer{substitutions: in.Substitutions}
 	var chosen []selected
 	var skipped []Skipped
 	for _, p := range r.distinct(in.Profiles) {
 		m, ok := r.metadata(p)
-		if !ok {
-			continue
-		}
 		if m.platform != "" && m.platform != in.Platform {
-			skipped = append(skipped, Skipped{Name: m.name, Image: p.Image, Profile: p.Name, Reason: fmt.Sprintf("for platform %s, the cluster's is %q", m.platform, in.Platform)})
+			if ok {
+				skipped = append(skipped, Skipped{Name: m.name, Image: p.Image, Profile: p.Name, Reason: fmt.Sprintf("for platform %s, the cluster's is %q", m.platform, in.Platform)})
+			}
 			continue
 		}
+		// With bad metadata there will be no revision, but all that is wrong with the manifests is told as well.
 		chosen = append(chosen, selected{Profile: p, metadata: m})
 	}
 	slices.SortFunc(chosen, installOrder)

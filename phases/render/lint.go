@@ -1,0 +1,127 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// LintOptions say what the profiles will find when they are installed.
+type LintOptions struct {
+	// Substitutions are the values of the variables in manifests.
+	Substitutions map[string]string
+	// Namespaces are the only ones that objects may be in.
+	Namespaces []string
+}
+
+// Lint reports everything that is wrong with profiles, whatever their platform:
+// what Render would refuse on some cluster, and what would render and then not
+// work. Profiles are judged as one set; two of different platforms are never
+// installed together, so neither can help nor disturb the other. No problem is
+// a nil error.
+func Lint(profiles []Profile, o LintOptions) ProblemsError {
+	l := linter{renderer: renderer{substitutions: o.Substitutions}, namespaces: o.Namespaces}
+	for _, p := range l.distinct(profiles) {
+		l.add(p)
+	}
+	l.duplicates()
+	kinds := l.kinds()
+	for _, f := range l.found {
+		l.kind(f, kinds)
+		l.schemas(f)
+		l.services(f)
+	}
+	return l.problems.sorted()
+}
+
+// linter collects the objects of all profiles, and problems.
+type linter struct {
+	renderer
+	namespaces []string
+	found      []found
+}
+
+// found is an object with its place and its profile's platform.
+type found struct {
+	object   *unstructured.Unstructured
+	at       place
+	id       identity
+	platform string
+}
+
+func (l *linter) report(f found, path, format string, args ...any) {
+	l.renderer.report(f.at.problem(path, fmt.Sprintf(format, args...)))
+}
+
+// together says whether some cluster gets both.
+func together(a, b found) bool {
+	return a.platform == "" || b.platform == "" || a.platform == b.platform
+}
+
+// reaches says whether every cluster that gets user gets provider.
+func reaches(provider, user found) bool {
+	return provider.platform == "" || provider.platform == user.platform
+}
+
+// add renders a profile by itself and looks at its use of selfImageRef.
+func (l *linter) add(p Profile) {
+	m, _ := l.metadata(p)
+	l.checkSource(Component{Image: p.Image, Profile: p.Name})
+	seen := map[identity]place{}
+	selfUsed, container := false, ""
+	for _, object := range l.objects(selected{Profile: p, metadata: m}, seen) {
+		gvk := object.GroupVersionKind()
+		f := found{object: object, platform: m.platform, id: identity{
+			group: gvk.Group, kind: gvk.Kind, namespace: object.GetNamespace(), name: object.GetName(),
+		}}
+		f.at = seen[f.id]
+		l.found = append(l.found, f)
+		selfUsed = selfUsed || contains(object.Object, p.Image)
+		if container == "" && runsContainers(object) {
+			container = f.at.object
+		}
+	}
+	file := place{image: p.Image, profile: p.Name, file: metadataFile}
+	switch {
+	case m.selfImageRef != "" && !selfUsed:
+		l.renderer.report(file.problem("selfImageRef", fmt.Sprintf(
+			"%q is in none of the manifests, so nothing would run this image: make the two the same", cut(m.selfImageRef, 300))))
+	case m.selfImageRef == "" && container != "":
+		l.renderer.report(file.problem("selfImageRef", fmt.Sprintf(
+			"is not given, but %s runs containers: give the image that they have in the manifests, so that they run the one of the release", container)))
+	}
+}
+
+// contains says whether text is part of a string in value.
+func contains(value any, text string) bool {
+	switch v := value.(type) {
+	case string:
+		return strings.Contains(v, text)
+	case map[string]any:
+		for _, field := range v {
+			if contains(field, text) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return contains(item, text) })
+	}
+	return false
+}
+
+// duplicates reports objects that two profiles of one cluster have. Those that
+// are twice in one profile are reported when it is rendered.
+func (l *linter) duplicates() {
+	first := map[identity][]found{}
+	for _, f := range l.found {
+		for _, other := range first[f.id] {
+			if together(f, other) {
+				l.report(f, "", "the same object is in %s", other.at)
+				break
+			}
+		}
+		first[f.id] = append(first[f.id], f)
+	}
+}
