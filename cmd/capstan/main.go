@@ -25,7 +25,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(operatorCommand(), diagramCommand())
+	cmd.AddCommand(operatorCommand(), renderCommand(), lintCommand(), diagramCommand())
 	return cmd
 }
 

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capstan-capi/capstan/phases/render"
+)
+
+type lintFlags struct {
+	sources
+	set        []string
+	namespaces []string
+	output     string
+}
+
+func lintCommand() *cobra.Command {
+	f := &lintFlags{}
+	cmd := &cobra.Command{
+		Use:   "lint (IMAGE|DIR)...",
+		Short: "Reports everything that is wrong with provider images",
+		Long: `Looks through all profiles of provider images, of whatever platform, and reports every problem
+at once, each with image, profile, file, document, line, object and field: whatever the operator
+would refuse, and what it would apply in vain:
+
+  - files that are missing, YAML that does not parse, unknown fields, unknown platforms
+  - variables with neither a value nor a default
+  - the same object twice
+  - a selfImageRef that is not used, or none where containers run
+  - objects in namespaces that are not allowed
+  - CustomResourceDefinitions without schema
+  - webhooks and API services whose Service no profile brings, or without the port
+  - kinds that neither Kubernetes nor a CustomResourceDefinition of the images defines
+
+Images that are installed together should be named together, since they may need each other.
+An image is given by digest and pulled; a folder is laid out as for capstan render.
+
+The exit code is 1 if there is any problem.`,
+		Example: `  capstan lint ./profiles
+  capstan lint -o json quay.io/example/core@sha256:4e1f... quay.io/example/aws@sha256:90ab...`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd.Context(), args, cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.set, "set", nil, "value of a variable in the manifests, as `KEY=VALUE` (repeatable)")
+	flags.StringArrayVar(&f.namespaces, "namespace", []string{"openshift-cluster-api"}, "`namespace` that objects may be in (repeatable)")
+	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
+	f.registryFlags(flags)
+	return cmd
+}
+
+// report is what -o json prints; its shape is a promise.
+type report struct {
+	Profiles int              `json:"profiles"`
+	Problems []render.Problem `json:"problems"`
+}
+
+func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error {
+	switch {
+	case len(args) == 0:
+		return errors.New("no provider image is given: name images by digest, or folders")
+	case f.output != "text" && f.output != "json":
+		return fmt.Errorf("--output %q is neither text nor json", f.output)
+	}
+	values, err := substitutions(f.set)
+	if err != nil {
+		return err
+	}
+	for _, arg := range args {
+		// No folder that exists looks like a reference by digest; what looks like nothing is told what it could be.
+		if _, err := os.Stat(arg); err != nil && strings.ContainsAny(arg, "@:") {
+			f.images = append(f.images, arg)
+		} else {
+			f.dirs = append(f.dirs, arg)
+		}
+	}
+	profiles, problems := f.load(ctx)
+	problems = append(problems, render.Lint(profiles, render.LintOptions{Substitutions: values, Namespaces: f.namespaces})...)
+	r := report{Profiles: len(profiles), Problems: []render.Problem{}}
+	for _, problem := range problems {
+		r.Problems = append(r.Problems, f.named(problem))
+	}
+	if err := f.print(out, r); err != nil {
+		return err
+	}
+	if len(r.Problems) > 0 {
+		return fmt.Errorf("%s in %s", count(len(r.Problems), "problem"), count(r.Profiles, "profile"))
+	}
+	return nil
+}
+
+func (f *lintFlags) print(out io.Writer, r report) error {
+	if f.output == "json" {
+		return printJSON(out, r)
+	}
+	for _, problem := range r.Problems {
+		fmt.Fprintln(out, problem)
+	}
+	if len(r.Problems) == 0 {
+		fmt.Fprintf(out, "no problem in %s\n", count(r.Profiles, "profile"))
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/capstan-capi/capstan/phases/render"
+)
+
+func TestLint_sound_images_have_no_problem(t *testing.T) {
+	if out := mustCapstan(t, "lint", imageFolder(t), awsFolder(t)); out != "no problem in 2 profiles\n" {
+		t.Errorf("got %q", out)
+	}
+	out := mustCapstan(t, "lint", "-o", "json", imageFolder(t))
+	if diff := cmp.Diff("{\n  \"profiles\": 1,\n  \"problems\": []\n}\n", out); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLint_tells_everything_at_once_and_fails(t *testing.T) {
+	aws := awsFolder(t)
+	ref := push(t, map[string]string{
+		"capi-operator-manifests/p/metadata.yaml":  "name: p\nselfImageRef: SELF\n",
+		"capi-operator-manifests/p/manifests.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: kube-system}\n",
+	})
+	out, _, err := capstan(t, "lint", aws, ref, "/not/there")
+	if err == nil || err.Error() != "4 problems in 2 profiles" {
+		t.Errorf("got %v", err)
+	}
+	for _, want := range []string{
+		"image /not/there: there is no such folder; an image is named by its digest",
+		"image " + aws + ", profile aws, file manifests.yaml, document 1, line 1, example.com/v1 Thing <a>, field kind: neither Kubernetes nor",
+		"image " + ref + ", profile p, file manifests.yaml, document 1, line 1, v1 Secret kube-system/s, field metadata.namespace: namespace kube-system is not allowed, only openshift-cluster-api is",
+		"image " + ref + `, profile p, file metadata.yaml, field selfImageRef: "SELF" is in none of the manifests`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("want %q in\n%s", want, out)
+		}
+	}
+	if lines := strings.Count(out, "\n"); lines != 4 {
+		t.Errorf("%d lines:\n%s", lines, out)
+	}
+}
+
+func TestLint_JSON_has_a_field_for_every_part_of_a_problem(t *testing.T) {
+	aws := awsFolder(t)
+	out, _, err := capstan(t, "lint", "-o", "json", aws)
+	if err == nil {
+		t.Error("a problem must be an error")
+	}
+	var got report
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := report{Profiles: 1, Problems: []render.Problem{{
+		Image: aws, Profile: "aws", File: "manifests.yaml", Document: 1, Line: 1, Path: "kind", Object: "example.com/v1 Thing <a>",
+		Cause: "neither Kubernetes nor a CustomResourceDefinition of these images defines example.com/v1 Thing: bring its CustomResourceDefinition, or leave the object out",
+	}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLint_another_profile_s_object_is_named_by_its_folder(t *testing.T) {
+	one, two := awsFolder(t), write(t, map[string]string{"b/metadata.yaml": "name: b\n", "b/manifests.yaml": awsManifests})
+	out, _, _ := capstan(t, "lint", imageFolder(t), one, two)
+	if !strings.Contains(out, "the same object is in image "+one+", profile aws") && !strings.Contains(out, "the same object is in image "+two+", profile b") {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestLint_takes_namespaces_and_values(t *testing.T) {
+	dir := write(t, map[string]string{
+		"a/metadata.yaml": "name: a\n", "a/manifests.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: '${WHERE}'}\n",
+	})
+	mustCapstan(t, "lint", dir, "--set", "WHERE=there", "--namespace", "here", "--namespace", "there")
+}
+
+func TestLint_refuses_command_lines_that_make_no_sense(t *testing.T) {
+	for want, args := range map[string][]string{
+		"no provider image is given":              nil,
+		`--output "xml" is neither text nor json`: {imageFolder(t), "-o", "xml"},
+		`--set "A" is not of the form KEY=VALUE`:  {imageFolder(t), "--set", "A"},
+	} {
+		out, _, err := capstan(t, append([]string{"lint"}, args...)...)
+		if err == nil || !strings.Contains(err.Error(), want) || out != "" {
+			t.Errorf("want %q, got %v and %q", want, err, out)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
+
+	"github.com/capstan-capi/capstan/phases/images"
+	"github.com/capstan-capi/capstan/phases/render"
+)
+
+// sources are the provider images that a command works on.
+type sources struct {
+	images, dirs []string
+	insecure     []string
+
+	// folders are the folders that have no reference of their own, by the one made up for them.
+	folders map[string]string
+}
+
+// registryFlags are those of all commands that pull images.
+func (s *sources) registryFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&s.insecure, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with; loopback addresses need no flag (repeatable)")
+}
+
+// load gives all profiles that can be had, and a problem for each image or folder that cannot.
+func (s *sources) load(ctx context.Context) ([]render.Profile, []render.Problem) {
+	s.folders = map[string]string{}
+	profiles, problems := s.pull(ctx)
+	for _, dir := range s.dirs {
+		found, wrong := s.read(dir)
+		profiles, problems = append(profiles, found...), append(problems, wrong...)
+	}
+	return profiles, problems
+}
+
+// pull fetches all images at the same time, and tries each once.
+func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems []render.Problem) {
+	var refs []images.Ref
+	for _, text := range s.images {
+		ref, err := images.ParseRef(text)
+		if err != nil {
+			problems = append(problems, render.Problem{Cause: err.Error()})
+		} else if !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	if len(refs) == 0 {
+		return nil, problems
+	}
+	ctx, stop := context.WithCancel(ctx)
+	changed, ended := make(chan struct{}, 1), make(chan struct{})
+	puller := images.NewPuller(images.Options{
+		InsecureRegistries: s.insecure, Log: logr.Discard(),
+		Notify: func() {
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+		},
+	})
+	puller.Want(refs)
+	go func() {
+		defer close(ended)
+		// It ends with the context, and has no other error.
+		_ = puller.Start(ctx)
+	}()
+	for !settled(puller, refs) && ctx.Err() == nil {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+	for _, ref := range refs {
+		if state := puller.State(ref); state.Phase == images.Ready {
+			for _, p := range state.Image.Profiles {
+				profiles = append(profiles, render.Profile{Image: string(ref), Name: p.Name, Metadata: p.Metadata, Manifests: p.Manifests})
+			}
+		} else {
+			problems = append(problems, render.Problem{Image: string(ref), Cause: cause(ctx, state.Err)})
+		}
+	}
+	stop()
+	<-ended
+	return profiles, problems
+}
+
+// settled says whether every image has been had or has failed once.
+func settled(source images.Source, refs []images.Ref) bool {
+	return !slices.ContainsFunc(refs, func(ref images.Ref) bool {
+		state := source.State(ref)
+		return state.Phase != images.Ready && state.Err == nil
+	})
+}
+
+func cause(ctx context.Context, err error) string {
+	if imageErr, ok := errors.AsType[*images.Error](err); ok {
+		return imageErr.Err.Error() // the problem names the image
+	}
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	return fmt.Sprintf("fetching it: %v", err)
+}
+
+// read gives the profiles of a folder that is laid out as an image is, or as
+// manifests-gen writes it: with the folders of the profiles right inside.
+func (s *sources) read(dir string) ([]render.Profile, []render.Problem) {
+	fail := func(format string, args ...any) []render.Problem {
+		return []render.Problem{{Image: dir, Cause: fmt.Sprintf(format, args...)}}
+	}
+	root := dir
+	if info, err := os.Stat(filepath.Join(dir, images.ManifestsFolder)); err == nil && info.IsDir() {
+		root = filepath.Join(dir, images.ManifestsFolder)
+	}
+	entries, err := os.ReadDir(root)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fail("there is no such folder; an image is named by its digest, as host[:port]/path@sha256:<64 hex digits>")
+	case err != nil:
+		return nil, fail("reading the folder of an image: %v", err)
+	}
+	var profiles []render.Profile
+	var problems []render.Problem
+	for _, entry := range entries {
+		profile, err := readProfile(root, entry.Name())
+		switch {
+		case err != nil:
+			problems = append(problems, fail("%v", err)...)
+		case profile != nil:
+			profiles = append(profiles, *profile)
+		}
+	}
+	if len(profiles) == 0 && len(problems) == 0 {
+		return nil, fail("it has no profile, which is a folder with %s and %s; name the folder that has %s or the folders of profiles in it",
+			images.MetadataFile, images.ManifestsFile, images.ManifestsFolder[1:])
+	}
+	ref, err := s.reference(dir, profiles)
+	if err != nil {
+		return nil, append(problems, fail("%v", err)...)
+	}
+	for i := range profiles {
+		profiles[i].Image = ref
+	}
+	return profiles, problems
+}
+
+// readProfile gives nothing for what is not a profile.
+func readProfile(root, name string) (*render.Profile, error) {
+	profile := &render.Profile{Name: name}
+	missing := []string{}
+	for file, content := range map[string]*[]byte{images.MetadataFile: &profile.Metadata, images.ManifestsFile: &profile.Manifests} {
+		var err error
+		*content, err = os.ReadFile(filepath.Join(root, name, file))
+		switch {
+		case errors.Is(err, os.ErrNotExist) || isFile(filepath.Join(root, name)):
+			missing = append(missing, file)
+		case err != nil:
+			return nil, fmt.Errorf("reading profile %s: %w", name, err)
+		}
+	}
+	switch len(missing) {
+	case 0:
+		return profile, nil
+	case 1:
+		return nil, fmt.Errorf("profile %s has no %s: a profile has both %s and %s", name, missing[0], images.MetadataFile, images.ManifestsFile)
+	}
+	return nil, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// reference is what the file image-ref beside the profiles says. Without that
+// file one is made up from the folder's name and content: the same folder has
+// the same one everywhere.
+func (s *sources) reference(dir string, profiles []render.Profile) (string, error) {
+	written, err := os.ReadFile(filepath.Join(dir, images.RefFile))
+	if err == nil {
+		ref, err := images.ParseRef(strings.TrimSpace(string(written)))
+		if err != nil {
+			return "", fmt.Errorf("its file %s: %w", images.RefFile, err)
+		}
+		return string(ref), nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("reading its reference: %w", err)
+	}
+	hash := sha256.New()
+	for _, p := range profiles {
+		fmt.Fprintf(hash, "%q %q %q\n", p.Name, p.Metadata, p.Manifests)
+	}
+	ref := fmt.Sprintf("localhost/%s@sha256:%x", repository(dir), hash.Sum(nil))
+	s.folders[ref] = dir
+	return ref, nil
+}
+
+var notInRepository = regexp.MustCompile(`[^a-z0-9]+`)
+
+// repository makes a name that a reference may have out of a folder's.
+func repository(dir string) string {
+	if absolute, err := filepath.Abs(dir); err == nil {
+		dir = absolute
+	}
+	name := strings.Trim(notInRepository.ReplaceAllString(strings.ToLower(filepath.Base(dir)), "-"), "-")
+	if name == "" {
+		return "folder"
+	}
+	return name
+}
+
+// named puts folders where references were made up for them, since those are
+// what the reader knows.
+func (s *sources) named(problem render.Problem) render.Problem {
+	for ref, dir := range s.folders {
+		problem.Image = strings.ReplaceAll(problem.Image, ref, dir)
+		problem.Cause = strings.ReplaceAll(problem.Cause, ref, dir)
+	}
+	return problem
+}
