@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	if err := packaging.Command().Execute(); err != nil {
+	if err := packaging.Command(os.Args[1:]).Execute(); err != nil {
 		os.Exit(1)
 	}
 }

@@ -12,7 +12,7 @@ const deployment = `
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: manager}
-spec: {template: {spec: {containers: [{name: manager, image: "example.com/provider:self"}]}}}
+spec: {template: {spec: {containers: [{name: manager, image: "registry.ci.openshift.org/openshift:self"}]}}}
 `
 
 // write makes a kustomization of the given resources and returns its folder.
@@ -34,11 +34,10 @@ func write(t *testing.T, resources ...string) string {
 }
 
 func run(args ...string) (string, error) {
-	command := Command()
+	command := Command(args)
 	var out bytes.Buffer
 	command.SetOut(&out)
 	command.SetErr(&out)
-	command.SetArgs(args)
 	err := command.Execute()
 	return out.String(), err
 }
@@ -57,7 +56,7 @@ func TestCommand_writes_both_files_of_the_profile(t *testing.T) {
 	out, err := run(
 		"--manifests-path", output, "--kustomize-dir", write(t, deployment), "--profile-name", "tech-preview",
 		"--name", "infrastructure-aws", "--platform", "AWS", "--install-order", "20",
-		"--self-image-ref", "example.com/provider:self",
+		"--self-image-ref", "registry.ci.openshift.org/openshift:self",
 		"--attribute", "version=v2.12.1", "--attribute", "type=infrastructure", "--attribute", "note=a=b,c",
 	)
 	if err != nil {
@@ -69,7 +68,7 @@ func TestCommand_writes_both_files_of_the_profile(t *testing.T) {
 	want := `name: infrastructure-aws
 installOrder: 20
 ocpPlatform: AWS
-selfImageRef: example.com/provider:self
+selfImageRef: registry.ci.openshift.org/openshift:self
 attributes:
   note: a=b,c
   type: infrastructure
@@ -116,15 +115,18 @@ func TestCommand_refuses_bad_input_and_writes_nothing(t *testing.T) {
 		"a missing flag":                   {[]string{"--kustomize-dir", good}, `required flag(s) "name" not set`},
 		"an unknown platform":              {[]string{"--kustomize-dir", good, "--name", "core", "--platform", "aws"}, `--platform "aws" is not a platform of OpenShift: use one of AWS,`},
 		"a component name with a dot":      {[]string{"--kustomize-dir", good, "--name", "core.x"}, `--name "core.x"`},
-		"an endless component name":        {[]string{"--kustomize-dir", good, "--name", strings.Repeat("x", 256)}, "1 to 255"},
+		"an endless component name":        {[]string{"--kustomize-dir", good, "--name", strings.Repeat("x", 64)}, "1 to 63"},
 		"a profile name that leaves":       {[]string{"--kustomize-dir", good, "--name", "core", "--profile-name", "../x"}, `--profile-name "../x"`},
 		"an empty kustomize dir":           {[]string{"--kustomize-dir", "", "--name", "core"}, "--kustomize-dir is empty"},
 		"an attribute without a value":     {[]string{"--kustomize-dir", good, "--name", "core", "--attribute", "version"}, `--attribute "version" is not of the form key=value`},
 		"an attribute twice":               {[]string{"--kustomize-dir", good, "--name", "core", "--attribute", "a=1", "--attribute", "a=2"}, `--attribute a is given twice, as "1" and "2"`},
-		"an image reference nobody uses":   {[]string{"--kustomize-dir", good, "--name", "core", "--self-image-ref", "example.com/x"}, "the containers use example.com/provider:self"},
+		"an image reference nobody uses":   {[]string{"--kustomize-dir", good, "--name", "core", "--self-image-ref", "example.com/x"}, "the containers use registry.ci.openshift.org/openshift:self"},
 		"a folder that is no kustomize":    {[]string{"--kustomize-dir", t.TempDir(), "--name", "core"}, "running kustomize on "},
 		"an object that cannot be fitted":  {[]string{"--kustomize-dir", write(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}"), "--name", "core"}, "Deployment openshift-cluster-api/d: field spec.template.spec.containers is empty"},
 		"an argument that is not a flag":   {[]string{"--kustomize-dir", good, "--name", "core", "extra"}, `"extra"`},
+		"a name that ends in a dash":       {[]string{"--kustomize-dir", good, "--name", "core-"}, `--name "core-"`},
+		"an order of more than 32 bits":    {[]string{"--kustomize-dir", good, "--name", "core", "--install-order", "2147483648"}, "32 bits"},
+		"an unknown cluster resource":      {[]string{"--kustomize-dir", good, "--name", "core", "--protect-cluster-resource", "x"}, "no CustomResourceDefinition has this singular name; those of clusters are: none"},
 		"an order that is no whole number": {[]string{"--kustomize-dir", good, "--name", "core", "--install-order", "first"}, "--install-order"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,6 +149,7 @@ func TestCommand_help_explains_every_flag(t *testing.T) {
 	}
 	for _, flag := range []string{
 		"manifests-path", "profile-name", "kustomize-dir", "name", "platform", "install-order", "self-image-ref", "attribute",
+		"protect-cluster-resource", "manifests-summary", "check",
 	} {
 		if !strings.Contains(out, "--"+flag+" ") {
 			t.Errorf("--help does not mention --%s:\n%s", flag, out)

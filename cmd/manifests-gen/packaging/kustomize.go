@@ -2,8 +2,10 @@ package packaging
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
@@ -12,7 +14,7 @@ import (
 
 // kustomize builds a folder as `kustomize build` does, with no plugins and no file from outside it.
 func kustomize(folder string) ([]*unstructured.Unstructured, error) {
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(adaptedDisk{filesys.MakeFsOnDisk()}, folder)
 	if err != nil {
 		return nil, fmt.Errorf("running kustomize on %s: %w", folder, err)
 	}
@@ -32,7 +34,18 @@ func kustomize(folder string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
+// youngKinds are cluster-scoped kinds of Kubernetes that kustomize does not know yet.
+var youngKinds = []schema.GroupKind{
+	{Group: admission, Kind: "ValidatingAdmissionPolicy"},
+	{Group: admission, Kind: "ValidatingAdmissionPolicyBinding"},
+	{Group: admission, Kind: "MutatingAdmissionPolicy"},
+	{Group: admission, Kind: "MutatingAdmissionPolicyBinding"},
+}
+
 // isNamespaced answers for the kinds of Kubernetes itself; found is false for all others.
 func isNamespaced(object *unstructured.Unstructured) (namespaced, found bool) {
+	if slices.Contains(youngKinds, object.GroupVersionKind().GroupKind()) {
+		return false, true
+	}
 	return openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: object.GetAPIVersion(), Kind: object.GetKind()})
 }

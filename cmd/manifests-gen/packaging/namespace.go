@@ -13,10 +13,13 @@ func moveToNamespace(objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		namespaced, known := isNamespaced(object)
 		if !known {
-			namespaced = kinds[object.GroupVersionKind().GroupKind().String()]
+			namespaced, known = kinds[object.GroupVersionKind().GroupKind().String()]
 		}
-		if namespaced || object.GetNamespace() != "" {
+		switch {
+		case namespaced || !known && object.GetNamespace() != "":
 			object.SetNamespace(Namespace)
+		case known: // kustomize gives a namespace to every kind that it does not know
+			object.SetNamespace("")
 		}
 		for _, move := range []func(*unstructured.Unstructured) error{moveSubjects, moveServices} {
 			if err := move(object); err != nil {
@@ -45,7 +48,7 @@ func formerNamespaces(objects []*unstructured.Unstructured) map[string]bool {
 	return former
 }
 
-// namespacedKinds are the group and kind names of the namespaced types that the set itself defines.
+// namespacedKinds says of the types that the set itself defines, by kind and group, whether they are namespaced.
 func namespacedKinds(objects []*unstructured.Unstructured) map[string]bool {
 	kinds := map[string]bool{}
 	for _, object := range objects {
@@ -61,8 +64,7 @@ func namespacedKinds(objects []*unstructured.Unstructured) map[string]bool {
 }
 
 func moveSubjects(object *unstructured.Unstructured) error {
-	const group = "rbac.authorization.k8s.io"
-	if !isKind(object, group, "RoleBinding") && !isKind(object, group, "ClusterRoleBinding") {
+	if !isBinding(object) {
 		return nil
 	}
 	subjects, err := root(object).children("subjects")

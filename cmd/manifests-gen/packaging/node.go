@@ -127,6 +127,50 @@ func (n node) text(field string) (string, error) {
 	return text, nil
 }
 
+// texts are the strings of the list in a field.
+func (n node) texts(field string) ([]string, error) {
+	list, err := n.list(field)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(list))
+	for i, value := range list {
+		text, ok := value.(string)
+		if !ok {
+			return nil, n.errorf(field+"["+strconv.Itoa(i)+"]", "is %s, not a string", shape(value))
+		}
+		texts[i] = text
+	}
+	return texts, nil
+}
+
+// each visits the mappings at a dotted path, in which a name that ends in []
+// stands for every element of a list. What is absent is not visited.
+func (n node) each(path string, visit func(node) error) error {
+	if path == "" {
+		return visit(n)
+	}
+	name, rest, _ := strings.Cut(path, ".")
+	list, isList := strings.CutSuffix(name, "[]")
+	if !isList {
+		child, found, err := n.child(name)
+		if err != nil || !found {
+			return err
+		}
+		return child.each(rest, visit)
+	}
+	children, err := n.children(list)
+	if err != nil {
+		return err
+	}
+	for _, child := range children {
+		if err := child.each(rest, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func shape(value any) string {
 	switch value.(type) {
 	case map[string]any:

@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,11 +13,15 @@ import (
 // DefaultProfile is the profile name that providers with a single profile use.
 const DefaultProfile = "default"
 
-// maxNameLength is the limit of the ClusterAPI type for component and profile names.
-const maxNameLength = 255
+const (
+	// maxComponentName is the limit for the value of a label, which a component's name becomes.
+	maxComponentName = 63
+	// maxProfileName is the limit of the ClusterAPI type.
+	maxProfileName = 255
+)
 
 var (
-	componentName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+	componentName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$`)
 	profileName   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
@@ -57,6 +62,11 @@ type Options struct {
 	SelfImageRef string
 	// Attributes are informative pairs such as type and version.
 	Attributes map[string]string
+	// ProtectClusterResource is the singular name of the infrastructure cluster
+	// resource to protect from deletion; empty means none.
+	ProtectClusterResource string
+	// ManifestsSummary adds SummaryFile to the profile.
+	ManifestsSummary bool
 }
 
 // Validate reports the first option that could not give a usable profile, by the name of its flag.
@@ -66,10 +76,12 @@ func (o Options) Validate() error {
 		return fmt.Errorf("--manifests-path is empty: name the folder that receives the profile")
 	case o.KustomizeDir == "":
 		return fmt.Errorf("--kustomize-dir is empty: name the folder with the kustomization.yaml")
-	case !componentName.MatchString(o.Name) || len(o.Name) > maxNameLength:
-		return fmt.Errorf("--name %q: a component name is 1 to %d letters, digits and '-'", o.Name, maxNameLength)
-	case !profileName.MatchString(o.ProfileName) || len(o.ProfileName) > maxNameLength:
-		return fmt.Errorf("--profile-name %q: a profile name is 1 to %d letters, digits, '-' and '_'", o.ProfileName, maxNameLength)
+	case !componentName.MatchString(o.Name) || len(o.Name) > maxComponentName:
+		return fmt.Errorf("--name %q: a component name is 1 to %d letters, digits and '-', and neither begins nor ends with '-'", o.Name, maxComponentName)
+	case !profileName.MatchString(o.ProfileName) || len(o.ProfileName) > maxProfileName:
+		return fmt.Errorf("--profile-name %q: a profile name is 1 to %d letters, digits, '-' and '_'", o.ProfileName, maxProfileName)
+	case o.InstallOrder < math.MinInt32 || o.InstallOrder > math.MaxInt32:
+		return fmt.Errorf("--install-order %d does not fit into 32 bits", o.InstallOrder)
 	case o.Platform != "" && !slices.Contains(platforms, o.Platform):
 		return fmt.Errorf("--platform %q is not a platform of OpenShift: use one of %s, or leave it out for all", o.Platform, strings.Join(platformNames(), ", "))
 	}

@@ -14,6 +14,7 @@ import (
 
 	configv1 "github.com/openshift/api/config/v1"
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // The names of a profile's two files.
@@ -35,8 +36,12 @@ type Metadata struct {
 type Profile struct {
 	// Metadata and Manifests are the bytes of the two files.
 	Metadata, Manifests []byte
+	// Summary is that of SummaryFile; nil when it was not asked for.
+	Summary []byte
 	// Objects is the number of documents in Manifests.
 	Objects int
+
+	report report
 }
 
 // Build runs kustomize on o.KustomizeDir and fits the result to OpenShift; it writes nothing.
@@ -44,40 +49,88 @@ func Build(o Options) (*Profile, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	objects, err := kustomize(o.KustomizeDir)
+	built, err := kustomize(o.KustomizeDir)
 	if err != nil {
 		return nil, err
 	}
-	objects, err = Transform(objects)
+	profile, err := build(o, built)
 	if err != nil {
 		return nil, fmt.Errorf("packaging %s: %w", o.KustomizeDir, err)
 	}
-	manifests, err := encode(objects)
-	if err != nil {
-		return nil, fmt.Errorf("packaging %s: %w", o.KustomizeDir, err)
-	}
-	if !bytes.Contains(manifests, []byte(o.SelfImageRef)) {
-		return nil, fmt.Errorf("packaging %s: no object mentions the image of --self-image-ref %s; the containers use %s: set it with 'images' in the kustomization",
-			o.KustomizeDir, o.SelfImageRef, strings.Join(images(objects), ", "))
-	}
-	metadata, err := encodeMetadata(o)
-	if err != nil {
-		return nil, err
-	}
-	return &Profile{Metadata: metadata, Manifests: manifests, Objects: len(objects)}, nil
+	return profile, nil
 }
 
-// Write stores the two files as manifestsPath/name and returns that folder. The
-// manifests are written first, so that an interrupted first run never looks complete.
+func build(o Options, built []*unstructured.Unstructured) (*Profile, error) {
+	report, err := assemble(o, built)
+	if err != nil {
+		return nil, err
+	}
+	profile := &Profile{Objects: len(report.objects), report: report}
+	if profile.Manifests, err = encode(report.objects); err != nil {
+		return nil, err
+	}
+	if !bytes.Contains(profile.Manifests, []byte(o.SelfImageRef)) {
+		return nil, fmt.Errorf("no object mentions the image of --self-image-ref %s; the containers use %s: set it with 'images' in the kustomization",
+			o.SelfImageRef, strings.Join(images(report.objects), ", "))
+	}
+	if o.ManifestsSummary {
+		if profile.Summary, err = encodeSummary(report.objects); err != nil {
+			return nil, err
+		}
+	}
+	profile.Metadata, err = encodeMetadata(o)
+	return profile, err
+}
+
+// assemble makes the objects of the profile. What is excluded goes first, so
+// that it need not be fitted; renaming comes last, when all references are there.
+func assemble(o Options, built []*unstructured.Unstructured) (r report, err error) {
+	objects, settings, err := takeSettings(built)
+	if err != nil {
+		return report{}, err
+	}
+	if objects, r.excluded, err = exclude(objects, settings.exclude); err != nil {
+		return report{}, err
+	}
+	if objects, err = Transform(objects); err != nil {
+		return report{}, err
+	}
+	protection, err := protect(objects, o.ProtectClusterResource)
+	if err != nil {
+		return report{}, err
+	}
+	objects, r.protected = append(objects, protection.objects...), protection.crd
+	if r.renamed, err = rename(objects, settings.rename); err != nil {
+		return report{}, err
+	}
+	sortObjects(objects)
+	r.objects = objects
+	return r, refuseDuplicates(objects)
+}
+
+// profileFile is a file of a profile.
+type profileFile struct {
+	name    string
+	content []byte
+}
+
+// files are in the order in which they are written: the metadata after the
+// manifests, so that an interrupted first run never looks complete.
+func (p *Profile) files() []profileFile {
+	files := []profileFile{{ManifestsFile, p.Manifests}, {MetadataFile, p.Metadata}}
+	if p.Summary != nil {
+		files = append(files, profileFile{SummaryFile, p.Summary})
+	}
+	return files
+}
+
+// Write stores the files as manifestsPath/name and returns that folder.
 func (p *Profile) Write(manifestsPath, name string) (string, error) {
 	folder := filepath.Join(manifestsPath, name)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", fmt.Errorf("creating the profile's folder: %w", err)
 	}
-	for _, file := range []struct {
-		name    string
-		content []byte
-	}{{ManifestsFile, p.Manifests}, {MetadataFile, p.Metadata}} {
+	for _, file := range p.files() {
 		if err := os.WriteFile(filepath.Join(folder, file.name), file.content, 0o644); err != nil {
 			return "", fmt.Errorf("writing the profile: %w", err)
 		}

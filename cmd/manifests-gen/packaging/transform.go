@@ -11,7 +11,13 @@ import (
 // Namespace is where OpenShift runs every Cluster API provider.
 const Namespace = "openshift-cluster-api"
 
-const certManager = "cert-manager.io"
+// Groups of the kinds that packaging knows.
+const (
+	admission     = "admissionregistration.k8s.io"
+	apiextensions = "apiextensions.k8s.io"
+	certManager   = "cert-manager.io"
+	rbac          = "rbac.authorization.k8s.io"
+)
 
 // transformations are the packaging rules. Certificates are read before they
 // are dropped, and namespaces while they still have their old names.
@@ -20,12 +26,13 @@ var transformations = []func([]*unstructured.Unstructured) error{
 	moveToNamespace,
 	limitWebhooks,
 	settleDeployments,
+	refuseForeignImages,
 	stripNoise,
 }
 
 // Transform fits a provider's objects to OpenShift and returns them sorted by
 // group, kind, namespace and name. The input is left as it is. Errors about one
-// field are a *FieldError.
+// field are a *FieldError, several of which may be joined.
 func Transform(input []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	objects := make([]*unstructured.Unstructured, len(input))
 	for i, object := range input {
@@ -63,12 +70,15 @@ func isKind(object *unstructured.Unstructured, group, kind string) bool {
 }
 
 func isWebhookConfiguration(object *unstructured.Unstructured) bool {
-	const group = "admissionregistration.k8s.io"
-	return isKind(object, group, "MutatingWebhookConfiguration") || isKind(object, group, "ValidatingWebhookConfiguration")
+	return isKind(object, admission, "MutatingWebhookConfiguration") || isKind(object, admission, "ValidatingWebhookConfiguration")
 }
 
 func isCRD(object *unstructured.Unstructured) bool {
-	return isKind(object, "apiextensions.k8s.io", "CustomResourceDefinition")
+	return isKind(object, apiextensions, "CustomResourceDefinition")
+}
+
+func isBinding(object *unstructured.Unstructured) bool {
+	return isKind(object, rbac, "RoleBinding") || isKind(object, rbac, "ClusterRoleBinding")
 }
 
 // stripNoise removes what only a running cluster can know.

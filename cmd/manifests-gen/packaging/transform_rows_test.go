@@ -43,6 +43,28 @@ spec:
 }
 
 var namespaceRows = map[string]struct{ in, want string }{
+	"cluster-scoped objects lose the namespace that kustomize gave them": {
+		in: `
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: p, namespace: capa-system}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: p, namespace: capa-system}}
+---
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: cs.z.io}, spec: {group: z.io, scope: Cluster, names: {kind: C}}}
+---
+{apiVersion: z.io/v1, kind: C, metadata: {name: c, namespace: capa-system}}
+---
+{apiVersion: zz.io/v1, kind: Foreign, metadata: {name: f, namespace: capa-system}}`,
+		want: `
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: p}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: p}}
+---
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: cs.z.io}, spec: {group: z.io, scope: Cluster, names: {kind: C}}}
+---
+{apiVersion: z.io/v1, kind: C, metadata: {name: c}}
+---
+{apiVersion: zz.io/v1, kind: Foreign, metadata: {name: f, namespace: openshift-cluster-api}}`,
+	},
 	"namespaced objects move, also those without a namespace": {
 		in: `
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: with, namespace: capa-system}}
@@ -137,6 +159,7 @@ spec:
     spec:
       containers:
       - name: agent
+        image: registry.ci.openshift.org/openshift:agent
         command: [run, capa-system]
         args: [--leader-election-namespace=capa-system, "--peers=a.capa-system.svc,b.capa-system.svc", --cache=/var/capa-system-cache, "--ns=${NS:=capa-system}"]
         env:
@@ -152,6 +175,7 @@ spec:
     spec:
       containers:
       - name: agent
+        image: registry.ci.openshift.org/openshift:agent
         command: [run, openshift-cluster-api]
         args: [--leader-election-namespace=openshift-cluster-api, "--peers=a.openshift-cluster-api.svc,b.openshift-cluster-api.svc", --cache=/var/capa-system-cache, "--ns=${NS:=openshift-cluster-api}"]
         env:

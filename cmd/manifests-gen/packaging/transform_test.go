@@ -75,6 +75,22 @@ func TestTransform_errors_name_the_object_and_the_field(t *testing.T) {
 	}
 }
 
+func TestTransform_names_every_container_with_a_foreign_image(t *testing.T) {
+	_, err := Transform(parse(t, `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec: {template: {spec: {initContainers: [{name: a, image: example.com/a}], containers: [{name: b, image: busybox}, {name: c, image: "registry.ci.openshift.org/openshift:c"}, {name: d, image: "${IMAGE:=x}"}]}}}`))
+	for _, name := range []string{`container "a"`, `container "b"`, `container "d"`} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not named in %v", name, err)
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), `container "c"`) {
+		t.Errorf("container c is refused: %v", err)
+	}
+}
+
 func TestTransform_errors_do_not_depend_on_the_order_of_the_input(t *testing.T) {
 	for name, row := range errorRows {
 		input := parse(t, row.in)

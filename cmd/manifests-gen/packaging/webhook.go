@@ -26,9 +26,16 @@ func limitWebhooks(objects []*unstructured.Unstructured) error {
 	return nil
 }
 
+// namespaceName is the label by which every namespace can be selected.
+const namespaceName = "kubernetes.io/metadata.name"
+
 func limitWebhook(webhook node) error {
 	selector, err := webhook.ensure("namespaceSelector")
 	if err != nil {
+		return err
+	}
+	labels, _, err := selector.child("matchLabels")
+	if err != nil || labels.fields[namespaceName] == Namespace {
 		return err
 	}
 	expressions, err := selector.list("matchExpressions")
@@ -36,7 +43,7 @@ func limitWebhook(webhook node) error {
 		return err
 	}
 	limit := map[string]any{
-		"key":      "kubernetes.io/metadata.name",
+		"key":      namespaceName,
 		"operator": "In",
 		"values":   []any{Namespace},
 	}

@@ -50,13 +50,17 @@ func settleDeployments(objects []*unstructured.Unstructured) error {
 	return nil
 }
 
-// podSpec is the pod template's spec of a workload; found is false for other objects.
+// podSpec is the spec of a pod, or of the pods of a workload; found is false for other objects.
 func podSpec(object *unstructured.Unstructured) (spec node, found bool, err error) {
-	group := object.GroupVersionKind().Group
-	if group != "apps" && group != "batch" {
-		return node{}, false, nil
+	switch group := object.GroupVersionKind().Group; {
+	case isKind(object, "", "Pod"):
+		return root(object).child("spec")
+	case isKind(object, "batch", "CronJob"):
+		return root(object).child("spec.jobTemplate.spec.template.spec")
+	case group == "apps" || group == "batch":
+		return root(object).child("spec.template.spec")
 	}
-	return root(object).child("spec.template.spec")
+	return node{}, false, nil
 }
 
 // containers are the init containers and containers of a workload, in this order.

@@ -23,6 +23,18 @@ webhooks:
   clientConfig: {url: "https://example.com"}
   namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [openshift-cluster-api]}]}`,
 	},
+	"a webhook that is limited already stays as it is": {
+		in: `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: validating}
+webhooks: [{name: one, namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: openshift-cluster-api}}}]`,
+		want: `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: validating}
+webhooks: [{name: one, namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: openshift-cluster-api}}}]`,
+	},
 	"a webhook's own selector is kept beside the limit": {
 		in: `
 apiVersion: admissionregistration.k8s.io/v1
@@ -59,15 +71,15 @@ spec:
     spec:
       priorityClassName: low
       initContainers:
-      - {name: first, image: example.com/first}
+      - {name: first, image: registry.ci.openshift.org/openshift:first}
       containers:
       - name: manager
-        image: example.com/manager
+        image: registry.ci.openshift.org/openshift:manager
         imagePullPolicy: Always
         args: [--namespace=capa-system]
         terminationMessagePolicy: File
         resources: {limits: {cpu: 300m, memory: 100Mi}, requests: {cpu: 100m, ephemeral-storage: 1Gi}}
-      - {name: proxy, image: example.com/proxy}
+      - {name: proxy, image: registry.ci.openshift.org/openshift:proxy}
 status: {}`,
 		want: `
 apiVersion: apps/v1
@@ -83,10 +95,10 @@ spec:
     spec:
       priorityClassName: system-cluster-critical
       initContainers:
-      - {name: first, image: example.com/first, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}
+      - {name: first, image: registry.ci.openshift.org/openshift:first, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}
       containers:
-      - {name: manager, image: example.com/manager, args: [--namespace=openshift-cluster-api], imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}
-      - {name: proxy, image: example.com/proxy, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}`,
+      - {name: manager, image: registry.ci.openshift.org/openshift:manager, args: [--namespace=openshift-cluster-api], imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}
+      - {name: proxy, image: registry.ci.openshift.org/openshift:proxy, imagePullPolicy: IfNotPresent, terminationMessagePolicy: FallbackToLogsOnError, resources: {requests: {cpu: 10m, memory: 50Mi}}}`,
 	},
 }
 
@@ -121,6 +133,15 @@ var errorRows = map[string]struct{ in, object, field, reason string }{
 	"a Deployment without containers": {
 		in:     `{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: capa-system}}`,
 		object: "Deployment openshift-cluster-api/manager", field: "spec.template.spec.containers", reason: "is empty",
+	},
+	"an image of another registry": {
+		in:     `{apiVersion: batch/v1, kind: CronJob, metadata: {name: j}, spec: {jobTemplate: {spec: {template: {spec: {initContainers: [{name: first, image: "registry.ci.openshift.org/openshift:first"}], containers: [{name: proxy, image: "registry.ci.openshift.org.example.com/proxy"}]}}}}}}`,
+		object: "CronJob openshift-cluster-api/j", field: "spec.jobTemplate.spec.template.spec.containers[0].image",
+		reason: `is "registry.ci.openshift.org.example.com/proxy": the image of container "proxy" must be in registry.ci.openshift.org`,
+	},
+	"a container without an image": {
+		in:     `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}]}}`,
+		object: "Pod openshift-cluster-api/p", field: "spec.containers[0].image", reason: `is "": the image of container "c"`,
 	},
 	"a list of containers that is none": {
 		in:     `{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: capa-system}, spec: {template: {spec: {containers: {name: manager}}}}}`,

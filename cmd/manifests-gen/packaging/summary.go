@@ -1,0 +1,75 @@
+package packaging
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// SummaryFile lists the objects of a profile, for whoever reviews a change of it.
+const SummaryFile = "manifests-summary.yaml"
+
+// summaryEntry is one object of SummaryFile.
+type summaryEntry struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	Namespace  string `json:"namespace,omitempty"`
+}
+
+// encodeSummary lists the objects by kind, API version, namespace and name.
+func encodeSummary(objects []*unstructured.Unstructured) ([]byte, error) {
+	entries := make([]summaryEntry, len(objects))
+	for i, object := range objects {
+		entries[i] = summaryEntry{object.GetAPIVersion(), object.GetKind(), object.GetName(), object.GetNamespace()}
+	}
+	slices.SortFunc(entries, func(a, b summaryEntry) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	summary, err := yaml.Marshal(entries)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", SummaryFile, err)
+	}
+	return summary, nil
+}
+
+// report is what was done, for a person to read.
+type report struct {
+	objects   []*unstructured.Unstructured
+	excluded  *exclusion
+	renamed   []renamed
+	protected string
+}
+
+// Report prints what the profile holds and what was done to get there.
+func (p *Profile) Report(w io.Writer) error {
+	var text []byte
+	line := func(format string, args ...any) { text = fmt.Appendf(text, "  "+format+"\n", args...) }
+	kinds := map[string]int{}
+	for _, object := range p.report.objects {
+		kinds[object.GetKind()]++
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		line("%3d %s", kinds[kind], kind)
+	}
+	for _, gone := range slices.SortedFunc(maps.Keys(p.report.excluded.gone), compareIdentities) {
+		line("excluded %s", gone)
+	}
+	if e := p.report.excluded; e.rules > 0 {
+		line("excluded from rules of webhooks and roles: %d; webhooks without a rule left, which are gone: %d", e.rules, e.webhooks)
+	}
+	for _, r := range p.report.renamed {
+		line("renamed %s to %s, references that followed: %d", r.from, r.to, r.references)
+	}
+	if p.report.protected != "" {
+		line("protected from deletion: the %s named like the cluster's infrastructure", p.report.protected)
+	}
+	_, err := w.Write(text)
+	return err
+}
