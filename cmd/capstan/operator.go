@@ -6,19 +6,17 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -39,6 +37,8 @@ type operatorFlags struct {
 	cacheDir           string
 	providerImageDir   string
 	insecureRegistries []string
+	extraCAFile        string
+	pullSecrets        []string
 	leaderElect        bool
 	metricsAddress     string
 	healthAddress      string
@@ -65,6 +65,8 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.StringVar(&f.cacheDir, "cache-dir", "/var/cache/capstan", "`folder` that keeps provider images by digest through restarts")
 	flags.StringVar(&f.providerImageDir, "provider-image-dir", "", "read provider images from this `folder` of mounted images instead of pulling them")
 	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with; loopback addresses need no flag (repeatable)")
+	flags.StringVar(&f.extraCAFile, "extra-ca-file", "", "PEM `file` of certificates to trust registries by, besides the system's and those of ConfigMap openshift-config/user-ca-bundle; it is read again for every pull")
+	flags.StringArrayVar(&f.pullSecrets, "pull-secret", []string{phases.ConfigNamespace + "/" + phases.PullSecret}, "`namespace/name` of a Secret of type kubernetes.io/dockerconfigjson with credentials for registries (repeatable; the most specific entry for a repository counts)")
 	flags.BoolVar(&f.leaderElect, "leader-elect", true, "work only while holding the Lease")
 	flags.StringVar(&f.metricsAddress, "metrics-bind-address", ":8080", "`address` to serve metrics on; 0 for none")
 	flags.StringVar(&f.healthAddress, "health-probe-bind-address", ":8081", "`address` to serve /healthz and /readyz on; 0 for none")
@@ -81,6 +83,8 @@ func (f *operatorFlags) validate() error {
 		return errors.New("--release-version (or env RELEASE_VERSION) is needed: it begins the names of revisions and is reported as the operator's version")
 	case !releaseForm.MatchString(f.release):
 		return fmt.Errorf("--release-version %q is not a version such as 4.22.6", f.release)
+	case slices.ContainsFunc(f.pullSecrets, notAKey):
+		return fmt.Errorf("--pull-secret %s is not of the form namespace/name", f.pullSecrets[slices.IndexFunc(f.pullSecrets, notAKey)])
 	case f.concurrency < 1:
 		return fmt.Errorf("--apply-concurrency %d is less than 1", f.concurrency)
 	}
@@ -121,6 +125,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	err = controllers.Add(mgr, options.Options{
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries,
+		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(),
 		Concurrency: f.concurrency, Clock: clock.RealClock{},
 	})
 	if err != nil {
@@ -140,15 +145,4 @@ func (f *operatorFlags) restConfig() (*rest.Config, error) {
 	// The API server's own priority and fairness bounds the operator better than a fixed rate would.
 	config.QPS = -1
 	return config, nil
-}
-
-// cacheOptions keep only what the machine reads: one ConfigMap, one ClusterOperator.
-func (f *operatorFlags) cacheOptions() cache.Options {
-	return cache.Options{ByObject: map[client.Object]cache.ByObject{
-		&corev1.ConfigMap{}: {
-			Namespaces: map[string]cache.Config{f.operatorNamespace: {}},
-			Field:      fields.OneTermEqualSelector("metadata.name", phases.ImagesConfigMap),
-		},
-		&configv1.ClusterOperator{}: {Field: fields.OneTermEqualSelector("metadata.name", phases.ClusterOperatorName)},
-	}}
 }

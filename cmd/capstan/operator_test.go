@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capstan-capi/capstan/deploy"
@@ -46,6 +47,8 @@ func TestOperator_refuses_flags_that_make_no_sense(t *testing.T) {
 		"--release-version (or env RELEASE_VERSION) is needed": {concurrency: 8},
 		"is not a version such as 4.22.6":                      {release: "a b", concurrency: 8},
 		"--apply-concurrency 0 is less than 1":                 {release: "4.22.6"},
+		"--pull-secret just-a-name is not of the form":         {release: "4.22.6", concurrency: 1, pullSecrets: []string{"a/b", "just-a-name"}},
+		"--pull-secret a/b/c is not of the form":               {release: "4.22.6", concurrency: 1, pullSecrets: []string{"a/b/c"}},
 	} {
 		if err := f.validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
@@ -54,4 +57,22 @@ func TestOperator_refuses_flags_that_make_no_sense(t *testing.T) {
 	if err := (&operatorFlags{release: "4.22.6-rc.1", concurrency: 1}).validate(); err != nil {
 		t.Errorf("a sound release is refused: %v", err)
 	}
+}
+
+func TestOperator_watches_no_Secret_that_is_not_named_where_one_is(t *testing.T) {
+	f := &operatorFlags{operatorNamespace: "ops", pullSecrets: []string{"openshift-config/pull-secret", "mine/one", "mine/two", "mine/one"}}
+	for object, by := range f.cacheOptions().ByObject {
+		if _, secret := object.(*corev1.Secret); !secret {
+			continue
+		}
+		got := map[string]string{}
+		for namespace, config := range by.Namespaces {
+			got[namespace] = config.FieldSelector.String()
+		}
+		if len(got) != 2 || got["openshift-config"] != "metadata.name=pull-secret" || got["mine"] != "" {
+			t.Errorf("it watches %v", got)
+		}
+		return
+	}
+	t.Error("Secrets are not limited at all")
 }

@@ -4,6 +4,7 @@ package clusterapi
 
 import (
 	"context"
+	"slices"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
@@ -43,6 +44,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), REST: mgr.GetConfig(), HTTP: mgr.GetHTTPClient(),
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ProviderImageDir: o.ProviderImageDir,
+		ExtraCAFile: o.ExtraCAFile, PullSecrets: o.PullSecrets,
 		Concurrency: o.Concurrency, Again: again.after, Clock: o.Clock, Log: mgr.GetLogger().WithName(table.Table.Name),
 	})
 	if err != nil {
@@ -59,7 +61,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	r := &Reconciler{machine: &machine.Machine[guards.Facts, *phases.Pass]{
 		Table:   table.Table,
 		Observe: p.Observe,
-		Store:   &phases.Store{Phases: p, Describe: table.Conditions},
+		Store:   &phases.Store{Phases: p, Describe: p.Tell(table.Conditions)},
 		Now:     p.Now,
 		Moved:   moved(mgr),
 	}}
@@ -72,13 +74,21 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Watches(&configv1.Infrastructure{}, single, builder.WithPredicates(platformAppears)).
 		Watches(&configv1.APIServer{}, single, named(phases.Singleton)).
 		Watches(&configv1.ClusterOperator{}, single, named(phases.ClusterOperatorName)).
-		Watches(&corev1.ConfigMap{}, single, named(phases.ImagesConfigMap)).
+		Watches(&corev1.ConfigMap{}, single, named(phases.ImagesConfigMap, phases.UserCABundle)).
+		Watches(&corev1.Secret{}, single, oneOf(o.PullSecrets)).
+		Watches(&configv1.ImageDigestMirrorSet{}, single).
 		WatchesRawSource(again).
 		Complete(r)
 }
 
-func named(name string) builder.Predicates {
-	return builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == name }))
+func named(names ...string) builder.Predicates {
+	return builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool { return slices.Contains(names, o.GetName()) }))
+}
+
+func oneOf(keys []client.ObjectKey) builder.Predicates {
+	return builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool {
+		return slices.Contains(keys, client.ObjectKeyFromObject(o))
+	}))
 }
 
 // platformAppears lets through only the moment at which the platform becomes

@@ -2,7 +2,10 @@
 // starts. It reads no flags and no environment; the commands do.
 package options
 
-import "k8s.io/utils/clock"
+import (
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+)
 
 // Options is the same for all controllers.
 type Options struct {
@@ -16,6 +19,10 @@ type Options struct {
 	ProviderImageDir string
 	// InsecureRegistries, as host[:port], may be spoken to in plain HTTP; loopback ones always may.
 	InsecureRegistries []string
+	// ExtraCAFile has certificates of registries that are trusted besides the system's; empty for none.
+	ExtraCAFile string
+	// PullSecrets have the credentials for registries.
+	PullSecrets []types.NamespacedName
 	// Concurrency bounds how many objects are applied at the same time.
 	Concurrency int
 	Clock       clock.WithTicker

@@ -25,10 +25,12 @@ type Options struct {
 	HTTP   *http.Client
 
 	Release, OperatorNamespace, CAPINamespace string
-	// CacheDir, InsecureRegistries and ProviderImageDir say where provider images come from; see package images.
+	// CacheDir, InsecureRegistries, ProviderImageDir and ExtraCAFile say where provider images come from; see package images.
 	CacheDir           string
 	InsecureRegistries []string
 	ProviderImageDir   string
+	ExtraCAFile        string
+	PullSecrets        []client.ObjectKey
 	Concurrency        int
 
 	// Again asks for another pass after a while; at once for zero.
@@ -54,7 +56,7 @@ func New(o Options) (*Phases, error) {
 	}
 	return &Phases{
 		Client: o.Client, Live: o.Live, ClusterOperators: operators.ClusterOperators(),
-		Images: source(o, now), Engine: applier, Again: o.Again, Log: o.Log,
+		Images: source(o, now), PullSecrets: o.PullSecrets, Engine: applier, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		// What is stored as JSON must compare equal to what is read back.
 		Now: func() time.Time { return o.Clock.Now().UTC().Truncate(time.Millisecond) },
@@ -67,7 +69,7 @@ func source(o Options, changed func()) images.Source {
 		return images.NewMounted(o.ProviderImageDir, changed, o.Clock, log)
 	}
 	return images.NewPuller(images.Options{
-		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, Notify: changed, Clock: o.Clock, Log: log,
+		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ExtraCAFile: o.ExtraCAFile, Notify: changed, Clock: o.Clock, Log: log,
 	})
 }
 

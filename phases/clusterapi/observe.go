@@ -17,6 +17,9 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 	if err != nil {
 		return guards.Facts{}, nil, err
 	}
+	if err := p.reachRegistries(ctx, w); err != nil {
+		return guards.Facts{}, nil, err
+	}
 	p.wantImages(w)
 	p.forget(w)
 	pass := &Pass{Phases: p, world: w, plan: p.makePlan(w)}
@@ -59,7 +62,8 @@ func (p *Phases) wantImages(w world) {
 	wanted = append(wanted, entryRefs(w.latestEntry())...)
 	wanted = append(wanted, entryRefs(w.currentEntry())...)
 	slices.Sort(wanted)
-	p.Images.Want(slices.Compact(wanted))
+	p.wanted = slices.Compact(wanted)
+	p.Images.Want(p.wanted)
 }
 
 // applied tells how the latest revision stands.

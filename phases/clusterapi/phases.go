@@ -44,9 +44,14 @@ type Phases struct {
 	Now   func() time.Time
 	Log   logr.Logger
 
+	// PullSecrets have the credentials for registries; of equally specific ones the first counts.
+	PullSecrets []client.ObjectKey
+
 	rendered rendered
 	listed   map[string]*engine.Revision
 	pruned   pruned
+	// wanted are the images that were asked for last.
+	wanted []images.Ref
 	// newest is the rendering of the newest listed revision, for the list of related objects.
 	newest *engine.Revision
 }

@@ -95,6 +95,10 @@ func parseImages(list *corev1.ConfigMap) ([]images.Ref, error) {
 			refs = append(refs, ref)
 		}
 	}
+	if len(refs) > images.MaxImages {
+		return nil, machine.Terminal(fmt.Errorf("ConfigMap %s/%s lists %d provider images, and at most %d are installed: take %d out",
+			list.Namespace, list.Name, len(refs), images.MaxImages, len(refs)-images.MaxImages))
+	}
 	slices.Sort(refs)
 	return refs, nil
 }

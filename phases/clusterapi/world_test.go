@@ -1,6 +1,7 @@
 package clusterapi
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/images"
 )
 
 const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -78,5 +80,21 @@ func TestWorld_knows_latest_and_current_without_an_order_in_the_list(t *testing.
 	}
 	if (world{}).latestEntry() != nil || (world{}).currentEntry() != nil {
 		t.Error("without a ClusterAPI there is none")
+	}
+}
+
+func TestParseImages_refuses_more_images_than_it_installs(t *testing.T) {
+	list := &corev1.ConfigMap{Data: map[string]string{}}
+	for i := range images.MaxImages {
+		list.Data[fmt.Sprint(i)] = fmt.Sprintf("quay.io/a@sha256:%064d", i)
+	}
+	list.Data["again"] = list.Data["0"]
+	if refs, err := parseImages(list); err != nil || len(refs) != images.MaxImages {
+		t.Errorf("got %d images and %v", len(refs), err)
+	}
+	list.Data["more"] = "quay.io/b@sha256:" + strings.Repeat("b", 64)
+	_, err := parseImages(list)
+	if err == nil || !machine.IsTerminal(err) || !strings.Contains(err.Error(), "lists 33 provider images, and at most 32 are installed: take 1 out") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -186,7 +186,7 @@ func (b *background) attempt(ctx context.Context, t *task) (*Image, *Error) {
 	default:
 	}
 	b.publish(t, func(s *State) {
-		s.Phase, s.Since, s.NextTry = Fetching, b.clock.Now(), time.Time{}
+		s.Phase, s.Since = Fetching, b.clock.Now()
 		s.Attempts++
 	})
 	if _, err := ParseRef(string(t.ref)); err != nil {
@@ -209,6 +209,7 @@ func (b *background) failed(t *task, err *Error, delay time.Duration) {
 		if s.FailingSince.IsZero() {
 			s.FailingSince = now
 		}
+		s.NextTry = time.Time{}
 		if delay > 0 {
 			s.NextTry = now.Add(delay)
 		}

@@ -16,6 +16,8 @@ const (
 	MetadataFile = "metadata.yaml"
 	// ManifestsFile is the one that holds the objects.
 	ManifestsFile = "manifests.yaml"
+	// MaxImages is how many images a cluster may ask for at the same time; a source itself does not count.
+	MaxImages = 32
 )
 
 // Profile is one folder of ManifestsFolder with the unparsed content of its two files. The bytes are shared by all
@@ -57,7 +59,8 @@ type State struct {
 	Err error
 	// Since is when the present phase began; FailingSince is when the first of the failures in a row happened.
 	Since, FailingSince time.Time
-	// NextTry is when a failed image is tried again; it is zero if only a changed image or Retry can help.
+	// NextTry is when a failed image is tried again; it is zero if only a changed image or Retry can help. Like Err, it
+	// stays while that attempt runs.
 	NextTry time.Time
 	// Attempts counts the attempts since the image is wanted.
 	Attempts int

@@ -86,3 +86,9 @@ func (r Ref) Digest() string {
 	_, digest, _ := strings.Cut(string(r), "@")
 	return digest
 }
+
+// Short is enough of a reference to tell images apart in a message that has not much room.
+func (r Ref) Short() string {
+	name, digest, _ := strings.Cut(string(r), "@sha256:")
+	return name[strings.LastIndex(name, "/")+1:] + "@" + digest[:min(12, len(digest))]
+}
