@@ -130,11 +130,7 @@ func (s *Store) operator(ctx context.Context) (*configv1.ClusterOperator, error)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !found {
-		// Either it was deleted, or this store has just created it and the cache does not know yet.
-		if s.written != nil && s.Now().Sub(s.written.CreationTimestamp.Time) > cacheLag {
-			s.written = nil
-		}
-		return s.written, nil
+		return s.writtenStillThere(ctx)
 	}
 	if s.written != nil && s.written.UID == cached.UID {
 		if order, err := resourceversion.CompareResourceVersion(s.written.ResourceVersion, cached.ResourceVersion); err == nil && order > 0 {
@@ -144,9 +140,24 @@ func (s *Store) operator(ctx context.Context) (*configv1.ClusterOperator, error)
 	return cached, nil
 }
 
-// cacheLag is how long a new ClusterOperator may be missing from the cache
-// before that means that it was deleted.
-const cacheLag = 5 * time.Second
+// writtenStillThere asks the API server about a ClusterOperator that the cache
+// does not show: either it was deleted, or this store has just created it and
+// the cache does not know yet. The lock is held.
+func (s *Store) writtenStillThere(ctx context.Context) (*configv1.ClusterOperator, error) {
+	if s.written == nil {
+		return nil, nil
+	}
+	live := &configv1.ClusterOperator{}
+	err := s.Live.Get(ctx, client.ObjectKey{Name: ClusterOperatorName}, live)
+	switch {
+	case apierrors.IsNotFound(err):
+		live = nil
+	case err != nil:
+		return nil, fmt.Errorf("reading ClusterOperator %s: %w", ClusterOperatorName, err)
+	}
+	s.written = live
+	return live, nil
+}
 
 func (s *Store) create(ctx context.Context) (*configv1.ClusterOperator, error) {
 	created, err := s.ClusterOperators.Create(ctx,
