@@ -32,7 +32,11 @@ type ObjectError struct {
 }
 
 func (e *ObjectError) Error() string {
-	return fmt.Sprintf("%s %s of %s: %v", e.Verb, e.Key, e.Component, e.Err)
+	text := fmt.Sprintf("%s %s of %s: %v", e.Verb, e.Key, e.Component, e.Err)
+	if e.Terminal() {
+		text += "; repair its manifest in the provider image"
+	}
+	return text
 }
 
 func (e *ObjectError) Unwrap() error { return e.Err }

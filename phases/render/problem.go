@@ -67,10 +67,14 @@ type ProblemsError []Problem
 // image and profile once for all that they have in common.
 func (p ProblemsError) Error() string {
 	if len(p) == 1 {
-		return cut("rendering provider profiles: "+p[0].String(), maxText)
+		text, remedy := "rendering provider profiles: "+p[0].String(), ""
+		if p[0].Image != "" {
+			remedy = "; rebuild the image"
+		}
+		return cut(text, maxText-len(remedy)) + remedy
 	}
 	const room = 40 // for "and N more"
-	text := fmt.Sprintf("rendering provider profiles: %d problems", len(p))
+	text := fmt.Sprintf("rendering provider profiles: %d problems to be repaired in the images", len(p))
 	for i, problem := range p {
 		if i > 0 && problem.Image == p[i-1].Image && problem.Profile == p[i-1].Profile {
 			problem.Image, problem.Profile = "", ""
