@@ -150,7 +150,11 @@ func message(r machine.Record, f guards.Facts) string {
 	if why != "" {
 		b.WriteString(": " + why)
 	}
-	tail := "; since " + moment(r.Since)
+	since := r.Since
+	if r.Failure != nil {
+		since = r.Failure.Since // an error may have begun long after the state
+	}
+	tail := "; since " + moment(since)
 	if r.Deadline != nil {
 		tail += fmt.Sprintf("; %s at %s", r.Deadline.To, moment(r.Deadline.At))
 	}

@@ -180,6 +180,10 @@ func TestConditions_the_message_answers_why_it_is_not_done(t *testing.T) {
 	})[2].Message; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	r.Failure = &machine.Failure{Message: "the registry is away", Since: noon.Add(time.Minute)}
+	if got := table.Conditions(r, guards.Facts{})[2].Message; !strings.Contains(got, "; since 2026-01-01 12:01:00Z; ") {
+		t.Errorf("the message does not tell since when there is an error: %s", got)
+	}
 	r.Reason = strings.Repeat("ö", 2000)
 	got := table.Conditions(r, guards.Facts{})[2].Message
 	if len(got) > 1024 || !strings.HasSuffix(got, "Degraded at 2026-01-01 12:05:00Z") {
