@@ -63,7 +63,7 @@ var _ = Describe("The content of a provider image", func() {
 			g := installSmall(ctx)
 			bad := pushSpoilt(ctx, do)
 			Expect(env.SetImages(ctx, bad)).To(Succeed())
-			g.survives(ctx, revisionController, nonRetryable, append(texts, bad["small"])...)
+			g.survives(ctx, revisionController, nonRetryable, append(texts, bad["small"], "rebuild the image")...)
 			release(ctx, small("two"))
 			g.isReplaced(ctx, "two")
 		},

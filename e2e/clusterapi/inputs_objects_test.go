@@ -71,7 +71,7 @@ var _ = Describe("An object of a provider", func() {
 			running := emptyProvider("running").at(30).with(runner("runner"))
 			broken(running)
 			release(ctx, small("two"), running)
-			g.survives(ctx, installerController, nonRetryable, append(texts, "of running")...)
+			g.survives(ctx, installerController, nonRetryable, append(texts, "of running", "repair its manifest in the provider image")...)
 			v, err := harness.See(ctx, env.Client)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(v.Revisions()).To(HaveLen(2))
