@@ -129,6 +129,22 @@ var _ = Describe("Provider images that are mounted", func() {
 		Expect(string(v.Revisions()[0].Components[0].Image.Ref)).To(Equal(two))
 	})
 
+	It("are the same to the operator as pulled ones", func(ctx SpecContext) {
+		alpha := newProvider("alpha")
+		g := installSmall(ctx, alpha)
+		Expect(g.operator.Stop()).To(Succeed())
+		dir := GinkgoT().TempDir()
+		for _, p := range []*provider{small("one"), alpha} {
+			mount(dir, p.name, pushFiles(ctx, p.name, p.files()), p.files())
+		}
+		asked := countRequests()
+		g.operator = operate(harness.OperatorOptions{Arguments: []string{"--provider-image-dir=" + dir}})
+		g.isKept(ctx)
+		v := until(ctx, "nothing to be wrong", fine, g.isCurrent)
+		Expect(v.Revisions()).To(HaveLen(1))
+		Expect(asked.Load()).To(BeZero(), "requests to the registry")
+	})
+
 	It("are waited for when the mount is not there", func(ctx SpecContext) {
 		dir := GinkgoT().TempDir()
 		mount(dir, "one", one, small("one").files())
