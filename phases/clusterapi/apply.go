@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 
@@ -29,11 +28,7 @@ func (p *Pass) recordCurrent(ctx context.Context) error {
 		return nil
 	}
 	name := operatorv1alpha1.RevisionName(p.latest.Name)
-	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) bool {
-		changed := api.Status.CurrentRevision != name
-		api.Status.CurrentRevision = name
-		return changed
-	})
+	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) bool { return makeCurrent(api, name) })
 }
 
 // trimRevisions forgets what came before the latest revision.
@@ -41,13 +36,7 @@ func (p *Pass) trimRevisions(ctx context.Context) error {
 	if p.latest == nil {
 		return nil
 	}
-	err := p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) bool {
-		listed := len(api.Status.Revisions)
-		api.Status.Revisions = slices.DeleteFunc(api.Status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool {
-			return r.Revision < p.latest.Number
-		})
-		return len(api.Status.Revisions) < listed
-	})
+	err := p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) bool { return trim(api, p.latest.Number) })
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/utils/ptr"
 
-	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/render"
 )
@@ -117,24 +116,7 @@ func (p *Pass) publish(ctx context.Context) error {
 	}
 	generation := p.world.api.Generation
 	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) bool {
-		latest := newest(api)
-		if latest == nil || latest.ContentID != p.plan.revision.ContentID {
-			if len(api.Status.Revisions) >= guards.MaxRevisions {
-				return false
-			}
-			// A number is never used twice, also when the list was lost: inventories remember.
-			number := highest + 1
-			if latest != nil {
-				number = max(number, latest.Revision+1)
-			}
-			entry := newEntry(p.Release, number, p.plan.revision)
-			api.Status.Revisions = append(api.Status.Revisions, entry)
-			api.Status.DesiredRevision = entry.Name
-		} else if api.Status.ObservedRevisionGeneration >= generation {
-			return false
-		}
-		api.Status.ObservedRevisionGeneration = max(generation, api.Status.ObservedRevisionGeneration)
-		return true
+		return enlist(api, p.plan.revision, p.Release, highest, generation)
 	})
 }
 

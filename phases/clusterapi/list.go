@@ -1,0 +1,59 @@
+package clusterapi
+
+import (
+	"slices"
+
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/render"
+)
+
+// The changes of ClusterAPI.status. Each keeps what it changes within the API's
+// own rules, whatever has become of the object since it was looked at, and says
+// whether there is anything to write.
+
+// enlist makes wanted the content of the newest revision, and generation the
+// observed one. A number is never used twice, also when the list was lost:
+// highest is the last that an inventory remembers.
+func enlist(api *operatorv1alpha1.ClusterAPI, wanted *render.Revision, release string, highest, generation int64) bool {
+	status := &api.Status
+	latest := newest(api)
+	if latest == nil || latest.ContentID != wanted.ContentID {
+		if len(status.Revisions) >= guards.MaxRevisions {
+			return false
+		}
+		number := highest + 1
+		if latest != nil {
+			number = max(number, latest.Revision+1)
+		}
+		entry := newEntry(release, number, wanted)
+		status.Revisions = append(status.Revisions, entry)
+		status.DesiredRevision = entry.Name
+	} else if status.ObservedRevisionGeneration >= generation {
+		return false
+	}
+	status.ObservedRevisionGeneration = max(generation, status.ObservedRevisionGeneration)
+	return true
+}
+
+// makeCurrent writes that a revision is fully applied, if it is still listed.
+func makeCurrent(api *operatorv1alpha1.ClusterAPI, name operatorv1alpha1.RevisionName) bool {
+	listed := slices.ContainsFunc(api.Status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool { return r.Name == name })
+	if !listed || api.Status.CurrentRevision == name {
+		return false
+	}
+	api.Status.CurrentRevision = name
+	return true
+}
+
+// trim removes what is older than a number. The current revision stays listed,
+// whatever its number, and so does the newest.
+func trim(api *operatorv1alpha1.ClusterAPI, number int64) bool {
+	desired, current := api.Status.DesiredRevision, api.Status.CurrentRevision
+	listed := len(api.Status.Revisions)
+	api.Status.Revisions = slices.DeleteFunc(api.Status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool {
+		return r.Revision < number && r.Name != current && r.Name != desired
+	})
+	return len(api.Status.Revisions) < listed
+}
