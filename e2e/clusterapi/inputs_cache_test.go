@@ -77,12 +77,15 @@ var _ = Describe("The cache of provider images", func() {
 		}),
 	)
 
-	It("may be a folder that cannot be written", func(ctx SpecContext) {
+	It("may be a folder that cannot be written, which is told", func(ctx SpecContext) {
 		file := filepath.Join(GinkgoT().TempDir(), "file")
 		Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, small("one"))})
 		g := &good{operator: operate(harness.OperatorOptions{CacheDir: filepath.Join(file, "cache")})}
 		g.seen(ctx)
+		v := until(ctx, "the cache to be told of", says(revisionController+"Progressing", "False", "AsExpected",
+			"cannot be stored in the cache folder "+filepath.Join(file, "cache"), "free or enlarge that volume, or make it writable"))
+		AddReportEntry("what an administrator reads", v.Condition(revisionController+"Progressing").Message, ReportEntryVisibilityFailureOrVerbose)
 		release(ctx, small("two"))
 		g.isReplaced(ctx, "two")
 	})
