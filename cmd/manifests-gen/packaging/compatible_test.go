@@ -1,10 +1,13 @@
 package packaging
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // A kustomization as the providers of OpenShift have it: with the component and
@@ -169,6 +172,28 @@ images: [{name: example.com/upstream, newName: registry.ci.openshift.org/openshi
 	if got := read(t, "../out/default/manifests-summary.yaml"); got != wantSummary {
 		t.Errorf("the summary is\n%s\nwant\n%s", got, wantSummary)
 	}
+}
+
+func TestBuild_gives_the_same_bytes_for_any_order_of_objects(t *testing.T) {
+	var documents []string
+	for _, file := range []string{"provider", "policy", "exclude-resources-config", "rename-resources-config"} {
+		documents = append(documents, openShiftFiles["openshift/"+file+".yaml"])
+	}
+	text := strings.ReplaceAll(strings.Join(documents, "\n---\n"), "example.com/upstream:v1", "registry.ci.openshift.org/openshift:foo")
+	options := Options{Name: "foo", ProtectClusterResource: "foocluster", ManifestsSummary: true}
+	var want *Profile
+	rapid.Check(t, func(r *rapid.T) {
+		got, err := build(options, rapid.Permutation(parse(t, text)).Draw(r, "order"))
+		if err != nil {
+			r.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		if !bytes.Equal(got.Manifests, want.Manifests) || !bytes.Equal(got.Summary, want.Summary) || !bytes.Equal(got.Metadata, want.Metadata) {
+			r.Fatalf("got:\n%s\nwant:\n%s", got.Manifests, want.Manifests)
+		}
+	})
 }
 
 func TestCommand_refuses_transformers_that_it_does_not_know(t *testing.T) {
