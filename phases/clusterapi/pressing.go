@@ -15,6 +15,10 @@ import (
 // every object while a revision is applied. What matters is never held back.
 const detailEvery = time.Second
 
+// quietStart is how long they are held back after a start: what an operator
+// does not see yet is no news, and to say so would cost writes at every restart.
+const quietStart = 5 * time.Second
+
 // pressing says whether a record or its conditions tell more than detail: a
 // move, a failure that begins or ends, a guard that begins or ceases to hold, a
 // condition with another status or reason.

@@ -40,9 +40,8 @@ type Store struct {
 	// Describe derives the conditions from the record and the facts.
 	Describe func(machine.Record, guards.Facts) []Condition
 
-	// wroteDetail is when this store wrote last. It begins with the first pass: what an operator that has just started
-	// does not see yet is no news, and to say so would cost two writes at every restart.
-	wroteDetail time.Time
+	// detailFrom is when words and counts may be written again.
+	detailFrom time.Time
 
 	mu sync.Mutex
 	// written is the newest ClusterOperator this store has seen: its own writes may reach the cache late.
@@ -90,14 +89,14 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 		return nil
 	}
 	now := s.Now()
-	if s.wroteDetail.IsZero() {
-		s.wroteDetail = now
+	if s.detailFrom.IsZero() {
+		s.detailFrom = now.Add(quietStart)
 	}
-	if wait := s.wroteDetail.Add(detailEvery).Sub(now); wait > 0 && !pressing(operator, record, conditions) {
+	if wait := s.detailFrom.Sub(now); wait > 0 && !pressing(operator, record, conditions) {
 		s.Again(wait)
 		return nil
 	}
-	s.wroteDetail = now
+	s.detailFrom = now.Add(detailEvery)
 	status := configv1ac.ClusterOperatorStatus().
 		WithExtension(runtime.RawExtension{Raw: []byte(fmt.Sprintf(`{%q:%s}`, extensionKey, raw))})
 	for _, c := range conditions {
