@@ -39,7 +39,8 @@ would refuse, and what it would apply in vain:
   - kinds that neither Kubernetes nor a CustomResourceDefinition of the images defines
 
 Images that are installed together should be named together, since they may need each other.
-An image is given by digest and pulled; a folder is laid out as for capstan render.
+An image is given by digest and pulled, with the credentials of your container tools; a folder
+is laid out as for capstan render.
 
 The exit code is 1 if there is any problem.`,
 		Example: `  capstan lint ./profiles

@@ -33,8 +33,9 @@ profiles are chosen for the platform, in which order, with which objects, and th
 that tells it from every other. No cluster is needed. The same input gives the same output,
 on every machine.
 
-An image is given by digest and pulled; or as a folder with capi-operator-manifests in it,
-or with the folders of the profiles, as manifests-gen writes them. A folder may have a file image-ref with the image's reference; without it one
+An image is given by digest and pulled, with the credentials of your container tools; or as
+a folder with capi-operator-manifests in it, or with the folders of the profiles, as
+manifests-gen writes them. A folder may have a file image-ref with the image's reference; without it one
 is made up, and the content ID is then not that of the image.
 
 The variables EXP_BOOTSTRAP_FORMAT_IGNITION, TLS_MIN_VERSION and TLS_CIPHER_SUITES have the

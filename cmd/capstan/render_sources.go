@@ -22,14 +22,49 @@ import (
 type sources struct {
 	images, dirs []string
 	insecure     []string
+	credentials  string
+	extraCAs     string
 
 	// folders are the folders that have no reference of their own, by the one made up for them.
 	folders map[string]string
 }
 
+// credentialFiles are where container tools keep credentials, the first that exists counts.
+func credentialFiles() []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = string(filepath.Separator)
+	}
+	return []string{
+		os.Getenv("REGISTRY_AUTH_FILE"),
+		filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "containers", "auth.json"),
+		filepath.Join(home, ".docker", "config.json"),
+	}
+}
+
 // registryFlags are those of all commands that pull images.
 func (s *sources) registryFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&s.insecure, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with; loopback addresses need no flag (repeatable)")
+	flags.StringVar(&s.credentials, "registry-config", "", "`file` with credentials in the form of a pull secret; without it REGISTRY_AUTH_FILE, then the file of podman, then that of docker")
+	flags.StringVar(&s.extraCAs, "extra-ca-file", "", "PEM `file` of certificates to trust besides the system's")
+}
+
+// access reads the credentials; that there are none is no error unless a file was named.
+func (s *sources) access() (images.Access, error) {
+	candidates := []string{s.credentials}
+	if s.credentials == "" {
+		candidates = credentialFiles()
+	}
+	for _, file := range candidates {
+		data, err := os.ReadFile(file)
+		if err == nil {
+			return images.Access{Credentials: []images.Document{{From: "file " + file, Data: data}}}, nil
+		}
+		if s.credentials != "" || !errors.Is(err, os.ErrNotExist) {
+			return images.Access{}, fmt.Errorf("reading credentials for registries: %w", err)
+		}
+	}
+	return images.Access{}, nil
 }
 
 // load gives all profiles that can be had, and a problem for each image or folder that cannot.
@@ -57,10 +92,14 @@ func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems
 	if len(refs) == 0 {
 		return nil, problems
 	}
+	access, err := s.access()
+	if err != nil {
+		return nil, append(problems, render.Problem{Cause: err.Error()})
+	}
 	ctx, stop := context.WithCancel(ctx)
 	changed, ended := make(chan struct{}, 1), make(chan struct{})
 	puller := images.NewPuller(images.Options{
-		InsecureRegistries: s.insecure, Log: logr.Discard(),
+		InsecureRegistries: s.insecure, ExtraCAFile: s.extraCAs, Log: logr.Discard(),
 		Notify: func() {
 			select {
 			case changed <- struct{}{}:
@@ -68,6 +107,7 @@ func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems
 			}
 		},
 	})
+	puller.Use(access)
 	puller.Want(refs)
 	go func() {
 		defer close(ended)
@@ -80,6 +120,7 @@ func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems
 		case <-ctx.Done():
 		}
 	}
+	before := len(problems)
 	for _, ref := range refs {
 		if state := puller.State(ref); state.Phase == images.Ready {
 			for _, p := range state.Image.Profiles {
@@ -88,6 +129,9 @@ func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems
 		} else {
 			problems = append(problems, render.Problem{Image: string(ref), Cause: cause(ctx, state.Err)})
 		}
+	}
+	if warning := puller.Warning(); warning != "" && len(problems) > before {
+		problems = append(problems, render.Problem{Cause: warning})
 	}
 	stop()
 	<-ended

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -198,10 +199,46 @@ func TestRender_an_image_gives_what_its_folder_gives(t *testing.T) {
 	}
 }
 
-// push serves an image with these files from a registry on loopback.
-func push(t *testing.T, files map[string]string) string {
+func TestRender_pulls_with_the_credentials_of_a_file(t *testing.T) {
+	ref := push(t, map[string]string{
+		"capi-operator-manifests/default/metadata.yaml":  coreMetadata,
+		"capi-operator-manifests/default/manifests.yaml": coreManifests,
+	}, func(inner http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if user, password, _ := r.BasicAuth(); r.Method != http.MethodGet || user == "me" && password == "secret" {
+				inner.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("WWW-Authenticate", "Basic")
+			w.WriteHeader(http.StatusUnauthorized)
+		})
+	})
+	host, _, _ := strings.Cut(ref, "/")
+	dir := write(t, map[string]string{
+		"good.json": fmt.Sprintf(`{"auths": {%q: {"auth": "bWU6c2VjcmV0"}}}`, host), "bad.json": "no JSON",
+	})
+	args := []string{"render", "--image", ref, "--platform", "AWS", "--release-version", "4.22.5", "--registry-config"}
+	mustCapstan(t, append(args, filepath.Join(dir, "good.json"))...)
+	for file, want := range map[string]string{
+		"bad.json":  "the credentials in file " + filepath.Join(dir, "bad.json") + " are not used",
+		"gone.json": "reading credentials for registries: open " + filepath.Join(dir, "gone.json"),
+	} {
+		if _, errs, err := capstan(t, append(args, filepath.Join(dir, file))...); err == nil || !strings.Contains(errs, want) {
+			t.Errorf("want %q, got %v\n%s", want, err, errs)
+		}
+	}
+	t.Setenv("REGISTRY_AUTH_FILE", filepath.Join(dir, "good.json"))
+	mustCapstan(t, args[:len(args)-1]...)
+}
+
+// push serves an image with these files from a registry on loopback, behind guards.
+func push(t *testing.T, files map[string]string, guards ...func(http.Handler) http.Handler) string {
 	t.Helper()
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	handler := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	for _, guard := range guards {
+		handler = guard(handler)
+	}
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	var layer bytes.Buffer
 	writer := tar.NewWriter(&layer)
