@@ -1,12 +1,9 @@
 package packaging_test
 
 import (
-	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -16,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/e2e/providers"
 )
@@ -32,18 +28,12 @@ var (
 	definitions     = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	policies        = schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicies"}
 	bindings        = schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicybindings"}
-	namespaces      = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	infrastructures = schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "infrastructures"}
 	awsClusters     = schema.GroupVersionResource{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2", Resource: "awsclusters"}
 )
 
 var _ = Describe("The protection of the cluster's own infrastructure", Ordered, func() {
 	BeforeAll(func(ctx SpecContext) {
-		for _, name := range []string{namespace, elsewhere} {
-			create(ctx, namespaces, "", &unstructured.Unstructured{Object: map[string]any{
-				"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
-			}})
-		}
 		setInfrastructureName(ctx, own)
 		for _, object := range packaged(ctx) {
 			switch {
@@ -106,34 +96,13 @@ var _ = Describe("The protection of the cluster's own infrastructure", Ordered, 
 })
 
 // packaged is what manifests-gen makes of the real AWS provider, with its
-// cluster resource protected. It reads the provider's profile, since packaging
-// what is packaged changes nothing.
+// cluster resource protected.
 func packaged(ctx context.Context) []*unstructured.Unstructured {
 	GinkgoHelper()
-	tool, err := filepath.Abs(filepath.Join(bin, "manifests-gen"))
-	Expect(err).NotTo(HaveOccurred())
-	built, err := providers.Build(ctx, providers.Options{Release: providers.ReleaseOne, Dir: filepath.Join(bin, "providers"), ManifestsGen: tool})
-	Expect(err).NotTo(HaveOccurred())
-	aws := built[slices.IndexFunc(built, func(p providers.Profile) bool { return p.Component == providers.AWS })]
-	manifests, err := os.ReadFile(filepath.Join(aws.Folder, "default", "manifests.yaml"))
-	Expect(err).NotTo(HaveOccurred())
-
 	folder := GinkgoT().TempDir()
-	Expect(os.WriteFile(filepath.Join(folder, "manifests.yaml"), manifests, 0o644)).To(Succeed())
+	Expect(os.WriteFile(filepath.Join(folder, "manifests.yaml"), builtManifests(ctx, providers.AWS), 0o644)).To(Succeed())
 	Expect(os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte("resources: [manifests.yaml]\n"), 0o644)).To(Succeed())
-	out, err := exec.CommandContext(ctx, tool, "--kustomize-dir", folder, "--manifests-path", folder, "--name", "aws",
-		"--protect-cluster-resource", "awscluster").CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), string(out))
-	protected, err := os.ReadFile(filepath.Join(folder, "default", "manifests.yaml"))
-	Expect(err).NotTo(HaveOccurred())
-
-	var objects []*unstructured.Unstructured
-	for document := range bytes.SplitSeq(protected, []byte("\n---\n")) {
-		object := &unstructured.Unstructured{}
-		Expect(yaml.Unmarshal(document, &object.Object)).To(Succeed())
-		objects = append(objects, object)
-	}
-	return objects
+	return run(ctx, folder, "--name", "aws", "--protect-cluster-resource", "awscluster")
 }
 
 func in(namespace string) dynamic.ResourceInterface {
