@@ -15,7 +15,7 @@ type exclusion struct {
 	// hits counts the places where each excluded resource was found.
 	hits map[schema.GroupResource]int
 	// gone are the objects that are removed as a whole.
-	gone map[identity]bool
+	gone map[*unstructured.Unstructured]bool
 	// webhooks and rules count what was removed from objects that stay.
 	webhooks, rules int
 }
@@ -25,7 +25,7 @@ type exclusion struct {
 // configurations, roles and the bindings of such roles. A rule for "*" names no
 // CRD and stays. Objects are changed in place.
 func exclude(objects []*unstructured.Unstructured, names []schema.GroupResource) ([]*unstructured.Unstructured, *exclusion, error) {
-	e := &exclusion{hits: map[schema.GroupResource]int{}, gone: map[identity]bool{}}
+	e := &exclusion{hits: map[schema.GroupResource]int{}, gone: map[*unstructured.Unstructured]bool{}}
 	for _, name := range names {
 		e.hits[name] = 0
 	}
@@ -34,9 +34,9 @@ func exclude(objects []*unstructured.Unstructured, names []schema.GroupResource)
 		var err error
 		switch {
 		case isCRD(object) && e.names(object):
-			e.gone[identityOf(object)] = true
+			e.gone[object] = true
 		case kinds[object.GroupVersionKind().GroupKind()]:
-			e.gone[identityOf(object)] = true
+			e.gone[object] = true
 		case isWebhookConfiguration(object):
 			err = e.fromWebhooks(object)
 		case isKind(object, rbac, "ClusterRole"), isKind(object, rbac, "Role"):
@@ -54,7 +54,7 @@ func exclude(objects []*unstructured.Unstructured, names []schema.GroupResource)
 			return nil, nil, fmt.Errorf("ConfigMap %s: %s is neither in the kustomization nor named by a webhook or role in it: correct the line or remove it", excludeSettings, name)
 		}
 	}
-	return slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return e.gone[identityOf(o)] }), e, nil
+	return slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return e.gone[o] }), e, nil
 }
 
 func (e *exclusion) names(crd *unstructured.Unstructured) bool {
@@ -96,7 +96,7 @@ func (e *exclusion) fromWebhooks(object *unstructured.Unstructured) error {
 		kept = append(kept, webhook.fields)
 	}
 	if len(webhooks) > 0 && len(kept) == 0 {
-		e.gone[identityOf(object)] = true
+		e.gone[object] = true
 		return nil
 	}
 	if len(kept) < len(webhooks) {
@@ -115,7 +115,7 @@ func (e *exclusion) fromRole(object *unstructured.Unstructured) error {
 		return err
 	}
 	if len(before) > 0 && len(rules) == 0 {
-		e.gone[identityOf(object)] = true
+		e.gone[object] = true
 	}
 	return nil
 }
@@ -223,21 +223,35 @@ func (e *exclusion) covers(group, resource string) bool {
 
 // dropBindings follows the roles that are gone.
 func (e *exclusion) dropBindings(objects []*unstructured.Unstructured) error {
+	type role struct{ kind, namespace, name string }
+	roles := map[role]bool{}
+	for object := range e.gone {
+		roles[role{object.GetKind(), object.GetNamespace(), object.GetName()}] = true
+	}
 	for _, object := range objects {
 		if !isBinding(object) {
 			continue
 		}
-		ref, found, err := root(object).child("roleRef")
+		err := root(object).each("roleRef", func(ref node) error {
+			kind, err := ref.text("kind")
+			if err != nil {
+				return err
+			}
+			name, err := ref.text("name")
+			if err != nil {
+				return err
+			}
+			namespace := object.GetNamespace()
+			if kind == "ClusterRole" {
+				namespace = ""
+			}
+			if roles[role{kind, namespace, name}] {
+				e.gone[object] = true
+			}
+			return nil
+		})
 		if err != nil {
 			return err
-		}
-		if !found {
-			continue
-		}
-		kind, _ := ref.fields["kind"].(string)
-		name, _ := ref.fields["name"].(string)
-		if e.gone[identity{group: rbac, kind: kind, name: name}] {
-			e.gone[identityOf(object)] = true
 		}
 	}
 	return nil

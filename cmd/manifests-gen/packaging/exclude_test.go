@@ -88,6 +88,20 @@ metadata: {name: manager}
 rules:
 - {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], resourceNames: [machines.x.io], verbs: [patch]}`,
 	},
+	"a role of the same name in another namespace stays with its bindings": {
+		in: poolCRD + `
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: a}, rules: [{apiGroups: [x.io], resources: [pools], verbs: ["*"]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, namespace: a}, roleRef: {kind: Role, name: r}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: b}, rules: [{apiGroups: [x.io], resources: [machines], verbs: ["*"]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, namespace: b}, roleRef: {kind: Role, name: r}}`,
+		want: `
+{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: b}, rules: [{apiGroups: [x.io], resources: [machines], verbs: ["*"]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, namespace: b}, roleRef: {kind: Role, name: r}}`,
+	},
 	"a role that is left empty goes with its bindings, one that was empty before stays": {
 		in: poolCRD + `
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: pool-editor}, rules: [{apiGroups: [x.io], resources: [pools], verbs: ["*"]}]}

@@ -58,8 +58,13 @@ func (p *Profile) Report(w io.Writer) error {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		line("%3d %s", kinds[kind], kind)
 	}
-	for _, gone := range slices.SortedFunc(maps.Keys(p.report.excluded.gone), compareIdentities) {
-		line("excluded %s", gone)
+	var excluded []string
+	for object := range p.report.excluded.gone {
+		excluded = append(excluded, describe(object))
+	}
+	slices.Sort(excluded)
+	for _, object := range excluded {
+		line("excluded %s", object)
 	}
 	if e := p.report.excluded; e.rules > 0 {
 		line("excluded from rules of webhooks and roles: %d; webhooks without a rule left, which are gone: %d", e.rules, e.webhooks)
