@@ -187,13 +187,18 @@ var _ = Describe("The content of a provider image", func() {
 
 	It("is refused when it makes more components than the API can list", func(ctx SpecContext) {
 		g := installSmall(ctx)
-		many := []*provider{small("two")}
-		for i := range 32 {
-			many = append(many, emptyProvider(fmt.Sprintf("p%d", i)))
+		many := func(more int) spoil {
+			return func(files map[string][]byte) {
+				for i := range more {
+					profile := fmt.Sprintf("%s/more-%d/", providers.ManifestsDir, i)
+					files[profile+"metadata.yaml"], files[profile+"manifests.yaml"] = fmt.Appendf(nil, "name: more-%d\n", i), nil
+				}
+			}
 		}
-		release(ctx, many...)
+		Expect(env.SetImages(ctx, pushSpoilt(ctx, many(32)))).To(Succeed())
 		g.survives(ctx, revisionController, nonRetryable, "33 components", "at most 32", "remove 1")
-		release(ctx, many[:32]...)
-		g.isReplaced(ctx, "two")
+		Expect(env.SetImages(ctx, pushSpoilt(ctx, many(31)))).To(Succeed())
+		v := g.isReplaced(ctx, "two")
+		Expect(v.Revisions()[0].Components).To(HaveLen(32))
 	})
 })
