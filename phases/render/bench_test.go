@@ -1,7 +1,10 @@
 package render
 
 import (
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -53,8 +56,36 @@ func writeSchema(text *strings.Builder, indent, depth int) {
 	}
 }
 
+var realProfiles = flag.String("profiles", "", "folders of images, separated by commas, to benchmark with instead of made-up ones: each has folders of profiles")
+
+// benchmarked is what -profiles names, or else made up.
+func benchmarked(b *testing.B) Input {
+	b.Helper()
+	if *realProfiles == "" {
+		return coreAndAWS()
+	}
+	in := Input{Platform: "AWS", Substitutions: map[string]string{"EXP_BOOTSTRAP_FORMAT_IGNITION": "true"}}
+	for i, folder := range strings.Split(*realProfiles, ",") {
+		metadata, err := filepath.Glob(filepath.Join(folder, "*", metadataFile))
+		if err != nil || len(metadata) == 0 {
+			b.Fatalf("no profile in %s (%v)", folder, err)
+		}
+		for _, file := range metadata {
+			p := Profile{Image: image(fmt.Sprintf("i%d", i)), Name: filepath.Base(filepath.Dir(file))}
+			if p.Metadata, err = os.ReadFile(file); err != nil {
+				b.Fatal(err)
+			}
+			if p.Manifests, err = os.ReadFile(filepath.Join(filepath.Dir(file), manifestsFile)); err != nil {
+				b.Fatal(err)
+			}
+			in.Profiles = append(in.Profiles, p)
+		}
+	}
+	return in
+}
+
 func BenchmarkRender_core_and_AWS(b *testing.B) {
-	in := coreAndAWS()
+	in := benchmarked(b)
 	size := 0
 	for _, p := range in.Profiles {
 		size += len(p.Manifests)
@@ -64,6 +95,16 @@ func BenchmarkRender_core_and_AWS(b *testing.B) {
 	for b.Loop() {
 		if _, err := Render(in); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLint_core_and_AWS(b *testing.B) {
+	in := benchmarked(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if found := Lint(in.Profiles, LintOptions{Substitutions: in.Substitutions, Namespaces: []string{"openshift-cluster-api", "capi"}}); len(found) > 0 {
+			b.Fatal(found)
 		}
 	}
 }

@@ -1,0 +1,121 @@
+package clusterapi
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/phases/images"
+)
+
+// readyPhases has a provider image of some size at hand, and a world that wants it.
+func readyPhases(t testing.TB) (*Phases, world) {
+	t.Helper()
+	ref := images.Ref("registry.example.com/core@sha256:" + strings.Repeat("0a", 32))
+	var manifests strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&manifests, "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c%d\ndata:\n  text: %s\n", i, strings.Repeat("x", 1000))
+	}
+	dir := t.TempDir()
+	for file, content := range map[string]string{
+		images.RefFile: string(ref),
+		images.ManifestsFolder + "/default/" + images.MetadataFile:  "name: core\n",
+		images.ManifestsFolder + "/default/" + images.ManifestsFile: manifests.String(),
+	} {
+		path := filepath.Join(dir, "core", file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := make(chan struct{}, 100)
+	source := images.NewMounted(dir, func() { changed <- struct{}{} }, clock.RealClock{}, logr.Discard())
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- source.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	source.Want([]images.Ref{ref})
+	for source.State(ref).Phase != images.Ready {
+		if err := source.State(ref).Err; err != nil {
+			t.Fatal(err)
+		}
+		<-changed
+	}
+	w := world{api: singleton(), platform: "AWS", refs: []images.Ref{ref}, substitutions: map[string]string{"A": "b"}}
+	return &Phases{Images: source, Release: "4.22.5"}, looked(t, w)
+}
+
+// looked is the world with the fingerprint that readWorld gives it.
+func looked(t testing.TB, w world) world {
+	t.Helper()
+	var err error
+	if w.inputs, err = w.fingerprint("4.22.5", map[string]string{"core": string(w.refs[0])}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestPlan_again_with_nothing_changed_parses_nothing(t *testing.T) {
+	p, w := readyPhases(t)
+	first := p.makePlan(w)
+	if first.err != nil || first.revision == nil {
+		t.Fatalf("got %+v", first)
+	}
+	var again plan
+	allocations := testing.AllocsPerRun(10, func() { again = p.makePlan(looked(t, w)) })
+	if again.revision != first.revision {
+		t.Error("the same inputs were rendered again")
+	}
+	// Parsing takes thousands; what is left is the fingerprint and the list of images.
+	if allocations > 100 {
+		t.Errorf("planning again takes %v allocations", allocations)
+	}
+	entry := newEntry(p.Release, 1, first.revision)
+	listed, err := p.revision(&entry, again.revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if later, err := p.revision(&entry, nil); err != nil || later != listed {
+		t.Errorf("the listed revision was rendered again: %v", err)
+	}
+}
+
+func TestPlan_every_changed_input_is_rendered(t *testing.T) {
+	p, w := readyPhases(t)
+	first := p.makePlan(w)
+	for name, change := range map[string]func(*world){
+		"a substitution": func(w *world) { w.substitutions = map[string]string{"A": "c"} },
+		"the unmanaged list": func(w *world) {
+			w.api = singleton()
+			w.api.Spec.UnmanagedCustomResourceDefinitions = []string{"a.b.c"}
+		},
+	} {
+		changed := w
+		change(&changed)
+		if got := p.makePlan(looked(t, changed)); got.err != nil || got.revision.ContentID == first.revision.ContentID {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+}
+
+func BenchmarkPlan_again_with_nothing_changed(b *testing.B) {
+	p, w := readyPhases(b)
+	p.makePlan(w)
+	b.ReportAllocs()
+	for b.Loop() {
+		p.makePlan(looked(b, w))
+	}
+}
