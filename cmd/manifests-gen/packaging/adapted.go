@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,22 +24,29 @@ type adaptedDisk struct {
 	filesys.FileSystem
 }
 
+// separator is the beginning of the line that a YAML document begins with, wherever it is not the first.
+var separator = regexp.MustCompile(`(?m)^---(?:[ \t\r]|$)`)
+
 func (d adaptedDisk) ReadFile(path string) ([]byte, error) {
 	content, err := d.FileSystem.ReadFile(path)
 	if err != nil || !bytes.Contains(content, []byte("-resources")) {
 		return content, err
 	}
-	separator := []byte("\n---\n")
-	documents := bytes.Split(content, separator)
-	for i, document := range documents {
-		documents[i] = adapt(document)
+	var out []byte
+	start := 0
+	for _, found := range separator.FindAllIndex(content, -1) {
+		out = append(out, adapt(content[start:found[0]])...)
+		start = found[0]
 	}
-	return bytes.Join(documents, separator), nil
+	return append(out, adapt(content[start:])...), nil
 }
 
 // adapt leaves alone what it does not know, errors included: kustomize reports those.
 func adapt(document []byte) []byte {
 	object := &unstructured.Unstructured{}
+	if !bytes.Contains(document, []byte("-resources")) {
+		return document
+	}
 	if err := yaml.Unmarshal(document, &object.Object); err != nil || !isKind(object, "", "ConfigMap") {
 		return document
 	}
@@ -58,5 +66,5 @@ func adapt(document []byte) []byte {
 	if err != nil {
 		return document
 	}
-	return adapted
+	return append([]byte("---\n"), adapted...)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 const deployment = `
@@ -140,6 +142,15 @@ func TestCommand_refuses_bad_input_and_writes_nothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestCommand_every_flag_is_explained_in_the_provider_contract(t *testing.T) {
+	contract := read(t, "../../../docs/provider-contract.md")
+	Command(nil).Flags().VisitAll(func(flag *pflag.Flag) {
+		if !strings.Contains(contract, "`--"+flag.Name) {
+			t.Errorf("docs/provider-contract.md does not mention --%s", flag.Name)
+		}
+	})
 }
 
 func TestCommand_help_explains_every_flag(t *testing.T) {

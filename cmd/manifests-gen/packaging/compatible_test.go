@@ -174,6 +174,31 @@ images: [{name: example.com/upstream, newName: registry.ci.openshift.org/openshi
 	}
 }
 
+func TestCommand_finds_the_settings_among_other_documents(t *testing.T) {
+	exclude := openShiftFiles["openshift/exclude-resources-config.yaml"]
+	provider := openShiftFiles["openshift/provider.yaml"]
+	for name, file := range map[string]string{
+		"first":                    exclude + "---\n" + provider,
+		"last":                     provider + "---\n" + exclude,
+		"after a marker with text": "# comment\n--- # settings" + exclude + "--- \n" + provider,
+		"with other line ends":     strings.ReplaceAll("---\n"+exclude+"---\n"+provider, "\n", "\r\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			openShift(t, map[string]string{
+				"openshift/exclude-resources-config.yaml": file,
+				"openshift/provider.yaml":                 "{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}",
+			})
+			if _, err := run("--manifests-path", "../out", "--kustomize-dir", "..", "--name", "foo"); err != nil {
+				t.Fatal(err)
+			}
+			manifests := read(t, "../out/default/manifests.yaml")
+			if strings.Contains(manifests, "foopools") || !strings.Contains(manifests, "name: fooclusters.x.io") || !strings.Contains(manifests, "kind: Deployment") {
+				t.Errorf("got\n%s", manifests)
+			}
+		})
+	}
+}
+
 func TestBuild_gives_the_same_bytes_for_any_order_of_objects(t *testing.T) {
 	var documents []string
 	for _, file := range []string{"provider", "policy", "exclude-resources-config", "rename-resources-config"} {
