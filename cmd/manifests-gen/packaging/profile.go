@@ -99,7 +99,7 @@ func assemble(o Options, built []*unstructured.Unstructured) (r report, err erro
 	if err != nil {
 		return report{}, err
 	}
-	objects, r.protected = append(objects, protection.objects...), protection.crd
+	objects, r.protection = append(objects, protection.objects...), protection
 	if r.renamed, err = rename(objects, settings.rename); err != nil {
 		return report{}, err
 	}

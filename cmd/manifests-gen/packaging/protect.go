@@ -14,21 +14,22 @@ import (
 type protection struct {
 	crd     string
 	objects []*unstructured.Unstructured
+	// open are the singular names of infrastructure clusters when none is protected.
+	open []string
 }
 
 // protect makes the protection of the resource with the singular name, such as
 // awscluster; without a name there is none.
 func protect(objects []*unstructured.Unstructured, singular string) (*protection, error) {
-	if singular == "" {
-		return &protection{}, nil
-	}
 	var found *unstructured.Unstructured
-	var clusters []string
+	var clusters, open []string
 	for _, object := range objects {
 		if !isCRD(object) {
 			continue
 		}
 		switch name := singularOf(object); {
+		case singular == "" && strings.HasSuffix(object.GetName(), "clusters.infrastructure.cluster.x-k8s.io"):
+			open = append(open, name)
 		case name == singular && found != nil:
 			return nil, fmt.Errorf("--protect-cluster-resource %s is ambiguous: it is the singular name of %s and of %s", singular, found.GetName(), object.GetName())
 		case name == singular:
@@ -36,6 +37,9 @@ func protect(objects []*unstructured.Unstructured, singular string) (*protection
 		case strings.HasSuffix(name, "cluster"):
 			clusters = append(clusters, name)
 		}
+	}
+	if singular == "" {
+		return &protection{open: open}, nil
 	}
 	if found == nil {
 		slices.Sort(clusters)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -41,10 +42,10 @@ func encodeSummary(objects []*unstructured.Unstructured) ([]byte, error) {
 
 // report is what was done, for a person to read.
 type report struct {
-	objects   []*unstructured.Unstructured
-	excluded  *exclusion
-	renamed   []renamed
-	protected string
+	objects    []*unstructured.Unstructured
+	excluded   *exclusion
+	renamed    []renamed
+	protection *protection
 }
 
 // Report prints what the profile holds and what was done to get there.
@@ -72,8 +73,11 @@ func (p *Profile) Report(w io.Writer) error {
 	for _, r := range p.report.renamed {
 		line("renamed %s to %s, references that followed: %d", r.from, r.to, r.references)
 	}
-	if p.report.protected != "" {
-		line("protected from deletion: the %s named like the cluster's infrastructure", p.report.protected)
+	if crd := p.report.protection.crd; crd != "" {
+		line("protected from deletion: the %s named like the cluster's infrastructure", crd)
+	}
+	if open := p.report.protection.open; len(open) > 0 {
+		line("not protected from deletion: %s (see --protect-cluster-resource)", strings.Join(open, ", "))
 	}
 	_, err := w.Write(text)
 	return err
