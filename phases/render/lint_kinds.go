@@ -21,6 +21,7 @@ var alwaysThere = []schema.GroupVersionKind{
 	crdKind.WithVersion("v1"),
 	apiServiceKind.WithVersion("v1"),
 	{Group: "apiextensions.openshift.io", Version: "v1alpha1", Kind: "CompatibilityRequirement"},
+	{Group: "security.openshift.io", Version: "v1", Kind: "SecurityContextConstraints"},
 }
 
 // clusterScoped are the kinds of Kubernetes, and of alwaysThere, that have no namespace.
@@ -40,6 +41,7 @@ var clusterScoped = map[string][]string{
 	"rbac.authorization.k8s.io":    {"ClusterRole", "ClusterRoleBinding"},
 	"resource.k8s.io":              {"DeviceClass", "DeviceTaintRule", "ResourceSlice"},
 	"scheduling.k8s.io":            {"PriorityClass"},
+	"security.openshift.io":        {"SecurityContextConstraints"},
 	"storage.k8s.io":               {"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"},
 	"storagemigration.k8s.io":      {"StorageVersionMigration"},
 }

@@ -104,9 +104,46 @@ func (m *manifest) check() {
 	if namespace := metadata["namespace"]; namespace != nil && namespace != "" {
 		m.id.namespace = m.text(metadata, "namespace", "metadata.namespace")
 	}
-	if labels := metadata["labels"]; labels != nil {
-		if _, ok := labels.(map[string]any); !ok {
-			m.report("metadata.labels", "must be a mapping of names to strings")
+	m.checkMetadata()
+}
+
+// Fields of metadata that only a cluster can know, and annotations that the
+// applying engine writes: it refuses them, and by then the revision is listed.
+var (
+	clusterFields = []string{
+		"generateName", "uid", "resourceVersion", "generation", "deletionTimestamp",
+		"finalizers", "ownerReferences", "managedFields", "selfLink",
+	}
+	engineAnnotations = []string{"capi-operator.openshift.io/revision", "capi-operator.openshift.io/owner"}
+)
+
+func (m *manifest) checkMetadata() {
+	for _, name := range []string{"labels", "annotations"} {
+		path := "metadata." + name
+		entries, ok := m.metadata[name].(map[string]any)
+		if !ok && m.metadata[name] != nil {
+			m.report(path, "must be a mapping of names to strings")
+		}
+		for key, value := range entries {
+			if _, ok := value.(string); !ok && value != nil {
+				m.report(path+"."+key, "must be a string: write it in quotes")
+			}
+			if name == "annotations" && slices.Contains(engineAnnotations, key) {
+				m.report(path+"."+key, "must not be set in a manifest: Capstan writes it")
+			}
+		}
+	}
+	for _, name := range clusterFields {
+		switch value := m.metadata[name].(type) {
+		case nil:
+		case []any:
+			if len(value) > 0 {
+				m.report("metadata."+name, "must not be set in a manifest: only a cluster can know it")
+			}
+		default:
+			if value != "" {
+				m.report("metadata."+name, "must not be set in a manifest: only a cluster can know it")
+			}
 		}
 	}
 }

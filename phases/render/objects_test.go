@@ -20,8 +20,12 @@ func object(t *testing.T, text string) map[string]any {
 func TestObjects_are_labelled_cleaned_and_refer_to_their_image(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"the label joins the others": {
-			"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {x: y}}}",
-			"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {x: y, capi-operator.openshift.io/managed-by: core}}}",
+			"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {x: z}}}",
+			"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {x: z, capi-operator.openshift.io/managed-by: core}}}",
+		},
+		"empty lists and strings that only a cluster can fill are nothing": {
+			"{apiVersion: v1, kind: Pod, metadata: {name: a, uid: '', ownerReferences: []}}",
+			"{apiVersion: v1, kind: Pod, metadata: {name: a, uid: '', ownerReferences: [], labels: {capi-operator.openshift.io/managed-by: core}}}",
 		},
 		"the label takes the place of null labels": {
 			"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: }}",
@@ -94,17 +98,24 @@ func TestObjects_empty_documents_are_skipped(t *testing.T) {
 
 func TestObjects_what_is_not_an_object_is_told_with_place_and_path(t *testing.T) {
 	for text, want := range map[string]string{
-		"{kind: Pod, metadata: {name: a}}":                               "2 Pod a apiVersion is missing",
-		"{apiVersion: v1, metadata: {name: a}}":                          "2 v1 a kind is missing",
-		"{apiVersion: 1, kind: Pod, metadata: {name: a}}":                "2 Pod a apiVersion must be a string: write it in quotes",
-		"{apiVersion: a/b/c, kind: Pod, metadata: {name: a}}":            `2 a/b/c Pod a apiVersion "a/b/c" is not of the form version or group/version`,
-		"{apiVersion: v1, kind: Pod}":                                    "2 v1 Pod metadata the object has no metadata",
-		"{apiVersion: v1, kind: Pod, metadata: a}":                       "2 v1 Pod metadata the object has no metadata",
-		"{apiVersion: v1, kind: Pod, metadata: {generateName: a}}":       "2 v1 Pod metadata.name is missing",
-		"{apiVersion: v1, kind: Pod, metadata: {name: ''}}":              "2 v1 Pod metadata.name is empty",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: 1}}": "2 v1 Pod a metadata.namespace must be a string: write it in quotes",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: [b]}}":  "2 v1 Pod a metadata.labels must be a mapping of names to strings",
-		"{apiVersion: v1, kind: List, items: []}":                        "2 v1 List kind a List is not an object: write its items as documents of their own",
+		"{kind: Pod, metadata: {name: a}}":                                                                     "2 Pod a apiVersion is missing",
+		"{apiVersion: v1, metadata: {name: a}}":                                                                "2 v1 a kind is missing",
+		"{apiVersion: 1, kind: Pod, metadata: {name: a}}":                                                      "2 Pod a apiVersion must be a string: write it in quotes",
+		"{apiVersion: a/b/c, kind: Pod, metadata: {name: a}}":                                                  `2 a/b/c Pod a apiVersion "a/b/c" is not of the form version or group/version`,
+		"{apiVersion: v1, kind: Pod}":                                                                          "2 v1 Pod metadata the object has no metadata",
+		"{apiVersion: v1, kind: Pod, metadata: a}":                                                             "2 v1 Pod metadata the object has no metadata",
+		"{apiVersion: v1, kind: Pod, metadata: {labels: {}}}":                                                  "2 v1 Pod metadata.name is missing",
+		"{apiVersion: v1, kind: Pod, metadata: {name: ''}}":                                                    "2 v1 Pod metadata.name is empty",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: 1}}":                                       "2 v1 Pod a metadata.namespace must be a string: write it in quotes",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: [b]}}":                                        "2 v1 Pod a metadata.labels must be a mapping of names to strings",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {b: yes}}}":                                   "2 v1 Pod a metadata.labels.b must be a string: write it in quotes",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: b}}":                                     "2 v1 Pod a metadata.annotations must be a mapping of names to strings",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {b: 1}}}":                                "2 v1 Pod a metadata.annotations.b must be a string: write it in quotes",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, generateName: a}}":                                    "2 v1 Pod a metadata.generateName must not be set in a manifest: only a cluster can know it",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, finalizers: [b]}}":                                    "2 v1 Pod a metadata.finalizers must not be set in a manifest: only a cluster can know it",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, generation: 1, uid: ''}}":                             "2 v1 Pod a metadata.generation must not be set in a manifest: only a cluster can know it",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {capi-operator.openshift.io/owner: b}}}": "2 v1 Pod a metadata.annotations.capi-operator.openshift.io/owner must not be set in a manifest: Capstan writes it",
+		"{apiVersion: v1, kind: List, items: []}":                                                              "2 v1 List kind a List is not an object: write its items as documents of their own",
 		"- a":  "2   the document must be a mapping that describes an object",
 		"text": "2   the document must be a mapping that describes an object",
 		"apiVersion: v1\nkind: Pod\nkind: Job\nmetadata:\n  name: a\n":       "4  kind the field is given twice in one mapping",
