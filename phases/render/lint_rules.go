@@ -48,6 +48,10 @@ func (l *linter) service(f found, path string, reference any) {
 		return
 	}
 	want := identity{kind: "Service", namespace: text(fields(reference), "namespace"), name: text(fields(reference), "name")}
+	if want.namespace == "" || want.name == "" {
+		l.report(f, path, "must give the Service's namespace and name, as strings")
+		return
+	}
 	port := httpsPort
 	if given, ok := fields(reference)["port"].(int64); ok {
 		port = given

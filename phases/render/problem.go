@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -30,7 +31,9 @@ type Problem struct {
 	Cause    string `json:"cause"`
 }
 
-// String is the problem in one line: place first, then cause.
+// String is the problem in one line: place first, then cause. What cannot be
+// printed, which an image is free to have anywhere, is replaced: it could begin
+// another line or command a terminal.
 func (p Problem) String() string {
 	var where []string
 	add := func(format string, value any, given bool) {
@@ -46,9 +49,21 @@ func (p Problem) String() string {
 	add("%s", p.Object, p.Object != "")
 	add("field %s", p.Path, p.Path != "")
 	if len(where) == 0 {
-		return p.Cause
+		return printable(p.Cause)
 	}
-	return strings.Join(where, ", ") + ": " + p.Cause
+	return printable(strings.Join(where, ", ") + ": " + p.Cause)
+}
+
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsPrint(r):
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return utf8.RuneError
+	}, text)
 }
 
 func compareProblems(a, b Problem) int {

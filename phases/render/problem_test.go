@@ -47,3 +47,10 @@ func TestProblemsError_text_is_bounded_and_says_how_many_there_are(t *testing.T)
 		t.Errorf("the text does not say how many it left out: %s", text)
 	}
 }
+
+func TestProblem_is_one_line_that_commands_no_terminal(t *testing.T) {
+	p := Problem{Object: "v1 Pod \x1b[2J", Path: "a\u2028b", Cause: "${a\n\tb\xff\x00} é 😀"}
+	if got, want := p.String(), "v1 Pod \ufffd[2J, field a b: ${a  b\ufffd\ufffd} é 😀"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
