@@ -74,7 +74,12 @@ func (e *Environment) reset(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		left = slices.DeleteFunc(left, func(f found) bool { return e.baseline[f.UID] })
+		stays := map[string]bool{}
+		for _, f := range left {
+			stays[f.Name] = stays[f.Name] || f.turn() == namespaces && e.baseline[f.UID]
+		}
+		// What the control plane plants comes later than the baseline, and again after each deletion.
+		left = slices.DeleteFunc(left, func(f found) bool { return e.baseline[f.UID] || f.turn() == planted && stays[f.Namespace] })
 		if len(left) == 0 {
 			return nil
 		}
