@@ -92,7 +92,7 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	if s.detailFrom.IsZero() {
 		s.detailFrom = now.Add(quietStart)
 	}
-	if wait := s.detailFrom.Sub(now); wait > 0 && !pressing(operator, record, conditions) {
+	if wait := s.detailFrom.Sub(now); wait > 0 && slices.Equal(operator.Status.Versions, versions) && !pressing(operator, record, conditions) {
 		s.Again(wait)
 		return nil
 	}
