@@ -58,6 +58,25 @@ var _ = Describe("A foreign object of the same name", func() {
 		Expect(fetched(ctx, foreign)).To(Equal(before))
 	})
 
+	It("stops a first installation also when it is a definition, and nothing of its kind is touched", func(ctx SpecContext) {
+		alpha := newProvider("alpha")
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, alpha)})
+		definition := alpha.objects[0].DeepCopy()
+		definition.SetLabels(map[string]string{"team": "foreign"})
+		Expect(env.Client.Create(ctx, definition.DeepCopy(), administrator)).To(Succeed())
+		operate(harness.OperatorOptions{})
+		until(ctx, "the collision to be reported", inState(harness.Applying),
+			says("Progressing", "True", "EphemeralError", "CustomResourceDefinition alphas.test.capstan.io", "field manager administrator"))
+		expectGone(ctx, alpha.objects[1:]...)
+		before := fetched(ctx, definition)
+		Expect(before.GetLabels()).To(Equal(map[string]string{"team": "foreign"}))
+		Expect(before.GetAnnotations()).To(BeEmpty())
+
+		Expect(env.Client.Delete(ctx, definition)).To(Succeed())
+		installed(ctx, 1)
+		Expect(fetched(ctx, definition).GetUID()).NotTo(Equal(before.GetUID()))
+	})
+
 	It("is taken over only when the manifest says that it may", func(ctx SpecContext) {
 		foreign := configMap("shared", "foreign")
 		ours := configMap("shared", "ours")

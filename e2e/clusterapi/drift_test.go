@@ -2,6 +2,7 @@ package clusterapi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,16 +16,22 @@ import (
 )
 
 // quickly is how soon drift must be put right on a busy machine.
-const quickly = 5 * time.Second
+const quickly = 10 * time.Second
 
 const revisionAnnotation = "capi-operator.openshift.io/revision"
 
-var _ = Describe("Drift", func() {
-	It("of every kind is put right within seconds, whoever made it", func(ctx SpecContext) {
-		alpha := newProvider("alpha").with(custom("alpha", "one"))
+// All specs look at one installation: each leaves it as it was.
+var _ = Describe("Drift", Ordered, func() {
+	var alpha *provider
+
+	BeforeAll(func(ctx SpecContext) {
+		alpha = newProvider("alpha").with(custom("alpha", "one"))
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, alpha)})
 		operate(harness.OperatorOptions{})
 		installed(ctx, 1)
+	})
+
+	It("of every kind is put right within seconds, whoever made it", func(ctx SpecContext) {
 		find := func(kind string) *unstructured.Unstructured {
 			i := slices.IndexFunc(alpha.objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind })
 			return alpha.objects[i]
@@ -40,25 +47,46 @@ var _ = Describe("Drift", func() {
 			{"a value edited", find("ConfigMap"), `{"data":{"setting":"edited"}}`, []string{"data", "setting"}, "one"},
 			{"a value removed", find("ConfigMap"), `{"data":{"setting":null}}`, []string{"data", "setting"}, "one"},
 			{"a role emptied", find("ClusterRole"), `{"rules":[]}`, []string{"rules"}, find("ClusterRole").Object["rules"]},
-			{"a pod template edited", find("Deployment"), `{"spec":{"template":{"spec":{"serviceAccountName":"other"}}}}`,
-				[]string{"spec", "template", "spec", "serviceAccountName"}, "alpha"},
+			{
+				"a pod template edited", find("Deployment"), `{"spec":{"template":{"spec":{"serviceAccountName":"other"}}}}`,
+				[]string{"spec", "template", "spec", "serviceAccountName"},
+				"alpha",
+			},
 			{"a webhook switched off", find("ValidatingWebhookConfiguration"), `{"webhooks":[]}`, []string{"webhooks"}, HaveLen(1)},
-			{"a definition narrowed", find("CustomResourceDefinition"), `{"spec":{"names":{"shortNames":["al"],"singular":"other"}}}`,
-				[]string{"spec", "names", "singular"}, "alpha"},
+			{
+				"a definition narrowed", find("CustomResourceDefinition"), `{"spec":{"names":{"shortNames":["al"],"singular":"other"}}}`,
+				[]string{"spec", "names", "singular"},
+				"alpha",
+			},
 			{"a custom resource edited", custom("alpha", "one"), `{"spec":{"setting":"edited"}}`, []string{"spec", "setting"}, "one"},
-			{"the label removed", find("Service"), `{"metadata":{"labels":{"` + harness.ManagedByLabel + `":null}}}`,
-				[]string{"metadata", "labels", harness.ManagedByLabel}, "alpha"},
-			{"the label changed", find("ServiceAccount"), `{"metadata":{"labels":{"` + harness.ManagedByLabel + `":"me"}}}`,
-				[]string{"metadata", "labels", harness.ManagedByLabel}, "alpha"},
-			{"the revision raised", find("ConfigMap"), `{"metadata":{"annotations":{"` + revisionAnnotation + `":"9"}}}`,
-				[]string{"metadata", "annotations", revisionAnnotation}, "1"},
-			{"the revision lowered", find("Service"), `{"metadata":{"annotations":{"` + revisionAnnotation + `":"0"}}}`,
-				[]string{"metadata", "annotations", revisionAnnotation}, "1"},
-			{"the revision removed", find("ServiceAccount"), `{"metadata":{"annotations":{"` + revisionAnnotation + `":null}}}`,
-				[]string{"metadata", "annotations", revisionAnnotation}, "1"},
+			{
+				"the label removed", find("Service"), `{"metadata":{"labels":{"` + harness.ManagedByLabel + `":null}}}`,
+				[]string{"metadata", "labels", harness.ManagedByLabel},
+				"alpha",
+			},
+			{
+				"the label changed", find("ServiceAccount"), `{"metadata":{"labels":{"` + harness.ManagedByLabel + `":"me"}}}`,
+				[]string{"metadata", "labels", harness.ManagedByLabel},
+				"alpha",
+			},
+			{
+				"the revision raised", find("ConfigMap"), `{"metadata":{"annotations":{"` + revisionAnnotation + `":"9"}}}`,
+				[]string{"metadata", "annotations", revisionAnnotation},
+				"1",
+			},
+			{
+				"the revision lowered", find("Service"), `{"metadata":{"annotations":{"` + revisionAnnotation + `":"0"}}}`,
+				[]string{"metadata", "annotations", revisionAnnotation},
+				"1",
+			},
+			{
+				"the revision removed", find("ServiceAccount"), `{"metadata":{"annotations":{"` + revisionAnnotation + `":null}}}`,
+				[]string{"metadata", "annotations", revisionAnnotation},
+				"1",
+			},
 		} {
 			before := fetched(ctx, drift.object)
-			patch(ctx, drift.object, drift.patch)
+			Expect(holds(patch(ctx, drift.object, drift.patch), drift.want, drift.path...)).NotTo(Succeed(), drift.what+" is no drift")
 			within(ctx, quickly, drift.what, func(ctx context.Context) error { return has(ctx, drift.object, drift.want, drift.path...) })
 			Expect(fetched(ctx, drift.object).GetUID()).To(Equal(before.GetUID()), drift.what)
 		}
@@ -66,11 +94,6 @@ var _ = Describe("Drift", func() {
 	})
 
 	It("by deletion is put right within seconds", func(ctx SpecContext) {
-		alpha := newProvider("alpha").with(custom("alpha", "one"))
-		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, alpha)})
-		operate(harness.OperatorOptions{})
-		installed(ctx, 1)
-
 		for _, lost := range alpha.objects {
 			before := fetched(ctx, lost).GetUID()
 			Expect(env.Client.Delete(ctx, lost.DeepCopy())).To(Succeed())
@@ -83,18 +106,31 @@ var _ = Describe("Drift", func() {
 			})
 		}
 		// The definition took the custom resource with it.
-		within(ctx, 2*quickly, "everything to be there again", func(ctx context.Context) error {
+		within(ctx, quickly, "everything to be there again", func(ctx context.Context) error {
 			_, err := fetch(ctx, custom("alpha", "one"))
 			return err
 		})
 		until(ctx, "the conditions of a finished installation", finished)
 	})
 
+	It("by a deletion that a finalizer holds up is put right once the object is gone", func(ctx SpecContext) {
+		settings := configMap("alpha", "")
+		patch(ctx, settings, `{"metadata":{"finalizers":["test.capstan.io/hold"]}}`)
+		before := fetched(ctx, settings).GetUID()
+		Expect(env.Client.Delete(ctx, settings.DeepCopy())).To(Succeed())
+		until(ctx, "the finalizer to be named", says("InstallerControllerProgressing", "False", "AsExpected", "ConfigMap openshift-cluster-api/alpha", "test.capstan.io/hold"))
+		patch(ctx, settings, `{"metadata":{"finalizers":null}}`)
+		within(ctx, quickly, "ConfigMap to be created again", func(ctx context.Context) error {
+			found, err := fetch(ctx, settings)
+			if err == nil && found.GetUID() == before {
+				err = errors.New("it is still the old one")
+			}
+			return err
+		})
+		until(ctx, "the conditions of a finished installation", finished)
+	})
+
 	It("is not what others own: status and fields that no manifest has stay as they are", func(ctx SpecContext) {
-		alpha := newProvider("alpha").with(custom("alpha", "one"))
-		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, alpha)})
-		operate(harness.OperatorOptions{})
-		installed(ctx, 1)
 		settings, deployment := configMap("alpha", ""), alpha.find("Deployment", "alpha")
 
 		patch(ctx, settings, `{"data":{"foreign":"kept"},"metadata":{"labels":{"team":"a"}}}`)
@@ -133,6 +169,11 @@ func has(ctx context.Context, o *unstructured.Unstructured, want any, path ...st
 	if err != nil {
 		return err
 	}
+	return holds(found, want, path...)
+}
+
+// holds is has of an object at hand.
+func holds(found *unstructured.Unstructured, want any, path ...string) error {
 	got, _, err := unstructured.NestedFieldNoCopy(found.Object, path...)
 	if err != nil {
 		return err
@@ -143,7 +184,7 @@ func has(ctx context.Context, o *unstructured.Unstructured, want any, path ...st
 	}
 	matches, err := matcher.Match(got)
 	if err == nil && !matches {
-		err = fmt.Errorf("%s %s has %v at %v, want %v", o.GetKind(), o.GetName(), got, path, want)
+		err = fmt.Errorf("%s %s has %v at %v, want %v", found.GetKind(), found.GetName(), got, path, want)
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package clusterapi_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -16,7 +15,7 @@ import (
 )
 
 // provider is a small synthetic provider. Each method changes it and returns it,
-// so that a spec reads: newProvider("alpha").at(20).on("AWS").without("ConfigMap", "alpha").
+// so that a spec reads: newProvider("alpha").at(30).on("AWS").with(configMap("more", "one")).
 type provider struct {
 	name         string
 	installOrder int
@@ -154,14 +153,6 @@ func (p *provider) of(version string) *provider {
 
 func (p *provider) with(objects ...*unstructured.Unstructured) *provider {
 	p.objects = append(p.objects, objects...)
-	return p
-}
-
-func (p *provider) without(kind, name string) *provider {
-	GinkgoHelper()
-	kept := slices.DeleteFunc(p.objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind && o.GetName() == name })
-	Expect(len(kept)).To(BeNumerically("<", len(p.objects)), "provider %s has no %s %s", p.name, kind, name)
-	p.objects = kept
 	return p
 }
 

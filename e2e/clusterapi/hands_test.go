@@ -43,6 +43,29 @@ var _ = Describe("A status edited by hand", func() {
 		until(ctx, "the conditions of a finished installation", finished)
 	})
 
+	It("or an inventory that was deleted by hand costs no object, and no orphan later", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").with(configMap("goes", "one")))})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		before := uids(ctx, newProvider("alpha").objects...)
+		inventory := configMap("capstan-inventory-1", "")
+		inventory.SetNamespace(harness.OperatorNamespace)
+		lost := fetched(ctx, inventory).GetUID()
+		Expect(env.Client.Delete(ctx, inventory.DeepCopy())).To(Succeed())
+		within(ctx, quickly, "inventory deleted", func(ctx context.Context) error {
+			found, err := fetch(ctx, inventory)
+			if err == nil && found.GetUID() == lost {
+				err = errors.New("it is still the old one")
+			}
+			return err
+		})
+
+		release(ctx, newProvider("alpha"))
+		installed(ctx, 2)
+		expectGone(ctx, configMap("goes", "one"))
+		Expect(uids(ctx, newProvider("alpha").objects...)).To(Equal(before))
+	})
+
 	It("is written again when it is the record or the conditions", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"))})
 		operate(harness.OperatorOptions{})
@@ -82,14 +105,14 @@ var _ = Describe("Two operators", func() {
 		eventually(ctx, "the first operator to lead", leads(leader))
 		since := mark(ctx)
 		other := operate(elect)
-		v := installed(ctx, 1)
+		installed(ctx, 1)
 		Expect(leads(other)(ctx)).NotTo(Succeed())
 		created := requests(ctx, since).Where(func(r cluster.Request) bool { return r.Verb == "create" && !r.DryRun && r.Resource == "deployments" })
 		Expect(created).To(HaveLen(1), created.String())
 
 		leader.Kill()
 		release(ctx, newProvider("alpha").set("ConfigMap", "alpha", "two", "data", "setting"))
-		v = installed(ctx, 2)
+		v := installed(ctx, 2)
 		Expect(leads(other)(ctx)).To(Succeed())
 		Expect(v.Revisions()).To(HaveLen(1))
 		Expect(setting(ctx, configMap("alpha", ""))).To(Equal("two"))

@@ -81,14 +81,16 @@ func inventories(ctx context.Context) []string {
 	return names
 }
 
-// patch changes an object of the cluster as an administrator would.
-func patch(ctx context.Context, o *unstructured.Unstructured, merge string) {
+// patch changes an object of the cluster as an administrator would, and returns
+// it as it was then.
+func patch(ctx context.Context, o *unstructured.Unstructured, merge string) *unstructured.Unstructured {
 	GinkgoHelper()
 	found := &unstructured.Unstructured{}
 	found.SetGroupVersionKind(o.GroupVersionKind())
 	found.SetNamespace(o.GetNamespace())
 	found.SetName(o.GetName())
 	Expect(env.Client.Patch(ctx, found, client.RawPatch(types.MergePatchType, []byte(merge)), administrator)).To(Succeed())
+	return found
 }
 
 // within repeats an attempt until it returns nil, reports how long that took

@@ -92,7 +92,7 @@ var _ = Describe("An operator that is killed", func() {
 
 var _ = Describe("A ClusterAPI object", func() {
 	It("that is deleted and created again costs no object, and numbers go on rising", func(ctx SpecContext) {
-		alpha := newProvider("alpha").with(custom("alpha", "one"))
+		alpha := newProvider("alpha")
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, alpha)})
 		operate(harness.OperatorOptions{})
 		installed(ctx, 1)
@@ -106,6 +106,26 @@ var _ = Describe("A ClusterAPI object", func() {
 		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-2"))
 		Expect(v.Revisions()).To(HaveLen(1))
 		until(ctx, "the conditions of a finished installation", finished)
+	})
+
+	It("that is deleted and created again during an upgrade costs no object either", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one").with(configMap("goes", "one")))})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		before := uids(ctx, newProvider("alpha").objects...)
+		free := hold(ctx, "two")
+		release(ctx, newProvider("alpha").running("two"))
+		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+
+		Expect(env.Client.Delete(ctx, &operatorv1alpha1.ClusterAPI{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}})).To(Succeed())
+		until(ctx, "the loss to be reported", says("Progressing", "True", "Progressing", "ClusterAPI cluster does not exist"))
+		Expect(env.CreateClusterAPI(ctx)).To(Succeed())
+		free()
+		v := installed(ctx, 3)
+		Expect(uids(ctx, newProvider("alpha").objects...)).To(Equal(before))
+		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-3"))
+		Expect(v.Revisions()[0].Revision).To(Equal(int64(3)))
+		expectGone(ctx, configMap("goes", "one"))
 	})
 })
 

@@ -7,22 +7,23 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 var _ = Describe("An upgrade", func() {
 	It("adds, changes and removes objects, and keeps the identity of all others", func(ctx SpecContext) {
-		one := newProvider("alpha").with(configMap("stays", "one"), configMap("changes", "one"), configMap("goes", "one"), custom("alpha", "stays"))
-		left := newProvider("gamma").at(30).with(custom("gamma", "goes"))
-		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one, left)})
+		one := newProvider("alpha").with(configMap("stays", "one"), configMap("changes", "one"), configMap("goes", "one"))
+		left := newProvider("gamma").at(30)
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one, newProvider("gamma").at(30).with(configMap("moves", "one")))})
 		operate(harness.OperatorOptions{})
 		installed(ctx, 1)
-		kept := append(newProvider("alpha").objects, configMap("stays", "one"), configMap("changes", "one"), custom("alpha", "stays"))
+		kept := append(newProvider("alpha").objects, configMap("stays", "one"), configMap("changes", "one"), configMap("moves", "one"))
 		before := uids(ctx, kept...)
 
-		release(ctx, newProvider("alpha").with(configMap("stays", "one"), configMap("changes", "two"), configMap("comes", "two"), custom("alpha", "stays")),
-			newProvider("beta").at(30))
+		release(ctx, newProvider("alpha").with(configMap("stays", "one"), configMap("changes", "two"), configMap("comes", "two")),
+			newProvider("beta").at(30).with(configMap("moves", "one")))
 		v := installed(ctx, 2)
 
 		Expect(components(v)).To(Equal([]string{"alpha", "beta"}))
@@ -33,6 +34,7 @@ var _ = Describe("An upgrade", func() {
 		Expect(uids(ctx, kept...)).To(Equal(before))
 		Expect(fetched(ctx, configMap("changes", "two")).Object).To(HaveKeyWithValue("data", HaveKeyWithValue("setting", "two")))
 		uids(ctx, append(newProvider("beta").objects, configMap("comes", "two"))...)
+		Expect(has(ctx, configMap("moves", ""), "beta", "metadata", "labels", harness.ManagedByLabel)).To(Succeed())
 		until(ctx, "the conditions of a finished installation", finished)
 		Expect(path(v)[4:]).To(Equal([]string{"ContentChanged", "RevisionPublished", "RevisionApplied", "OrphansGone"}))
 	})
@@ -97,6 +99,60 @@ var _ = Describe("An upgrade", func() {
 		expectGone(ctx, configMap("goes", "one"))
 	})
 })
+
+var _ = Describe("A new revision", func() {
+	It("takes over from one that is still being pruned, and nothing is forgotten", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").with(configMap("goes", "one")))})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":["test.capstan.io/hold"]}}`)
+		release(ctx, newProvider("alpha").with(configMap("two", "two")))
+		until(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.capstan.io/hold"))
+		release(ctx, newProvider("alpha").with(configMap("three", "three")))
+		v := until(ctx, "Pruning to wait for it again", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.capstan.io/hold"),
+			func(v harness.View) error { return current(v, 3) })
+		Expect(v.Revisions()).To(HaveLen(3))
+		patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":null}}`)
+		v = installed(ctx, 3)
+		expectGone(ctx, configMap("goes", ""), configMap("two", ""))
+		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-3"))
+	})
+
+	It("is made when the TLS profile of the cluster changes", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, emptyProvider("alpha").with(configMap("tls", "${TLS_MIN_VERSION}")))})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		Expect(setting(ctx, configMap("tls", ""))).To(Equal("VersionTLS12"))
+		profile := &configv1.APIServer{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}}
+		profile.Spec.TLSSecurityProfile = &configv1.TLSSecurityProfile{Type: configv1.TLSProfileModernType, Modern: &configv1.ModernTLSProfile{}}
+		Expect(env.Client.Create(ctx, profile)).To(Succeed())
+		installed(ctx, 2)
+		Expect(setting(ctx, configMap("tls", ""))).To(Equal("VersionTLS13"))
+	})
+
+	It("is not made for a new release of the operator that brings the same content", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, emptyProvider("alpha").with(configMap("alpha", "one")))})
+		operator := operate(harness.OperatorOptions{Release: "4.22.0"})
+		first := installed(ctx, 1)
+		Expect(operator.Stop()).To(Succeed())
+		operate(harness.OperatorOptions{Release: "4.22.1"})
+		v := until(ctx, "the new release to be reported", harness.Settled(1), func(v harness.View) error {
+			if versions := v.ClusterOperator.Status.Versions; len(versions) != 1 || versions[0].Version != "4.22.1" {
+				return fmt.Errorf("the versions are %v", versions)
+			}
+			return nil
+		})
+		Expect(v.Revisions()).To(Equal(first.Revisions()))
+	})
+})
+
+// current is nil when the current revision has this number.
+func current(v harness.View, number int64) error {
+	if revision := v.Revision(v.Current()); revision == nil || revision.Revision != number {
+		return fmt.Errorf("the current revision is %q, want number %d", v.Current(), number)
+	}
+	return nil
+}
 
 // stuckOn is the question whether the newest revision is being applied and
 // waits for an object, by the message that an administrator reads.
