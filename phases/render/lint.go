@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,10 +23,11 @@ type LintOptions struct {
 // installed together, so neither can help nor disturb the other. No problem is
 // a nil error.
 func Lint(profiles []Profile, o LintOptions) ProblemsError {
-	l := linter{renderer: renderer{substitutions: o.Substitutions}, namespaces: o.Namespaces}
+	l := linter{renderer: renderer{substitutions: o.Substitutions}, namespaces: o.Namespaces, components: map[string]int{}}
 	for _, p := range l.distinct(profiles) {
 		l.add(p)
 	}
+	l.limits()
 	l.duplicates()
 	kinds := l.kinds()
 	for _, f := range l.found {
@@ -41,6 +43,7 @@ type linter struct {
 	renderer
 	namespaces []string
 	found      []found
+	components map[string]int // by platform
 }
 
 // found is an object with its place and its profile's platform.
@@ -83,14 +86,29 @@ func (l *linter) add(p Profile) {
 			container = f.at.object
 		}
 	}
-	file := place{image: p.Image, profile: p.Name, file: metadataFile}
 	switch {
+	case m.at.image == "": // there is no metadata, which has been reported
 	case m.selfImageRef != "" && !selfUsed:
-		l.renderer.report(file.problem("selfImageRef", fmt.Sprintf(
+		l.renderer.report(m.at.problem("selfImageRef", fmt.Sprintf(
 			"%q is in none of the manifests, so nothing would run this image: make the two the same", cut(m.selfImageRef, 300))))
 	case m.selfImageRef == "" && container != "":
-		l.renderer.report(file.problem("selfImageRef", fmt.Sprintf(
+		l.renderer.report(m.at.problem("selfImageRef", fmt.Sprintf(
 			"is not given, but %s runs containers: give the image that they have in the manifests, so that they run the one of the release", container)))
+	}
+	l.components[m.platform]++
+}
+
+// limits reports sets that are too large for a cluster of some platform.
+func (l *linter) limits() {
+	for _, platform := range slices.Sorted(maps.Keys(l.components)) {
+		count := l.components[platform]
+		if platform != "" {
+			count += l.components[""]
+		}
+		if count > maxComponents {
+			l.renderer.report(Problem{Cause: fmt.Sprintf("these images make %d components on platform %q, and a cluster has at most %d: remove %d",
+				count, platform, maxComponents, count-maxComponents)})
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +112,7 @@ func TestLint(t *testing.T) {
 		"bad metadata hides no bad object": {[]Profile{on("Amazon", "kind: A")}, []string{"pamazon apiVersion: is missing", "pamazon metadata: the object has no metadata", "pamazon ocpPlatform: unknown platform"}},
 		"an unset variable":                {[]Profile{on("", strings.Replace(service, "hook", "${NAME}", 1))}, []string{"p : variable NAME has neither a value nor a default"}},
 
+		"metadata that cannot be read":             {[]Profile{{Image: image("p"), Name: "default", Metadata: []byte("["), Manifests: []byte(manager)}}, []string{"p : not valid YAML"}},
 		"selfImageRef that no object has":          {[]Profile{self(on("", service))}, []string{`p selfImageRef: "SELF" is in none of the manifests`}},
 		"selfImageRef in a comment is not a use":   {[]Profile{self(on("", "# SELF\n"+service))}, []string{`p selfImageRef: "SELF" is in none`}},
 		"containers without selfImageRef":          {[]Profile{on("", manager)}, []string{"p selfImageRef: is not given, but apps/v1 Deployment capi/manager runs containers"}},
@@ -165,6 +168,32 @@ func TestLint_problems_tell_image_profile_file_document_line_object_and_path(t *
 		Object: "v1 ConfigMap other/c", Path: "metadata.namespace", Cause: "namespace other is not allowed, only capi is",
 	}}
 	if diff := cmp.Diff(want, Lint([]Profile{p}, LintOptions{Namespaces: []string{"capi"}})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLint_selfImageRef_is_told_with_its_line(t *testing.T) {
+	for want, p := range map[string]Profile{"document 1, line 4": self(on("", service)), "document 1, line 1": on("", manager)} {
+		found := Lint([]Profile{p}, LintOptions{Namespaces: []string{"capi"}})
+		if len(found) != 1 || !strings.Contains(found[0].String(), "file metadata.yaml, "+want+", field selfImageRef") {
+			t.Errorf("want %s, got %v", want, found)
+		}
+	}
+}
+
+func TestLint_more_components_than_a_cluster_of_a_platform_can_have(t *testing.T) {
+	var profiles []Profile
+	for i, platform := range slices.Repeat([]string{"", "AWS", "VSphere"}, maxComponents/2) {
+		p := on(platform, strings.Replace(in("capi"), "name: c", fmt.Sprintf("name: c%d", i), 1))
+		p.Name = fmt.Sprintf("p%d", i)
+		profiles = append(profiles, p)
+	}
+	if found := linted(profiles...); len(found) != 0 {
+		t.Errorf("%d on each platform are allowed: %q", maxComponents, found)
+	}
+	one := on("AWS", in("capi"))
+	want := []string{fmt.Sprintf(` : these images make %d components on platform "AWS", and a cluster has at most 32: remove 1`, maxComponents+1)}
+	if diff := cmp.Diff(want, linted(append(profiles, one)...)); diff != "" {
 		t.Error(diff)
 	}
 }

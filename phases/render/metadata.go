@@ -18,6 +18,8 @@ type metadata struct {
 	platform     string
 	selfImageRef string
 	attributes   map[string]string
+
+	at place // of selfImageRef, or of the document without it; none if there is no document
 }
 
 // maxComponentName is stricter than the API's 255 because the name is also the
@@ -50,6 +52,7 @@ func (r *renderer) metadata(p Profile) (metadata, bool) {
 			r.report(at.onLine(root.Line).problem("", "there is more than one YAML document"))
 		default:
 			m.found, m.at = true, at
+			m.result.at = at.onLine(root.Line)
 			m.fields(root)
 		}
 	}
@@ -89,6 +92,7 @@ func (m *metadataReader) fields(root *yaml.Node) {
 			m.result.platform = m.platform(value, path)
 		case "selfImageRef":
 			m.result.selfImageRef = m.text(value, path)
+			m.result.at = m.at.onLine(key.Line)
 		case "attributes":
 			m.result.attributes = map[string]string{}
 			m.mapping(value, path, func(key, value *yaml.Node) {
