@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -40,7 +40,7 @@ type Engine struct {
 	cfg       Config
 	dynamic   dynamic.Interface
 	metadata  metadata.Interface
-	discovery discovery.DiscoveryInterface
+	transport http.RoundTripper // with credentials and user agent
 	kicked    chan struct{}
 	running   sync.WaitGroup
 
@@ -88,8 +88,8 @@ func New(cfg Config) (*Engine, error) {
 	if e.metadata, err = metadata.NewForConfigAndClient(cfg.REST, client); err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
-	if e.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(cfg.REST, client); err != nil {
-		return nil, fmt.Errorf("making an engine's client: %w", err)
+	if e.transport = client.Transport; e.transport == nil {
+		e.transport = http.DefaultTransport
 	}
 	return e, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,27 +28,26 @@ type kinds struct {
 	vanished  map[schema.GroupVersionKind]bool // announced, but not found when it was to be watched
 }
 
-// announcedKinds asks the API server for everything it serves: two requests. An aggregated API that is down does not
-// hide the others.
-func announcedKinds(ctx context.Context, client discovery.DiscoveryInterface) (map[schema.GroupVersionKind]resource, error) {
-	type answer struct {
-		found map[schema.GroupVersionKind]resource
-		err   error
-	}
-	answered := make(chan answer, 1)
-	go func() { // discovery takes no context
-		found, err := readKinds(client)
-		answered <- answer{found, err}
-	}()
-	select {
-	case a := <-answered:
-		return a.found, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
+// discoveryTimeout bounds asking for all kinds: an aggregated API that hangs must not hold up the others for longer.
+const discoveryTimeout = 32 * time.Second
 
-func readKinds(client discovery.DiscoveryInterface) (map[schema.GroupVersionKind]resource, error) {
+// roundTripper is a function that sends a request.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip sends a request.
+func (send roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return send(r) }
+
+// announced asks the API server for everything it serves: two requests. An aggregated API that is down does not hide
+// the others.
+func (e *Engine) announced(ctx context.Context) (map[schema.GroupVersionKind]resource, error) {
+	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
+	defer cancel()
+	// Discovery takes no context, and would go on asking after the engine has ended.
+	send := roundTripper(func(r *http.Request) (*http.Response, error) { return e.transport.RoundTrip(r.WithContext(ctx)) })
+	client, err := discovery.NewDiscoveryClientForConfigAndClient(e.cfg.REST, &http.Client{Transport: send})
+	if err != nil {
+		return nil, fmt.Errorf("making a discovery client: %w", err)
+	}
 	_, lists, err := discovery.ServerGroupsAndResources(client)
 	var partly *discovery.ErrGroupDiscoveryFailed
 	if err != nil && !errors.As(err, &partly) {

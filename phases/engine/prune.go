@@ -247,7 +247,7 @@ func (r *removal) resource(ctx context.Context, key Key) (resource, bool, error)
 		return found, true, nil
 	}
 	r.once.Do(func() {
-		announced, err := announcedKinds(ctx, r.e.discovery)
+		announced, err := r.e.announced(ctx)
 		r.err = err
 		if err == nil {
 			r.e.mu.Lock()

@@ -77,7 +77,7 @@ var planted = set([]string{
 // contents counts the objects in a namespace that would be somebody's loss: those that are neither this
 // installation's, nor owned by another object, nor put there by the cluster itself.
 func (r *removal) contents(ctx context.Context, namespace string) (int64, error) {
-	announced, err := announcedKinds(ctx, r.e.discovery)
+	announced, err := r.e.announced(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -25,7 +25,7 @@ func (e *Engine) tend(ctx context.Context, again bool) bool {
 	if !missing || known && !again {
 		return missing
 	}
-	announced, err := announcedKinds(ctx, e.discovery)
+	announced, err := e.announced(ctx)
 	if ctx.Err() != nil {
 		return false
 	}
