@@ -119,8 +119,7 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 
 // substitutions are what the operator gives in a cluster without a TLS profile, and over it what --set says.
 func substitutions(set []string) (map[string]string, error) {
-	values := render.TLSSubstitutions(nil)
-	values["EXP_BOOTSTRAP_FORMAT_IGNITION"] = "true"
+	values := render.ClusterSubstitutions(nil)
 	for _, entry := range set {
 		key, value, ok := strings.Cut(entry, "=")
 		if !ok || key == "" {

@@ -35,7 +35,8 @@ func TestConditions_in_every_state(t *testing.T) {
 		want   string
 	}{
 		"a new cluster waits for its platform": {
-			machine.Record{State: table.WaitingOnInfra}, guards.Facts{},
+			machine.Record{State: table.WaitingOnInfra},
+			guards.Facts{},
 			`RevisionControllerProgressing True WaitingOnExternal
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False Uninitialized
@@ -43,7 +44,8 @@ InstallerControllerDegraded False AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"planning the first revision": {
-			machine.Record{State: table.Planning}, guards.Facts{},
+			machine.Record{State: table.Planning},
+			guards.Facts{},
 			`RevisionControllerProgressing True Progressing
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False Uninitialized
@@ -51,7 +53,8 @@ InstallerControllerDegraded False AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"planning meets an error that may heal": {
-			machine.Record{State: table.Planning, Failure: ephemeral}, installed,
+			machine.Record{State: table.Planning, Failure: ephemeral},
+			installed,
 			`RevisionControllerProgressing True EphemeralError
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False AsExpected
@@ -60,7 +63,8 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"an error for good degrades at once": {
-			machine.Record{State: table.Planning, Failure: forGood}, installed,
+			machine.Record{State: table.Planning, Failure: forGood},
+			installed,
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing False AsExpected
@@ -69,7 +73,8 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"applying": {
-			machine.Record{State: table.Applying}, installed,
+			machine.Record{State: table.Applying},
+			installed,
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True Progressing
@@ -78,7 +83,8 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"applying while the next revision cannot be planned for now": {
-			machine.Record{State: table.Applying}, guards.Facts{CurrentNumber: 1, PlanFailed: true},
+			machine.Record{State: table.Applying},
+			guards.Facts{CurrentNumber: 1, PlanFailed: true},
 			`RevisionControllerProgressing True EphemeralError
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True Progressing
@@ -87,7 +93,8 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"pruning while the next revision cannot be planned for good": {
-			machine.Record{State: table.Pruning}, guards.Facts{CurrentNumber: 2, PlanFailed: true, PlanForGood: true},
+			machine.Record{State: table.Pruning},
+			guards.Facts{CurrentNumber: 2, PlanFailed: true, PlanForGood: true},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing True Progressing
@@ -106,7 +113,8 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable False EphemeralError`,
 		},
 		"installed": {
-			machine.Record{State: table.Installed}, installed,
+			machine.Record{State: table.Installed},
+			installed,
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False AsExpected
@@ -115,7 +123,8 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"installed, with objects kept for their data": {
-			machine.Record{State: table.Installed}, guards.Facts{CurrentNumber: 1, Retained: []string{"a CRD (holds 2 instances)"}},
+			machine.Record{State: table.Installed},
+			guards.Facts{CurrentNumber: 1, Retained: []string{"a CRD (holds 2 instances)"}},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False AsExpected
@@ -124,7 +133,8 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable False WaitingOnExternal`,
 		},
 		"installed, but the next revision cannot be planned": {
-			machine.Record{State: table.Installed, Failure: ephemeral}, guards.Facts{CurrentNumber: 1, PlanFailed: true},
+			machine.Record{State: table.Installed, Failure: ephemeral},
+			guards.Facts{CurrentNumber: 1, PlanFailed: true},
 			`RevisionControllerProgressing True EphemeralError
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False AsExpected
@@ -133,7 +143,8 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"degraded by a rollout that stands still": {
-			machine.Record{State: table.Degraded, CameFrom: table.Applying, LastEvent: guards.ProgressStalled}, installed,
+			machine.Record{State: table.Degraded, CameFrom: table.Applying, LastEvent: guards.ProgressStalled},
+			installed,
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True EphemeralError
@@ -142,7 +153,8 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"degraded because what is installed has stopped working": {
-			machine.Record{State: table.Degraded, CameFrom: table.Installed, LastEvent: guards.GateLost}, installed,
+			machine.Record{State: table.Degraded, CameFrom: table.Installed, LastEvent: guards.GateLost},
+			installed,
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True EphemeralError
@@ -151,7 +163,8 @@ InstallerControllerAvailable False NonRetryableError
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"too many revisions": {
-			machine.Record{State: table.MaxRevisions}, installed,
+			machine.Record{State: table.MaxRevisions},
+			installed,
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing False AsExpected

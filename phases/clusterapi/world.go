@@ -55,8 +55,7 @@ func (p *Phases) readWorld(ctx context.Context) (world, error) {
 	if _, err = p.read(ctx, client.ObjectKey{Name: Singleton}, apiServer); err != nil {
 		return w, err
 	}
-	w.substitutions = render.TLSSubstitutions(apiServer.Spec.TLSSecurityProfile)
-	w.substitutions["EXP_BOOTSTRAP_FORMAT_IGNITION"] = "true"
+	w.substitutions = render.ClusterSubstitutions(apiServer.Spec.TLSSecurityProfile)
 
 	list := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: p.OperatorNamespace, Name: ImagesConfigMap}

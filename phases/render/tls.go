@@ -13,6 +13,14 @@ const (
 	tlsCipherSuites = "TLS_CIPHER_SUITES"
 )
 
+// ClusterSubstitutions are what every cluster gives to manifests: the variables
+// of its TLS profile, and that bootstrap data is Ignition's.
+func ClusterSubstitutions(profile *configv1.TLSSecurityProfile) map[string]string {
+	values := TLSSubstitutions(profile)
+	values["EXP_BOOTSTRAP_FORMAT_IGNITION"] = "true"
+	return values
+}
+
 // TLSSubstitutions are TLS_MIN_VERSION (such as VersionTLS12) and
 // TLS_CIPHER_SUITES (IANA names joined by commas) of APIServer `cluster`'s TLS
 // profile. Without a profile it is Intermediate, OpenShift's default. Ciphers
