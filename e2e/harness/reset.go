@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -163,7 +164,7 @@ func (e *Environment) list(ctx context.Context) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := metadata.NewForConfig(e.Cluster.Config())
+	client, err := e.impatient()
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +174,7 @@ func (e *Environment) list(ctx context.Context) ([]found, error) {
 	group.SetLimit(atOnce)
 	for _, resource := range resources {
 		group.Go(func() error {
-			list, err := client.Resource(resource).List(ctx, metav1.ListOptions{})
+			list, err := listAll(ctx, client.Resource(resource))
 			if err := gone(err); err != nil {
 				return fmt.Errorf("listing %s: %w", resource.GroupResource(), err)
 			}
@@ -189,6 +190,39 @@ func (e *Environment) list(ctx context.Context) ([]found, error) {
 		})
 	}
 	return all, group.Wait()
+}
+
+// listAll lists a kind. The API server puts off whoever lists a kind that it has
+// just begun to serve, by a second, and is ready in milliseconds.
+func listAll(ctx context.Context, kind metadata.Getter) (list *metav1.PartialObjectMetadataList, failed error) {
+	busy := Eventually(ctx, "the API server to be ready", func(ctx context.Context) error {
+		if list, failed = kind.List(ctx, metav1.ListOptions{}); apierrors.IsTooManyRequests(failed) {
+			return failed
+		}
+		return nil
+	})
+	if failed == nil {
+		failed = busy
+	}
+	return list, failed
+}
+
+// impatient is an administrator's client that leaves it to its user when to ask
+// a busy API server again.
+func (e *Environment) impatient() (metadata.Interface, error) {
+	config := e.Cluster.Config()
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return impatient{next} })
+	return metadata.NewForConfig(config)
+}
+
+type impatient struct{ http.RoundTripper }
+
+func (i impatient) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := i.RoundTripper.RoundTrip(request)
+	if err == nil {
+		response.Header.Del("Retry-After")
+	}
+	return response, err
 }
 
 func (e *Environment) resources() ([]schema.GroupVersionResource, error) {
