@@ -74,6 +74,8 @@ func begin(ctx context.Context, w harness.World) {
 			Expect(operator.Stop()).To(Succeed())
 		}
 	})
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	Expect(env.Begin(ctx, w)).To(Succeed())
 }
 

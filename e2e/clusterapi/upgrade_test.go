@@ -113,7 +113,7 @@ var _ = Describe("A new revision", func() {
 			func(v harness.View) error { return current(v, 3) })
 		Expect(v.Revisions()).To(HaveLen(3))
 		patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":null}}`)
-		v = installed(ctx, 3)
+		installed(ctx, 3)
 		expectGone(ctx, configMap("goes", ""), configMap("two", ""))
 		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-3"))
 	})
