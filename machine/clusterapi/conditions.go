@@ -3,7 +3,6 @@ package clusterapi
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -20,9 +19,6 @@ const (
 	NonRetryableError = "NonRetryableError"
 )
 
-// maxMessage is how long a condition's message may be, in bytes.
-const maxMessage = 1024
-
 // Conditions derives what people are told from the record and the facts. It
 // stores nothing: the same record and facts always read the same.
 func Conditions(r machine.Record, f guards.Facts) []phases.Condition {
@@ -31,7 +27,10 @@ func Conditions(r machine.Record, f guards.Facts) []phases.Condition {
 	if f.CurrentNumber > 0 {
 		conditions = append(conditions, available(r, f))
 	}
-	return append(conditions, upgradeable(r, f))
+	if f.OlderSeen || f.LatestNumber == 0 {
+		conditions = append(conditions, upgradeable(r, f))
+	}
+	return conditions
 }
 
 // half is one of the two halves of the machine as conditions show it.
@@ -112,7 +111,8 @@ func available(r machine.Record, f guards.Facts) phases.Condition {
 	}
 }
 
-// upgradeable is taken back while an administrator should look first.
+// upgradeable is taken back while an administrator should look first. Nothing
+// is said before it was seen what is retained, so that a restart takes nothing back.
 func upgradeable(r machine.Record, f guards.Facts) phases.Condition {
 	no := phases.Condition{Type: "InstallerControllerUpgradeable", Reason: NonRetryableError}
 	switch {
@@ -154,21 +154,16 @@ func message(r machine.Record, f guards.Facts) string {
 	if r.Failure != nil {
 		since = r.Failure.Since // an error may have begun long after the state
 	}
-	tail := "; since " + moment(since)
+	tail := "; since " + machine.Moment(since)
 	if r.Deadline != nil {
-		tail += fmt.Sprintf("; %s at %s", r.Deadline.To, moment(r.Deadline.At))
+		tail += fmt.Sprintf("; %s at %s", r.Deadline.To, machine.Moment(r.Deadline.At))
 	}
 	return clipBefore(b.String(), tail)
 }
-
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
 func clip(text string) string { return clipBefore(text, "") }
 
 // clipBefore shortens text so that it fits together with its tail.
 func clipBefore(text, tail string) string {
-	if room := maxMessage - len(tail); len(text) > room {
-		text = strings.ToValidUTF8(text[:room-len("…")], "") + "…"
-	}
-	return text + tail
+	return machine.Shorten(text, machine.MaxMessage-len(tail)) + tail
 }

@@ -26,7 +26,7 @@ func told(r machine.Record, f guards.Facts) string {
 }
 
 func TestConditions_in_every_state(t *testing.T) {
-	installed := guards.Facts{CurrentNumber: 1, LatestNumber: 1, LatestName: "4.22.5-aaaa-1"}
+	installed := guards.Facts{OlderSeen: true, CurrentNumber: 1, LatestNumber: 1, LatestName: "4.22.5-aaaa-1"}
 	ephemeral := &machine.Failure{Message: "the registry is away", Since: noon}
 	forGood := &machine.Failure{Message: "by tag", ForGood: true, Since: noon}
 	for name, row := range map[string]struct {
@@ -178,6 +178,12 @@ InstallerControllerUpgradeable False NonRetryableError`,
 				t.Errorf("got\n%s\nwant\n%s", got, row.want)
 			}
 		})
+	}
+}
+
+func TestConditions_nothing_is_said_of_upgrades_before_it_was_seen_what_is_retained(t *testing.T) {
+	if got := told(machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1}); strings.Contains(got, "Upgradeable") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -10,15 +10,15 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 )
 
-// availableCondition is told from the first success on, and never taken off again.
-const availableCondition = "InstallerControllerAvailable"
+// lastingConditions are never taken off again once they were told.
+var lastingConditions = [...]configv1.ClusterStatusConditionType{"InstallerControllerAvailable", "InstallerControllerUpgradeable"}
 
 // operandVersion is the name under which an operator reports its own version.
 const operandVersion = "operator"
 
 // merge gives every condition its honest transition time: that of the old
-// condition unless the status is another. What was once said of availability
-// stays while nothing new can be said of it.
+// condition unless the status is another. Of lasting conditions what was said last
+// stays while nothing new can be said.
 func merge(old []configv1.ClusterOperatorStatusCondition, told []Condition, now time.Time) []configv1.ClusterOperatorStatusCondition {
 	var out []configv1.ClusterOperatorStatusCondition
 	for _, c := range told {
@@ -34,8 +34,10 @@ func merge(old []configv1.ClusterOperatorStatusCondition, told []Condition, now 
 		}
 		out = append(out, condition)
 	}
-	if said := find(old, availableCondition); said != nil && find(out, availableCondition) == nil {
-		out = append(out, *said)
+	for _, kind := range lastingConditions {
+		if said := find(old, kind); said != nil && find(out, kind) == nil {
+			out = append(out, *said)
+		}
 	}
 	return out
 }

@@ -97,6 +97,9 @@ func (p *Pass) older(facts *guards.Facts) {
 		for _, number := range stored.Revisions {
 			numbers[number] = true
 		}
+		for _, key := range stored.Retained {
+			facts.Retained = append(facts.Retained, key.String())
+		}
 	}
 	for number := range numbers {
 		if number < facts.LatestNumber {

@@ -4,19 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/images"
 )
 
-const (
-	// aboutImages is the condition that tells how provider images stand.
-	aboutImages = "RevisionControllerProgressing"
-	// maxTold is how long a condition's message may be, in bytes.
-	maxTold = 1024
-)
+// aboutImages is the condition that tells how provider images stand.
+const aboutImages = "RevisionControllerProgressing"
 
 // Tell adds to the conditions how every image stands that is wanted and not at hand, and what works worse than it
 // should; where all is well it adds nothing.
@@ -43,9 +38,9 @@ func imageTexts(wanted []images.Ref, state func(images.Ref) images.State) string
 		case failed && s.NextTry.IsZero():
 			texts = append(texts, fmt.Sprintf("%s failed (%s), tried again when an input changes", ref.Short(), failure.Kind))
 		case failed:
-			texts = append(texts, fmt.Sprintf("%s failed (%s), next try at %s", ref.Short(), failure.Kind, moment(s.NextTry)))
+			texts = append(texts, fmt.Sprintf("%s failed (%s), next try at %s", ref.Short(), failure.Kind, machine.Moment(s.NextTry)))
 		case s.Phase == images.Fetching:
-			texts = append(texts, fmt.Sprintf("%s fetching since %s", ref.Short(), moment(s.Since)))
+			texts = append(texts, fmt.Sprintf("%s fetching since %s", ref.Short(), machine.Moment(s.Since)))
 		default:
 			texts = append(texts, ref.Short()+" waiting")
 		}
@@ -56,26 +51,13 @@ func imageTexts(wanted []images.Ref, state func(images.Ref) images.State) string
 	return fmt.Sprintf("images: %d of %d ready, %s", len(wanted)-len(texts), len(wanted), strings.Join(texts, ", "))
 }
 
-func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
-
 // joined adds images and a warning to a message as far as there is room; a warning is never crowded out by images.
 func joined(message, states, warning string) string {
 	if warning != "" {
-		warning = shortened("; warning: "+warning, maxTold-len(message))
+		warning = machine.Shorten("; warning: "+warning, machine.MaxMessage-len(message))
 	}
 	if states != "" {
-		states = shortened("; "+states, maxTold-len(message)-len(warning))
+		states = machine.Shorten("; "+states, machine.MaxMessage-len(message)-len(warning))
 	}
 	return strings.TrimPrefix(message+states+warning, "; ")
-}
-
-func shortened(text string, most int) string {
-	const mark = "…"
-	switch {
-	case len(text) <= most:
-		return text
-	case most < len(mark):
-		return ""
-	}
-	return strings.ToValidUTF8(text[:most-len(mark)], "") + mark
 }

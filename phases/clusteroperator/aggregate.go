@@ -14,13 +14,12 @@ import (
 	configv1ac "github.com/openshift/client-go/config/applyconfigurations/config/v1"
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/machine"
 )
 
 // FieldManager owns the aggregated conditions.
 const FieldManager = "capstan-clusteroperator"
-
-// maxMessage is how long a condition's message may be, in bytes.
-const maxMessage = 1024
 
 // severity orders the reasons, so that the worst one is shown.
 var severity = []string{"AsExpected", "Uninitialized", "Progressing", "WaitingOnExternal", "EphemeralError", "NonRetryableError"}
@@ -78,7 +77,7 @@ func aggregate(conditions []configv1.ClusterOperatorStatusCondition, kind config
 			messages = append(messages, fmt.Sprintf("%s: %s", c.Type, c.Message))
 		}
 	}
-	total.Message = clip(strings.Join(messages, "\n"))
+	total.Message = machine.Shorten(strings.Join(messages, "\n"), machine.MaxMessage)
 	return total, parts > 0
 }
 
@@ -96,13 +95,6 @@ func opposite(status configv1.ConditionStatus) configv1.ConditionStatus {
 		return configv1.ConditionFalse
 	}
 	return configv1.ConditionTrue
-}
-
-func clip(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxMessage-len("…")], "") + "…"
 }
 
 // Write sends the aggregated conditions if they differ from what is there.

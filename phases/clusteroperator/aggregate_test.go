@@ -7,6 +7,8 @@ import (
 
 	configv1 "github.com/openshift/api/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/machine"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -93,7 +95,7 @@ func TestAggregate_bounds_the_message(t *testing.T) {
 	out := Aggregate([]configv1.ClusterOperatorStatusCondition{
 		part("InstallerControllerDegraded", true, "EphemeralError", strings.Repeat("ö", 2000)),
 	}, noon)
-	if got := len(out[0].Message); got > maxMessage {
+	if got := len(out[0].Message); got > machine.MaxMessage {
 		t.Errorf("the message has %d bytes", got)
 	}
 }
