@@ -2,8 +2,6 @@ package clusterapi
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -20,15 +18,14 @@ const detailEvery = time.Second
 const quietStart = 5 * time.Second
 
 // pressing says whether a record or its conditions tell more than detail: a
-// move, a failure that begins or ends, a guard that begins or ceases to hold, a
-// condition with another status or reason.
+// move, a failure that begins or ends, a condition with another status or
+// reason. That a guard begins to hold can wait: drift is put right before it is news.
 func pressing(operator *configv1.ClusterOperator, record machine.Record, conditions []configv1.ClusterOperatorStatusCondition) bool {
 	var before machine.Record
 	if json.Unmarshal(extension(operator)[extensionKey], &before) != nil {
 		return true
 	}
-	if before.State != record.State || !before.Since.Equal(record.Since) || kindOf(before.Failure) != kindOf(record.Failure) ||
-		!slices.Equal(heldOf(before), heldOf(record)) {
+	if before.State != record.State || !before.Since.Equal(record.Since) || kindOf(before.Failure) != kindOf(record.Failure) {
 		return true
 	}
 	for _, c := range conditions {
@@ -48,8 +45,4 @@ func kindOf(failure *machine.Failure) int {
 		return 1
 	}
 	return 2
-}
-
-func heldOf(record machine.Record) []machine.Event {
-	return slices.Sorted(maps.Keys(record.Held))
 }
