@@ -79,8 +79,12 @@ func (r *renderer) expand(at place, text []byte) ([]byte, []shift) {
 		out, rest = append(out, value...), rest[length:]
 		ends, endsNow := strings.Count(source, "\n"), strings.Count(value, "\n")
 		read, written = read+ends, written+endsNow
-		if ends != endsNow {
-			moved = append(moved, shift{line: written, by: read - written})
+		if ends == endsNow {
+			continue
+		}
+		// Each line that only the value has is from the line that the expression ends on.
+		for line := written - max(endsNow-ends-1, 0); line <= written; line++ {
+			moved = append(moved, shift{line: line, by: read - line})
 		}
 	}
 	if len(rest) == len(text) {
