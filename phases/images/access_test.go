@@ -215,13 +215,17 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusOK)
-	near, _, err := http.NewResponseController(w).Hijack()
+	near, early, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return
 	}
-	for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
+	// What the client has already sent is in the buffer.
+	for _, way := range []struct {
+		to   io.Writer
+		from io.Reader
+	}{{near, far}, {far, early}} {
 		p.ends.Go(func() {
-			_, _ = io.Copy(way[0], way[1])
+			_, _ = io.Copy(way.to, way.from)
 			_ = near.Close()
 			_ = far.Close()
 		})

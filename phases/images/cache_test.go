@@ -148,6 +148,32 @@ func TestCache_drops_what_was_used_longest_ago_but_nothing_wanted(t *testing.T) 
 	}
 }
 
+func TestCache_drops_nothing_of_a_listed_revision_that_is_not_needed_now(t *testing.T) {
+	r := newRegistry(t)
+	dir := t.TempDir()
+	o := Options{CacheDir: dir, CacheBytes: 1}
+	listed := r.push(imageOf(t, profileAt(root+"/a", "a")))
+	p := pullOnce(t, o, listed)
+	p.Source.(*Puller).Spare([]Ref{listed})
+	next := r.push(imageOf(t, profileAt(root+"/b", "b")))
+	p.Want([]Ref{next})
+	p.ready(next)
+	if got := cached(t, dir); len(got) != 2 {
+		t.Errorf("the cache has %v", got)
+	}
+	p.Source.(*Puller).Spare(nil)
+	last := r.push(imageOf(t, profileAt(root+"/c", "c")))
+	p.Want([]Ref{last})
+	p.ready(last)
+	if got := cached(t, dir); len(got) != 1 || !strings.Contains(got[0], last.Digest()[len("sha256:"):]) {
+		t.Errorf("the cache has %v, and only the image %s is listed", got, last)
+	}
+	// With the registry gone, what was kept is all that is needed.
+	r.stop()
+	p.stop()
+	pullOnce(t, o, last)
+}
+
 func TestCache_removes_what_a_killed_process_left(t *testing.T) {
 	r := newRegistry(t)
 	ref := r.push(imageOf(t, profileAt(root+"/a", "a")))

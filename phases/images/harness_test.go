@@ -49,7 +49,12 @@ func profileAt(dir, content string) []entry {
 func layerTar(t *testing.T, entries []entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := tar.NewWriter(&b)
+	must(t, writeTar(&b, entries))
+	return b.Bytes()
+}
+
+func writeTar(to io.Writer, entries []entry) error {
+	w := tar.NewWriter(to)
 	for _, e := range entries {
 		h := &tar.Header{Name: e.name, Mode: 0o644, Size: int64(len(e.data)), Typeflag: tar.TypeReg}
 		switch {
@@ -62,12 +67,14 @@ func layerTar(t *testing.T, entries []entry) []byte {
 		case e.fifo:
 			h.Typeflag = tar.TypeFifo
 		}
-		must(t, w.WriteHeader(h))
-		_, err := w.Write([]byte(e.data))
-		must(t, err)
+		if err := w.WriteHeader(h); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, e.data); err != nil {
+			return err
+		}
 	}
-	must(t, w.Close())
-	return b.Bytes()
+	return w.Close()
 }
 
 func gzipLayer(t *testing.T, content []byte) v1.Layer {
@@ -337,7 +344,7 @@ func mountEntry(t *testing.T, root string, e entry) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
