@@ -85,6 +85,13 @@ var contentCases = []contentCase{
 		kind:   KindContent, says: []string{"has manifests.yaml but no metadata.yaml"},
 	},
 	{
+		name:       "a whiteout that names nothing, or the folder above, is refused rather than taken for one of its folder",
+		layers:     [][]entry{profileAt(root+"/a", "a"), {{name: root + "/a/.wh..."}}},
+		kind:       KindContent,
+		says:       []string{"the whiteout /" + root + "/a/.wh... names no entry of its folder"},
+		pulledOnly: true,
+	},
+	{
 		name:   "a whiteout of the whole folder leaves no provider image",
 		layers: [][]entry{profileAt(root+"/a", "a"), {{name: ".wh." + root}}},
 		kind:   KindContent, says: []string{"no folder /" + root, "not a provider image"},

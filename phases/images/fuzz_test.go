@@ -215,6 +215,8 @@ func modelled(layers [][]entry) (map[string]string, bool) {
 			dir, base := path.Split(path.Clean("/" + e.name))
 			hidden, whiteout := strings.CutPrefix(base, whiteoutPrefix)
 			switch {
+			case whiteout && (hidden == "" || hidden == "." || hidden == ".."):
+				return nil, false // refused
 			case base == opaqueMark:
 				remove(strings.TrimSuffix(dir, "/"), false)
 			case whiteout && !strings.HasPrefix(hidden, whiteoutPrefix):

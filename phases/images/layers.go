@@ -50,8 +50,11 @@ func unpackEntry(header *tar.Header, content io.Reader, layer int, t *tree) erro
 	dir, base := path.Split(p)
 	dir = path.Clean(dir)
 	if strings.HasPrefix(base, whiteoutPrefix) {
-		hidden := path.Join(dir, strings.TrimPrefix(base, whiteoutPrefix))
+		name := strings.TrimPrefix(base, whiteoutPrefix)
+		hidden := path.Join(dir, name)
 		switch {
+		case inside(dir) && (name == "" || name == "." || name == ".."):
+			return fail(KindContent, "the whiteout %s names no entry of its folder; rebuild the image", p)
 		case base == opaqueMark && (dir == "/" || inside(dir)):
 			t.opaque(dir, layer)
 		case !strings.HasPrefix(base, whiteoutPrefix+whiteoutPrefix) && inside(hidden):
