@@ -62,7 +62,7 @@ unit: ## Run all tests but the end-to-end suite, with the race detector.
 fuzz: ## Fuzz each target for 30 s, one after the other; what crashes one becomes a corpus file.
 	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' .); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$$file"); do \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime 30s "$$(dirname "$$file")"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime 30s -fuzzminimizetime 1s "$$(dirname "$$file")"; \
 		done; \
 	done
 

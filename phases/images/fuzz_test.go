@@ -96,7 +96,7 @@ func FuzzLayerBytes(f *testing.F) {
 		for _, entries := range c.layers {
 			var b bytes.Buffer
 			must(f, writeTar(&b, entries))
-			layers = append(layers, b.Bytes()[:min(b.Len(), 64<<10)])
+			layers = append(layers, b.Bytes()[:min(b.Len(), 8<<10)])
 		}
 		f.Add(layers[0], slices.Concat(layers[1:]...))
 	}
