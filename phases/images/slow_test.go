@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -12,37 +13,47 @@ import (
 type tap struct {
 	inner http.RoundTripper
 	part  string // of the paths of the requests that it is about
-	read  chan int
-	most  int // that has been heard from read; -1: nothing yet
+
+	mu   sync.Mutex
+	more sync.Cond
+	most int // bytes of one answer that have been dealt with; -1: nothing was asked for yet
+}
+
+func tapped(inner http.RoundTripper, part string) *tap {
+	r := &tap{inner: inner, part: part, most: -1}
+	r.more.L = &r.mu
+	return r
 }
 
 func (r *tap) RoundTrip(q *http.Request) (*http.Response, error) {
 	answer, err := r.inner.RoundTrip(q)
 	if err == nil && strings.Contains(q.URL.Path, r.part) {
-		answer.Body = &tappedBody{ReadCloser: answer.Body, told: r.read}
+		answer.Body = &tappedBody{ReadCloser: answer.Body, tap: r}
 	}
 	return answer, err
 }
 
 type tappedBody struct {
 	io.ReadCloser
-	told chan int
-	sum  int
+	tap *tap
+	sum int
 }
 
 func (b *tappedBody) Read(p []byte) (int, error) {
-	select {
-	case b.told <- b.sum:
-	default:
-	}
+	b.tap.mu.Lock()
+	b.tap.most = max(b.tap.most, b.sum)
+	b.tap.mu.Unlock()
+	b.tap.more.Broadcast()
 	n, err := b.ReadCloser.Read(p)
 	b.sum += n
 	return n, err
 }
 
 func (r *tap) await(bytes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for r.most < bytes {
-		r.most = <-r.read
+		r.more.Wait()
 	}
 }
 
@@ -70,7 +81,7 @@ func TestPuller_gives_up_a_registry_that_says_nothing_more(t *testing.T) {
 				asked <- struct{}{}
 				<-q.Context().Done()
 			})
-			transport := &tap{inner: remoteHost(t, r.host, nil), part: c.at, read: make(chan int, 100), most: -1}
+			transport := tapped(remoteHost(t, r.host, nil), c.at)
 			p := runPuller(t, Options{Transport: transport})
 			p.Want([]Ref{ref})
 			<-asked
@@ -109,7 +120,7 @@ func TestPuller_lets_a_slow_registry_take_its_time(t *testing.T) {
 			}
 		}
 	})
-	transport := &tap{inner: remoteHost(t, r.host, nil), part: "/blobs/", read: make(chan int, 100)}
+	transport := tapped(remoteHost(t, r.host, nil), "/blobs/")
 	p := runPuller(t, Options{Transport: transport})
 	p.Want([]Ref{ref})
 	for range pieces - 1 {
