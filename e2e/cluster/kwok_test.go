@@ -2,11 +2,11 @@ package cluster_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -24,11 +24,18 @@ var kwokSources = map[string]string{
 
 func TestEveryKwokFileIsACopyOfTheModulesOwn(t *testing.T) {
 	const module = "sigs.k8s.io/kwok"
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-C", "../controlplane", "-m", "-f", "{{.Dir}}", module).Output()
-	dir := strings.TrimSpace(string(out))
-	if err != nil || dir == "" {
-		t.Fatalf("finding %s (%v): run go mod download in e2e/controlplane", module, err)
+	// Downloading also tells where a module lies that is there already.
+	download := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
+	download.Dir = "../controlplane"
+	out, err := download.Output()
+	if err != nil {
+		t.Fatalf("downloading %s: %v\n%s", module, err, out)
 	}
+	var found struct{ Dir string }
+	if err := json.Unmarshal(out, &found); err != nil || found.Dir == "" {
+		t.Fatalf("finding %s in what go says (%v): %s", module, err, out)
+	}
+	dir := found.Dir
 	for name, source := range kwokSources {
 		original, err := os.ReadFile(filepath.Join(dir, source))
 		if err != nil {

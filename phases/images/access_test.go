@@ -61,6 +61,7 @@ func TestPuller_uses_new_credentials_at_once(t *testing.T) {
 	if strings.Contains(s.Err.Error(), "without credentials") || strings.Contains(s.Err.Error(), "wrong") {
 		t.Errorf("the message is %v", s.Err)
 	}
+	contains(t, s.Err, "it was asked with those of Secret a/b")
 	// No step of the clock: what changed is tried at once.
 	p.use(Access{Credentials: []Document{pullSecret("Secret a/b", map[string]string{r.host: "right"})}})
 	p.recovered(ref)

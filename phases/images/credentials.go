@@ -18,6 +18,14 @@ type credential struct {
 	// host may have a * for a label or a part of one, as the kubelet allows; path is empty or begins with a slash.
 	host, path string
 	secret     authn.AuthConfig
+	// from is the document that it stands in.
+	from string
+}
+
+// known is a credential on its way to a registry that still tells where it stands.
+type known struct {
+	authn.Authenticator
+	from string
 }
 
 // credentials are sorted by how specific they are; it is an authn.Keychain.
@@ -35,6 +43,7 @@ func parseCredentials(documents []Document) (found credentials, problems []strin
 		}
 		for _, key := range slices.Sorted(maps.Keys(content.Auths)) {
 			c := credentialFor(key)
+			c.from = document.From
 			if json.Unmarshal(content.Auths[key], &c.secret) != nil {
 				problems = append(problems, fmt.Sprintf("the credentials for %s in %s are not used: auth must be the base64 form of user:password", key, document.From))
 				continue
@@ -72,7 +81,7 @@ func (cs credentials) Resolve(repo authn.Resource) (authn.Authenticator, error) 
 	where := strings.TrimPrefix(repo.String(), repo.RegistryStr())
 	for _, c := range cs {
 		if sameHost(c.host, host) && (where == c.path || strings.HasPrefix(where, c.path+"/")) {
-			return authn.FromConfig(c.secret), nil
+			return known{authn.FromConfig(c.secret), c.from}, nil
 		}
 	}
 	return authn.Anonymous, nil

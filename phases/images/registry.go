@@ -104,8 +104,13 @@ func (r *repository) get(ctx context.Context, what, digest string) (*http.Respon
 
 // asked tells a refusal of credentials from the lack of them.
 func asked(auth authn.Authenticator, err *Error) *Error {
-	if err.Kind == KindUnauthorized && auth == authn.Anonymous {
+	if err.Kind != KindUnauthorized {
+		return err
+	}
+	if auth == authn.Anonymous {
 		err.Err = fmt.Errorf("%w; no pull secret has an entry for it, so it was asked without credentials", err.Err)
+	} else if credential, ok := auth.(known); ok {
+		err.Err = fmt.Errorf("%w; it was asked with those of %s", err.Err, credential.from)
 	}
 	return err
 }
