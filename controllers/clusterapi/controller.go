@@ -61,7 +61,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	r := &Reconciler{machine: &machine.Machine[guards.Facts, *phases.Pass]{
 		Table:   table.Table,
 		Observe: p.Observe,
-		Store:   &phases.Store{Phases: p, Describe: p.Tell(table.Conditions)},
+		Store:   &phases.Store{Phases: p, Describe: table.Conditions},
 		Now:     p.Now,
 		Moved:   moved(mgr),
 	}}

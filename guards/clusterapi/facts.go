@@ -3,7 +3,11 @@
 // looks, waits or remembers: facts come in, answers go out.
 package clusterapi
 
-import "github.com/capstan-capi/capstan/machine"
+import (
+	"time"
+
+	"github.com/capstan-capi/capstan/machine"
+)
 
 // MaxRevisions is how many revisions ClusterAPI.status can list; the CRD of
 // clusterapis.operator.openshift.io refuses more.
@@ -23,6 +27,10 @@ type Facts struct {
 	PlanForGood bool `yaml:"planForGood"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
+	// ImageStates tell how every image stands that is wanted, in the order of references; ImageWarning says what
+	// works worse than it should without failing.
+	ImageStates  []ImageState `yaml:"-"`
+	ImageWarning string       `yaml:"-"`
 	// Latest and Current are the content IDs of the newest listed revision and of the one fully applied;
 	// LatestNumber and CurrentNumber are their revision numbers, zero for none.
 	Latest        string `yaml:"latest"`
@@ -44,6 +52,19 @@ type Facts struct {
 	Inputs string `yaml:"inputs"`
 	// Then is what the record remembers of how the present state was entered.
 	Then Then `yaml:"-"`
+}
+
+// ImageState is how one provider image stands: at hand, failed, being fetched
+// or waiting for its turn.
+type ImageState struct {
+	// Name is enough of the reference to tell images apart.
+	Name     string
+	Ready    bool
+	Fetching bool
+	// Failure is the kind of the last failure, empty for none. It stays while the next attempt runs.
+	Failure string
+	// Since is when fetching began, NextTry when a failed image is tried again: the zero time for never by itself.
+	Since, NextTry time.Time
 }
 
 // Applied tells how far a revision is applied. Known is false until enough was seen.

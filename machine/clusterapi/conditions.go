@@ -24,6 +24,7 @@ const (
 func Conditions(r machine.Record, f guards.Facts) []phases.Condition {
 	planning, applying := halves(r, f)
 	conditions := append(planning.conditions("RevisionController"), applying.conditions("InstallerController")...)
+	conditions[0].Message = withImages(conditions[0].Message, imageTexts(f.ImageStates), f.ImageWarning)
 	if f.CurrentNumber > 0 {
 		conditions = append(conditions, available(r, f))
 	}

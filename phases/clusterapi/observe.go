@@ -8,6 +8,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/images"
 )
 
 // Observe looks at the cluster without changing anything in it. What it needs
@@ -20,7 +21,7 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 	if err := p.reachRegistries(ctx, w); err != nil {
 		return guards.Facts{}, nil, err
 	}
-	p.wantImages(w)
+	wanted := p.wantImages(w)
 	p.forget(w)
 	pass := &Pass{Phases: p, world: w, plan: p.makePlan(w)}
 	latest, current := w.latestEntry(), w.currentEntry()
@@ -36,6 +37,9 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 		Images:     pass.plan.ready,
 		Listed:     len(w.entries()),
 		Inputs:     w.inputs,
+
+		ImageStates:  imageStates(wanted, p.Images.State),
+		ImageWarning: p.Images.Warning(),
 	}
 	if pass.plan.err != nil {
 		facts.Planning, facts.PlanFailed, facts.PlanForGood = pass.plan.err.Error(), true, machine.IsTerminal(pass.plan.err)
@@ -57,13 +61,14 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 
 // wantImages asks for the images of the inputs and of every listed revision, so
 // that the current one can be kept applied while the next is on its way.
-func (p *Phases) wantImages(w world) {
+func (p *Phases) wantImages(w world) []images.Ref {
 	wanted := slices.Clone(w.refs)
 	wanted = append(wanted, entryRefs(w.latestEntry())...)
 	wanted = append(wanted, entryRefs(w.currentEntry())...)
 	slices.Sort(wanted)
-	p.wanted = slices.Compact(wanted)
-	p.Images.Want(p.wanted)
+	wanted = slices.Compact(wanted)
+	p.Images.Want(wanted)
+	return wanted
 }
 
 // applied tells how the latest revision stands.

@@ -50,8 +50,6 @@ type Phases struct {
 	rendered rendered
 	listed   map[string]*engine.Revision
 	pruned   pruned
-	// wanted are the images that were asked for last.
-	wanted []images.Ref
 	// newest is the rendering of the newest listed revision, for the list of related objects.
 	newest *engine.Revision
 }

@@ -1,0 +1,43 @@
+package clusterapi
+
+import (
+	"fmt"
+	"strings"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// imageTexts is a phrase for each image that is not at hand. A phrase changes when something happens, not as time
+// passes, and an image that is tried again is told as failed until it is there.
+func imageTexts(states []guards.ImageState) string {
+	var texts []string
+	for _, s := range states {
+		switch {
+		case s.Ready:
+		case s.Failure != "" && s.NextTry.IsZero():
+			texts = append(texts, fmt.Sprintf("%s failed (%s), tried again when an input changes", s.Name, s.Failure))
+		case s.Failure != "":
+			texts = append(texts, fmt.Sprintf("%s failed (%s), next try at %s", s.Name, s.Failure, machine.Moment(s.NextTry)))
+		case s.Fetching:
+			texts = append(texts, fmt.Sprintf("%s fetching since %s", s.Name, machine.Moment(s.Since)))
+		default:
+			texts = append(texts, s.Name+" waiting")
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("images: %d of %d ready, %s", len(states)-len(texts), len(states), strings.Join(texts, ", "))
+}
+
+// withImages adds images and a warning to a message as far as there is room; a warning is never crowded out by images.
+func withImages(message, states, warning string) string {
+	if warning != "" {
+		warning = machine.Shorten("; warning: "+warning, machine.MaxMessage-len(message))
+	}
+	if states != "" {
+		states = machine.Shorten("; "+states, machine.MaxMessage-len(message)-len(warning))
+	}
+	return strings.TrimPrefix(message+states+warning, "; ")
+}
