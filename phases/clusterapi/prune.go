@@ -40,12 +40,13 @@ func (p *Pass) prune(ctx context.Context) error {
 		return err
 	}
 	before := p.pruned
-	if before.report == nil || before.report.Progress() != report.Progress() {
+	news := before.report == nil || before.number != p.latest.Number || before.report.Progress() != report.Progress()
+	if news {
 		p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "held", report.Held())
 	}
 	p.Phases.pruned = pruned{number: p.latest.Number, report: report}
 	switch {
-	case before.report == nil || before.number != p.latest.Number || before.report.Progress() != report.Progress():
+	case news:
 		p.Again(0)
 	case len(report.Waiting) > 0:
 		p.Again(lookAgainAtDeletions)

@@ -1,12 +1,11 @@
 package clusterapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
-	"sync"
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -34,7 +33,8 @@ type Condition struct {
 
 // Store keeps the machine's record in status.extension of the ClusterOperator
 // cluster-api, and the machine's conditions, related objects and version beside
-// it, in one server-side apply that is sent only when something changed.
+// it, in one server-side apply that is sent only when something changed. Like
+// the phases it is used by one pass at a time.
 type Store struct {
 	*Phases
 	// Describe derives the conditions from the record and the facts.
@@ -42,8 +42,6 @@ type Store struct {
 
 	// detailFrom is when words and counts may be written again.
 	detailFrom time.Time
-
-	mu sync.Mutex
 	// written is the newest ClusterOperator this store has seen: its own writes may reach the cache late.
 	written *configv1.ClusterOperator
 }
@@ -82,13 +80,13 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	if err != nil {
 		return fmt.Errorf("encoding the record: %w", err)
 	}
-	conditions := merge(operator.Status.Conditions, s.Describe(record, facts), s.Now())
+	now := s.Now()
+	conditions := merge(operator.Status.Conditions, s.Describe(record, facts), now)
 	versions, related := s.versions(operator, facts), s.related(operator)
 	if sameJSON(extension(operator)[extensionKey], raw) && has(operator.Status.Conditions, conditions) &&
 		slices.Equal(operator.Status.Versions, versions) && slices.Equal(operator.Status.RelatedObjects, related) {
 		return nil
 	}
-	now := s.Now()
 	if s.detailFrom.IsZero() {
 		s.detailFrom = now.Add(quietStart)
 	}
@@ -98,7 +96,7 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	}
 	s.detailFrom = now.Add(detailEvery)
 	status := configv1ac.ClusterOperatorStatus().
-		WithExtension(runtime.RawExtension{Raw: []byte(fmt.Sprintf(`{%q:%s}`, extensionKey, raw))})
+		WithExtension(runtime.RawExtension{Raw: fmt.Appendf(nil, `{%q:%s}`, extensionKey, raw)})
 	for _, c := range conditions {
 		status.WithConditions(configv1ac.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
 			WithReason(c.Reason).WithMessage(c.Message).WithLastTransitionTime(c.LastTransitionTime))
@@ -115,7 +113,7 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	if err != nil {
 		return fmt.Errorf("writing the status of ClusterOperator %s: %w", ClusterOperatorName, err)
 	}
-	s.remember(written)
+	s.written = written
 	return nil
 }
 
@@ -126,8 +124,6 @@ func (s *Store) operator(ctx context.Context) (*configv1.ClusterOperator, error)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !found {
 		return s.writtenStillThere(ctx)
 	}
@@ -141,7 +137,7 @@ func (s *Store) operator(ctx context.Context) (*configv1.ClusterOperator, error)
 
 // writtenStillThere asks the API server about a ClusterOperator that the cache
 // does not show: either it was deleted, or this store has just created it and
-// the cache does not know yet. The lock is held.
+// the cache does not know yet.
 func (s *Store) writtenStillThere(ctx context.Context) (*configv1.ClusterOperator, error) {
 	if s.written == nil {
 		return nil, nil
@@ -167,14 +163,8 @@ func (s *Store) create(ctx context.Context) (*configv1.ClusterOperator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating ClusterOperator %s: %w", ClusterOperatorName, err)
 	}
-	s.remember(created)
+	s.written = created
 	return created, nil
-}
-
-func (s *Store) remember(operator *configv1.ClusterOperator) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.written = operator
 }
 
 func extension(operator *configv1.ClusterOperator) map[string]json.RawMessage {
@@ -188,10 +178,5 @@ func extension(operator *configv1.ClusterOperator) map[string]json.RawMessage {
 // sameJSON compares values, not texts: the API server orders keys its own way.
 func sameJSON(a, b []byte) bool {
 	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	xs, errX := json.Marshal(x)
-	ys, errY := json.Marshal(y)
-	return errX == nil && errY == nil && bytes.Equal(xs, ys)
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
