@@ -35,7 +35,7 @@ func (p *Pass) pruneOrphans(ctx context.Context) error {
 // prune makes what is left of older revisions a fact for the next pass, and
 // asks for that pass, because nothing else may announce it.
 func (p *Pass) prune(ctx context.Context) error {
-	report, err := p.Engine.Prune(ctx, p.latest)
+	report, err := p.Engine.Prune(ctx, p.latest, "")
 	if report == nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 	if err != nil || !report.Unknown() || report.Complete() || !strings.Contains(report.Blocked(), "not seen yet") {
 		t.Errorf("%v, %v", report, err)
 	}
-	pruned, err := e.Prune(ctx, rev)
+	pruned, err := e.Prune(ctx, rev, "")
 	if err != nil || pruned.Complete() || pruned.Blocked() == "" {
 		t.Errorf("%v, %v", pruned, err)
 	}

@@ -13,7 +13,8 @@ type Orphan struct {
 	Key       Key
 	Component string
 	Why       string
-	Count     int64 // of Retained: objects that it holds
+	Count     int64 // of Retained and Consented: objects that it holds
+	Consented bool  // is being deleted with what it holds, or is gone with it, because the administrator consented
 
 	entry entry
 	err   error

@@ -16,8 +16,9 @@ import (
 // Prune deletes what older revisions applied and keep has not, in the reverse of the order of installation: the next
 // step begins when the former is gone. It works from the inventories, and reads what the watches do not show itself,
 // because an object that lost its label is still to be deleted. It refuses to start before keep is applied as a whole. What holds users'
-// data is retained, which is no error. Every pass looks at all orphans again, except those that it saw go.
-func (e *Engine) Prune(ctx context.Context, keep *Revision) (*PruneReport, error) {
+// data is retained, which is no error, unless consent is the content ID of keep: then it goes with its data. Consent for
+// any other content counts for nothing. Every pass looks at all orphans again, except those that it saw go.
+func (e *Engine) Prune(ctx context.Context, keep *Revision, consent string) (*PruneReport, error) {
 	p := e.plan(keep)
 	p.pass.Lock()
 	defer p.pass.Unlock()
@@ -33,7 +34,7 @@ func (e *Engine) Prune(ctx context.Context, keep *Revision) (*PruneReport, error
 		report.wait = "pruning waits for its inventories: " + err.Error()
 		return report, err
 	}
-	pass := &removal{e: e, keep: p}
+	pass := &removal{e: e, keep: p, consented: consent != "" && consent == keep.ContentID}
 	for len(entries) > 0 {
 		size := slices.IndexFunc(entries, func(x entry) bool { return !x.sameStep(entries[0]) })
 		if size < 0 {
@@ -97,6 +98,8 @@ type removal struct {
 	keep *plan
 	once sync.Once // asks the API server again before a kind is taken for not served
 	err  error     // of that
+
+	consented bool // what holds data goes with it
 }
 
 type outcome int
@@ -187,8 +190,13 @@ func (r *removal) remove(ctx context.Context, o *Orphan) (outcome, error) {
 			o.Why = why
 			return left, nil
 		}
-		if held, err := r.holds(ctx, actual, o); held || err != nil {
-			return retained, err
+		switch held, err := r.holds(ctx, actual, o); {
+		case err != nil:
+			return waiting, err
+		case held && !r.consented:
+			return retained, nil
+		case held:
+			o.Consented = true
 		}
 		uid, version, how := actual.GetUID(), actual.GetResourceVersion(), propagation(o.Key)
 		err = client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
