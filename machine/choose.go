@@ -18,6 +18,19 @@ type choice[F, E any] struct {
 	next *Deadline
 	// held is since when the guards that have to last say Yes.
 	held map[Event]time.Time
+	// leaves tell of every move considered.
+	leaves []Leave
+}
+
+// Leave is a move that leaves the present state and how it stands: what its
+// guard answers and why. At is the moment at which time alone will make the
+// move, zero if time alone will not.
+type Leave struct {
+	Event  Event     `json:"event"`
+	To     State     `json:"to"`
+	Answer Truth     `json:"answer"`
+	Why    string    `json:"why,omitempty"`
+	At     time.Time `json:"at,omitzero"`
 }
 
 // choose asks the guards of all moves that leave the record's state.
@@ -25,16 +38,17 @@ func (t Table[F, E]) choose(record Record, facts F, now time.Time) (choice[F, E]
 	var chosen choice[F, E]
 	var waits []string
 	for _, move := range t.Leaving(record.State) {
-		open := t.consider(move, record, facts, now, &chosen)
-		if open.Truth != Yes {
-			if open.Reason != "" && !slices.Contains(waits, open.Reason) {
-				waits = append(waits, open.Reason)
+		leave := t.consider(move, record, facts, now, &chosen)
+		chosen.leaves = append(chosen.leaves, leave)
+		if leave.Answer != Yes {
+			if move.If.Asked() && leave.Why != "" && !slices.Contains(waits, leave.Why) {
+				waits = append(waits, leave.Why)
 			}
 			continue
 		}
 		switch {
 		case chosen.move == nil || move.rank() < chosen.move.rank():
-			chosen.move, chosen.cause = &move, open.Reason
+			chosen.move, chosen.cause = &move, leave.Why
 		case move.rank() == chosen.move.rank():
 			return chosen, &AmbiguousError{Machine: t.Name, State: record.State, One: chosen.move.On, Other: move.On}
 		}
@@ -45,24 +59,31 @@ func (t Table[F, E]) choose(record Record, facts F, now time.Time) (choice[F, E]
 
 // consider answers whether one move can be made now, and notes in c what time
 // would change about that.
-func (t Table[F, E]) consider(move Move[F, E], record Record, facts F, now time.Time, c *choice[F, E]) Answer {
+func (t Table[F, E]) consider(move Move[F, E], record Record, facts F, now time.Time, c *choice[F, E]) Leave {
+	leave := Leave{Event: move.On, To: move.To, Answer: No}
 	switch {
 	case move.Stalled > 0:
-		return c.timed(move, record.Progress.Since.Add(move.Stalled), now,
-			stalledCause(move.Stalled, record.Reason))
+		leave.Why = "the last progress was less than " + short(move.Stalled) + " ago"
+		if c.timed(&leave, record.Progress.Since.Add(move.Stalled), now) {
+			leave.Why = stalledCause(move.Stalled, record.Reason)
+		}
+	case move.Failing > 0 && record.Failure == nil:
+		leave.Why = "the last try met no error"
 	case move.Failing > 0:
-		if record.Failure == nil {
-			return SayNo("")
-		}
+		leave.Why = record.Failure.Message
 		if record.Failure.ForGood {
-			return SayYes(record.Failure.Message)
+			leave.Answer = Yes
+		} else {
+			c.timed(&leave, record.Failure.Since.Add(move.Failing), now)
 		}
-		return c.timed(move, record.Failure.Since.Add(move.Failing), now, record.Failure.Message)
-	case move.For > 0:
-		return t.lasting(move, record, facts, now, c)
 	default:
-		return move.If.Answer(facts)
+		answer := move.If.Answer(facts)
+		leave.Answer, leave.Why = answer.Truth, answer.Reason
+		if move.For > 0 {
+			c.lasting(&leave, record, move.For, now)
+		}
 	}
+	return leave
 }
 
 func stalledCause(after time.Duration, reason string) string {
@@ -72,13 +93,12 @@ func stalledCause(after time.Duration, reason string) string {
 	return fmt.Sprintf("no progress for %s: %s", short(after), reason)
 }
 
-// lasting is the answer of a guard that has to say Yes for some time. An
-// Unknown neither starts the time nor ends it.
-func (t Table[F, E]) lasting(move Move[F, E], record Record, facts F, now time.Time, c *choice[F, E]) Answer {
-	answer := move.If.Answer(facts)
-	since, held := record.Held[move.On]
-	if answer.Truth == No || (answer.Truth == Unknown && !held) {
-		return answer
+// lasting makes the answer one that has to last for some time. An Unknown
+// neither starts the time nor ends it.
+func (c *choice[F, E]) lasting(leave *Leave, record Record, long time.Duration, now time.Time) {
+	since, held := record.Held[leave.Event]
+	if leave.Answer == No || (leave.Answer == Unknown && !held) {
+		return
 	}
 	if !held {
 		since = now
@@ -86,25 +106,23 @@ func (t Table[F, E]) lasting(move Move[F, E], record Record, facts F, now time.T
 	if c.held == nil {
 		c.held = map[Event]time.Time{}
 	}
-	c.held[move.On] = since
-	if answer.Truth == Unknown {
-		return answer
+	c.held[leave.Event] = since
+	if leave.Answer == Yes {
+		c.timed(leave, since.Add(long), now)
 	}
-	open := c.timed(move, since.Add(move.For), now, answer.Reason)
-	if open.Truth == No {
-		open.Reason = answer.Reason
-	}
-	return open
 }
 
-func (c *choice[F, E]) timed(move Move[F, E], at, now time.Time, cause string) Answer {
+// timed answers Yes from a moment on.
+func (c *choice[F, E]) timed(leave *Leave, at, now time.Time) bool {
 	if !now.Before(at) {
-		return SayYes(cause)
+		leave.Answer = Yes
+		return true
 	}
+	leave.Answer, leave.At = No, at
 	if c.next == nil || at.Before(c.next.At) {
-		c.next = &Deadline{At: at, On: move.On, To: move.To}
+		c.next = &Deadline{At: at, On: leave.Event, To: leave.To}
 	}
-	return SayNo("")
+	return false
 }
 
 // AmbiguousError says that a table allows two moves of the same rank at once.

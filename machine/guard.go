@@ -1,6 +1,10 @@
 package machine
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Truth is what a guard answers. The zero value is Unknown.
 type Truth int
@@ -12,8 +16,21 @@ const (
 	Yes
 )
 
-func (t Truth) String() string {
-	return [...]string{"Unknown", "No", "Yes"}[t]
+var truths = [...]string{"Unknown", "No", "Yes"}
+
+func (t Truth) String() string { return truths[t] }
+
+// MarshalText writes the word that String gives.
+func (t Truth) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads Yes, No or Unknown; any other word is an error.
+func (t *Truth) UnmarshalText(text []byte) error {
+	i := slices.Index(truths[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("reading the answer of a guard: %q is none of Yes, No and Unknown", text)
+	}
+	*t = Truth(i)
+	return nil
 }
 
 // Answer is a truth and why. The reason of a No or an Unknown is the waiting
@@ -141,17 +158,22 @@ func (g Guard[F]) Atoms() []Guard[F] {
 // the facts; atoms not in the map are Unknown. Tests use it to walk through
 // every assignment.
 func (g Guard[F]) Given(answers map[string]Truth) Guard[F] {
+	return g.answering(func(name string) Answer {
+		return Answer{answers[name], name + " is " + answers[name].String()}
+	})
+}
+
+// answering returns the same guard with its atoms answering by their names.
+func (g Guard[F]) answering(answer func(name string) Answer) Guard[F] {
 	if g.combine == atom {
-		if g.Ask == nil {
-			return g
+		if g.Ask != nil {
+			g.Ask = func(F) Answer { return answer(g.Name) }
 		}
-		truth := answers[g.Name]
-		g.Ask = func(F) Answer { return Answer{truth, g.Name + " is " + truth.String()} }
 		return g
 	}
 	parts := make([]Guard[F], len(g.parts))
 	for i, part := range g.parts {
-		parts[i] = part.Given(answers)
+		parts[i] = part.answering(answer)
 	}
 	g.parts = parts
 	return g

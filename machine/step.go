@@ -7,12 +7,13 @@ import (
 )
 
 // Store keeps a machine's record. Save is also given the facts that the pass
-// saw, for a store that shows people more than the record; it is called on
-// every pass and must write nothing when nothing changed.
+// saw and the moves that can leave the present state, for a store that shows
+// people more than the record; it is called on every pass and must write
+// nothing when nothing changed.
 type Store[F any] interface {
 	// Load returns the record; found is false when there is none or it cannot be read.
 	Load(context.Context) (record Record, found bool, err error)
-	Save(context.Context, Record, F) error
+	Save(context.Context, Record, F, []Leave) error
 }
 
 // Machine is a table bound to a world: what to observe, where to remember, what time it is.
@@ -33,6 +34,10 @@ type Outcome struct {
 	Moved *Transition
 	// Did is the name of the work done, if any.
 	Did string
+	// Decision is what the move was chosen from, also when its effect failed; nil if none was chosen.
+	Decision *Decision
+	// Moves are those that can leave State after this pass, sorted by event, as the facts of the pass answer them.
+	Moves []Leave
 	// Reason says what the machine waits for.
 	Reason string
 	// Failure is the error that work or effect met; it is in the record as well.
@@ -63,6 +68,10 @@ func (m *Machine[F, E]) Step(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{State: record.State}, err
 	}
+	var decision *Decision
+	if chosen.move != nil {
+		decision = m.Table.decision(record, chosen, facts, now)
+	}
 	record.Held, record.Deadline, record.Reason = chosen.held, chosen.next, chosen.waits
 
 	var outcome Outcome
@@ -74,8 +83,8 @@ func (m *Machine[F, E]) Step(ctx context.Context) (Outcome, error) {
 	if outcome.Failure != nil {
 		record.Reason = outcome.Failure.Error()
 	}
-	outcome.State, outcome.Reason = record.State, record.Reason
-	if err := m.Store.Save(ctx, record, facts); err != nil {
+	outcome.State, outcome.Reason, outcome.Decision = record.State, record.Reason, decision
+	if err := m.Store.Save(ctx, record, facts, outcome.Moves); err != nil {
 		return outcome, fmt.Errorf("saving the record of machine %s: %w", m.Table.Name, err)
 	}
 	if outcome.Moved != nil && m.Moved != nil {
@@ -107,7 +116,7 @@ func (m *Machine[F, E]) move(ctx context.Context, record *Record, c choice[F, E]
 	to, err := m.Table.fire(ctx, record.State, c.move.On, effect)
 	if err != nil {
 		record.failed(fmt.Errorf("%s on the way to %s: %w", c.move.Do.Name, c.move.To, err), now)
-		return Outcome{Failure: err, LookAgain: retry(*record, now)}
+		return Outcome{Failure: err, LookAgain: retry(*record, now), Moves: m.look(*record, facts).leaves}
 	}
 	if c.move.rank() != rankFailure {
 		record.succeeded()
@@ -115,7 +124,7 @@ func (m *Machine[F, E]) move(ctx context.Context, record *Record, c choice[F, E]
 	done, _ := m.progress(facts)
 	record.enter(to, c.move.On, c.cause, Entry{Inputs: m.inputs(facts), Done: done}, now)
 	made := record.Transitions[len(record.Transitions)-1]
-	return Outcome{Moved: &made, LookAgain: atOnce}
+	return Outcome{Moved: &made, LookAgain: atOnce, Moves: m.look(*record, facts).leaves}
 }
 
 func (m *Machine[F, E]) work(ctx context.Context, record *Record, facts F, env E) Outcome {
@@ -137,13 +146,21 @@ func (m *Machine[F, E]) work(ctx context.Context, record *Record, facts F, env E
 		outcome.LookAgain = atOnce
 	}
 	// The work may have begun or ended a failure, and with it a deadline.
-	if after, err := m.Table.choose(*record, facts, now); err == nil {
-		record.Deadline = after.next
-	}
+	after := m.look(*record, facts)
+	record.Deadline, outcome.Moves = after.next, after.leaves
 	if record.Deadline != nil {
 		outcome.LookAgain = sooner(outcome.LookAgain, record.Deadline.At.Sub(now))
 	}
 	return outcome
+}
+
+// look asks the guards once more, now that the pass has changed the record.
+func (m *Machine[F, E]) look(record Record, facts F) choice[F, E] {
+	if m.Table.Recall != nil {
+		m.Table.Recall(&facts, record)
+	}
+	after, _ := m.Table.choose(record, facts, m.Now())
+	return after
 }
 
 func (m *Machine[F, E]) progress(facts F) (int, bool) {

@@ -65,7 +65,7 @@ type bench struct {
 
 func (b *bench) Load(context.Context) (Record, bool, error) { return b.record, b.kept, nil }
 
-func (b *bench) Save(_ context.Context, r Record, _ world) error {
+func (b *bench) Save(_ context.Context, r Record, _ world, _ []Leave) error {
 	b.record, b.kept = r, true
 	return nil
 }

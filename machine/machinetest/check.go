@@ -5,12 +5,14 @@ package machinetest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +37,7 @@ func Check[F, E any](t *testing.T, table machine.Table[F, E], diagram string) {
 	t.Run("events that a state does not have are refused", func(t *testing.T) { checkIllegal(t, table) })
 	t.Run("a failing effect leaves the state as it was", func(t *testing.T) { checkEffects(t, table) })
 	t.Run("the order of rows has no meaning", func(t *testing.T) { checkShuffled(t, table) })
+	t.Run("a decision that was written down is taken again as it was", func(t *testing.T) { checkAgain(t, table) })
 	t.Run("the generated diagram is fresh", func(t *testing.T) { checkDiagram(t, table.Page(), diagram) })
 }
 
@@ -122,6 +125,29 @@ func checkShuffled[F, E any](t *testing.T, table machine.Table[F, E]) {
 		}
 		if one.State != other.State || one.Reason != other.Reason || one.Did != other.Did {
 			t.Errorf("shuffling the rows changed %s to %s, when %s", one.State, other.State, s)
+		}
+	}
+}
+
+func checkAgain[F, E any](t *testing.T, table machine.Table[F, E]) {
+	for _, s := range situations(table) {
+		outcome, err := play(s, table, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(outcome.Moves) != len(table.Leaving(outcome.State)) {
+			t.Errorf("of %d moves that leave %s, %d are told", len(table.Leaving(outcome.State)), outcome.State, len(outcome.Moves))
+		}
+		if outcome.Decision == nil {
+			continue
+		}
+		var written machine.Decision
+		if text, err := json.Marshal(outcome.Decision); err != nil || json.Unmarshal(text, &written) != nil {
+			t.Fatalf("a decision cannot be written down and read: %v", err)
+		}
+		again, _, err := table.Again(written)
+		if err != nil || !reflect.DeepEqual(again, written) {
+			t.Fatalf("the decision %+v is now %+v (%v), when %s", written, again, err, s)
 		}
 	}
 }

@@ -117,7 +117,7 @@ func (m *memory[F]) Load(context.Context) (machine.Record, bool, error) {
 	return m.record, m.found, nil
 }
 
-func (m *memory[F]) Save(_ context.Context, record machine.Record, _ F) error {
+func (m *memory[F]) Save(_ context.Context, record machine.Record, _ F, _ []machine.Leave) error {
 	m.record, m.found = record, true
 	m.saves++
 	return nil

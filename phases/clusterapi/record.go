@@ -66,7 +66,7 @@ func (s *Store) Load(ctx context.Context) (machine.Record, bool, error) {
 }
 
 // Save writes record and conditions if they differ from what is there.
-func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Facts) error {
+func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Facts, _ []machine.Leave) error {
 	operator, err := s.operator(ctx)
 	if err != nil {
 		return err

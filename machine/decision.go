@@ -1,0 +1,94 @@
+package machine
+
+import "time"
+
+// Decision is everything that a choice was made from, and the choice. It is
+// enough to make the choice again on the same table, see [Table.Again].
+type Decision struct {
+	At    time.Time `json:"at"`
+	State State     `json:"state"`
+	// Reason is what the machine waited for until then.
+	Reason string `json:"reason,omitempty"`
+	// Progressed, Failure and Held are what deadlines count from.
+	Progressed time.Time           `json:"progressed"`
+	Failure    *Failure            `json:"failure,omitempty"`
+	Held       map[Event]time.Time `json:"held,omitempty"`
+	// Answers are those of every question on the moves that leave the state, in the order of its moves.
+	Answers []Asked `json:"answers,omitempty"`
+	// Event, To and Cause are the move chosen; empty for none.
+	Event Event  `json:"event,omitempty"`
+	To    State  `json:"to,omitempty"`
+	Cause string `json:"cause,omitempty"`
+}
+
+// Asked is a question and the answer that it was given.
+type Asked struct {
+	Guard  string `json:"guard"`
+	Answer Truth  `json:"answer"`
+	Why    string `json:"why,omitempty"`
+}
+
+// decision notes what a choice was made from.
+func (t Table[F, E]) decision(record Record, chosen choice[F, E], facts F, now time.Time) *Decision {
+	record = record.clone()
+	d := &Decision{
+		At: now, State: record.State, Reason: record.Reason,
+		Progressed: record.Progress.Since, Failure: record.Failure, Held: record.Held,
+		Event: chosen.move.On, To: chosen.move.To, Cause: chosen.cause,
+	}
+	for _, atom := range t.questions(record.State) {
+		answer := atom.Answer(facts)
+		d.Answers = append(d.Answers, Asked{Guard: atom.Name, Answer: answer.Truth, Why: answer.Reason})
+	}
+	return d
+}
+
+// questions are the atoms on the moves that leave a state, each once.
+func (t Table[F, E]) questions(state State) []Guard[F] {
+	var asked []Guard[F]
+	seen := map[string]bool{}
+	for _, move := range t.Leaving(state) {
+		for _, atom := range move.If.Atoms() {
+			if !seen[atom.Name] {
+				seen[atom.Name] = true
+				asked = append(asked, atom)
+			}
+		}
+	}
+	return asked
+}
+
+// Again makes the choice of a decision again, from what it was made from, and
+// returns the decision that this table takes and the moves that it considered.
+// A question that was not asked then is Unknown now. The error is an
+// [AmbiguousError], or says that the table does not have the state any more.
+func (t Table[F, E]) Again(d Decision) (Decision, []Leave, error) {
+	if _, known := t.State(d.State); !known {
+		return d, nil, &UnknownStateError{Machine: t.Name, State: d.State}
+	}
+	answers := map[string]Answer{}
+	for _, asked := range d.Answers {
+		answers[asked.Guard] = Answer{Truth: asked.Answer, Reason: asked.Why}
+	}
+	then := t.answering(func(name string) Answer { return answers[name] })
+	record := Record{
+		State: d.State, Reason: d.Reason, Failure: d.Failure, Held: d.Held, Progress: Progress{Since: d.Progressed},
+	}
+	var nothing F
+	chosen, err := then.choose(record, nothing, d.At)
+	d.Event, d.To, d.Cause = "", "", ""
+	if chosen.move != nil {
+		d.Event, d.To, d.Cause = chosen.move.On, chosen.move.To, chosen.cause
+	}
+	return d, chosen.leaves, err
+}
+
+// UnknownStateError says that a table does not have a state.
+type UnknownStateError struct {
+	Machine string
+	State   State
+}
+
+func (e *UnknownStateError) Error() string {
+	return "machine " + e.Machine + " has no state " + string(e.State)
+}
