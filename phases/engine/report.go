@@ -161,13 +161,41 @@ func (r *Report) Err() error {
 }
 
 // Blocked is the one most useful reason why the revision is not complete, at most 1 KiB; empty when it is complete.
-func (r *Report) Blocked() string {
+func (r *Report) Blocked() string { return r.BlockedBecause("") }
+
+// BlockedBecause is Blocked with what the caller knows of the culprit's cause; empty for nothing.
+func (r *Report) BlockedBecause(cause string) string {
 	switch {
 	case r.fault != nil:
 		return clipped(r.fault.Error())
 	case r.wait != "":
 		return clipped(r.wait)
 	}
+	w, open := r.open()
+	if w == nil {
+		return ""
+	}
+	more := ""
+	if len(open) > 1 {
+		more = fmt.Sprintf(" (and %d more)", len(open)-1)
+	}
+	if cause != "" {
+		cause = ", " + cause
+	}
+	prefix := fmt.Sprintf("wave %d/%d (%s of %s) ", w.Number, len(r.Waves), w.Name, w.Component)
+	return prefix + clippedTo(mostTelling(open).cause()+cause, maxBlocked-len(prefix)-len(more)) + more
+}
+
+// Culprit is the object that Blocked speaks of, nil when it speaks of none.
+func (r *Report) Culprit() *Object {
+	if _, open := r.open(); len(open) > 0 && r.fault == nil && r.wait == "" {
+		return mostTelling(open)
+	}
+	return nil
+}
+
+// open is the first wave that is not complete, nil if all are, and its objects that are not.
+func (r *Report) open() (*Wave, []*Object) {
 	for _, w := range r.Waves {
 		var open []*Object
 		for _, o := range w.Objects {
@@ -175,18 +203,15 @@ func (r *Report) Blocked() string {
 				open = append(open, o)
 			}
 		}
-		if len(open) == 0 {
-			continue
+		if len(open) > 0 {
+			return w, open
 		}
-		first := slices.MinFunc(open, func(a, b *Object) int { return severity(a) - severity(b) })
-		more := ""
-		if len(open) > 1 {
-			more = fmt.Sprintf(" (and %d more)", len(open)-1)
-		}
-		prefix := fmt.Sprintf("wave %d/%d (%s of %s) ", w.Number, len(r.Waves), w.Name, w.Component)
-		return prefix + clippedTo(first.cause(), maxBlocked-len(prefix)-len(more)) + more
 	}
-	return ""
+	return nil, nil
+}
+
+func mostTelling(open []*Object) *Object {
+	return slices.MinFunc(open, func(a, b *Object) int { return severity(a) - severity(b) })
 }
 
 // severity orders causes by how much they tell: lower is better.
