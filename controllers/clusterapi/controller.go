@@ -9,9 +9,12 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -78,7 +81,15 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Watches(&corev1.Secret{}, single, oneOf(o.PullSecrets)).
 		Watches(&configv1.ImageDigestMirrorSet{}, single).
 		WatchesRawSource(again).
+		WithOptions(controller.Options{NewQueue: queueBy(o.Queue)}).
 		Complete(r)
+}
+
+// queueBy makes queues whose delays go by a clock.
+func queueBy(c clock.WithTicker) func(string, workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{Name: name, Clock: c})
+	}
 }
 
 func named(names ...string) builder.Predicates {

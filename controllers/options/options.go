@@ -25,5 +25,6 @@ type Options struct {
 	PullSecrets []types.NamespacedName
 	// Concurrency bounds how many objects are applied at the same time.
 	Concurrency int
-	Clock       clock.WithTicker
+	// Clock tells the time, which may be set back; Queue never goes back and times what is to be looked at again.
+	Clock, Queue clock.WithTicker
 }

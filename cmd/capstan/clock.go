@@ -1,0 +1,212 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// clocks are what the operator goes by: wall tells what time it is and may be
+// set back, steady only ever goes ahead and times retries. Their timers agree.
+type clocks struct {
+	wall, steady clock.WithTicker
+}
+
+func realClocks() clocks { return clocks{wall: clock.RealClock{}, steady: clock.RealClock{}} }
+
+// lookAtOffset is how often the file of a steered clock is read.
+const lookAtOffset = 20 * time.Millisecond
+
+// steering adds the duration in a file to the real time, and follows the file.
+// Of timers an offset that grows is time that has passed; one that shrinks is a
+// clock that was set back, which no timer notices.
+type steering struct {
+	mu     sync.Mutex
+	offset time.Duration
+	// ahead is the sum of all that the offset has ever grown by.
+	ahead time.Duration
+	// jumped is closed when ahead grows.
+	jumped chan struct{}
+}
+
+// steeredClocks follow a file until stop is closed; it must hold a duration such as 5m10s.
+func steeredClocks(file string, stop <-chan struct{}) (clocks, error) {
+	offset, err := readOffset(file)
+	if err != nil {
+		return clocks{}, err
+	}
+	s := &steering{offset: offset, jumped: make(chan struct{})}
+	go s.follow(file, stop)
+	return clocks{
+		wall:   &steeredClock{s, func() time.Duration { return s.offset }},
+		steady: &steeredClock{s, func() time.Duration { return s.ahead }},
+	}, nil
+}
+
+func readOffset(file string) (time.Duration, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, fmt.Errorf("reading the offset of the clock: %w", err)
+	}
+	offset, err := time.ParseDuration(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0, fmt.Errorf("reading the offset of the clock in %s: %w", file, err)
+	}
+	return offset, nil
+}
+
+// follow leaves the clock as it is while the file cannot be read, as in the
+// moment in which it is written.
+func (s *steering) follow(file string, stop <-chan struct{}) {
+	ticker := time.NewTicker(lookAtOffset)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-ticker.C:
+		}
+		if offset, err := readOffset(file); err == nil {
+			s.set(offset)
+		}
+	}
+}
+
+func (s *steering) set(offset time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	jump := offset - s.offset
+	s.offset = offset
+	if jump > 0 {
+		s.ahead += jump
+		close(s.jumped)
+		s.jumped = make(chan struct{})
+	}
+}
+
+// elapsed is a point on the scale that timers go by.
+func (s *steering) elapsed() (at time.Time, jumped <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Add(s.ahead), s.jumped
+}
+
+// until returns true when that point is reached, or false when stop is closed before.
+func (s *steering) until(due time.Time, stop <-chan struct{}) bool {
+	for {
+		now, jumped := s.elapsed()
+		real := time.NewTimer(due.Sub(now))
+		select {
+		case <-real.C:
+			return true
+		case <-jumped:
+			real.Stop()
+		case <-stop:
+			real.Stop()
+			return false
+		}
+	}
+}
+
+// steeredClock is the real time plus what beyond says.
+type steeredClock struct {
+	*steering
+	beyond func() time.Duration
+}
+
+func (c *steeredClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.beyond())
+}
+
+func (c *steeredClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+
+func (c *steeredClock) After(d time.Duration) <-chan time.Time { return c.NewTimer(d).C() }
+
+func (c *steeredClock) Tick(d time.Duration) <-chan time.Time { return c.NewTicker(d).C() }
+
+func (c *steeredClock) Sleep(d time.Duration) { <-c.After(d) }
+
+func (c *steeredClock) NewTimer(d time.Duration) clock.Timer {
+	t := &steeredTimer{clock: c, c: make(chan time.Time, 1)}
+	t.Reset(d)
+	return t
+}
+
+func (c *steeredClock) NewTicker(d time.Duration) clock.Ticker {
+	t := &steeredTicker{c: make(chan time.Time, 1), stop: make(chan struct{})}
+	go func() {
+		for due, _ := c.elapsed(); c.until(due.Add(d), t.stop); due, _ = c.elapsed() {
+			select {
+			case t.c <- c.Now():
+			default: // a slow receiver misses ticks, as of a real ticker
+			}
+		}
+	}()
+	return t
+}
+
+type steeredTicker struct {
+	c    chan time.Time
+	stop chan struct{}
+	once sync.Once
+}
+
+func (t *steeredTicker) C() <-chan time.Time { return t.c }
+func (t *steeredTicker) Stop()               { t.once.Do(func() { close(t.stop) }) }
+
+type steeredTimer struct {
+	clock *steeredClock
+	c     chan time.Time
+
+	mu   sync.Mutex
+	stop chan struct{} // nil when the timer does not run
+}
+
+func (t *steeredTimer) C() <-chan time.Time { return t.c }
+
+func (t *steeredTimer) Stop() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.halt()
+}
+
+// halt needs the lock. As of real timers nothing is received of one that was stopped.
+func (t *steeredTimer) halt() (ran bool) {
+	ran = t.stop != nil
+	if ran {
+		close(t.stop)
+		t.stop = nil
+	}
+	select {
+	case <-t.c:
+	default:
+	}
+	return ran
+}
+
+func (t *steeredTimer) Reset(d time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ran := t.halt()
+	stop := make(chan struct{})
+	t.stop = stop
+	due, _ := t.clock.elapsed()
+	go func() {
+		if !t.clock.until(due.Add(d), stop) {
+			return
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.stop == stop {
+			t.stop = nil
+			t.c <- t.clock.Now()
+		}
+	}()
+	return ran
+}
