@@ -53,6 +53,8 @@ type Environment struct {
 	// baseline is what Begin leaves in the cluster.
 	baseline map[types.UID]bool
 
+	clock steeredClock
+
 	mu        sync.Mutex
 	operators []*Operator
 	pushed    map[string]map[string]string

@@ -111,7 +111,7 @@ func worlds(ctx context.Context, t *testing.T, e *Environment) {
 }
 
 func rights(ctx context.Context, t *testing.T, e *Environment) {
-	path, err := e.operatorKubeconfig()
+	path, err := e.operatorKubeconfig("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,10 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
 	"github.com/capstan-capi/capstan/e2e/cluster"
 )
 
@@ -30,6 +34,11 @@ type OperatorOptions struct {
 	// CacheDir keeps provider images from run to run; empty means the
 	// environment's own folder, the same for all of its operators.
 	CacheDir string
+	// SteeredClock lets Advance set the operator's clock.
+	SteeredClock bool
+	// Through is the URL of a proxy that has the operator's credentials, to use
+	// instead of the API server itself.
+	Through string
 	// Arguments are added after all others.
 	Arguments []string
 }
@@ -43,17 +52,25 @@ type Operator struct {
 	Log string
 
 	process *cluster.Process
+	clock   *steeredClock
 }
 
 // StartOperator starts an operator and does not wait for anything.
 func (e *Environment) StartOperator(o OperatorOptions) (*Operator, error) {
-	kubeconfig, err := e.operatorKubeconfig()
+	kubeconfig, err := e.operatorKubeconfig(o.Through)
 	if err != nil {
 		return nil, err
 	}
+	if o.SteeredClock {
+		offset, err := e.clock.file(e.Cluster.Dir())
+		if err != nil {
+			return nil, err
+		}
+		o.Arguments = append(slices.Clone(o.Arguments), "--clock-offset-file="+offset)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	operator := &Operator{Log: filepath.Join(e.Cluster.Dir(), fmt.Sprintf("operator-%d.log", len(e.operators)+1)), Started: time.Now()}
+	operator := &Operator{Log: filepath.Join(e.Cluster.Dir(), fmt.Sprintf("operator-%d.log", len(e.operators)+1)), Started: time.Now(), clock: &e.clock}
 	operator.process, err = e.Cluster.Spawn("the operator", operator.Log, e.command(kubeconfig, o)...)
 	if err != nil {
 		return nil, err
@@ -62,10 +79,33 @@ func (e *Environment) StartOperator(o OperatorOptions) (*Operator, error) {
 	return operator, nil
 }
 
-// operatorKubeconfig is the access of deploy's ServiceAccount, and no more.
-func (e *Environment) operatorKubeconfig() (string, error) {
-	user := fmt.Sprintf("system:serviceaccount:%s:%s", OperatorNamespace, ServiceAccount)
-	return e.Cluster.KubeconfigFor(user, "system:serviceaccounts", "system:serviceaccounts:"+OperatorNamespace)
+// The operator is deploy's ServiceAccount, and has its rights and no more.
+const (
+	operatorUser   = "system:serviceaccount:" + OperatorNamespace + ":" + ServiceAccount
+	operatorGroup  = "system:serviceaccounts"
+	operatorGroups = operatorGroup + ":" + OperatorNamespace
+)
+
+// OperatorConfig is the operator's access, for a proxy that stands before it.
+func (e *Environment) OperatorConfig() (*rest.Config, error) {
+	return e.Cluster.ConfigFor(operatorUser, operatorGroup, operatorGroups)
+}
+
+func (e *Environment) operatorKubeconfig(through string) (string, error) {
+	if through == "" {
+		return e.Cluster.KubeconfigFor(operatorUser, operatorGroup, operatorGroups)
+	}
+	const here = "proxy"
+	path := filepath.Join(e.Cluster.Dir(), "proxy.kubeconfig")
+	err := clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{here: {Server: through}},
+		Contexts:       map[string]*clientcmdapi.Context{here: {Cluster: here}},
+		CurrentContext: here,
+	}, path)
+	if err != nil {
+		return "", fmt.Errorf("writing the kubeconfig of the proxy: %w", err)
+	}
+	return path, nil
 }
 
 func (e *Environment) command(kubeconfig string, o OperatorOptions) []string {
