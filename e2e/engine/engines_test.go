@@ -1,0 +1,210 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+// retryAfter is how soon a pass that met an error or a collision is made again without a notification. The operator takes
+// longer; everything else has to come by notification.
+const retryAfter = 500 * time.Millisecond
+
+// running is an engine under test.
+type running struct {
+	*engine.Engine
+	world *world
+	agent string // by which the audit log knows it
+	stop  func() // ends it; a second call does nothing
+
+	mu       sync.Mutex
+	notified []time.Time
+	next     chan struct{} // closed by the next notification
+}
+
+// start makes an engine of the world's and runs it until the spec ends or stop is called. Changes of its configuration
+// come last.
+func (w *world) start(changes ...func(*engine.Config)) *running {
+	GinkgoHelper()
+	r, err := w.launch(changes...)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(r.stop)
+	return r
+}
+
+// launch is start for whoever is not a spec.
+func (w *world) launch(changes ...func(*engine.Config)) (*running, error) {
+	r := &running{world: w, agent: fmt.Sprintf("engine-%s%d", w.prefix, w.engines.Add(1)), next: make(chan struct{})}
+	cfg := engine.Config{REST: rest.CopyConfig(w.config), Namespace: w.namespace, Owner: w.owner, Notify: r.notify}
+	cfg.REST.UserAgent = r.agent
+	for _, change := range changes {
+		change(&cfg)
+	}
+	var err error
+	if r.Engine, err = engine.New(cfg); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = r.Run(ctx) // it never fails
+	}()
+	r.stop = func() {
+		cancel()
+		<-ended
+	}
+	return r, nil
+}
+
+func (r *running) notify() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.notified = append(r.notified, time.Now())
+	close(r.next)
+	r.next = make(chan struct{})
+}
+
+// notifications are the moments at which the engine asked to be looked at again.
+func (r *running) notifications() []time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]time.Time(nil), r.notified...)
+}
+
+// change is closed by the next notification.
+func (r *running) change() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.next
+}
+
+// drive makes passes until one is done, as the operator would: the first at once, then one at every notification, and
+// after those that say so also when the retry is due. What is not done comes back when the patience is over.
+func (r *running) drive(ctx context.Context, what string, pass func(context.Context) (again bool, err error)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		changed := r.change()
+		again, err := pass(ctx)
+		if err == nil {
+			return nil
+		}
+		var due <-chan time.Time
+		if again {
+			due = time.After(retryAfter)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: %w; in the end %w", what, ctx.Err(), err)
+		case <-changed:
+		case <-due:
+		}
+	}
+}
+
+// take applies a revision until a question about its report is answered with nil.
+func (r *running) take(ctx context.Context, rev *engine.Revision, question func(*engine.Report) error) (*engine.Report, error) {
+	var report *engine.Report
+	err := r.drive(ctx, "revision "+rev.Name, func(ctx context.Context) (bool, error) {
+		var failed error
+		report, failed = r.Apply(ctx, rev)
+		again := failed != nil || report.RetryAfter > 0 || len(report.Collisions()) > 0
+		return again, question(report)
+	})
+	return report, err
+}
+
+// complete is the question whether a revision is complete.
+func complete(report *engine.Report) error {
+	if report.Complete() {
+		return nil
+	}
+	return errors.New(report.String())
+}
+
+// until applies a revision until a question about its report is answered with nil, and returns that report.
+func (r *running) until(ctx context.Context, rev *engine.Revision, question func(*engine.Report) error) *engine.Report {
+	GinkgoHelper()
+	report, err := r.take(ctx, rev, question)
+	Expect(err).NotTo(HaveOccurred())
+	return report
+}
+
+// converge applies a revision until it is complete.
+func (r *running) converge(ctx context.Context, rev *engine.Revision) *engine.Report {
+	GinkgoHelper()
+	return r.until(ctx, rev, complete)
+}
+
+// apply makes one pass once everything is seen, and returns what it did; the pass itself may fail.
+func (r *running) apply(ctx context.Context, rev *engine.Revision) (*engine.Report, error) {
+	GinkgoHelper()
+	r.see(ctx, rev)
+	return r.Apply(ctx, rev)
+}
+
+// see waits until nothing about a revision is unknown any more, and says where it stands. Nothing is written.
+func (r *running) see(ctx context.Context, rev *engine.Revision) *engine.Report {
+	GinkgoHelper()
+	var report *engine.Report
+	Expect(r.drive(ctx, "seeing revision "+rev.Name, func(context.Context) (bool, error) {
+		if report = r.Look(rev); report.Unknown() {
+			return false, errors.New(report.Blocked())
+		}
+		return false, nil
+	})).To(Succeed())
+	return report
+}
+
+// prune removes what older revisions had, until nothing is left to do but what is retained.
+func (r *running) prune(ctx context.Context, keep *engine.Revision, consent string) *engine.PruneReport {
+	GinkgoHelper()
+	report, err := r.clear(ctx, keep, consent)
+	Expect(err).NotTo(HaveOccurred())
+	return report
+}
+
+// clear is prune for whoever is not a spec.
+func (r *running) clear(ctx context.Context, keep *engine.Revision, consent string) (*engine.PruneReport, error) {
+	var report *engine.PruneReport
+	err := r.drive(ctx, "pruning for revision "+keep.Name, func(ctx context.Context) (bool, error) {
+		var failed error
+		if report, failed = r.Prune(ctx, keep, consent); report.Complete() {
+			return false, nil
+		}
+		return failed != nil || report.RetryAfter > 0, errors.New(report.Blocked())
+	})
+	return report, err
+}
+
+// install takes a revision to its end: complete, everything older removed and forgotten.
+func (r *running) install(ctx context.Context, rev *engine.Revision) *engine.PruneReport {
+	GinkgoHelper()
+	report, err := r.finish(ctx, rev)
+	Expect(err).NotTo(HaveOccurred())
+	return report
+}
+
+// finish is install for whoever is not a spec.
+func (r *running) finish(ctx context.Context, rev *engine.Revision) (*engine.PruneReport, error) {
+	if _, err := r.take(ctx, rev, complete); err != nil {
+		return nil, err
+	}
+	report, err := r.clear(ctx, rev, "")
+	if err != nil {
+		return report, err
+	}
+	return report, r.drive(ctx, "forgetting what is older than "+rev.Name, func(ctx context.Context) (bool, error) {
+		err := r.Forget(ctx, rev, report)
+		return err != nil, err
+	})
+}
