@@ -2,19 +2,31 @@ package machine
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // Diagram renders the table as a Mermaid state diagram. current, when not
-// empty, is marked.
-func (t Table[F, E]) Diagram(current State) string {
+// empty, is marked, and so are the states and moves of the path that led there,
+// newest last, with numbers in its order.
+func (t Table[F, E]) Diagram(current State, path ...Transition) string {
+	steps, visited := map[string][]string{}, map[State]bool{}
+	for i, made := range path {
+		edge := string(made.From) + " " + string(made.Event)
+		steps[edge] = append(steps[edge], strconv.Itoa(i+1))
+		visited[made.From], visited[made.To] = true, true
+	}
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
 	fmt.Fprintf(&b, "    [*] --> %s\n", t.Start)
 	for _, row := range t.States {
 		for _, move := range t.Leaving(row.Name) {
-			fmt.Fprintf(&b, "    %s --> %s: %s\n", row.Name, move.To, edge(move))
+			label := edge(move)
+			if taken := steps[string(row.Name)+" "+string(move.On)]; taken != nil {
+				label = "(" + strings.Join(taken, ", ") + ") " + label
+			}
+			fmt.Fprintf(&b, "    %s --> %s: %s\n", row.Name, move.To, label)
 		}
 		if row.Final {
 			fmt.Fprintf(&b, "    %s --> [*]\n", row.Name)
@@ -23,6 +35,9 @@ func (t Table[F, E]) Diagram(current State) string {
 	b.WriteString("    classDef rest fill:#e8f3ec,stroke:#2e7d4f\n")
 	b.WriteString("    classDef working fill:#e9f0fa,stroke:#2f5f9e\n")
 	b.WriteString("    classDef current stroke-width:4px\n")
+	if len(path) > 0 {
+		b.WriteString("    classDef visited stroke-dasharray:5 3\n")
+	}
 	for _, row := range t.States {
 		class := "working"
 		if row.Rest || row.Final {
@@ -31,6 +46,8 @@ func (t Table[F, E]) Diagram(current State) string {
 		fmt.Fprintf(&b, "    class %s %s\n", row.Name, class)
 		if row.Name == current {
 			fmt.Fprintf(&b, "    class %s current\n", row.Name)
+		} else if visited[row.Name] {
+			fmt.Fprintf(&b, "    class %s visited\n", row.Name)
 		}
 	}
 	return b.String()
@@ -68,7 +85,7 @@ func (t Table[F, E]) Page() string {
 		if move.Do.Name != "" {
 			effect = fmt.Sprintf("**%s**: %s", move.Do.Name, move.Do.Doc)
 		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", move.On, strings.Join(from, ", "), move.To, when(move), effect, move.Doc)
+		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", move.On, strings.Join(from, ", "), move.To, move.When(), effect, move.Doc)
 	}
 
 	b.WriteString("\n## Questions the moves ask\n\nEach is answered Yes, No or Unknown from what was seen; Unknown never moves anything.\n\n| Guard | Meaning |\n|---|---|\n")
@@ -86,25 +103,26 @@ func (t Table[F, E]) Page() string {
 
 // edge is the label of an arrow: event, what it needs, what it does.
 func edge[F, E any](move Move[F, E]) string {
-	label := fmt.Sprintf("%s [%s]", move.On, when(move))
+	label := fmt.Sprintf("%s [%s]", move.On, move.When())
 	if move.Do.Name != "" {
 		label += " / " + move.Do.Name
 	}
 	return label
 }
 
-func when[F, E any](move Move[F, E]) string {
+// When says in a few words when the move is made: its guard or its deadline.
+func (m Move[F, E]) When() string {
 	switch {
-	case move.Stalled > 0:
-		return "after " + short(move.Stalled) + " without progress"
-	case move.Failing > 0:
-		return "failing for " + short(move.Failing) + " or for good"
+	case m.Stalled > 0:
+		return "after " + short(m.Stalled) + " without progress"
+	case m.Failing > 0:
+		return "failing for " + short(m.Failing) + " or for good"
 	}
-	text := move.If.Name
-	if move.For > 0 {
-		text += ", for " + short(move.For)
+	text := m.If.Name
+	if m.For > 0 {
+		text += ", for " + short(m.For)
 	}
-	if move.Urgent {
+	if m.Urgent {
 		text = "urgent, " + text
 	}
 	return text

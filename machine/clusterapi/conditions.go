@@ -120,9 +120,9 @@ func upgradeable(r machine.Record, f guards.Facts) phases.Condition {
 	case r.State == MaxRevisions:
 		no.Message = message(r, f)
 	case len(f.Applied.Collisions) > 0:
-		no.Reason, no.Message = EphemeralError, clip("objects of other owners are in the way: "+strings.Join(f.Applied.Collisions, "; "))
+		no.Reason, no.Message = EphemeralError, clip("objects of other owners are in the way: "+strings.Join(guards.Texts(f.Applied.Collisions), "; "))
 	case len(f.Retained) > 0:
-		no.Reason, no.Message = WaitingOnExternal, clip("kept for the data in them: "+strings.Join(f.Retained, "; "))
+		no.Reason, no.Message = WaitingOnExternal, clip("kept for the data in them: "+strings.Join(guards.Texts(f.Retained), "; "))
 	default:
 		return phases.Condition{Type: no.Type, Is: true, Reason: AsExpected}
 	}

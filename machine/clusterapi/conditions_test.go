@@ -104,7 +104,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"a foreign object in the way": {
 			machine.Record{State: table.Applying, Failure: ephemeral},
-			guards.Facts{CurrentNumber: 1, Applied: guards.Applied{Collisions: []string{"ConfigMap a/b exists"}}},
+			guards.Facts{CurrentNumber: 1, Applied: guards.Applied{Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "somebody"}}}},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True EphemeralError
@@ -124,7 +124,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"installed, with objects kept for their data": {
 			machine.Record{State: table.Installed},
-			guards.Facts{CurrentNumber: 1, Retained: []string{"a CRD (holds 2 instances)"}},
+			guards.Facts{CurrentNumber: 1, Retained: []guards.Retained{{Object: "a CRD", Why: "holds 2 instances"}}},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False AsExpected
