@@ -2,6 +2,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -11,11 +12,22 @@ import (
 )
 
 func main() {
-	if err := root().ExecuteContext(ctrl.SetupSignalHandler()); err != nil {
+	err := root().ExecuteContext(ctrl.SetupSignalHandler())
+	var code exit
+	switch {
+	case err == nil:
+	case errors.As(err, &code):
+		os.Exit(int(code))
+	default:
 		fmt.Fprintln(os.Stderr, "capstan:", err)
 		os.Exit(1)
 	}
 }
+
+// exit is an exit code that is an answer and needs no message; 0 is success.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 func root() *cobra.Command {
 	cmd := &cobra.Command{
@@ -25,7 +37,10 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(operatorCommand(), renderCommand(), lintCommand(), diagramCommand())
+	cmd.AddCommand(
+		operatorCommand(), statusCommand(), explainCommand(), diagramCommand(),
+		renderCommand(), lintCommand(),
+	)
 	return cmd
 }
 

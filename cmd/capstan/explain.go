@@ -1,0 +1,50 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+)
+
+func explainCommand() *cobra.Command {
+	var access inspect.Access
+	var output string
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Explains where in the state machine a cluster is, and how it can get out of there",
+		Long: `Explains where in the state machine a cluster is and what that means, by which moves it came
+there, and for each move that can leave: what it asks, what the answer is now and why, and at which
+moment time alone will make it.
+
+It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the right to get these two.`,
+		Example: `  capstan explain
+  capstan explain -o json | jq '.moves[] | select(.answer != "Yes")'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := textOrJSON(output); err != nil {
+				return err
+			}
+			reader, err := access.Reader()
+			if err != nil {
+				return err
+			}
+			view, err := reader.Look(cmd.Context())
+			if err != nil {
+				return err
+			}
+			explanation, err := view.Explain()
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				return printJSON(cmd.OutOrStdout(), explanation)
+			}
+			return explanation.Write(cmd.OutOrStdout(), time.Now())
+		},
+	}
+	access.Flags(cmd.Flags())
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "what to print: `text` or json")
+	return cmd
+}

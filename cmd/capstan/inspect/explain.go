@@ -1,0 +1,158 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+)
+
+// Explanation is what `capstan explain -o json` prints; its shape is a promise.
+type Explanation struct {
+	State   machine.State `json:"state"`
+	Meaning string        `json:"meaning"`
+	// Work is what is done on every pass, empty for nothing.
+	Work        string               `json:"work,omitempty"`
+	Since       time.Time            `json:"since"`
+	Waits       string               `json:"waits,omitempty"`
+	Failure     *machine.Failure     `json:"failure,omitempty"`
+	Transitions []machine.Transition `json:"transitions"`
+	Moves       []Way                `json:"moves"`
+}
+
+// Way is a move that can leave the present state.
+type Way struct {
+	Event   machine.Event `json:"event"`
+	To      machine.State `json:"to"`
+	When    string        `json:"when"`
+	Meaning string        `json:"meaning"`
+	Effect  string        `json:"effect,omitempty"`
+	// Answer is what the guard says now; nil if the operator has not told.
+	Answer *machine.Truth `json:"answer,omitempty"`
+	Why    string         `json:"why,omitempty"`
+	// At is the moment at which time alone makes the move.
+	At        time.Time  `json:"at,omitzero"`
+	Questions []Question `json:"questions"`
+}
+
+// Question is one that a move asks of what was seen.
+type Question struct {
+	Guard   string `json:"guard"`
+	Meaning string `json:"meaning"`
+}
+
+// Explain tells where in the machine a cluster is. Without a record that can be
+// read there is nothing to explain, which is an error.
+func (v View) Explain() (Explanation, error) {
+	if v.Record.State == "" {
+		return Explanation{}, &Error{What: v.Problem}
+	}
+	row, _ := table.Table.State(v.Record.State)
+	e := Explanation{
+		State: row.Name, Meaning: row.Doc, Since: v.Record.Since, Waits: cmp.Or(v.Detail.Waits, v.Record.Reason),
+		Failure: v.Record.Failure, Transitions: list(v.Record.Transitions), Moves: []Way{},
+	}
+	if row.Work.Name != "" {
+		e.Work = row.Work.Name + " " + row.Work.Doc
+	}
+	for _, move := range table.Table.Leaving(row.Name) {
+		e.Moves = append(e.Moves, v.way(move))
+	}
+	return e, nil
+}
+
+func (v View) way(move machine.Move[guards.Facts, *phases.Pass]) Way {
+	way := Way{Event: move.On, To: move.To, When: move.When(), Meaning: move.Doc, Questions: []Question{}}
+	if move.Do.Name != "" {
+		way.Effect = move.Do.Name + " " + move.Do.Doc
+	}
+	for _, atom := range move.If.Atoms() {
+		way.Questions = append(way.Questions, Question{Guard: atom.Name, Meaning: atom.Doc})
+	}
+	if i := slices.IndexFunc(v.Detail.Moves, func(l machine.Leave) bool { return l.Event == move.On && l.To == move.To }); i >= 0 {
+		told := v.Detail.Moves[i]
+		way.Answer, way.Why, way.At = &told.Answer, told.Why, told.At
+	}
+	if d := v.Record.Deadline; d != nil && d.On == move.On {
+		way.At = d.At
+	}
+	return way
+}
+
+// shownTransitions is how many of the last transitions are told to people; the JSON has all.
+const shownTransitions = 10
+
+// Write prints an explanation for people.
+func (e Explanation) Write(out io.Writer, now time.Time) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "This cluster is in %s since %s (%s).\n", e.State, machine.Moment(e.Since), lasted(now.Sub(e.Since)))
+	fmt.Fprintf(&b, "  %s\n", e.Meaning)
+	if e.Work != "" {
+		fmt.Fprintf(&b, "  On every pass %s\n", e.Work)
+	}
+	if e.Waits != "" {
+		fmt.Fprintf(&b, "  It waits: %s\n", e.Waits)
+	}
+	if e.Failure != nil {
+		fmt.Fprintf(&b, "  Its work fails since %s (%s): %s\n", machine.Moment(e.Failure.Since), lasted(now.Sub(e.Failure.Since)), e.Failure.Message)
+	}
+	e.past(&b)
+	b.WriteString("\nWhat can happen next\n")
+	for _, way := range e.Moves {
+		way.write(&b, now)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (e Explanation) past(b *strings.Builder) {
+	b.WriteString("\nHow it came here\n")
+	if len(e.Transitions) == 0 {
+		b.WriteString("  no move is remembered: it began here\n")
+		return
+	}
+	shown := e.Transitions[max(0, len(e.Transitions)-shownTransitions):]
+	if left := len(e.Transitions) - len(shown); left > 0 {
+		fmt.Fprintf(b, "  … %d more before, see -o json\n", left)
+	}
+	for _, t := range shown {
+		fmt.Fprintf(b, "  %s  %s --%s--> %s after %s\n", machine.Moment(t.At), t.From, t.Event, t.To, lasted(time.Duration(t.Seconds*float64(time.Second))))
+		if t.Cause != "" {
+			fmt.Fprintf(b, "      because %s\n", t.Cause)
+		}
+	}
+}
+
+func (w Way) write(b *strings.Builder, now time.Time) {
+	fmt.Fprintf(b, "  %s leads to %s: %s\n", w.Event, w.To, w.Meaning)
+	fmt.Fprintf(b, "      when  %s\n", w.When)
+	for _, q := range w.Questions {
+		fmt.Fprintf(b, "            %s: %s\n", q.Guard, q.Meaning)
+	}
+	if w.Effect != "" {
+		fmt.Fprintf(b, "      then  %s\n", w.Effect)
+	}
+	fmt.Fprintf(b, "      now   %s\n", w.now(now))
+}
+
+// now is what the guard says at present.
+func (w Way) now(now time.Time) string {
+	said := "not told by this operator"
+	if w.Answer != nil {
+		said = w.Answer.String()
+	}
+	if w.Why != "" {
+		said += ": " + w.Why
+	}
+	if !w.At.IsZero() {
+		said += fmt.Sprintf("; by itself %s, at %s", until(w.At.Sub(now)), machine.Moment(w.At))
+	}
+	return said
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+)
+
+// lookEvery is how often --watch looks.
+const lookEvery = time.Second
+
+type statusFlags struct {
+	inspect.Access
+	watch    bool
+	output   string
+	exitCode bool
+}
+
+func statusCommand() *cobra.Command {
+	f := &statusFlags{}
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Tells what state a cluster's Cluster API is in, and what it waits for",
+		Long: `Tells what state a cluster's Cluster API is in and since when, what it waits for and until when,
+how far each wave of each revision is, and what needs a look: objects of others in the way, updates
+that are refused or contested, objects kept for the data in them, and the conditions.
+
+It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the right to get these two.
+With --watch it looks every second and draws over what it drew before; into a file or a pipe it prints
+a line whenever something has changed. Ctrl-c ends it.
+
+Exit codes: 0 if the cluster could be read, 1 if not. With --exit-code: 0 if the state is Installed,
+1 if the cluster could not be read, 2 while the machine is on its way (WaitingOnInfra, Planning,
+Applying, Pruning) or has not reported, 3 if somebody has to look (Degraded, MaxRevisions).`,
+		Example: `  capstan status
+  capstan status --watch
+  capstan status -o json | jq .waits
+  capstan status --exit-code --context prod && echo installed`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	f.Flags(flags)
+	flags.BoolVarP(&f.watch, "watch", "w", false, "go on looking, every second")
+	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json (with --watch a line of JSON for each change)")
+	flags.BoolVar(&f.exitCode, "exit-code", false, "say the state in the exit code, see above")
+	return cmd
+}
+
+func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
+	if err := textOrJSON(f.output); err != nil {
+		return err
+	}
+	reader, err := f.Reader()
+	if err != nil {
+		return err
+	}
+	if f.watch {
+		return f.follow(ctx, reader, out)
+	}
+	view, err := reader.Look(ctx)
+	if err != nil {
+		return err
+	}
+	status := view.Status()
+	if f.output == "json" {
+		err = printJSON(out, status)
+	} else {
+		err = status.Write(out, time.Now())
+	}
+	if err != nil || !f.exitCode {
+		return err
+	}
+	return exit(status.Code())
+}
+
+func (f *statusFlags) follow(ctx context.Context, reader *inspect.Reader, out io.Writer) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	follow := inspect.Follow{Look: reader.Look, Now: time.Now, Tick: ticker.C, Show: &inspect.Lines{Out: out, JSON: f.output == "json"}}
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && f.output == "text" {
+		follow.Show = &inspect.Screen{Out: out, Size: func() (int, int) {
+			columns, rows, err := term.GetSize(int(file.Fd()))
+			if err != nil {
+				return 80, 24
+			}
+			return columns, rows
+		}}
+		fmt.Fprint(out, "\x1b[2J")
+		defer fmt.Fprintln(out)
+	}
+	return follow.Run(ctx)
+}
+
+// textOrJSON checks a flag --output.
+func textOrJSON(output string) error {
+	if output != "text" && output != "json" {
+		return fmt.Errorf("--output %q is neither text nor json", output)
+	}
+	return nil
+}
