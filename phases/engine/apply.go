@@ -89,6 +89,7 @@ type job struct {
 	ask      bool // the watches cannot be trusted on it: read it first
 	force    bool // the API server reported a conflict of managers
 	verdict  verdict
+	fused    string // resourceVersion of the CRD that was found to lose nothing in this pass
 }
 
 // todo are the objects that are not right, or that could not be seen the last time.
@@ -109,7 +110,8 @@ func (r *run) todo(targets []*target) []*job {
 			continue
 		}
 		v := r.e.conclude(r.p, t, s)
-		if ask := s.object == nil && t.obstacle != nil; ask || v.writes() {
+		ask := s.object == nil && t.obstacle != nil || v.action == Refused && t.refusal.due(r.e.cfg.Clock.Now())
+		if ask || v.writes() {
 			jobs = append(jobs, &job{t: t, resource: s.resource, actual: s.object, ask: ask, verdict: v})
 		}
 	}

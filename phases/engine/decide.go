@@ -22,6 +22,7 @@ const (
 	Idle        Action = "Idle"        // is right, nothing was sent
 	Progressed  Action = "Progressed"  // belongs to a newer revision, left alone
 	Collision   Action = "Collision"   // exists and is not ours, left alone
+	Refused     Action = "Refused"     // an update of a CRD by which instances would lose data, not sent
 	Terminating Action = "Terminating" // is being deleted, created again once it is gone
 	Failed      Action = "Failed"      // the API server refused, or could not be asked
 	Pending     Action = "Pending"     // its turn has not come, or what it needs is not there yet

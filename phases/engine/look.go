@@ -94,12 +94,12 @@ func (e *Engine) conclude(p *plan, t *target, s sight) verdict {
 		return *t.obstacle
 	}
 	if t.verdict != nil && t.verdict.actual == s.object {
-		return *t.verdict
+		return t.refusal.over(*t.verdict)
 	}
 	v := decide(t, s.object, p.rev.Number, e.cfg.Owner)
 	if v.writes() && v.why == t.settled {
 		v.action, v.why = Idle, "left as it is, because writing it did not help: "+v.why
 	}
 	t.verdict = &v
-	return v
+	return t.refusal.over(v)
 }

@@ -36,6 +36,7 @@ type target struct {
 
 	verdict  *verdict // for the actual object it was concluded from
 	obstacle *verdict // a collision with an object that the watches cannot see
+	refusal  *refusal // of an update of a CRD, nil when none was refused
 	err      error    // of the last write that was tried, nil after one that worked
 	settled  string   // the difference that remained after a write: the server keeps it, so it is not fought
 }

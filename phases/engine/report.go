@@ -136,10 +136,16 @@ func (r *Report) Progress() string {
 }
 
 // Collisions are the objects that exist and belong to somebody else.
-func (r *Report) Collisions() []*Object {
+func (r *Report) Collisions() []*Object { return r.those(Collision) }
+
+// Refused are the CRDs that are not updated, because instances would lose data; Why names them. They are looked at again
+// when the CRD changes, and otherwise no sooner than after 30 seconds.
+func (r *Report) Refused() []*Object { return r.those(Refused) }
+
+func (r *Report) those(action Action) []*Object {
 	var out []*Object
 	for o := range r.Objects {
-		if o.Action == Collision {
+		if o.Action == action {
 			out = append(out, o)
 		}
 	}
@@ -220,7 +226,7 @@ func severity(o *Object) int {
 	switch {
 	case errors.As(o.Err, &final) && final.Terminal():
 		return 0
-	case o.Action == Collision:
+	case o.Action == Collision, o.Action == Refused:
 		return 1
 	case o.Err != nil:
 		return 2

@@ -37,6 +37,9 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 		if !j.verdict.writes() {
 			return nil
 		}
+		if refused, err := r.fuse(ctx, j); refused || err != nil {
+			return err
+		}
 		var result *unstructured.Unstructured
 		if result, err = r.send(ctx, j, dry); err == nil {
 			if dry {

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// refusalHolds is how long a refused update is left alone while its CRD does not change.
+	refusalHolds = 30 * time.Second
+	// instancePage bounds how many custom resources are held at a time.
+	instancePage = 200
+	// namedAtMost is how many instances or fields a refusal names.
+	namedAtMost = 3
+)
+
+// refusal is an update of a CRD that was not sent.
+type refusal struct {
+	why     string
+	version string // resourceVersion of the CRD that it was concluded from
+	at      time.Time
+}
+
+// over puts a refusal in the place of the write that it refused, for as long as the CRD is the one that it is about.
+func (f *refusal) over(v verdict) verdict {
+	if f != nil && v.writes() && v.actual != nil && v.actual.GetResourceVersion() == f.version {
+		v.action, v.why = Refused, f.why
+	}
+	return v
+}
+
+// due says that it is time to ask again: the instances may have changed, and nothing tells of that.
+func (f *refusal) due(now time.Time) bool { return f == nil || now.Sub(f.at) >= refusalHolds }
+
+// fuse asks whether the update that a job is about to make is refused, and remembers the answer.
+func (r *run) fuse(ctx context.Context, j *job) (bool, error) {
+	if !j.t.key.isCRD() || j.actual == nil || j.fused == j.actual.GetResourceVersion() {
+		return false, nil
+	}
+	why, err := r.e.fuse(ctx, j.actual, j.t.payload)
+	if err != nil {
+		return false, err
+	}
+	r.p.mu.Lock()
+	defer r.p.mu.Unlock()
+	if why == "" {
+		j.fused, j.t.refusal = j.actual.GetResourceVersion(), nil
+		return false, nil
+	}
+	j.verdict.action, j.verdict.why = Refused, why
+	j.t.refusal = &refusal{why: why, version: j.actual.GetResourceVersion(), at: r.e.cfg.Clock.Now()}
+	return true, nil
+}
+
+// fuse says why an existing CRD must not be replaced by the wanted one, empty if it may be. It costs no request unless
+// something would be taken away. A conversion webhook is no reason, also while nobody serves it yet: a request that
+// needs it fails until then, whereas without it the fields that only one of the versions has would be lost unnoticed.
+func (e *Engine) fuse(ctx context.Context, actual, wanted *unstructured.Unstructured) (string, error) {
+	n := narrowingOf(actual, wanted)
+	if n.none() {
+		return "", nil
+	}
+	if len(n.stored) > 0 {
+		users, err := e.users(ctx, actual, narrowedVersion{version: readable(actual)}, everything)
+		if err != nil {
+			return "", err
+		}
+		gone := shortened(n.stored)
+		return fmt.Sprintf("would drop version %s, which status.storedVersions names (%s): store them in a version that stays, take %s off status.storedVersions, or keep it in the provider's manifest",
+			gone, users, gone), nil
+	}
+	if len(n.served) > 0 {
+		users, err := e.users(ctx, actual, narrowedVersion{version: n.served[0]}, everything)
+		if err != nil || users.count > 0 {
+			return fmt.Sprintf("would serve none of the versions %s any more, and %s can be read in no other: keep one of them served in the provider's manifest until they are moved",
+				shortened(n.served), users), err
+		}
+	}
+	for _, version := range n.schemas {
+		users, err := e.users(ctx, actual, version, version.hits)
+		if err != nil || users.count > 0 {
+			return fmt.Sprintf("would take %s of version %s from %s: remove that from them, or keep it in the provider's manifest",
+				shortened(users.fields), version.version, users), err
+		}
+	}
+	return "", nil
+}
+
+// users are the instances of a CRD that an update would hurt.
+type users struct {
+	count  int
+	first  []string // names of some
+	fields []string // what they use, each once
+}
+
+func (u users) String() string {
+	text := fmt.Sprintf("%d instances", u.count)
+	if u.count == 1 {
+		text = "1 instance"
+	}
+	if u.count > 0 {
+		text += " (" + strings.Join(u.first, ", ")
+		if u.count > len(u.first) {
+			text += ", …"
+		}
+		text += ")"
+	}
+	return text
+}
+
+// everything is what an instance loses that loses all.
+func everything(*unstructured.Unstructured) []string { return []string{"all"} }
+
+// users reads all instances in one version, a page at a time, and notes those that something is taken from. An answer
+// that does not come is an error: whether there is data must be known for sure.
+func (e *Engine) users(ctx context.Context, crd *unstructured.Unstructured, in narrowedVersion, hits func(*unstructured.Unstructured) []string) (users, error) {
+	var found users
+	if in.version == "" {
+		return found, nil
+	}
+	client := e.dynamic.Resource(instancesOf(crd, in.version))
+	for page := ""; ; {
+		list, err := client.List(ctx, metav1.ListOptions{Limit: instancePage, Continue: page})
+		if err != nil {
+			return found, fmt.Errorf("looking whether instances of %s lose anything: %w", crd.GetName(), err)
+		}
+		for i := range list.Items {
+			found.note(&list.Items[i], hits(&list.Items[i]))
+		}
+		if page = list.GetContinue(); page == "" {
+			return found, nil
+		}
+	}
+}
+
+func (u *users) note(obj *unstructured.Unstructured, lost []string) {
+	if len(lost) == 0 {
+		return
+	}
+	u.count++
+	if len(u.first) < namedAtMost {
+		u.first = append(u.first, strings.TrimPrefix(types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()}.String(), "/"))
+	}
+	for _, field := range lost {
+		if !slices.Contains(u.fields, field) {
+			u.fields = append(u.fields, field)
+		}
+	}
+}
+
+// shortened names the first of many.
+func shortened(names []string) string {
+	if more := len(names) - namedAtMost; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:namedAtMost], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// instancesOf is the resource of a CRD's instances.
+func instancesOf(crd *unstructured.Unstructured, version string) schema.GroupVersionResource {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
+	return schema.GroupVersionResource{Group: group, Version: version, Resource: plural}
+}
+
+// servedVersions are the versions in which instances can be read, the stored one first.
+func servedVersions(crd *unstructured.Unstructured) []string {
+	var names []string
+	for _, version := range versionsOf(crd) {
+		switch {
+		case version["served"] != true:
+		case version["storage"] == true:
+			names = slices.Insert(names, 0, text(version["name"]))
+		default:
+			names = append(names, text(version["name"]))
+		}
+	}
+	return names
+}
+
+func readable(crd *unstructured.Unstructured) string {
+	if served := servedVersions(crd); len(served) > 0 {
+		return served[0]
+	}
+	return ""
+}
