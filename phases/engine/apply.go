@@ -110,7 +110,7 @@ func (r *run) todo(targets []*target) []*job {
 			continue
 		}
 		v := r.e.conclude(r.p, t, s)
-		ask := s.object == nil && t.obstacle != nil || v.action == Refused && t.refusal.due(r.e.cfg.Clock.Now())
+		ask := s.object == nil && t.obstacle != nil || v.action == Refused && t.refusal.due(versionOf(s.object), r.e.cfg.Clock.Now())
 		if ask || v.writes() {
 			jobs = append(jobs, &job{t: t, resource: s.resource, actual: s.object, ask: ask, verdict: v})
 		}

@@ -30,22 +30,25 @@ type refusal struct {
 }
 
 // over puts a refusal in the place of the write that it refused, for as long as the CRD is the one that it is about.
-func (f *refusal) over(v verdict) verdict {
-	if f != nil && v.writes() && v.actual != nil && v.actual.GetResourceVersion() == f.version {
+func (f *refusal) over(v verdict, version string) verdict {
+	if f != nil && v.writes() && f.version == version {
 		v.action, v.why = Refused, f.why
 	}
 	return v
 }
 
-// due says that it is time to ask again: the instances may have changed, and nothing tells of that.
-func (f *refusal) due(now time.Time) bool { return f == nil || now.Sub(f.at) >= refusalHolds }
+// due says that it is time to ask: the CRD is not the one that was refused, or the instances may have changed, of which
+// nothing tells.
+func (f *refusal) due(version string, now time.Time) bool {
+	return f == nil || f.version != version || now.Sub(f.at) >= refusalHolds
+}
 
 // fuse asks whether the update that a job is about to make is refused, and remembers the answer.
-func (r *run) fuse(ctx context.Context, j *job) (bool, error) {
+func (r *run) fuse(ctx context.Context, j *job, wanted *unstructured.Unstructured) (bool, error) {
 	if !j.t.key.isCRD() || j.actual == nil || j.fused == j.actual.GetResourceVersion() {
 		return false, nil
 	}
-	why, err := r.e.fuse(ctx, j.actual, j.t.payload)
+	why, err := r.e.fuse(ctx, j.actual, wanted)
 	if err != nil {
 		return false, err
 	}

@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
 
 // Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
 // next to nothing while nothing changed. Before everything was seen once the report is Unknown.
@@ -59,6 +63,13 @@ func (e *Engine) newestName() string {
 	return e.newest.Name
 }
 
+func versionOf(obj *unstructured.Unstructured) string {
+	if obj == nil {
+		return ""
+	}
+	return obj.GetResourceVersion()
+}
+
 // lookAt says where one object stands.
 func (e *Engine) lookAt(p *plan, t *target) *Object {
 	o := &Object{Key: t.key, Component: t.component, Wave: p.waves[t.wave].number}
@@ -94,12 +105,12 @@ func (e *Engine) conclude(p *plan, t *target, s sight) verdict {
 		return *t.obstacle
 	}
 	if t.verdict != nil && t.verdict.actual == s.object {
-		return t.refusal.over(*t.verdict)
+		return t.refusal.over(*t.verdict, versionOf(s.object))
 	}
 	v := decide(t, s.object, p.rev.Number, e.cfg.Owner)
 	if v.writes() && v.why == t.settled {
 		v.action, v.why = Idle, "left as it is, because writing it did not help: "+v.why
 	}
 	t.verdict = &v
-	return t.refusal.over(v)
+	return t.refusal.over(v, versionOf(s.object))
 }

@@ -209,7 +209,9 @@ func TestNarrowingOf(t *testing.T) {
 		{"a stored version dropped", only("v2"), "stored v1"},
 		{"all served versions dropped", versions(func(v map[string]any) { v["served"] = false }), "served v1 v2"},
 		{"one served version dropped", versions(func(v map[string]any) { v["served"] = v["name"] == "v1" }), ""},
-		{"a field dropped", versions(func(v map[string]any) { unstructured.RemoveNestedField(v, "schema", "openAPIV3Schema", "properties", "b") }), "v2: .b"},
+		{"a field dropped", versions(func(v map[string]any) {
+			unstructured.RemoveNestedField(v, "schema", "openAPIV3Schema", "properties", "b")
+		}), "v2: .b"},
 		{"stored in a version with fewer fields", versions(func(v map[string]any) { v["storage"] = v["name"] == "v1" }), "v2: .b"},
 		{"a webhook converts to the version with fewer fields", func(u *unstructured.Unstructured) {
 			versions(func(v map[string]any) { v["storage"] = v["name"] == "v1" })(u)

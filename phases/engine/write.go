@@ -37,7 +37,7 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 		if !j.verdict.writes() {
 			return nil
 		}
-		if refused, err := r.fuse(ctx, j); refused || err != nil {
+		if refused, err := r.fuse(ctx, j, j.t.payload); refused || err != nil {
 			return err
 		}
 		var result *unstructured.Unstructured
