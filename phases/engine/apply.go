@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,8 +32,10 @@ func (e *Engine) pass(ctx context.Context, rev *Revision, gated bool) (*Report, 
 	if r.fault != nil || r.wait != "" {
 		return r, r.fault
 	}
-	if r.fault = e.record(ctx, p); r.fault != nil {
-		return r, r.fault
+	if err := e.record(ctx, p); err != nil {
+		failed := *r
+		failed.fault = err
+		return &failed, err
 	}
 	run := &run{e: e, p: p, wrote: map[Key]verdict{}}
 	reached := reachedWave(r)
@@ -43,18 +46,12 @@ func (e *Engine) pass(ctx context.Context, rev *Revision, gated bool) (*Report, 
 		}
 		if todo := run.todo(p.waves[i].targets); len(todo) > 0 {
 			run.write(ctx, todo, gated)
+			r = e.lookPlan(p)
 		}
-		open = open && e.lookPlan(p).Waves[i].Complete()
+		open = open && r.Waves[i].Complete()
 	}
-	r = e.lookPlan(p)
-	run.tell(r)
+	r = run.tell(r)
 	return r, r.Err()
-}
-
-func (e *Engine) lookPlan(p *plan) *Report {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return e.look(p)
 }
 
 // reachedWave is the index of the last wave of which any object carries the revision's number, -1 if there is none.
@@ -85,34 +82,34 @@ type run struct {
 type job struct {
 	t        *target
 	resource resource
-	actual   *unstructured.Unstructured
-	ask      bool // the watches cannot be trusted on it: read it first
-	force    bool // the API server reported a conflict of managers
+	seen     *observed
+	actual   *unstructured.Unstructured // only while the job is worked on
+	ask      bool                       // the watches cannot be trusted on it: read it first
+	again    string                     // why it had to be deleted first; empty if it had not
+	force    bool                       // the API server reported a conflict of managers
 	verdict  verdict
 	fused    string // resourceVersion of the CRD that was found to lose nothing in this pass
 }
 
+// rest drops the tree until the job is taken up again.
+func (j *job) rest() {
+	switch {
+	case j.actual == nil:
+		j.seen = nil
+	case j.seen == nil || j.seen.ResourceVersion != j.actual.GetResourceVersion():
+		j.seen = observedFrom(j.actual)
+	}
+	j.actual, j.ask = nil, false
+}
+
 // todo are the objects that are not right, or that could not be seen the last time.
 func (r *run) todo(targets []*target) []*job {
-	r.e.mu.Lock()
-	older := r.e.newest != nil && r.e.newest.Number > r.p.rev.Number
-	unmanaged := r.e.unmanaged()
-	r.e.mu.Unlock()
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
 	var jobs []*job
 	for _, t := range targets {
-		if older && t.key.isCRD() && unmanaged[t.key.Name] {
-			continue
-		}
-		s := r.e.see(t.key)
-		if s.blind != "" {
-			continue
-		}
-		v := r.e.conclude(r.p, t, s)
-		ask := s.object == nil && t.obstacle != nil || v.action == Refused && t.refusal.due(versionOf(s.object), r.e.cfg.Clock.Now())
-		if ask || v.writes() {
-			jobs = append(jobs, &job{t: t, resource: s.resource, actual: s.object, ask: ask, verdict: v})
+		if c := t.concluded; t.sight.blind == "" && c != nil && (t.sight.ask || c.writes() && !t.withheld && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())) {
+			jobs = append(jobs, &job{t: t, resource: t.sight.resource, seen: c.from, ask: t.sight.ask, verdict: c.verdict})
 		}
 	}
 	return jobs
@@ -141,6 +138,9 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 	var mu sync.Mutex
 	r.each(jobs, func(j *job) {
 		err := r.attempt(ctx, j, true)
+		if err == nil && j.verdict.writes() {
+			j.rest()
+		}
 		mu.Lock()
 		errs[j] = err
 		mu.Unlock()
@@ -188,12 +188,25 @@ func (r *run) held() bool {
 	return r.wait > 0
 }
 
-// tell puts what this pass did into its report.
-func (r *run) tell(report *Report) {
-	report.RetryAfter = r.wait
-	for o := range report.Objects {
-		if v, wrote := r.wrote[o.Key]; wrote && o.Action == Idle {
-			o.Action, o.Why = v.action, v.why
-		}
+// tell gives back a report that says what this pass did.
+func (r *run) tell(report *Report) *Report {
+	if len(r.wrote) == 0 && r.wait == 0 {
+		return report
 	}
+	told := *report
+	told.RetryAfter = r.wait
+	told.Waves = make([]*Wave, len(report.Waves))
+	for i, w := range report.Waves {
+		wave := *w
+		wave.Objects = slices.Clone(w.Objects)
+		for at, o := range wave.Objects {
+			if v, wrote := r.wrote[o.Key]; wrote && o.Action == Idle {
+				did := *o
+				did.Action, did.Why = v.action, v.why
+				wave.Objects[at] = &did
+			}
+		}
+		told.Waves[i] = &wave
+	}
+	return &told
 }

@@ -19,13 +19,13 @@ const (
 	onlyExtra  = `{"f:data":{"f:x":{}}}`
 )
 
-func settings() *target {
+func settings() desired {
 	obj := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"name": "settings", "namespace": "n"},
 		"data":     map[string]any{"a": "1"},
 	}}
-	return planOf(revisionOf(testNumber, obj), testOwner).targets[0]
+	return planOf(revisionOf(testNumber, obj), testOwner).targets[0].desired()
 }
 
 // change is one thing that is different from the object as we applied it.
@@ -158,12 +158,14 @@ func TestDecide(t *testing.T) {
 	for _, row := range decisions() {
 		t.Run(row.name, func(t *testing.T) {
 			target := settings()
-			target.adopt = row.adopt
+			if row.adopt {
+				target.collision = ifNoController
+			}
 			var before *unstructured.Unstructured
 			if row.actual != nil {
 				before = row.actual.DeepCopy()
 			}
-			v := decide(target, row.actual, testNumber, testOwner)
+			v := decide(target, row.actual, testNumber, claimant{owner: testOwner})
 			if v.action != row.action || v.force != row.force || !strings.Contains(v.why, row.says) {
 				t.Errorf("got %s (force %t): %s; want %s (force %t): %s", v.action, v.force, v.why, row.action, row.force, row.says)
 			}
@@ -185,7 +187,7 @@ func equalObjects(a, b *unstructured.Unstructured) bool {
 
 func TestDecide_a_stale_creation_entry_is_folded_before_the_apply_that_follows(t *testing.T) {
 	actual := object(annotated(RevisionAnnotation, "6"), entryOf(FieldManager, "Update", onlyExtra), data("x", "dropped"))
-	v := decide(settings(), actual, testNumber, testOwner)
+	v := decide(settings(), actual, testNumber, claimant{owner: testOwner})
 	if v.action != Updated || !v.fold || v.carries {
 		t.Fatalf("%s (fold %t): %s", v.action, v.fold, v.why)
 	}

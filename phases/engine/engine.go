@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -26,13 +27,16 @@ const (
 
 // Config is what an engine works with. REST, Namespace and Owner are required.
 type Config struct {
-	REST        *rest.Config // its user agent and limits are the caller's
-	Namespace   string       // of the inventories
-	Owner       string       // identity of this installation, written on every object
-	Concurrency int          // writes at the same time, 8 if not set
-	Notify      func()       // something that matters changed: look again. It must not block
-	Clock       clock.Clock
-	Log         logr.Logger
+	REST      *rest.Config // its user agent and limits are the caller's
+	Namespace string       // of the inventories
+	Owner     string       // identity of this installation, written on every object
+	// LegacyManagers are field managers whose fields are taken for our own on objects of this installation and on
+	// adopted ones: they are folded into ours, so that what they set and no manifest wants goes.
+	LegacyManagers []string
+	Concurrency    int    // writes at the same time, 8 if not set
+	Notify         func() // something that matters changed: look again. It must not block
+	Clock          clock.Clock
+	Log            logr.Logger
 }
 
 // Engine applies revisions to one cluster. Its methods may be called from several goroutines.
@@ -40,6 +44,7 @@ type Engine struct {
 	cfg       Config
 	dynamic   dynamic.Interface
 	metadata  metadata.Interface
+	observer  rest.Interface
 	transport http.RoundTripper // with credentials and user agent
 	kicked    chan struct{}
 	running   sync.WaitGroup
@@ -49,8 +54,12 @@ type Engine struct {
 	watches     map[schema.GroupVersionKind]*watched
 	inventories *watched
 	stored      []storedInventory
+	booked      int              // grows when an inventory changes
+	foreign     map[Key]*watched // objects without our label that are in the way, by identity
 	plans       map[*Revision]*plan
 	newest      *Revision
+
+	rivalries *rivalries
 }
 
 // New makes an engine; nothing is sent before Run.
@@ -72,8 +81,9 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		cfg: cfg, kicked: make(chan struct{}, 1), plans: map[*Revision]*plan{},
-		watches: map[schema.GroupVersionKind]*watched{},
+		watches: map[schema.GroupVersionKind]*watched{}, foreign: map[Key]*watched{},
 	}
+	e.rivalries = newRivalries(cfg.Clock)
 	cfg.REST = rest.CopyConfig(cfg.REST)
 	if cfg.REST.WarningHandler == nil && cfg.REST.WarningHandlerWithContext == nil {
 		cfg.REST.WarningHandler = rest.NoWarnings{} // they are about manifests that nobody here can change
@@ -88,6 +98,9 @@ func New(cfg Config) (*Engine, error) {
 	if e.metadata, err = metadata.NewForConfigAndClient(cfg.REST, client); err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
+	if e.observer, err = newObserver(cfg.REST, client); err != nil {
+		return nil, fmt.Errorf("making an engine's client: %w", err)
+	}
 	if e.transport = client.Transport; e.transport == nil {
 		e.transport = http.DefaultTransport
 	}
@@ -97,9 +110,16 @@ func New(cfg Config) (*Engine, error) {
 // Run keeps the watches going until ctx ends, and returns when all of them have.
 func (e *Engine) Run(ctx context.Context) error {
 	e.mu.Lock()
-	e.inventories = &watched{e: e, gvk: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, resource: resource{gvr: configMaps, namespaced: true}}
-	e.inventories.start(ctx, e.cfg.Namespace, InventoryLabel)
+	e.inventories = &watched{
+		e: e, gvk: configMapKind, resource: resource{gvr: configMaps, namespaced: true},
+		changed: func(types.NamespacedName) {
+			e.booked++
+			e.kick() // they say which kinds to watch
+		},
+	}
+	e.inventories.start(ctx, view{gvr: configMaps, namespace: e.cfg.Namespace, labels: InventoryLabel})
 	e.mu.Unlock()
+	e.running.Go(func() { e.rivalries.wake(ctx, e.cfg.Notify) })
 	defer e.running.Wait()
 	timer := e.cfg.Clock.NewTimer(askAgain)
 	defer timer.Stop()
@@ -136,15 +156,13 @@ func (e *Engine) Watch(revs ...*Revision) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	plans := map[*Revision]*plan{}
-	e.newest = nil
 	for _, rev := range revs {
 		plans[rev] = e.planLocked(rev)
-		if e.newest == nil || rev.Number > e.newest.Number {
-			e.newest = rev
-		}
 	}
-	e.plans = plans
-	e.kick()
+	if !maps.Equal(plans, e.plans) {
+		e.plans = plans
+		e.plansChanged()
+	}
 }
 
 // plan gives the plan of a revision. A revision that is not watched yet is watched from now on.
@@ -153,12 +171,20 @@ func (e *Engine) plan(rev *Revision) *plan {
 	defer e.mu.Unlock()
 	if _, known := e.plans[rev]; !known {
 		e.plans[rev] = e.planLocked(rev)
+		e.plansChanged()
+	}
+	return e.plans[rev]
+}
+
+func (e *Engine) plansChanged() {
+	e.newest = nil
+	for rev := range e.plans {
 		if e.newest == nil || rev.Number > e.newest.Number {
 			e.newest = rev
 		}
-		e.kick()
 	}
-	return e.plans[rev]
+	e.restlessLocked()
+	e.kick()
 }
 
 // planLocked finds the plan of a revision, also when the caller built the same revision again.
@@ -174,23 +200,33 @@ func (e *Engine) planLocked(rev *Revision) *plan {
 	return planOf(rev, e.cfg.Owner)
 }
 
-// seen is the newest known copy of an object and whether its kind is watched; both nil and true means that it is not
+// seen is the newest known copy of an object and whether its kind is watched; nil and true means that it is not
 // there, or at least not with our label.
 func (e *Engine) seen(key Key) (*unstructured.Unstructured, bool) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	w := e.watches[key.GVK()]
 	if w == nil || !w.synced {
+		e.mu.Unlock()
 		return nil, false
 	}
-	return w.objects[types.NamespacedName{Namespace: key.Namespace, Name: key.Name}], true
+	o := w.objects[key.name()]
+	e.mu.Unlock()
+	return o.object(key.GVK()), true
 }
 
-// keep remembers the result of a write or of a live read.
-func (e *Engine) keep(obj *unstructured.Unstructured) {
+// keep remembers the result of a write or of a live read, and gives back what is now known of the object. One that
+// the watches cannot see is watched by itself.
+func (e *Engine) keep(obj *unstructured.Unstructured, r resource) *observed {
+	o, key := observedFrom(obj), KeyOf(obj)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if w := e.watches[obj.GroupVersionKind()]; w != nil && obj.GetLabels()[ManagedByLabel] != "" {
-		w.keep(obj)
+	w := e.watches[key.GVK()]
+	switch {
+	case w == nil:
+		return o
+	case o.Labels[ManagedByLabel] == "":
+		w = e.inTheWay(key, r)
 	}
+	w.keep(o)
+	return w.objects[o.name()]
 }

@@ -63,11 +63,11 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 	}
 }
 
-func version(number, resourceVersion string) *unstructured.Unstructured {
+func version(number, resourceVersion string) *observed {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
 	u.SetName(number)
 	u.SetResourceVersion(resourceVersion)
-	return u
+	return observedFrom(u)
 }
 
 // watching is a store that counts how often the world was told.
@@ -110,7 +110,7 @@ func TestWatched_never_goes_back_behind_our_own_write(t *testing.T) {
 
 func TestWatched_a_list_keeps_only_what_is_newer_than_itself(t *testing.T) {
 	w, _ := watching()
-	for _, obj := range []*unstructured.Unstructured{version("deleted", "3"), version("written", "12"), version("changed", "4")} {
+	for _, obj := range []*observed{version("deleted", "3"), version("written", "12"), version("changed", "4")} {
 		_ = w.Add(obj)
 	}
 	_ = w.Replace([]any{version("changed", "8"), version("new", "9")}, "10")
@@ -123,26 +123,30 @@ func TestWatched_a_list_keeps_only_what_is_newer_than_itself(t *testing.T) {
 
 func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	e := seeing(t)
-	target := settings()
-	w := &watched{e: e, gvk: target.key.GVK(), synced: true}
-	e.watches = map[schema.GroupVersionKind]*watched{target.key.GVK(): w}
+	key := settings().key
+	w := e.watchOf(key.GVK(), resource{})
+	w.synced = true
+	e.watches = map[schema.GroupVersionKind]*watched{key.GVK(): w}
 	rev := revisionOf(testNumber, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: "n"}, data: {a: "1"}}`))
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "does not exist") {
 		t.Errorf("absent: %s", got)
 	}
-	w.keep(object())
+	_ = w.Add(observedFrom(object()))
 	first := e.Look(rev)
 	if !first.Complete() {
 		t.Errorf("applied: %s", first)
 	}
-	before := e.plan(rev).targets[0].verdict
-	e.Look(rev)
-	if e.plan(rev).targets[0].verdict != before {
+	if e.Look(rev) != first {
+		t.Error("it looked again although nothing had changed")
+	}
+	before := e.plan(rev).targets[0].concluded
+	_ = w.Replace([]any{observedFrom(object())}, "20")
+	if e.Look(rev); e.plan(rev).targets[0].concluded != before {
 		t.Error("the same object was decided on twice")
 	}
 	changed := object(data("a", "2"), entryOf(FieldManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData))
 	changed.SetResourceVersion("11")
-	w.keep(changed)
+	_ = w.Update(observedFrom(changed))
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "kubectl-edit") || got.Progress() != first.Progress() {
 		t.Errorf("changed: %s %s", got, got.Progress())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 )
 
 func TestInventory_comes_back_as_it_was_stored(t *testing.T) {
@@ -21,7 +22,7 @@ func TestInventory_comes_back_as_it_was_stored(t *testing.T) {
 	if obj.GetName() != "capstan-inventory-12" || obj.GetNamespace() != "ns" {
 		t.Errorf("stored as %s/%s", obj.GetNamespace(), obj.GetName())
 	}
-	s, ours := readStored(obj, testOwner)
+	s, ours := readStored(observedFrom(obj), testOwner)
 	if !ours || s.err != nil || s.number != 12 {
 		t.Fatalf("%v %+v", ours, s)
 	}
@@ -53,7 +54,7 @@ func TestInventory_that_was_tampered_with_is_an_error_that_names_it(t *testing.T
 	} {
 		obj := good.DeepCopy()
 		tamper(obj)
-		if s, _ := readStored(obj, testOwner); s.err == nil || !strings.Contains(s.err.Error(), obj.GetName()) {
+		if s, _ := readStored(observedFrom(obj), testOwner); s.err == nil || !strings.Contains(s.err.Error(), obj.GetName()) {
 			t.Errorf("%s: %v", name, s.err)
 		}
 	}
@@ -63,13 +64,14 @@ func TestInventory_that_was_tampered_with_is_an_error_that_names_it(t *testing.T
 func seeing(t *testing.T, inventories ...*inventory) *Engine {
 	t.Helper()
 	e := &Engine{cfg: Config{Owner: testOwner, Namespace: "ns", Notify: func() {}}, kicked: make(chan struct{}, 1), plans: map[*Revision]*plan{}}
-	e.inventories = &watched{e: e, synced: true, objects: map[types.NamespacedName]*unstructured.Unstructured{}}
+	e.rivalries = newRivalries(clock.RealClock{})
+	e.inventories = &watched{e: e, synced: true, objects: map[types.NamespacedName]*observed{}, changed: func(types.NamespacedName) { e.booked++ }}
 	for _, inv := range inventories {
 		obj, err := inv.configMap("ns", testOwner)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.inventories.objects[types.NamespacedName{Namespace: "ns", Name: obj.GetName()}] = obj
+		e.inventories.keep(observedFrom(obj))
 	}
 	return e
 }

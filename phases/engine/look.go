@@ -2,51 +2,104 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
-// next to nothing while nothing changed. Before everything was seen once the report is Unknown.
-func (e *Engine) Look(rev *Revision) *Report {
-	p := e.plan(rev)
+// only as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
+// Reports are shared: nobody changes one.
+func (e *Engine) Look(rev *Revision) *Report { return e.lookPlan(e.plan(rev)) }
+
+func (e *Engine) lookPlan(p *plan) *Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return e.look(p)
 }
 
-// look is Look under the plan's lock.
+// look is Look under the plan's lock: the last report with those objects looked at again of which something is new.
 func (e *Engine) look(p *plan) *Report {
-	e.mu.Lock()
-	older := e.newest != nil && e.newest.Number > p.rev.Number
-	seen := e.inventories != nil && e.inventories.synced
-	unmanaged := e.unmanaged()
-	e.mu.Unlock()
-
-	r := &Report{Revision: p.rev.Name, Number: p.rev.Number, fault: p.err}
-	if !seen && p.err == nil {
-		r.wait = fmt.Sprintf("revision %s waits for the watches to start: the inventories are not seen yet", p.rev.Name)
+	wait, restless := e.sights(p)
+	last := p.report
+	if last != nil && last.wait == wait && len(restless) == 0 {
+		return last
 	}
-	for i := range p.waves {
-		w := &Wave{Number: p.waves[i].number, Name: p.waves[i].class.String(), Component: p.waves[i].component}
-		for _, t := range p.waves[i].targets {
-			if older && t.key.isCRD() && unmanaged[t.key.Name] {
-				w.Objects = append(w.Objects, &Object{
-					Key: t.key, Component: t.component, Wave: w.Number, Action: Progressed, older: true,
-					Why: "is unmanaged in revision " + e.newestName(),
-				})
-				continue
-			}
-			o := e.lookAt(p, t)
-			o.older = older
-			w.Objects = append(w.Objects, o)
+	r := p.blankReport()
+	if last != nil {
+		r.Waves, r.sum = slices.Clone(last.Waves), last.sum
+	}
+	r.wait = wait
+	copied := make([]bool, len(r.Waves))
+	for _, t := range restless {
+		if !copied[t.wave] {
+			w := *r.Waves[t.wave]
+			w.Objects = slices.Clone(w.Objects)
+			r.Waves[t.wave], copied[t.wave] = &w, true
 		}
-		r.Waves = append(r.Waves, w)
+		objects, o := r.Waves[t.wave].Objects, e.lookAt(p, t)
+		r.sum.count(objects[t.place], -1)
+		r.sum.count(o, +1)
+		objects[t.place] = o
 	}
-	p.best.applied = max(p.best.applied, r.count((*Object).Applied))
-	p.best.complete = max(p.best.complete, r.Done())
+	p.best.applied = max(p.best.applied, r.sum.applied)
+	p.best.complete = max(p.best.complete, r.sum.complete)
 	r.best = p.best
+	p.report = r
 	return r
+}
+
+// sights takes what is to be looked at again, and what is known of its place in the cluster.
+func (e *Engine) sights(p *plan) (wait string, restless []*target) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p.err == nil && (e.inventories == nil || !e.inventories.synced) {
+		wait = fmt.Sprintf("revision %s waits for the watches to start: the inventories are not seen yet", p.rev.Name)
+	}
+	restless = p.targets
+	if !p.restless && p.report != nil {
+		restless = make([]*target, 0, len(p.news))
+		for t := range p.news {
+			restless = append(restless, t)
+		}
+	}
+	p.restless = false
+	clear(p.news)
+	older := e.newest != nil && e.newest.Number > p.rev.Number
+	unmanaged := e.unmanaged()
+	for _, t := range restless {
+		t.sight = e.see(t.key)
+		t.sight.older = older
+		if older && t.key.isCRD() && unmanaged[t.key.Name] {
+			t.sight = sight{blind: Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
+		} else if t.sight.blind != "" {
+			p.news[t] = struct{}{} // what brings it into sight is not told object by object
+		}
+	}
+	return wait, restless
+}
+
+// restlessLocked makes the next look at every plan look at everything again.
+func (e *Engine) restlessLocked() {
+	for _, p := range e.plans {
+		p.restless = true
+	}
+}
+
+// touchLocked makes the next look at every plan look at one object again.
+func (e *Engine) touchLocked(key Key) {
+	for _, p := range e.plans {
+		if t := p.keys[key.identity()]; t != nil {
+			p.news[t] = struct{}{}
+		}
+	}
+}
+
+// touch is touchLocked for one object of one plan, of which something is known that no watch shows.
+func (e *Engine) touch(p *plan, t *target) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p.news[t] = struct{}{}
 }
 
 // unmanaged are the CRDs that the newest revision leaves alone; older revisions leave them alone too from then on.
@@ -55,12 +108,6 @@ func (e *Engine) unmanaged() map[string]bool {
 		return nil
 	}
 	return set(e.newest.Unmanaged)
-}
-
-func (e *Engine) newestName() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.newest.Name
 }
 
 func versionOf(obj *unstructured.Unstructured) string {
@@ -72,8 +119,8 @@ func versionOf(obj *unstructured.Unstructured) string {
 
 // lookAt says where one object stands.
 func (e *Engine) lookAt(p *plan, t *target) *Object {
-	o := &Object{Key: t.key, Component: t.component, Wave: p.waves[t.wave].number}
-	s := e.see(t.key)
+	s := t.sight
+	o := &Object{Key: t.key, Component: t.component, Wave: p.waves[t.wave].number, older: s.older}
 	if s.blind != "" {
 		o.Action, o.Why = s.blind, s.why
 		if s.err != nil {
@@ -81,16 +128,18 @@ func (e *Engine) lookAt(p *plan, t *target) *Object {
 		}
 		return o
 	}
-	v := e.conclude(p, t, s)
-	o.Action, o.Why, o.Holder, o.carries = v.action, v.why, v.holder, v.carries
-	if v.actual != nil {
-		o.Probe = probe(v.actual)
+	c := e.conclude(t, s.object)
+	v, contest := e.rivalries.judge(t.key, t.refusal.over(c.verdict, s.object.version()))
+	if contest != nil {
+		e.touch(p, t) // it changes by mere time
 	}
+	t.withheld = v.action == Contested
+	o.Action, o.Why, o.Holder, o.carries, o.Probe, o.Contest = v.action, v.why, v.holder, v.carries, c.probe, contest
 	if !v.writes() {
 		return o
 	}
 	o.Action = Pending
-	if v.actual != nil && v.why != "" {
+	if s.object != nil && v.why != "" {
 		o.Why = "is to be written: " + v.why
 	}
 	if t.err != nil {
@@ -99,18 +148,34 @@ func (e *Engine) lookAt(p *plan, t *target) *Object {
 	return o
 }
 
+// conclusion is what was decided about an object, and how its probe answered. The object itself is not kept.
+type conclusion struct {
+	verdict
+	probe Probe
+	from  *observed // nil: it was not there
+}
+
 // conclude is the decision about an object, taken anew only when the object changed since the last time.
-func (e *Engine) conclude(p *plan, t *target, s sight) verdict {
-	if s.object == nil && t.obstacle != nil {
-		return *t.obstacle
+func (e *Engine) conclude(t *target, seen *observed) *conclusion {
+	if t.concluded == nil || t.concluded.from != seen {
+		if seen == nil {
+			return e.concludeFrom(desired{target: t}, nil, nil)
+		}
+		return e.concludeFrom(t.desired(), seen, seen.object(t.key.GVK()))
 	}
-	if t.verdict != nil && t.verdict.actual == s.object {
-		return t.refusal.over(*t.verdict, versionOf(s.object))
+	return t.concluded
+}
+
+// concludeFrom decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
+func (e *Engine) concludeFrom(d desired, seen *observed, actual *unstructured.Unstructured) *conclusion {
+	c := &conclusion{verdict: decide(d, actual, d.number, e.claimant()), from: seen}
+	c.actual = nil
+	if actual != nil {
+		c.probe = probe(actual)
 	}
-	v := decide(t, s.object, p.rev.Number, e.cfg.Owner)
-	if v.writes() && v.why == t.settled {
-		v.action, v.why = Idle, "left as it is, because writing it did not help: "+v.why
+	if c.writes() && c.why == d.settled {
+		c.action, c.why = Idle, "left as it is, because writing it did not help: "+c.why
 	}
-	t.verdict = &v
-	return t.refusal.over(v, versionOf(s.object))
+	d.concluded = c
+	return c
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,32 +17,39 @@ type plan struct {
 	targets []*target                    // all of them, in order of waves
 	crds    map[schema.GroupKind]*target // the managed CRDs of the revision, by the kind they define
 	keys    map[Key]*target              // by identity
-	err     error                        // what makes the revision impossible to apply, whatever the cluster holds
+	kinds   map[schema.GroupVersionKind]bool
+	err     error // what makes the revision impossible to apply, whatever the cluster holds
 
-	pass sync.Mutex // one pass at a time
-	mu   sync.Mutex // guards what was concluded: the lower half of every target, and best
-	best progress
-	gone map[Key]bool // orphans that were seen to go, by identity: nothing of this revision brings them back
+	restless bool                 // guarded by the engine's lock: everything is to be looked at again
+	news     map[*target]struct{} // guarded by the engine's lock: what is to be looked at again
+
+	pass   sync.Mutex // one pass at a time
+	mu     sync.Mutex // guards what was concluded: the lower half of every target, and what follows here
+	best   progress
+	report *Report      // of the last look
+	gone   map[Key]bool // orphans that were seen to go, by identity: nothing of this revision brings them back
 }
 
 // target is one object of a plan.
 type target struct {
-	key       Key
+	*manifest
 	component string
-	wave      int // index in plan.waves
-	adopt     bool
-	payload   *unstructured.Unstructured // what is sent; shares unchanged parts with the caller's object
+	wave      int    // index in plan.waves
+	place     int    // index in that wave
+	owner     string // stamped on what is sent, as the revision's number is
+	number    int64
 
-	verdict  *verdict // for the actual object it was concluded from
-	obstacle *verdict // a collision with an object that the watches cannot see
-	refusal  *refusal // of an update of a CRD, nil when none was refused
-	err      error    // of the last write that was tried, nil after one that worked
-	settled  string   // the difference that remained after a write: the server keeps it, so it is not fought
+	sight     sight       // of the last look
+	concluded *conclusion // nil when nothing was decided yet
+	withheld  bool        // contested: not written for a while
+	refusal   *refusal    // of an update of a CRD, nil when none was refused
+	err       error       // of the last write that was tried, nil after one that worked
+	settled   string      // the difference that remained after a write: the server keeps it, so it is not fought
 }
 
 // planOf checks and sorts a revision. What is wrong with it ends up in plan.err, which is terminal.
 func planOf(rev *Revision, owner string) *plan {
-	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[Key]*target{}, gone: map[Key]bool{}}
+	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, gone: map[Key]bool{}, news: map[*target]struct{}{}}
 	var faults []string
 	if rev.Number < 1 {
 		faults = append(faults, fmt.Sprintf("revision number %d is below 1", rev.Number))
@@ -51,23 +57,24 @@ func planOf(rev *Revision, owner string) *plan {
 	unmanaged := set(rev.Unmanaged)
 	for _, component := range rev.Components {
 		byClass := map[class][]*target{}
-		for _, obj := range component.Objects {
-			key := KeyOf(obj)
-			if fault := faultOf(obj); fault != "" {
-				faults = append(faults, fmt.Sprintf("%s (component %s): %s", key, component.Name, fault))
+		for _, m := range component.manifests() {
+			key := m.key
+			if m.fault != "" {
+				faults = append(faults, fmt.Sprintf("%s (component %s): %s", key, component.Name, m.fault))
 				continue
 			}
 			if key.isCRD() && unmanaged[key.Name] {
 				continue
 			}
-			t := &target{key: key, component: component.Name, adopt: obj.GetAnnotations()[AdoptAnnotation] == adoptAlways}
+			t := &target{manifest: m, component: component.Name, owner: owner, number: rev.Number}
 			if first, twice := p.keys[key.identity()]; twice {
 				faults = append(faults, fmt.Sprintf("%s is given twice, by component %s and by component %s", key, first.component, component.Name))
 				continue
 			}
-			t.payload = payloadOf(obj, component.Name, owner, rev.Number)
-			p.keys[key.identity()] = t
-			p.noteCRD(t)
+			p.keys[key.identity()], p.kinds[key.GVK()] = t, true
+			if key.isCRD() {
+				p.crds[t.defines] = t
+			}
 			byClass[classOf(key)] = append(byClass[classOf(key)], t)
 		}
 		p.addWaves(component.Name, byClass)
@@ -83,48 +90,34 @@ func (p *plan) addWaves(component string, byClass map[class][]*target) {
 		if len(byClass[c]) == 0 {
 			continue
 		}
-		for _, t := range byClass[c] {
-			t.wave = len(p.waves)
+		for place, t := range byClass[c] {
+			t.wave, t.place = len(p.waves), place
 		}
 		p.waves = append(p.waves, wave{number: len(p.waves) + 1, component: component, class: c, targets: byClass[c]})
 		p.targets = append(p.targets, byClass[c]...)
 	}
 }
 
-func (p *plan) noteCRD(t *target) {
-	if !t.key.isCRD() {
-		return
+// blankReport is a report in which nothing was seen yet.
+func (p *plan) blankReport() *Report {
+	r := &Report{Revision: p.rev.Name, Number: p.rev.Number, fault: p.err, sum: sum{counted: true}}
+	for _, w := range p.waves {
+		r.Waves = append(r.Waves, &Wave{
+			Number: w.number, Name: w.class.String(), Component: w.component, Objects: make([]*Object, len(w.targets)),
+		})
 	}
-	group, _, _ := unstructured.NestedString(t.payload.Object, "spec", "group")
-	kind, _, _ := unstructured.NestedString(t.payload.Object, "spec", "names", "kind")
-	p.crds[schema.GroupKind{Group: group, Kind: kind}] = t
+	return r
 }
 
-// faultOf says why an object can never be applied as it stands, or nothing.
-func faultOf(obj *unstructured.Unstructured) string {
-	switch {
-	case obj.GetAPIVersion() == "" || obj.GetKind() == "":
-		return "apiVersion or kind is empty"
-	case strings.HasSuffix(obj.GetKind(), "List") && obj.Object["items"] != nil:
-		return "a list is not an object; give its items one by one"
-	case obj.GetName() == "":
-		return "metadata.name is empty"
-	}
-	meta, _ := obj.Object["metadata"].(map[string]any)
-	for _, field := range [...]string{
-		"generateName", "uid", "resourceVersion", "generation", "deletionTimestamp",
-		"finalizers", "ownerReferences", "managedFields", "selfLink",
-	} {
-		if !empty(meta[field]) {
-			return "metadata." + field + " must not be set in a manifest"
-		}
-	}
-	for _, annotation := range [...]string{RevisionAnnotation, OwnerAnnotation} {
-		if _, given := obj.GetAnnotations()[annotation]; given {
-			return "annotation " + annotation + " must not be set in a manifest"
-		}
-	}
-	return ""
+// desired is a target with what is sent at hand.
+type desired struct {
+	*target
+	payload *unstructured.Unstructured
+}
+
+// desired unpacks a target. Nobody keeps what it gives for longer than it takes to decide or to write.
+func (t *target) desired() desired {
+	return desired{t, payloadOf(t.packed.unpack(), t.component, t.owner, t.number)}
 }
 
 // payloadOf is what is sent for an object: cleaned of what is not ours to say, and stamped. The given object is not

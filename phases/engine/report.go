@@ -20,7 +20,8 @@ type Object struct {
 	Why       string // empty for Idle objects
 	Holder    string // of a Collision: who has the object
 	Probe     Probe
-	Err       error // of the last attempt to write it
+	Err       error    // of the last attempt to write it
+	Contest   *Contest // nil: not contested
 
 	older   bool // seen from a revision that is not the newest one
 	carries bool // ours, at this revision's number or a higher one
@@ -29,7 +30,7 @@ type Object struct {
 // Applied says that the object is there as wanted, or in the hands of a newer revision.
 func (o *Object) Applied() bool {
 	switch o.Action {
-	case Created, Updated, Recovered, Idle, Progressed:
+	case Created, Updated, Recovered, Idle, Progressed, Contested:
 		return true
 	}
 	return false
@@ -75,9 +76,44 @@ type Report struct {
 	fault error // of the revision as a whole
 	wait  string
 	best  progress
+	sum   sum
 }
 
 type progress struct{ applied, complete int }
+
+// sum counts objects, so that asking a report costs nothing however many there are.
+type sum struct {
+	counted                          bool
+	total, applied, complete, unseen int
+}
+
+func (s *sum) count(o *Object, by int) {
+	if o == nil {
+		return
+	}
+	s.total += by
+	if o.Applied() {
+		s.applied += by
+	}
+	if o.Complete() {
+		s.complete += by
+	}
+	if o.Action == Unknown {
+		s.unseen += by
+	}
+}
+
+// sums counts the objects of a report that was not counted while it was made.
+func (r *Report) sums() sum {
+	if r.sum.counted {
+		return r.sum
+	}
+	var s sum
+	for o := range r.Objects {
+		s.count(o, +1)
+	}
+	return s
+}
 
 // Objects yields all objects in order of waves.
 func (r *Report) Objects(yield func(*Object) bool) {
@@ -90,34 +126,24 @@ func (r *Report) Objects(yield func(*Object) bool) {
 	}
 }
 
-func (r *Report) count(is func(*Object) bool) int {
-	n := 0
-	for o := range r.Objects {
-		if is(o) {
-			n++
-		}
-	}
-	return n
-}
-
 // Complete says that every object is applied and every probe passes. A revision without objects is complete.
 func (r *Report) Complete() bool { return r.fault == nil && r.wait == "" && r.Done() == r.Total() }
 
 // Applied says that every object is applied, whatever the probes say.
 func (r *Report) Applied() bool {
-	return r.fault == nil && r.wait == "" && r.count((*Object).Applied) == r.Total()
+	return r.fault == nil && r.wait == "" && r.sums().applied == r.Total()
 }
 
 // Unknown says that something was not seen yet, so that the rest of the report may change by mere looking.
 func (r *Report) Unknown() bool {
-	return r.wait != "" || r.count(func(o *Object) bool { return o.Action == Unknown }) > 0
+	return r.wait != "" || r.sums().unseen > 0
 }
 
 // Done counts the complete objects.
-func (r *Report) Done() int { return r.count((*Object).Complete) }
+func (r *Report) Done() int { return r.sums().complete }
 
 // Total counts all objects.
-func (r *Report) Total() int { return r.count(func(*Object) bool { return true }) }
+func (r *Report) Total() int { return r.sums().total }
 
 // Wave is the number of the first wave that is not complete; the last one when all are, 0 when there are none.
 func (r *Report) Wave() int {

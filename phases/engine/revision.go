@@ -3,6 +3,7 @@ package engine
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // The marks that the engine reads and writes on the objects of a cluster.
@@ -13,14 +14,20 @@ const (
 	RevisionAnnotation = "capi-operator.openshift.io/revision"
 	// OwnerAnnotation holds the identity (Config.Owner) of the installation that the object belongs to.
 	OwnerAnnotation = "capi-operator.openshift.io/owner"
-	// AdoptAnnotation, set to "always" in a manifest, lets an existing object without a controller be taken over.
+	// AdoptAnnotation, set to "always" in a manifest, lets an existing object without a controller be taken over, and
+	// set to "force" also one from its controller, which stays as a plain owner.
 	AdoptAnnotation = "capi-operator.openshift.io/adopt-existing"
+	// ImmutableAnnotation, set to "recreate" in a manifest, lets the object be deleted and created again when the API
+	// server refuses a change of it only because fields cannot be changed.
+	ImmutableAnnotation = "capi-operator.openshift.io/on-immutable-change"
 	// InventoryLabel marks the ConfigMaps that list what each revision applies.
 	InventoryLabel = "capi-operator.openshift.io/inventory"
 	// FieldManager is the name under which the engine owns fields.
 	FieldManager = "capstan"
 
 	adoptAlways = "always"
+	adoptForce  = "force"
+	recreate    = "recreate"
 )
 
 // Revision is the full set of objects that one release content stands for. It is read only: neither the engine nor
@@ -37,6 +44,8 @@ type Revision struct {
 type Component struct {
 	Name    string
 	Objects []*unstructured.Unstructured
+
+	packed []*manifest // those that came before Objects
 }
 
 // Key names one object of a cluster. Two keys that differ in Version only are the same object.
@@ -61,6 +70,10 @@ func (k Key) String() string {
 // GVK is the kind of the object in the version in which it is applied.
 func (k Key) GVK() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
+}
+
+func (k Key) name() types.NamespacedName {
+	return types.NamespacedName{Namespace: k.Namespace, Name: k.Name}
 }
 
 // identity is the key without its version: what makes two objects the same one.

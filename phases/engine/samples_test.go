@@ -19,7 +19,7 @@ const (
 // sample is a manifest and what a kube-apiserver 1.36 made of it: after a POST by us, after the create was recorded
 // and applied once more, and after an edit by somebody else.
 type sample struct {
-	target                   *target
+	target                   desired
 	created, applied, edited *unstructured.Unstructured
 }
 
@@ -50,7 +50,7 @@ func samples(t *testing.T) map[string]sample {
 		if p.err != nil {
 			t.Fatal(p.err)
 		}
-		all[strings.TrimSuffix(filepath.Base(file), ".json")] = sample{p.targets[0], stage("created"), stage("applied"), stage("edited")}
+		all[strings.TrimSuffix(filepath.Base(file), ".json")] = sample{p.targets[0].desired(), stage("created"), stage("applied"), stage("edited")}
 	}
 	return all
 }
@@ -84,7 +84,7 @@ func folded(t *testing.T, actual, payload *unstructured.Unstructured) *unstructu
 
 func TestSamples_what_was_applied_is_idle(t *testing.T) {
 	for name, s := range samples(t) {
-		if v := decide(s.target, s.applied, testNumber, testOwner); v.action != Idle || v.fold || !v.carries {
+		if v := decide(s.target, s.applied, testNumber, claimant{owner: testOwner}); v.action != Idle || v.fold || !v.carries {
 			t.Errorf("%s: %s: %s", name, v.action, v.why)
 		}
 	}
@@ -92,12 +92,12 @@ func TestSamples_what_was_applied_is_idle(t *testing.T) {
 
 func TestSamples_a_creation_has_to_be_recorded_and_is_idle_then(t *testing.T) {
 	for name, s := range samples(t) {
-		v := decide(s.target, s.created, testNumber, testOwner)
+		v := decide(s.target, s.created, testNumber, claimant{owner: testOwner})
 		if v.action != Updated || !v.fold || v.force {
 			t.Errorf("%s: after the create: %s: %s", name, v.action, v.why)
 		}
 		recorded := folded(t, s.created, s.target.payload)
-		if v := decide(s.target, recorded, testNumber, testOwner); v.action != Idle {
+		if v := decide(s.target, recorded, testNumber, claimant{owner: testOwner}); v.action != Idle {
 			t.Errorf("%s: after it was recorded: %s: %s", name, v.action, v.why)
 		}
 		// What we record ourselves is what the server itself books on an apply.
@@ -110,7 +110,7 @@ func TestSamples_a_creation_has_to_be_recorded_and_is_idle_then(t *testing.T) {
 
 func TestSamples_an_edit_by_somebody_else_is_recovered_and_names_them(t *testing.T) {
 	for name, s := range samples(t) {
-		v := decide(s.target, s.edited, testNumber, testOwner)
+		v := decide(s.target, s.edited, testNumber, claimant{owner: testOwner})
 		if v.action != Recovered || !v.force || !strings.Contains(v.why, "kubectl-edit") {
 			t.Errorf("%s: %s: %s", name, v.action, v.why)
 		}
@@ -122,7 +122,7 @@ func TestSamples_wiped_managed_fields_are_recovered_whatever_the_values(t *testi
 		for stage, obj := range map[string]*unstructured.Unstructured{"applied": s.applied, "edited": s.edited} {
 			wiped := obj.DeepCopy()
 			wiped.SetManagedFields(nil)
-			v := decide(s.target, wiped, testNumber, testOwner)
+			v := decide(s.target, wiped, testNumber, claimant{owner: testOwner})
 			if v.action != Recovered || !v.force {
 				t.Errorf("%s: %s: %s: %s", name, stage, v.action, v.why)
 			}
@@ -136,10 +136,10 @@ func TestSamples_wiped_managed_fields_are_recovered_whatever_the_values(t *testi
 
 func TestSamples_an_older_revision_is_raised_and_a_newer_one_left_alone(t *testing.T) {
 	for name, s := range samples(t) {
-		if v := decide(s.target, s.applied, testNumber+1, testOwner); v.action != Updated || v.carries || v.force {
+		if v := decide(s.target, s.applied, testNumber+1, claimant{owner: testOwner}); v.action != Updated || v.carries || v.force {
 			t.Errorf("%s: to a newer revision: %s: %s", name, v.action, v.why)
 		}
-		if v := decide(s.target, s.applied, testNumber-1, testOwner); v.action != Progressed {
+		if v := decide(s.target, s.applied, testNumber-1, claimant{owner: testOwner}); v.action != Progressed {
 			t.Errorf("%s: to an older revision: %s: %s", name, v.action, v.why)
 		}
 	}
@@ -149,7 +149,7 @@ func TestSamples_a_dropped_field_is_removed_under_the_same_number(t *testing.T) 
 	s := samples(t)["deployment"]
 	manifest := s.target.payload.DeepCopy()
 	unstructured.RemoveNestedField(manifest.Object, "spec", "template", "spec", "volumes")
-	v := decide(&target{payload: manifest}, s.applied, testNumber, testOwner)
+	v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber, claimant{owner: testOwner})
 	if v.action != Updated || v.force || !strings.Contains(v.why, "volumes") {
 		t.Errorf("%s: %s", v.action, v.why)
 	}
@@ -161,7 +161,7 @@ func TestSamples_an_added_field_that_nobody_holds_needs_no_force(t *testing.T) {
 	if err := unstructured.SetNestedField(manifest.Object, int64(5), "spec", "minReadySeconds"); err != nil {
 		t.Fatal(err)
 	}
-	if v := decide(&target{payload: manifest}, s.applied, testNumber, testOwner); v.action != Updated || v.force {
+	if v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber, claimant{owner: testOwner}); v.action != Updated || v.force {
 		t.Errorf("%s: %s", v.action, v.why)
 	}
 }
@@ -172,7 +172,7 @@ func TestSamples_a_changed_value_of_our_own_is_updated(t *testing.T) {
 	if err := unstructured.SetNestedField(manifest.Object, "other", "data", "a"); err != nil {
 		t.Fatal(err)
 	}
-	v := decide(&target{payload: manifest}, s.applied, testNumber, testOwner)
+	v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber, claimant{owner: testOwner})
 	if v.action != Updated || v.why != ".data.a differs" {
 		t.Errorf("%s: %s", v.action, v.why)
 	}
@@ -182,13 +182,13 @@ func TestSamples_a_creation_is_not_recorded_while_its_controllers_still_write_it
 	s := samples(t)["deployment"]
 	starting := s.created.DeepCopy()
 	unstructured.RemoveNestedField(starting.Object, "status")
-	if v := decide(s.target, starting, testNumber, testOwner); v.action != Idle || !v.fold {
+	if v := decide(s.target, starting, testNumber, claimant{owner: testOwner}); v.action != Idle || !v.fold {
 		t.Errorf("%s: %s", v.action, v.why)
 	}
 	if err := unstructured.SetNestedField(starting.Object, int64(3), "spec", "replicas"); err != nil {
 		t.Fatal(err)
 	}
-	if v := decide(s.target, starting, testNumber, testOwner); v.action != Updated || !v.fold {
+	if v := decide(s.target, starting, testNumber, claimant{owner: testOwner}); v.action != Updated || !v.fold {
 		t.Errorf("with another value: %s: %s", v.action, v.why)
 	}
 }

@@ -11,14 +11,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
+var configMapKind = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+
 // storedInventory is an inventory as it lies in the cluster.
 type storedInventory struct {
-	object    *unstructured.Unstructured
+	object    *observed
 	number    int64
 	inventory *inventory // nil when it cannot be read
+	kinds     map[schema.GroupVersionKind]bool
 	err       error
 }
 
@@ -45,13 +49,17 @@ func (e *Engine) storedLocked() []storedInventory {
 }
 
 // readStored says no for a ConfigMap that is not an inventory of this installation.
-func readStored(obj *unstructured.Unstructured, owner string) (storedInventory, bool) {
+func readStored(obj *observed, owner string) (storedInventory, bool) {
 	number, err := strconv.ParseInt(strings.TrimPrefix(obj.GetName(), inventoryPrefix), 10, 64)
 	if other := obj.GetAnnotations()[OwnerAnnotation]; err != nil || other != "" && other != owner {
 		return storedInventory{}, false
 	}
-	s := storedInventory{object: obj, number: number}
-	s.inventory, s.err = inventoryFrom(obj)
+	s := storedInventory{object: obj, number: number, kinds: map[schema.GroupVersionKind]bool{}}
+	if s.inventory, s.err = inventoryFrom(obj.object(configMapKind)); s.inventory != nil {
+		for _, entry := range s.inventory.Entries {
+			s.kinds[entry.key().GVK()] = true
+		}
+	}
 	return s, true
 }
 
@@ -103,7 +111,7 @@ func (e *Engine) store(ctx context.Context, inv *inventory) error {
 	}
 	if apierrors.IsAlreadyExists(err) {
 		if result, err = client.Get(ctx, obj.GetName(), metav1.GetOptions{}); err == nil {
-			if s, ours := readStored(result, e.cfg.Owner); !ours || s.inventory == nil || s.inventory.ContentID != inv.ContentID {
+			if s, ours := readStored(observedFrom(result), e.cfg.Owner); !ours || s.inventory == nil || s.inventory.ContentID != inv.ContentID {
 				err = fmt.Errorf("it exists already, with other content or without label %s", InventoryLabel)
 			}
 		}
@@ -112,7 +120,7 @@ func (e *Engine) store(ctx context.Context, inv *inventory) error {
 		return fmt.Errorf("storing the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, obj.GetName(), err)
 	}
 	e.mu.Lock()
-	e.inventories.keep(result)
+	e.inventories.keep(observedFrom(result))
 	e.mu.Unlock()
 	e.kick()
 	return nil
@@ -127,7 +135,7 @@ func (e *Engine) discard(ctx context.Context, s storedInventory) error {
 		return fmt.Errorf("deleting the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, s.object.GetName(), err)
 	}
 	e.mu.Lock()
-	delete(e.inventories.objects, types.NamespacedName{Namespace: e.cfg.Namespace, Name: s.object.GetName()})
+	e.inventories.drop(types.NamespacedName{Namespace: e.cfg.Namespace, Name: s.object.GetName()})
 	e.mu.Unlock()
 	e.kick()
 	return nil

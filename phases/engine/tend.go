@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -65,28 +65,33 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 			missing = missing || !wait
 			continue
 		}
-		w := &watched{e: e, gvk: gvk, resource: r}
-		e.watches[gvk] = w
-		w.start(ctx, "", ManagedByLabel)
+		e.watches[gvk] = e.watchOf(gvk, r)
+		e.watches[gvk].start(ctx, view{gvr: r.gvr, labels: ManagedByLabel})
 	}
+	e.tendForeign(ctx)
 	return missing
+}
+
+// watchOf is the watch of the managed objects of a kind, before it is started.
+func (e *Engine) watchOf(gvk schema.GroupVersionKind, r resource) *watched {
+	key := Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
+	return &watched{e: e, gvk: gvk, resource: r, changed: func(name types.NamespacedName) {
+		key.Namespace, key.Name = name.Namespace, name.Name
+		e.touchLocked(key)
+		if key.isCRD() {
+			e.kick() // it says how a kind is served
+		}
+	}}
 }
 
 // needed are the kinds of all watched revisions and of all inventories.
 func (e *Engine) needed() map[schema.GroupVersionKind]bool {
 	needed := map[schema.GroupVersionKind]bool{}
 	for _, p := range e.plans {
-		for _, t := range p.targets {
-			needed[t.key.GVK()] = true
-		}
+		maps.Copy(needed, p.kinds)
 	}
 	for _, s := range e.storedLocked() {
-		if s.inventory == nil {
-			continue
-		}
-		for _, entry := range s.inventory.Entries {
-			needed[entry.key().GVK()] = true
-		}
+		maps.Copy(needed, s.kinds)
 	}
 	return needed
 }
@@ -98,7 +103,11 @@ func (e *Engine) resolve(gvk schema.GroupVersionKind) (r resource, served, wait 
 		return resource{}, false, false
 	}
 	if crd := e.crdOf(gvk.GroupKind()); crd != nil {
-		r, served = definedBy(e.object(crd.key), gvk.Version)
+		seen := e.object(crd.key)
+		if seen == nil {
+			return resource{}, false, true
+		}
+		r, served = definedBy(seen.object(crd.key.GVK()), gvk.Version)
 		return r, served, !served
 	}
 	r, served = e.kinds.announced[gvk]
@@ -116,31 +125,34 @@ func (e *Engine) crdOf(gk schema.GroupKind) *target {
 }
 
 // object is the seen copy of an object, nil if there is none. The engine's lock is held.
-func (e *Engine) object(key Key) *unstructured.Unstructured {
+func (e *Engine) object(key Key) *observed {
 	if w := e.watches[key.GVK()]; w != nil {
-		return w.objects[types.NamespacedName{Namespace: key.Namespace, Name: key.Name}]
+		return w.objects[key.name()]
 	}
 	return nil
 }
 
 // sight is what is known of an object's place in the cluster, without asking.
 type sight struct {
-	object   *unstructured.Unstructured // nil: not there, or without our label
+	object   *observed // nil: not there
 	resource resource
-	blind    Action // Unknown, Pending or Failed: why nothing can be said of the object, empty if something can
+	ask      bool   // the object is in the way, and no watch shows yet whether it still is
+	older    bool   // seen from a revision that is not the newest one
+	blind    Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
 	why      string
 	err      error
 }
 
-// see looks for an object in what the watches have shown.
+// see looks for an object in what the watches have shown. The engine's lock is held.
 func (e *Engine) see(key Key) sight {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	if w := e.watches[key.GVK()]; w != nil && !w.gone {
 		switch {
 		case w.synced:
-			name := types.NamespacedName{Namespace: key.Namespace, Name: key.Name}
-			return sight{object: w.objects[name], resource: w.resource}
+			s := sight{object: w.objects[key.name()], resource: w.resource}
+			if f := e.foreign[key.identity()]; f != nil && s.object == nil {
+				s.object, s.ask = f.objects[key.name()], !f.synced
+			}
+			return s
 		case w.err != nil:
 			return sight{blind: Unknown, why: "its kind cannot be watched", err: fmt.Errorf("watching %s: %w", w.resource.gvr.Resource, w.err)}
 		}

@@ -6,7 +6,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,14 +15,16 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// watched is what is seen of one kind: a reflector's store that keeps the newest copy of every labelled object,
-// whether it came from the watch or from our own write, so that looking after a write never sees the past. Its fields
-// are guarded by the engine's lock.
+// watched is what a watch has shown: a reflector's store that keeps the newest copy of every object, whether it came
+// from the watch or from our own write, so that looking after a write never sees the past. Its fields are guarded by
+// the engine's lock.
 type watched struct {
 	e        *Engine
 	gvk      schema.GroupVersionKind
 	resource resource
-	objects  map[types.NamespacedName]*unstructured.Unstructured
+	changed  func(types.NamespacedName) // called for every change, under the engine's lock; may be nil
+	news     func() bool                // whether the change just made is worth another look; nil for always
+	objects  map[types.NamespacedName]*observed
 	synced   bool
 	err      error // of the last list or watch, nil after one that worked
 	cancel   context.CancelFunc
@@ -31,24 +32,20 @@ type watched struct {
 }
 
 // start lists and watches until ctx ends; errors are remembered and tried again with backoff by the reflector.
-func (w *watched) start(ctx context.Context, namespace, selector string) {
+func (w *watched) start(ctx context.Context, v view) {
 	ctx, w.cancel = context.WithCancel(ctx)
-	client := w.e.dynamic.Resource(w.resource.gvr).Namespace(namespace)
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.LabelSelector = selector
-			list, err := client.List(ctx, o)
+			list, err := w.e.list(ctx, v, o)
 			return list, w.heard(ctx, err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			o.LabelSelector = selector
-			events, err := client.Watch(ctx, o)
+			events, err := w.e.watch(ctx, v, o)
 			return events, w.heard(ctx, err)
 		},
 	}
 	log := w.e.cfg.Log.V(2)
-	reflector := cache.NewReflectorWithOptions(
-		cache.ToListWatcherWithWatchListSemantics(lister, w.e.dynamic), &unstructured.Unstructured{}, w,
+	reflector := cache.NewReflectorWithOptions(lister, &observed{}, w,
 		cache.ReflectorOptions{Logger: &log, Name: "engine", TypeDescription: w.gvk.String()},
 	)
 	w.e.running.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, log)) })
@@ -72,6 +69,9 @@ func (w *watched) heard(ctx context.Context, err error) error {
 		w.cancel()
 		err = io.EOF
 	}
+	if changed {
+		w.e.restlessLocked()
+	}
 	w.e.mu.Unlock()
 	if changed {
 		w.e.kick()
@@ -80,17 +80,29 @@ func (w *watched) heard(ctx context.Context, err error) error {
 	return err
 }
 
-// keep stores obj unless a newer copy is known, and says whether it did.
-func (w *watched) keep(obj *unstructured.Unstructured) bool {
-	name := types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	if old := w.objects[name]; old != nil && !newer(obj.GetResourceVersion(), old.GetResourceVersion()) {
+// keep stores o unless a newer copy is known, and says whether it did.
+func (w *watched) keep(o *observed) bool {
+	name := o.name()
+	if old := w.objects[name]; old != nil && !newer(o.ResourceVersion, old.ResourceVersion) {
 		return false
 	}
 	if w.objects == nil {
-		w.objects = map[types.NamespacedName]*unstructured.Unstructured{}
+		w.objects = map[types.NamespacedName]*observed{}
 	}
-	w.objects[name] = obj
+	w.objects[name] = o
+	w.note(name)
 	return true
+}
+
+func (w *watched) drop(name types.NamespacedName) {
+	delete(w.objects, name)
+	w.note(name)
+}
+
+func (w *watched) note(name types.NamespacedName) {
+	if w.changed != nil {
+		w.changed(name)
+	}
 }
 
 func newer(a, b string) bool {
@@ -98,18 +110,14 @@ func newer(a, b string) bool {
 	return err != nil || order > 0
 }
 
-// changed runs a change of the store under the lock and tells the world if it did anything.
-func (w *watched) changed(change func() bool) {
+// change runs a change of the store under the lock and tells the world if it did anything.
+func (w *watched) change(do func() bool) {
 	w.e.mu.Lock()
-	did := change()
+	tell := do() && (w.news == nil || w.news())
 	w.e.mu.Unlock()
-	if !did {
-		return
+	if tell {
+		w.e.cfg.Notify()
 	}
-	if w == w.e.inventories || (Key{Group: w.gvk.Group, Kind: w.gvk.Kind}).isCRD() {
-		w.e.kick() // they say which kinds to watch
-	}
-	w.e.cfg.Notify()
 }
 
 // Add is called by the reflector for an object that appeared.
@@ -117,47 +125,51 @@ func (w *watched) Add(obj any) error { return w.Update(obj) }
 
 // Update is called by the reflector for an object that changed.
 func (w *watched) Update(obj any) error {
-	if u, isObject := obj.(*unstructured.Unstructured); isObject {
-		w.changed(func() bool { return !w.gone && w.keep(u) })
+	if o, isObject := obj.(*observed); isObject {
+		w.change(func() bool { return !w.gone && w.keep(o) })
 	}
 	return nil
 }
 
 // Delete is called by the reflector for an object that was deleted or lost the label.
 func (w *watched) Delete(obj any) error {
-	u, isObject := obj.(*unstructured.Unstructured)
+	o, isObject := obj.(*observed)
 	if !isObject {
 		return nil
 	}
-	w.changed(func() bool {
-		name := types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()}
-		old := w.objects[name]
+	w.change(func() bool {
+		old := w.objects[o.name()]
 		// A copy that is newer than the deletion was created or labelled again.
-		if old == nil || newer(old.GetResourceVersion(), u.GetResourceVersion()) {
+		if old == nil || newer(old.ResourceVersion, o.ResourceVersion) {
 			return false
 		}
-		delete(w.objects, name)
+		w.drop(o.name())
 		return true
 	})
 	return nil
 }
 
-// Replace is called by the reflector after a list. Copies of our own writes that are newer than the list stay.
+// Replace is called by the reflector after a list. Copies of our own writes that are newer than the list stay, and
+// copies that are the same stay the same, so that nothing is decided again.
 func (w *watched) Replace(list []any, version string) error {
-	w.changed(func() bool {
-		before := w.objects
-		w.objects = make(map[types.NamespacedName]*unstructured.Unstructured, len(list))
+	w.change(func() bool {
+		listed := make(map[types.NamespacedName]bool, len(list))
 		for _, obj := range list {
-			if u, isObject := obj.(*unstructured.Unstructured); isObject {
-				w.keep(u)
+			if o, isObject := obj.(*observed); isObject {
+				listed[o.name()] = true
+				w.keep(o)
 			}
 		}
-		for _, old := range before {
-			if newer(old.GetResourceVersion(), version) {
-				w.keep(old)
+		for name, old := range w.objects {
+			if !listed[name] && !newer(old.ResourceVersion, version) {
+				w.drop(name)
 			}
 		}
-		w.synced = true
+		if !w.synced {
+			w.synced = true
+			w.e.restlessLocked()
+			w.e.kick()
+		}
 		return true
 	})
 	return nil

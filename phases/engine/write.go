@@ -30,27 +30,45 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 		if err := r.read(ctx, j); err != nil {
 			return err
 		}
+	} else {
+		j.actual = j.seen.object(j.t.key.GVK())
 	}
+	want := j.t.desired()
 	var err error
 	for range attempts {
-		j.verdict = decide(j.t, j.actual, r.p.rev.Number, r.e.cfg.Owner)
+		j.verdict = decide(want, j.actual, r.p.rev.Number, r.e.claimant())
 		if !j.verdict.writes() {
 			return nil
 		}
-		if refused, err := r.fuse(ctx, j, j.t.payload); refused || err != nil {
+		if j.again != "" {
+			j.verdict.why = j.again
+		}
+		if refused, err := r.fuse(ctx, j, want.payload); refused || err != nil {
 			return err
 		}
 		var result *unstructured.Unstructured
-		if result, err = r.send(ctx, j, dry); err == nil {
+		if result, err = r.send(ctx, j, want, dry); err == nil {
 			if dry {
 				return nil
 			}
 			r.note(j)
 			j.actual = result
-			if done := !j.verdict.fold && j.verdict.action != Created; done {
+			if j.verdict.done() {
 				return nil
 			}
 			continue // a create is still to be recorded as an apply, and an apply may follow that
+		}
+		if fields := immutable(err); len(fields) > 0 && j.verdict.action != Created {
+			if !j.t.recreate || claimOf(j.actual, r.e.cfg.Owner).holder != "" {
+				return &ImmutableError{Fields: fields, Err: err}
+			}
+			if dry {
+				return nil
+			}
+			if err = r.recreate(ctx, j, fields); err != nil {
+				return err
+			}
+			continue
 		}
 		j.force = j.force || apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
 		lost := j.verdict.action != Created && apierrors.IsNotFound(err)
@@ -69,14 +87,17 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 }
 
 // send is the one request that a verdict asks for.
-func (r *run) send(ctx context.Context, j *job, dry bool) (*unstructured.Unstructured, error) {
+func (r *run) send(ctx context.Context, j *job, want desired, dry bool) (*unstructured.Unstructured, error) {
 	switch {
 	case j.verdict.action == Created:
-		return r.create(ctx, j, dry)
+		return r.create(ctx, j, want, dry)
+	case j.verdict.release && !dry:
+		patch, err := release(j.actual)
+		return r.patch(ctx, j, patch, err)
 	case j.verdict.fold && !dry:
-		return r.fold(ctx, j)
+		return r.fold(ctx, j, want)
 	}
-	return r.update(ctx, j, dry)
+	return r.update(ctx, j, want, dry)
 }
 
 // note remembers the first thing that was done with an object in this pass, and that it was read or written.
@@ -98,6 +119,7 @@ func (r *run) noted(j *job) (verdict, bool) {
 // settle remembers what came of a job.
 func (r *run) settle(j *job, err error) {
 	t := j.t
+	defer func() { j.actual = nil }()
 	if err != nil {
 		if asked := holdOff(err); asked > 0 {
 			r.mu.Lock()
@@ -111,21 +133,27 @@ func (r *run) settle(j *job, err error) {
 		r.p.mu.Lock()
 		t.err = &ObjectError{Key: t.key, Component: t.component, Verb: verb, Err: err}
 		r.p.mu.Unlock()
+		r.e.touch(r.p, t)
 		return
 	}
+	var seen *observed
 	if j.actual != nil {
-		r.e.keep(j.actual)
+		seen = r.e.keep(j.actual, j.resource)
 	}
-	after := decide(t, j.actual, r.p.rev.Number, r.e.cfg.Owner)
 	did, wrote := r.noted(j)
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
-	t.err, t.obstacle = nil, nil
-	if visible := j.actual != nil && j.actual.GetLabels()[ManagedByLabel] != ""; !visible && !after.writes() {
-		t.obstacle = &after
+	defer r.e.touch(r.p, t)
+	t.err = nil
+	if wrote && did.repairs() {
+		r.e.rivalries.repaired(t.key, did)
 	}
+	if seen != nil && seen.ResourceVersion != j.actual.GetResourceVersion() {
+		return // it changed again since, which the next look decides on
+	}
+	after := r.e.concludeFrom(t.desired(), seen, j.actual)
 	if wrote && did.action != Created && after.writes() && !after.fold {
-		t.settled, t.verdict = after.why, nil
+		t.settled, t.concluded = after.why, nil
 		r.e.cfg.Log.Info("An object stays different from its manifest", "object", t.key.String(), "why", after.why)
 	}
 }
@@ -149,22 +177,26 @@ func (r *run) read(ctx context.Context, j *job) error {
 }
 
 // create posts the object: unlike a server-side apply, a POST can never change an object that was not seen.
-func (r *run) create(ctx context.Context, j *job, dry bool) (*unstructured.Unstructured, error) {
+func (r *run) create(ctx context.Context, j *job, want desired, dry bool) (*unstructured.Unstructured, error) {
 	opts := metav1.CreateOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict}
 	if dry {
 		opts.DryRun = []string{metav1.DryRunAll}
 	}
-	return r.client(j).Create(ctx, j.t.payload, opts)
+	return r.client(j).Create(ctx, want.payload, opts)
 }
 
 // fold records our earlier creation as an apply: of this very payload, or else of everything that was created, so that
 // the apply that follows removes what is not wanted any more.
-func (r *run) fold(ctx context.Context, j *job) (*unstructured.Unstructured, error) {
+func (r *run) fold(ctx context.Context, j *job, want desired) (*unstructured.Unstructured, error) {
 	var payload *unstructured.Unstructured
 	if j.verdict.carries {
-		payload = j.t.payload
+		payload = want.payload
 	}
-	patch, err := fold(j.actual, payload)
+	patch, err := fold(j.actual, payload, r.e.cfg.LegacyManagers)
+	return r.patch(ctx, j, patch, err)
+}
+
+func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +205,8 @@ func (r *run) fold(ctx context.Context, j *job) (*unstructured.Unstructured, err
 
 // update applies the object onto the copy that was decided on, and onto no other. Without effect it is always forced,
 // because only refusals are of interest then.
-func (r *run) update(ctx context.Context, j *job, dry bool) (*unstructured.Unstructured, error) {
-	body := shallow(j.t.payload.Object)
+func (r *run) update(ctx context.Context, j *job, want desired, dry bool) (*unstructured.Unstructured, error) {
+	body := shallow(want.payload.Object)
 	meta := shallow(body["metadata"])
 	meta["resourceVersion"] = j.actual.GetResourceVersion()
 	body["metadata"] = meta

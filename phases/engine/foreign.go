@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// inTheWay is the watch of one object that stands where a wanted one belongs and does not carry our label, so that no
+// other watch shows it. It heals a collision at once when the object goes or changes. The engine's lock is held.
+func (e *Engine) inTheWay(key Key, r resource) *watched {
+	id := key.identity()
+	if w := e.foreign[id]; w != nil {
+		return w
+	}
+	w := &watched{e: e, gvk: key.GVK(), resource: r}
+	w.changed = func(types.NamespacedName) {
+		e.touchLocked(key)
+		e.kick()
+	}
+	e.foreign[id] = w
+	e.kick()
+	return w
+}
+
+// tendForeign starts the watches of objects that are in the way, and stops those of objects that are not any more: they
+// are gone, have got our label, or no revision wants their place. The engine's lock is held.
+func (e *Engine) tendForeign(ctx context.Context) {
+	for id, w := range e.foreign {
+		var key Key
+		for _, p := range e.plans {
+			if t := p.keys[id]; t != nil {
+				key = t.key
+			}
+		}
+		switch {
+		case key == Key{}, w.gone, e.object(key) != nil, w.synced && w.objects[key.name()] == nil:
+			if w.cancel != nil {
+				w.cancel()
+			}
+			delete(e.foreign, id)
+			e.touchLocked(key)
+		case w.cancel == nil:
+			w.start(ctx, view{
+				gvr: w.resource.gvr, namespace: key.Namespace, fields: "metadata.name=" + key.Name,
+			})
+		}
+	}
+}

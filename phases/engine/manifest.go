@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// manifest is one object of a revision: packed, and what a plan has to know of it without unpacking it.
+type manifest struct {
+	key   Key
+	fault string // why it can never be applied as it stands, or nothing
+	policy
+	defines schema.GroupKind // of a CRD
+	packed  packed
+}
+
+func manifestOf(obj *unstructured.Unstructured) *manifest {
+	m := &manifest{key: KeyOf(obj), fault: faultOf(obj), packed: packObject(obj)}
+	if asked, fault := policyOf(obj); m.fault == "" {
+		m.policy, m.fault = asked, fault
+	}
+	if m.key.isCRD() {
+		m.defines.Group, _, _ = unstructured.NestedString(obj.Object, "spec", "group")
+		m.defines.Kind, _, _ = unstructured.NestedString(obj.Object, "spec", "names", "kind")
+	}
+	return m
+}
+
+// Packed is the component with its objects compressed, which makes them seventy times smaller. It is for callers that
+// keep a revision: the objects themselves can then be dropped.
+func (c Component) Packed() Component { return Component{Name: c.Name, packed: c.manifests()} }
+
+// Keys are the keys of all objects of the component, in the order in which they were given.
+func (c Component) Keys() []Key {
+	keys := make([]Key, 0, len(c.packed)+len(c.Objects))
+	for _, m := range c.packed {
+		keys = append(keys, m.key)
+	}
+	for _, obj := range c.Objects {
+		keys = append(keys, KeyOf(obj))
+	}
+	return keys
+}
+
+func (c Component) manifests() []*manifest {
+	all := append(make([]*manifest, 0, len(c.packed)+len(c.Objects)), c.packed...)
+	for _, obj := range c.Objects {
+		all = append(all, manifestOf(obj))
+	}
+	return all
+}
+
+// faultOf says why an object can never be applied as it stands, or nothing.
+func faultOf(obj *unstructured.Unstructured) string {
+	switch {
+	case obj.GetAPIVersion() == "" || obj.GetKind() == "":
+		return "apiVersion or kind is empty"
+	case strings.HasSuffix(obj.GetKind(), "List") && obj.Object["items"] != nil:
+		return "a list is not an object; give its items one by one"
+	case obj.GetName() == "":
+		return "metadata.name is empty"
+	}
+	meta, _ := obj.Object["metadata"].(map[string]any)
+	for _, field := range [...]string{
+		"generateName", "uid", "resourceVersion", "generation", "deletionTimestamp",
+		"finalizers", "ownerReferences", "managedFields", "selfLink",
+	} {
+		if !empty(meta[field]) {
+			return "metadata." + field + " must not be set in a manifest"
+		}
+	}
+	for _, annotation := range [...]string{RevisionAnnotation, OwnerAnnotation} {
+		if _, given := obj.GetAnnotations()[annotation]; given {
+			return "annotation " + annotation + " must not be set in a manifest"
+		}
+	}
+	return ""
+}

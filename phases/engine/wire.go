@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"context"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+)
+
+var (
+	metaVersion = schema.GroupVersion{Version: "v1"}
+	metaScheme  = func() *runtime.Scheme {
+		scheme := runtime.NewScheme()
+		metav1.AddToGroupVersion(scheme, metaVersion)
+		return scheme
+	}()
+	metaParameters = runtime.NewParameterCodec(metaScheme)
+)
+
+// onlyMetadata asks for objects without anything but their metadata.
+const onlyMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+// observing is how lists and watches are decoded: into observed objects, one at a time.
+type observing struct{}
+
+// SupportedMediaTypes is JSON only.
+func (observing) SupportedMediaTypes() []runtime.SerializerInfo {
+	return []runtime.SerializerInfo{{
+		MediaType: runtime.ContentTypeJSON, MediaTypeType: "application", MediaTypeSubType: "json", EncodesAsText: true, Serializer: observer{},
+		StreamSerializer: &runtime.StreamSerializerInfo{
+			EncodesAsText: true, Framer: json.Framer,
+			Serializer: json.NewSerializerWithOptions(json.DefaultMetaFactory, metaScheme, metaScheme, json.SerializerOptions{}),
+		},
+	}}
+}
+
+// EncoderForVersion and DecoderToVersion convert nothing.
+func (observing) EncoderForVersion(encoder runtime.Encoder, _ runtime.GroupVersioner) runtime.Encoder {
+	return encoder
+}
+
+// DecoderToVersion converts nothing.
+func (observing) DecoderToVersion(decoder runtime.Decoder, _ runtime.GroupVersioner) runtime.Decoder {
+	return decoder
+}
+
+// newObserver is the client of the watches.
+func newObserver(cfg *rest.Config, client *http.Client) (rest.Interface, error) {
+	cfg = rest.CopyConfig(cfg)
+	cfg.GroupVersion = &metaVersion
+	cfg.APIPath = "/unused" // every request names its path
+	cfg.NegotiatedSerializer = observing{}
+	cfg.ContentType, cfg.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	return rest.RESTClientForConfigAndClient(cfg, client)
+}
+
+// view is what a watch shows: the objects of a resource, in one namespace or all, that have a label or a name.
+type view struct {
+	gvr       schema.GroupVersionResource
+	namespace string // all if empty
+	labels    string // selector
+	fields    string // selector
+	metadata  bool   // nothing but it
+}
+
+func (e *Engine) request(v view, opts metav1.ListOptions) *rest.Request {
+	path := []string{"apis", v.gvr.Group, v.gvr.Version}
+	if v.gvr.Group == "" {
+		path = []string{"api", v.gvr.Version}
+	}
+	if v.namespace != "" {
+		path = append(path, "namespaces", v.namespace)
+	}
+	opts.LabelSelector, opts.FieldSelector = v.labels, v.fields
+	request := e.observer.Get().AbsPath(append(path, v.gvr.Resource)...).SpecificallyVersionedParams(&opts, metaParameters, metaVersion)
+	if v.metadata {
+		request.SetHeader("Accept", onlyMetadata)
+	}
+	return request
+}
+
+func (e *Engine) list(ctx context.Context, v view, opts metav1.ListOptions) (runtime.Object, error) {
+	return e.request(v, opts).Do(ctx).Get()
+}
+
+func (e *Engine) watch(ctx context.Context, v view, opts metav1.ListOptions) (watch.Interface, error) {
+	opts.Watch = true
+	return e.request(v, opts).Watch(ctx)
+}
