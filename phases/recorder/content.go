@@ -1,0 +1,89 @@
+package recorder
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// contentKey is where the entries lie in the ConfigMap: JSON, one entry per line, oldest first, packed with gzip.
+const contentKey = "entries.jsonl.gz"
+
+// Bounds in bytes: of what is stored, well below what an API server takes in
+// one object, and of what is unpacked, against content that was forged.
+const (
+	maxPacked   = 512 << 10
+	maxUnpacked = 64 << 20
+)
+
+// pack writes a log down. What does not fit even when packed is dropped, oldest first.
+func pack(log []Entry) ([]byte, error) {
+	for {
+		var packed bytes.Buffer
+		zip := gzip.NewWriter(&packed)
+		lines := json.NewEncoder(zip)
+		for _, e := range log {
+			if err := lines.Encode(e); err != nil {
+				return nil, fmt.Errorf("packing the recorder: %w", err)
+			}
+		}
+		if err := zip.Close(); err != nil {
+			return nil, fmt.Errorf("packing the recorder: %w", err)
+		}
+		if packed.Len() <= maxPacked || len(log) == 0 {
+			return packed.Bytes(), nil
+		}
+		log = log[(len(log)+3)/4:]
+	}
+}
+
+// Read reads a recorder's file in any form that it is handed around in: the
+// ConfigMap as YAML or JSON, its packed content, or that unpacked. A file that
+// is damaged is an error, also if its beginning could be read.
+func Read(file []byte) ([]Entry, error) {
+	if bytes.HasPrefix(file, []byte{0x1f, 0x8b}) {
+		return unpack(file)
+	}
+	if entries, err := readLines(bytes.NewReader(file)); err == nil && len(entries) > 0 {
+		return entries, nil
+	}
+	var stored corev1.ConfigMap
+	if err := yaml.Unmarshal(file, &stored); err != nil {
+		return nil, fmt.Errorf("reading the file: it is neither entries nor a ConfigMap: %w", err)
+	}
+	if stored.Kind != "ConfigMap" || stored.BinaryData[contentKey] == nil {
+		return nil, fmt.Errorf("reading the file: it holds no ConfigMap with binaryData %s", contentKey)
+	}
+	return unpack(stored.BinaryData[contentKey])
+}
+
+func unpack(packed []byte) ([]Entry, error) {
+	zip, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the entries: %w", err)
+	}
+	return readLines(io.LimitReader(zip, maxUnpacked))
+}
+
+func readLines(lines io.Reader) ([]Entry, error) {
+	var log []Entry
+	decoder := json.NewDecoder(lines)
+	for {
+		var e Entry
+		switch err := decoder.Decode(&e); {
+		case errors.Is(err, io.EOF):
+			return log, nil
+		case err != nil:
+			return nil, fmt.Errorf("reading entry %d: %w", len(log)+1, err)
+		case e.At.IsZero() || e.Kind == "":
+			return nil, fmt.Errorf("reading entry %d: it has no time or no kind", len(log)+1)
+		}
+		log = append(log, e)
+	}
+}

@@ -1,0 +1,179 @@
+package recorder
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ConfigMap is the name of the ConfigMap that a recorder usually writes to.
+const ConfigMap = "capstan-recorder"
+
+// The times of writing. What happens together is written together, and a
+// recorder is never what wears a cluster down.
+const (
+	gather     = time.Second
+	writeEvery = 10 * time.Second
+	lastWrite  = 3 * time.Second
+)
+
+// Recorder keeps a log in a ConfigMap. What it is given is in the cluster ten
+// seconds later at the latest; a process that is killed loses no more than that.
+type Recorder struct {
+	// live must read from the API server itself: a cache may not know the ConfigMap.
+	live   client.Reader
+	writer client.Writer
+	key    client.ObjectKey
+	clock  clock.WithTicker
+	log    logr.Logger
+	news   chan struct{}
+
+	mu sync.Mutex
+	// added is what is not written yet; of what is written, stored is a copy, and object the ConfigMap as last seen.
+	added  []Entry
+	stored []Entry
+	object *corev1.ConfigMap
+}
+
+// New makes a recorder that writes to the ConfigMap of a key. It sends no
+// request before there is something to write.
+func New(live client.Reader, writer client.Writer, key client.ObjectKey, clock clock.WithTicker, log logr.Logger) *Recorder {
+	return &Recorder{live: live, writer: writer, key: key, clock: clock, log: log, news: make(chan struct{}, 1)}
+}
+
+// Add records an entry. It does no I/O, and may be called at any time by any goroutine.
+func (r *Recorder) Add(e Entry) {
+	r.mu.Lock()
+	var news bool
+	r.added, news = add(r.added, e)
+	r.mu.Unlock()
+	if news {
+		select {
+		case r.news <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Run writes what was added until ctx ends, and once more then. It never
+// returns an error: a recorder that cannot write tries again and says so in the log.
+func (r *Recorder) Run(ctx context.Context) error {
+	var next time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			r.end(ctx)
+			return nil
+		case <-r.news:
+		}
+		select {
+		case <-ctx.Done():
+			r.end(ctx)
+			return nil
+		case <-r.clock.After(max(gather, next.Sub(r.clock.Now()))):
+		}
+		next = r.clock.Now().Add(writeEvery)
+		if err := r.write(ctx); err != nil {
+			r.log.Info("the recorder could not be written, trying again", "error", err.Error())
+			select {
+			case r.news <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// end writes what is left, for the time that a process that ends is given.
+func (r *Recorder) end(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
+	defer cancel()
+	if err := r.write(ctx); err != nil {
+		r.log.Info("the recorder could not be written", "error", err.Error())
+	}
+}
+
+// write appends what was added to what is stored. What another writer has
+// stored meanwhile is kept.
+func (r *Recorder) write(ctx context.Context) error {
+	r.mu.Lock()
+	added := r.added
+	r.added = nil
+	r.mu.Unlock()
+	if len(added) == 0 {
+		return nil
+	}
+	err := r.store(ctx, added)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) {
+		r.object = nil // somebody else has changed or deleted it
+		err = r.store(ctx, added)
+	}
+	if err != nil {
+		r.mu.Lock()
+		r.added = bounded(append(added, r.added...))
+		r.mu.Unlock()
+		return fmt.Errorf("writing ConfigMap %s: %w", r.key, err)
+	}
+	return nil
+}
+
+func (r *Recorder) store(ctx context.Context, added []Entry) error {
+	if r.object == nil {
+		if err := r.load(ctx); err != nil {
+			return err
+		}
+	}
+	all := bounded(slices.Concat(r.stored, added))
+	packed, err := pack(all)
+	if err != nil {
+		return err
+	}
+	object := r.object.DeepCopy()
+	object.BinaryData = map[string][]byte{contentKey: packed}
+	object.Data = map[string]string{
+		"about":   "what happened last, for `capstan replay`",
+		"entries": strconv.Itoa(len(all)),
+		"newest":  all[len(all)-1].At.UTC().Format(time.RFC3339),
+	}
+	if object.ResourceVersion == "" {
+		err = r.writer.Create(ctx, object)
+	} else {
+		err = r.writer.Update(ctx, object)
+	}
+	if err != nil {
+		return err
+	}
+	object.BinaryData = nil // the entries are held already
+	r.object, r.stored = object, all
+	return nil
+}
+
+// load reads what is stored. What cannot be read is not kept: a log that is
+// half broken tells stories.
+func (r *Recorder) load(ctx context.Context) error {
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: r.key.Name}}
+	err := r.live.Get(ctx, r.key, object)
+	if apierrors.IsNotFound(err) {
+		object = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: r.key.Name}}
+	} else if err != nil {
+		return err
+	}
+	r.stored = nil
+	if packed, there := object.BinaryData[contentKey]; there {
+		if r.stored, err = unpack(packed); err != nil {
+			r.log.Info("what was recorded before cannot be read, starting anew", "error", err.Error())
+		}
+	}
+	object.BinaryData = nil
+	r.object = object
+	return nil
+}
