@@ -64,7 +64,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	r := &Reconciler{machine: &machine.Machine[guards.Facts, *phases.Pass]{
 		Table:   table.Table,
 		Observe: p.Observe,
-		Store:   &phases.Store{Phases: p, Describe: table.Conditions},
+		Store:   &phases.Store{Phases: p, Describe: table.Conditions, Line: table.Line, Rests: table.Rests, Alarms: table.Alarms},
 		Now:     p.Now,
 		Moved:   moved(mgr),
 	}}

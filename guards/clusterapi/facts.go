@@ -46,10 +46,19 @@ type Facts struct {
 	// Applied tells how the latest revision stands, Orphans what only older revisions had.
 	Applied Applied `yaml:"applied"`
 	Orphans Orphans `yaml:"orphans"`
-	// Retained lists the objects kept for their users' data, each with its count, for people.
-	Retained []string `yaml:"retained"`
+	// Retained are the objects kept for their users' data; Strays are objects with this installation's marks that no
+	// revision and no inventory knows. Neither holds anything up.
+	Retained []Retained `yaml:"retained"`
+	Strays   []string   `yaml:"strays"`
+	// Revisions tell how far the listed revisions are, the oldest first. They are for people.
+	Revisions []Revision `yaml:"-"`
+	// Waiting counts the objects that are being deleted and have finalizers pending.
+	Waiting int `yaml:"-"`
 	// Inputs is a fingerprint of all that people can change; empty while it cannot be told.
 	Inputs string `yaml:"inputs"`
+	// Consent is the content ID for which the administrator lets retained objects be deleted; it counts for that of
+	// the newest revision only.
+	Consent string `yaml:"-"`
 	// Then is what the record remembers of how the present state was entered.
 	Then Then `yaml:"-"`
 }
@@ -57,12 +66,17 @@ type Facts struct {
 // ImageState is how one provider image stands: at hand, failed, being fetched
 // or waiting for its turn.
 type ImageState struct {
-	// Name is enough of the reference to tell images apart.
-	Name     string
-	Ready    bool
-	Fetching bool
+	// Name is enough of the reference to tell images apart; Component is what it brings, as far as a listed revision
+	// says so.
+	Name      string
+	Reference string
+	Component string
+	Ready     bool
+	Fetching  bool
 	// Failure is the kind of the last failure, empty for none. It stays while the next attempt runs.
 	Failure string
+	// Message is the last failure's own words.
+	Message string
 	// Since is when fetching began, NextTry when a failed image is tried again: the zero time for never by itself.
 	Since, NextTry time.Time
 }
@@ -74,8 +88,12 @@ type Applied struct {
 	// Done of Total objects are as they should be.
 	Done  int `yaml:"done"`
 	Total int `yaml:"total"`
-	// Collisions name objects that exist already and belong to somebody else.
-	Collisions []string `yaml:"collisions"`
+	// Collisions are objects that exist already and belong to somebody else; Refused are updates that are not sent
+	// because they would lose data. Both hold the revision up until somebody gives way.
+	Collisions []Collision `yaml:"collisions"`
+	Refused    []Refused   `yaml:"refused"`
+	// Contested are applied objects of which somebody else keeps changing a field back.
+	Contested []Contested `yaml:"contested"`
 	// Why names what is missing, or what has not been seen.
 	Why string `yaml:"why"`
 }

@@ -24,14 +24,12 @@ const (
 func Conditions(r machine.Record, f guards.Facts) []phases.Condition {
 	planning, applying := halves(r, f)
 	conditions := append(planning.conditions("RevisionController"), applying.conditions("InstallerController")...)
-	conditions[0].Message = withImages(conditions[0].Message, imageTexts(f.ImageStates), f.ImageWarning)
+	conditions[0].Message = withNotes(conditions[0].Message, imageTexts(f.ImageStates), f.ImageWarning)
+	conditions[2].Message = withNotes(conditions[2].Message, "", objectWarning(f))
 	if f.CurrentNumber > 0 {
 		conditions = append(conditions, available(r, f))
 	}
-	if f.OlderSeen || f.LatestNumber == 0 {
-		conditions = append(conditions, upgradeable(r, f))
-	}
-	return conditions
+	return append(conditions, upgradeable(r, f))
 }
 
 // half is one of the two halves of the machine as conditions show it.
@@ -54,13 +52,13 @@ func (h half) conditions(prefix string) []phases.Condition {
 // halves tells which half is at work, and how it does.
 func halves(r machine.Record, f guards.Facts) (planning, applying half) {
 	idle := half{reason: AsExpected}
-	busy := half{progressing: true, reason: Progressing, message: message(r, f)}
+	busy := half{progressing: true, reason: Progressing, message: Line(r, f)}
 	switch r.State {
 	case WaitingOnInfra:
 		busy.reason = WaitingOnExternal
-		return busy, initial(f, idle)
+		return busy, kept(r, initial(f, idle))
 	case MaxRevisions:
-		return half{degraded: true, reason: NonRetryableError, message: message(r, f)}, idle
+		return half{degraded: true, reason: NonRetryableError, message: Line(r, f)}, kept(r, idle)
 	}
 	if r.State == Degraded || r.Failure != nil {
 		busy.degraded = r.State == Degraded
@@ -71,7 +69,7 @@ func halves(r machine.Record, f guards.Facts) (planning, applying half) {
 	}
 	switch {
 	case r.State == Installed && r.Failure == nil:
-		idle.message = message(r, f)
+		idle.message = Line(r, f)
 		return idle, idle
 	case f.PlanFailed && (r.State == Applying || r.State == Pruning):
 		return unplanned(f), busy
@@ -79,6 +77,14 @@ func halves(r machine.Record, f guards.Facts) (planning, applying half) {
 		return busy, initial(f, idle)
 	}
 	return idle, busy
+}
+
+// kept is the applying half while only the current revision is kept.
+func kept(r machine.Record, idle half) half {
+	if r.Failure == nil {
+		return idle
+	}
+	return half{progressing: true, reason: EphemeralError, message: clip("keeping the installed revision: " + r.Failure.Message)}
 }
 
 // unplanned is the planning half while an earlier plan is still being carried
@@ -101,70 +107,63 @@ func initial(f guards.Facts, idle half) half {
 }
 
 // available is said only after the first success; it is taken back only when
-// what is installed has stopped working and stays so.
+// what is installed has stopped working and stays so, and given back only when
+// it was seen to work: until then what was said before stays.
 func available(r machine.Record, f guards.Facts) phases.Condition {
 	if r.State == Degraded && r.LastEvent == guards.GateLost {
-		return phases.Condition{Type: "InstallerControllerAvailable", Reason: NonRetryableError, Message: message(r, f)}
+		return phases.Condition{Type: "InstallerControllerAvailable", Reason: NonRetryableError, Message: Line(r, f)}
 	}
 	return phases.Condition{
 		Type: "InstallerControllerAvailable", Is: true, Reason: AsExpected,
 		Message: fmt.Sprintf("revision %d is installed", f.CurrentNumber),
+		Unsure:  f.LatestNumber != f.CurrentNumber || !f.Applied.Complete,
 	}
 }
 
-// upgradeable is taken back while an administrator should look first. Nothing
-// is said before it was seen what is retained, so that a restart takes nothing back.
+// upgradeable is taken back while an administrator should look first, with all
+// causes, the worst one first. A restarted machine has not seen yet what is in
+// the way or retained, and takes back nothing that was said.
 func upgradeable(r machine.Record, f guards.Facts) phases.Condition {
-	no := phases.Condition{Type: "InstallerControllerUpgradeable", Reason: NonRetryableError}
-	switch {
-	case r.State == MaxRevisions:
-		no.Message = message(r, f)
-	case len(f.Applied.Collisions) > 0:
-		no.Reason, no.Message = EphemeralError, clip("objects of other owners are in the way: "+strings.Join(guards.Texts(f.Applied.Collisions), "; "))
-	case len(f.Retained) > 0:
-		no.Reason, no.Message = WaitingOnExternal, clip("kept for the data in them: "+strings.Join(guards.Texts(f.Retained), "; "))
-	default:
-		return phases.Condition{Type: no.Type, Is: true, Reason: AsExpected}
-	}
-	return no
-}
-
-// message answers why it is not done: state, revision, what it waits for, since
-// when, and what happens by itself and when. Times are moments, not durations,
-// so that a message that has nothing new to say stays the same.
-func message(r machine.Record, f guards.Facts) string {
-	var b strings.Builder
-	b.WriteString(string(r.State))
-	if f.LatestName != "" && r.State != WaitingOnInfra && r.State != Planning {
-		b.WriteString(" " + f.LatestName)
-		if f.Applied.Known && !f.Applied.Complete {
-			fmt.Fprintf(&b, " (%d of %d objects)", f.Applied.Done, f.Applied.Total)
+	told := phases.Condition{Type: "InstallerControllerUpgradeable"}
+	var causes []string
+	cause := func(reason, text string) {
+		if told.Reason == "" {
+			told.Reason = reason
 		}
+		causes = append(causes, text)
 	}
-	why := r.Reason
-	if why == "" && r.State == Degraded {
-		why = r.Cause
+	if r.State == MaxRevisions {
+		cause(NonRetryableError, r.Reason)
 	}
-	if why == "" && r.State == Installed {
-		why = "everything is as it should be"
+	if len(f.Applied.Collisions) > 0 {
+		cause(EphemeralError, "objects of other owners are in the way: "+strings.Join(guards.Texts(f.Applied.Collisions), "; "))
 	}
-	if why != "" {
-		b.WriteString(": " + why)
+	if len(f.Applied.Refused) > 0 {
+		cause(EphemeralError, strings.Join(guards.Texts(f.Applied.Refused), "; "))
 	}
-	since := r.Since
-	if r.Failure != nil {
-		since = r.Failure.Since // an error may have begun long after the state
+	tail := ""
+	if len(f.Retained) > 0 {
+		cause(WaitingOnExternal, "kept for the data in them: "+strings.Join(guards.Texts(f.Retained), "; "))
+		tail = consentText(f)
 	}
-	tail := "; since " + machine.Moment(since)
-	if r.Deadline != nil {
-		tail += fmt.Sprintf("; %s at %s", r.Deadline.To, machine.Moment(r.Deadline.At))
+	if len(causes) > 0 {
+		told.Message = clipBefore(strings.Join(causes, "; "), tail)
+		return told
 	}
-	return clipBefore(b.String(), tail)
+	told.Is, told.Reason = true, AsExpected
+	seen := f.OlderSeen && f.Applied.Known && r.Failure == nil
+	told.Unsure = f.LatestNumber != 0 && !seen
+	return told
 }
 
-func clip(text string) string { return clipBefore(text, "") }
-
-// clipBefore shortens text so that it fits together with its tail.
-func clipBefore(text, tail string) string {
-	return machine.Shorten(text, machine.MaxMessage-len(tail)) + tail
+// consentText says what deletes retained objects with the data in them.
+func consentText(f guards.Facts) string {
+	if f.Latest == "" {
+		return ""
+	}
+	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, f.Latest)
+	if f.Consent != "" && f.Consent != f.Latest {
+		text += " (the consent that is given is for other content)"
+	}
+	return text
 }

@@ -181,9 +181,107 @@ InstallerControllerUpgradeable False NonRetryableError`,
 	}
 }
 
-func TestConditions_nothing_is_said_of_upgrades_before_it_was_seen_what_is_retained(t *testing.T) {
-	if got := told(machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1}); strings.Contains(got, "Upgradeable") {
-		t.Errorf("got\n%s", got)
+func TestConditions_what_was_not_seen_leaves_what_was_said(t *testing.T) {
+	complete := guards.Applied{Known: true, Complete: true}
+	failure := &machine.Failure{Message: "the registry is away", Since: noon}
+	for name, row := range map[string]struct {
+		record                 machine.Record
+		facts                  guards.Facts
+		available, upgradeable bool
+	}{
+		"all seen": {
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: complete}, true, true,
+		},
+		"not seen what is retained": {
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, Applied: complete}, true, false,
+		},
+		"not seen what is applied": {
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true}, false, false,
+		},
+		"a probe fails": {
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, false, true,
+		},
+		"a newer revision is on its way": {
+			machine.Record{State: table.Applying}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, false, true,
+		},
+		"after an error what is in the way may not be seen": {
+			machine.Record{State: table.Applying, Failure: failure}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, false, false,
+		},
+		"nothing was ever listed": {machine.Record{State: table.Planning, Failure: failure}, guards.Facts{CurrentNumber: 1}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range table.Conditions(row.record, row.facts) {
+				if want, asked := map[string]bool{"InstallerControllerAvailable": row.available, "InstallerControllerUpgradeable": row.upgradeable}[c.Type]; asked && c.Unsure == want {
+					t.Errorf("%s: unsure is %v", c.Type, c.Unsure)
+				}
+			}
+		})
+	}
+}
+
+func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
+	f := guards.Facts{
+		Latest: strings.Repeat("ab", 32), LatestNumber: 2, CurrentNumber: 2, Consent: "other",
+		Retained: []guards.Retained{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}},
+		Applied: guards.Applied{
+			Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "field manager kubectl", Remedy: "delete it"}},
+			Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs.test", Why: "version v1 is dropped, and 3 instances are stored in it"}},
+		},
+	}
+	c := table.Conditions(machine.Record{State: table.Applying}, f)[5]
+	want := "objects of other owners are in the way: ConfigMap a/b exists and belongs to field manager kubectl; delete it; " +
+		"the update of CustomResourceDefinition bs.test is refused: version v1 is dropped, and 3 instances are stored in it; " +
+		"kept for the data in them: CustomResourceDefinition as.test (holds 2 instances); delete the data, or consent to lose it: " +
+		"kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-delete=" + f.Latest +
+		" (the consent that is given is for other content)"
+	if c.Is || c.Reason != table.EphemeralError || c.Message != want {
+		t.Errorf("got  %+v\nwant %s", c, want)
+	}
+	f.Retained[0].Why = strings.Repeat("many ", 400)
+	if c = table.Conditions(machine.Record{State: table.Applying}, f)[5]; len(c.Message) > machine.MaxMessage || !strings.Contains(c.Message, "="+f.Latest) {
+		t.Errorf("a long message has %d bytes and does not say how to consent: %s", len(c.Message), c.Message)
+	}
+}
+
+func TestLine_says_what_has_to_happen_next(t *testing.T) {
+	forGood := &machine.Failure{Message: "by tag", ForGood: true, Since: noon}
+	ephemeral := &machine.Failure{Message: "the registry is away", Since: noon}
+	for want, row := range map[string]struct {
+		record machine.Record
+		facts  guards.Facts
+	}{
+		"Planning: by tag; since 2026-01-01 12:00:00Z; tried again when an input changes, or annotation capi-operator.openshift.io/retry of the ClusterAPI does": {
+			machine.Record{State: table.Planning, Reason: "by tag", Failure: forGood}, guards.Facts{},
+		},
+		"Degraded 4.22.6-b-2: the registry is away; since 2026-01-01 12:00:00Z; tried again by itself; revision 1 stays applied": {
+			machine.Record{State: table.Degraded, Reason: "the registry is away", Failure: ephemeral},
+			guards.Facts{LatestName: "4.22.6-b-2", LatestNumber: 2, CurrentNumber: 1},
+		},
+		"Degraded 4.22.6-b-2: no progress for 5m; since 2026-01-01 12:00:00Z; goes on by itself when that heals": {
+			machine.Record{State: table.Degraded, Cause: "no progress for 5m", Since: noon},
+			guards.Facts{LatestName: "4.22.6-b-2", LatestNumber: 2, CurrentNumber: 2},
+		},
+		"Installed 4.22.6-b-2: everything is as it should be; since 2026-01-01 12:00:00Z": {
+			machine.Record{State: table.Installed, Since: noon}, guards.Facts{LatestName: "4.22.6-b-2", LatestNumber: 2, CurrentNumber: 2},
+		},
+	} {
+		if got := table.Line(row.record, row.facts); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestConditions_what_is_contested_or_stray_is_a_warning(t *testing.T) {
+	f := guards.Facts{
+		LatestNumber: 1, CurrentNumber: 1, Strays: []string{"ConfigMap a/stray"},
+		Applied: guards.Applied{Known: true, Complete: true, Contested: []guards.Contested{
+			{Object: "Deployment a/b", Field: ".spec.replicas", Managers: []string{"hpa"}, Times: 7},
+		}},
+	}
+	c := table.Conditions(machine.Record{State: table.Installed}, f)[2]
+	want := "; warning: field .spec.replicas of Deployment a/b is contested by hpa; let one of the two go of it; objects that no revision knows: ConfigMap a/stray"
+	if c.Is || c.Reason != table.AsExpected || !strings.HasSuffix(c.Message, want) {
+		t.Errorf("got %+v", c)
 	}
 }
 

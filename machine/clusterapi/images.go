@@ -31,13 +31,13 @@ func imageTexts(states []guards.ImageState) string {
 	return fmt.Sprintf("images: %d of %d ready, %s", len(states)-len(texts), len(states), strings.Join(texts, ", "))
 }
 
-// withImages adds images and a warning to a message as far as there is room; a warning is never crowded out by images.
-func withImages(message, states, warning string) string {
+// withNotes adds details and a warning to a message as far as there is room; a warning is never crowded out by details.
+func withNotes(message, details, warning string) string {
 	if warning != "" {
 		warning = machine.Shorten("; warning: "+warning, machine.MaxMessage-len(message))
 	}
-	if states != "" {
-		states = machine.Shorten("; "+states, machine.MaxMessage-len(message)-len(warning))
+	if details != "" {
+		details = machine.Shorten("; "+details, machine.MaxMessage-len(message)-len(warning))
 	}
-	return strings.TrimPrefix(message+states+warning, "; ")
+	return strings.TrimPrefix(message+details+warning, "; ")
 }

@@ -31,7 +31,7 @@ func TestImageTexts_say_how_every_image_stands_that_is_not_at_hand(t *testing.T)
 	}
 }
 
-func TestWithImages_adds_what_there_is_room_for(t *testing.T) {
+func TestWithNotes_adds_what_there_is_room_for(t *testing.T) {
 	long := strings.Repeat("ö", 600)
 	for name, c := range map[string]struct{ message, states, warning, want string }{
 		"nothing to add":               {"Installed", "", "", "Installed"},
@@ -43,7 +43,7 @@ func TestWithImages_adds_what_there_is_room_for(t *testing.T) {
 		"a warning rather than images": {"Planning", long, "the disk is full", "Planning; " + strings.Repeat("ö", 492) + "…; warning: the disk is full"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := withImages(c.message, c.states, c.warning)
+			got := withNotes(c.message, c.states, c.warning)
 			if got != c.want || len(got) > machine.MaxMessage {
 				t.Errorf("got %d bytes: %s\nwant %s", len(got), got, c.want)
 			}

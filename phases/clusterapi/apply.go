@@ -3,11 +3,8 @@ package clusterapi
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
-
-	"github.com/capstan-capi/capstan/phases/engine"
 )
 
 // applyRevision applies the newest revision as far as its gates allow. The
@@ -19,7 +16,7 @@ func (p *Pass) applyRevision(ctx context.Context) error {
 	}
 	report, err := p.Engine.Apply(ctx, p.latest)
 	p.log("applying", report)
-	return errors.Join(collisions(report), err, kept)
+	return errors.Join(inTheWay(report), err, kept)
 }
 
 // recordCurrent writes that the latest revision has been fully applied.
@@ -45,27 +42,6 @@ func (p *Pass) trimRevisions(ctx context.Context) error {
 		return errors.New("what older revisions left behind has not been looked at yet")
 	}
 	return p.Engine.Forget(ctx, p.latest, last.report)
-}
-
-// collisions is an error that may heal by itself: the other owner may let go.
-func collisions(report *engine.Report) error {
-	if report == nil {
-		return nil
-	}
-	var errs []error
-	for _, text := range collisionTexts(report) {
-		errs = append(errs, errors.New(text))
-	}
-	return errors.Join(errs...)
-}
-
-func collisionTexts(report *engine.Report) []string {
-	var texts []string
-	for _, object := range report.Collisions() {
-		texts = append(texts, fmt.Sprintf("%s exists and belongs to %s; delete or rename it, or have it adopted by annotation %s: always in the provider's manifest",
-			object.Key, object.Holder, engine.AdoptAnnotation))
-	}
-	return texts
 }
 
 // failure is err unless it only says that something is on its way.

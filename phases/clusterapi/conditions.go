@@ -10,18 +10,24 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 )
 
-// lastingConditions are never taken off again once they were told.
-var lastingConditions = [...]configv1.ClusterStatusConditionType{"InstallerControllerAvailable", "InstallerControllerUpgradeable"}
+// lasting is never taken off again once it was told: an object that was lost
+// and came back tells nothing about what runs.
+const lasting configv1.ClusterStatusConditionType = "InstallerControllerAvailable"
 
 // operandVersion is the name under which an operator reports its own version.
 const operandVersion = "operator"
 
 // merge gives every condition its honest transition time: that of the old
-// condition unless the status is another. Of lasting conditions what was said last
-// stays while nothing new can be said.
+// condition unless the status is another. One that is not sure leaves what was
+// said before.
 func merge(old []configv1.ClusterOperatorStatusCondition, told []Condition, now time.Time) []configv1.ClusterOperatorStatusCondition {
 	var out []configv1.ClusterOperatorStatusCondition
 	for _, c := range told {
+		before := find(old, configv1.ClusterStatusConditionType(c.Type))
+		if c.Unsure && before != nil && decided(before.Status) {
+			out = append(out, *before)
+			continue
+		}
 		condition := configv1.ClusterOperatorStatusCondition{
 			Type: configv1.ClusterStatusConditionType(c.Type), Status: configv1.ConditionFalse,
 			Reason: c.Reason, Message: c.Message, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
@@ -29,17 +35,20 @@ func merge(old []configv1.ClusterOperatorStatusCondition, told []Condition, now 
 		if c.Is {
 			condition.Status = configv1.ConditionTrue
 		}
-		if before := find(old, condition.Type); before != nil && before.Status == condition.Status {
+		if before != nil && before.Status == condition.Status {
 			condition.LastTransitionTime = before.LastTransitionTime
 		}
 		out = append(out, condition)
 	}
-	for _, kind := range lastingConditions {
-		if said := find(old, kind); said != nil && find(out, kind) == nil {
-			out = append(out, *said)
-		}
+	if said := find(old, lasting); said != nil && find(out, lasting) == nil {
+		out = append(out, *said)
 	}
 	return out
+}
+
+// decided is false of statuses that this operator never says.
+func decided(status configv1.ConditionStatus) bool {
+	return status == configv1.ConditionTrue || status == configv1.ConditionFalse
 }
 
 func find(conditions []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterStatusConditionType) *configv1.ClusterOperatorStatusCondition {

@@ -33,7 +33,7 @@ func TestMerge_the_transition_time_moves_with_the_status_only(t *testing.T) {
 }
 
 func TestMerge_what_was_said_of_a_lasting_condition_stays(t *testing.T) {
-	available := lastingConditions[0]
+	available := lasting
 	said := merge(nil, []Condition{{Type: string(available), Is: true, Reason: "AsExpected", Message: "revision 1 is installed"}}, noon)
 	later := merge(said, []Condition{{Type: "InstallerControllerDegraded", Reason: "AsExpected"}}, noon.Add(time.Hour))
 	if got := find(later, available); got == nil || *got != said[0] {

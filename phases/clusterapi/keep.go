@@ -29,7 +29,7 @@ func (p *Pass) keepLatest(ctx context.Context) error {
 func (p *Pass) keep(ctx context.Context, revision *engine.Revision) error {
 	report, err := p.Engine.Maintain(ctx, revision)
 	p.log("keeping", report)
-	return errors.Join(collisions(report), err)
+	return errors.Join(inTheWay(report), err)
 }
 
 // keepApplied keeps the installed revision, deletes retained objects whose data

@@ -54,7 +54,16 @@ func New(o Options) (*Phases, error) {
 	if err != nil {
 		return nil, err
 	}
+	late, err := newLateness(o.REST, o.HTTP)
+	if err != nil {
+		return nil, err
+	}
+	events, err := newAnnouncer(o)
+	if err != nil {
+		return nil, err
+	}
 	return &Phases{
+		late: late, events: events,
 		Client: o.Client, Live: o.Live, ClusterOperators: operators.ClusterOperators(),
 		Images: source(o, now), PullSecrets: o.PullSecrets, Engine: applier, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
@@ -75,5 +84,5 @@ func source(o Options, changed func()) images.Source {
 
 // Background is what has to run beside the passes until the context ends.
 func (p *Phases) Background() []func(context.Context) error {
-	return []func(context.Context) error{p.Images.Start, p.Engine.Run}
+	return []func(context.Context) error{p.Images.Start, p.Engine.Run, p.explainLateness, p.events.run}
 }

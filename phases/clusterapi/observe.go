@@ -1,6 +1,7 @@
 package clusterapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -27,6 +28,9 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 	latest, current := w.latestEntry(), w.currentEntry()
 	pass.latest, pass.latestErr = p.revision(latest, pass.plan.revision)
 	p.newest = pass.latest
+	if p.apiUID = ""; w.api != nil {
+		p.apiUID = w.api.UID
+	}
 	pass.current, pass.currentErr = p.revision(current, pass.plan.revision)
 	p.Engine.Watch(known(pass.latest, pass.current)...)
 
@@ -37,8 +41,9 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 		Images:     pass.plan.ready,
 		Listed:     len(w.entries()),
 		Inputs:     w.inputs,
+		Consent:    w.consent,
 
-		ImageStates:  imageStates(wanted, p.Images.State),
+		ImageStates:  imageStates(wanted, w.componentsOf(), p.Images.State),
 		ImageWarning: p.Images.Warning(),
 	}
 	if pass.plan.err != nil {
@@ -53,7 +58,7 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 	if current != nil {
 		facts.Current, facts.CurrentNumber = current.ContentID, current.Revision
 	}
-	facts.Applied = pass.applied()
+	facts.Applied, facts.Revisions = pass.applied()
 	pass.older(&facts)
 	pass.olderLeft = facts.Older
 	return facts, pass, nil
@@ -71,22 +76,41 @@ func (p *Phases) wantImages(w world) []images.Ref {
 	return wanted
 }
 
-// applied tells how the latest revision stands.
-func (p *Pass) applied() guards.Applied {
+// applied tells how the latest revision stands, and how far all listed ones are.
+func (p *Pass) applied() (guards.Applied, []guards.Revision) {
 	var notYet *notYetError
 	switch {
 	case errors.As(p.latestErr, &notYet):
-		return guards.Applied{Why: notYet.what}
+		return guards.Applied{Why: notYet.what}, p.progress(nil)
 	case p.latestErr != nil:
-		return guards.Applied{Why: p.latestErr.Error()}
+		return guards.Applied{Why: p.latestErr.Error()}, p.progress(nil)
 	case p.latest == nil:
-		return guards.Applied{Why: "no revision is listed"}
+		return guards.Applied{Why: "no revision is listed"}, p.progress(nil)
 	}
 	report := p.Engine.Look(p.latest)
 	return guards.Applied{
 		Known: !report.Unknown(), Complete: report.Complete(), Done: report.Done(), Total: report.Total(),
-		Why: report.Blocked(), Collisions: collisionTexts(report),
+		Why: p.blocked(p.latest, report), Collisions: collisions(report),
+	}, p.progress(report)
+}
+
+// progress tells of every listed revision how far it is, the oldest first.
+func (p *Pass) progress(latest *engine.Report) []guards.Revision {
+	var told []guards.Revision
+	for _, entry := range p.world.entries() {
+		revision := guards.Revision{
+			Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Current: entry.Name == p.world.api.Status.CurrentRevision,
+		}
+		switch {
+		case latest != nil && revision.Number == p.latest.Number:
+			revision.Waves = wavesOf(latest)
+		case p.current != nil && revision.Number == p.current.Number:
+			revision.Waves = wavesOf(p.Engine.Look(p.current))
+		}
+		told = append(told, revision)
 	}
+	slices.SortFunc(told, func(a, b guards.Revision) int { return cmp.Compare(a.Number, b.Number) })
+	return told
 }
 
 // older counts what is left of older revisions, and what of it holds up.
@@ -103,7 +127,7 @@ func (p *Pass) older(facts *guards.Facts) {
 			numbers[number] = true
 		}
 		for _, key := range stored.Retained {
-			facts.Retained = append(facts.Retained, key.String())
+			facts.Retained = append(facts.Retained, guards.Retained{Object: key.String()})
 		}
 	}
 	for number := range numbers {
@@ -113,7 +137,7 @@ func (p *Pass) older(facts *guards.Facts) {
 	}
 	if last := p.pruned; last.report != nil && last.number == facts.LatestNumber {
 		facts.Orphans = guards.Orphans{Known: last.report.Complete() || len(last.report.Waiting) > 0, Left: len(last.report.Waiting), Why: last.report.Blocked()}
-		facts.Retained = retainedTexts(last.report)
+		facts.Retained = retained(last.report)
 	}
 }
 

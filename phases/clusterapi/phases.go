@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -23,6 +24,15 @@ const (
 	ImagesConfigMap     = "capi-installer-images"
 	ClusterOperatorName = "cluster-api"
 	FieldManager        = "capstan-clusterapi"
+)
+
+// What an administrator says to the machine by annotations of the ClusterAPI.
+const (
+	// ConsentAnnotation lets retained objects be deleted with the data in them; its value is the content ID of the
+	// revision that is installed, and it counts for that one only.
+	ConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
+	// RetryAnnotation asks for another attempt now, by any value that it did not have before.
+	RetryAnnotation = "capi-operator.openshift.io/retry"
 )
 
 // Phases is what the machine's work is done with. It lives as long as the
@@ -50,6 +60,10 @@ type Phases struct {
 	rendered rendered
 	listed   map[string]*engine.Revision
 	pruned   pruned
+	late     *lateness
+	events   *announcer
+	// apiUID is the ClusterAPI's, for Events; empty while there is none.
+	apiUID types.UID
 	// newest is the rendering of the newest listed revision, for the list of related objects.
 	newest *engine.Revision
 }

@@ -3,7 +3,6 @@ package clusterapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/capstan-capi/capstan/phases/engine"
@@ -35,7 +34,7 @@ func (p *Pass) pruneOrphans(ctx context.Context) error {
 // prune makes what is left of older revisions a fact for the next pass, and
 // asks for that pass, because nothing else may announce it.
 func (p *Pass) prune(ctx context.Context) error {
-	report, err := p.Engine.Prune(ctx, p.latest, "")
+	report, err := p.Engine.Prune(ctx, p.latest, p.world.consent)
 	if report == nil {
 		return err
 	}
@@ -66,12 +65,4 @@ func (p *Pass) releaseRetained(ctx context.Context) error {
 		return err
 	}
 	return p.Engine.Forget(ctx, p.latest, p.pruned.report)
-}
-
-func retainedTexts(report *engine.PruneReport) []string {
-	var texts []string
-	for _, retained := range report.Retained {
-		texts = append(texts, fmt.Sprintf("%s (%s)", retained.Key, retained.Why))
-	}
-	return texts
 }

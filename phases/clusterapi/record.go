@@ -29,6 +29,8 @@ type Condition struct {
 	Is      bool
 	Reason  string
 	Message string
+	// Unsure lets what was said before stay, if anything was.
+	Unsure bool
 }
 
 // Store keeps the machine's record in status.extension of the ClusterOperator
@@ -37,13 +39,19 @@ type Condition struct {
 // the phases it is used by one pass at a time.
 type Store struct {
 	*Phases
-	// Describe derives the conditions from the record and the facts.
+	// Describe derives the conditions, and Line the one line that says why it is not done, from the record and the facts.
 	Describe func(machine.Record, guards.Facts) []Condition
+	Line     func(machine.Record, guards.Facts) string
+	// Rests are the states that the machine may stay in, Alarms those that are told as warnings.
+	Rests, Alarms func(machine.State) bool
 
 	// detailFrom is when words and counts may be written again.
 	detailFrom time.Time
 	// written is the newest ClusterOperator this store has seen: its own writes may reach the cache late.
 	written *configv1.ClusterOperator
+	// movesTold is the moment of the last transition that was announced, logged the last line that was.
+	movesTold time.Time
+	logged    string
 }
 
 // Load reads the record. One that is missing or cannot be read is not found,
@@ -62,11 +70,23 @@ func (s *Store) Load(ctx context.Context) (machine.Record, bool, error) {
 		s.Log.Info("the record cannot be read, starting afresh", "error", err.Error())
 		return machine.Record{}, false, nil
 	}
+	if made := record.Transitions; s.movesTold.IsZero() && len(made) > 0 {
+		s.movesTold = made[len(made)-1].At
+	}
 	return record, true, nil
 }
 
-// Save writes record and conditions if they differ from what is there.
-func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Facts, _ []machine.Leave) error {
+// report is what is to stand in the ClusterOperator's status.
+type report struct {
+	record, detail []byte
+	conditions     []configv1.ClusterOperatorStatusCondition
+	versions       []configv1.OperandVersion
+	related        []configv1.ObjectReference
+}
+
+// Save writes record, conditions and detail if they differ from what is there,
+// and tells in log and Events what is new about them.
+func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Facts, leaves []machine.Leave) error {
 	operator, err := s.operator(ctx)
 	if err != nil {
 		return err
@@ -76,37 +96,68 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 			return err
 		}
 	}
-	raw, err := json.Marshal(record)
-	if err != nil {
-		return fmt.Errorf("encoding the record: %w", err)
-	}
 	now := s.Now()
-	conditions := merge(operator.Status.Conditions, s.Describe(record, facts), now)
-	versions, related := s.versions(operator, facts), s.related(operator)
-	if sameJSON(extension(operator)[extensionKey], raw) && has(operator.Status.Conditions, conditions) &&
-		slices.Equal(operator.Status.Versions, versions) && slices.Equal(operator.Status.RelatedObjects, related) {
+	wanted, err := s.compose(operator, record, facts, leaves, now)
+	if err != nil {
+		return err
+	}
+	line := s.Line(record, facts)
+	if wanted.stands(operator) {
+		s.tellMoves(record, line, now)
 		return nil
 	}
 	if s.detailFrom.IsZero() {
 		s.detailFrom = now.Add(quietStart)
 	}
-	if wait := s.detailFrom.Sub(now); wait > 0 && slices.Equal(operator.Status.Versions, versions) && !pressing(operator, record, conditions) {
+	if wait := s.detailFrom.Sub(now); wait > 0 && slices.Equal(operator.Status.Versions, wanted.versions) && !pressing(operator, record, wanted.conditions) {
 		s.Again(wait)
 		return nil
 	}
 	s.detailFrom = now.Add(detailEvery)
+	if err := s.write(ctx, wanted); err != nil {
+		return err
+	}
+	if line != s.logged {
+		s.Log.Info(line)
+		s.logged = line
+	}
+	s.tellMoves(record, line, now)
+	s.tellStanding(operator, facts)
+	return nil
+}
+
+func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Record, f guards.Facts, leaves []machine.Leave, now time.Time) (report, error) {
+	raw, err := json.Marshal(record)
+	if err != nil {
+		return report{}, fmt.Errorf("encoding the record: %w", err)
+	}
+	detail, err := s.detailOf(record, f, leaves).encode()
+	return report{
+		record: raw, detail: detail, conditions: merge(operator.Status.Conditions, s.Describe(record, f), now),
+		versions: s.versions(operator, f), related: s.related(operator),
+	}, err
+}
+
+// stands says that there is nothing to write.
+func (r report) stands(operator *configv1.ClusterOperator) bool {
+	there := extension(operator)
+	return sameJSON(there[extensionKey], r.record) && sameJSON(there[detailKey], r.detail) && has(operator.Status.Conditions, r.conditions) &&
+		slices.Equal(operator.Status.Versions, r.versions) && slices.Equal(operator.Status.RelatedObjects, r.related)
+}
+
+func (s *Store) write(ctx context.Context, r report) error {
 	status := configv1ac.ClusterOperatorStatus().
-		WithExtension(runtime.RawExtension{Raw: fmt.Appendf(nil, `{%q:%s}`, extensionKey, raw)})
-	for _, c := range conditions {
+		WithExtension(runtime.RawExtension{Raw: fmt.Appendf(nil, `{%q:%s,%q:%s}`, extensionKey, r.record, detailKey, r.detail)})
+	for _, c := range r.conditions {
 		status.WithConditions(configv1ac.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
 			WithReason(c.Reason).WithMessage(c.Message).WithLastTransitionTime(c.LastTransitionTime))
 	}
-	for _, v := range versions {
+	for _, v := range r.versions {
 		status.WithVersions(configv1ac.OperandVersion().WithName(v.Name).WithVersion(v.Version))
 	}
-	for _, r := range related {
-		status.WithRelatedObjects(configv1ac.ObjectReference().WithGroup(r.Group).WithResource(r.Resource).
-			WithNamespace(r.Namespace).WithName(r.Name))
+	for _, o := range r.related {
+		status.WithRelatedObjects(configv1ac.ObjectReference().WithGroup(o.Group).WithResource(o.Resource).
+			WithNamespace(o.Namespace).WithName(o.Name))
 	}
 	written, err := s.ClusterOperators.ApplyStatus(ctx, configv1ac.ClusterOperator(ClusterOperatorName).WithStatus(status),
 		metav1.ApplyOptions{FieldManager: FieldManager, Force: true})

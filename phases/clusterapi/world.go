@@ -30,6 +30,9 @@ type world struct {
 	refs          []images.Ref
 	refsErr       error
 	substitutions map[string]string
+	// consent is the content ID for which retained objects may be deleted with the data in them; retry is a word whose
+	// change asks for another attempt.
+	consent, retry string
 	// inputs is a fingerprint of all of the above that is not status, and of the release.
 	inputs string
 }
@@ -43,6 +46,7 @@ func (p *Phases) readWorld(ctx context.Context) (world, error) {
 	}
 	if found {
 		w.api = api
+		w.consent, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[RetryAnnotation]
 	}
 	infra := &configv1.Infrastructure{}
 	if found, err = p.read(ctx, client.ObjectKey{Name: Singleton}, infra); err != nil {
@@ -112,7 +116,7 @@ func (w world) unmanaged() []string {
 func (w world) fingerprint(release string, imagesData map[string]string) (string, error) {
 	return fingerprint(map[string]any{
 		"release": release, "images": imagesData, "platform": w.platform,
-		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil,
+		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil, "retry": w.retry,
 	})
 }
 

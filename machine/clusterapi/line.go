@@ -1,0 +1,87 @@
+package clusterapi
+
+import (
+	"fmt"
+	"strings"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+)
+
+// Line answers in one line of at most 1 KiB why it is not done: state,
+// revision, what it waits for and the cause, since when, and what happens by
+// itself and when. Conditions, log, Events and commands show this same text.
+// Times are moments, not durations, so that a line that has nothing new to say
+// stays the same and is not written again.
+func Line(r machine.Record, f guards.Facts) string {
+	var b strings.Builder
+	b.WriteString(string(r.State))
+	if f.LatestName != "" && r.State != WaitingOnInfra && r.State != Planning {
+		b.WriteString(" " + f.LatestName)
+		if f.Applied.Known && !f.Applied.Complete {
+			fmt.Fprintf(&b, " (%d of %d objects)", f.Applied.Done, f.Applied.Total)
+		}
+	}
+	why := r.Reason
+	if why == "" && r.State == Degraded {
+		why = r.Cause
+	}
+	if why == "" && r.State == Installed {
+		why = "everything is as it should be"
+	}
+	if why != "" {
+		b.WriteString(": " + why)
+	}
+	since := r.Since
+	if r.Failure != nil {
+		since = r.Failure.Since // an error may have begun long after the state
+	}
+	tail := "; since " + machine.Moment(since) + next(r, f)
+	if r.Deadline != nil {
+		tail += fmt.Sprintf("; %s at %s", r.Deadline.To, machine.Moment(r.Deadline.At))
+	}
+	return clipBefore(b.String(), tail)
+}
+
+// next is what has to happen for the machine to go on, where waiting is not enough of an answer.
+func next(r machine.Record, f guards.Facts) string {
+	text := ""
+	switch {
+	case r.Failure != nil && r.Failure.ForGood:
+		text = "; tried again when an input changes, or annotation " + phases.RetryAnnotation + " of the ClusterAPI does"
+	case r.Failure != nil:
+		text = "; tried again by itself"
+	case r.State == Degraded:
+		text = "; goes on by itself when that heals"
+	}
+	if r.State == Degraded && f.CurrentNumber > 0 && f.CurrentNumber != f.LatestNumber {
+		text += fmt.Sprintf("; revision %d stays applied", f.CurrentNumber)
+	}
+	return text
+}
+
+// Rests says that the machine may stay in a state without anything being wrong with it.
+func Rests(state machine.State) bool {
+	row, known := Table.State(state)
+	return known && row.Rest
+}
+
+// Alarms says that somebody should look when the machine comes into a state.
+func Alarms(state machine.State) bool { return state == Degraded || state == MaxRevisions }
+
+// objectWarning tells what does not hold anything up and should be known.
+func objectWarning(f guards.Facts) string {
+	texts := guards.Texts(f.Applied.Contested)
+	if len(f.Strays) > 0 {
+		texts = append(texts, "objects that no revision knows: "+strings.Join(f.Strays, ", "))
+	}
+	return strings.Join(texts, "; ")
+}
+
+func clip(text string) string { return clipBefore(text, "") }
+
+// clipBefore shortens text so that it fits together with its tail.
+func clipBefore(text, tail string) string {
+	return machine.Shorten(text, machine.MaxMessage-len(tail)) + tail
+}

@@ -1,0 +1,89 @@
+package clusterapi
+
+import (
+	"encoding/json"
+	"fmt"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+const (
+	// detailKey is where the detail lies in ClusterOperator.status.extension.
+	detailKey = "clusterapiDetail"
+	// maxDetail bounds the detail in bytes. Of lists that are too long the beginning is kept.
+	maxDetail = 16 << 10
+)
+
+// Detail is what commands show beside the record. All of it is derived: nothing
+// decides by it, and it is written anew when it is lost.
+type Detail struct {
+	// Waits is the line that conditions, log and Events show.
+	Waits      string             `json:"waits,omitempty"`
+	Revisions  []guards.Revision  `json:"revisions,omitempty"`
+	Retained   []guards.Retained  `json:"retained,omitempty"`
+	Collisions []guards.Collision `json:"collisions,omitempty"`
+	Refused    []guards.Refused   `json:"refused,omitempty"`
+	Contested  []guards.Contested `json:"contested,omitempty"`
+	Strays     []string           `json:"strays,omitempty"`
+	Images     []ImageDetail      `json:"images,omitempty"`
+	Moves      []machine.Leave    `json:"moves,omitempty"`
+}
+
+// ImageDetail is how one provider image stands, and the component it brings as
+// far as a listed revision says so.
+type ImageDetail struct {
+	Component string `json:"component,omitempty"`
+	Reference string `json:"reference"`
+	// State is Ready, Failed, Fetching or Waiting. An image that is tried again is Failed until it is there.
+	State   string `json:"state"`
+	Message string `json:"message,omitempty"`
+}
+
+// detailOf puts together what is shown beside the record.
+func (s *Store) detailOf(record machine.Record, f guards.Facts, leaves []machine.Leave) Detail {
+	return Detail{
+		Waits: s.Line(record, f), Revisions: f.Revisions, Retained: f.Retained, Collisions: f.Applied.Collisions,
+		Refused: f.Applied.Refused, Contested: f.Applied.Contested, Strays: f.Strays, Images: imageDetails(f.ImageStates), Moves: leaves,
+	}
+}
+
+// encode writes the detail within its bounds.
+func (d Detail) encode() ([]byte, error) {
+	for _, most := range [...]int{64, 16, 4, 1, 0} {
+		raw, err := json.Marshal(d.shortened(most))
+		if err != nil {
+			return nil, fmt.Errorf("encoding the detail: %w", err)
+		}
+		if len(raw) <= maxDetail {
+			return raw, nil
+		}
+	}
+	return json.Marshal(Detail{Waits: d.Waits})
+}
+
+func (d Detail) shortened(most int) Detail {
+	d.Revisions, d.Retained, d.Collisions = first(d.Revisions, most), first(d.Retained, most), first(d.Collisions, most)
+	d.Refused, d.Contested, d.Strays = first(d.Refused, most), first(d.Contested, most), first(d.Strays, most)
+	d.Images = first(d.Images, most)
+	return d
+}
+
+func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }
+
+func imageDetails(states []guards.ImageState) []ImageDetail {
+	var details []ImageDetail
+	for _, s := range states {
+		detail := ImageDetail{Component: s.Component, Reference: s.Reference, State: "Waiting", Message: s.Message}
+		switch {
+		case s.Ready:
+			detail.State = "Ready"
+		case s.Failure != "":
+			detail.State = "Failed"
+		case s.Fetching:
+			detail.State = "Fetching"
+		}
+		details = append(details, detail)
+	}
+	return details
+}
