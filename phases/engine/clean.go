@@ -2,7 +2,10 @@ package engine
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // injectors are the annotations by which an object asks another controller to fill in its CA bundle. What another
@@ -38,13 +41,22 @@ func cleaned(manifest map[string]any) map[string]any {
 			delete(body, "rules")
 		}
 	}
-	annotations, _ := meta["annotations"].(map[string]any)
-	for _, injector := range injectors {
-		if v, asked := annotations[injector]; asked && v != "" && v != "false" {
-			return dropBundles(body)
-		}
+	if injected(annotationsOf(meta)) {
+		return dropBundles(body)
 	}
 	return body
+}
+
+// injected says that the annotations ask another controller for CA bundles.
+func injected(annotations map[string]string) bool {
+	return slices.ContainsFunc(injectors[:], func(injector string) bool {
+		v := annotations[injector]
+		return v != "" && v != "false"
+	})
+}
+
+func annotationsOf(meta map[string]any) map[string]string {
+	return (&unstructured.Unstructured{Object: map[string]any{"metadata": meta}}).GetAnnotations()
 }
 
 // encodeSecret turns stringData, which the server never gives back, into data.

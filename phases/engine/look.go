@@ -110,13 +110,6 @@ func (e *Engine) unmanaged() map[string]bool {
 	return set(e.newest.Unmanaged)
 }
 
-func versionOf(obj *unstructured.Unstructured) string {
-	if obj == nil {
-		return ""
-	}
-	return obj.GetResourceVersion()
-}
-
 // lookAt says where one object stands.
 func (e *Engine) lookAt(p *plan, t *target) *Object {
 	s := t.sight
@@ -171,7 +164,7 @@ func (e *Engine) concludeFrom(d desired, seen *observed, actual *unstructured.Un
 	c := &conclusion{verdict: decide(d, actual, d.number, e.claimant()), from: seen}
 	c.actual = nil
 	if actual != nil {
-		c.probe = probe(actual)
+		c.probe = d.gate(actual)
 	}
 	if c.writes() && c.why == d.settled {
 		c.action, c.why = Idle, "left as it is, because writing it did not help: "+c.why

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +16,8 @@ type ownership struct {
 	applied        *fieldpath.Set // our Apply entry, nil when there is none
 	appliedVersion string         // the apiVersion in which its paths are written
 	created        *fieldpath.Set // our Update entry, which a create leaves behind, nil when there is none
+	legacy         *fieldpath.Set // what legacy managers hold, nil when they hold nothing
+	legacyManagers []string
 	others         []foreign
 }
 
@@ -26,27 +29,84 @@ type foreign struct {
 
 // ownershipOf reads managedFields. An entry that cannot be parsed counts as absent: the object is then compared by
 // value and applied again, which writes a good entry.
-func ownershipOf(obj *unstructured.Unstructured) ownership {
+func ownershipOf(obj *unstructured.Unstructured, legacy []string) ownership {
 	var o ownership
 	for _, entry := range obj.GetManagedFields() {
+		old := slices.Contains(legacy, entry.Manager)
 		switch {
-		case entry.Subresource != "":
-			if entry.Manager != FieldManager {
-				o.others = append(o.others, foreign{entry.Manager, entry})
-			}
-		case entry.Manager != FieldManager:
+		case entry.Manager != FieldManager && (entry.Subresource != "" || !old):
 			o.others = append(o.others, foreign{entry.Manager, entry})
+		case entry.Subresource != "":
+		case old:
+			o.legacy = union(o.legacy, fieldsOf(entry))
+			if !slices.Contains(o.legacyManagers, entry.Manager) {
+				o.legacyManagers = append(o.legacyManagers, entry.Manager)
+			}
 		case entry.Operation == metav1.ManagedFieldsOperationApply:
 			o.applied, o.appliedVersion = fieldsOf(entry), entry.APIVersion
 		case entry.Operation == metav1.ManagedFieldsOperationUpdate:
-			if fields := fieldsOf(entry); fields != nil && o.created != nil {
-				o.created = o.created.Union(fields)
-			} else if fields != nil {
-				o.created = fields
-			}
+			o.created = union(o.created, fieldsOf(entry))
 		}
 	}
 	return o
+}
+
+// union adds b to a; either may be nil.
+func union(a, b *fieldpath.Set) *fieldpath.Set {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return a.Union(b)
+}
+
+// counter is who wrote the revision number that an object carries.
+type counter int
+
+const (
+	byUs     counter = iota // or nobody that managedFields name: then the number is believed
+	byLegacy                // a legacy manager, whose numbers are no claim against ours
+	byOther
+)
+
+var revisionPath = fieldpath.MakePathOrDie("metadata", "annotations", RevisionAnnotation)
+
+func (o ownership) numbered() counter {
+	revision := missing{path: revisionPath}
+	holds := func(fields *fieldpath.Set) bool { return fields != nil && revision.heldIn(fields) }
+	switch {
+	case holds(o.applied) || holds(o.created):
+		return byUs
+	case holds(o.legacy):
+		return byLegacy
+	case o.applied == nil && o.created == nil:
+		return byUs
+	}
+	return byOther
+}
+
+// firstLegacy is a field that legacy managers hold and we do not; one that they hold as well when there is none.
+func (o ownership) firstLegacy() string {
+	first := ""
+	o.legacy.Iterate(func(path fieldpath.Path) {
+		if first == "" {
+			first = path.String()
+		}
+	})
+	return first
+}
+
+// staying says which of the fields that are not wanted any more a write will not remove, and because of whom.
+func (o ownership) staying(extra []fieldpath.Path) string {
+	var texts []string
+	for _, path := range extra {
+		if names := o.holders(missing{path: path}); len(names) > 0 {
+			texts = append(texts, path.String()+" stays, because "+strings.Join(names, " and ")+" set it too")
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 // holders names the other managers that hold the field m, in the order of managedFields, without doubles.
@@ -71,44 +131,58 @@ func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	return fields
 }
 
-// fold is the JSON patch that turns our Update entries into our Apply entry, so that the next server-side apply does
-// not conflict with our own create. Given the payload that was created, the entry is narrowed to its fields: a create
-// also books every default of the server on us, which an apply never does. A nil payload keeps all fields, so that
-// the apply that follows removes what is no longer wanted. Nil when there is nothing to fold.
-func fold(actual, payload *unstructured.Unstructured) ([]byte, error) {
-	own := ownershipOf(actual)
-	if own.created == nil {
+// ownerReferences are never ours to hold, not even where we changed them.
+var ownerReferences = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "ownerReferences"))
+
+// fold is the JSON patch that turns our Update entries and those of legacy managers into our Apply entry, so that the
+// next server-side apply does not conflict with our own create, and removes what legacy managers left and nobody wants.
+// Given the payload that was created, the entry is narrowed to its fields: a create also books every default of the
+// server on us, which an apply never does. A nil payload keeps all fields, and so do legacy ones, so that the apply
+// that follows removes what is no longer wanted. Nil when there is nothing to fold.
+func fold(actual, payload *unstructured.Unstructured, legacy []string) ([]byte, error) {
+	own := ownershipOf(actual, legacy)
+	fields := union(own.created, own.legacy)
+	if fields == nil {
 		return nil, nil
 	}
-	fields := own.created
-	if own.applied != nil {
-		fields = fields.Union(own.applied)
-	}
-	if payload != nil {
+	fields = union(fields, own.applied)
+	if payload != nil && own.legacy == nil {
 		d := differ{}
 		d.walk(nil, fields, payload.Object, actual.Object)
 		fields = fields.RecursiveDifference(fieldpath.NewSet(d.extra...)).Difference(fieldpath.NewSet(d.dots...)).
 			Union(fieldpath.NewSet(d.blank...))
 	}
-	raw, err := fields.ToJSON()
+	raw, err := fields.RecursiveDifference(ownerReferences).ToJSON()
 	if err != nil {
 		return nil, fmt.Errorf("writing the field set of %s: %w", KeyOf(actual), err)
 	}
-	var entries []metav1.ManagedFieldsEntry
-	var folded *metav1.ManagedFieldsEntry
+	entries := []metav1.ManagedFieldsEntry{{
+		Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(raw)),
+	}}
 	for _, entry := range actual.GetManagedFields() {
-		if entry.Manager != FieldManager || entry.Subresource != "" {
+		switch ours := entry.Manager == FieldManager || slices.Contains(legacy, entry.Manager); {
+		case !ours || entry.Subresource != "":
 			entries = append(entries, entry)
-		} else if folded == nil {
-			folded = &metav1.ManagedFieldsEntry{
-				Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: entry.APIVersion,
-				Time: entry.Time, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(raw)),
-			}
+		case entries[0].APIVersion == "" || entry.Manager == FieldManager:
+			entries[0].APIVersion, entries[0].Time = entry.APIVersion, entry.Time
 		}
 	}
 	return json.Marshal([]map[string]any{
-		{"op": "replace", "path": "/metadata/managedFields", "value": append(entries, *folded)},
-		// Replaced, not tested: the server answers a stale version with a conflict, not with an invalid patch.
-		{"op": "replace", "path": "/metadata/resourceVersion", "value": actual.GetResourceVersion()},
+		{"op": "replace", "path": "/metadata/managedFields", "value": entries},
+		replaceVersion(actual),
 	})
+}
+
+// release is the JSON patch that makes the controllers of an object plain owners.
+func release(actual *unstructured.Unstructured) ([]byte, error) {
+	return json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/ownerReferences", "value": released(actual)},
+		replaceVersion(actual),
+	})
+}
+
+// replaceVersion binds a JSON patch to the copy that it was made from. It is replaced, not tested: the server answers a
+// stale version with a conflict, not with an invalid patch.
+func replaceVersion(actual *unstructured.Unstructured) map[string]any {
+	return map[string]any{"op": "replace", "path": "/metadata/resourceVersion", "value": actual.GetResourceVersion()}
 }

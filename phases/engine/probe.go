@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -33,40 +35,54 @@ func failing(format string, args ...any) Probe {
 	return Probe{AnswerFalse, fmt.Sprintf(format, args...)}
 }
 
-// probe looks at one object of the cluster; kinds that have nothing to wait for pass.
-func probe(obj *unstructured.Unstructured) Probe {
-	key := KeyOf(obj)
-	switch key.Group + "/" + key.Kind {
-	case "apiextensions.k8s.io/CustomResourceDefinition":
-		return both(condition(obj, "Established"), condition(obj, "NamesAccepted"))
-	case "apps/Deployment":
-		return deployment(obj)
-	case "apps/StatefulSet":
-		return statefulSet(obj)
-	case "apps/DaemonSet":
-		return daemonSet(obj)
-	case "batch/Job":
-		return completed(obj)
-	case "/Namespace":
-		return active(obj)
-	case "apiregistration.k8s.io/APIService":
-		return condition(obj, "Available")
+// rule asks one question of an object of the cluster. It is pure: the same object gives the same answer.
+type rule func(obj *unstructured.Unstructured) Probe
+
+// all is true when every rule is, also when there are none. Not having seen enough outweighs bad news, and then only
+// what is missing is told.
+func all(rules ...rule) rule {
+	return func(obj *unstructured.Unstructured) Probe {
+		texts := map[Answer][]string{}
+		for _, ask := range rules {
+			p := ask(obj)
+			texts[p.Answer] = append(texts[p.Answer], p.Message)
+		}
+		for _, worst := range [...]Answer{AnswerUnknown, AnswerFalse} {
+			if len(texts[worst]) > 0 {
+				return Probe{worst, strings.Join(texts[worst], "; ")}
+			}
+		}
+		return passed
 	}
-	return passed
 }
 
-// both is true when both are; not having seen enough outweighs bad news.
-func both(a, b Probe) Probe {
-	if a.Answer == AnswerUnknown || b.Answer == AnswerTrue {
-		return a
+// upToDate asks the rule only of an object whose status speaks of its newest spec. A status that does not say of which
+// generation it speaks is believed.
+func upToDate(inner rule) rule {
+	return func(obj *unstructured.Unstructured) Probe {
+		seen, given := number(fieldAt(obj, ".status.observedGeneration"))
+		if given && int64(seen) != obj.GetGeneration() {
+			return unknown("its controller has not seen generation %d yet", obj.GetGeneration())
+		}
+		return inner(obj)
 	}
-	if b.Answer == AnswerUnknown || a.Answer == AnswerTrue {
-		return b
-	}
-	return failing("%s; %s", a.Message, b.Message)
 }
 
-// condition wants status.conditions[type].status to be "True"; one that speaks of an older generation says nothing.
+// reported asks for a field that a controller sets when it has looked at the object at all.
+func reported(path string) rule {
+	return func(obj *unstructured.Unstructured) Probe {
+		if fieldAt(obj, path) == nil {
+			return unknown("%s is not reported yet", strings.Trim(path, "."))
+		}
+		return passed
+	}
+}
+
+// conditionTrue wants status.conditions[type].status to be "True"; one that speaks of an older generation says nothing.
+func conditionTrue(kind string) rule {
+	return func(obj *unstructured.Unstructured) Probe { return condition(obj, kind) }
+}
+
 func condition(obj *unstructured.Unstructured, kind string) Probe {
 	found := conditionOf(obj, kind)
 	if found == nil {
@@ -81,108 +97,73 @@ func condition(obj *unstructured.Unstructured, kind string) Probe {
 	return failing("%s", strings.TrimRight(fmt.Sprintf("%s is %v: %v: %v", kind, found["status"], text(found["reason"]), text(found["message"])), ": "))
 }
 
+// conditionOf is the first condition of a type; none in a list that holds anything else before it.
 func conditionOf(obj *unstructured.Unstructured, kind string) map[string]any {
-	conditions, _, _ := unstructured.NestedFieldNoCopy(obj.Object, "status", "conditions")
-	list, _ := conditions.([]any)
+	list, _ := fieldAt(obj, ".status.conditions").([]any)
 	for _, entry := range list {
-		if c, _ := entry.(map[string]any); c["type"] == kind {
+		c, isMap := entry.(map[string]any)
+		if !isMap {
+			return nil
+		}
+		if c["type"] == kind {
 			return c
 		}
 	}
 	return nil
 }
 
+// fieldIs wants the field at a path to have a value, type included: 1 is not "1". A missing field has none.
+func fieldIs(path string, want any) rule {
+	return func(obj *unstructured.Unstructured) Probe {
+		if is := fieldAt(obj, path); !sameJSON(is, want) {
+			return failing("%s is %s, not %s", strings.Trim(path, "."), inJSON(is), inJSON(want))
+		}
+		return passed
+	}
+}
+
+// fieldsEqual wants the fields at two paths to be there and to be equal.
+func fieldsEqual(a, b string) rule {
+	return func(obj *unstructured.Unstructured) Probe {
+		x, y := fieldAt(obj, a), fieldAt(obj, b)
+		if x == nil || y == nil || !sameJSON(x, y) {
+			return failing("%s is %s, and %s is %s", strings.Trim(a, "."), inJSON(x), strings.Trim(b, "."), inJSON(y))
+		}
+		return passed
+	}
+}
+
+// fieldAt is the value at a path of field names with dots between them, nil when there is none. Lists are not entered.
+func fieldAt(obj *unstructured.Unstructured, path string) any {
+	var at any = obj.Object
+	for name := range strings.SplitSeq(strings.Trim(path, "."), ".") {
+		m, _ := at.(map[string]any)
+		at = m[name]
+	}
+	return at
+}
+
+// sameJSON compares values as JSON does: 1 and 1.0 are one number.
+func sameJSON(a, b any) bool {
+	if x, isNumber := number(a); isNumber {
+		y, isNumber := number(b)
+		return isNumber && x == y
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func inJSON(v any) string {
+	if v == nil {
+		return "missing"
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(raw)
+}
+
 func text(v any) string {
 	s, _ := v.(string)
 	return s
-}
-
-func deployment(obj *unstructured.Unstructured) Probe {
-	if p := observed(obj); p.Answer != AnswerTrue {
-		return p
-	}
-	if c := conditionOf(obj, "Progressing"); c != nil && c["reason"] == "ProgressDeadlineExceeded" {
-		return failing("%s", "ProgressDeadlineExceeded: "+text(c["message"]))
-	}
-	want := count(obj, 1, "spec", "replicas")
-	updated, total := count(obj, 0, "status", "updatedReplicas"), count(obj, 0, "status", "replicas")
-	available := count(obj, 0, "status", "availableReplicas")
-	switch {
-	case updated < want:
-		return failing("%d/%d replicas updated", updated, want)
-	case total > updated:
-		return failing("%d old replicas still run", total-updated)
-	case available < want:
-		return failing("%d/%d updated replicas available", available, want)
-	}
-	return condition(obj, "Available")
-}
-
-func statefulSet(obj *unstructured.Unstructured) Probe {
-	if p := observed(obj); p.Answer != AnswerTrue {
-		return p
-	}
-	want := count(obj, 1, "spec", "replicas")
-	if ready := count(obj, 0, "status", "readyReplicas"); ready < want {
-		return failing("%d/%d replicas ready", ready, want)
-	}
-	if strategy, _, _ := unstructured.NestedString(obj.Object, "spec", "updateStrategy", "type"); strategy == "OnDelete" {
-		return passed
-	}
-	partition := count(obj, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
-	if updated := count(obj, 0, "status", "updatedReplicas"); updated < want-partition {
-		return failing("%d/%d replicas updated", updated, want-partition)
-	}
-	return passed
-}
-
-func daemonSet(obj *unstructured.Unstructured) Probe {
-	if p := observed(obj); p.Answer != AnswerTrue {
-		return p
-	}
-	want := count(obj, 0, "status", "desiredNumberScheduled")
-	if updated := count(obj, 0, "status", "updatedNumberScheduled"); updated < want {
-		return failing("%d/%d pods updated", updated, want)
-	}
-	if available := count(obj, 0, "status", "numberAvailable"); available < want {
-		return failing("%d/%d updated pods available", available, want)
-	}
-	return passed
-}
-
-func completed(obj *unstructured.Unstructured) Probe {
-	if c := conditionOf(obj, "Failed"); c != nil && c["status"] == "True" {
-		return failing("%s", strings.TrimRight("the job failed: "+text(c["message"]), ": "))
-	}
-	if c := conditionOf(obj, "Complete"); c != nil && c["status"] == "True" {
-		return passed
-	}
-	return unknown("the job has not completed yet")
-}
-
-func active(obj *unstructured.Unstructured) Probe {
-	switch is, _, _ := unstructured.NestedString(obj.Object, "status", "phase"); is {
-	case "Active":
-		return passed
-	case "":
-		return unknown("phase is not reported yet")
-	default:
-		return failing("phase is %s", is)
-	}
-}
-
-// observed asks whether the status speaks of the newest spec.
-func observed(obj *unstructured.Unstructured) Probe {
-	if seen := count(obj, 0, "status", "observedGeneration"); seen < obj.GetGeneration() {
-		return unknown("its controller has not seen generation %d yet", obj.GetGeneration())
-	}
-	return passed
-}
-
-func count(obj *unstructured.Unstructured, otherwise int64, path ...string) int64 {
-	v, _, _ := unstructured.NestedFieldNoCopy(obj.Object, path...)
-	if n, isNumber := number(v); isNumber {
-		return int64(n)
-	}
-	return otherwise
 }

@@ -20,6 +20,8 @@ const (
 	// ImmutableAnnotation, set to "recreate" in a manifest, lets the object be deleted and created again when the API
 	// server refuses a change of it only because fields cannot be changed.
 	ImmutableAnnotation = "capi-operator.openshift.io/on-immutable-change"
+	// CompleteAnnotation is a CEL expression over self, the object, that has to be true before the next wave.
+	CompleteAnnotation = "capi-operator.openshift.io/complete-when"
 	// InventoryLabel marks the ConfigMaps that list what each revision applies.
 	InventoryLabel = "capi-operator.openshift.io/inventory"
 	// FieldManager is the name under which the engine owns fields.

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// policy is what a manifest asks for by its annotations.
+type policy struct {
+	collision collisionMode
+	gate      rule // what is asked of the object before the next wave
+	recreate  bool // delete and create it again when fields that cannot be changed have to
+}
+
+// policyOf reads the annotations of a manifest, or says what is wrong with them.
+func policyOf(obj *unstructured.Unstructured) (policy, string) {
+	var p policy
+	annotations := obj.GetAnnotations()
+	mode, known := collisionModes[annotations[AdoptAnnotation]]
+	if !known {
+		return p, fmt.Sprintf("annotation %s is %q; it may be %q or %q", AdoptAnnotation, annotations[AdoptAnnotation], adoptAlways, adoptForce)
+	}
+	p.collision = mode
+	gate, fault := gateOf(obj)
+	if fault != "" {
+		return p, fault
+	}
+	p.gate = gate
+	switch asked := annotations[ImmutableAnnotation]; {
+	case asked == "":
+	case asked != recreate:
+		return p, fmt.Sprintf("annotation %s is %q; it may be %q", ImmutableAnnotation, asked, recreate)
+	case holdsData(KeyOf(obj)):
+		return p, fmt.Sprintf("annotation %s must not be set: deleting a %s deletes what it holds", ImmutableAnnotation, obj.GetKind())
+	default:
+		p.recreate = true
+	}
+	return p, ""
+}
+
+// holdsData says that deleting an object of that kind deletes data of users.
+func holdsData(k Key) bool {
+	switch k.Group + "/" + k.Kind {
+	case "apiextensions.k8s.io/CustomResourceDefinition", "/Namespace", "/PersistentVolume", "/PersistentVolumeClaim":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ImmutableError says that an object has to differ from its manifest for ever, because the API server lets nobody
+// change the fields. It is for good, unless the manifest lets the object be created again.
+type ImmutableError struct {
+	Fields []string // as the API server spells them, such as "spec.selector"
+	Err    error
+}
+
+func (e *ImmutableError) Error() string {
+	return fmt.Sprintf("%s cannot be changed on an object that exists; let its manifest say %s: %s, or give the object another name: %v",
+		strings.Join(e.Fields, " and "), ImmutableAnnotation, recreate, e.Err)
+}
+
+func (e *ImmutableError) Unwrap() error { return e.Err }
+
+// unchangeable are the words of API servers for "this field never changes": of field.FieldImmutableErrorMsg in
+// apimachinery, of Services and PriorityClasses, of role bindings, of StatefulSets and StorageClasses, and what
+// transition rules of CRDs usually say.
+var unchangeable = regexp.MustCompile(`(?i)immutable|may not (be )?changed?|can ?not (be )?(changed?|updated?|unset)|updates to .* are forbidden`)
+
+// immutable are the fields that a write was refused for only because they never change; none when it was refused for
+// anything else, or for anything else too: such an object could be deleted, but not be created again.
+func immutable(err error) []string {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !refused(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var fields []string
+	for _, cause := range status.Status().Details.Causes {
+		if !unchangeable.MatchString(cause.Message) {
+			return nil
+		}
+		fields = append(fields, cause.Field)
+	}
+	return fields
+}
+
+// recreate deletes the very object that was decided on, so that it can be created again: at once, or, if it takes time
+// to go, in a later pass. Whoever dies in between finds it gone, or going, and creates it then.
+func (r *run) recreate(ctx context.Context, j *job, fields []string) error {
+	uid, version, how := j.actual.GetUID(), j.actual.GetResourceVersion(), propagation(j.t.key)
+	err := r.client(j).Delete(ctx, j.t.key.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &how,
+	})
+	if err == nil {
+		j.again = "was deleted, because " + strings.Join(fields, " and ") + " cannot be changed"
+		r.e.cfg.Log.Info("Deleted an object to create it again", "object", j.t.key.String(), "uid", uid, "fields", fields)
+	}
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return r.read(ctx, j)
+	}
+	return fmt.Errorf("deleting it, because %s cannot be changed: %w", strings.Join(fields, " and "), err)
+}
+
+// leaves are the objects that a revision does not create although they are absent: the newest revision is about to
+// create them again, and between its two steps nobody else may.
+func (e *Engine) leaves(p *plan) map[Key]bool {
+	e.mu.Lock()
+	newest := e.plans[e.newest]
+	e.mu.Unlock()
+	if newest == nil || newest.rev.Number <= p.rev.Number || !newest.recreates() {
+		return nil
+	}
+	report := e.lookPlan(newest)
+	left, reached := map[Key]bool{}, reachedWave(report)
+	for i, w := range report.Waves {
+		for _, t := range newest.waves[i].targets {
+			left[t.key.identity()] = t.recreate && !w.failed()
+		}
+		if !w.Complete() && i >= reached {
+			break
+		}
+	}
+	return left
+}
+
+func (p *plan) recreates() bool {
+	for _, t := range p.targets {
+		if t.recreate {
+			return true
+		}
+	}
+	return false
+}
+
+// failed says that something in the wave was refused, which may keep the whole of it from being written.
+func (w *Wave) failed() bool {
+	for _, o := range w.Objects {
+		if o.Err != nil {
+			return true
+		}
+	}
+	return false
+}
