@@ -39,6 +39,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(
 		operatorCommand(), statusCommand(), explainCommand(), diagramCommand(),
+		replayCommand(),
 		renderCommand(), lintCommand(),
 	)
 	return cmd

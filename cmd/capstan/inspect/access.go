@@ -39,15 +39,17 @@ func (a *Access) Config() (*rest.Config, error) {
 	rules.ExplicitPath = a.Kubeconfig
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: a.Context, Timeout: a.Timeout.String()}
 	overrides.AuthInfo.Impersonate = a.As
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	if raw, err := loader.RawConfig(); err == nil && a.Context != "" && raw.Contexts[a.Context] == nil {
+		return nil, &Error{fmt.Sprintf("there is no context %q in the kubeconfig", a.Context), "`kubectl config get-contexts` lists those there are", nil}
+	}
+	config, err := loader.ClientConfig()
 	switch {
 	case err == nil:
 		config.UserAgent = "capstan-cli"
 		return config, nil
 	case errors.Is(err, os.ErrNotExist):
 		return nil, &Error{"the kubeconfig " + a.Kubeconfig + " does not exist", "name another with --kubeconfig", err}
-	case a.Context != "" && (clientcmd.IsContextNotFound(err) || clientcmd.IsConfigurationInvalid(err)):
-		return nil, &Error{fmt.Sprintf("the context %q cannot be used: %v", a.Context, err), "`kubectl config get-contexts` lists those there are", err}
 	case clientcmd.IsEmptyConfig(err), errors.Is(err, rest.ErrNotInCluster):
 		return nil, &Error{
 			"no cluster is named, neither by --kubeconfig nor by KUBECONFIG nor by ~/.kube/config, and this is no pod",

@@ -9,6 +9,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
 )
 
 // Write prints a status for people, as it stands at a moment.
@@ -104,11 +105,16 @@ func (s Status) imageLines() []string {
 	return lines
 }
 
+// conditionLines leave out the messages of conditions that are as expected.
 func (s Status) conditionLines(now time.Time) []string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, c := range s.Conditions {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.Type, c.Status, lasted(now.Sub(c.Since)), c.Reason, c.Message)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s", c.Type, c.Status, lasted(now.Sub(c.Since)), c.Reason)
+		if c.Reason != table.AsExpected && c.Message != "" {
+			fmt.Fprintf(w, "\t%s", strings.ReplaceAll(c.Message, "\n", "; "))
+		}
+		fmt.Fprintln(w)
 	}
 	w.Flush()
 	if b.Len() == 0 {

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/replay"
+	"github.com/capstan-capi/capstan/phases/recorder"
+)
+
+func replayCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Steps through a flight recorder's file and decides everything again",
+		Long: `Steps through a flight recorder's file, oldest entry first: what was done to which object, what went
+wrong, and of each transition the state, what every guard answered and why, and which move the table
+of this release decides for from that. No cluster is needed.
+
+The operator keeps its last 512 entries in ConfigMap capstan-recorder of its namespace. FILE is that
+ConfigMap as kubectl prints it with -o yaml or -o json, its binaryData entries.jsonl.gz, or that
+unpacked; - reads from standard input.
+
+The exit code is 1 if a decision differs from the recorded one, or if the file cannot be read.`,
+		Example: `  kubectl -n openshift-cluster-api-operator get configmap capstan-recorder -o yaml > flight.yaml
+  capstan replay flight.yaml
+  kubectl -n openshift-cluster-api-operator get configmap capstan-recorder -o json | capstan replay - -o json | jq .differ`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runReplay(args[0], output, cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "what to print: `text` or json")
+	return cmd
+}
+
+func runReplay(name, output string, in io.Reader, out io.Writer) error {
+	if err := textOrJSON(output); err != nil {
+		return err
+	}
+	var file []byte
+	var err error
+	if name == "-" {
+		file, err = io.ReadAll(in)
+	} else {
+		file, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the recorder's file: %w", err)
+	}
+	log, err := recorder.Read(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	result := replay.Run(log)
+	if output == "json" {
+		err = printJSON(out, result)
+	} else {
+		err = result.Write(out)
+	}
+	if err == nil && result.Differ > 0 {
+		return fmt.Errorf("%s differ from what was recorded; this release decides otherwise than the one that ran", count(result.Differ, "decision"))
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+// Package replay takes the decisions of a flight recorder's file again, on the
+// table of this release, and tells where it decides otherwise. It needs no
+// cluster.
+package replay
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	"github.com/capstan-capi/capstan/phases/recorder"
+)
+
+// Step is one entry of a file, taken again; its JSON is what `capstan replay -o json` prints.
+type Step struct {
+	recorder.Entry
+	// Again is the decision that the table takes now, nil for an entry without one.
+	Again *machine.Decision `json:"again,omitempty"`
+	// Moves tell of every move that leaves the state how it stood.
+	Moves []machine.Leave `json:"moves,omitempty"`
+	// Differs says how the two decisions differ, empty if they do not.
+	Differs string `json:"differs,omitempty"`
+}
+
+// Result is a whole file, taken again.
+type Result struct {
+	Steps []Step `json:"steps"`
+	// Decisions counts the steps with a decision, Differ those of them that are decided otherwise now.
+	Decisions int `json:"decisions"`
+	Differ    int `json:"differ"`
+}
+
+// Run takes every decision of a log again.
+func Run(log []recorder.Entry) Result {
+	result := Result{Steps: []Step{}}
+	for _, entry := range log {
+		step := Step{Entry: entry}
+		if entry.Decision != nil {
+			step.take(*entry.Decision)
+			result.Decisions++
+		}
+		if step.Differs != "" {
+			result.Differ++
+		}
+		result.Steps = append(result.Steps, step)
+	}
+	return result
+}
+
+func (s *Step) take(recorded machine.Decision) {
+	again, moves, err := table.Table.Again(recorded)
+	s.Moves = moves
+	switch {
+	case err != nil:
+		s.Differs = err.Error()
+		return
+	case again.Event != recorded.Event || again.To != recorded.To:
+		s.Differs = fmt.Sprintf("recorded %s, and the table now decides %s", arrow(recorded), arrow(again))
+	}
+	s.Again = &again
+}
+
+// arrow writes a decision as the move that it is.
+func arrow(d machine.Decision) string {
+	if d.Event == "" {
+		return "to stay in " + string(d.State)
+	}
+	return fmt.Sprintf("%s --%s--> %s", d.State, d.Event, d.To)
+}
+
+// Write prints a result for people, oldest step first.
+func (r Result) Write(out io.Writer) error {
+	var b strings.Builder
+	for _, step := range r.Steps {
+		step.write(&b)
+	}
+	switch {
+	case r.Decisions == 0:
+		b.WriteString("no decision is recorded\n")
+	case r.Differ == 0:
+		fmt.Fprintf(&b, "%d of %d decisions are taken again as they were recorded\n", r.Decisions, r.Decisions)
+	default:
+		fmt.Fprintf(&b, "%d of %d decisions are taken OTHERWISE by the table of this release\n", r.Differ, r.Decisions)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (s Step) write(b *strings.Builder) {
+	fmt.Fprintf(b, "%s  %s", machine.Moment(s.At), s.Kind)
+	if s.Revision != "" {
+		fmt.Fprintf(b, "  %s", s.Revision)
+	}
+	switch {
+	case s.Kind == recorder.Object:
+		fmt.Fprintf(b, "  %s %s", s.Action, s.Object)
+	case s.Decision != nil:
+		fmt.Fprintf(b, "  %s", arrow(*s.Decision))
+	}
+	if s.Kind == recorder.Transition {
+		fmt.Fprintf(b, " after %s", time.Duration(s.Seconds*float64(time.Second)).Round(time.Millisecond))
+	}
+	if s.Times > 1 {
+		fmt.Fprintf(b, " (%d times until %s)", s.Times, machine.Moment(s.Last))
+	}
+	if s.Text != "" {
+		fmt.Fprintf(b, ": %s", s.Text)
+	}
+	b.WriteString("\n")
+	if s.Decision == nil {
+		return
+	}
+	if s.Decision.Cause != "" {
+		fmt.Fprintf(b, "    because %s\n", s.Decision.Cause)
+	}
+	for _, asked := range s.Decision.Answers {
+		fmt.Fprintf(b, "    asked   %s: %s\n", asked.Guard, because(asked.Answer, asked.Why))
+	}
+	for _, move := range s.Moves {
+		at := ""
+		if !move.At.IsZero() {
+			at = ", by itself at " + machine.Moment(move.At)
+		}
+		fmt.Fprintf(b, "    move    %s to %s: %s%s\n", move.Event, move.To, move.Answer, at)
+	}
+	if s.Differs != "" {
+		fmt.Fprintf(b, "    DIFFERS %s\n", s.Differs)
+	} else {
+		b.WriteString("    again   the same\n")
+	}
+}
+
+func because(answer machine.Truth, why string) string {
+	if why == "" {
+		return answer.String()
+	}
+	return answer.String() + ", " + why
+}
