@@ -78,6 +78,10 @@ generate: ## Write all other generated files.
 e2e: build controlplane ## Run the end-to-end suite against an embedded control plane.
 	@go test -v -count=1 -p 1 -timeout 20m ./e2e/...
 
+.PHONY: bench
+bench: build controlplane ## Measure what Capstan costs, beside a bare client; BENCH="--scenario restart" for some of it.
+	@go run -buildvcs=false ./e2e/bench $(BENCH)
+
 .PHONY: test
 test: ## Run everything: generated files, format, lint, unit tests, end-to-end suite.
 	@rm -rf bin/log && mkdir -p bin/log

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/providers"
+)
+
+const (
+	// release is the version that the operator reports.
+	release = "4.22.0"
+	// patience bounds every wait.
+	patience = 5 * time.Minute
+	// aftermath is how long requests are counted after a scenario's end: what it
+	// causes a little later is part of what it costs.
+	aftermath = 3 * time.Second
+)
+
+// stage is a fresh control plane, a registry with a content in it, and the
+// operator once it is started.
+type stage struct {
+	*harness.Environment
+	*bare
+	bench    *bench
+	operator *harness.Operator
+	// cache is the folder of images; empty for one that goes with the stage.
+	cache string
+}
+
+// fresh starts a control plane that nobody has used. The caller ends it.
+func (b *bench) fresh(ctx context.Context) (*stage, error) {
+	env, err := harness.Start(ctx, harness.Options{Bin: b.bin})
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{Environment: env, bench: b, cache: filepath.Join(b.dir, "images")}
+	var access *rest.Config
+	// The floor is authorized as the operator is: with many roles that takes time.
+	access, err = env.Cluster.ConfigFor(operatorUser(), "system:serviceaccounts", "system:serviceaccounts:"+harness.OperatorNamespace)
+	if err == nil {
+		s.bare, err = newBare(access)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", err, env.Stop())
+	}
+	return s, nil
+}
+
+// operatorUser is the user that the audit log knows the operator by.
+func operatorUser() string {
+	return "system:serviceaccount:" + harness.OperatorNamespace + ":" + harness.ServiceAccount
+}
+
+// push brings a content's images into the registry and returns their references.
+func (s *stage) push(ctx context.Context, c content) (map[string]string, error) {
+	references, err := providers.Push(ctx, s.Registry.Host(), c.profiles)
+	if err != nil {
+		return nil, fmt.Errorf("pushing the images: %w", err)
+	}
+	return references, nil
+}
+
+// world is what the operator finds: an empty cluster on AWS, and images.
+func (s *stage) world(ctx context.Context, c content) error {
+	references, err := s.push(ctx, c)
+	if err != nil {
+		return err
+	}
+	return s.Begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: references})
+}
+
+func (s *stage) operate(arguments ...string) (err error) {
+	s.operator, err = s.StartOperator(harness.OperatorOptions{
+		Release: release, LeaderElect: true, CacheDir: s.cache, Arguments: arguments,
+	})
+	return err
+}
+
+// fetch brings a content's images into the cache, by an operator that is given
+// nothing else to do.
+func (s *stage) fetch(ctx context.Context, c content) error {
+	references, err := s.push(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := s.cached(references); err == nil {
+		return nil
+	}
+	s.bench.say("fetching the images of the content into the cache")
+	if err := s.SetImages(ctx, references); err != nil {
+		return err
+	}
+	if err := s.operate(); err != nil {
+		return err
+	}
+	ctx, cancel := s.operator.Context(ctx)
+	defer cancel()
+	err = harness.Eventually(ctx, "the images to be cached", func(context.Context) error { return s.cached(references) })
+	if err != nil {
+		return err
+	}
+	return s.operator.Stop()
+}
+
+// cached is nil when the operator's cache has a file named by the digest of each image.
+func (s *stage) cached(references map[string]string) error {
+	files, err := os.ReadDir(s.cache)
+	if err != nil {
+		return fmt.Errorf("looking for cached images: %w", err)
+	}
+	for _, component := range slices.Sorted(maps.Keys(references)) {
+		_, digest, _ := strings.Cut(references[component], "@sha256:")
+		if !slices.ContainsFunc(files, func(f os.DirEntry) bool { return strings.HasPrefix(f.Name(), "sha256-"+digest) }) {
+			return fmt.Errorf("the image of %s is not cached", component)
+		}
+	}
+	return nil
+}
+
+// installed waits for a record that says Installed since a moment or later, and
+// returns when it was seen. It watches; to ask again and again would slow the
+// operator down.
+func (s *stage) installed(ctx context.Context, since time.Time) (time.Time, error) {
+	ctx, stop := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not installed after %s", patience))
+	defer stop()
+	ctx, cancel := s.operator.Context(ctx)
+	defer cancel()
+	var failure error
+	err := s.watch(ctx, "/apis/config.openshift.io/v1/clusteroperators",
+		url.Values{"fieldSelector": {"metadata.name=" + harness.ClusterOperatorName}}, func(i item) bool {
+			var record harness.Record
+			raw, written := i.Status.Extension["clusterapi"]
+			if !written {
+				return false
+			}
+			if failure = json.Unmarshal(raw, &record); failure != nil {
+				return true
+			}
+			if record.State == harness.Degraded {
+				failure = fmt.Errorf("the operator reports %s: %s", harness.Degraded, record.Reason)
+				return true
+			}
+			// The record's time is truncated to milliseconds.
+			return record.State == harness.Installed && !record.Since.Before(since.Truncate(time.Millisecond))
+		})
+	if err == nil {
+		err = failure
+	}
+	return time.Now(), err
+}
+
+// install brings a content onto a fresh control plane, unmeasured.
+func (s *stage) install(ctx context.Context, c content, arguments ...string) error {
+	if err := s.world(ctx, c); err != nil {
+		return err
+	}
+	if err := s.operate(arguments...); err != nil {
+		return err
+	}
+	_, err := s.installed(ctx, s.operator.Started)
+	return err
+}
+
+// within runs a measurement on a fresh control plane.
+func (b *bench) within(ctx context.Context, measure func(*stage) error) (err error) {
+	s, err := b.fresh(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if stopped := s.Stop(); err == nil {
+			err = stopped
+		}
+	}()
+	return measure(s)
+}
+
+// wait lets time pass.
+func wait(ctx context.Context, duration time.Duration) error {
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// requests are the operator's since a mark.
+func (s *stage) requests(ctx context.Context, since cluster.Mark) (cluster.RequestList, error) {
+	all, err := s.Cluster.RequestsSince(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	return all.Where(func(r cluster.Request) bool { return r.User == operatorUser() }), nil
+}
+
+// withoutLease drops what leader election sends.
+func withoutLease(all cluster.RequestList) cluster.RequestList {
+	return all.Except("coordination.k8s.io", "leases")
+}
+
+// costs puts requests and memory into a sample.
+func (s *stage) costs(into *sample, all cluster.RequestList) error {
+	into.Requests = len(all)
+	into.Writes = len(withoutLease(all).Writes())
+	into.DryRuns = len(all.Where(func(r cluster.Request) bool { return r.DryRun }))
+	peak, err := peakMiB(s.operator.PID())
+	into.RSSMiB = peak
+	return err
+}
