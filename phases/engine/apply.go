@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -75,7 +74,6 @@ type run struct {
 
 	mu    sync.Mutex
 	wrote map[Key]verdict
-	wait  time.Duration // the API server asked to be left alone for that long
 }
 
 // job is the work on one object in a pass.
@@ -158,7 +156,7 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 			r.settle(j, nil)
 		}
 	}
-	if wrong {
+	if wrong || r.e.hold.remaining() > 0 { // some may not have been tried
 		return nil
 	}
 	return fine
@@ -170,9 +168,9 @@ func (r *run) each(jobs []*job, work func(*job)) {
 	var all sync.WaitGroup
 	for _, j := range jobs {
 		slots <- struct{}{}
-		if r.held() {
+		if r.e.hold.remaining() > 0 {
 			<-slots
-			continue
+			break
 		}
 		all.Go(func() {
 			defer func() { <-slots }()
@@ -182,19 +180,16 @@ func (r *run) each(jobs []*job, work func(*job)) {
 	all.Wait()
 }
 
-func (r *run) held() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.wait > 0
-}
-
 // tell gives back a report that says what this pass did.
 func (r *run) tell(report *Report) *Report {
-	if len(r.wrote) == 0 && r.wait == 0 {
+	until := r.e.hold.end()
+	if len(r.wrote) == 0 && until.IsZero() {
 		return report
 	}
 	told := *report
-	told.RetryAfter = r.wait
+	if !until.IsZero() {
+		told.fault, told.RetryAfter = &HeldError{Until: until}, r.e.hold.remaining()
+	}
 	told.Waves = make([]*Wave, len(report.Waves))
 	for i, w := range report.Waves {
 		wave := *w

@@ -41,13 +41,13 @@ type Config struct {
 
 // Engine applies revisions to one cluster. Its methods may be called from several goroutines.
 type Engine struct {
-	cfg       Config
-	dynamic   dynamic.Interface
-	metadata  metadata.Interface
-	observer  rest.Interface
-	transport http.RoundTripper // with credentials and user agent
-	kicked    chan struct{}
-	running   sync.WaitGroup
+	cfg      Config
+	dynamic  dynamic.Interface
+	metadata metadata.Interface
+	observer rest.Interface
+	hold     *hold // the transport of all of them, with credentials and user agent
+	kicked   chan struct{}
+	running  sync.WaitGroup
 
 	mu          sync.Mutex
 	kinds       kinds
@@ -92,6 +92,11 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
+	if client.Transport == nil {
+		client.Transport = http.DefaultTransport
+	}
+	e.hold = newHold(client.Transport, cfg.Clock)
+	client = &http.Client{Transport: e.hold, Timeout: client.Timeout} // the one given may be the default one, which is everybody's
 	if e.dynamic, err = dynamic.NewForConfigAndClient(cfg.REST, client); err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
@@ -100,9 +105,6 @@ func New(cfg Config) (*Engine, error) {
 	}
 	if e.observer, err = newObserver(cfg.REST, client); err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
-	}
-	if e.transport = client.Transport; e.transport == nil {
-		e.transport = http.DefaultTransport
 	}
 	return e, nil
 }
@@ -120,6 +122,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.inventories.start(ctx, view{gvr: configMaps, namespace: e.cfg.Namespace, labels: InventoryLabel})
 	e.mu.Unlock()
 	e.running.Go(func() { e.rivalries.wake(ctx, e.cfg.Notify) })
+	e.running.Go(func() { e.hold.wake(ctx, e.cfg.Notify) })
 	defer e.running.Wait()
 	timer := e.cfg.Clock.NewTimer(askAgain)
 	defer timer.Stop()

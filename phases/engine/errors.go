@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -115,12 +114,4 @@ type NoKindError struct {
 
 func (e *NoKindError) Error() string {
 	return fmt.Sprintf("the API server does not serve %s of %s (%s)", e.Kind, e.GroupVersion, e.Why)
-}
-
-// holdOff is how long the API server asks everybody to wait, 0 if it does not.
-func holdOff(err error) time.Duration {
-	if seconds, asked := apierrors.SuggestsClientDelay(err); asked && (apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)) {
-		return time.Duration(seconds) * time.Second
-	}
-	return 0
 }

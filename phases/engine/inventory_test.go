@@ -32,7 +32,7 @@ func TestInventory_comes_back_as_it_was_stored(t *testing.T) {
 	if got := s.inventory.retained(); len(got) != 1 || got[0].Name != "old" {
 		t.Errorf("retained %v", got)
 	}
-	if _, ours := readStored(obj, "somebody else"); ours {
+	if _, ours := readStored(observedFrom(obj), "somebody else"); ours {
 		t.Error("an inventory of another installation was read as ours")
 	}
 }

@@ -43,7 +43,7 @@ func (e *Engine) announced(ctx context.Context) (map[schema.GroupVersionKind]res
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	// Discovery takes no context, and would go on asking after the engine has ended.
-	send := roundTripper(func(r *http.Request) (*http.Response, error) { return e.transport.RoundTrip(r.WithContext(ctx)) })
+	send := roundTripper(func(r *http.Request) (*http.Response, error) { return e.hold.RoundTrip(r.WithContext(ctx)) })
 	client, err := discovery.NewDiscoveryClientForConfigAndClient(e.cfg.REST, &http.Client{Transport: send})
 	if err != nil {
 		return nil, fmt.Errorf("making a discovery client: %w", err)

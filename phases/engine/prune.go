@@ -152,7 +152,7 @@ func (r *removal) sort(report *PruneReport, results []removed) {
 			report.Left = append(report.Left, result.orphan)
 		default:
 			report.Waiting = append(report.Waiting, result.orphan)
-			report.RetryAfter = max(report.RetryAfter, holdOff(result.orphan.err))
+			report.RetryAfter = max(report.RetryAfter, r.e.hold.remaining())
 		}
 	}
 }

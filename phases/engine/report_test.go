@@ -153,20 +153,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestHoldOff_is_what_the_server_asks_for(t *testing.T) {
-	busy := apierrors.NewTooManyRequests("later", 3)
-	if got := holdOff(fmt.Errorf("x: %w", busy)).Seconds(); got != 3 {
-		t.Errorf("%v s", got)
-	}
-	starting := &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonServiceUnavailable, Code: 503, Details: &metav1.StatusDetails{RetryAfterSeconds: 5}}}
-	if got := holdOff(starting).Seconds(); got != 5 {
-		t.Errorf("%v s", got)
-	}
-	if got := holdOff(forbidden); got != 0 {
-		t.Errorf("%v", got)
-	}
-}
-
 func TestReport_String_shows_what_is_not_right(t *testing.T) {
 	got := reportOf([]*Object{one("a", Idle, passed), one("b", Collision, passed)}, []*Object{one("c", Recovered, passed)}).String()
 	for _, says := range []string{"revision rev: 2/3 objects, wave 1/2", "wave 1: config of core", "Collision   waits for ConfigMap n/b: why", "Recovered   ConfigMap n/c: why"} {

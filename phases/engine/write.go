@@ -120,12 +120,10 @@ func (r *run) noted(j *job) (verdict, bool) {
 func (r *run) settle(j *job, err error) {
 	t := j.t
 	defer func() { j.actual = nil }()
+	if r.e.hold.heldBack(err) {
+		return
+	}
 	if err != nil {
-		if asked := holdOff(err); asked > 0 {
-			r.mu.Lock()
-			r.wait = max(r.wait, asked)
-			r.mu.Unlock()
-		}
 		verb := "updating"
 		if j.verdict.action == Created {
 			verb = "creating"

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+)
+
+// longestHold bounds what an API server can ask for: it answers for itself, not for the day.
+const longestHold = 5 * time.Minute
+
+// hold is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
+// with Retry-After, RFC 9110 section 10.2.3), nothing of any pass is sent until then.
+type hold struct {
+	next  http.RoundTripper
+	clock clock.Clock
+
+	mu    sync.Mutex
+	until time.Time
+	begun chan struct{} // holds one
+}
+
+func newHold(next http.RoundTripper, c clock.Clock) *hold {
+	return &hold{next: next, clock: c, begun: make(chan struct{}, 1)}
+}
+
+// HeldError says that a request was not sent because the API server asked to be left alone.
+type HeldError struct{ Until time.Time }
+
+func (e *HeldError) Error() string {
+	return "the API server asked to be left alone until " + e.Until.UTC().Format("15:04:05Z")
+}
+
+// RoundTrip sends a request, unless nothing is to be sent now.
+func (h *hold) RoundTrip(request *http.Request) (*http.Response, error) {
+	watches := request.URL.Query().Get("watch") == "true" // a reflector backs off by itself
+	if until := h.end(); !watches && !until.IsZero() {
+		return nil, &HeldError{Until: until}
+	}
+	response, err := h.next.RoundTrip(request)
+	if err != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
+		return response, err
+	}
+	if wait := retryAfter(response, h.clock.Now()); wait > 0 {
+		h.mu.Lock()
+		if until := h.clock.Now().Add(min(wait, longestHold)); until.After(h.until) {
+			h.until = until
+		}
+		h.mu.Unlock()
+		select {
+		case h.begun <- struct{}{}:
+		default:
+		}
+		// client-go would wait as well, and then send again by itself, each worker on its own.
+		response.Header.Del("Retry-After")
+	}
+	return response, nil
+}
+
+// end is when the API server can be asked again; zero for now.
+func (h *hold) end() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.clock.Now().Before(h.until) {
+		h.until = time.Time{}
+	}
+	return h.until
+}
+
+// remaining is how long nothing is to be sent yet.
+func (h *hold) remaining() time.Duration {
+	if until := h.end(); !until.IsZero() {
+		return until.Sub(h.clock.Now())
+	}
+	return 0
+}
+
+// wake calls notify when the API server can be asked again, until the context ends.
+func (h *hold) wake(ctx context.Context, notify func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.begun:
+		}
+		for wait := h.remaining(); wait > 0; wait = h.remaining() {
+			select {
+			case <-ctx.Done():
+				return
+			case <-h.clock.After(wait):
+			}
+		}
+		notify()
+	}
+}
+
+// heldBack says that an object was not written only because the API server asked to be left alone.
+func (h *hold) heldBack(err error) bool {
+	var held *HeldError
+	return errors.As(err, &held) || (apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)) && h.remaining() > 0
+}
+
+// retryAfter reads the header, which has seconds or a date.
+func retryAfter(response *http.Response, now time.Time) time.Duration {
+	text := response.Header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return at.Sub(now)
+	}
+	return 0
+}
