@@ -94,6 +94,16 @@ func in(report *engine.Report, o *unstructured.Unstructured) *engine.Object {
 	return nil
 }
 
+// acted is the question whether an action was taken with an object.
+func acted(o *unstructured.Unstructured, action engine.Action) func(*engine.Report) error {
+	return func(report *engine.Report) error {
+		if in(report, o).Action == action {
+			return nil
+		}
+		return fmt.Errorf("%s is not %s\n%s", engine.KeyOf(o), action, report)
+	}
+}
+
 // mark is this moment in the audit log.
 func mark(ctx context.Context) cluster.Mark {
 	GinkgoHelper()
@@ -120,8 +130,7 @@ func (w *world) writes(ctx context.Context, since cluster.Mark) cluster.RequestL
 func about(o *unstructured.Unstructured, all cluster.RequestList) cluster.RequestList {
 	plural := strings.ToLower(o.GetKind()) + "s"
 	return all.Where(func(r cluster.Request) bool {
-		named := r.Name == o.GetName() || r.Name == "" && r.Verb == "create"
-		return named && r.Namespace == o.GetNamespace() && r.APIGroup == o.GroupVersionKind().Group && r.Resource == plural
+		return r.Name == o.GetName() && r.Namespace == o.GetNamespace() && r.APIGroup == o.GroupVersionKind().Group && r.Resource == plural
 	})
 }
 

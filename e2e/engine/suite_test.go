@@ -28,7 +28,7 @@ import (
 const binaries = "../../bin/controlplane"
 
 // patience bounds every wait of the suite. All that is waited for takes seconds; a busy machine may take longer.
-const patience = 60 * time.Second
+const patience = 30 * time.Second
 
 // controlPlane is the one cluster of all specs and of the property test.
 var controlPlane = sync.OnceValues(func() (*cluster.Cluster, error) {
