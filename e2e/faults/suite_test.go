@@ -1,0 +1,180 @@
+// Package faults_test does to the operator, to its API server, to its registry
+// and to its cluster what happens to them on bad days, in every state of the
+// machine, and sees that the operator says what is wrong, harms nothing and
+// heals. What is expected is declared in one table (matrix_test.go), from which
+// the specs, the report and docs/fault-matrix.md come. It refuses to look at the
+// operator's insides.
+package faults_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/proxy"
+)
+
+var (
+	bin  = flag.String("bin", "../../bin", "`folder` that make build and make controlplane fill")
+	full = flag.Bool("full", false, "run everything, which takes many minutes, instead of a selection")
+	soak = flag.Duration("soak", 0, "for `how long` the operator is worked on before it must come to rest; 0 leaves that out")
+)
+
+// patience bounds every wait of the suite.
+const patience = 60 * time.Second
+
+// The whole suite shares one cluster, one registry and one proxy; at most one
+// spec runs at a time. started are the spec's operators.
+var (
+	env     *harness.Environment
+	between *proxy.Proxy
+	started []*harness.Operator
+)
+
+func TestFaults(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Faults", Label("faults"))
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	ctrllog.SetLogger(klog.NewKlogr())
+	for _, needed := range []string{"capstan", "manifests-gen", "controlplane/controlplane", "controlplane/kwok"} {
+		_, err := os.Stat(filepath.Join(*bin, needed))
+		Expect(err).NotTo(HaveOccurred(), "the suite runs what `make build controlplane` builds")
+	}
+	var err error
+	env, err = harness.Start(ctx, harness.Options{Bin: *bin, ServiceCA: true})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
+	config, err := env.OperatorConfig()
+	Expect(err).NotTo(HaveOccurred())
+	between, err = proxy.Start(config)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(between.Stop()).To(Succeed()) })
+}, NodeTimeout(2*time.Minute))
+
+var _ = AfterEach(func(ctx SpecContext) {
+	if CurrentSpecReport().Failed() {
+		tell(ctx)
+	}
+}, NodeTimeout(10*time.Second))
+
+// begin empties the cluster and sets up a world, in which no operator runs.
+func begin(ctx context.Context, w harness.World) {
+	GinkgoHelper()
+	endAll()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	Expect(env.Begin(ctx, w)).To(Succeed())
+}
+
+// endAll ends whatever operators run, and all faults of the proxy.
+func endAll() {
+	between.Clear()
+	between.CountWrites()
+	for _, operator := range started {
+		operator.Kill()
+	}
+	started = nil
+}
+
+// operate starts an operator behind the proxy and waits for nothing.
+func operate(o harness.OperatorOptions) *harness.Operator {
+	GinkgoHelper()
+	o.Through, o.SteeredClock = between.URL(), true
+	operator, err := env.StartOperator(o)
+	Expect(err).NotTo(HaveOccurred())
+	started = append(started, operator)
+	return operator
+}
+
+// tell prints what an administrator would look at first.
+func tell(ctx context.Context) {
+	for _, operator := range started {
+		log, err := os.ReadFile(operator.Log)
+		lines := strings.SplitAfter(string(log), "\n")
+		GinkgoWriter.Printf("\nThe end of %s (%v):\n%s", operator.Log, err, strings.Join(lines[max(0, len(lines)-30):], ""))
+	}
+	v, err := harness.See(ctx, env.Client)
+	if err != nil {
+		GinkgoWriter.Println(err)
+	}
+	for name, object := range map[string]any{"ClusterOperator": v.ClusterOperator, "ClusterAPI": v.ClusterAPI} {
+		text, err := yaml.Marshal(object)
+		GinkgoWriter.Printf("\n%s (%v):\n%s", name, err, text)
+	}
+}
+
+// until waits for a view that satisfies all questions, and fails when an
+// operator ends by itself meanwhile.
+func until(ctx context.Context, what string, questions ...func(harness.View) error) harness.View {
+	GinkgoHelper()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	v, err := env.Until(ctx, what, all(questions...))
+	Expect(err).NotTo(HaveOccurred())
+	return v
+}
+
+// eventually repeats an attempt until it returns nil.
+func eventually(ctx context.Context, what string, attempt func(context.Context) error) {
+	GinkgoHelper()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	Expect(harness.Eventually(ctx, what, attempt)).To(Succeed())
+}
+
+// all is the first problem that any of the questions has.
+func all(questions ...func(harness.View) error) func(harness.View) error {
+	return func(v harness.View) error {
+		for _, question := range questions {
+			if err := question(v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// says is the question whether a condition has a status and a reason, and a
+// message with all of these texts in it.
+func says(kind, status, reason string, texts ...string) func(harness.View) error {
+	return func(v harness.View) error {
+		c := v.Condition(kind)
+		if c == nil {
+			return fmt.Errorf("there is no condition %s", kind)
+		}
+		if string(c.Status) != status || c.Reason != reason {
+			return fmt.Errorf("condition %s is %s with reason %s, want %s with %s: %s", kind, c.Status, c.Reason, status, reason, c.Message)
+		}
+		for _, text := range texts {
+			if !strings.Contains(c.Message, text) {
+				return fmt.Errorf("the message of condition %s does not have %q: %s", kind, text, c.Message)
+			}
+		}
+		return nil
+	}
+}
+
+// finished is the question whether everything is as it should be, and reported.
+var finished = all(
+	says("Progressing", "False", "AsExpected"), says("Degraded", "False", "AsExpected"), says("Available", "True", "AsExpected"),
+	func(v harness.View) error {
+		if len(v.ClusterOperator.Status.Versions) == 0 {
+			return fmt.Errorf("no version is reported")
+		}
+		return nil
+	},
+)
