@@ -48,7 +48,7 @@ type rivalry struct {
 
 // repaired books one more repair.
 func (r rivalry) repaired(now time.Time, managers []string, field string) rivalry {
-	r = r.at(now, true)
+	r = r.at(now, false)
 	r.repairs = append(slices.Clone(r.repairs), now)
 	r.repairs = r.repairs[max(0, len(r.repairs)-contestRepairs):]
 	var c Contest

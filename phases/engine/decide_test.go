@@ -25,14 +25,14 @@ func settings() desired {
 		"metadata": map[string]any{"name": "settings", "namespace": "n"},
 		"data":     map[string]any{"a": "1"},
 	}}
-	return planOf(revisionOf(testNumber, obj), testOwner).targets[0].desired()
+	return planOf(revisionOf(testNumber, obj), testOwner).targets[0].desired().desired()
 }
 
 // change is one thing that is different from the object as we applied it.
 type change func(*unstructured.Unstructured)
 
 func object(changes ...change) *unstructured.Unstructured {
-	obj := settings().payload.DeepCopy()
+	obj := settings().payload
 	obj.SetUID("uid")
 	obj.SetResourceVersion("10")
 	entryOf(FieldManager, "Apply", allFields)(obj)
@@ -110,7 +110,7 @@ func deleting(finalizers ...string) change {
 type decision struct {
 	name   string
 	actual *unstructured.Unstructured
-	adopt  bool
+	mode   collisionMode
 	action Action
 	force  bool
 	says   string
@@ -118,39 +118,39 @@ type decision struct {
 
 func decisions() []decision {
 	return []decision{
-		{"O1 absent", nil, false, Created, false, "does not exist"},
-		{"O4 unowned is a collision that names its writer", object(foreignObject), false, Collision, false, "kubectl-create"},
-		{"O4 unowned says how to go on", object(foreignObject), false, Collision, false, AdoptAnnotation},
-		{"O4 unowned is adopted by force when the manifest says so", object(foreignObject), true, Updated, true, "adopted"},
-		{"O7 a foreign controller is a collision", object(controlledBy("Deployment", "x")), false, Collision, false, "Deployment x"},
-		{"O7b a foreign controller is never adopted", object(foreignObject, controlledBy("Deployment", "x")), true, Collision, false, "Deployment x"},
-		{"another installation is never adopted", object(annotated(OwnerAnnotation, "other")), true, Collision, false, `"other"`},
-		{"O10 ours, equal", object(), false, Idle, false, ""},
-		{"O10 equal value co-owned by another", object(entryOf("kubectl", "Apply", onlyData)), false, Idle, false, ""},
-		{"O10 foreign extra field", object(data("x", "y"), entryOf("kubectl", "Update", onlyExtra)), false, Idle, false, ""},
-		{"O11 field removed by another", object(entryOf(FieldManager, "Apply", noData)), false, Updated, false, ".data"},
-		{"O11 field dropped from the manifest", object(entryOf(FieldManager, "Apply", strings.Replace(allFields, `"f:a":{}`, `"f:a":{},"f:b":{}`, 1))), false, Updated, false, ".data.b"},
-		{"O12 field taken by another", object(data("a", "2"), entryOf(FieldManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData)), false, Recovered, true, ".data.a was changed by kubectl-edit"},
-		{"O12 same value taken by another", object(entryOf(FieldManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData)), false, Recovered, true, "kubectl-edit"},
-		{"O12 no Apply entry, equal values", object(entryOf(FieldManager, "Apply", "")), false, Recovered, true, "managedFields"},
-		{"O12 no Apply entry, other value", object(entryOf(FieldManager, "Apply", ""), data("a", "2")), false, Recovered, true, ".data.a differs"},
-		{"O13 older number", object(annotated(RevisionAnnotation, "6")), false, Updated, false, "revision 6"},
-		{"O13 older number, field taken", object(annotated(RevisionAnnotation, "6"), entryOf(FieldManager, "Apply", noData), entryOf("x", "Update", onlyData)), false, Updated, true, "revision 6"},
-		{"O14 newer number", object(annotated(RevisionAnnotation, "8")), false, Progressed, false, "revision 8"},
-		{"O14 newer number with other content", object(annotated(RevisionAnnotation, "8"), data("a", "2")), false, Progressed, false, "revision 8"},
-		{"O14 newer number, wiped managedFields", object(annotated(RevisionAnnotation, "8"), entryOf(FieldManager, "Apply", "")), false, Progressed, false, ""},
-		{"O14 number raised by hand", object(annotated(RevisionAnnotation, "99"), entryOf(FieldManager, "Apply", noRevision), entryOf("kubectl", "Update", `{"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/revision":{}}}}`)), false, Recovered, true, "kubectl"},
-		{"O15 number that is none, identity ours", object(annotated(RevisionAnnotation, "abc")), false, Updated, false, "no revision number"},
-		{"O15 number that is none, identity foreign", object(annotated(RevisionAnnotation, "abc"), annotated(OwnerAnnotation, "other")), false, Collision, false, "other"},
-		{"number removed", object(annotated(RevisionAnnotation, "")), false, Updated, false, "no revision number"},
-		{"identity removed, number kept", object(annotated(OwnerAnnotation, "")), false, Updated, false, "owner"},
-		{"all marks removed, our field manager kept", object(unlabelled, annotated(OwnerAnnotation, ""), annotated(RevisionAnnotation, "")), false, Updated, false, ""},
-		{"label removed by another", object(unlabelled, entryOf(FieldManager, "Apply", strings.Replace(allFields, `,"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}`, "", 1))), false, Updated, false, ManagedByLabel},
-		{"O17 terminating", object(deleting("x/y")), false, Terminating, false, "x/y"},
-		{"O17 terminating and different", object(deleting(), data("a", "2")), false, Terminating, false, "03:04:05Z"},
-		{"O17 terminating and foreign", object(foreignObject, deleting()), false, Terminating, false, ""},
-		{"applied in another version", object(entryOf(FieldManager, "Apply", ""), entryIn("v0", FieldManager, "Apply", allFields)), false, Updated, false, "v0"},
-		{"garbled Apply entry", object(entryOf(FieldManager, "Apply", `{"nonsense":1}`)), false, Recovered, true, ""},
+		{"O1 absent", nil, prevent, Created, false, "does not exist"},
+		{"O4 unowned is a collision that names its writer", object(foreignObject), prevent, Collision, false, "kubectl-create"},
+		{"O4 unowned says how to go on", object(foreignObject), prevent, Collision, false, AdoptAnnotation},
+		{"O4 unowned is adopted by force when the manifest says so", object(foreignObject), ifNoController, Updated, true, "adopted"},
+		{"O7 a foreign controller is a collision", object(controlledBy("Deployment", "x")), prevent, Collision, false, "Deployment x"},
+		{"O7b a foreign controller is never adopted", object(foreignObject, controlledBy("Deployment", "x")), ifNoController, Collision, false, "Deployment x"},
+		{"another installation is never adopted", object(annotated(OwnerAnnotation, "other")), ifNoController, Collision, false, `"other"`},
+		{"O10 ours, equal", object(), prevent, Idle, false, ""},
+		{"O10 equal value co-owned by another", object(entryOf("kubectl", "Apply", onlyData)), prevent, Idle, false, ""},
+		{"O10 foreign extra field", object(data("x", "y"), entryOf("kubectl", "Update", onlyExtra)), prevent, Idle, false, ""},
+		{"O11 field removed by another", object(entryOf(FieldManager, "Apply", noData)), prevent, Updated, false, ".data"},
+		{"O11 field dropped from the manifest", object(entryOf(FieldManager, "Apply", strings.Replace(allFields, `"f:a":{}`, `"f:a":{},"f:b":{}`, 1))), prevent, Updated, false, ".data.b"},
+		{"O12 field taken by another", object(data("a", "2"), entryOf(FieldManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData)), prevent, Recovered, true, ".data.a was changed by kubectl-edit"},
+		{"O12 same value taken by another", object(entryOf(FieldManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData)), prevent, Recovered, true, "kubectl-edit"},
+		{"O12 no Apply entry, equal values", object(entryOf(FieldManager, "Apply", "")), prevent, Recovered, true, "managedFields"},
+		{"O12 no Apply entry, other value", object(entryOf(FieldManager, "Apply", ""), data("a", "2")), prevent, Recovered, true, ".data.a differs"},
+		{"O13 older number", object(annotated(RevisionAnnotation, "6")), prevent, Updated, false, "revision 6"},
+		{"O13 older number, field taken", object(annotated(RevisionAnnotation, "6"), entryOf(FieldManager, "Apply", noData), entryOf("x", "Update", onlyData)), prevent, Updated, true, "revision 6"},
+		{"O14 newer number", object(annotated(RevisionAnnotation, "8")), prevent, Progressed, false, "revision 8"},
+		{"O14 newer number with other content", object(annotated(RevisionAnnotation, "8"), data("a", "2")), prevent, Progressed, false, "revision 8"},
+		{"O14 newer number, wiped managedFields", object(annotated(RevisionAnnotation, "8"), entryOf(FieldManager, "Apply", "")), prevent, Progressed, false, ""},
+		{"O14 number raised by hand", object(annotated(RevisionAnnotation, "99"), entryOf(FieldManager, "Apply", noRevision), entryOf("kubectl", "Update", `{"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/revision":{}}}}`)), prevent, Recovered, true, "kubectl"},
+		{"O15 number that is none, identity ours", object(annotated(RevisionAnnotation, "abc")), prevent, Recovered, false, `is "abc"`},
+		{"O15 number that is none, identity foreign", object(annotated(RevisionAnnotation, "abc"), annotated(OwnerAnnotation, "other")), prevent, Collision, false, "other"},
+		{"number removed", object(annotated(RevisionAnnotation, "")), prevent, Updated, false, "no revision number"},
+		{"identity removed, number kept", object(annotated(OwnerAnnotation, "")), prevent, Updated, false, "owner"},
+		{"all marks removed, our field manager kept", object(unlabelled, annotated(OwnerAnnotation, ""), annotated(RevisionAnnotation, "")), prevent, Updated, false, ""},
+		{"label removed by another", object(unlabelled, entryOf(FieldManager, "Apply", strings.Replace(allFields, `,"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}`, "", 1))), prevent, Updated, false, ManagedByLabel},
+		{"O17 terminating", object(deleting("x/y")), prevent, Terminating, false, "x/y"},
+		{"O17 terminating and different", object(deleting(), data("a", "2")), prevent, Terminating, false, "03:04:05Z"},
+		{"O17 terminating and foreign", object(foreignObject, deleting()), prevent, Terminating, false, ""},
+		{"applied in another version", object(entryOf(FieldManager, "Apply", ""), entryIn("v0", FieldManager, "Apply", allFields)), prevent, Updated, false, "v0"},
+		{"garbled Apply entry", object(entryOf(FieldManager, "Apply", `{"nonsense":1}`)), prevent, Recovered, true, ""},
 	}
 }
 
@@ -158,9 +158,7 @@ func TestDecide(t *testing.T) {
 	for _, row := range decisions() {
 		t.Run(row.name, func(t *testing.T) {
 			target := settings()
-			if row.adopt {
-				target.collision = ifNoController
-			}
+			target.collision = row.mode
 			var before *unstructured.Unstructured
 			if row.actual != nil {
 				before = row.actual.DeepCopy()
@@ -192,7 +190,7 @@ func TestDecide_a_stale_creation_entry_is_folded_before_the_apply_that_follows(t
 		t.Fatalf("%s (fold %t): %s", v.action, v.fold, v.why)
 	}
 	after := folded(t, actual, nil)
-	own := ownershipOf(after)
+	own := ownershipOf(after, nil)
 	if own.created != nil || !(missing{path: fieldpath.MakePathOrDie("data", "x")}).heldIn(own.applied) {
 		t.Errorf("the dropped field must stay ours, so that the apply removes it: %s", own.applied)
 	}

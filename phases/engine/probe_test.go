@@ -21,82 +21,101 @@ func parse(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-func TestProbe(t *testing.T) {
-	const (
-		crd       = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: x}, `
-		dep       = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, generation: 2}, spec: {replicas: 2}, `
-		daemon    = `{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: x, generation: 2}, `
-		stateful  = `{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: x, generation: 1}, spec: {replicas: 2}, `
-		jobs      = `{apiVersion: batch/v1, kind: Job, metadata: {name: x}, `
-		namespace = `{apiVersion: v1, kind: Namespace, metadata: {name: x}, `
-		service   = `{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: x, generation: 2}, `
-	)
+func always(p Probe) rule { return func(*unstructured.Unstructured) Probe { return p } }
+
+func TestRules(t *testing.T) {
+	bad, blind := failing("bad"), unknown("blind")
 	rows := []struct {
-		name, object string
-		answer       Answer
-		says         string
+		name   string
+		ask    rule
+		object string // what is in the object besides its kind
+		answer Answer
+		says   string
 	}{
-		{"a CRD without status", crd + `}`, AnswerUnknown, "Established"},
-		{"a CRD whose names are not looked at", crd + `status: {conditions: [{type: Established, status: "True"}]}}`, AnswerUnknown, "NamesAccepted"},
-		{"a CRD with refused names", crd + `status: {conditions: [{type: NamesAccepted, status: "False", reason: Conflict, message: taken}, {type: Established, status: "True"}]}}`, AnswerFalse, "Conflict: taken"},
-		{"a CRD that is not served", crd + `status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "False"}]}}`, AnswerFalse, "Established"},
-		{"a CRD in service", crd + `status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`, AnswerTrue, ""},
-		{"a Deployment without status", dep + `}`, AnswerUnknown, "generation 2"},
-		{"a Deployment whose status is old", dep + `status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2, conditions: [{type: Available, status: "True"}]}}`, AnswerUnknown, "generation 2"},
-		{"a Deployment whose old pods are available", dep + `status: {observedGeneration: 2, replicas: 2, updatedReplicas: 1, availableReplicas: 2, conditions: [{type: Available, status: "True"}]}}`, AnswerFalse, "1/2 replicas updated"},
-		{"a Deployment with old pods left", dep + `status: {observedGeneration: 2, replicas: 3, updatedReplicas: 2, availableReplicas: 2, conditions: [{type: Available, status: "True"}]}}`, AnswerFalse, "1 old replicas"},
-		{"a Deployment whose new pods do not start", dep + `status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, conditions: [{type: Available, status: "False"}]}}`, AnswerFalse, "0/2 updated replicas available"},
-		{"a Deployment over its deadline", dep + `status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: too slow}]}}`, AnswerFalse, "too slow"},
-		{"a Deployment without Available", dep + `status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`, AnswerUnknown, "Available"},
-		{"a Deployment at work", dep + `status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2, conditions: [{type: Available, status: "True"}]}}`, AnswerTrue, ""},
-		{"a Deployment of nothing", `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1, conditions: [{type: Available, status: "True"}]}}`, AnswerTrue, ""},
-		{"a DaemonSet not yet seen", daemon + `status: {observedGeneration: 1}}`, AnswerUnknown, ""},
-		{"a DaemonSet half rolled out", daemon + `status: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 1, numberAvailable: 2}}`, AnswerFalse, "1/2"},
-		{"a DaemonSet rolled out", daemon + `status: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2}}`, AnswerTrue, ""},
-		{"a StatefulSet half ready", stateful + `status: {observedGeneration: 1, readyReplicas: 1}}`, AnswerFalse, "1/2"},
-		{"a StatefulSet half updated", stateful + `status: {observedGeneration: 1, readyReplicas: 2, updatedReplicas: 1}}`, AnswerFalse, "1/2 replicas updated"},
-		{"a StatefulSet rolled out", stateful + `status: {observedGeneration: 1, readyReplicas: 2, updatedReplicas: 2}}`, AnswerTrue, ""},
-		{"a Job that runs", jobs + `status: {active: 1}}`, AnswerUnknown, "not completed"},
-		{"a Job that failed", jobs + `status: {conditions: [{type: Failed, status: "True", message: backoff}]}}`, AnswerFalse, "backoff"},
-		{"a Job that is done", jobs + `status: {conditions: [{type: Complete, status: "True"}]}}`, AnswerTrue, ""},
-		{"a Namespace being deleted", namespace + `status: {phase: Terminating}}`, AnswerFalse, "Terminating"},
-		{"a Namespace", namespace + `status: {phase: Active}}`, AnswerTrue, ""},
-		{"an outdated condition", service + `status: {conditions: [{type: Available, status: "True", observedGeneration: 1}]}}`, AnswerUnknown, "outdated"},
-		{"conditions that are no list", service + `status: {conditions: {a: b}}}`, AnswerUnknown, ""},
-		{"a condition that is no map", service + `status: {conditions: [text]}}`, AnswerUnknown, ""},
-		{"a kind with nothing to wait for", `{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}`, AnswerTrue, ""},
-		{"a Deployment of another group", `{apiVersion: example.com/v1, kind: Deployment, metadata: {name: x}}`, AnswerTrue, ""},
+		{"Condition: no status", conditionTrue("Ready"), ``, AnswerUnknown, "not reported"},
+		{"Condition: no list", conditionTrue("Ready"), `status: {conditions: {a: b}}`, AnswerUnknown, "not reported"},
+		{"Condition: an element that is no map, before it", conditionTrue("Ready"), `status: {conditions: [text, {type: Ready, status: "True"}]}`, AnswerUnknown, "not reported"},
+		{"Condition: another type only", conditionTrue("Ready"), `status: {conditions: [{type: Other, status: "True"}]}`, AnswerUnknown, "not reported"},
+		{"Condition: the first of two decides", conditionTrue("Ready"), `status: {conditions: [{type: Ready, status: "False"}, {type: Ready, status: "True"}]}`, AnswerFalse, "Ready is False"},
+		{"Condition: of an older generation", conditionTrue("Ready"), `status: {conditions: [{type: Ready, status: "True", observedGeneration: 1}]}`, AnswerUnknown, "outdated"},
+		{"Condition: of this generation", conditionTrue("Ready"), `status: {conditions: [{type: Ready, status: "True", observedGeneration: 2}]}`, AnswerTrue, ""},
+		{"Condition: case counts", conditionTrue("Ready"), `status: {conditions: [{type: Ready, status: "true"}]}`, AnswerFalse, "true"},
+		{"ObservedGeneration: absent asks on", upToDate(always(bad)), `status: {}`, AnswerFalse, "bad"},
+		{"ObservedGeneration: older", upToDate(always(passed)), `status: {observedGeneration: 1}`, AnswerUnknown, "generation 2"},
+		{"ObservedGeneration: this one", upToDate(always(bad)), `status: {observedGeneration: 2}`, AnswerFalse, "bad"},
+		{"Reported: missing", reported(".status.phase"), ``, AnswerUnknown, "status.phase"},
+		{"Reported: there", reported(".status.phase"), `status: {phase: x}`, AnswerTrue, ""},
+		{"FieldsEqual: equal", fieldsEqual(".status.a.", "status.b"), `status: {a: {x: [1]}, b: {x: [1]}}`, AnswerTrue, ""},
+		{"FieldsEqual: not equal", fieldsEqual("status.a", "status.b"), `status: {a: 1, b: "1"}`, AnswerFalse, `status.a is 1, and status.b is "1"`},
+		{"FieldsEqual: one is missing", fieldsEqual("status.a", "status.b"), `status: {a: 1}`, AnswerFalse, "status.b is missing"},
+		{"FieldsEqual: both are missing", fieldsEqual("status.a", "status.b"), `status: {}`, AnswerFalse, "missing"},
+		{"FieldValue: the value", fieldIs("status.a", int64(1)), `status: {a: 1}`, AnswerTrue, ""},
+		{"FieldValue: the same number in another form", fieldIs("status.a", 1.0), `status: {a: 1}`, AnswerTrue, ""},
+		{"FieldValue: another type", fieldIs("status.a", "1"), `status: {a: 1}`, AnswerFalse, `status.a is 1, not "1"`},
+		{"FieldValue: a truth value is no text", fieldIs("status.a", "true"), `status: {a: true}`, AnswerFalse, "true"},
+		{"FieldValue: missing", fieldIs("status.a", "x"), ``, AnswerFalse, "missing"},
+		{"And: empty", all(), ``, AnswerTrue, ""},
+		{"And: true and true", all(always(passed), always(passed)), ``, AnswerTrue, ""},
+		{"And: true and false", all(always(passed), always(bad)), ``, AnswerFalse, "bad"},
+		{"And: false and true", all(always(bad), always(passed)), ``, AnswerFalse, "bad"},
+		{"And: false and false tells both", all(always(bad), always(failing("worse"))), ``, AnswerFalse, "bad; worse"},
+		{"And: true and unknown", all(always(passed), always(blind)), ``, AnswerUnknown, "blind"},
+		{"And: unknown and true", all(always(blind), always(passed)), ``, AnswerUnknown, "blind"},
+		{"And: false and unknown tells only what is missing", all(always(bad), always(blind)), ``, AnswerUnknown, "blind"},
+		{"And: unknown and unknown", all(always(blind), always(unknown("dark"))), ``, AnswerUnknown, "blind; dark"},
+		{"And: true, false, unknown", all(always(passed), always(bad), always(blind)), ``, AnswerUnknown, "blind"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			p := probe(parse(t, row.object))
+			p := row.ask(parse(t, "{apiVersion: g/v1, kind: Thing, metadata: {name: x, generation: 2}, "+row.object+"}"))
 			if p.Answer != row.answer || !strings.Contains(p.Message, row.says) {
 				t.Errorf("got %d %q, want %d %q", p.Answer, p.Message, row.answer, row.says)
 			}
-			if (p.Answer == AnswerTrue) != (p.Message == "") {
-				t.Errorf("answer %d with message %q", p.Answer, p.Message)
+			if strings.Contains(p.Message, "bad") && p.Answer == AnswerUnknown {
+				t.Errorf("%q tells more than what is missing", p.Message)
 			}
 		})
 	}
 }
 
-func TestProbe_both(t *testing.T) {
-	good, bad, blind := passed, failing("bad"), unknown("blind")
-	for _, row := range []struct {
-		a, b Probe
-		want Answer
+func TestCompleteWhen(t *testing.T) {
+	rows := []struct {
+		name, expression, object string
+		answer                   Answer
+		says                     string
 	}{
-		{good, good, AnswerTrue},
-		{good, bad, AnswerFalse},
-		{bad, good, AnswerFalse},
-		{bad, bad, AnswerFalse},
-		{blind, good, AnswerUnknown},
-		{good, blind, AnswerUnknown},
-		{bad, blind, AnswerUnknown},
-		{blind, bad, AnswerUnknown},
+		{"true", `self.status.ready == true`, `status: {ready: true}`, AnswerTrue, ""},
+		{"false", `self.status.replicas >= 2`, `status: {replicas: 1}`, AnswerFalse, "is not true"},
+		{"a missing key", `self.status.ready == true`, ``, AnswerUnknown, "no such key"},
+		{"has() asks for keys", `has(self.status) && self.status.ready == true`, ``, AnswerFalse, "is not true"},
+		{"strings", `self.status.url.startsWith('https') && url(self.status.url).getHostname() == 'a'`, `status: {url: "https://a:1"}`, AnswerTrue, ""},
+		{"lists", `self.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')`, `status: {conditions: [{type: Ready, status: "True"}]}`, AnswerTrue, ""},
+		{"a rule that costs too much", `[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, [1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, a+b+c+d+e+f > 0))))))`, ``, AnswerUnknown, "cost limit"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			ask, err := completeWhen(row.expression)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := ask(parse(t, "{apiVersion: g/v1, kind: Thing, metadata: {name: x}, "+row.object+"}"))
+			if p.Answer != row.answer || !strings.Contains(p.Message, row.says) {
+				t.Errorf("got %d %q, want %d %q", p.Answer, p.Message, row.answer, row.says)
+			}
+		})
+	}
+}
+
+func TestCompleteWhen_refuses_what_can_never_be_told(t *testing.T) {
+	for expression, says := range map[string]string{
+		`self.status.ready`: "not bool",
+		`'true'`:            "not bool",
+		`self.status ==`:    "Syntax error",
+		`this.status == 1`:  "undeclared reference",
+		`1 == 'a'`:          "no matching overload",
 	} {
-		if got := both(row.a, row.b); got.Answer != row.want {
-			t.Errorf("both(%v, %v) = %v", row.a, row.b, got)
+		if _, err := completeWhen(expression); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", expression, err)
 		}
 	}
 }
