@@ -13,13 +13,11 @@ import (
 type Collision struct {
 	Object string `json:"object" yaml:"object"`
 	Holder string `json:"holder" yaml:"holder"`
-	// Remedy is what lets the machine go on.
-	Remedy string `json:"-" yaml:"remedy"`
+	// Why says so in a sentence that begins with the object, and what lets the machine go on.
+	Why string `json:"-" yaml:"why"`
 }
 
-func (c Collision) String() string {
-	return then(fmt.Sprintf("%s exists and belongs to %s", c.Object, c.Holder), c.Remedy)
-}
+func (c Collision) String() string { return c.Object + " " + c.Why }
 
 // Refused is an update that is not sent because it would lose data of users.
 type Refused struct {
@@ -44,7 +42,11 @@ type Contested struct {
 
 // String leaves the count out: it would make the same fact new each time.
 func (c Contested) String() string {
-	return fmt.Sprintf("field %s of %s is contested by %s; let one of the two go of it", c.Field, c.Object, strings.Join(c.Managers, " and "))
+	who := "somebody who leaves no trace in its managedFields"
+	if len(c.Managers) > 0 {
+		who = "field manager " + strings.Join(c.Managers, " and ")
+	}
+	return fmt.Sprintf("field %s of %s is changed by %s again and again and put right less and less often; stop one of the two", c.Field, c.Object, who)
 }
 
 // Retained is an object that no revision has any more and that is kept because
@@ -89,12 +91,4 @@ func Texts[S fmt.Stringer](standing []S) []string {
 		texts = append(texts, s.String())
 	}
 	return texts
-}
-
-// then adds what to do to what is.
-func then(what, remedy string) string {
-	if remedy == "" {
-		return what
-	}
-	return what + "; " + remedy
 }

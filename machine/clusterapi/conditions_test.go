@@ -224,12 +224,12 @@ func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
 		Latest: strings.Repeat("ab", 32), LatestNumber: 2, CurrentNumber: 2, Consent: "other",
 		Retained: []guards.Retained{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}},
 		Applied: guards.Applied{
-			Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "field manager kubectl", Remedy: "delete it"}},
+			Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "field manager kubectl", Why: "exists already and belongs to field manager kubectl; remove it"}},
 			Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs.test", Why: "version v1 is dropped, and 3 instances are stored in it"}},
 		},
 	}
 	c := table.Conditions(machine.Record{State: table.Applying}, f)[5]
-	want := "objects of other owners are in the way: ConfigMap a/b exists and belongs to field manager kubectl; delete it; " +
+	want := "objects of other owners are in the way: ConfigMap a/b exists already and belongs to field manager kubectl; remove it; " +
 		"the update of CustomResourceDefinition bs.test is refused: version v1 is dropped, and 3 instances are stored in it; " +
 		"kept for the data in them: CustomResourceDefinition as.test (holds 2 instances); delete the data, or consent to lose it: " +
 		"kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-delete=" + f.Latest +
@@ -279,7 +279,7 @@ func TestConditions_what_is_contested_or_stray_is_a_warning(t *testing.T) {
 		}},
 	}
 	c := table.Conditions(machine.Record{State: table.Installed}, f)[2]
-	want := "; warning: field .spec.replicas of Deployment a/b is contested by hpa; let one of the two go of it; objects that no revision knows: ConfigMap a/stray"
+	want := "; warning: field .spec.replicas of Deployment a/b is changed by field manager hpa again and again and put right less and less often; stop one of the two; objects that no revision knows: ConfigMap a/stray"
 	if c.Is || c.Reason != table.AsExpected || !strings.HasSuffix(c.Message, want) {
 		t.Errorf("got %+v", c)
 	}

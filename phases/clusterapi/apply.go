@@ -15,7 +15,7 @@ func (p *Pass) applyRevision(ctx context.Context) error {
 		return errors.Join(failure(p.latestErr), kept)
 	}
 	report, err := p.Engine.Apply(ctx, p.latest)
-	p.log("applying", report)
+	p.acted("applying", report)
 	return errors.Join(inTheWay(report), err, kept)
 }
 

@@ -28,7 +28,7 @@ func (p *Pass) keepLatest(ctx context.Context) error {
 
 func (p *Pass) keep(ctx context.Context, revision *engine.Revision) error {
 	report, err := p.Engine.Maintain(ctx, revision)
-	p.log("keeping", report)
+	p.acted("keeping", report)
 	return errors.Join(inTheWay(report), err)
 }
 
@@ -72,17 +72,4 @@ func (p *Pass) retryWork(ctx context.Context) error {
 		return p.pruneOrphans(ctx)
 	}
 	return p.keepLatest(ctx)
-}
-
-// log tells what was changed; a report without changes is silence.
-func (p *Pass) log(doing string, report *engine.Report) {
-	if report == nil {
-		return
-	}
-	for object := range report.Objects {
-		switch object.Action {
-		case engine.Created, engine.Updated, engine.Recovered:
-			p.Log.Info(doing, "revision", report.Revision, "object", object.Key.String(), "action", object.Action, "why", object.Why)
-		}
-	}
 }

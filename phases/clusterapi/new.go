@@ -14,6 +14,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
+	"github.com/capstan-capi/capstan/phases/recorder"
 )
 
 // Options is what New binds the phases to.
@@ -35,6 +36,8 @@ type Options struct {
 
 	// Again asks for another pass after a while; at once for zero.
 	Again func(after time.Duration)
+	// Acted is told of every change to a managed object, by its action; nil is allowed.
+	Acted func(action string)
 	Clock clock.WithTicker
 	Log   logr.Logger
 }
@@ -49,7 +52,7 @@ func New(o Options) (*Phases, error) {
 	now := func() { o.Again(0) }
 	applier, err := engine.New(engine.Config{
 		REST: o.REST, Namespace: o.OperatorNamespace, Owner: "ClusterAPI/" + Singleton,
-		Concurrency: o.Concurrency, Notify: now, Clock: o.Clock, Log: o.Log.WithName("engine"),
+		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: now, Clock: o.Clock, Log: o.Log.WithName("engine"),
 	})
 	if err != nil {
 		return nil, err
@@ -63,8 +66,9 @@ func New(o Options) (*Phases, error) {
 		return nil, err
 	}
 	return &Phases{
-		late: late, events: events,
-		Client: o.Client, Live: o.Live, ClusterOperators: operators.ClusterOperators(),
+		late: late, events: events, Acted: o.Acted,
+		recorder: recorder.New(o.Live, o.Client, client.ObjectKey{Namespace: o.OperatorNamespace, Name: recorder.ConfigMap}, o.Clock, o.Log.WithName("recorder")),
+		Client:   o.Client, Live: o.Live, ClusterOperators: operators.ClusterOperators(),
 		Images: source(o, now), PullSecrets: o.PullSecrets, Engine: applier, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		// What is stored as JSON must compare equal to what is read back.
@@ -84,5 +88,5 @@ func source(o Options, changed func()) images.Source {
 
 // Background is what has to run beside the passes until the context ends.
 func (p *Phases) Background() []func(context.Context) error {
-	return []func(context.Context) error{p.Images.Start, p.Engine.Run, p.explainLateness, p.events.run}
+	return []func(context.Context) error{p.Images.Start, p.Engine.Run, p.explainLateness, p.events.run, p.recorder.Run}
 }

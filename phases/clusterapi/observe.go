@@ -90,7 +90,7 @@ func (p *Pass) applied() (guards.Applied, []guards.Revision) {
 	report := p.Engine.Look(p.latest)
 	return guards.Applied{
 		Known: !report.Unknown(), Complete: report.Complete(), Done: report.Done(), Total: report.Total(),
-		Why: p.blocked(p.latest, report), Collisions: collisions(report),
+		Why: p.blocked(p.latest, report), Collisions: collisions(report), Refused: refused(report), Contested: contested(report),
 	}, p.progress(report)
 }
 

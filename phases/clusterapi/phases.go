@@ -16,6 +16,7 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
+	"github.com/capstan-capi/capstan/phases/recorder"
 )
 
 // The names of the objects that the machine reads and writes.
@@ -35,6 +36,9 @@ const (
 	RetryAnnotation = "capi-operator.openshift.io/retry"
 )
 
+// installerManager is the field manager of the installer that OpenShift ships, whose objects are taken over in place.
+const installerManager = "capi-operator.openshift.io/InstallerController"
+
 // Phases is what the machine's work is done with. It lives as long as the
 // operator and is used by one pass at a time.
 type Phases struct {
@@ -53,6 +57,8 @@ type Phases struct {
 	Again func(after time.Duration)
 	Now   func() time.Time
 	Log   logr.Logger
+	// Acted is told of every change to a managed object, by its action; nil is allowed.
+	Acted func(action string)
 
 	// PullSecrets have the credentials for registries; of equally specific ones the first counts.
 	PullSecrets []client.ObjectKey
@@ -62,6 +68,7 @@ type Phases struct {
 	pruned   pruned
 	late     *lateness
 	events   *announcer
+	recorder *recorder.Recorder
 	// apiUID is the ClusterAPI's, for Events; empty while there is none.
 	apiUID types.UID
 	// newest is the rendering of the newest listed revision, for the list of related objects.

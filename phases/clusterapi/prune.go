@@ -43,6 +43,7 @@ func (p *Pass) prune(ctx context.Context) error {
 	if news {
 		p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "held", report.Held())
 	}
+	p.removed(report, before.report)
 	p.Phases.pruned = pruned{number: p.latest.Number, report: report}
 	switch {
 	case news:

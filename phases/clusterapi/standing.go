@@ -2,19 +2,19 @@ package clusterapi
 
 import (
 	"errors"
-	"fmt"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
-// inTheWay is an error that may heal by itself: the other owner may let go.
+// inTheWay is an error that may heal by itself: the other owner may let go, and
+// the instances for whose sake an update is refused may be changed.
 func inTheWay(report *engine.Report) error {
 	if report == nil {
 		return nil
 	}
 	var errs []error
-	for _, text := range guards.Texts(collisions(report)) {
+	for _, text := range append(guards.Texts(collisions(report)), guards.Texts(refused(report))...) {
 		errs = append(errs, errors.New(text))
 	}
 	return errors.Join(errs...)
@@ -23,10 +23,25 @@ func inTheWay(report *engine.Report) error {
 func collisions(report *engine.Report) []guards.Collision {
 	var facts []guards.Collision
 	for _, object := range report.Collisions() {
-		facts = append(facts, guards.Collision{
-			Object: object.Key.String(), Holder: object.Holder,
-			Remedy: fmt.Sprintf("delete or rename it, or have it adopted by annotation %s: always in the provider's manifest", engine.AdoptAnnotation),
-		})
+		facts = append(facts, guards.Collision{Object: object.Key.String(), Holder: object.Holder, Why: object.Why})
+	}
+	return facts
+}
+
+func refused(report *engine.Report) []guards.Refused {
+	var facts []guards.Refused
+	for _, object := range report.Refused() {
+		facts = append(facts, guards.Refused{Object: object.Key.String(), Why: object.Why})
+	}
+	return facts
+}
+
+func contested(report *engine.Report) []guards.Contested {
+	var facts []guards.Contested
+	for object := range report.Objects {
+		if c := object.Contest; c != nil {
+			facts = append(facts, guards.Contested{Object: object.Key.String(), Field: c.Field, Managers: c.Managers, Times: c.Times})
+		}
 	}
 	return facts
 }

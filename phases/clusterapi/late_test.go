@@ -1,0 +1,53 @@
+package clusterapi
+
+import (
+	"testing"
+	"time"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+func TestLateness_asks_only_about_what_is_late_and_seldom(t *testing.T) {
+	l := &lateness{asked: make(chan suspect, 1)}
+	s := suspect{key: engine.Key{Kind: "Deployment", Name: "capa"}, selector: "app=capa", progress: "54 of 56"}
+	at := func(after time.Duration) time.Time { return noon.Add(after) }
+	asked := func() int { return len(l.asked) }
+
+	if _, again := l.ask(s, at(0)); asked() != 0 || again != lateAfter {
+		t.Errorf("a workload that has just begun is asked about %d times, next look after %s", asked(), again)
+	}
+	if _, again := l.ask(s, at(20*time.Second)); asked() != 0 || again != 10*time.Second {
+		t.Errorf("a workload that is not late is asked about %d times, next look after %s", asked(), again)
+	}
+	more := s
+	more.progress = "55 of 56"
+	if l.ask(more, at(29*time.Second)); asked() != 0 {
+		t.Error("there was progress, and it is late all the same")
+	}
+	if l.ask(more, at(31*time.Second)); asked() != 0 {
+		t.Error("the time is not counted from the progress")
+	}
+	if l.ask(more, at(59*time.Second)); asked() != 1 {
+		t.Error("a workload that is late is not asked about")
+	}
+	<-l.asked
+	if l.ask(more, at(80*time.Second)); asked() != 0 {
+		t.Error("it is asked about twice within 30 s")
+	}
+	if l.ask(more, at(89*time.Second)); asked() != 1 {
+		t.Error("it is not asked about again")
+	}
+	if !l.answer(more, "pod x is CrashLoopBackOff") || l.answer(more, "pod x is CrashLoopBackOff") {
+		t.Error("news is not told from what is known")
+	}
+	if cause, _ := l.ask(more, at(90*time.Second)); cause != "pod x is CrashLoopBackOff" {
+		t.Errorf("the cause is %q", cause)
+	}
+	other := suspect{key: engine.Key{Kind: "Deployment", Name: "capi"}, selector: "app=capi"}
+	if cause, _ := l.ask(other, at(91*time.Second)); cause != "" {
+		t.Errorf("one workload is blamed for another: %q", cause)
+	}
+	if l.answer(more, "late news") {
+		t.Error("an answer about a workload that nothing waits for any more is news")
+	}
+}

@@ -1,0 +1,65 @@
+package clusterapi
+
+import (
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/recorder"
+)
+
+// deleted is the action that the engine's reports have no word for: there a pruned object is just not left.
+const deleted = "Deleted"
+
+// Remember puts what a pass did into the flight recorder: its move with every
+// guard's answer, and its error. A pass that did neither costs nothing.
+func (p *Phases) Remember(o machine.Outcome) {
+	if o.Moved != nil {
+		p.recorder.Add(recorder.Moved(*o.Moved, o.Decision, p.workedOn()))
+	}
+	if o.Failure != nil {
+		p.recorder.Add(recorder.Failed(p.Now(), p.workedOn(), o.Failure, o.Decision))
+	}
+}
+
+// workedOn is the name of the newest listed revision, empty for none.
+func (p *Phases) workedOn() string {
+	if p.newest == nil {
+		return ""
+	}
+	return p.newest.Name
+}
+
+// acted tells log, recorder and metrics what was changed; a report without changes is silence.
+func (p *Pass) acted(doing string, report *engine.Report) {
+	if report == nil {
+		return
+	}
+	for object := range report.Objects {
+		switch object.Action {
+		case engine.Created, engine.Updated, engine.Recovered:
+			p.actedOn(doing, report.Revision, object.Key, string(object.Action), object.Why)
+		}
+	}
+}
+
+// removed tells the same of what pruning has deleted; what was gone before is no news.
+func (p *Pass) removed(report, before *engine.PruneReport) {
+	known := map[engine.Key]bool{}
+	if before != nil {
+		for _, o := range before.Gone {
+			known[o.Key] = true
+		}
+	}
+	for _, o := range report.Gone {
+		if !known[o.Key] {
+			p.actedOn("pruning", p.latest.Name, o.Key, deleted, o.Why)
+		}
+	}
+}
+
+func (p *Pass) actedOn(doing, revision string, key engine.Key, action, why string) {
+	p.Log.Info(doing, "revision", revision, "object", key.String(), "action", action, "why", why)
+	p.recorder.Add(recorder.Acted(p.Now(), revision, key.String(), action, why))
+	if p.Acted != nil {
+		p.Acted(action)
+	}
+}
