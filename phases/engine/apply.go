@@ -36,7 +36,7 @@ func (e *Engine) pass(ctx context.Context, rev *Revision, gated bool) (*Report, 
 		failed.fault = err
 		return &failed, err
 	}
-	run := &run{e: e, p: p, wrote: map[Key]verdict{}}
+	run := &run{e: e, p: p, wrote: map[Key]verdict{}, left: e.leaves(p)}
 	reached := reachedWave(r)
 	open := true
 	for i := range p.waves {
@@ -69,8 +69,9 @@ func reachedWave(r *Report) int {
 
 // run is the state of one pass.
 type run struct {
-	e *Engine
-	p *plan
+	e    *Engine
+	p    *plan
+	left map[Key]bool // absent objects that a newer revision creates
 
 	mu    sync.Mutex
 	wrote map[Key]verdict
@@ -106,6 +107,9 @@ func (r *run) todo(targets []*target) []*job {
 	defer r.p.mu.Unlock()
 	var jobs []*job
 	for _, t := range targets {
+		if t.sight.object == nil && r.left[t.key.identity()] {
+			continue
+		}
 		if c := t.concluded; t.sight.blind == "" && c != nil && (t.sight.ask || c.writes() && !t.withheld && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())) {
 			jobs = append(jobs, &job{t: t, resource: t.sight.resource, seen: c.from, ask: t.sight.ask, verdict: c.verdict})
 		}
