@@ -61,10 +61,10 @@ func TestInventory_that_was_tampered_with_is_an_error_that_names_it(t *testing.T
 }
 
 // seeing is an engine that has seen these inventories and nothing else.
-func seeing(t *testing.T, inventories ...*inventory) *Engine {
+func seeing(t testing.TB, inventories ...*inventory) *Engine {
 	t.Helper()
 	e := &Engine{cfg: Config{Owner: testOwner, Namespace: "ns", Notify: func() {}}, kicked: make(chan struct{}, 1), plans: map[*Revision]*plan{}}
-	e.rivalries = newRivalries(clock.RealClock{})
+	e.rivalries, e.hold = newRivalries(clock.RealClock{}), newHold(nil, clock.RealClock{})
 	e.inventories = &watched{e: e, synced: true, objects: map[types.NamespacedName]*observed{}, changed: func(types.NamespacedName) { e.booked++ }}
 	for _, inv := range inventories {
 		obj, err := inv.configMap("ns", testOwner)

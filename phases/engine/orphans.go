@@ -113,8 +113,24 @@ func (e *Engine) Orphans(keep *Revision) Orphans {
 }
 
 // orphans are the entries of the inventories up to the kept revision that neither it nor a newer one has, in order of
-// removal. An inventory that cannot be read is an error: what it lists would be lost from sight. The engine's lock is held.
+// removal. An inventory that cannot be read is an error: what it lists would be lost from sight. It is worked out when
+// an inventory changed, and shared until then. The engine's lock is held.
 func (e *Engine) orphans(p *plan) ([]entry, error) {
+	if p.orphaned == nil || p.orphaned.booked != e.booked {
+		found, err := e.findOrphans(p)
+		p.orphaned = &orphaned{booked: e.booked, entries: found, err: err}
+	}
+	return p.orphaned.entries, p.orphaned.err
+}
+
+// orphaned is the answer of orphans for as long as no inventory changes.
+type orphaned struct {
+	booked  int // what Engine.booked was
+	entries []entry
+	err     error
+}
+
+func (e *Engine) findOrphans(p *plan) ([]entry, error) {
 	stored := e.storedLocked()
 	unmanaged := set(p.rev.Unmanaged)
 	live := map[Key]bool{}

@@ -22,6 +22,7 @@ type plan struct {
 
 	restless bool                 // guarded by the engine's lock: everything is to be looked at again
 	news     map[*target]struct{} // guarded by the engine's lock: what is to be looked at again
+	orphaned *orphaned            // guarded by the engine's lock
 
 	pass   sync.Mutex // one pass at a time
 	mu     sync.Mutex // guards what was concluded: the lower half of every target, and what follows here
