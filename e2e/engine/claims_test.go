@@ -69,11 +69,13 @@ var _ = Describe("An object that is there already", func() {
 	It("case 19: is ours in every mode when it carries a revision number and nobody's identity: without owners there are no orphans", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()
+		number := int64(1)
 		for mode, say := range modes {
+			number++
 			name := strings.ToLower(mode)
 			before := w.create(ctx, annotated(w.configMap(name, "key", "former"), engine.RevisionAnnotation, "1"))
 			wanted := say(w.configMap(name, "key", "value"))
-			e.converge(ctx, revision(2, component(name, wanted)))
+			e.converge(ctx, of(number, wanted))
 			found := w.fetch(ctx, wanted)
 			Expect(found.GetUID()).To(Equal(before.GetUID()), mode)
 			Expect(field(found, "data", "key")).To(Equal("value"), mode)

@@ -145,6 +145,18 @@ func (r *running) converge(ctx context.Context, rev *engine.Revision) *engine.Re
 	return r.until(ctx, rev, complete)
 }
 
+// maintain keeps an older revision until a question about its report is answered with nil, and returns that report.
+func (r *running) maintain(ctx context.Context, rev *engine.Revision, question func(*engine.Report) error) *engine.Report {
+	GinkgoHelper()
+	var report *engine.Report
+	Expect(r.drive(ctx, "revision "+rev.Name+" to be kept", func(ctx context.Context) (bool, error) {
+		var failed error
+		report, failed = r.Maintain(ctx, rev)
+		return failed != nil, question(report)
+	})).To(Succeed())
+	return report
+}
+
 // apply makes one pass once everything is seen, and returns what it did; the pass itself may fail.
 func (r *running) apply(ctx context.Context, rev *engine.Revision) (*engine.Report, error) {
 	GinkgoHelper()

@@ -40,6 +40,16 @@ func (w *world) uid(ctx context.Context, o *unstructured.Unstructured) types.UID
 	return w.fetch(ctx, o).GetUID()
 }
 
+// uids are the identities of objects that must be there.
+func (w *world) uids(ctx context.Context, objects ...*unstructured.Unstructured) map[engine.Key]types.UID {
+	GinkgoHelper()
+	all := map[engine.Key]types.UID{}
+	for _, o := range objects {
+		all[engine.KeyOf(o)] = w.uid(ctx, o)
+	}
+	return all
+}
+
 // isGone says nil when there is no such object.
 func (w *world) isGone(ctx context.Context, o *unstructured.Unstructured) error {
 	found, err := w.get(ctx, o)
@@ -101,6 +111,16 @@ func acted(o *unstructured.Unstructured, action engine.Action) func(*engine.Repo
 			return nil
 		}
 		return fmt.Errorf("%s is not %s\n%s", engine.KeyOf(o), action, report)
+	}
+}
+
+// probing is the question whether an object is applied and its probe gives an answer.
+func probing(o *unstructured.Unstructured, answer engine.Answer) func(*engine.Report) error {
+	return func(report *engine.Report) error {
+		if found := in(report, o); found.Applied() && found.Probe.Answer == answer {
+			return nil
+		}
+		return fmt.Errorf("the probe of %s does not answer %v\n%s", engine.KeyOf(o), answer, report)
 	}
 }
 

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -62,4 +63,29 @@ func (w *world) kubectl(ctx context.Context, o *unstructured.Unstructured) *unst
 func (w *world) delete(ctx context.Context, o *unstructured.Unstructured) {
 	GinkgoHelper()
 	Expect(w.client.Delete(ctx, o.DeepCopy())).To(Succeed())
+}
+
+// hold keeps the pods of one version of a world's Deployment from becoming Ready, until it is released or the spec ends.
+func (w *world) hold(ctx context.Context, deployment, version string) (release func()) {
+	GinkgoHelper()
+	return w.stopPods(ctx, shared().HoldPods, deployment, version)
+}
+
+// crash is hold with pods in CrashLoopBackOff.
+func (w *world) crash(ctx context.Context, deployment, version string) (release func()) {
+	GinkgoHelper()
+	return w.stopPods(ctx, shared().CrashPods, deployment, version)
+}
+
+func (w *world) stopPods(
+	ctx context.Context, how func(context.Context, map[string]string) error, deployment, version string,
+) (release func()) {
+	GinkgoHelper()
+	pods, once := w.pods(deployment, version), sync.Once{}
+	Expect(how(ctx, pods)).To(Succeed())
+	release = func() {
+		once.Do(func() { Expect(shared().ReleasePods(context.Background(), pods)).To(Succeed()) })
+	}
+	DeferCleanup(release)
+	return release
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/base64"
 	"errors"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -77,7 +78,7 @@ var _ = Describe("What happens to an object of ours", func() {
 		hook, crd := w.webhook("hook", "none"), w.crd("gadget")
 		e := w.start()
 		e.converge(ctx, of(1, crd, hook))
-		bundle := "Y2E="
+		bundle := base64.StdEncoding.EncodeToString(w.config.CAData)
 		w.put(ctx, "injector", hook, func(o *unstructured.Unstructured) {
 			hooks := field(o, "webhooks").([]any)
 			hooks[0].(map[string]any)["clientConfig"].(map[string]any)["caBundle"] = bundle

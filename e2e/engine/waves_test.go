@@ -40,22 +40,23 @@ var _ = Describe("A wave", func() {
 		since := mark(ctx)
 		number := int64(0)
 		for path, value := range map[string]any{
-			"uid": "x", "generation": int64(1), "generateName": "x", "resourceVersion": "1", "deletionTimestamp": "2026-01-01T00:00:00Z",
-			"selfLink": "/x", "finalizers": []any{"x/y"}, "managedFields": []any{map[string]any{"manager": "x"}},
-			"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"}},
-			"annotations":     map[string]any{engine.RevisionAnnotation: "1"},
-			"name":            "",
+			"metadata.uid": "x", "metadata.generation": int64(1), "metadata.generateName": "x", "metadata.resourceVersion": "1",
+			"metadata.deletionTimestamp": "2026-01-01T00:00:00Z", "metadata.selfLink": "/x", "metadata.finalizers": []any{"x/y"},
+			"metadata.managedFields":   []any{map[string]any{"manager": "x"}},
+			"metadata.ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"}},
+			"metadata.name":            "", "apiVersion": "", "kind": "",
 		} {
 			number++
-			rev := of(number, with(w.configMap("a"), value, "metadata", path))
-			report, err := e.Apply(ctx, rev)
+			report, err := e.Apply(ctx, of(number, with(w.configMap("a"), value, strings.Split(path, ".")...)))
 			Expect(terminal(err)).To(BeTrue(), path)
 			Expect(err).To(MatchError(ContainSubstring(path)), path)
 			Expect(report.Complete()).To(BeFalse(), path)
 		}
-		for _, foreign := range []string{engine.OwnerAnnotation} {
-			_, err := e.Apply(ctx, of(100, annotated(w.configMap("a"), foreign, "x")))
-			Expect(terminal(err)).To(BeTrue(), foreign)
+		for _, ours := range []string{engine.RevisionAnnotation, engine.OwnerAnnotation} {
+			number++
+			_, err := e.Apply(ctx, of(number, annotated(w.configMap("a"), ours, "1")))
+			Expect(terminal(err)).To(BeTrue(), ours)
+			Expect(err).To(MatchError(ContainSubstring(ours)), ours)
 		}
 		Expect(w.writes(ctx, since)).To(BeEmpty())
 		Expect(w.requests(ctx, since).Where(func(r cluster.Request) bool { return r.DryRun })).To(BeEmpty())
@@ -170,7 +171,7 @@ var _ = Describe("A wave", func() {
 	})
 
 	It("case 51: of 100 objects takes less than a quarter of the time of its requests, and is reported in the order of the manifest", func(ctx SpecContext) {
-		const latency = 50 * time.Millisecond
+		const latency = 100 * time.Millisecond
 		w := begin(ctx)
 		var objects []*unstructured.Unstructured
 		for i := range 100 {
