@@ -1,0 +1,96 @@
+package clusterapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/client-go/rest"
+	testclock "k8s.io/utils/clock/testing"
+)
+
+// eventServer notes the requests that are sent to it, and answers as an API server does.
+func eventServer(t *testing.T) (*announcer, *testclock.FakeClock, func() []string) {
+	var sent []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var event eventsv1.Event
+		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+			t.Error(err)
+		}
+		line := fmt.Sprintf("%s %s %s %q", r.Method, event.Type, event.Reason, event.Note)
+		if event.Series != nil {
+			line = fmt.Sprintf("%s count %d", r.Method, event.Series.Count)
+		}
+		sent = append(sent, line)
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(event); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	now := testclock.NewFakeClock(noon)
+	a, err := newAnnouncer(Options{REST: &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, HTTP: server.Client(), Clock: now, Log: logr.Discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, now, func() []string { defer func() { sent = nil }(); return sent }
+}
+
+func TestAnnouncer_counts_what_comes_again_instead_of_telling_it_again(t *testing.T) {
+	a, now, sent := eventServer(t)
+	tell := func(key string) {
+		t.Helper()
+		if err := a.write(t.Context(), news{key: key, reason: "Collision", action: "Apply", text: "it is in the way", warns: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(what string, want ...string) {
+		t.Helper()
+		if got := sent(); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: got %q, want %q", what, got, want)
+		}
+	}
+	created := `POST Warning Collision "it is in the way"`
+	tell("one")
+	expect("news", created)
+	for range 5 {
+		now.Step(time.Minute)
+		tell("one")
+	}
+	expect("the same news within ten minutes")
+	now.Step(5 * time.Minute)
+	tell("one")
+	expect("the same news after ten minutes", "PATCH count 7")
+	tell("two")
+	expect("other news", created)
+	now.Step(time.Hour)
+	tell("one")
+	expect("the same news after an hour, when the first Event has gone", created)
+}
+
+func TestAnnouncer_remembers_a_bounded_number_of_news(t *testing.T) {
+	a, now, _ := eventServer(t)
+	for i := range rememberedNews + 10 {
+		now.Step(time.Millisecond)
+		if err := a.write(t.Context(), news{key: fmt.Sprint(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a.told["9"] != nil || a.told["10"] == nil || len(a.told) != rememberedNews {
+		t.Errorf("it remembers %d, the oldest first let go: %v", len(a.told), a.told["10"] != nil)
+	}
+}
+
+func TestAnnouncer_never_blocks_a_pass(t *testing.T) {
+	a := &announcer{queue: make(chan news, 1), log: logr.Discard()}
+	a.tell(news{reason: "one"})
+	a.tell(news{reason: "two"})
+	if n := <-a.queue; n.reason != "one" || len(a.queue) != 0 {
+		t.Errorf("got %+v and %d more", n, len(a.queue))
+	}
+}
