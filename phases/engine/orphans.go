@@ -10,11 +10,12 @@ import (
 
 // Orphan is one object that older revisions had and the kept one has not.
 type Orphan struct {
-	Key       Key
-	Component string
-	Why       string
-	Count     int64 // of Retained and Consented: objects that it holds
-	Consented bool  // is being deleted with what it holds, or is gone with it, because the administrator consented
+	Key        Key
+	Component  string
+	Why        string
+	Count      int64    // of Retained and Consented: objects that it holds
+	Finalizers []string // of Waiting: what has to be taken off by others before it is gone
+	Consented  bool     // is being deleted with what it holds, or is gone with it, because the administrator consented
 
 	entry entry
 	err   error

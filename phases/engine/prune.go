@@ -183,7 +183,7 @@ func (r *removal) remove(ctx context.Context, o *Orphan) (outcome, error) {
 			}
 		}
 		if actual.GetDeletionTimestamp() != nil {
-			o.Why = terminatingWhy(actual)
+			o.Why, o.Finalizers = terminatingWhy(actual), actual.GetFinalizers()
 			return waiting, nil
 		}
 		if why := r.notOurs(actual); why != "" {
@@ -206,9 +206,9 @@ func (r *removal) remove(ctx context.Context, o *Orphan) (outcome, error) {
 		case err == nil && len(actual.GetFinalizers()) == 0 && goesAtOnce(o.Key):
 			return gone, nil
 		case err == nil:
-			o.Why = "is being deleted"
-			if finalizers := actual.GetFinalizers(); len(finalizers) > 0 {
-				o.Why += ", finalizers pending: " + strings.Join(finalizers, ", ")
+			o.Why, o.Finalizers = "is being deleted", actual.GetFinalizers()
+			if len(o.Finalizers) > 0 {
+				o.Why += ", finalizers pending: " + strings.Join(o.Finalizers, ", ")
 			}
 			return waiting, nil
 		case apierrors.IsNotFound(err):
