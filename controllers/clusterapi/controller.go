@@ -30,13 +30,15 @@ import (
 
 // Reconciler fires the machine.
 type Reconciler struct {
-	machine *machine.Machine[guards.Facts, *phases.Pass]
+	machine  *machine.Machine[guards.Facts, *phases.Pass]
+	remember func(machine.Outcome)
 }
 
 // Reconcile makes one pass of the machine.
 func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	outcome, err := r.machine.Step(ctx)
 	show(ctx, outcome)
+	r.remember(outcome)
 	return ctrl.Result{RequeueAfter: outcome.LookAgain}, err
 }
 
@@ -48,7 +50,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ProviderImageDir: o.ProviderImageDir,
 		ExtraCAFile: o.ExtraCAFile, PullSecrets: o.PullSecrets,
-		Concurrency: o.Concurrency, Again: again.after, Clock: o.Clock, Log: mgr.GetLogger().WithName(table.Table.Name),
+		Concurrency: o.Concurrency, Again: again.after, Acted: acted, Clock: o.Clock, Log: mgr.GetLogger().WithName(table.Table.Name),
 	})
 	if err != nil {
 		return err
@@ -61,9 +63,9 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 			return err
 		}
 	}
-	r := &Reconciler{machine: &machine.Machine[guards.Facts, *phases.Pass]{
+	r := &Reconciler{remember: p.Remember, machine: &machine.Machine[guards.Facts, *phases.Pass]{
 		Table:   table.Table,
-		Observe: p.Observe,
+		Observe: observe(p),
 		Store:   &phases.Store{Phases: p, Describe: table.Conditions, Line: table.Line, Rests: table.Rests, Alarms: table.Alarms},
 		Now:     p.Now,
 		Moved:   moved(mgr),

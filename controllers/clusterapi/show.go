@@ -2,12 +2,10 @@ package clusterapi
 
 import (
 	"context"
-	"errors"
 
 	"github.com/prometheus/client_golang/prometheus"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
@@ -21,10 +19,6 @@ var (
 		Name: "capstan_machine_moves_total", Help: "Moves made by a machine, by event.",
 	}, []string{"machine", "event"})
 )
-
-func registerMetrics() error {
-	return errors.Join(metrics.Registry.Register(stateMetric), metrics.Registry.Register(moveMetric))
-}
 
 // show puts the outcome of a pass into the metrics, and an error into the log.
 func show(ctx context.Context, outcome machine.Outcome) {
@@ -47,5 +41,6 @@ func moved(mgr ctrl.Manager) func(machine.Transition) {
 	return func(t machine.Transition) {
 		logger.Info("moved", "from", t.From, "event", t.Event, "state", t.To, "cause", t.Cause, "after", t.Seconds)
 		moveMetric.WithLabelValues(table.Table.Name, string(t.Event)).Inc()
+		secondsMetric.WithLabelValues(table.Table.Name, string(t.From)).Observe(t.Seconds)
 	}
 }

@@ -137,7 +137,7 @@ func (p *Pass) older(facts *guards.Facts) {
 	}
 	if last := p.pruned; last.report != nil && last.number == facts.LatestNumber {
 		facts.Orphans = guards.Orphans{Known: last.report.Complete() || len(last.report.Waiting) > 0, Left: len(last.report.Waiting), Why: last.report.Blocked()}
-		facts.Retained = retained(last.report)
+		facts.Retained, facts.Waiting = retained(last.report), held(last.report)
 	}
 }
 

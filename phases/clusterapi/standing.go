@@ -54,6 +54,17 @@ func retained(report *engine.PruneReport) []guards.Retained {
 	return facts
 }
 
+// held counts the objects that are being deleted and wait for somebody to take finalizers off.
+func held(report *engine.PruneReport) int {
+	count := 0
+	for _, o := range report.Waiting {
+		if len(o.Finalizers) > 0 {
+			count++
+		}
+	}
+	return count
+}
+
 // wavesOf tells how far a revision is, wave by wave.
 func wavesOf(report *engine.Report) []guards.Wave {
 	var waves []guards.Wave

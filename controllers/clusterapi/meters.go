@@ -1,0 +1,62 @@
+package clusterapi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+)
+
+var (
+	standingMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "capstan_standing",
+		Help: "How many things stand: retained objects, collisions, refused updates, contested fields, strays, and objects whose deletion waits for finalizers.",
+	}, []string{"what"})
+	objectsMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "capstan_objects", Help: "Objects of the newest revision, all of them and those that are as they should be.",
+	}, []string{"which"})
+	actionMetric = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "capstan_object_actions_total", Help: "Changes made to managed objects, by action.",
+	}, []string{"action"})
+	secondsMetric = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "capstan_machine_state_seconds", Help: "How long a machine was in a state before it left it.",
+		Buckets: []float64{0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600},
+	}, []string{"machine", "state"})
+)
+
+func registerMetrics() error {
+	var errs []error
+	for _, metric := range [...]prometheus.Collector{stateMetric, moveMetric, standingMetric, objectsMetric, actionMetric, secondsMetric} {
+		errs = append(errs, metrics.Registry.Register(metric))
+	}
+	return errors.Join(errs...)
+}
+
+// acted counts a change to a managed object.
+func acted(action string) { actionMetric.WithLabelValues(action).Inc() }
+
+// observe looks, and puts what stands into the metrics.
+func observe(p *phases.Phases) func(context.Context) (guards.Facts, *phases.Pass, error) {
+	return func(ctx context.Context) (guards.Facts, *phases.Pass, error) {
+		facts, pass, err := p.Observe(ctx)
+		if err == nil {
+			measure(facts)
+		}
+		return facts, pass, err
+	}
+}
+
+func measure(f guards.Facts) {
+	for what, count := range map[string]int{
+		"retained": len(f.Retained), "collision": len(f.Applied.Collisions), "refused": len(f.Applied.Refused),
+		"contested": len(f.Applied.Contested), "stray": len(f.Strays), "finalizer": f.Waiting,
+	} {
+		standingMetric.WithLabelValues(what).Set(float64(count))
+	}
+	objectsMetric.WithLabelValues("all").Set(float64(f.Applied.Total))
+	objectsMetric.WithLabelValues("done").Set(float64(f.Applied.Done))
+}
