@@ -39,7 +39,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(
 		operatorCommand(), statusCommand(), explainCommand(), diagramCommand(),
-		replayCommand(),
+		recoverCommand(), retryCommand(), replayCommand(),
 		renderCommand(), lintCommand(),
 	)
 	return cmd

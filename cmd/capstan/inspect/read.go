@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
@@ -50,27 +49,6 @@ func NewReader(config *rest.Config) (*Reader, error) {
 	return &Reader{host: config.Host, client: client}, nil
 }
 
-// Detail is what the operator tells beside its record.
-type Detail struct {
-	Waits      string             `json:"waits"`
-	Revisions  []guards.Revision  `json:"revisions"`
-	Retained   []guards.Retained  `json:"retained"`
-	Collisions []guards.Collision `json:"collisions"`
-	Refused    []guards.Refused   `json:"refused"`
-	Contested  []guards.Contested `json:"contested"`
-	Strays     []string           `json:"strays"`
-	Images     []Image            `json:"images"`
-	Moves      []machine.Leave    `json:"moves"`
-}
-
-// Image is how one provider image stands.
-type Image struct {
-	Component string `json:"component,omitempty"`
-	Reference string `json:"reference"`
-	State     string `json:"state"`
-	Message   string `json:"message,omitempty"`
-}
-
 // View is what one look at a cluster has seen.
 type View struct {
 	// API is nil if there is no ClusterAPI object, Operator if there is no ClusterOperator.
@@ -78,7 +56,7 @@ type View struct {
 	Operator *configv1.ClusterOperator
 	// Record is the zero one, and Problem says why, if there is none to be read.
 	Record  machine.Record
-	Detail  Detail
+	Detail  phases.Detail
 	Problem string
 }
 
@@ -120,9 +98,9 @@ func (r *Reader) get(ctx context.Context, kind schema.GroupVersionResource, word
 const noOperatorYet = "is the operator running? `kubectl -n openshift-cluster-api-operator get pods` shows it"
 
 // told reads what the operator has published; what cannot be read is said, not guessed.
-func told(operator *configv1.ClusterOperator) (machine.Record, Detail, string) {
+func told(operator *configv1.ClusterOperator) (machine.Record, phases.Detail, string) {
 	var record machine.Record
-	var detail Detail
+	var detail phases.Detail
 	if operator == nil {
 		return record, detail, "ClusterOperator " + phases.ClusterOperatorName + " does not exist: no operator has reported on this cluster; " + noOperatorYet
 	}
@@ -145,7 +123,7 @@ func told(operator *configv1.ClusterOperator) (machine.Record, Detail, string) {
 	}
 	if raw := extension[detailKey]; len(raw) > 0 {
 		if err := json.Unmarshal(raw, &detail); err != nil {
-			return record, Detail{}, "what the operator tells beside its record cannot be read: " + err.Error()
+			return record, phases.Detail{}, "what the operator tells beside its record cannot be read: " + err.Error()
 		}
 	}
 	return record, detail, ""

@@ -8,6 +8,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
 // Status is what `capstan status -o json` prints; its shape is a promise.
@@ -24,13 +25,13 @@ type Status struct {
 	Release   string     `json:"release,omitempty"`
 	Revisions []Revision `json:"revisions"`
 
-	Retained   []guards.Retained  `json:"retained"`
-	Collisions []guards.Collision `json:"collisions"`
-	Refused    []guards.Refused   `json:"refused"`
-	Contested  []guards.Contested `json:"contested"`
-	Strays     []string           `json:"strays"`
-	Images     []Image            `json:"images"`
-	Conditions []Condition        `json:"conditions"`
+	Retained   []guards.Retained    `json:"retained"`
+	Collisions []guards.Collision   `json:"collisions"`
+	Refused    []guards.Refused     `json:"refused"`
+	Contested  []guards.Contested   `json:"contested"`
+	Strays     []string             `json:"strays"`
+	Images     []phases.ImageDetail `json:"images"`
+	Conditions []Condition          `json:"conditions"`
 }
 
 // Revision is one listed revision, the newest last.

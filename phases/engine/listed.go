@@ -1,0 +1,32 @@
+package engine
+
+import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+// Listed is what a stored inventory lists, for tools that prove something from it.
+type Listed struct {
+	Revision  string
+	Number    int64
+	ContentID string
+	// Objects are those of the revision itself, Retained those of older ones that are kept for the data in them.
+	Objects, Retained []Key
+}
+
+// InventoryName is the name of the ConfigMap with the inventory of a revision number.
+func InventoryName(number int64) string { return inventoryName(number) }
+
+// ReadInventory reads the ConfigMap of an inventory. One that is damaged, or of another number than its name says, is an error.
+func ReadInventory(configMap *unstructured.Unstructured) (Listed, error) {
+	inv, err := inventoryFrom(configMap)
+	if err != nil {
+		return Listed{}, err
+	}
+	listed := Listed{Revision: inv.Revision, Number: inv.Number, ContentID: inv.ContentID}
+	for _, entry := range inv.Entries {
+		if entry.Retained {
+			listed.Retained = append(listed.Retained, entry.key())
+		} else {
+			listed.Objects = append(listed.Objects, entry.key())
+		}
+	}
+	return listed, nil
+}
