@@ -181,7 +181,8 @@ func (e *Engine) plan(rev *Revision) *plan {
 
 func (e *Engine) plansChanged() {
 	e.newest = nil
-	for rev := range e.plans {
+	for rev, p := range e.plans {
+		p.orphaned = nil // it depends on what others have
 		if e.newest == nil || rev.Number > e.newest.Number {
 			e.newest = rev
 		}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
@@ -13,12 +12,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 const (
 	inventoryPrefix = "capstan-inventory-"
 	inventoryKey    = "inventory.json.gz"
 	inventoryLimit  = 64 << 20 // bytes unpacked: far above any real one, below what a forged one could do
+	configMapLimit  = 1 << 20  // bytes of content that a ConfigMap takes
 )
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
@@ -41,42 +42,43 @@ type entry struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	Component string `json:"component"`
-	Order     int    `json:"order"` // of the component in its revision, from 0
+	Wave      int    `json:"wave"` // counts from 1
 	Retained  bool   `json:"retained,omitempty"`
+
+	// UID is that of the object as it was when the inventory was written, empty for one that did not exist or was not
+	// ours then. An inventory is written before what it lists, and not once more for the sake of UIDs.
+	UID types.UID `json:"uid,omitempty"`
 }
 
 func (e entry) key() Key {
 	return Key{Group: e.Group, Version: e.Version, Kind: e.Kind, Namespace: e.Namespace, Name: e.Name}
 }
 
-// before is the order of removal: the component that was installed last goes first, its classes in order of teardown.
-func (e entry) before(other entry) int {
-	return cmp.Or(
-		cmp.Compare(other.Order, e.Order),
-		cmp.Compare(e.Component, other.Component),
-		cmp.Compare(classOf(e.key()).teardownRank(), classOf(other.key()).teardownRank()),
-		cmp.Compare(e.key().String(), other.key().String()),
-	)
-}
-
-// sameStep says whether two entries may be removed at the same time.
-func (e entry) sameStep(other entry) bool {
-	return e.Order == other.Order && e.Component == other.Component && classOf(e.key()) == classOf(other.key())
-}
-
-func inventoryOf(p *plan) *inventory {
+// inventoryOf lists what a plan applies, with the UIDs of what there is of it already.
+func (e *Engine) inventoryOf(p *plan) *inventory {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	inv := &inventory{Revision: p.rev.Name, Number: p.rev.Number, ContentID: p.rev.ContentID}
-	order := map[string]int{}
 	for _, t := range p.targets {
-		if _, known := order[t.component]; !known {
-			order[t.component] = len(order)
-		}
-		inv.Entries = append(inv.Entries, entry{
+		listed := entry{
 			Group: t.key.Group, Version: t.key.Version, Kind: t.key.Kind, Namespace: t.key.Namespace, Name: t.key.Name,
-			Component: t.component, Order: order[t.component],
-		})
+			Component: t.component, Wave: p.waves[t.wave].number,
+		}
+		if seen := e.object(t.key); seen != nil && seen.Annotations[OwnerAnnotation] == e.cfg.Owner {
+			listed.UID = seen.UID
+		}
+		inv.Entries = append(inv.Entries, listed)
 	}
 	return inv
+}
+
+// lastWaves are the waves with which the components of an inventory were complete.
+func (inv *inventory) lastWaves() map[string]int {
+	last := map[string]int{}
+	for _, listed := range inv.Entries {
+		last[listed.Component] = max(last[listed.Component], listed.Wave)
+	}
+	return last
 }
 
 // retained are the entries that were carried over from older revisions.
@@ -95,6 +97,11 @@ func (inv *inventory) configMap(namespace, owner string) (*unstructured.Unstruct
 	}
 	if err := zip.Close(); err != nil {
 		return nil, fmt.Errorf("packing the inventory of revision %d: %w", inv.Number, err)
+	}
+	if packed.Len() > configMapLimit-1024 {
+		return nil, &RevisionError{Revision: inv.Revision, Faults: []string{fmt.Sprintf(
+			"the inventory of its %d objects takes %d bytes packed, and a ConfigMap holds %d; ship fewer objects, or shorter names",
+			len(inv.Entries), packed.Len(), configMapLimit)}}
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",

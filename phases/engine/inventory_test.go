@@ -13,8 +13,8 @@ import (
 
 func TestInventory_comes_back_as_it_was_stored(t *testing.T) {
 	rev := revisionOf(12, made(t, "apps/v1 Deployment", "v1 Service")...)
-	inv := inventoryOf(planOf(rev, testOwner))
-	inv.Entries = append(inv.Entries, entry{Version: "v1", Kind: "Namespace", Name: "old", Component: "gone", Order: 3, Retained: true})
+	inv := seeing(t).inventoryOf(planOf(rev, testOwner))
+	inv.Entries = append(inv.Entries, entry{Version: "v1", Kind: "Namespace", Name: "old", Component: "gone", Wave: 3, UID: "u", Retained: true})
 	obj, err := inv.configMap("ns", testOwner)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestInventory_comes_back_as_it_was_stored(t *testing.T) {
 }
 
 func TestInventory_that_was_tampered_with_is_an_error_that_names_it(t *testing.T) {
-	good, err := inventoryOf(planOf(revisionOf(2), testOwner)).configMap("ns", testOwner)
+	good, err := seeing(t).inventoryOf(planOf(revisionOf(2), testOwner)).configMap("ns", testOwner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +78,11 @@ func seeing(t testing.TB, inventories ...*inventory) *Engine {
 
 func listed(number int64, names ...string) *inventory {
 	inv := &inventory{Number: number}
-	for i, name := range names {
+	for _, name := range names {
 		kind, name, _ := strings.Cut(name, " ")
 		name, retained := strings.CutSuffix(name, " retained")
 		group := map[string]string{"CustomResourceDefinition": "apiextensions.k8s.io", "Deployment": "apps", "ClusterRole": "rbac.authorization.k8s.io", "ValidatingWebhookConfiguration": "admissionregistration.k8s.io"}[kind]
-		inv.Entries = append(inv.Entries, entry{Group: group, Version: "v1", Kind: kind, Name: name, Component: "core", Order: i / 100, Retained: retained})
+		inv.Entries = append(inv.Entries, entry{Group: group, Version: "v1", Kind: kind, Name: name, Component: "core", Wave: 1, Retained: retained})
 	}
 	return inv
 }
@@ -115,11 +115,11 @@ func TestOrphans(t *testing.T) {
 		{"not what is kept", []*inventory{listed(1, "ConfigMap o0", "ConfigMap a")}, "a"},
 		{"not what a newer revision has", []*inventory{listed(1, "ConfigMap a", "ConfigMap b"), listed(4, "ConfigMap a")}, "b"},
 		{"what was retained before", []*inventory{listed(3, "ConfigMap o0", "Namespace a retained")}, "a"},
-		{"not CRDs that are unmanaged now", []*inventory{listed(1, "CustomResourceDefinition free", "CustomResourceDefinition a")}, "a"},
+		{"also CRDs that are unmanaged now, which are let go of", []*inventory{listed(1, "CustomResourceDefinition free", "CustomResourceDefinition a")}, "a free"},
 		{
-			"webhooks, the rest, workloads, config, CRDs, namespaces",
-			[]*inventory{listed(1, "Namespace f", "CustomResourceDefinition e", "ClusterRole d", "Deployment c", "ValidatingWebhookConfiguration a", "Thing b")},
-			"a b c d e f",
+			"webhooks, the rest, workloads, services, config, CRDs, namespaces",
+			[]*inventory{listed(1, "Namespace g", "CustomResourceDefinition f", "ClusterRole e", "Service d", "Deployment c", "ValidatingWebhookConfiguration a", "Thing b")},
+			"a b c d e f g",
 		},
 	}
 	for _, row := range rows {
@@ -132,7 +132,7 @@ func TestOrphans(t *testing.T) {
 func TestOrphans_the_component_that_came_last_goes_first(t *testing.T) {
 	inv := listed(1, "Namespace core-namespace", "ValidatingWebhookConfiguration core-webhook", "Namespace aws-namespace", "Deployment aws-deployment")
 	for i := range inv.Entries[2:] {
-		inv.Entries[2+i].Component, inv.Entries[2+i].Order = "aws", 1
+		inv.Entries[2+i].Component, inv.Entries[2+i].Wave = "aws", 2+i
 	}
 	e := seeing(t, inv)
 	if got := orphanNames(t, e, revisionOf(2)); got != "aws-deployment aws-namespace core-webhook core-namespace" {

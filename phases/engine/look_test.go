@@ -32,7 +32,7 @@ func installed(tb testing.TB) (*Engine, *Revision, *watched) {
 	}
 	rev := revisionOf(testNumber, objects...)
 	rev.Components[0] = rev.Components[0].Packed()
-	inv, err := inventoryOf(e.plan(rev)).configMap("ns", testOwner)
+	inv, err := e.inventoryOf(e.plan(rev)).configMap("ns", testOwner)
 	if err != nil {
 		tb.Fatal(err)
 	}

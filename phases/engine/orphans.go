@@ -5,17 +5,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// Orphan is one object that older revisions had and the kept one has not.
+// Orphan is one object that older revisions had and the kept one has not, and what became of it.
 type Orphan struct {
 	Key        Key
 	Component  string
+	Action     Action // Deleted, Absent, HandedOver, Foreign, Orphaned, Retained, Terminating, Pending or Failed
 	Why        string
-	Count      int64    // of Retained and Consented: objects that it holds
-	Finalizers []string // of Waiting: what has to be taken off by others before it is gone
-	Consented  bool     // is being deleted with what it holds, or is gone with it, because the administrator consented
+	Count      int64    // of what is retained or goes by consent: objects that it holds, 0 if that cannot be told
+	Finalizers []string // of Terminating: what has to be taken off by others before it is gone
+	Consented  bool     // goes, or went, with what it holds, because the administrator consented
 
 	entry entry
 	err   error
@@ -26,10 +28,53 @@ type PruneReport struct {
 	Gone       []Orphan // not in the cluster any more
 	Waiting    []Orphan // being deleted, failed to be deleted, or their turn has not come
 	Retained   []Orphan // not deleted, because they hold data of users
-	Left       []Orphan // not deleted, because they are not this installation's any more
+	Left       []Orphan // not deleted, because they are not this installation's any more; see Action
 	RetryAfter time.Duration
 
 	wait string
+}
+
+// pruned is what is remembered of the orphans of a revision that stays, by identity. Those that were seen to go are
+// not looked for again: nothing brings them back.
+type pruned struct {
+	mu      sync.Mutex
+	gone    map[Key]Action
+	consent map[Key]bool // whose data goes, or went, by consent
+}
+
+func (p *pruned) of(key Key) (gone Action, consented bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.gone[key.identity()], p.consent[key.identity()]
+}
+
+func (p *pruned) note(key Key, gone Action, consented bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone == nil {
+		p.gone, p.consent = map[Key]Action{}, map[Key]bool{}
+	}
+	if gone != "" {
+		p.gone[key.identity()] = gone
+	}
+	if consented {
+		p.consent[key.identity()] = true
+	}
+}
+
+// add sorts an orphan into the report, and remembers what is gone: nothing of the kept revision brings it back.
+func (r *PruneReport) add(o Orphan, keep *plan) {
+	switch o.Action {
+	case Deleted, Absent:
+		keep.pruned.note(o.Key, o.Action, o.Consented)
+		r.Gone = append(r.Gone, o)
+	case Retained:
+		r.Retained = append(r.Retained, o)
+	case HandedOver, Foreign, Orphaned:
+		r.Left = append(r.Left, o)
+	default:
+		r.Waiting = append(r.Waiting, o)
+	}
 }
 
 // Complete says that nothing is left to do but what is retained.
@@ -114,9 +159,10 @@ func (e *Engine) Orphans(keep *Revision) Orphans {
 }
 
 // orphans are the entries of the inventories up to the kept revision that neither it nor a newer one has, in order of
-// removal. An inventory that cannot be read is an error: what it lists would be lost from sight. It is worked out when
-// an inventory changed, and shared until then. The engine's lock is held.
-func (e *Engine) orphans(p *plan) ([]entry, error) {
+// removal. What a revision that is not older has is never among them, whatever the caller makes of its revisions. An
+// inventory that cannot be read is an error: what it lists would be lost from sight. It is worked out when an inventory
+// or the revisions changed, and shared until then. The engine's lock is held.
+func (e *Engine) orphans(p *plan) ([]condemned, error) {
 	if p.orphaned == nil || p.orphaned.booked != e.booked {
 		found, err := e.findOrphans(p)
 		p.orphaned = &orphaned{booked: e.booked, entries: found, err: err}
@@ -127,16 +173,23 @@ func (e *Engine) orphans(p *plan) ([]entry, error) {
 // orphaned is the answer of orphans for as long as no inventory changes.
 type orphaned struct {
 	booked  int // what Engine.booked was
-	entries []entry
+	entries []condemned
 	err     error
 }
 
-func (e *Engine) findOrphans(p *plan) ([]entry, error) {
+func (e *Engine) findOrphans(p *plan) ([]condemned, error) {
 	stored := e.storedLocked()
 	unmanaged := set(p.rev.Unmanaged)
-	live := map[Key]bool{}
+	live := map[Key]string{}
+	for _, other := range e.plans {
+		if other.rev.Number >= p.rev.Number {
+			for key := range other.keys {
+				live[key] = other.rev.Name
+			}
+		}
+	}
 	for key := range p.keys {
-		live[key] = true
+		live[key] = p.rev.Name
 	}
 	var errs []error
 	for _, s := range stored {
@@ -144,24 +197,29 @@ func (e *Engine) findOrphans(p *plan) ([]entry, error) {
 			errs = append(errs, s.err)
 		} else if s.number > p.rev.Number {
 			for _, entry := range s.inventory.Entries {
-				live[entry.key().identity()] = live[entry.key().identity()] || !entry.Retained
+				if !entry.Retained {
+					live[entry.key().identity()] = s.inventory.Revision
+				}
 			}
 		}
 	}
-	var found []entry
+	var found []condemned
+	known := map[Key]bool{}
 	for _, s := range slices.Backward(stored) { // the newest inventory knows an object best
 		if s.inventory == nil || s.number > p.rev.Number {
 			continue
 		}
+		last := s.inventory.lastWaves()
 		for _, entry := range s.inventory.Entries {
 			id := entry.key().identity()
-			if live[id] || s.number == p.rev.Number && !entry.Retained || id.isCRD() && unmanaged[id.Name] {
+			_, wanted := live[id]
+			if wanted || known[id] || s.number == p.rev.Number && !entry.Retained {
 				continue
 			}
-			live[id] = true
-			found = append(found, entry)
+			known[id] = true
+			found = append(found, condemned{entry: entry, last: last[entry.Component], unmanaged: id.isCRD() && unmanaged[id.Name]})
 		}
 	}
-	slices.SortFunc(found, entry.before)
+	slices.SortFunc(found, condemned.before)
 	return found, errors.Join(errs...)
 }

@@ -27,8 +27,8 @@ type plan struct {
 	pass   sync.Mutex // one pass at a time
 	mu     sync.Mutex // guards what was concluded: the lower half of every target, and what follows here
 	best   progress
-	report *Report      // of the last look
-	gone   map[Key]bool // orphans that were seen to go, by identity: nothing of this revision brings them back
+	report *Report // of the last look
+	pruned pruned  // has a lock of its own
 }
 
 // target is one object of a plan.
@@ -50,7 +50,7 @@ type target struct {
 
 // planOf checks and sorts a revision. What is wrong with it ends up in plan.err, which is terminal.
 func planOf(rev *Revision, owner string) *plan {
-	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, gone: map[Key]bool{}, news: map[*target]struct{}{}}
+	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, news: map[*target]struct{}{}}
 	var faults []string
 	if rev.Number < 1 {
 		faults = append(faults, fmt.Sprintf("revision number %d is below 1", rev.Number))

@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 )
 
@@ -35,20 +34,23 @@ func (e *Engine) Prune(ctx context.Context, keep *Revision, consent string) (*Pr
 		return report, err
 	}
 	pass := &removal{e: e, keep: p, consented: consent != "" && consent == keep.ContentID}
-	for len(entries) > 0 {
-		size := slices.IndexFunc(entries, func(x entry) bool { return !x.sameStep(entries[0]) })
+	if pass.consented {
+		var first []condemned
+		first, entries = pass.full(ctx, entries)
+		pass.step(ctx, first, report)
+	}
+	for len(entries) > 0 && len(report.Waiting) == 0 {
+		size := slices.IndexFunc(entries, func(x condemned) bool { return !x.sameStep(entries[0]) })
 		if size < 0 {
 			size = len(entries)
 		}
-		step := pass.step(ctx, entries[:size])
+		pass.step(ctx, entries[:size], report)
 		entries = entries[size:]
-		pass.sort(report, step)
-		if len(report.Waiting) > 0 {
-			break
-		}
 	}
 	for _, later := range entries {
-		report.Waiting = append(report.Waiting, Orphan{Key: later.key(), Component: later.Component, entry: later, Why: "its turn comes after the others"})
+		o := later.orphan()
+		o.Action, o.Why = Pending, "its turn comes after the others"
+		report.Waiting = append(report.Waiting, o)
 	}
 	return report, report.Err()
 }
@@ -65,7 +67,7 @@ func (e *Engine) Forget(ctx context.Context, keep *Revision, done *PruneReport) 
 	if !e.Orphans(keep).Seen {
 		return fmt.Errorf("forgetting revisions older than %s: the inventories are not seen yet", keep.Name)
 	}
-	inv := inventoryOf(p)
+	inv := e.inventoryOf(p)
 	for _, o := range done.Retained {
 		o.entry.Retained = true
 		inv.Entries = append(inv.Entries, o.entry)
@@ -102,137 +104,170 @@ type removal struct {
 	consented bool // what holds data goes with it
 }
 
-type outcome int
-
-const (
-	waiting outcome = iota
-	gone
-	retained
-	left
-)
-
-type removed struct {
-	orphan  Orphan
-	outcome outcome
+func (c condemned) orphan() Orphan {
+	return Orphan{Key: c.key(), Component: c.Component, entry: c.entry}
 }
 
-// step removes entries that may go at the same time.
-func (r *removal) step(ctx context.Context, entries []entry) []removed {
-	results := make([]removed, len(entries))
+// step removes what may go at the same time.
+func (r *removal) step(ctx context.Context, entries []condemned, report *PruneReport) {
+	results := make([]Orphan, len(entries))
 	slots := make(chan struct{}, r.e.cfg.Concurrency)
 	var all sync.WaitGroup
-	for i, entry := range entries {
+	for i, c := range entries {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			o := Orphan{Key: entry.key(), Component: entry.Component, entry: entry}
-			what, err := r.remove(ctx, &o)
-			if err != nil {
-				what, o.Why = waiting, err.Error()
-				o.err = &ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
-			}
-			results[i] = removed{o, what}
+			results[i] = r.handle(ctx, c)
 		})
 	}
 	all.Wait()
-	return results
-}
-
-func (r *removal) sort(report *PruneReport, results []removed) {
-	for _, result := range results {
-		switch result.outcome {
-		case gone:
-			r.keep.mu.Lock()
-			r.keep.gone[result.orphan.Key.identity()] = true
-			r.keep.mu.Unlock()
-			report.Gone = append(report.Gone, result.orphan)
-		case retained:
-			report.Retained = append(report.Retained, result.orphan)
-		case left:
-			report.Left = append(report.Left, result.orphan)
-		default:
-			report.Waiting = append(report.Waiting, result.orphan)
-			report.RetryAfter = max(report.RetryAfter, r.e.hold.remaining())
-		}
+	for _, o := range results {
+		report.add(o, r.keep)
+	}
+	if len(report.Waiting) > 0 {
+		report.RetryAfter = r.e.hold.remaining()
 	}
 }
 
-// remove deletes one orphan if it is still this installation's and holds no data.
-func (r *removal) remove(ctx context.Context, o *Orphan) (outcome, error) {
-	r.keep.mu.Lock()
-	known := r.keep.gone[o.Key.identity()]
-	r.keep.mu.Unlock()
-	if known {
-		return gone, nil
+// handle brings one orphan to its fate as far as that goes now.
+func (r *removal) handle(ctx context.Context, c condemned) Orphan {
+	o := c.orphan()
+	if o.Action, o.Consented = r.keep.pruned.of(o.Key); o.Action != "" {
+		return o
 	}
-	served, found, err := r.resource(ctx, o.Key)
-	if err != nil || !found {
-		return gone, err
+	if err := r.remove(ctx, &c, &o); err != nil {
+		o.Action, o.Why = Failed, err.Error()
+		o.err = &ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
 	}
-	var client dynamic.ResourceInterface = r.e.dynamic.Resource(served.gvr)
-	if o.Key.Namespace != "" {
-		client = r.e.dynamic.Resource(served.gvr).Namespace(o.Key.Namespace)
+	_, o.Consented = r.keep.pruned.of(o.Key)
+	return o
+}
+
+// remove deletes one orphan if that is its fate. What the watches do not show is read: it may have lost its label.
+func (r *removal) remove(ctx context.Context, c *condemned, o *Orphan) error {
+	client, served, err := r.client(ctx, o.Key)
+	if err != nil {
+		return err
 	}
-	actual, visible := r.e.seen(o.Key)
+	visible := false
+	if c.served = served; served {
+		c.actual, visible = r.e.seen(o.Key)
+	}
 	for range attempts {
-		if actual == nil || !visible {
-			if actual, err = client.Get(ctx, o.Key.Name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
-				return gone, nil
+		if served && (c.actual == nil || !visible) {
+			if c.actual, err = client.Get(ctx, o.Key.Name, metav1.GetOptions{}); err != nil && !apierrors.IsNotFound(err) {
+				return err
 			} else if err != nil {
-				return waiting, err
+				c.actual = nil
 			}
 		}
-		if actual.GetDeletionTimestamp() != nil {
-			o.Why, o.Finalizers = terminatingWhy(actual), actual.GetFinalizers()
-			return waiting, nil
+		decided, err := r.decide(ctx, c)
+		if err != nil {
+			return err
 		}
-		if why := r.notOurs(actual); why != "" {
-			o.Why = why
-			return left, nil
+		o.Action, o.Why = decided.action, decided.why
+		if o.Action == Terminating {
+			o.Finalizers = c.actual.GetFinalizers()
 		}
-		switch held, err := r.holds(ctx, actual, o); {
-		case err != nil:
-			return waiting, err
-		case held && !r.consented:
-			return retained, nil
-		case held:
-			o.Consented = true
+		if c.held != nil {
+			o.Count = c.held.count
 		}
-		uid, version, how := actual.GetUID(), actual.GetResourceVersion(), propagation(o.Key)
-		err = client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
-			Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &how,
-		})
+		switch decided.action {
+		case Deleted:
+			err = r.delete(ctx, client, c, o)
+		case Orphaned:
+			err = r.e.release(ctx, client, c.actual)
+		default:
+			return nil
+		}
 		switch {
-		case err == nil && len(actual.GetFinalizers()) == 0 && goesAtOnce(o.Key):
-			return gone, nil
 		case err == nil:
-			o.Why, o.Finalizers = "is being deleted", actual.GetFinalizers()
-			if len(o.Finalizers) > 0 {
-				o.Why += ", finalizers pending: " + strings.Join(o.Finalizers, ", ")
-			}
-			return waiting, nil
+			return nil
 		case apierrors.IsNotFound(err):
-			return gone, nil
+			o.Action, o.Why = Absent, ""
+			return nil
 		case !apierrors.IsConflict(err):
-			return waiting, err
+			return err
 		}
 		visible = false // the copy is too old: read the object itself
 	}
-	return waiting, err
+	return err
 }
 
-// notOurs says why an object must be left alone: nobody may lose an object that was taken over or given away.
-func (r *removal) notOurs(actual *unstructured.Unstructured) string {
-	c := claimOf(actual, r.e.cfg.Owner)
-	switch {
-	case c.holder != "":
-		return "belongs to " + c.holder
-	case c.number == 0:
-		return "carries no revision number any more"
-	case c.number > r.keep.rev.Number:
-		return fmt.Sprintf("belongs to revision %d", c.number)
+// full takes out the CRDs that go with their instances by consent. They go before everything else: the API server
+// deletes the instances, and the controllers that their finalizers wait for have to run until the last one is gone.
+func (r *removal) full(ctx context.Context, entries []condemned) (first, rest []condemned) {
+	for _, c := range entries {
+		if c.key().isCRD() && r.isFull(ctx, c) {
+			first = append(first, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return first, rest
+}
+
+func (r *removal) isFull(ctx context.Context, c condemned) bool {
+	client, served, err := r.client(ctx, c.key())
+	if err != nil || !served {
+		return err != nil
+	}
+	if c.actual, err = client.Get(ctx, c.Name, metav1.GetOptions{}); err != nil {
+		return !apierrors.IsNotFound(err)
+	}
+	c.served = true
+	decided, err := r.decide(ctx, &c)
+	return err != nil || decided.action == Terminating || c.held != nil && c.held.what != ""
+}
+
+// decide looks at what may hold data right before it would be deleted, and at nothing else.
+func (r *removal) decide(ctx context.Context, c *condemned) (fate, error) {
+	c.wanted, c.held = r.wanted(c.key()), nil
+	decided := c.fate(r.keep.rev.Number, r.e.cfg.Owner, r.consented)
+	if decided.action != Deleted || !mayHold(c.key()) {
+		return decided, nil
+	}
+	held, err := r.holds(ctx, c.actual)
+	if err != nil {
+		return fate{}, err
+	}
+	c.held = &held
+	return c.fate(r.keep.rev.Number, r.e.cfg.Owner, r.consented), nil
+}
+
+// wanted names a revision that has the object and was handed to the engine while this pass goes on.
+func (r *removal) wanted(key Key) string {
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	for _, p := range r.e.plans {
+		if p.rev.Number >= r.keep.rev.Number && p.keys[key.identity()] != nil {
+			return p.rev.Name
+		}
 	}
 	return ""
+}
+
+// delete asks for the removal of the very object that was decided on.
+func (r *removal) delete(ctx context.Context, client dynamic.ResourceInterface, c *condemned, o *Orphan) error {
+	uid, version, how := c.actual.GetUID(), c.actual.GetResourceVersion(), propagation(o.Key)
+	err := client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &how,
+	})
+	if err != nil {
+		return err
+	}
+	if c.held != nil && c.held.what != "" {
+		r.keep.pruned.note(o.Key, "", true)
+	}
+	o.Finalizers = c.actual.GetFinalizers()
+	if len(o.Finalizers) == 0 && goesAtOnce(o.Key) {
+		return nil
+	}
+	o.Action = Terminating
+	if len(o.Finalizers) > 0 {
+		o.Why += ", finalizers pending: " + strings.Join(o.Finalizers, ", ")
+	}
+	return nil
 }
 
 // propagation keeps workloads in sight until their pods are gone, so that what the pods use is removed after them.
@@ -246,6 +281,18 @@ func propagation(k Key) metav1.DeletionPropagation {
 // goesAtOnce is false for kinds that the API server gives finalizers of its own when they are deleted.
 func goesAtOnce(k Key) bool {
 	return classOf(k) != workloads && !k.isCRD() && classOf(k) != namespaces
+}
+
+// client is how to reach an orphan, and whether its kind is served at all.
+func (r *removal) client(ctx context.Context, key Key) (dynamic.ResourceInterface, bool, error) {
+	served, found, err := r.resource(ctx, key)
+	if err != nil || !found {
+		return nil, false, err
+	}
+	if key.Namespace != "" {
+		return r.e.dynamic.Resource(served.gvr).Namespace(key.Namespace), true, nil
+	}
+	return r.e.dynamic.Resource(served.gvr), true, nil
 }
 
 // resource finds how an orphan's kind is served, in any version. Before it says that it is not served at all, the API

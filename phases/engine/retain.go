@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,57 +11,59 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// holds says whether deleting an object would delete data of users with it, and notes what and how much.
-func (r *removal) holds(ctx context.Context, actual *unstructured.Unstructured, o *Orphan) (bool, error) {
+// holds finds out what data of users would go with an object.
+func (r *removal) holds(ctx context.Context, actual *unstructured.Unstructured) (holding, error) {
+	var count int64
 	var err error
 	what := "objects"
 	switch key := KeyOf(actual); {
 	case key.isCRD():
-		what = "instances"
-		o.Count, err = r.instances(ctx, actual)
-	case key.Group == "" && key.Kind == "Namespace":
-		o.Count, err = r.contents(ctx, key.Name)
-	case key.Group == "" && (key.Kind == "PersistentVolume" || key.Kind == "PersistentVolumeClaim"):
-		o.Count, o.Why = 1, "holds a volume"
-		return true, nil
+		return r.e.instances(ctx, actual)
+	case key.Kind == "Namespace":
+		count, err = r.contents(ctx, key.Name)
+	default:
+		count, what = 1, "volume"
 	}
-	if err != nil || o.Count == 0 {
-		return false, err
+	return counted(count, what), err
+}
+
+func counted(n int64, what string) holding {
+	switch n {
+	case 0:
+		return holding{}
+	case 1:
+		return holding{1, "1 " + strings.TrimSuffix(what, "s")}
 	}
-	o.Why = fmt.Sprintf("holds %d %s", o.Count, what)
-	return true, nil
+	return holding{n, fmt.Sprintf("%d %s", n, what)}
 }
 
 // instances counts the objects of a CRD, asking in the stored version first and then in every other served one. An
 // answer that does not come is an error: whether there is data must be known for sure.
-func (r *removal) instances(ctx context.Context, crd *unstructured.Unstructured) (int64, error) {
-	if condition(crd, "Established").Answer != AnswerTrue {
-		if stored, _, _ := unstructured.NestedStringSlice(crd.Object, "status", "storedVersions"); len(stored) == 0 {
-			return 0, nil // never served, so nothing was ever stored
+func (e *Engine) instances(ctx context.Context, crd *unstructured.Unstructured) (holding, error) {
+	established := condition(crd, "Established").Answer == AnswerTrue
+	versions := servedVersions(crd)
+	if established && len(versions) == 0 {
+		return holding{what: "what nobody can count, because none of its versions is served"}, nil
+	}
+	for _, version := range versions {
+		list, err := e.listSome(ctx, instancesOf(crd, version), "", 1)
+		switch {
+		case apierrors.IsNotFound(err) && !established:
+			continue // it was never served, so nothing was ever stored
+		case apierrors.IsInternalError(err): // an instance is there, and its conversion webhook is not
+			return holding{what: "what cannot be read: " + err.Error()}, nil
+		case err != nil:
+			return holding{}, err
+		}
+		n := int64(len(list.Items))
+		if list.RemainingItemCount != nil {
+			n += *list.RemainingItemCount
+		}
+		if n > 0 {
+			return counted(n, "instances"), nil
 		}
 	}
-	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
-	for _, stored := range [...]bool{true, false} {
-		for _, version := range versionsOf(crd) {
-			if version["served"] != true || (version["storage"] == true) != stored {
-				continue
-			}
-			name := text(version["name"])
-			list, err := r.list(ctx, schema.GroupVersionResource{Group: group, Version: name, Resource: plural}, "", 1)
-			if err != nil {
-				return 0, err
-			}
-			n := int64(len(list.Items))
-			if list.RemainingItemCount != nil {
-				n += *list.RemainingItemCount
-			}
-			if n > 0 {
-				return n, nil
-			}
-		}
-	}
-	return 0, nil
+	return holding{}, nil
 }
 
 // transient are kinds whose objects nobody loses with their namespace: other objects bring them, or they only serve
@@ -81,14 +84,14 @@ func (r *removal) contents(ctx context.Context, namespace string) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	counted := map[schema.GroupResource]bool{}
+	done := map[schema.GroupResource]bool{}
 	var total int64
 	for gvk, served := range announced {
-		if !served.namespaced || !served.lists || transient[gvk.Kind] || counted[served.gvr.GroupResource()] {
+		if !served.namespaced || !served.lists || transient[gvk.Kind] || done[served.gvr.GroupResource()] {
 			continue
 		}
-		counted[served.gvr.GroupResource()] = true
-		list, err := r.list(ctx, served.gvr, namespace, 0)
+		done[served.gvr.GroupResource()] = true
+		list, err := r.e.listSome(ctx, served.gvr, namespace, 0)
 		if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
 			continue
 		}
@@ -107,8 +110,9 @@ func (r *removal) contents(ctx context.Context, namespace string) (int64, error)
 	return total, nil
 }
 
-func (r *removal) list(ctx context.Context, gvr schema.GroupVersionResource, namespace string, limit int64) (*metav1.PartialObjectMetadataList, error) {
-	list, err := r.e.metadata.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: limit})
+// listSome lists the metadata of objects, all of them without a limit.
+func (e *Engine) listSome(ctx context.Context, gvr schema.GroupVersionResource, namespace string, limit int64) (*metav1.PartialObjectMetadataList, error) {
+	list, err := e.metadata.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: limit})
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", gvr.GroupResource(), err)
 	}

@@ -92,7 +92,7 @@ func (e *Engine) record(ctx context.Context, p *plan) error {
 	if s, found := e.storedOf(p.rev.Number); found && s.inventory != nil {
 		return sameContent(s, p.rev)
 	}
-	return e.store(ctx, inventoryOf(p))
+	return e.store(ctx, e.inventoryOf(p))
 }
 
 // store writes an inventory over whatever is stored under its number.

@@ -17,19 +17,6 @@ var classNames = [...]string{"compatibility", "namespaces", "crds", "config", "w
 
 func (c class) String() string { return classNames[c] }
 
-// teardown is the order of removal inside a component: the reverse of installation, except that webhook
-// configurations go before everything, so that a webhook whose server is broken cannot refuse the removal of the rest.
-var teardown = [...]class{webhooks, others, workloads, config, crds, namespaces, compatibility}
-
-func (c class) teardownRank() int {
-	for rank, other := range teardown {
-		if other == c {
-			return rank
-		}
-	}
-	return len(teardown)
-}
-
 // classOf sorts a kind into its class. Config holds what pods need before they can start, so that no workload waits
 // for an object of a later wave.
 func classOf(k Key) class {
