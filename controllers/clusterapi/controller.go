@@ -31,14 +31,14 @@ import (
 // Reconciler fires the machine.
 type Reconciler struct {
 	machine  *machine.Machine[guards.Facts, *phases.Pass]
-	remember func(machine.Outcome)
+	remember func(machine.Outcome, error)
 }
 
 // Reconcile makes one pass of the machine.
 func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	outcome, err := r.machine.Step(ctx)
 	show(ctx, outcome)
-	r.remember(outcome)
+	r.remember(outcome, err)
 	return ctrl.Result{RequeueAfter: outcome.LookAgain}, err
 }
 

@@ -44,10 +44,11 @@ func (p *Pass) trimRevisions(ctx context.Context) error {
 	return p.Engine.Forget(ctx, p.latest, last.report)
 }
 
-// failure is err unless it only says that something is on its way.
+// failure is err unless it only says that something is on its way, or somebody else's.
 func failure(err error) error {
 	var notYet *notYetError
-	if errors.As(err, &notYet) {
+	var notOurs *notOursError
+	if errors.As(err, &notYet) || errors.As(err, &notOurs) {
 		return nil
 	}
 	return err

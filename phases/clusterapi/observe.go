@@ -23,6 +23,7 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 		return guards.Facts{}, nil, err
 	}
 	wanted := p.wantImages(w)
+	p.heed(w)
 	p.forget(w)
 	pass := &Pass{Phases: p, world: w, plan: p.makePlan(w)}
 	latest, current := w.latestEntry(), w.currentEntry()
@@ -62,6 +63,15 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 	pass.older(&facts)
 	pass.olderLeft = facts.Older
 	return facts, pass, nil
+}
+
+// heed tries failed images again when the administrator asks for another
+// attempt. What was asked for before a start is done by starting.
+func (p *Phases) heed(w world) {
+	if p.heeded != nil && *p.heeded != w.retry {
+		p.Images.Retry()
+	}
+	p.heeded = &w.retry
 }
 
 // wantImages asks for the images of the inputs and of every listed revision, so

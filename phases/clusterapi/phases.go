@@ -71,6 +71,8 @@ type Phases struct {
 	recorder *recorder.Recorder
 	// apiUID is the ClusterAPI's, for Events; empty while there is none.
 	apiUID types.UID
+	// heeded is the value of the annotation that asks for another attempt, as last seen.
+	heeded *string
 	// newest is the rendering of the newest listed revision, for the list of related objects.
 	newest *engine.Revision
 }

@@ -10,9 +10,13 @@ import (
 const deleted = "Deleted"
 
 // Remember puts what a pass did into the flight recorder: its move with every
-// guard's answer, and its error. A pass that did neither costs nothing.
-func (p *Phases) Remember(o machine.Outcome) {
-	if o.Moved != nil {
+// guard's answer, and its errors; failed says that the pass could not be made, and
+// then the move is made again by the next. A pass that did neither costs nothing.
+func (p *Phases) Remember(o machine.Outcome, failed error) {
+	switch {
+	case failed != nil:
+		p.recorder.Add(recorder.Failed(p.Now(), p.workedOn(), failed, nil))
+	case o.Moved != nil:
 		p.recorder.Add(recorder.Moved(*o.Moved, o.Decision, p.workedOn()))
 	}
 	if o.Failure != nil {

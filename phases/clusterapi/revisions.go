@@ -5,7 +5,6 @@ import (
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 
-	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/render"
@@ -64,8 +63,7 @@ func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevisio
 		return nil, err
 	}
 	if content.ContentID != entry.ContentID {
-		return nil, machine.Terminal(fmt.Errorf("its images now render to content %s, and it was listed with %s; nothing of it is applied",
-			content.ContentID, entry.ContentID))
+		return nil, &notOursError{listed: entry.ContentID, rendered: content.ContentID}
 	}
 	return content, nil
 }
@@ -74,6 +72,17 @@ func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevisio
 type notYetError struct{ what string }
 
 func (e *notYetError) Error() string { return e.what }
+
+// notOursError says that a listed revision is not what its images render to: another
+// installer, or another version of this one, has listed it. Nothing of it is
+// applied or repaired, and it is no failure, because the revision that the inputs
+// ask for takes its place.
+type notOursError struct{ listed, rendered string }
+
+func (e *notOursError) Error() string {
+	return fmt.Sprintf("its images render to content %s here, and another installer or version has listed it with %s; it is left as it is until a revision of this one takes its place",
+		e.rendered, e.listed)
+}
 
 // entryRefs are the images that a listed revision was made of.
 func entryRefs(entry *operatorv1alpha1.ClusterAPIInstallerRevision) []images.Ref {
