@@ -66,6 +66,8 @@ var OlderGone = machine.Guard[Facts]{
 	Doc:  "No older revision is listed or has an inventory left.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
+		case f.Older > 0 && f.Wanted != f.Latest:
+			return machine.SayNo("") // it is not what is waited for
 		case f.Older > 0:
 			return machine.SayNo(fmt.Sprintf("older revisions left: %d", f.Older))
 		case !f.OlderSeen:

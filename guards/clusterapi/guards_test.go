@@ -28,14 +28,15 @@ func TestGuards(t *testing.T) {
 		},
 		"LatestIsWanted/the same": {LatestIsWanted, Facts{Wanted: "a", Latest: "a", LatestNumber: 1}, machine.Yes, "wanted content"},
 
-		"LatestIsCurrent/nothing listed":   {LatestIsCurrent, Facts{}, machine.No, ""},
-		"LatestIsCurrent/older current":    {LatestIsCurrent, Facts{LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
-		"LatestIsCurrent/same":             {LatestIsCurrent, Facts{LatestNumber: 2, CurrentNumber: 2}, machine.Yes, ""},
-		"OlderGone/one left":               {OlderGone, Facts{Older: 1}, machine.No, "left: 1"},
-		"OlderGone/not seen is unknown":    {OlderGone, Facts{}, machine.Unknown, "not been seen"},
-		"OlderGone/none left":              {OlderGone, Facts{OlderSeen: true}, machine.Yes, ""},
-		"RoomLeft/fifteen listed":          {RoomLeft, Facts{Listed: 15}, machine.Yes, "15 of 16"},
-		"RoomLeft/sixteen says what to do": {RoomLeft, Facts{Listed: 16}, machine.No, "remove one"},
+		"LatestIsCurrent/nothing listed":                 {LatestIsCurrent, Facts{}, machine.No, ""},
+		"LatestIsCurrent/older current":                  {LatestIsCurrent, Facts{LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
+		"LatestIsCurrent/same":                           {LatestIsCurrent, Facts{LatestNumber: 2, CurrentNumber: 2}, machine.Yes, ""},
+		"OlderGone/one left":                             {OlderGone, Facts{Older: 1}, machine.No, "left: 1"},
+		"OlderGone/one left, which nobody waits for yet": {OlderGone, Facts{Older: 1, Latest: "a"}, machine.No, ""},
+		"OlderGone/not seen is unknown":                  {OlderGone, Facts{}, machine.Unknown, "not been seen"},
+		"OlderGone/none left":                            {OlderGone, Facts{OlderSeen: true}, machine.Yes, ""},
+		"RoomLeft/fifteen listed":                        {RoomLeft, Facts{Listed: 15}, machine.Yes, "15 of 16"},
+		"RoomLeft/sixteen says what to do":               {RoomLeft, Facts{Listed: 16}, machine.No, "remove one"},
 
 		"RevisionIsApplied/not seen is unknown": {
 			RevisionIsApplied, Facts{Applied: Applied{Why: "not watched"}}, machine.Unknown, "not watched",
