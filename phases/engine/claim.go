@@ -38,6 +38,8 @@ type claim struct {
 	needs  collisionMode // of one that is not ours: the mode that takes it over
 	number int64         // the revision number it carries, 0 for none or one that cannot be read
 	text   string        // the number as it stands there
+
+	identified bool // it carries our identity
 }
 
 // claimOf reads the marks of an object. The identity decides; where it is missing, the revision number or our field
@@ -49,6 +51,7 @@ func claimOf(actual *unstructured.Unstructured, owner string) claim {
 		c.number = number
 	}
 	identity := annotations[OwnerAnnotation]
+	c.identified = identity == owner
 	if identity != "" && identity != owner {
 		c.needs = never
 	}

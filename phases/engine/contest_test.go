@@ -111,7 +111,7 @@ func TestRivalries_withhold_repairs_only(t *testing.T) {
 		action Action
 	}{
 		{"a repair", repair, Contested},
-		{"a newer revision", verdict{action: Updated, why: "is at revision 6", field: ".data.a"}, Updated},
+		{"a newer revision", verdict{action: Updated, why: "is at revision 6"}, Updated},
 		{"a creation", verdict{action: Created}, Created},
 		{"nothing", verdict{action: Idle, carries: true}, Idle},
 		{"a deletion", verdict{action: Terminating}, Terminating},

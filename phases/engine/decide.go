@@ -45,8 +45,8 @@ func (v verdict) writes() bool {
 	return v.action == Created || v.action == Updated || v.action == Recovered
 }
 
-// repairs says that the verdict puts right what was right before: this revision was already applied to the object.
-func (v verdict) repairs() bool { return v.writes() && v.carries && v.field != "" }
+// repairs says that the verdict puts right what this revision had made right before.
+func (v verdict) repairs() bool { return v.writes() && v.field != "" }
 
 // done says that carrying the verdict out once is all there is to do.
 func (v verdict) done() bool { return !v.fold && !v.release && v.action != Created }
@@ -93,7 +93,7 @@ func remedy(needs collisionMode) string {
 func decideOurs(v verdict, t desired, c claim, number int64, us claimant) verdict {
 	own := ownershipOf(v.actual, us.legacy)
 	numbered := own.numbered()
-	v.carries = c.number >= number && numbered != byLegacy
+	v.carries = c.number >= number && (c.identified && numbered != byLegacy || numbered == byUs)
 	v.fold = own.created != nil || own.legacy != nil
 	switch {
 	case c.number > number && numbered == byUs:
@@ -101,7 +101,7 @@ func decideOurs(v verdict, t desired, c claim, number int64, us claimant) verdic
 		return v
 	case own.legacy != nil:
 		v.action, v.why = Updated, "is taken over from "+strings.Join(own.legacyManagers, " and ")
-		if numbered == byUs && v.carries { // was taken over before
+		if c.identified { // was taken over before
 			v.action, v.why = Recovered, strings.Join(own.legacyManagers, " and ")+" wrote to it again"
 			v.managers, v.field = own.legacyManagers, own.firstLegacy()
 		}
@@ -162,7 +162,7 @@ func raised(v verdict, c claim, number int64) verdict {
 	case c.number == 0:
 		v.action, v.why = Updated, "carries no revision number"
 	case c.number < number:
-		v.action, v.why = Updated, fmt.Sprintf("is at revision %d", c.number)
+		v.action, v.field, v.why = Updated, "", fmt.Sprintf("is at revision %d", c.number)
 	}
 	if v.writes() && v.stays != "" {
 		v.why += "; " + v.stays

@@ -15,6 +15,7 @@ const (
 	allFields  = `{"f:data":{"f:a":{}},"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/owner":{},"f:capi-operator.openshift.io/revision":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
 	noData     = `{"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/owner":{},"f:capi-operator.openshift.io/revision":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
 	noRevision = `{"f:data":{"f:a":{}},"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/owner":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
+	oldFields  = `{"f:data":{"f:a":{},"f:old":{}},"f:metadata":{"f:annotations":{".":{},"f:capi-operator.openshift.io/revision":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
 	onlyData   = `{"f:data":{"f:a":{}}}`
 	onlyExtra  = `{"f:data":{"f:x":{}}}`
 )
@@ -63,6 +64,15 @@ func entryIn(version, manager, operation, fields string) change {
 
 func entryOf(manager, operation, fields string) change {
 	return entryIn("v1", manager, operation, fields)
+}
+
+func subresource(manager string) change {
+	return func(obj *unstructured.Unstructured) {
+		entryOf(manager, "Update", onlyExtra)(obj)
+		entries := obj.GetManagedFields()
+		entries[len(entries)-1].Subresource = "status"
+		obj.SetManagedFields(entries)
+	}
 }
 
 func annotated(key, value string) change {
@@ -146,6 +156,13 @@ func decisions() []decision {
 		{"identity removed, number kept", object(annotated(OwnerAnnotation, "")), prevent, Updated, false, "owner"},
 		{"all marks removed, our field manager kept", object(unlabelled, annotated(OwnerAnnotation, ""), annotated(RevisionAnnotation, "")), prevent, Updated, false, ""},
 		{"label removed by another", object(unlabelled, entryOf(FieldManager, "Apply", strings.Replace(allFields, `,"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}`, "", 1))), prevent, Updated, false, ManagedByLabel},
+		{"legacy fields on an object of ours", object(annotated(OwnerAnnotation, ""), annotated(RevisionAnnotation, "3"), entryOf(FieldManager, "Apply", ""), entryOf("old-installer", "Apply", oldFields)), prevent, Updated, false, "taken over from old-installer"},
+		{"legacy fields, the same number", object(annotated(OwnerAnnotation, ""), entryOf(FieldManager, "Apply", ""), entryOf("old-installer", "Apply", oldFields)), prevent, Updated, false, "taken over from old-installer"},
+		{"legacy fields, a higher number", object(annotated(OwnerAnnotation, ""), annotated(RevisionAnnotation, "9"), entryOf(FieldManager, "Apply", ""), entryOf("old-installer", "Apply", oldFields)), prevent, Updated, false, "taken over from old-installer"},
+		{"legacy fields again after they were taken over", object(entryOf("old-installer", "Update", onlyData)), prevent, Recovered, false, "old-installer wrote to it again"},
+		{"legacy fields on an object of a newer revision of ours", object(annotated(RevisionAnnotation, "8"), entryOf("old-installer", "Update", onlyExtra)), prevent, Progressed, false, "revision 8"},
+		{"legacy status is nobody's business", object(subresource("old-installer")), prevent, Idle, false, ""},
+		{"adopted with legacy fields", object(foreignObject, entryOf("old-installer", "Update", onlyData)), ifNoController, Updated, true, "adopted"},
 		{"O17 terminating", object(deleting("x/y")), prevent, Terminating, false, "x/y"},
 		{"O17 terminating and different", object(deleting(), data("a", "2")), prevent, Terminating, false, "03:04:05Z"},
 		{"O17 terminating and foreign", object(foreignObject, deleting()), prevent, Terminating, false, ""},
@@ -163,7 +180,7 @@ func TestDecide(t *testing.T) {
 			if row.actual != nil {
 				before = row.actual.DeepCopy()
 			}
-			v := decide(target, row.actual, testNumber, claimant{owner: testOwner})
+			v := decide(target, row.actual, testNumber, testUs)
 			if v.action != row.action || v.force != row.force || !strings.Contains(v.why, row.says) {
 				t.Errorf("got %s (force %t): %s; want %s (force %t): %s", v.action, v.force, v.why, row.action, row.force, row.says)
 			}
@@ -185,7 +202,7 @@ func equalObjects(a, b *unstructured.Unstructured) bool {
 
 func TestDecide_a_stale_creation_entry_is_folded_before_the_apply_that_follows(t *testing.T) {
 	actual := object(annotated(RevisionAnnotation, "6"), entryOf(FieldManager, "Update", onlyExtra), data("x", "dropped"))
-	v := decide(settings(), actual, testNumber, claimant{owner: testOwner})
+	v := decide(settings(), actual, testNumber, testUs)
 	if v.action != Updated || !v.fold || v.carries {
 		t.Fatalf("%s (fold %t): %s", v.action, v.fold, v.why)
 	}

@@ -152,6 +152,10 @@ func fold(actual, payload *unstructured.Unstructured, legacy []string) ([]byte, 
 		fields = fields.RecursiveDifference(fieldpath.NewSet(d.extra...)).Difference(fieldpath.NewSet(d.dots...)).
 			Union(fieldpath.NewSet(d.blank...))
 	}
+	if own.numbered() == byLegacy {
+		// Their number must not look like ours, and neither may the whole of the annotations around it.
+		fields = fields.Difference(fieldpath.NewSet(revisionPath, revisionPath[:2]))
+	}
 	raw, err := fields.RecursiveDifference(ownerReferences).ToJSON()
 	if err != nil {
 		return nil, fmt.Errorf("writing the field set of %s: %w", KeyOf(actual), err)
