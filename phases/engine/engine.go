@@ -55,6 +55,8 @@ type Engine struct {
 	inventories *watched
 	stored      []storedInventory
 	booked      int              // grows when an inventory changes
+	changes     int              // grows when anything that is watched, or what is watched, changes
+	strays      *strays          // of the last time that somebody asked
 	foreign     map[Key]*watched // objects without our label that are in the way, by identity
 	plans       map[*Revision]*plan
 	newest      *Revision

@@ -81,6 +81,7 @@ func (e *Engine) sights(p *plan) (wait string, restless []*target) {
 
 // restlessLocked makes the next look at every plan look at everything again.
 func (e *Engine) restlessLocked() {
+	e.changes++
 	for _, p := range e.plans {
 		p.restless = true
 	}

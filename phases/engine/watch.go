@@ -100,6 +100,7 @@ func (w *watched) drop(name types.NamespacedName) {
 }
 
 func (w *watched) note(name types.NamespacedName) {
+	w.e.changes++
 	if w.changed != nil {
 		w.changed(name)
 	}
