@@ -1,0 +1,108 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+var _ = Describe("A field that cannot be changed", func() {
+	It("case 84: is an error for good that names it, and makes a new object when the manifest lets it", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		first, selecting := w.deployment("a"), selectsMore(w.deployment("a"))
+		e.converge(ctx, of(1, first))
+		before := w.uid(ctx, first)
+		report := e.until(ctx, of(2, selecting), acted(selecting, engine.Failed))
+		Expect(terminal(report.Err())).To(BeTrue())
+		Expect(report.Err().Error()).To(And(ContainSubstring("Deployment "+w.namespace+"/a"), ContainSubstring("spec.selector"), ContainSubstring(engine.ImmutableAnnotation)))
+		Expect(w.uid(ctx, first)).To(Equal(before))
+
+		since := mark(ctx)
+		wanted := recreated(selecting)
+		rev := of(3, wanted)
+		e.converge(ctx, rev)
+		after := w.uid(ctx, wanted)
+		Expect(after).NotTo(Equal(before))
+		Expect(successful(about(wanted, w.writes(ctx, since))).Where(isDelete)).To(HaveLen(1))
+		e.converge(ctx, rev)
+		Expect(w.uid(ctx, wanted)).To(Equal(after))
+	})
+
+	It("makes one new object although the older revision is kept at the same time", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		older, newer := of(1, w.deployment("a")), of(2, recreated(selectsMore(w.deployment("a"))))
+		e.converge(ctx, older)
+		e.Watch(older, newer)
+		since := mark(ctx)
+		w.both(ctx, e, older, newer)
+		Expect(verbs(about(w.deployment("a"), successful(w.writes(ctx, since))).Where(isMaking))).To(Equal([]string{"delete", "create"}))
+	})
+
+	It("makes one new object although the engine dies between the two steps", func(ctx SpecContext) {
+		w := begin(ctx)
+		older, newer := of(1, w.deployment("a")), of(2, recreated(selectsMore(w.deployment("a"))))
+		e := w.start()
+		e.converge(ctx, older)
+		since := mark(ctx)
+		e.until(ctx, newer, acted(w.deployment("a"), engine.Terminating))
+		e.stop()
+		eventually(ctx, "the deletion", func(ctx context.Context) error { return w.isGone(ctx, w.deployment("a")) })
+		e = w.start()
+		e.Watch(older, newer)
+		w.both(ctx, e, older, newer)
+		Expect(verbs(about(w.deployment("a"), successful(w.writes(ctx, since))).Where(isMaking))).To(Equal([]string{"delete", "create"}))
+	})
+
+	It("does not delete what could not be created again", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		e.converge(ctx, of(1, w.deployment("a")))
+		wrong := with(recreated(selectsMore(w.deployment("a"))), int64(-1), "spec", "replicas")
+		report := e.until(ctx, of(2, wrong), acted(wrong, engine.Failed))
+		Expect(report.Err().Error()).To(ContainSubstring("spec.replicas"))
+		Expect(w.uid(ctx, wrong)).NotTo(BeEmpty())
+	})
+
+	It("is never the end of a definition or a namespace", func(ctx SpecContext) {
+		w := begin(ctx)
+		_, err := w.start().apply(ctx, of(1, recreated(w.crd("gadget")), recreated(w.newNamespace("a"))))
+		Expect(terminal(err)).To(BeTrue())
+		Expect(strings.Count(err.Error(), engine.ImmutableAnnotation)).To(Equal(2))
+	})
+})
+
+// both keeps an older revision and applies a newer one, in turn as the operator does, until the newer one is complete.
+func (w *world) both(ctx context.Context, e *running, older, newer *engine.Revision) {
+	GinkgoHelper()
+	Expect(e.drive(ctx, "the newer revision", func(ctx context.Context) (bool, error) {
+		_, kept := e.Maintain(ctx, older)
+		report, err := e.Apply(ctx, newer)
+		if !report.Complete() {
+			return true, fmt.Errorf("%s", report)
+		}
+		return false, errors.Join(kept, err)
+	})).To(Succeed())
+}
+
+func recreated(o *unstructured.Unstructured) *unstructured.Unstructured {
+	return annotated(o, engine.ImmutableAnnotation, "recreate")
+}
+
+// selectsMore is a copy of a Deployment that selects its pods by one label more.
+func selectsMore(deployment *unstructured.Unstructured) *unstructured.Unstructured {
+	return with(deployment, "v1", "spec", "selector", "matchLabels", "version")
+}
+
+func isDelete(r cluster.Request) bool { return r.Verb == "delete" }
+
+func isMaking(r cluster.Request) bool { return isDelete(r) || r.Verb == "create" }
