@@ -8,12 +8,29 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
 var _ = Describe("A gate", func() {
+	It("case 68: stays closed while a condition speaks of an older generation", func(ctx SpecContext) {
+		w := begin(ctx)
+		one := w.crd("gadget")
+		two := with(one, []any{"gx"}, "spec", "names", "shortNames")
+		e := w.start()
+		e.converge(ctx, of(1, one))
+		w.observed(ctx, one, 1)
+		rev := revision(2, component("core", two), component("later", w.configMap("a")))
+		report := e.until(ctx, rev, probing(two, engine.AnswerUnknown))
+		Expect(in(report, two).Probe.Message).To(ContainSubstring("outdated"))
+		Expect(w.isGone(ctx, w.configMap("a"))).To(Succeed())
+		w.observed(ctx, two, 2)
+		e.converge(ctx, rev)
+		Expect(w.uid(ctx, w.configMap("a"))).NotTo(BeEmpty())
+	})
+
 	It("case 69: stays closed after the image of a Deployment changed, until the new pods are available", func(ctx SpecContext) {
 		w := begin(ctx)
 		one, two := w.deployment("manager"), atVersion(w.deployment("manager"), "v2")
@@ -89,6 +106,20 @@ var _ = Describe("A gate", func() {
 		Expect(deleted[0].Name).To(Equal(hook.GetName()), deleted.String())
 	})
 })
+
+// observed says of all conditions of a definition of which generation they speak. The API server's own controllers
+// leave that open.
+func (w *world) observed(ctx context.Context, crd *unstructured.Unstructured, generation int64) {
+	GinkgoHelper()
+	Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		found := w.fetch(ctx, crd)
+		Expect(found.GetGeneration()).To(Equal(generation))
+		for _, entry := range field(found, "status", "conditions").([]any) {
+			entry.(map[string]any)["observedGeneration"] = generation
+		}
+		return w.client.Status().Update(ctx, found)
+	})).To(Succeed())
+}
 
 // conditionOf is a condition of an object's status, nil if it is not there.
 func conditionOf(o *unstructured.Unstructured, kind string) map[string]any {

@@ -37,6 +37,9 @@ var controlPlane = sync.OnceValues(func() (*cluster.Cluster, error) {
 
 func TestMain(m *testing.M) {
 	ctrllog.SetLogger(klog.NewKlogr())
+	if text := os.Getenv(childVariable); text != "" {
+		beChild(text)
+	}
 	code := m.Run()
 	if c, err := controlPlane(); err == nil {
 		if err := c.Stop(); err != nil {
