@@ -38,10 +38,9 @@ func refused(report *engine.Report) []guards.Refused {
 
 func contested(report *engine.Report) []guards.Contested {
 	var facts []guards.Contested
-	for object := range report.Objects {
-		if c := object.Contest; c != nil {
-			facts = append(facts, guards.Contested{Object: object.Key.String(), Field: c.Field, Managers: c.Managers, Times: c.Times})
-		}
+	for _, object := range report.Contested() {
+		c := object.Contest
+		facts = append(facts, guards.Contested{Object: object.Key.String(), Field: c.Field, Managers: c.Managers, Times: c.Times})
 	}
 	return facts
 }

@@ -168,6 +168,18 @@ func (r *Report) Collisions() []*Object { return r.those(Collision) }
 // when the CRD changes, and otherwise no sooner than after 30 seconds.
 func (r *Report) Refused() []*Object { return r.those(Refused) }
 
+// Contested are the objects that somebody else keeps writing, also those that are right at the moment. When their time
+// has come, Config.Notify is called.
+func (r *Report) Contested() []*Object {
+	var out []*Object
+	for o := range r.Objects {
+		if o.Contest != nil {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 func (r *Report) those(action Action) []*Object {
 	var out []*Object
 	for o := range r.Objects {
