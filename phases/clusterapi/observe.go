@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
@@ -61,7 +62,8 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 	}
 	facts.Applied, facts.Revisions = pass.applied()
 	pass.older(&facts)
-	pass.olderLeft = facts.Older
+	pass.olderLeft, pass.olderSeen = facts.Older, facts.OlderSeen
+	facts.Strays = pass.strays(facts)
 	return facts, pass, nil
 }
 
@@ -102,6 +104,19 @@ func (p *Pass) applied() (guards.Applied, []guards.Revision) {
 		Known: !report.Unknown(), Complete: report.Complete(), Done: report.Done(), Total: report.Total(),
 		Why: p.blocked(p.latest, report), Collisions: collisions(report), Refused: refused(report), Contested: contested(report),
 	}, p.progress(report)
+}
+
+// strays are told when nothing is on its way: before, what an older revision
+// left behind may look like one.
+func (p *Pass) strays(f guards.Facts) []string {
+	if f.Older > 0 || !f.OlderSeen || f.LatestNumber != f.CurrentNumber || !f.Applied.Complete {
+		return nil
+	}
+	var texts []string
+	for _, stray := range p.Engine.Strays() {
+		texts = append(texts, fmt.Sprintf("%s (marked by revision %d)", stray.Key, stray.Number))
+	}
+	return texts
 }
 
 // progress tells of every listed revision how far it is, the oldest first.

@@ -86,8 +86,9 @@ type Pass struct {
 	// where it cannot be rendered, for which the errors say why.
 	latest, current       *engine.Revision
 	latestErr, currentErr error
-	// olderLeft counts the revisions before the latest of which something may be left.
+	// olderLeft counts the revisions before the latest of which something may be left; olderSeen says that none is missed.
 	olderLeft int
+	olderSeen bool
 }
 
 // The works and effects, by the names that diagrams and logs show.

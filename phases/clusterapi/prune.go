@@ -28,7 +28,26 @@ func (p *Pass) pruneOrphans(ctx context.Context) error {
 	if p.latest == nil {
 		return kept
 	}
+	if err := p.inherit(ctx); err != nil {
+		return errors.Join(err, kept)
+	}
 	return errors.Join(p.prune(ctx), kept)
+}
+
+// inherit gives inventories to listed revisions that have none, because another
+// installer has applied them or because their inventory was lost. What only they
+// had could not be pruned otherwise.
+func (p *Pass) inherit(ctx context.Context) error {
+	var older []engine.Inherited
+	for _, entry := range p.world.entries() {
+		if entry.Revision < p.latest.Number {
+			older = append(older, engine.Inherited{Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID})
+		}
+	}
+	if len(older) == 0 || !p.olderSeen {
+		return nil
+	}
+	return p.Engine.Inherit(ctx, older...)
 }
 
 // prune makes what is left of older revisions a fact for the next pass, and
