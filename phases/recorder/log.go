@@ -22,6 +22,33 @@ func add(log []Entry, e Entry) ([]Entry, bool) {
 	return bounded(append(log, e)), true
 }
 
+// joined appends one log to another.
+func joined(before, after []Entry) []Entry {
+	all := slices.Clone(before)
+	if last := len(all) - 1; last >= 0 && len(after) > 0 && after[0].repeats(all[last]) {
+		all[last].Times = max(all[last].Times, 1) + max(after[0].Times, 1)
+		all[last].Last = after[0].At
+		if !after[0].Last.IsZero() {
+			all[last].Last = after[0].Last
+		}
+		after = after[1:]
+	}
+	return bounded(append(all, after...))
+}
+
+// without are the entries of a log that are not in another one; of those that are, the count is brought up to date.
+func without(log, in []Entry) []Entry {
+	return slices.DeleteFunc(slices.Clone(log), func(e Entry) bool {
+		i := slices.IndexFunc(in, func(o Entry) bool {
+			return e.At.Equal(o.At) && e.Kind == o.Kind && e.Revision == o.Revision && e.Object == o.Object && e.Action == o.Action && e.Text == o.Text
+		})
+		if i >= 0 && e.Times > in[i].Times {
+			in[i] = e
+		}
+		return i >= 0
+	})
+}
+
 // bounded drops the oldest entries above the bounds.
 func bounded(log []Entry) []Entry {
 	others := 0

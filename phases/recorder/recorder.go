@@ -3,7 +3,6 @@ package recorder
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -39,8 +38,10 @@ type Recorder struct {
 	news   chan struct{}
 
 	mu sync.Mutex
-	// added is what is not written yet; of what is written, stored is a copy, and object the ConfigMap as last seen.
+	// added is what is not written yet, last the newest of all; of what is written, stored is a copy, and object
+	// the ConfigMap as last seen.
 	added  []Entry
+	last   Entry
 	stored []Entry
 	object *corev1.ConfigMap
 }
@@ -56,6 +57,8 @@ func (r *Recorder) Add(e Entry) {
 	r.mu.Lock()
 	var news bool
 	r.added, news = add(r.added, e)
+	news = news && !e.clipped().repeats(r.last)
+	r.last = e.clipped()
 	r.mu.Unlock()
 	if news {
 		select {
@@ -119,7 +122,7 @@ func (r *Recorder) write(ctx context.Context) error {
 	}
 	if err != nil {
 		r.mu.Lock()
-		r.added = bounded(append(added, r.added...))
+		r.added = joined(added, r.added)
 		r.mu.Unlock()
 		return fmt.Errorf("writing ConfigMap %s: %w", r.key, err)
 	}
@@ -131,8 +134,10 @@ func (r *Recorder) store(ctx context.Context, added []Entry) error {
 		if err := r.load(ctx); err != nil {
 			return err
 		}
+		// A write whose answer was lost may have been made all the same.
+		added = without(added, r.stored)
 	}
-	all := bounded(slices.Concat(r.stored, added))
+	all := joined(r.stored, added)
 	packed, err := pack(all)
 	if err != nil {
 		return err

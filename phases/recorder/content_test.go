@@ -1,0 +1,93 @@
+package recorder
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+func someEntries() []Entry {
+	return []Entry{
+		{At: noon, Kind: Transition, Revision: "r", Seconds: 1.5, Decision: &machine.Decision{
+			At: noon, State: "Closed", Progressed: noon, Event: "Opened", To: "Open", Cause: "pushed",
+			Answers: []machine.Asked{{Guard: "Pushed", Answer: machine.Yes, Why: "pushed"}},
+		}},
+		Acted(noon, "r", "ConfigMap a/b", "Created", ""),
+	}
+}
+
+func TestRead_takes_a_file_in_every_form(t *testing.T) {
+	packed, err := pack(someEntries())
+	if err != nil {
+		t.Fatal(err)
+	}
+	configMap, err := yaml.Marshal(corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		BinaryData: map[string][]byte{contentKey: packed},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := yaml.YAMLToJSON(configMap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := `{"at":"2026-01-01T12:00:00Z","kind":"transition","revision":"r","seconds":1.5,"decision":{"at":"2026-01-01T12:00:00Z",` +
+		`"state":"Closed","progressed":"2026-01-01T12:00:00Z","event":"Opened","to":"Open","cause":"pushed",` +
+		`"answers":[{"guard":"Pushed","answer":"Yes","why":"pushed"}]}}` + "\n" +
+		`{"at":"2026-01-01T12:00:00Z","kind":"object","revision":"r","object":"ConfigMap a/b","action":"Created"}`
+	for name, file := range map[string][]byte{"packed": packed, "yaml": configMap, "json": asJSON, "lines": []byte(lines)} {
+		if got, err := Read(file); err != nil || !reflect.DeepEqual(got, someEntries()) {
+			t.Errorf("%s: got %+v (%v)", name, got, err)
+		}
+	}
+}
+
+func TestRead_refuses_what_is_damaged_as_a_whole(t *testing.T) {
+	packed, err := pack(someEntries())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range map[string]string{
+		"empty":                  "",
+		"no entries":             "{}",
+		"another kind":           "apiVersion: v1\nkind: Secret\n",
+		"no content":             "apiVersion: v1\nkind: ConfigMap\ndata: {a: b}\n",
+		"not base64":             "apiVersion: v1\nkind: ConfigMap\nbinaryData: {entries.jsonl.gz: '***'}\n",
+		"cut off":                string(packed[:len(packed)-9]),
+		"one byte changed":       string(packed[:len(packed)-6]) + "x" + string(packed[len(packed)-5:]),
+		"a line without time":    `{"at":"2026-01-01T12:00:00Z","kind":"object"}` + "\n" + `{"kind":"object"}`,
+		"an answer that is none": `{"at":"2026-01-01T12:00:00Z","kind":"error","decision":{"answers":[{"guard":"g","answer":"Maybe"}]}}`,
+	} {
+		if got, err := Read([]byte(file)); err == nil {
+			t.Errorf("%s: read as %+v", name, got)
+		}
+	}
+}
+
+func TestPack_fits_into_an_object_whatever_it_is_given(t *testing.T) {
+	var log []Entry
+	for i := range maxEntries {
+		noise := make([]byte, 4<<10)
+		if _, err := rand.Read(noise); err != nil {
+			t.Fatal(err)
+		}
+		log = append(log, Entry{At: noon, Kind: Object, Object: fmt.Sprint(i), Text: hex.EncodeToString(noise)})
+	}
+	packed, err := pack(log)
+	if err != nil || len(packed) > maxPacked {
+		t.Fatalf("%d bytes (%v)", len(packed), err)
+	}
+	got, err := Read(packed)
+	if err != nil || len(got) == 0 || got[len(got)-1].Object != fmt.Sprint(maxEntries-1) {
+		t.Errorf("%d entries are left (%v)", len(got), err)
+	}
+}

@@ -1,0 +1,83 @@
+package recorder
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func TestLog_keeps_the_newest_and_half_of_its_room_for_transitions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var log []Entry
+		transitions, others := 0, 0
+		for i := range rapid.IntRange(0, 900).Draw(t, "entries") {
+			e := Acted(noon.Add(time.Duration(i)*time.Second), "r", fmt.Sprint(i), "Updated", "")
+			if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
+				e = Entry{At: e.At, Kind: Transition}
+				transitions++
+			} else {
+				others++
+			}
+			log, _ = add(log, e)
+		}
+		haveOthers := 0
+		for i, e := range log {
+			if e.Kind != Transition {
+				haveOthers++
+			}
+			if i > 0 && e.At.Before(log[i-1].At) {
+				t.Fatalf("entry %d is older than the one before it", i)
+			}
+		}
+		if len(log) > maxEntries || haveOthers > maxOthers {
+			t.Fatalf("%d entries, %d of them no transitions", len(log), haveOthers)
+		}
+		if want := min(others, maxOthers); haveOthers < want && len(log) < maxEntries {
+			t.Fatalf("%d of %d others are kept though there is room", haveOthers, others)
+		}
+		if want := min(transitions, maxEntries-maxOthers); len(log)-haveOthers < want {
+			t.Fatalf("%d of %d transitions are kept", len(log)-haveOthers, transitions)
+		}
+	})
+}
+
+func TestLog_counts_what_happens_again_and_calls_it_no_news(t *testing.T) {
+	var log []Entry
+	failed := Failed(noon, "r", fmt.Errorf("the registry is away"), nil)
+	var news bool
+	for i := range 3 {
+		failed.At = noon.Add(time.Duration(i) * time.Minute)
+		log, news = add(log, failed)
+		if news != (i == 0) {
+			t.Errorf("the %d. time it is news: %v", i+1, news)
+		}
+	}
+	if len(log) != 1 || log[0].Times != 3 || !log[0].At.Equal(noon) || !log[0].Last.Equal(noon.Add(2*time.Minute)) {
+		t.Errorf("got %+v", log)
+	}
+	if log, news = add(log, Failed(noon, "r", fmt.Errorf("another"), nil)); !news || len(log) != 2 {
+		t.Errorf("another error is not told: %+v", log)
+	}
+}
+
+func TestLog_clips_long_texts_and_leaves_the_decision_it_was_given_alone(t *testing.T) {
+	long := strings.Repeat("ö", 2000)
+	d := &machine.Decision{Cause: long, Reason: long, Answers: []machine.Asked{{Guard: "g", Why: long}}}
+	log, _ := add(nil, Entry{At: noon, Kind: Transition, Text: long, Decision: d})
+	got := log[0]
+	for _, text := range []string{got.Text, got.Decision.Cause, got.Decision.Reason, got.Decision.Answers[0].Why} {
+		if len(text) > machine.MaxMessage {
+			t.Errorf("a text has %d bytes", len(text))
+		}
+	}
+	if d.Cause != long || d.Answers[0].Why != long {
+		t.Error("what was recorded has been changed")
+	}
+}
