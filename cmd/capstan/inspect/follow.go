@@ -27,11 +27,12 @@ type Follow struct {
 
 // Run ends without an error when ctx does.
 func (f Follow) Run(ctx context.Context) error {
-	for first := true; ; first = false {
+	for first := true; ctx.Err() == nil; first = false {
 		view, err := f.Look(ctx)
+		if ctx.Err() != nil {
+			break
+		}
 		switch {
-		case ctx.Err() != nil:
-			return nil
 		case err != nil && first:
 			return err
 		case err != nil:
@@ -44,10 +45,10 @@ func (f Follow) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-f.Tick:
 		}
 	}
+	return nil
 }
 
 // Screen draws on a terminal, each status over the one before.
