@@ -8,6 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
+// trustedBundle is the label by which a ConfigMap asks OpenShift's network operator for the cluster's CA bundle.
+const trustedBundle = "config.openshift.io/inject-trusted-cabundle"
+
 // injectors are the annotations by which an object asks another controller to fill in its CA bundle. What another
 // controller was asked to write is never sent, or both would write for ever.
 var injectors = [...]string{
@@ -16,6 +19,9 @@ var injectors = [...]string{
 	"cert-manager.io/inject-ca-from-secret",
 	"cert-manager.io/inject-apiserver-ca",
 }
+
+// signatures are the annotations that service CA writes on what it has served.
+var signatures = [...]string{"service.beta.openshift.io/serving-cert-signed-by", "service.alpha.openshift.io/serving-cert-signed-by"}
 
 // cleaned is a manifest without what the API server or another controller says: status, nulls, write-only Secret
 // fields, injected CA bundles, the rules of aggregated ClusterRoles. The top level is always a copy; below it only
@@ -41,7 +47,16 @@ func cleaned(manifest map[string]any) map[string]any {
 			delete(body, "rules")
 		}
 	}
-	if injected(annotationsOf(meta)) {
+	if labels, _ := meta["labels"].(map[string]any); body["kind"] == "ConfigMap" && labels[trustedBundle] == "true" {
+		body = without(body, "data", "ca-bundle.crt")
+	}
+	annotations := (&unstructured.Unstructured{Object: body}).GetAnnotations()
+	for _, signature := range signatures {
+		if _, given := annotations[signature]; given {
+			body = without(body, "metadata", "annotations", signature)
+		}
+	}
+	if injected(annotations) {
 		return dropBundles(body)
 	}
 	return body
@@ -53,10 +68,6 @@ func injected(annotations map[string]string) bool {
 		v := annotations[injector]
 		return v != "" && v != "false"
 	})
-}
-
-func annotationsOf(meta map[string]any) map[string]string {
-	return (&unstructured.Unstructured{Object: map[string]any{"metadata": meta}}).GetAnnotations()
 }
 
 // encodeSecret turns stringData, which the server never gives back, into data.
@@ -93,6 +104,8 @@ func dropBundles(body map[string]any) map[string]any {
 		return without(body, "spec", "conversion", "webhook", "clientConfig", "caBundle")
 	case "APIService":
 		return without(body, "spec", "caBundle")
+	case "ConfigMap":
+		return without(body, "data") // service CA replaces all of it
 	}
 	return body
 }

@@ -1,0 +1,116 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+// completeWhen is a copy of an object with a condition of its own.
+func completeWhen(o *unstructured.Unstructured, expression string) *unstructured.Unstructured {
+	return annotated(o, engine.CompleteAnnotation, expression)
+}
+
+var _ = Describe("A manifest's own condition", func() {
+	It("case 71: that compares two fields is False when one of them is missing", func(ctx SpecContext) {
+		w := begin(ctx)
+		wanted := completeWhen(w.instance("gadget", "a"), `has(self.spec.size) && has(self.spec.note) && string(self.spec.size) == self.spec.note`)
+		e, rev := w.start(), of(1, w.crd("gadget"), wanted)
+		report := e.until(ctx, rev, probing(wanted, engine.AnswerFalse))
+		Expect(report.Complete()).To(BeFalse())
+		w.merge(ctx, "other", wanted, `{"spec":{"note":"1"}}`)
+		e.converge(ctx, rev)
+	})
+
+	It("case 72: is refused for good when it cannot be true or false, and waits while it cannot be told", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		since := mark(ctx)
+		for number, bad := range []string{"self.status.ready", "'true'", "self.status ==", "nobody.status == 1"} {
+			_, err := e.apply(ctx, of(int64(number+1), completeWhen(w.configMap("a"), bad)))
+			Expect(terminal(err)).To(BeTrue(), bad)
+			Expect(err.Error()).To(And(ContainSubstring("ConfigMap "+w.namespace+"/a"), ContainSubstring(engine.CompleteAnnotation)))
+		}
+		Expect(w.writes(ctx, since)).To(BeEmpty())
+
+		wanted := completeWhen(w.configMap("a", "key", "value"), "self.data.state == 'ready'")
+		rev := revision(9, component("core", wanted), component("later", w.configMap("b")))
+		report := e.until(ctx, rev, probing(wanted, engine.AnswerUnknown))
+		Expect(report.Blocked()).To(ContainSubstring("no such key"))
+		w.merge(ctx, "other", wanted, `{"data":{"state":"starting"}}`)
+		e.until(ctx, rev, probing(wanted, engine.AnswerFalse))
+		Expect(w.isGone(ctx, w.configMap("b"))).To(Succeed())
+		w.merge(ctx, "other", wanted, `{"data":{"state":"ready"}}`)
+		e.converge(ctx, rev)
+		Expect(w.uid(ctx, w.configMap("b"))).NotTo(BeEmpty())
+	})
+
+	It("case 74: is the only one for a kind that has nothing to wait for, and without one it passes", func(ctx SpecContext) {
+		w := begin(ctx)
+		plain := []*unstructured.Unstructured{w.configMap("a"), w.service("a"), w.clusterRole("a"), w.serviceAccount("a")}
+		waiting := completeWhen(w.configMap("b"), "has(self.data)")
+		e := w.start()
+		report := e.until(ctx, of(1, append(plain, waiting)...), func(report *engine.Report) error {
+			if report.Unknown() {
+				return errors.New(report.String())
+			}
+			return probing(waiting, engine.AnswerFalse)(report)
+		})
+		for _, o := range plain {
+			Expect(in(report, o).Complete()).To(BeTrue(), report.String())
+		}
+	})
+
+	It("case 75: comes on top of what the kind is asked, and what is not known yet outweighs what is wrong", func(ctx SpecContext) {
+		w := begin(ctx)
+		release := w.hold(ctx, "a", "")
+		wanted := completeWhen(w.deployment("a"), "self.metadata.annotations['approved'] == 'yes'")
+		e, rev := w.start(), of(1, wanted)
+		report := e.until(ctx, rev, func(report *engine.Report) error {
+			found, err := w.get(ctx, wanted)
+			return errors.Join(err, probing(wanted, engine.AnswerUnknown)(report), has(found, found.GetGeneration(), "status", "observedGeneration"))
+		})
+		Expect(in(report, wanted).Probe.Message).To(And(ContainSubstring("no such key"), Not(ContainSubstring("replicas"))))
+		w.merge(ctx, "other", wanted, `{"metadata":{"annotations":{"approved":"yes"}}}`)
+		report = e.until(ctx, rev, probing(wanted, engine.AnswerFalse))
+		Expect(in(report, wanted).Probe.Message).To(ContainSubstring("replicas"))
+		release()
+		e.converge(ctx, rev)
+	})
+})
+
+var _ = Describe("An object that asks service CA for something", func() {
+	It("case 85: is not written again however often its CA bundle and its annotations change", func(ctx SpecContext) {
+		w := begin(ctx)
+		asking := func(o *unstructured.Unstructured) *unstructured.Unstructured {
+			return annotated(o, "service.beta.openshift.io/inject-cabundle", "true")
+		}
+		hook := asking(w.webhook("hook", "manager"))
+		hooks := field(hook.DeepCopy(), "webhooks").([]any)
+		hooks[0].(map[string]any)["clientConfig"].(map[string]any)["caBundle"] = "Cg==" // as controller-gen leaves it
+		hook = with(hook, hooks, "webhooks")
+		service := annotated(w.service("manager"), "service.beta.openshift.io/serving-cert-secret-name", "cert")
+		trust := asking(w.configMap("trust", "key", "value"))
+		rev := of(1, service, trust, asking(w.crd("gadget")), w.deployment("manager"), hook)
+		e := w.start()
+		e.converge(ctx, rev)
+		Expect(field(w.fetch(ctx, hook), "webhooks").([]any)[0]).To(HaveKeyWithValue("clientConfig", HaveKey("caBundle")))
+
+		since := mark(ctx)
+		for round := range 5 {
+			w.merge(ctx, "service-ca", service, fmt.Sprintf(`{"metadata":{"annotations":{"service.beta.openshift.io/serving-cert-signed-by":"%d"}}}`, round))
+			w.put(ctx, "service-ca", trust, func(o *unstructured.Unstructured) {
+				Expect(unstructured.SetNestedStringMap(o.Object, map[string]string{"service-ca.crt": fmt.Sprint(round)}, "data")).To(Succeed())
+			})
+			e.until(ctx, rev, func(report *engine.Report) error {
+				return errors.Join(acted(service, engine.Idle)(report), acted(trust, engine.Idle)(report), acted(hook, engine.Idle)(report), complete(report))
+			})
+		}
+		Expect(w.writes(ctx, since)).To(BeEmpty())
+	})
+})
