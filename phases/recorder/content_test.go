@@ -76,7 +76,7 @@ func TestRead_refuses_what_is_damaged_as_a_whole(t *testing.T) {
 func TestPack_fits_into_an_object_whatever_it_is_given(t *testing.T) {
 	var log []Entry
 	for i := range maxEntries {
-		noise := make([]byte, 4<<10)
+		noise := make([]byte, 1200)
 		if _, err := rand.Read(noise); err != nil {
 			t.Fatal(err)
 		}
