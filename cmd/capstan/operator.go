@@ -112,15 +112,20 @@ func (f *operatorFlags) run(ctx context.Context) error {
 			return err
 		}
 	}
+	lock, err := f.lease(config)
+	if err != nil {
+		return err
+	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                        scheme,
-		Cache:                         f.cacheOptions(),
-		LeaderElection:                f.leaderElect,
-		LeaderElectionID:              "capstan-leader",
-		LeaderElectionNamespace:       f.operatorNamespace,
-		LeaderElectionReleaseOnCancel: true,
-		Metrics:                       metricsserver.Options{BindAddress: f.metricsAddress},
-		HealthProbeBindAddress:        f.healthAddress,
+		Scheme:                              scheme,
+		MapperProvider:                      knownKinds,
+		Cache:                               f.cacheOptions(),
+		Controller:                          warm(),
+		LeaderElection:                      f.leaderElect,
+		LeaderElectionResourceLockInterface: lock,
+		LeaderElectionReleaseOnCancel:       true,
+		Metrics:                             metricsserver.Options{BindAddress: f.metricsAddress},
+		HealthProbeBindAddress:              f.healthAddress,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the manager: %w", err)

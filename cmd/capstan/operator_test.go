@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/deploy"
 )
@@ -75,4 +76,29 @@ func TestOperator_watches_no_Secret_that_is_not_named_where_one_is(t *testing.T)
 		return
 	}
 	t.Error("Secrets are not limited at all")
+}
+
+func TestKnownKinds_are_those_that_the_API_server_serves(t *testing.T) {
+	mapper, err := knownKinds(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[schema.GroupKind]string{
+		{Kind: "ConfigMap"}: "v1 configmaps namespace",
+		{Kind: "Secret"}:    "v1 secrets namespace",
+		{Group: "config.openshift.io", Kind: "APIServer"}:            "v1 apiservers root",
+		{Group: "config.openshift.io", Kind: "ClusterOperator"}:      "v1 clusteroperators root",
+		{Group: "config.openshift.io", Kind: "ImageDigestMirrorSet"}: "v1 imagedigestmirrorsets root",
+		{Group: "config.openshift.io", Kind: "Infrastructure"}:       "v1 infrastructures root",
+		{Group: "operator.openshift.io", Kind: "ClusterAPI"}:         "v1alpha1 clusterapis root",
+	} {
+		mapping, err := mapper.RESTMapping(kind)
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+			continue
+		}
+		if got := mapping.Resource.Version + " " + mapping.Resource.Resource + " " + string(mapping.Scope.Name()); got != want {
+			t.Errorf("%s is %s, want %s", kind, got, want)
+		}
+	}
 }
