@@ -23,8 +23,10 @@ import (
 const (
 	// release is the version that the operator reports.
 	release = "4.22.0"
+	// benchUserAgent tells the bench's requests from those of the operator, whose user it is too.
+	benchUserAgent = "capstan-bench"
 	// patience bounds every wait.
-	patience = 5 * time.Minute
+	patience = 2 * time.Minute
 	// aftermath is how long requests are counted after a scenario's end: what it
 	// causes a little later is part of what it costs.
 	aftermath = 3 * time.Second
@@ -41,9 +43,10 @@ type stage struct {
 	cache string
 }
 
-// fresh starts a control plane that nobody has used. The caller ends it.
+// fresh starts a control plane that nobody has used, with a service CA, without
+// which no webhook would ever serve. The caller ends it.
 func (b *bench) fresh(ctx context.Context) (*stage, error) {
-	env, err := harness.Start(ctx, harness.Options{Bin: b.bin})
+	env, err := harness.Start(ctx, harness.Options{Bin: b.bin, ServiceCA: true})
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +55,7 @@ func (b *bench) fresh(ctx context.Context) (*stage, error) {
 	// The floor is authorized as the operator is: with many roles that takes time.
 	access, err = env.Cluster.ConfigFor(operatorUser(), "system:serviceaccounts", "system:serviceaccounts:"+harness.OperatorNamespace)
 	if err == nil {
+		access.UserAgent = benchUserAgent
 		s.bare, err = newBare(access)
 	}
 	if err != nil {
@@ -186,7 +190,23 @@ func (b *bench) within(ctx context.Context, measure func(*stage) error) (err err
 			err = stopped
 		}
 	}()
-	return measure(s)
+	if err := measure(s); err != nil {
+		return fmt.Errorf("%w%s", err, s.lastWords())
+	}
+	return nil
+}
+
+// lastWords is the end of the operator's log, whose folder is about to be removed.
+func (s *stage) lastWords() string {
+	if s.operator == nil {
+		return ""
+	}
+	log, err := os.ReadFile(s.operator.Log)
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+	return "\nthe operator's log ends with:\n  " + strings.Join(lines[max(0, len(lines)-10):], "\n  ")
 }
 
 // wait lets time pass.
@@ -207,7 +227,7 @@ func (s *stage) requests(ctx context.Context, since cluster.Mark) (cluster.Reque
 	if err != nil {
 		return nil, err
 	}
-	return all.Where(func(r cluster.Request) bool { return r.User == operatorUser() }), nil
+	return all.Where(func(r cluster.Request) bool { return r.User == operatorUser() && !r.IsBy(benchUserAgent) }), nil
 }
 
 // withoutLease drops what leader election sends.

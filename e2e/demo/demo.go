@@ -79,7 +79,7 @@ func (d *demonstration) play(ctx context.Context) error {
 	}
 	d.display.step("the provider images of releases one and two are built from the providers' Go modules")
 	d.display.now("starting etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok")
-	if d.stage, err = harness.Start(ctx, harness.Options{Bin: d.bin, Dir: d.clusterDir()}); err != nil {
+	if d.stage, err = harness.Start(ctx, harness.Options{Bin: d.bin, Dir: d.clusterDir(), ServiceCA: true}); err != nil {
 		return err
 	}
 	d.display.step("a cluster and a registry are running: kubectl --kubeconfig %s", d.stage.Cluster.Kubeconfig())
