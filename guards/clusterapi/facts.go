@@ -46,6 +46,9 @@ type Facts struct {
 	// Applied tells how the latest revision stands, Orphans what only older revisions had.
 	Applied Applied `yaml:"applied"`
 	Orphans Orphans `yaml:"orphans"`
+	// Attempted says that this process has tried to apply the newest revision, without which collisions, refusals and
+	// contests may be missed.
+	Attempted bool `yaml:"-"`
 	// Retained are the objects kept for their users' data; Strays are objects with this installation's marks that no
 	// revision and no inventory knows. Neither holds anything up.
 	Retained []Retained `yaml:"retained"`

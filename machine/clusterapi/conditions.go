@@ -151,7 +151,7 @@ func upgradeable(r machine.Record, f guards.Facts) phases.Condition {
 		return told
 	}
 	told.Is, told.Reason = true, AsExpected
-	seen := f.OlderSeen && f.Applied.Known && r.Failure == nil
+	seen := f.OlderSeen && f.Attempted && r.Failure == nil
 	told.Unsure = f.LatestNumber != 0 && !seen
 	return told
 }

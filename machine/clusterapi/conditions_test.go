@@ -190,22 +190,25 @@ func TestConditions_what_was_not_seen_leaves_what_was_said(t *testing.T) {
 		available, upgradeable bool
 	}{
 		"all seen": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: complete}, true, true,
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Attempted: true, Applied: complete}, true, true,
 		},
 		"not seen what is retained": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, Applied: complete}, true, false,
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, Attempted: true, Applied: complete}, true, false,
+		},
+		"nothing was tried yet": {
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: complete}, true, false,
 		},
 		"not seen what is applied": {
 			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true}, false, false,
 		},
 		"a probe fails": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, false, true,
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Attempted: true, Applied: guards.Applied{Known: true}}, false, true,
 		},
 		"a newer revision is on its way": {
-			machine.Record{State: table.Applying}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, false, true,
+			machine.Record{State: table.Applying}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Attempted: true, Applied: guards.Applied{Known: true}}, false, true,
 		},
 		"after an error what is in the way may not be seen": {
-			machine.Record{State: table.Applying, Failure: failure}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, false, false,
+			machine.Record{State: table.Applying, Failure: failure}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Attempted: true, Applied: guards.Applied{Known: true}}, false, false,
 		},
 		"nothing was ever listed": {machine.Record{State: table.Planning, Failure: failure}, guards.Facts{CurrentNumber: 1}, false, true},
 	} {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	configv1 "github.com/openshift/api/config/v1"
+
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 )
@@ -46,6 +48,26 @@ func (s *Store) detailOf(record machine.Record, f guards.Facts, leaves []machine
 		Waits: s.Line(record, f), Revisions: f.Revisions, Retained: f.Retained, Collisions: f.Applied.Collisions,
 		Refused: f.Applied.Refused, Contested: f.Applied.Contested, Strays: f.Strays, Images: imageDetails(f.ImageStates), Moves: leaves,
 	}
+}
+
+// stillStanding takes what is in the way from the stored detail as long as this
+// process has not tried to apply anything: it may not see it yet.
+func stillStanding(operator *configv1.ClusterOperator, f guards.Facts) guards.Facts {
+	if f.Attempted || f.LatestNumber == 0 {
+		return f
+	}
+	old := storedDetail(operator)
+	f.Applied.Collisions, f.Applied.Refused, f.Applied.Contested = old.Collisions, old.Refused, old.Contested
+	return f
+}
+
+// storedDetail is empty when there is none or it cannot be read.
+func storedDetail(operator *configv1.ClusterOperator) Detail {
+	var stored Detail
+	if raw := extension(operator)[detailKey]; len(raw) > 0 && json.Unmarshal(raw, &stored) != nil {
+		return Detail{}
+	}
+	return stored
 }
 
 // encode writes the detail within its bounds.

@@ -28,6 +28,9 @@ func (p *Pass) keepLatest(ctx context.Context) error {
 
 func (p *Pass) keep(ctx context.Context, revision *engine.Revision) error {
 	report, err := p.Engine.Maintain(ctx, revision)
+	if revision == p.latest {
+		p.attempted = revision.Number
+	}
 	p.acted("keeping", report)
 	return errors.Join(inTheWay(report), err)
 }

@@ -1,7 +1,6 @@
 package clusterapi
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -67,10 +66,7 @@ func pathOf(made []machine.Transition) string {
 // written, one Event for each kind of thing. What stood before is no news, also
 // after a restart.
 func (s *Store) tellStanding(before *configv1.ClusterOperator, f guards.Facts) {
-	var old Detail
-	if raw := extension(before)[detailKey]; len(raw) > 0 && json.Unmarshal(raw, &old) != nil {
-		old = Detail{}
-	}
+	old := storedDetail(before)
 	announce(s, "Collision", "Apply", true, old.Collisions, f.Applied.Collisions, func(c guards.Collision) string { return c.Object + " " + c.Holder })
 	announce(s, "Refused", "Apply", true, old.Refused, f.Applied.Refused, func(r guards.Refused) string { return r.Object })
 	announce(s, "Contested", "Apply", true, old.Contested, f.Applied.Contested, func(c guards.Contested) string {

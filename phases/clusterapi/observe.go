@@ -44,6 +44,7 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 		Listed:     len(w.entries()),
 		Inputs:     w.inputs,
 		Consent:    w.consent,
+		Attempted:  latest != nil && p.attempted == latest.Revision,
 
 		ImageStates:  imageStates(wanted, w.componentsOf(), p.Images.State),
 		ImageWarning: p.Images.Warning(),

@@ -73,6 +73,8 @@ type Phases struct {
 	apiUID types.UID
 	// heeded is the value of the annotation that asks for another attempt, as last seen.
 	heeded *string
+	// attempted is the number of the last revision that was the newest when it was applied or kept.
+	attempted int64
 	// newest is the rendering of the newest listed revision, for the list of related objects.
 	newest *engine.Revision
 }

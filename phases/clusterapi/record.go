@@ -52,6 +52,7 @@ type Store struct {
 	// movesTold is the moment of the last transition that was announced, logged the last line that was.
 	movesTold time.Time
 	logged    string
+	loaded    bool
 }
 
 // Load reads the record. One that is missing or cannot be read is not found,
@@ -59,19 +60,21 @@ type Store struct {
 func (s *Store) Load(ctx context.Context) (machine.Record, bool, error) {
 	var record machine.Record
 	operator, err := s.operator(ctx)
-	if err != nil || operator == nil {
+	if err != nil {
 		return record, false, err
 	}
-	raw := extension(operator)[extensionKey]
-	if len(raw) == 0 {
+	first := !s.loaded
+	s.loaded = true
+	if operator == nil || len(extension(operator)[extensionKey]) == 0 {
 		return record, false, nil
 	}
+	raw := extension(operator)[extensionKey]
 	if err := json.Unmarshal(raw, &record); err != nil {
 		s.Log.Info("the record cannot be read, starting afresh", "error", err.Error())
 		return machine.Record{}, false, nil
 	}
-	if made := record.Transitions; s.movesTold.IsZero() && len(made) > 0 {
-		s.movesTold = made[len(made)-1].At
+	if made := record.Transitions; first && len(made) > 0 {
+		s.movesTold = made[len(made)-1].At // by the process before
 	}
 	return record, true, nil
 }
@@ -122,7 +125,7 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 		s.logged = line
 	}
 	s.tellMoves(record, line, now)
-	s.tellStanding(operator, facts)
+	s.tellStanding(operator, stillStanding(operator, facts))
 	return nil
 }
 
@@ -131,7 +134,7 @@ func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Recor
 	if err != nil {
 		return report{}, fmt.Errorf("encoding the record: %w", err)
 	}
-	detail, err := s.detailOf(record, f, leaves).encode()
+	detail, err := s.detailOf(record, stillStanding(operator, f), leaves).encode()
 	return report{
 		record: raw, detail: detail, conditions: merge(operator.Status.Conditions, s.Describe(record, f), now),
 		versions: s.versions(operator, f), related: s.related(operator),
