@@ -2,6 +2,7 @@ package clusterapi_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -74,7 +75,7 @@ func inventories(ctx context.Context) []string {
 	Expect(env.Client.List(ctx, list, client.InNamespace(harness.OperatorNamespace))).To(Succeed())
 	var names []string
 	for _, found := range list.Items {
-		if found.Name != harness.ImagesConfigMap && found.Name != "kube-root-ca.crt" {
+		if strings.HasPrefix(found.Name, "capstan-inventory-") {
 			names = append(names, found.Name)
 		}
 	}
@@ -198,4 +199,14 @@ func field(o *unstructured.Unstructured, path ...string) any {
 func setting(ctx context.Context, o *unstructured.Unstructured) any {
 	GinkgoHelper()
 	return field(fetched(ctx, o), "data", "setting")
+}
+
+// detail is what the operator publishes for the commands.
+func detail(v harness.View) map[string]any {
+	GinkgoHelper()
+	var extension struct {
+		Detail map[string]any `json:"clusterapiDetail"`
+	}
+	Expect(json.Unmarshal(v.ClusterOperator.Status.Extension.Raw, &extension)).To(Succeed())
+	return extension.Detail
 }

@@ -1,0 +1,76 @@
+package clusterapi_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+// The annotations by which an administrator speaks to the machine.
+const (
+	consentAnnotation = "capi-operator.openshift.io/consent-to-delete"
+	retryAnnotation   = "capi-operator.openshift.io/retry"
+)
+
+var _ = Describe("Consent to lose data", func() {
+	It("deletes a retained definition with its instances, for the content that it names and no other", func(ctx SpecContext) {
+		gamma := newProvider("gamma").at(30)
+		definition := gamma.objects[0]
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
+		operate(harness.OperatorOptions{})
+		first := installed(ctx, 1)
+		Expect(env.Client.Create(ctx, custom("gamma", "mine"), administrator)).To(Succeed())
+		annotate(ctx, consentAnnotation, first.Revisions()[0].ContentID)
+
+		release(ctx, newProvider("alpha"))
+		second := installed(ctx, 2)
+		content := second.Revisions()[0].ContentID
+		until(ctx, "the message to say how to consent", says("Upgradeable", "False", "WaitingOnExternal", definition.GetName(), "holds 1 instance",
+			consentAnnotation+"="+content, "the consent that is given is for other content"))
+		until(ctx, "an Event of it", func(harness.View) error { return announced(ctx, "Retained", definition.GetName()) })
+		uids(ctx, definition, custom("gamma", "mine"))
+
+		annotate(ctx, consentAnnotation, content)
+		eventually(ctx, "the definition to be deleted", func(ctx context.Context) error { return gone(ctx, definition) })
+		until(ctx, "the conditions of a finished installation", finished)
+	})
+})
+
+var _ = Describe("Another attempt", func() {
+	It("is made when the administrator asks for it, also after an error for good", func(ctx SpecContext) {
+		broken := emptyProvider("alpha").files()
+		for name := range broken {
+			broken[name] = []byte("{")
+		}
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: map[string]string{"alpha": pushFiles(ctx, "alpha", broken)}})
+		operate(harness.OperatorOptions{})
+		degraded := until(ctx, "the operator to give up", inState(harness.Degraded), says("Degraded", "True", "NonRetryableError", retryAnnotation))
+		for attempt := range 2 {
+			moves := len(degraded.Record.Transitions)
+			annotate(ctx, retryAnnotation, strconv.Itoa(attempt))
+			degraded = until(ctx, "another attempt", inState(harness.Degraded), func(v harness.View) error {
+				if made := path(v)[moves:]; len(made) != 2 || made[0] != "Recovered" || made[1] != "FailureEstablished" {
+					return fmt.Errorf("the moves since are %v", made)
+				}
+				return nil
+			})
+		}
+	})
+})
+
+// annotate writes an annotation of the ClusterAPI as kubectl would.
+func annotate(ctx context.Context, name, value string) {
+	GinkgoHelper()
+	api := &operatorv1alpha1.ClusterAPI{}
+	api.Name = harness.Singleton
+	merge := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, name, value)
+	Expect(env.Client.Patch(ctx, api, client.RawPatch("application/merge-patch+json", []byte(merge)), administrator)).To(Succeed())
+}
