@@ -44,6 +44,9 @@ func (t Table[F, E]) choose(record Record, facts F, now time.Time) (choice[F, E]
 			if move.If.Asked() && leave.Why != "" && !slices.Contains(waits, leave.Why) {
 				waits = append(waits, leave.Why)
 			}
+			if leave.Why == "" {
+				chosen.leaves[len(chosen.leaves)-1].Why = move.If.seen(facts)
+			}
 			continue
 		}
 		switch {

@@ -133,6 +133,19 @@ func decide[F any](parts []Guard[F], facts F, decisive, rest Truth) Answer {
 	return open
 }
 
+// seen is what the atoms say, whatever it means for the guard. Of a guard that
+// is not Yes and gives no reason, because what was seen is as it should be, it
+// tells what that is.
+func (g Guard[F]) seen(facts F) string {
+	var reasons []string
+	for _, atom := range g.Atoms() {
+		if why := atom.Answer(facts).Reason; why != "" {
+			reasons = append(reasons, why)
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
+
 // Atoms returns the questions at the leaves, each once, in order of first use.
 func (g Guard[F]) Atoms() []Guard[F] {
 	if g.combine == atom {

@@ -45,6 +45,9 @@ func TestGuard_the_reason_is_that_of_the_part_that_decided(t *testing.T) {
 	if got := Not(fixed("wanted", Yes)).Answer(0).Reason; got != "" {
 		t.Errorf("a reason why yes is no reason why not: %q", got)
 	}
+	if got := Not(All(fixed("wanted", Yes), fixed("current", Yes))).seen(0); got != "wanted; current" {
+		t.Errorf("what was seen is %q", got)
+	}
 }
 
 func TestGuard_atoms_are_listed_once_and_can_be_given_answers(t *testing.T) {
