@@ -17,7 +17,7 @@ type Status struct {
 	State   machine.State `json:"state"`
 	Problem string        `json:"problem,omitempty"`
 	Since   time.Time     `json:"since,omitzero"`
-	// Waits is the one line that says why it is not done; empty when it is.
+	// Waits is the one line that conditions, log and Events show: why it is not done, or that it is.
 	Waits    string            `json:"waits,omitempty"`
 	Deadline *machine.Deadline `json:"deadline,omitempty"`
 	Failure  *machine.Failure  `json:"failure,omitempty"`

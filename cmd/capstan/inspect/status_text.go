@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -43,7 +44,7 @@ func (s Status) head(b *strings.Builder, now time.Time) {
 		fmt.Fprintf(w, "Installed:\trelease %s\n", s.Release)
 	}
 	if s.Waits != "" {
-		fmt.Fprintf(w, "Waits for:\t%s\n", s.Waits)
+		fmt.Fprintf(w, "Says:\t%s\n", s.Waits)
 	}
 	if f := s.Failure; f != nil {
 		forGood := ""
@@ -51,7 +52,7 @@ func (s Status) head(b *strings.Builder, now time.Time) {
 			forGood = ", for good: it waits for an input to change"
 		}
 		fmt.Fprintf(w, "Failing:\tsince %s (%s)%s\n", machine.Moment(f.Since), lasted(now.Sub(f.Since)), forGood)
-		if f.Message != s.Waits {
+		if !strings.Contains(s.Waits, f.Message) {
 			fmt.Fprintf(w, "\t%s\n", f.Message)
 		}
 	}
@@ -91,31 +92,35 @@ func (r Revision) role() string {
 }
 
 func (s Status) imageLines() []string {
-	var lines []string
-	for _, image := range s.Images {
-		line := image.State + "  " + image.Reference
-		if image.Component != "" {
-			line = image.State + "  " + image.Component + "  " + image.Reference
+	return columns(func(w io.Writer) {
+		for _, image := range s.Images {
+			fmt.Fprintf(w, "%s\t%s\t%s", image.State, cmp.Or(image.Component, "-"), image.Reference)
+			if image.Message != "" {
+				fmt.Fprintf(w, "\t%s", image.Message)
+			}
+			fmt.Fprintln(w)
 		}
-		if image.Message != "" {
-			line += ": " + image.Message
-		}
-		lines = append(lines, line)
-	}
-	return lines
+	})
 }
 
 // conditionLines leave out the messages of conditions that are as expected.
 func (s Status) conditionLines(now time.Time) []string {
+	return columns(func(w io.Writer) {
+		for _, c := range s.Conditions {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s", c.Type, c.Status, lasted(now.Sub(c.Since)), c.Reason)
+			if c.Reason != table.AsExpected && c.Message != "" {
+				fmt.Fprintf(w, "\t%s", strings.ReplaceAll(c.Message, "\n", "; "))
+			}
+			fmt.Fprintln(w)
+		}
+	})
+}
+
+// columns aligns what is written with tabs between.
+func columns(write func(io.Writer)) []string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, c := range s.Conditions {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s", c.Type, c.Status, lasted(now.Sub(c.Since)), c.Reason)
-		if c.Reason != table.AsExpected && c.Message != "" {
-			fmt.Fprintf(w, "\t%s", strings.ReplaceAll(c.Message, "\n", "; "))
-		}
-		fmt.Fprintln(w)
-	}
+	write(w)
 	w.Flush()
 	if b.Len() == 0 {
 		return nil
@@ -167,22 +172,11 @@ func until(d time.Duration) string {
 
 // Line is a status in one line, for a log or a pipe: the same until something changes.
 func (s Status) Line() string {
-	if s.State == "" {
-		return s.Problem
-	}
-	line := string(s.State)
+	line := cmp.Or(s.Waits, string(s.State), s.Problem)
 	for _, r := range s.Revisions {
-		if done, total := r.progress(); r.Desired && total > 0 {
-			line += fmt.Sprintf(" %s %d/%d", r.Name, done, total)
-		} else if r.Desired {
-			line += " " + r.Name
+		if done, total := r.progress(); r.Desired && done < total {
+			line = fmt.Sprintf("%d/%d %s", done, total, line)
 		}
-	}
-	if s.Waits != "" {
-		line += ": " + s.Waits
-	}
-	if s.Deadline != nil {
-		line += fmt.Sprintf("; %s at %s", s.Deadline.To, machine.Moment(s.Deadline.At))
 	}
 	return line
 }
