@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -31,17 +32,68 @@ type ObjectError struct {
 }
 
 func (e *ObjectError) Error() string {
-	text := fmt.Sprintf("%s %s of %s: %v", e.Verb, e.Key, e.Component, e.Err)
-	if e.Terminal() {
-		text += "; repair its manifest in the provider image"
-	}
-	return text
+	return fmt.Sprintf("%s %s of %s: %v%s", e.Verb, e.Key, e.Component, e.Err, advice[e.Reason()])
 }
 
 func (e *ObjectError) Unwrap() error { return e.Err }
 
+// Reason says who has to do something about it.
+func (e *ObjectError) Reason() Reason { return reasonOf(e.Err) }
+
 // Terminal says that the API server will refuse the object until its manifest changes.
 func (e *ObjectError) Terminal() bool { return refused(e.Err) }
+
+// Reason is why the API server did not do what it was asked to, by who can change that.
+type Reason string
+
+// The reasons of an ObjectError. The first two are for good; all others are tried again.
+const (
+	ReasonInvalid   Reason = "Invalid"   // the manifest is wrong
+	ReasonImmutable Reason = "Immutable" // the manifest wants what no update can bring
+	ReasonDenied    Reason = "Denied"    // a webhook or an admission policy does not want it
+	ReasonForbidden Reason = "Forbidden" // permissions are missing
+	ReasonMissing   Reason = "Missing"   // its namespace or its kind is not there
+	ReasonBusy      Reason = "Busy"      // the API server, or something that it has to ask, does not answer in time
+	ReasonConflict  Reason = "Conflict"  // others change the object faster than it can be written
+	ReasonOther     Reason = "Other"     // anything else, such as a broken connection
+)
+
+// advice is the next step, for the reasons that do not say it themselves.
+var advice = map[Reason]string{
+	ReasonInvalid:   "; repair its manifest in the provider image",
+	ReasonDenied:    "; whoever runs that webhook or policy can let it through, and it is tried again",
+	ReasonForbidden: "; give the operator that permission, and it is tried again",
+}
+
+func reasonOf(err error) Reason {
+	var fixed *ImmutableError
+	var kind *NoKindError
+	switch {
+	case errors.As(err, &fixed):
+		return ReasonImmutable
+	case refused(err):
+		return ReasonInvalid
+	case denied(err):
+		return ReasonDenied
+	case apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err):
+		return ReasonForbidden
+	case apierrors.IsNotFound(err) || errors.As(err, &kind):
+		return ReasonMissing
+	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err):
+		return ReasonConflict
+	case apierrors.IsTooManyRequests(err), apierrors.IsServiceUnavailable(err), apierrors.IsTimeout(err),
+		apierrors.IsServerTimeout(err), apierrors.IsInternalError(err), errors.Is(err, context.DeadlineExceeded):
+		return ReasonBusy
+	}
+	return ReasonOther
+}
+
+// denied says that a webhook or an admission policy refused a write. They choose the code of the refusal themselves, so
+// that only the text tells them from the API server.
+func denied(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "denied the request") || strings.Contains(text, "denied request")
+}
 
 // Errors are the failures of several objects. It is terminal when one of them is, because then the revision cannot
 // become complete until its content changes, even though the others are tried again.
@@ -82,9 +134,8 @@ func refused(err error) bool {
 	if errors.As(err, &scope) {
 		return true
 	}
-	// A webhook or a policy may say "invalid" because of the state of the cluster, and can be changed without the
-	// manifest. Only the text tells them from the server itself.
-	if text := err.Error(); strings.Contains(text, "denied the request") || strings.Contains(text, "denied request") {
+	// A webhook or a policy may say "invalid" because of the state of the cluster, and can be changed without the manifest.
+	if denied(err) {
 		return false
 	}
 	switch apierrors.ReasonForError(err) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,8 +13,9 @@ type manifest struct {
 	key   Key
 	fault string // why it can never be applied as it stands, or nothing
 	policy
-	defines schema.GroupKind // of a CRD
-	packed  packed
+	defines    schema.GroupKind // of a CRD
+	namespaced bool             // of a CRD: what it defines
+	packed     packed
 }
 
 func manifestOf(obj *unstructured.Unstructured) *manifest {
@@ -24,6 +26,8 @@ func manifestOf(obj *unstructured.Unstructured) *manifest {
 	if m.key.isCRD() {
 		m.defines.Group, _, _ = unstructured.NestedString(obj.Object, "spec", "group")
 		m.defines.Kind, _, _ = unstructured.NestedString(obj.Object, "spec", "names", "kind")
+		scope, _, _ := unstructured.NestedString(obj.Object, "spec", "scope")
+		m.namespaced = scope == "Namespaced"
 	}
 	return m
 }
@@ -64,12 +68,18 @@ func faultOf(obj *unstructured.Unstructured) string {
 	}
 	meta, _ := obj.Object["metadata"].(map[string]any)
 	for _, field := range [...]string{
-		"generateName", "uid", "resourceVersion", "generation", "deletionTimestamp",
-		"finalizers", "ownerReferences", "managedFields", "selfLink",
+		"generateName", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "finalizers", "ownerReferences", "managedFields", "selfLink",
 	} {
 		if !empty(meta[field]) {
 			return "metadata." + field + " must not be set in a manifest"
 		}
+	}
+	if !hollow(obj.Object["status"]) {
+		return "status must not be set in a manifest"
+	}
+	if _, given := obj.GetLabels()[InventoryLabel]; given {
+		return "label " + InventoryLabel + " must not be set in a manifest"
 	}
 	for _, annotation := range [...]string{RevisionAnnotation, OwnerAnnotation} {
 		if _, given := obj.GetAnnotations()[annotation]; given {
@@ -77,4 +87,20 @@ func faultOf(obj *unstructured.Unstructured) string {
 		}
 	}
 	return ""
+}
+
+// hollow says that there is nothing in a value but empty values, as in the status that code generators write.
+func hollow(v any) bool {
+	switch w := v.(type) {
+	case map[string]any:
+		for _, child := range w {
+			if !hollow(child) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return !slices.ContainsFunc(w, func(item any) bool { return !hollow(item) })
+	}
+	return empty(v)
 }

@@ -80,10 +80,24 @@ func planOf(rev *Revision, owner string) *plan {
 		}
 		p.addWaves(component.Name, byClass)
 	}
+	faults = append(faults, p.scopeFaults()...)
 	if len(faults) > 0 {
 		p.err = &RevisionError{Revision: rev.Name, Faults: faults}
 	}
 	return p
+}
+
+// scopeFaults finds instances of the revision's own CRDs that have a namespace and must not, or the other way round. Of
+// other kinds only the cluster knows.
+func (p *plan) scopeFaults() []string {
+	var faults []string
+	for _, t := range p.targets {
+		crd := p.crds[t.key.GVK().GroupKind()]
+		if crd != nil && crd.namespaced != (t.key.Namespace != "") {
+			faults = append(faults, fmt.Sprintf("%s (component %s): %v", t.key, t.component, &ScopeError{Namespaced: crd.namespaced}))
+		}
+	}
+	return faults
 }
 
 func (p *plan) addWaves(component string, byClass map[class][]*target) {

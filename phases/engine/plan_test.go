@@ -52,6 +52,7 @@ func TestPlanOf_waves_go_by_component_and_class(t *testing.T) {
 
 func TestPlanOf_refuses_for_good_what_can_never_be_applied(t *testing.T) {
 	base := `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: n}}`
+	things := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.g}, spec: {group: g, scope: Cluster, names: {kind: Thing}}}`
 	rows := map[string]struct {
 		objects []string
 		says    string
@@ -65,6 +66,25 @@ func TestPlanOf_refuses_for_good_what_can_never_be_applied(t *testing.T) {
 		"a finalizer":                   {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, finalizers: [b]}}`}, "metadata.finalizers"},
 		"an owner":                      {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, ownerReferences: [{name: b}]}}`}, "metadata.ownerReferences"},
 		"a resource version":            {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, resourceVersion: "1"}}`}, "metadata.resourceVersion"},
+		"a creation time":               {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, creationTimestamp: "2026-01-01T00:00:00Z"}}`}, "metadata.creationTimestamp"},
+		"a deletion time":               {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, deletionTimestamp: "2026-01-01T00:00:00Z"}}`}, "metadata.deletionTimestamp"},
+		"a time to go":                  {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, deletionGracePeriodSeconds: 1}}`}, "metadata.deletionGracePeriodSeconds"},
+		"an identity of the cluster's":  {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, uid: b}}`}, "metadata.uid"},
+		"a generation":                  {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, generation: 1}}`}, "metadata.generation"},
+		"managed fields":                {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, managedFields: [{manager: b}]}}`}, "metadata.managedFields"},
+		"a link to itself":              {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, selfLink: b}}`}, "metadata.selfLink"},
+		"a status":                      {[]string{`{apiVersion: v1, kind: A, metadata: {name: a}, status: {conditions: [{type: Ready}]}}`}, "status must not be set"},
+		"our own identity":              {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/owner: x}}}`}, OwnerAnnotation},
+		"the label of inventories":      {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, labels: {capi-operator.openshift.io/inventory: ""}}}`}, InventoryLabel},
+		"a namespace it cannot have":    {[]string{things, `{apiVersion: g/v1, kind: Thing, metadata: {name: a, namespace: b}}`}, "cluster-scoped"},
+		"no apiVersion":                 {[]string{`{apiVersion: "", kind: A, metadata: {name: a}}`}, "apiVersion or kind is empty"},
+		"an unknown way to adopt":       {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/adopt-existing: sometimes}}}`}, `"sometimes"; it may be "always" or "force"`},
+		"an unknown way with immutable": {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/on-immutable-change: ignore}}}`}, `"ignore"; it may be "recreate"`},
+		"a namespace to recreate":       {[]string{`{apiVersion: v1, kind: Namespace, metadata: {name: a, annotations: {capi-operator.openshift.io/on-immutable-change: recreate}}}`}, "deletes what it holds"},
+		"a claim to recreate":           {[]string{`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, annotations: {capi-operator.openshift.io/on-immutable-change: recreate}}}`}, "deletes what it holds"},
+		"a volume to recreate":          {[]string{`{apiVersion: v1, kind: PersistentVolume, metadata: {name: a, annotations: {capi-operator.openshift.io/on-immutable-change: recreate}}}`}, "deletes what it holds"},
+		"a definition to recreate":      {[]string{`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a, annotations: {capi-operator.openshift.io/on-immutable-change: recreate}}}`}, "deletes what it holds"},
+		"a condition that is none":      {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/complete-when: self.status.ready}}}`}, "not bool"},
 		"our own annotation":            {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/revision: "1"}}}`}, RevisionAnnotation},
 	}
 	for name, row := range rows {
@@ -106,6 +126,21 @@ func TestPayloadOf(t *testing.T) {
 			"keeps the label and the annotations of the manifest",
 			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {capi-operator.openshift.io/managed-by: core, a: b}, annotations: {c: d}}}`,
 			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {a: b}, annotations: {c: d}}}`,
+		},
+		{
+			"leaves the CA bundle of a ConfigMap to the network operator",
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {config.openshift.io/inject-trusted-cabundle: "true"}}, data: {ca-bundle.crt: "", a: b}}`,
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {config.openshift.io/inject-trusted-cabundle: "true"}}, data: {a: b}}`,
+		},
+		{
+			"leaves the data of a ConfigMap to service CA",
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}, data: {a: b}}`,
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}}`,
+		},
+		{
+			"drops the signature of service CA",
+			`{apiVersion: v1, kind: Service, metadata: {name: a, annotations: {service.beta.openshift.io/serving-cert-signed-by: x, b: c}}}`,
+			`{apiVersion: v1, kind: Service, metadata: {name: a, annotations: {b: c}}}`,
 		},
 		{
 			"encodes the text of a Secret",

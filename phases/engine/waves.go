@@ -25,8 +25,10 @@ func classOf(k Key) class {
 		switch k.Kind {
 		case "Namespace":
 			return namespaces
-		case "ServiceAccount", "ConfigMap", "Secret", "Service", "PersistentVolumeClaim":
+		case "ServiceAccount", "ConfigMap", "Secret", "Service":
 			return config
+		case "PersistentVolumeClaim": // it may not be bound before a pod wants it
+			return workloads
 		}
 	case "rbac.authorization.k8s.io", "scheduling.k8s.io":
 		return config
