@@ -36,7 +36,7 @@ func (f *operatorFlags) lease(access *rest.Config) (resourcelock.Interface, erro
 	if err != nil {
 		return nil, fmt.Errorf("naming this replica: %w", err)
 	}
-	access = rest.AddUserAgent(access, "leader-election")
+	access = rest.AddUserAgent(rest.CopyConfig(access), "leader-election")
 	access.Timeout = renewTimeout
 	client, err := coordinationv1client.NewForConfig(access)
 	if err != nil {

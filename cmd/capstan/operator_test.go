@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/deploy"
 )
@@ -100,5 +101,23 @@ func TestKnownKinds_are_those_that_the_API_server_serves(t *testing.T) {
 		if got := mapping.Resource.Version + " " + mapping.Resource.Resource + " " + string(mapping.Scope.Name()); got != want {
 			t.Errorf("%s is %s, want %s", kind, got, want)
 		}
+	}
+}
+
+func TestLease_leaves_the_access_of_everything_else_as_it_is(t *testing.T) {
+	access := &rest.Config{Host: "https://127.0.0.1:1", UserAgent: userAgent}
+	lock, err := (&operatorFlags{leaderElect: true, operatorNamespace: "here"}).lease(access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lock.Describe(); got != "here/capstan-leader" {
+		t.Errorf("the Lease is %s", got)
+	}
+	// A timeout would end every watch that often.
+	if access.Timeout != 0 || access.UserAgent != userAgent {
+		t.Errorf("the access became %s", access)
+	}
+	if none, err := (&operatorFlags{}).lease(access); none != nil || err != nil {
+		t.Errorf("without leader election there is %v, %v", none, err)
 	}
 }
