@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -68,10 +69,10 @@ func entryOf(manager, operation, fields string) change {
 
 func subresource(manager string) change {
 	return func(obj *unstructured.Unstructured) {
-		entryOf(manager, "Update", onlyExtra)(obj)
-		entries := obj.GetManagedFields()
-		entries[len(entries)-1].Subresource = "status"
-		obj.SetManagedFields(entries)
+		obj.SetManagedFields(append(obj.GetManagedFields(), metav1.ManagedFieldsEntry{
+			Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Subresource: "status",
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(onlyExtra),
+		}))
 	}
 }
 
@@ -210,5 +211,70 @@ func TestDecide_a_stale_creation_entry_is_folded_before_the_apply_that_follows(t
 	own := ownershipOf(after, nil)
 	if own.created != nil || !(missing{path: fieldpath.MakePathOrDie("data", "x")}).heldIn(own.applied) {
 		t.Errorf("the dropped field must stay ours, so that the apply removes it: %s", own.applied)
+	}
+}
+
+// states are the states of section 1.2 of the contract that an object can be in, before its number is looked at.
+var states = []struct {
+	name   string
+	object change
+	// what is done in the modes Prevent, IfNoController and None, for an object of an older, the same and a newer revision
+	done [3][3]Action
+}{
+	{"O4 nobody's", foreignObject, everywhereDone(Collision, Updated, Updated)},
+	{"O5, O6 orphaned: only a number", annotated(OwnerAnnotation, ""), ours(Updated)},
+	{"O7 its controller is another's", controlledBy("Deployment", "x"), everywhereDone(Collision, Collision, Updated)},
+	{"O7b only labelled, its controller is another's", func(obj *unstructured.Unstructured) {
+		annotated(OwnerAnnotation, "")(obj)
+		controlledBy("Deployment", "x")(obj)
+	}, everywhereDone(Collision, Collision, Updated)},
+	{"O8, O9, O9b of another installation", annotated(OwnerAnnotation, "other"), everywhereDone(Collision, Collision, Collision)},
+	{"O10 as wanted", func(*unstructured.Unstructured) {}, ours(Idle)},
+	{"O11 a field is gone", entryOf(FieldManager, "Apply", noData), ours(Updated)},
+	{"O12 a field is another's", func(obj *unstructured.Unstructured) {
+		entryOf(FieldManager, "Apply", noData)(obj)
+		entryOf("kubectl-edit", "Update", onlyData)(obj)
+	}, ours(Recovered)},
+	{"O12 no Apply entry", entryOf(FieldManager, "Apply", ""), ours(Recovered)},
+	{"O17 terminating", deleting("x/y"), everywhereDone(Terminating, Terminating, Terminating)},
+	{"a legacy manager's", func(obj *unstructured.Unstructured) {
+		annotated(OwnerAnnotation, "")(obj)
+		entryOf(FieldManager, "Apply", "")(obj)
+		entryOf("old-installer", "Apply", oldFields)(obj)
+	}, everywhereDone(Updated, Updated, Updated)},
+}
+
+// ours is the row of an object of ours: the mode does not matter, an older number is always raised, a newer one left.
+func ours(same Action) [3][3]Action {
+	row := [3]Action{Updated, same, Progressed}
+	return [3][3]Action{row, row, row}
+}
+
+// everywhereDone is the row of an object whose number does not matter.
+func everywhereDone(prevented, uncontrolled, forced Action) [3][3]Action {
+	all := func(a Action) [3]Action { return [3]Action{a, a, a} }
+	return [3][3]Action{all(prevented), all(uncontrolled), all(forced)}
+}
+
+func TestDecide_every_state_in_every_mode_for_every_order_of_revisions(t *testing.T) {
+	modes := [...]string{"Prevent", "IfNoController", "None"}
+	orders := [...]string{"older", "same", "newer"}
+	for _, state := range states {
+		for mode, name := range modes {
+			for order, which := range orders {
+				t.Run(state.name+"/"+name+"/"+which, func(t *testing.T) {
+					actual := object()
+					if number := int64(testNumber - 1 + order); number != testNumber {
+						annotated(RevisionAnnotation, strconv.FormatInt(number, 10))(actual)
+					}
+					state.object(actual)
+					want := settings()
+					want.collision = collisionMode(mode)
+					if v := decide(want, actual, testNumber, testUs); v.action != state.done[mode][order] {
+						t.Errorf("got %s: %s; want %s", v.action, v.why, state.done[mode][order])
+					}
+				})
+			}
+		}
 	}
 }
