@@ -74,11 +74,17 @@ func (e *Engine) inventoryOf(p *plan) *inventory {
 	return inv
 }
 
-// lastWaves are the waves with which the components of an inventory were complete.
-func (inv *inventory) lastWaves() map[string]int {
+// lastWaves are the waves with which components were complete, in any revision up to a number: what several of them had
+// of a component goes as one.
+func lastWaves(stored []storedInventory, number int64) map[string]int {
 	last := map[string]int{}
-	for _, listed := range inv.Entries {
-		last[listed.Component] = max(last[listed.Component], listed.Wave)
+	for _, s := range stored {
+		if s.inventory == nil || s.number > number {
+			continue
+		}
+		for _, listed := range s.inventory.Entries {
+			last[listed.Component] = max(last[listed.Component], listed.Wave)
+		}
 	}
 	return last
 }

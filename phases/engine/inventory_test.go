@@ -144,6 +144,14 @@ func TestOrphans_the_component_that_came_last_goes_first(t *testing.T) {
 	}
 }
 
+func TestOrphans_a_component_goes_as_one_although_revisions_had_different_waves_of_it(t *testing.T) {
+	newer := listed(2, "CustomResourceDefinition definition")
+	newer.Entries[0].Wave = 7
+	if got := orphanNames(t, seeing(t, listed(1, "Deployment old"), newer), revisionOf(3)); got != "old definition" {
+		t.Error(got)
+	}
+}
+
 func TestSameContent_refuses_for_good_to_use_a_number_twice(t *testing.T) {
 	e := seeing(t, &inventory{Number: 3, ContentID: "old"})
 	s, found := e.storedOf(3)

@@ -205,11 +205,11 @@ func (e *Engine) findOrphans(p *plan) ([]condemned, error) {
 	}
 	var found []condemned
 	known := map[Key]bool{}
+	last := lastWaves(stored, p.rev.Number)
 	for _, s := range slices.Backward(stored) { // the newest inventory knows an object best
 		if s.inventory == nil || s.number > p.rev.Number {
 			continue
 		}
-		last := s.inventory.lastWaves()
 		for _, entry := range s.inventory.Entries {
 			id := entry.key().identity()
 			_, wanted := live[id]

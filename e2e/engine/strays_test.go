@@ -1,0 +1,155 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+var _ = Describe("An object with our marks that no revision lists", func() {
+	It("is reported without a request, and never deleted", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		rev := of(2, w.configMap("a", "key", "value"))
+		e.install(ctx, of(1, w.configMap("a", "key", "value")))
+		Expect(e.Strays()).To(BeEmpty())
+		stray := w.fetch(ctx, w.configMap("a"))
+		for _, path := range [][]string{{"metadata", "uid"}, {"metadata", "resourceVersion"}, {"metadata", "managedFields"}} {
+			unstructured.RemoveNestedField(stray.Object, path...)
+		}
+		stray.SetName("copy")
+		w.create(ctx, stray)
+		since := mark(ctx)
+		eventually(ctx, "the stray to be seen", func(context.Context) error {
+			if found := e.Strays(); len(found) != 1 || found[0] != (engine.Stray{Key: engine.KeyOf(stray), Number: 1}) {
+				return fmt.Errorf("strays: %v", found)
+			}
+			return nil
+		})
+		Expect(w.requests(ctx, since)).To(BeEmpty())
+		e.install(ctx, rev)
+		Expect(w.uid(ctx, stray)).NotTo(BeEmpty())
+		Expect(e.Strays()).To(HaveLen(1))
+	})
+})
+
+var _ = Describe("The revisions of another installer", func() {
+	It("are pruned like ours once they are inherited, what holds data retained", func(ctx SpecContext) {
+		w := begin(ctx)
+		// Without the identity of a world, only the numbers say whose the objects are.
+		const oldest, latest, ours = 710, 711, 712
+		stays := []*unstructured.Unstructured{w.crd("gadget"), w.deployment("manager"), w.configMap("a", "key", "value")}
+		old := []*unstructured.Unstructured{w.crd("held"), w.crd("free"), w.clusterRole("old"), w.serviceAccount("old"), w.deployment("old")}
+		for _, o := range append(append([]*unstructured.Unstructured{}, stays...), old...) {
+			w.formerly(ctx, latest, o)
+		}
+		w.formerly(ctx, oldest, w.configMap("oldest"))
+		eventually(ctx, "the instance", func(ctx context.Context) error { return w.client.Create(ctx, w.instance("held", "mine"), administrator) })
+		w.formerly(ctx, latest, w.webhook("old", "old")) // which refuses every other one
+		before := w.uids(ctx, append(stays, w.crd("held"), w.instance("held", "mine"))...)
+		foreign := w.create(ctx, annotated(w.stamped(latest, w.configMap("theirs")), engine.OwnerAnnotation, "somebody"))
+
+		e := w.start(legacy(formerInstaller))
+		revs := []engine.Inherited{{Name: "r710", Number: oldest, ContentID: "old"}, {Name: "r711", Number: latest, ContentID: "new"}}
+		eventually(ctx, "the revisions to be inherited", func(ctx context.Context) error { return e.Inherit(ctx, revs...) })
+		since := mark(ctx)
+		Expect(e.Inherit(ctx, revs...)).To(Succeed())
+		Expect(verbs(w.requests(ctx, since))).NotTo(ContainElement("list"), "what is left are the watches that the inventories ask for")
+
+		since = mark(ctx)
+		rev := of(ours, stays...)
+		e.converge(ctx, rev)
+		Expect(e.Orphans(rev).Revisions).To(ConsistOf(int64(oldest), int64(latest)))
+		report := e.install(ctx, rev)
+		Expect(report.Retained).To(HaveLen(1))
+		Expect(report.Gone).To(HaveLen(len(old) + 1))
+		Expect(w.uids(ctx, append(stays, w.crd("held"), w.instance("held", "mine"))...)).To(Equal(before))
+		Expect(w.uid(ctx, foreign)).NotTo(BeEmpty())
+		for _, o := range append(old[1:], w.configMap("oldest"), w.webhook("old", "old")) {
+			Expect(w.isGone(ctx, o)).To(Succeed())
+		}
+		order := deletions(withoutInventories(successful(w.writes(ctx, since))))
+		Expect(order).To(HaveLen(len(old) + 1))
+		Expect(order[0]).To(HavePrefix("validatingwebhookconfigurations"))
+		Expect(order[len(order)-1]).To(HavePrefix("customresourcedefinitions"))
+		Expect(e.Orphans(rev).Revisions).To(BeEmpty())
+	})
+
+	It("do not stand in the way of a revision's own inventory", func(ctx SpecContext) {
+		w := begin(ctx)
+		rev := of(720, w.configMap("a"), w.configMap("b"))
+		e := w.start()
+		eventually(ctx, "the revision to be inherited before it is applied", func(ctx context.Context) error {
+			return e.Inherit(ctx, engine.Inherited{Name: rev.Name, Number: rev.Number, ContentID: rev.ContentID})
+		})
+		e.converge(ctx, rev)
+		next := of(721, w.configMap("a"))
+		Expect(e.install(ctx, next).Gone).To(HaveLen(1))
+		Expect(w.isGone(ctx, w.configMap("b"))).To(Succeed())
+	})
+})
+
+var _ = Describe("The consent of an administrator", func() {
+	It("counts for nothing when it is for another content", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		rev := e.upgrade(ctx, w, w.crd("held"))
+		w.create(ctx, w.instance("held", "mine"))
+		for _, consent := range []string{"", "true", of(1).ContentID} {
+			Expect(e.prune(ctx, rev, consent).Retained).To(HaveLen(1))
+		}
+		Expect(w.uid(ctx, w.instance("held", "mine"))).NotTo(BeEmpty())
+	})
+
+	It("lets a definition go with its instances before the workload that finalizes them, and the report says so", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		rev := e.upgrade(ctx, w, w.crd("held"), w.crd("free"), w.deployment("manager"), w.serviceAccount("manager"))
+		mine := w.create(ctx, w.instance("held", "mine"))
+		w.create(ctx, w.instance("held", "yours"))
+		w.merge(ctx, "controller", mine, `{"metadata":{"finalizers":["`+finalizer+`"]}}`)
+		since := mark(ctx)
+		report := e.pruning(ctx, rev, rev.ContentID)
+		first := report.Waiting[0]
+		Expect(first.Key.Name).To(Equal(w.crd("held").GetName()))
+		Expect(first.Consented).To(BeTrue())
+		Expect(first.Why).To(And(ContainSubstring("2 instances"), ContainSubstring("consented")))
+		eventually(ctx, "the instance without a finalizer to go", func(ctx context.Context) error { return w.isGone(ctx, w.instance("held", "yours")) })
+		Expect(w.fetch(ctx, mine).GetDeletionTimestamp()).NotTo(BeNil())
+		e.pruning(ctx, rev, rev.ContentID)
+		Expect(deletions(successful(w.writes(ctx, since)))).To(ConsistOf("customresourcedefinitions " + w.crd("held").GetName()))
+
+		w.merge(ctx, "controller", mine, `{"metadata":{"finalizers":null}}`)
+		report = e.prune(ctx, rev, rev.ContentID)
+		Expect(report.Gone).To(HaveLen(4))
+		for _, o := range report.Gone {
+			Expect(o.Consented).To(Equal(o.Key.Name == w.crd("held").GetName()), o.Key.String())
+		}
+	})
+
+	It("lets a namespace go with what is in it, which is retained without it", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		rev := e.upgrade(ctx, w, w.newNamespace("full"))
+		theirs := w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {namespace: $NAME-full, name: theirs}}`)
+		w.create(ctx, theirs)
+		report := e.prune(ctx, rev, "")
+		Expect(report.Retained).To(HaveLen(1))
+		Expect(report.Held()).To(ContainSubstring("1 object"))
+		Expect(e.drive(ctx, "the namespace to go", func(ctx context.Context) (bool, error) {
+			report, err := e.Prune(ctx, rev, rev.ContentID)
+			if err != nil || len(report.Gone) != 1 {
+				return true, errors.Join(err, errors.New(report.Blocked()))
+			}
+			return false, nil
+		})).To(Succeed())
+		Expect(report.Gone).To(BeEmpty())
+		Expect(w.isGone(ctx, w.newNamespace("full"))).To(Succeed())
+	})
+})
