@@ -98,7 +98,7 @@ func (e Explanation) Write(out io.Writer, now time.Time) error {
 		fmt.Fprintf(&b, "  On every pass %s\n", e.Work)
 	}
 	if e.Waits != "" {
-		fmt.Fprintf(&b, "  It waits: %s\n", e.Waits)
+		fmt.Fprintf(&b, "  It says: %s\n", e.Waits)
 	}
 	if e.Failure != nil {
 		fmt.Fprintf(&b, "  Its work fails since %s (%s): %s\n", machine.Moment(e.Failure.Since), lasted(now.Sub(e.Failure.Since)), e.Failure.Message)
@@ -152,7 +152,7 @@ func (w Way) now(now time.Time) string {
 		said += ": " + w.Why
 	}
 	if !w.At.IsZero() {
-		said += fmt.Sprintf("; by itself %s, at %s", until(w.At.Sub(now)), machine.Moment(w.At))
+		said += fmt.Sprintf("; unless that changes, the move is made %s (%s)", until(w.At.Sub(now)), machine.Moment(w.At))
 	}
 	return said
 }

@@ -19,7 +19,7 @@ func (s Status) Write(out io.Writer, now time.Time) error {
 	s.head(&b, now)
 	s.revisionLines(&b)
 	section(&b, "Images", s.imageLines())
-	section(&b, "In the way of objects to be applied", guards.Texts(s.Collisions))
+	section(&b, "In the way of objects to be applied", s.collisionLines())
 	section(&b, "Refused, because data would be lost", guards.Texts(s.Refused))
 	section(&b, "Contested", guards.Texts(s.Contested))
 	section(&b, "Retained for the data in them", guards.Texts(s.Retained))
@@ -89,6 +89,14 @@ func (r Revision) role() string {
 		return "wanted"
 	}
 	return "not wanted any more"
+}
+
+func (s Status) collisionLines() []string {
+	return columns(func(w io.Writer) {
+		for _, c := range s.Collisions {
+			fmt.Fprintf(w, "%s\tbelongs to %s\n", c.Object, cmp.Or(c.Holder, "nobody that says so"))
+		}
+	})
 }
 
 func (s Status) imageLines() []string {
@@ -171,19 +179,4 @@ func until(d time.Duration) string {
 }
 
 // Line is a status in one line, for a log or a pipe: the same until something changes.
-func (s Status) Line() string {
-	line := cmp.Or(s.Waits, string(s.State), s.Problem)
-	for _, r := range s.Revisions {
-		if done, total := r.progress(); r.Desired && done < total {
-			line = fmt.Sprintf("%d/%d %s", done, total, line)
-		}
-	}
-	return line
-}
-
-func (r Revision) progress() (done, total int) {
-	for _, wave := range r.Waves {
-		done, total = done+wave.Done, total+wave.Total
-	}
-	return done, total
-}
+func (s Status) Line() string { return cmp.Or(s.Waits, string(s.State), s.Problem) }

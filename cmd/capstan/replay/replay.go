@@ -90,7 +90,7 @@ func (r Result) Write(out io.Writer) error {
 }
 
 func (s Step) write(b *strings.Builder) {
-	fmt.Fprintf(b, "%s  %s", machine.Moment(s.At), s.Kind)
+	fmt.Fprintf(b, "%s  %s", s.At.UTC().Format("2006-01-02 15:04:05.000Z"), s.Kind)
 	if s.Revision != "" {
 		fmt.Fprintf(b, "  %s", s.Revision)
 	}

@@ -1,0 +1,213 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing them")
+
+// now is when the cluster is looked at: 3 minutes and 12 seconds after it began to apply.
+var now = time.Date(2026, 1, 1, 12, 3, 12, 0, time.UTC)
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs:\n%s", path, diff)
+	}
+}
+
+const record = `{"state":"Applying","since":"2026-01-01T12:00:00Z","lastEvent":"RevisionPublished","cameFrom":"Planning",
+"reason":"wave 3/4 (workloads of aws) waits for Deployment a/b: 0/1 updated replicas available",
+"deadline":{"at":"2026-01-01T12:05:00Z","on":"ProgressStalled","to":"Degraded"},"progress":{"done":3,"since":"2026-01-01T12:00:00Z"},
+"failure":{"message":"the API server is slow","since":"2026-01-01T12:02:00Z"},"entry":{"done":0},
+"transitions":[
+{"from":"Planning","event":"NothingToDo","to":"Installed","at":"2025-12-01T00:00:00Z","seconds":1},
+{"from":"Installed","event":"ContentChanged","to":"Planning","at":"2026-01-01T11:59:58.5Z","seconds":2721598.5,"cause":"content bbbbbbbb is wanted, revision 1 has aaaaaaaa"},
+{"from":"Planning","event":"RevisionPublished","to":"Applying","at":"2026-01-01T12:00:00Z","seconds":1.5,"cause":"revision 2 has the wanted content bbbbbbbb"}]}`
+
+const detail = `{"waits":"Applying 4.22.6-bbbbbbbb-2 (3 of 5 objects): wave 3/4 (workloads of aws) waits for Deployment a/b: 0/1 updated replicas available, pod b-x2k is CrashLoopBackOff (exit 1, 4 restarts)",
+"revisions":[{"name":"4.22.5-aaaaaaaa-1","number":1,"contentID":"aaaaaaaaaaaa","current":true},
+{"name":"4.22.6-bbbbbbbb-2","number":2,"contentID":"bbbbbbbbbbbb","waves":[
+{"number":1,"name":"crds","component":"core","done":2,"total":2},{"number":2,"name":"config","component":"infrastructure-aws","done":1,"total":1},
+{"number":3,"name":"workloads","component":"infrastructure-aws","done":0,"total":1},{"number":4,"name":"webhooks","component":"infrastructure-aws","done":0,"total":1}]}],
+"retained":[{"object":"CustomResourceDefinition old.example.com","why":"holds 3 instances","count":3}],
+"collisions":[{"object":"ConfigMap a/taken","holder":"helm"}],
+"refused":[{"object":"CustomResourceDefinition new.example.com","why":"version v1alpha1 is stored and would be dropped"}],
+"contested":[{"object":"Deployment a/b","field":".spec.replicas","managers":["scaler"],"times":5}],
+"strays":["ConfigMap a/stray (revision 9)"],
+"images":[{"component":"core","reference":"registry/core@sha256:1","state":"Ready"},{"reference":"registry/aws@sha256:2","state":"Failed","message":"Network, next try at 12:04:00Z"}],
+"moves":[{"event":"ContentChanged","to":"Planning","answer":"No","why":"revision 2 has the wanted content bbbbbbbb"},
+{"event":"FailureEstablished","to":"Degraded","answer":"No","why":"the API server is slow","at":"2026-01-01T12:07:00Z"},
+{"event":"ProgressStalled","to":"Degraded","answer":"No","why":"the last progress was less than 5m ago","at":"2026-01-01T12:05:00Z"},
+{"event":"RevisionApplied","to":"Pruning","answer":"Unknown","why":"not all kinds are watched yet"}]}`
+
+func seen(extension string) View {
+	v := View{
+		API: &operatorv1alpha1.ClusterAPI{Status: operatorv1alpha1.ClusterAPIStatus{
+			CurrentRevision: "4.22.5-aaaaaaaa-1", DesiredRevision: "4.22.6-bbbbbbbb-2",
+			Revisions: []operatorv1alpha1.ClusterAPIInstallerRevision{
+				{Name: "4.22.5-aaaaaaaa-1", Revision: 1, ContentID: "aaaaaaaaaaaa"}, {Name: "4.22.6-bbbbbbbb-2", Revision: 2, ContentID: "bbbbbbbbbbbb"},
+			},
+		}},
+		Operator: &configv1.ClusterOperator{Status: configv1.ClusterOperatorStatus{
+			Extension: runtime.RawExtension{Raw: []byte(extension)},
+			Versions:  []configv1.OperandVersion{{Name: "operator", Version: "4.22.5"}},
+			Conditions: []configv1.ClusterOperatorStatusCondition{
+				{
+					Type: "InstallerControllerProgressing", Status: "True", Reason: "EphemeralError", Message: "one\ntwo",
+					LastTransitionTime: metav1.NewTime(now.Add(-90 * time.Minute)),
+				},
+				{
+					Type: "Available", Status: "True", Reason: "AsExpected", Message: "revision 1 is installed",
+					LastTransitionTime: metav1.NewTime(now.Add(-75 * time.Hour)),
+				},
+			},
+		}},
+	}
+	v.Record, v.Detail, v.Problem = told(v.Operator)
+	return v
+}
+
+func full() View { return seen(fmt.Sprintf(`{"clusterapi":%s,"clusterapiDetail":%s}`, record, detail)) }
+
+func TestStatus_tells_everything_there_is_to_tell(t *testing.T) {
+	var text bytes.Buffer
+	if err := full().Status().Write(&text, now); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "status.txt", text.String())
+	asJSON, err := json.MarshalIndent(full().Status(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "status.json", string(asJSON)+"\n")
+}
+
+func TestStatus_says_what_is_missing(t *testing.T) {
+	for name, row := range map[string]struct {
+		view View
+		says []string
+		code int
+	}{
+		"nothing at all": {View{Problem: mustProblem(nil)}, []string{"not known", "no operator has reported", "get pods", "Revisions: none"}, CodeOnItsWay},
+		"no record":      {seen(``), []string{"not known", "holds no record", "4.22.6-bbbbbbbb-2"}, CodeOnItsWay},
+		"damaged":        {seen(`{"clusterapi":"nonsense"}`), []string{"not known", "cannot be read", "another release's"}, CodeOnItsWay},
+		"another state":  {seen(`{"clusterapi":{"state":"Dancing"}}`), []string{"not known", "there is no state Dancing"}, CodeOnItsWay},
+		"no detail": {
+			seen(`{"clusterapi":{"state":"Degraded","since":"2026-01-01T12:00:00Z","reason":"it is late","progress":{"since":"2026-01-01T12:00:00Z"}}}`),
+			[]string{"Degraded since 2026-01-01 12:00:00Z (3m12s)", "it is late"}, CodeLook,
+		},
+		"damaged detail": {
+			seen(`{"clusterapi":{"state":"Installed","since":"2026-01-01T12:00:00Z"},"clusterapiDetail":7}`),
+			[]string{"Installed since", "beside its record cannot be read"}, CodeInstalled,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text bytes.Buffer
+			status := row.view.Status()
+			if err := status.Write(&text, now); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range row.says {
+				if !strings.Contains(text.String(), want) {
+					t.Errorf("it does not say %q:\n%s", want, text.String())
+				}
+			}
+			if got := status.Code(); got != row.code {
+				t.Errorf("the exit code is %d, want %d", got, row.code)
+			}
+		})
+	}
+}
+
+func mustProblem(operator *configv1.ClusterOperator) string {
+	_, _, problem := told(operator)
+	return problem
+}
+
+func TestExplain_tells_where_the_cluster_is_and_what_each_guard_says(t *testing.T) {
+	explanation, err := full().Explain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := explanation.Write(&text, now); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "explain.txt", text.String())
+	asJSON, err := json.MarshalIndent(explanation, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "explain.json", string(asJSON)+"\n")
+}
+
+func TestExplain_and_diagram_refuse_without_a_record(t *testing.T) {
+	v := seen(`{}`)
+	if _, err := v.Explain(); err == nil || !strings.Contains(err.Error(), "holds no record") {
+		t.Errorf("explaining: %v", err)
+	}
+	if _, err := v.Diagram(); err == nil || !strings.Contains(err.Error(), "holds no record") {
+		t.Errorf("drawing: %v", err)
+	}
+}
+
+func TestDiagram_draws_the_way_since_the_last_rest(t *testing.T) {
+	got, err := full().Diagram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Installed --> Planning: (1) ContentChanged", "Planning --> Applying: (2) RevisionPublished",
+		"class Applying current", "class Planning visited", "class Installed visited",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, ") NothingToDo") {
+		t.Errorf("what was before the last rest is drawn too:\n%s", got)
+	}
+}
+
+func TestLasted_is_short_and_until_is_never_early(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0s", 59 * time.Second: "59s", 61 * time.Second: "1m01s", time.Hour + 62*time.Second: "1h01m", 49 * time.Hour: "2d01h",
+	} {
+		if got := lasted(d); got != want {
+			t.Errorf("%s lasted %s, want %s", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		-time.Second: "due now", 0: "due now", 500 * time.Millisecond: "in 1s", time.Second: "in 1s", 108 * time.Second: "in 1m48s",
+	} {
+		if got := until(d); got != want {
+			t.Errorf("%s is %s, want %s", d, got, want)
+		}
+	}
+}

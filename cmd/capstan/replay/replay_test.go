@@ -1,0 +1,71 @@
+package replay
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	"github.com/capstan-capi/capstan/phases/recorder"
+)
+
+var update = flag.Bool("update", false, "write the golden file instead of comparing it")
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// decided is a decision in Applying, ten minutes after the last progress.
+func decided(applied machine.Truth, event machine.Event, to machine.State) recorder.Entry {
+	return recorder.Entry{At: noon, Kind: recorder.Transition, Revision: "r-1", Seconds: 600.25, Decision: &machine.Decision{
+		At: noon, State: table.Applying, Reason: "0/1 available", Progressed: noon.Add(-10 * time.Minute),
+		Answers: []machine.Asked{
+			{Guard: "LatestIsWanted", Answer: machine.Yes},
+			{Guard: "RevisionIsApplied", Answer: applied, Why: "0/1 available"},
+		},
+		Event: event, To: to, Cause: "no progress for 5m: 0/1 available",
+	}}
+}
+
+func TestRun_tells_where_the_table_decides_otherwise(t *testing.T) {
+	log := []recorder.Entry{
+		recorder.Acted(noon, "r-1", "Deployment a/b", "Updated", ".spec.replicas differs"),
+		{At: noon, Kind: recorder.Failure, Text: "the API server is away", Times: 3, Last: noon.Add(time.Minute)},
+		decided(machine.No, "ProgressStalled", table.Degraded),
+		decided(machine.Yes, "ProgressStalled", table.Degraded),
+		decided(machine.No, "", ""),
+		{At: noon, Kind: recorder.Transition, Decision: &machine.Decision{At: noon, State: "Dancing", Event: "Fell", To: "Lying"}},
+	}
+	result := Run(log)
+	if result.Decisions != 4 || result.Differ != 3 {
+		t.Errorf("of %d decisions %d differ", result.Decisions, result.Differ)
+	}
+	var text bytes.Buffer
+	if err := result.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", "replay.txt")
+	if *update {
+		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text.String()); diff != "" {
+		t.Errorf("it differs:\n%s", diff)
+	}
+}
+
+func TestRun_of_the_same_table_differs_nowhere(t *testing.T) {
+	result := Run([]recorder.Entry{decided(machine.No, "ProgressStalled", table.Degraded), decided(machine.Yes, "RevisionApplied", table.Pruning)})
+	if result.Decisions != 2 || result.Differ != 0 {
+		t.Errorf("got %+v", result)
+	}
+}
