@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,11 +18,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-const (
-	defaultConcurrency = 8
-	// askAgain is how long kinds that nobody serves are left alone before the API server is asked again.
-	askAgain = 10 * time.Second
-)
+const defaultConcurrency = 8
 
 // Config is what an engine works with. REST, Namespace and Owner are required.
 type Config struct {
@@ -47,6 +42,7 @@ type Engine struct {
 	observer rest.Interface
 	hold     *hold // the transport of all of them, with credentials and user agent
 	kicked   chan struct{}
+	arrived  chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
 	running  sync.WaitGroup
 
 	mu          sync.Mutex
@@ -57,6 +53,7 @@ type Engine struct {
 	booked      int              // grows when an inventory changes
 	changes     int              // grows when anything that is watched, or what is watched, changes
 	strays      *strays          // of the last time that somebody asked
+	arrivals    *watched         // the names of all CRDs, nil while no kind is missing
 	foreign     map[Key]*watched // objects without our label that are in the way, by identity
 	plans       map[*Revision]*plan
 	newest      *Revision
@@ -82,7 +79,7 @@ func New(cfg Config) (*Engine, error) {
 		cfg.Log = logr.Discard()
 	}
 	e := &Engine{
-		cfg: cfg, kicked: make(chan struct{}, 1), plans: map[*Revision]*plan{},
+		cfg: cfg, kicked: make(chan struct{}, 1), arrived: make(chan struct{}, 1), plans: map[*Revision]*plan{},
 		watches: map[schema.GroupVersionKind]*watched{}, foreign: map[Key]*watched{},
 	}
 	e.rivalries = newRivalries(cfg.Clock)
@@ -128,21 +125,25 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer e.running.Wait()
 	timer := e.cfg.Clock.NewTimer(askAgain)
 	defer timer.Stop()
+	delay := askAgain
 	for running, again := false, false; ; {
 		missing := e.tend(ctx, again)
 		switch {
 		case !missing:
 			timer.Stop()
+			delay = askAgain
 		case !running: // one that runs is left to: kicks may come more often than it fires
-			timer.Reset(askAgain)
+			timer.Reset(delay)
 		}
 		running, again = missing, false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-e.kicked:
+		case <-e.arrived:
+			running, again, delay = false, true, askAgainSoon
 		case <-timer.C():
-			running, again = false, true
+			running, again, delay = false, true, min(2*delay, askAgainLast)
 		}
 	}
 }

@@ -69,6 +69,7 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 		e.watches[gvk].start(ctx, view{gvr: r.gvr, labels: ManagedByLabel})
 	}
 	e.tendForeign(ctx)
+	e.tendArrivals(ctx, missing)
 	return missing
 }
 
@@ -110,7 +111,9 @@ func (e *Engine) resolve(gvk schema.GroupVersionKind) (r resource, served, wait 
 		r, served = definedBy(seen.object(crd.key.GVK()), gvk.Version)
 		return r, served, !served
 	}
-	r, served = e.kinds.announced[gvk]
+	if r, served = builtin[gvk]; !served {
+		r, served = e.kinds.announced[gvk]
+	}
 	return r, served, false
 }
 
@@ -164,7 +167,11 @@ func (e *Engine) see(key Key) sight {
 		}
 		return sight{blind: Pending, why: "its CRD " + crd.key.Name + " is not established"}
 	}
-	switch _, announced := e.kinds.announced[key.GVK()]; {
+	_, announced := e.kinds.announced[key.GVK()]
+	if _, always := builtin[key.GVK()]; always {
+		announced = true
+	}
+	switch {
 	case e.kinds.err != nil:
 		return sight{blind: Unknown, why: "its kind is not known", err: e.kinds.err}
 	case !e.kinds.vanished[key.GVK()] && (announced || !e.kinds.asked):

@@ -1,0 +1,34 @@
+package engine
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+// builtin are kinds that every API server serves in this way, so that nobody needs to ask how. One that does not after
+// all answers a watch with "not found", and is asked about then.
+var builtin = func() map[schema.GroupVersionKind]resource {
+	all := map[schema.GroupVersionKind]resource{}
+	add := func(group string, namespaced bool, resources map[string]string) {
+		for kind, plural := range resources {
+			gv := schema.GroupVersion{Group: group, Version: "v1"}
+			all[gv.WithKind(kind)] = resource{gvr: gv.WithResource(plural), namespaced: namespaced, lists: true}
+		}
+	}
+	add("", true, map[string]string{
+		"ConfigMap": "configmaps", "Secret": "secrets", "Service": "services", "ServiceAccount": "serviceaccounts",
+		"PersistentVolumeClaim": "persistentvolumeclaims",
+	})
+	add("", false, map[string]string{"Namespace": "namespaces", "PersistentVolume": "persistentvolumes"})
+	add("apps", true, map[string]string{"Deployment": "deployments", "DaemonSet": "daemonsets", "StatefulSet": "statefulsets"})
+	add("batch", true, map[string]string{"Job": "jobs", "CronJob": "cronjobs"})
+	add("policy", true, map[string]string{"PodDisruptionBudget": "poddisruptionbudgets"})
+	add("networking.k8s.io", true, map[string]string{"NetworkPolicy": "networkpolicies"})
+	add("rbac.authorization.k8s.io", true, map[string]string{"Role": "roles", "RoleBinding": "rolebindings"})
+	add("rbac.authorization.k8s.io", false, map[string]string{"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings"})
+	add("scheduling.k8s.io", false, map[string]string{"PriorityClass": "priorityclasses"})
+	add("apiextensions.k8s.io", false, map[string]string{"CustomResourceDefinition": "customresourcedefinitions"})
+	add("apiregistration.k8s.io", false, map[string]string{"APIService": "apiservices"})
+	add("admissionregistration.k8s.io", false, map[string]string{
+		"MutatingWebhookConfiguration": "mutatingwebhookconfigurations", "ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
+		"ValidatingAdmissionPolicy": "validatingadmissionpolicies", "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
+	})
+	return all
+}()
