@@ -20,6 +20,9 @@ func unacceptable(errs ...*field.Error) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "a", errs)
 }
 
+// typed is how an API server begins its answer to fields that it does not know.
+const typed = "failed to create typed patch object (a): field not declared"
+
 func TestObjectError(t *testing.T) {
 	path := field.NewPath("spec", "replicas")
 	rows := []struct {
@@ -30,7 +33,7 @@ func TestObjectError(t *testing.T) {
 		says   string
 	}{
 		{"a wrong value", unacceptable(field.Invalid(path, -1, "must be positive")), ReasonInvalid, true, "repair its manifest"},
-		{"an unknown field", apierrors.NewInternalError(errors.New("failed to create typed patch object (a): field not declared")), ReasonInvalid, true, "repair its manifest"},
+		{"an unknown field", apierrors.NewInternalError(fmt.Errorf("%s", typed)), ReasonInvalid, true, "repair its manifest"},
 		{"a body that is no object", apierrors.NewBadRequest("no"), ReasonInvalid, true, "repair its manifest"},
 		{"too large", apierrors.NewRequestEntityTooLargeError("no"), ReasonInvalid, true, "repair its manifest"},
 		{"a wrong scope", &ScopeError{}, ReasonInvalid, true, "cluster-scoped"},

@@ -55,7 +55,7 @@ func TestRules(t *testing.T) {
 		{"FieldValue: a truth value is no text", fieldIs("status.a", "true"), `status: {a: true}`, AnswerFalse, "true"},
 		{"FieldValue: missing", fieldIs("status.a", "x"), ``, AnswerFalse, "missing"},
 		{"And: empty", all(), ``, AnswerTrue, ""},
-		{"And: true and true", all(always(passed), always(passed)), ``, AnswerTrue, ""},
+		{"And: true and true", all(always(passed), always(Probe{Answer: AnswerTrue})), ``, AnswerTrue, ""},
 		{"And: true and false", all(always(passed), always(bad)), ``, AnswerFalse, "bad"},
 		{"And: false and true", all(always(bad), always(passed)), ``, AnswerFalse, "bad"},
 		{"And: false and false tells both", all(always(bad), always(failing("worse"))), ``, AnswerFalse, "bad; worse"},

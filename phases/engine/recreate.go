@@ -47,9 +47,16 @@ func immutable(err error) []string {
 	return fields
 }
 
-// recreate deletes the very object that was decided on, so that it can be created again: at once, or, if it takes time
-// to go, in a later pass. Whoever dies in between finds it gone, or going, and creates it then.
-func (r *run) recreate(ctx context.Context, j *job, fields []string) error {
+// recreate deletes the very object that was decided on, if its manifest allows it and it is ours, so that it can be
+// created again: at once, or, if it takes time to go, in a later pass. Whoever dies in between finds it gone, or going,
+// and creates it then.
+func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal error, dry bool) error {
+	switch {
+	case !j.t.recreate || claimOf(j.actual, r.e.cfg.Owner).holder != "":
+		return &ImmutableError{Fields: fields, Err: refusal}
+	case dry:
+		return nil
+	}
 	uid, version, how := j.actual.GetUID(), j.actual.GetResourceVersion(), propagation(j.t.key)
 	err := r.client(j).Delete(ctx, j.t.key.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &how,

@@ -36,12 +36,8 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 	want := j.t.desired()
 	var err error
 	for range attempts {
-		j.verdict = decide(want, j.actual, r.p.rev.Number, r.e.claimant())
-		if !j.verdict.writes() {
+		if j.verdict = r.decide(j, want); !j.verdict.writes() {
 			return nil
-		}
-		if j.again != "" {
-			j.verdict.why = j.again
 		}
 		if refused, err := r.fuse(ctx, j, want.payload); refused || err != nil {
 			return err
@@ -59,13 +55,7 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 			continue // a create is still to be recorded as an apply, and an apply may follow that
 		}
 		if fields := immutable(err); len(fields) > 0 && j.verdict.action != Created {
-			if !j.t.recreate || claimOf(j.actual, r.e.cfg.Owner).holder != "" {
-				return &ImmutableError{Fields: fields, Err: err}
-			}
-			if dry {
-				return nil
-			}
-			if err = r.recreate(ctx, j, fields); err != nil {
+			if err = r.recreate(ctx, j, fields, err, dry); err != nil || dry {
 				return err
 			}
 			continue
@@ -84,6 +74,15 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 		return nil // the object is there; the next pass records it
 	}
 	return err
+}
+
+// decide says what is to be done with an object now, and remembers if it had to be deleted first.
+func (r *run) decide(j *job, want desired) verdict {
+	v := decide(want, j.actual, r.p.rev.Number, r.e.claimant())
+	if j.again != "" && v.writes() {
+		v.why = j.again
+	}
+	return v
 }
 
 // send is the one request that a verdict asks for.
