@@ -134,7 +134,7 @@ var _ = Describe("A workload that does not come up", func() {
 		for range 12 {
 			Expect(operator.Advance(30 * time.Second)).To(Succeed())
 		}
-		v = until(ctx, "the machine to give up", inState(harness.Degraded), says("Degraded", "True", "EphemeralError", "CrashLoopBackOff"))
+		until(ctx, "the machine to give up", inState(harness.Degraded), says("Degraded", "True", "EphemeralError", "CrashLoopBackOff"))
 		until(ctx, "the Event to say the same", func(harness.View) error {
 			return announced(ctx, harness.Degraded, "is CrashLoopBackOff (exit 1, 5 restarts)")
 		})

@@ -162,6 +162,65 @@ InstallerControllerDegraded True EphemeralError
 InstallerControllerAvailable False NonRetryableError
 InstallerControllerUpgradeable True AsExpected`,
 		},
+		"waiting for the platform, and what is installed cannot be kept": {
+			machine.Record{State: table.WaitingOnInfra, Failure: ephemeral},
+			installed,
+			`RevisionControllerProgressing True WaitingOnExternal
+RevisionControllerDegraded False AsExpected
+InstallerControllerProgressing True EphemeralError
+InstallerControllerDegraded False AsExpected
+InstallerControllerAvailable True AsExpected
+InstallerControllerUpgradeable True AsExpected`,
+		},
+		"degraded by planning that fails, and tried again": {
+			machine.Record{State: table.Degraded, CameFrom: table.Planning, LastEvent: guards.FailureEstablished, Failure: ephemeral},
+			guards.Facts{CurrentNumber: 1, PlanFailed: true},
+			`RevisionControllerProgressing True EphemeralError
+RevisionControllerDegraded True EphemeralError
+InstallerControllerProgressing False AsExpected
+InstallerControllerDegraded False AsExpected
+InstallerControllerAvailable True AsExpected
+InstallerControllerUpgradeable True AsExpected`,
+		},
+		"degraded by inputs that are wrong for good": {
+			machine.Record{State: table.Degraded, CameFrom: table.Planning, LastEvent: guards.FailureEstablished, Failure: forGood},
+			guards.Facts{PlanFailed: true, PlanForGood: true},
+			`RevisionControllerProgressing False NonRetryableError
+RevisionControllerDegraded True NonRetryableError
+InstallerControllerProgressing False Uninitialized
+InstallerControllerDegraded False AsExpected
+InstallerControllerUpgradeable True AsExpected`,
+		},
+		"an object that the API server refuses for good": {
+			machine.Record{State: table.Applying, Failure: forGood},
+			installed,
+			`RevisionControllerProgressing False AsExpected
+RevisionControllerDegraded False AsExpected
+InstallerControllerProgressing False NonRetryableError
+InstallerControllerDegraded True NonRetryableError
+InstallerControllerAvailable True AsExpected
+InstallerControllerUpgradeable True AsExpected`,
+		},
+		"an update that is refused for the data it would lose": {
+			machine.Record{State: table.Applying, Failure: ephemeral},
+			guards.Facts{CurrentNumber: 1, Applied: guards.Applied{Refused: []guards.Refused{{Object: "CustomResourceDefinition as"}}}},
+			`RevisionControllerProgressing False AsExpected
+RevisionControllerDegraded False AsExpected
+InstallerControllerProgressing True EphemeralError
+InstallerControllerDegraded False AsExpected
+InstallerControllerAvailable True AsExpected
+InstallerControllerUpgradeable False EphemeralError`,
+		},
+		"too many revisions, and one that is kept fails": {
+			machine.Record{State: table.MaxRevisions, Failure: ephemeral},
+			installed,
+			`RevisionControllerProgressing False NonRetryableError
+RevisionControllerDegraded True NonRetryableError
+InstallerControllerProgressing True EphemeralError
+InstallerControllerDegraded False AsExpected
+InstallerControllerAvailable True AsExpected
+InstallerControllerUpgradeable False NonRetryableError`,
+		},
 		"too many revisions": {
 			machine.Record{State: table.MaxRevisions},
 			installed,

@@ -10,7 +10,7 @@ import (
 func TestLateness_asks_only_about_what_is_late_and_seldom(t *testing.T) {
 	l := &lateness{asked: make(chan suspect, 1)}
 	s := suspect{key: engine.Key{Kind: "Deployment", Name: "capa"}, selector: "app=capa", progress: "54 of 56"}
-	at := func(after time.Duration) time.Time { return noon.Add(after) }
+	at := noon.Add
 	asked := func() int { return len(l.asked) }
 
 	if _, again := l.ask(s, at(0)); asked() != 0 || again != lateAfter {
