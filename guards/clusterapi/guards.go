@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/capstan-capi/capstan/machine"
 )
@@ -83,10 +84,26 @@ var RoomLeft = machine.Guard[Facts]{
 	Doc:  "Fewer than 16 revisions are listed, so one more can be added.",
 	Ask: func(f Facts) machine.Answer {
 		if f.Listed >= MaxRevisions {
-			return machine.SayNo(fmt.Sprintf("%d revisions are listed in ClusterAPI.status, and the API allows no more; remove one that never became current", f.Listed))
+			return machine.SayNo(fmt.Sprintf("%d revisions are listed in ClusterAPI.status, and the API allows no more; remove one that never became current%s",
+				f.Listed, neverCurrent(f)))
 		}
 		return machine.SayYes(fmt.Sprintf("%d of %d revisions are listed", f.Listed, MaxRevisions))
 	},
+}
+
+// neverCurrent names the revisions that were given up before they were fully
+// applied. The newest is none of them: its number must not be used again.
+func neverCurrent(f Facts) string {
+	var names []string
+	for _, r := range f.Revisions {
+		if r.Number > f.CurrentNumber && r.Number < f.LatestNumber {
+			names = append(names, r.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (capstan recover does): " + strings.Join(names, ", ")
 }
 
 // RevisionIsApplied asks whether all waves are applied and all probes pass.

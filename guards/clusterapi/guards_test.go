@@ -38,6 +38,11 @@ func TestGuards(t *testing.T) {
 		"RoomLeft/fifteen listed":                        {RoomLeft, Facts{Listed: 15}, machine.Yes, "15 of 16"},
 		"RoomLeft/sixteen says what to do":               {RoomLeft, Facts{Listed: 16}, machine.No, "remove one"},
 
+		"RoomLeft/sixteen names those that were given up": {
+			RoomLeft, Facts{Listed: 16, CurrentNumber: 2, LatestNumber: 5, Revisions: []Revision{
+				{Name: "a-1", Number: 1}, {Name: "a-2", Number: 2}, {Name: "b-3", Number: 3}, {Name: "c-4", Number: 4}, {Name: "d-5", Number: 5},
+			}}, machine.No, "never became current (capstan recover does): b-3, c-4",
+		},
 		"RevisionIsApplied/not seen is unknown": {
 			RevisionIsApplied, Facts{Applied: Applied{Why: "not watched"}}, machine.Unknown, "not watched",
 		},
