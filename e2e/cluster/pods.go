@@ -58,6 +58,14 @@ const crashingContainer = `
       reason: Error
 `
 
+const unpullableContainer = `
+  restartCount: 0
+  state:
+    waiting:
+      reason: ImagePullBackOff
+      message: Back-off pulling image
+`
+
 // HoldPods keeps every pod with these labels, in any namespace, from becoming
 // Ready, and takes Ready away from those that are; new ones stay Pending with
 // their containers being created. It returns when that holds for all there are
@@ -72,9 +80,14 @@ func (c *Cluster) CrashPods(ctx context.Context, podLabels map[string]string) er
 	return c.override(ctx, podLabels, corev1.PodRunning, crashingContainer)
 }
 
-// ReleasePods lets the pods that HoldPods or CrashPods stopped go on, and returns
+// UnpullPods is HoldPods with containers whose images cannot be pulled.
+func (c *Cluster) UnpullPods(ctx context.Context, podLabels map[string]string) error {
+	return c.override(ctx, podLabels, corev1.PodPending, unpullableContainer)
+}
+
+// ReleasePods lets the pods that HoldPods, CrashPods or UnpullPods stopped go on, and returns
 // when none of them is stopped any more. Nothing happens when none was. Like the
-// other two it waits for at most a minute.
+// others it waits for at most a minute.
 func (c *Cluster) ReleasePods(ctx context.Context, podLabels map[string]string) error {
 	name := stageName(podLabels)
 	err := c.dynamic.Resource(stages).Delete(ctx, name, metav1.DeleteOptions{})

@@ -33,7 +33,7 @@ var (
 )
 
 // patience bounds every wait of the suite.
-const patience = 60 * time.Second
+const patience = 40 * time.Second
 
 // The whole suite shares one cluster, one registry and one proxy; at most one
 // spec runs at a time. started are the spec's operators.

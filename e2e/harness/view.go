@@ -48,6 +48,12 @@ type Progress struct {
 	Done int `json:"done"`
 }
 
+// Deadline is when waiting ends by itself.
+type Deadline struct {
+	At time.Time `json:"at"`
+	To string    `json:"to"`
+}
+
 // Record is what the machine says of itself in the ClusterOperator. The zero
 // Record means that there is none.
 type Record struct {
@@ -55,6 +61,7 @@ type Record struct {
 	Since       time.Time    `json:"since"`
 	Reason      string       `json:"reason"`
 	Progress    Progress     `json:"progress"`
+	Deadline    *Deadline    `json:"deadline"`
 	Failure     *Failure     `json:"failure"`
 	Transitions []Transition `json:"transitions"`
 }

@@ -3,13 +3,13 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
-
-	"encoding/json"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -129,10 +129,10 @@ func (p *Proxy) Stale(ctx context.Context) (Fault, error) {
 		if err != nil {
 			return nil, fmt.Errorf("copying the list %s: %w", address, err)
 		}
-		copies[address.Path] = copied{response, body}
+		copies[listed(address)] = copied{response, body}
 	}
 	return func(x *Exchange) {
-		was, known := copies[x.r.URL.Path]
+		was, known := copies[listed(x.r.URL)]
 		switch {
 		case x.Request.Initial:
 			Answer(http.StatusUnprocessableEntity, 0)(x) // as of a server that streams no lists
@@ -145,6 +145,12 @@ func (p *Proxy) Stale(ctx context.Context) (Fault, error) {
 			x.Pass()
 		}
 	}, nil
+}
+
+// listed tells lists of one kind apart by what they select.
+func listed(address *url.URL) string {
+	query := address.Query()
+	return address.Path + "?" + query.Get("fieldSelector") + "&" + query.Get("labelSelector")
 }
 
 type copied struct {

@@ -1,0 +1,262 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+// fault is one thing that goes wrong: a row of the matrix.
+type fault struct {
+	// name and doc are for people; the doc says what goes wrong and, where it is not plain, for how long.
+	name, doc string
+	// quick faults are in the selection that every run of the tests makes.
+	quick bool
+	// begin lets it go wrong; what ends it is given to c.later.
+	begin func(ctx context.Context, c *cell)
+	// expect is what is to happen in each state.
+	expect func(s *stage) expectation
+}
+
+// expectation is what is to be seen of a fault in one state.
+type expectation struct {
+	// word is what the matrix shows; never is why the fault cannot meet the state, and then nothing else is set.
+	word  word
+	never string
+	// to is the state that the machine goes to; empty for one that it does not leave.
+	to string
+	// told is what people are told while the fault lasts.
+	told []func(harness.View) error
+	// blocked says that nothing is repaired while the fault lasts; mended that it must be repaired meanwhile.
+	blocked, mended bool
+	// renewed are objects, by their key in a State, that may be made anew.
+	renewed []string
+	// departs says that the state is not come back to: it ends with everything installed.
+	departs bool
+}
+
+// word is one of the few ways in which a fault ends, as the matrix shows it.
+type word string
+
+const (
+	unnoticed word = "stays"
+	told      word = "stays, tells"
+	escalates word = "Degraded"
+	returns   word = "comes back"
+)
+
+// cell is one fault in one state while it is tried.
+type cell struct {
+	*stage
+	expectation
+	before   harness.State
+	entered  time.Time
+	operator *harness.Operator
+	undo     []func()
+	observed string
+}
+
+// later is done when the fault is to end; the last goes first.
+func (c *cell) later(undo func()) { c.undo = append(c.undo, undo) }
+
+func (c *cell) end() {
+	for _, undo := range slices.Backward(c.undo) {
+		undo()
+	}
+	c.undo = nil
+}
+
+// everywhere expects the same in all states.
+func everywhere(e expectation) func(*stage) expectation {
+	return func(*stage) expectation { return e }
+}
+
+// faults are the rows of the matrix, in the order of the document.
+func faults() []fault {
+	return slices.Concat(writeFaults, watchFaults, statusFaults, registryFaults, cacheFaults, clusterFaults, objectFaults, podFaults, operatorFaults, clockFaults)
+}
+
+// at says where the suite stands, so that a cell only reaches its state when
+// the one before it has left it.
+var at *stage
+
+func reachStage(ctx context.Context, s *stage) {
+	GinkgoHelper()
+	if at == s {
+		if v, err := harness.See(ctx, env.Client); err == nil && isAt(s)(v) == nil {
+			return
+		}
+	}
+	at = nil
+	atGood(ctx)
+	s.reach(ctx)
+	until(ctx, "the state "+s.state+" to be reached and held", isAt(s))
+	at = s
+}
+
+func isAt(s *stage) func(harness.View) error { return all(harness.InState(s.state), s.rest) }
+
+var _ = Describe("The matrix:", Ordered, ContinueOnFailure, func() {
+	AfterAll(func(ctx SpecContext) {
+		endAll()
+		env.Registry.SetFault(nil)
+		at = nil
+	})
+	for _, s := range stages {
+		for _, f := range faults() {
+			e := f.expect(s)
+			if e.never != "" {
+				continue
+			}
+			labels := Label("long")
+			if f.quick {
+				labels = Label("long", "short")
+			}
+			It(fmt.Sprintf("in %s, %s", s.state, f.name), labels, func(ctx SpecContext) { try(ctx, s, f, e) }, NodeTimeout(3*time.Minute))
+		}
+	}
+})
+
+// try makes one fault in one state, and sees it through.
+func try(ctx context.Context, s *stage, f fault, e expectation) {
+	GinkgoHelper()
+	reachStage(ctx, s)
+	c := &cell{stage: s, expectation: e, before: stateOf(ctx), operator: operator()}
+	v, err := harness.See(ctx, env.Client)
+	Expect(err).NotTo(HaveOccurred())
+	c.entered = v.Record.Since
+	began, ok := time.Now(), false
+	defer func() { report(s, f, e, c.observed, time.Since(began), ok) }()
+	defer func() {
+		if !ok {
+			at = nil
+			c.end()
+		}
+	}()
+	f.begin(ctx, c)
+	c.meets(ctx)
+	c.keeps(ctx)
+	c.end()
+	c.heals(ctx)
+	ok = true
+}
+
+// meets waits for what is to be seen while the fault lasts.
+func (c *cell) meets(ctx context.Context) {
+	GinkgoHelper()
+	state := c.to
+	if state == "" {
+		state = c.state
+	}
+	questions := []func(harness.View) error{harness.InState(state)}
+	if c.told == nil && state == c.state {
+		questions = append(questions, c.rest)
+	}
+	v := until(ctx, "what is expected while the fault lasts", slices.Concat(questions, c.expectation.told)...)
+	if c.to == "" && c.word != returns {
+		Expect(v.Record.Since).To(BeTemporally("==", c.entered), "the state was left and entered again: %+v", v.Record.Transitions)
+	}
+	c.observed = observe(v)
+	if c.mended {
+		eventually(ctx, "the edited object to be put right while the fault lasts", isRight)
+	}
+}
+
+// keeps sees that what the good revision has applied is there, as it was.
+func (c *cell) keeps(ctx context.Context) {
+	GinkgoHelper()
+	if c.blocked {
+		Expect(isRight(ctx)).NotTo(Succeed(), "the fault did not keep the operator from its work")
+	}
+	eventually(ctx, "what the good revision has applied to be there", func(ctx context.Context) error {
+		now, err := env.State(ctx)
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.same(now), c.untouched(now))
+	})
+}
+
+// untouched is nil when nobody has written to what nobody had a reason to write to.
+func (c *cell) untouched(now harness.State) error {
+	const kept = "configmaps openshift-cluster-api/kept"
+	if c.departs || now[kept].Version == c.before[kept].Version {
+		return nil
+	}
+	return fmt.Errorf("%s was written without a reason", kept)
+}
+
+// same is nil when every object is there and is the one that was there before.
+func (c *cell) same(now harness.State) error {
+	for _, key := range slices.Sorted(maps.Keys(c.before)) {
+		thing, there := now[key]
+		switch {
+		case slices.Contains(c.renewed, key):
+		case !there:
+			return fmt.Errorf("%s is gone", key)
+		case thing.UID != c.before[key].UID:
+			return fmt.Errorf("%s was made anew", key)
+		}
+	}
+	return nil
+}
+
+// heals sees that everything is as before the fault, and that the operator works.
+func (c *cell) heals(ctx context.Context) {
+	GinkgoHelper()
+	if c.departs {
+		at = nil
+		c.leave(ctx)
+		eventually(ctx, "every object to be there in the end", func(ctx context.Context) error {
+			now, err := env.State(ctx)
+			if err != nil {
+				return err
+			}
+			delete(c.before, "configmaps openshift-cluster-api/goes")
+			return c.same(now)
+		})
+		return
+	}
+	until(ctx, "the state to be as before the fault", isAt(c.stage))
+	next()
+	edit(ctx)
+	eventually(ctx, "an edited object to be put right", isRight)
+	eventually(ctx, "everything to be as before the fault", func(ctx context.Context) error {
+		now, err := env.State(ctx)
+		if err != nil {
+			return err
+		}
+		return errors.Join(differ(now, c.before), c.same(now))
+	})
+	until(ctx, "the state to be as before the fault", isAt(c.stage))
+}
+
+// troubled is what is told in a state of work that meets an error which may
+// heal, with these texts.
+func troubled(s *stage, texts ...string) []func(harness.View) error {
+	available := says("Available", "True", "AsExpected")
+	switch s.state {
+	case harness.WaitingOnInfra:
+		return []func(harness.View) error{says("Progressing", "True", "WaitingOnExternal", texts...), available}
+	case harness.MaxRevisions:
+		return []func(harness.View) error{says("Degraded", "True", "NonRetryableError", texts...), available}
+	case harness.Degraded:
+		return []func(harness.View) error{says("Degraded", "True", "EphemeralError", texts...), says("Progressing", "True", "EphemeralError", texts...), available}
+	}
+	return []func(harness.View) error{says("Progressing", "True", "EphemeralError", texts...), says("Degraded", "False", "AsExpected"), available}
+}
+
+// tells expects the state to be kept and an error to be told that may heal.
+func tells(texts ...string) func(*stage) expectation {
+	return func(s *stage) expectation {
+		return expectation{word: told, told: troubled(s, texts...), blocked: true}
+	}
+}

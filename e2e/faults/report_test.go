@@ -1,0 +1,83 @@
+package faults_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+// result is one cell of the report.
+type result struct {
+	State    string  `json:"state"`
+	Fault    string  `json:"fault"`
+	Expected string  `json:"expected"`
+	Observed string  `json:"observed"`
+	Seconds  float64 `json:"seconds"`
+	OK       bool    `json:"ok"`
+}
+
+var results []result
+
+func report(s *stage, f fault, e expectation, observed string, took time.Duration, ok bool) {
+	results = append(results, result{
+		State: s.state, Fault: f.name, Expected: e.sentence(s), Observed: observed, Seconds: float64(took.Milliseconds()) / 1000, OK: ok,
+	})
+}
+
+// observe is what an administrator sees of a view.
+func observe(v harness.View) string {
+	text := v.Record.State
+	for _, kind := range []string{"Progressing", "Degraded"} {
+		if c := v.Condition(kind); c != nil {
+			text += fmt.Sprintf("; %s=%s %s", kind, c.Status, c.Reason)
+			if c.Message != "" && !strings.Contains(text, c.Message) {
+				text += ": " + c.Message
+			}
+		}
+	}
+	return text
+}
+
+// sentence is what is expected, in words.
+func (e expectation) sentence(s *stage) string {
+	switch e.word {
+	case unnoticed:
+		if e.mended {
+			return "stays in " + s.state + "; what was edited is put right meanwhile, and nothing is told"
+		}
+		return "stays in " + s.state + "; nothing is told"
+	case told:
+		return "stays in " + s.state + "; people are told"
+	case escalates:
+		return "goes to Degraded; people are told"
+	}
+	return "comes back to " + s.state + " by itself"
+}
+
+var _ = AfterSuite(func() {
+	if len(results) == 0 && killPoints.Tried == 0 {
+		return
+	}
+	slices.SortStableFunc(results, func(a, b result) int { return strings.Compare(a.State, b.State) })
+	text, err := json.MarshalIndent(map[string]any{"cells": results, "killPoints": killPoints}, "", "  ")
+	Expect(err).NotTo(HaveOccurred())
+	dir := filepath.Join(*bin, "faults")
+	Expect(os.MkdirAll(dir, 0o755)).To(Succeed())
+	Expect(os.WriteFile(filepath.Join(dir, "report.json"), append(text, '\n'), 0o644)).To(Succeed())
+	failed := 0
+	for _, r := range results {
+		if !r.OK {
+			failed++
+		}
+	}
+	GinkgoWriter.Printf("%d cells, %d of them failed; %d kill points, %d converged\n", len(results), failed, killPoints.Tried, killPoints.Converged)
+})

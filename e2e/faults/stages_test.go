@@ -1,0 +1,249 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+// stage is a state of the machine, reached and held, with a good revision that
+// is current: faults are made on it one after the other.
+type stage struct {
+	state string
+	// how tells people how the state is reached and held.
+	how string
+	// reach takes the machine there from where the good revision is installed, and hold keeps it there.
+	reach func(context.Context)
+	// rest is what is told there while nothing is wrong beyond what holds it.
+	rest func(harness.View) error
+	// leave lets go of what holds the state.
+	leave func(context.Context)
+	// leads is true of states from which an error that lasts leads to Degraded,
+	// stalls of those from which standing still does.
+	leads, stalls bool
+}
+
+// The two releases of the good provider, by their images. The second has pods
+// that are held, and lacks one object of the first.
+var (
+	one, two   string
+	cacheDir   string
+	cacheCount int
+)
+
+const (
+	// goes is only in the first release.
+	goes = "\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: goes, namespace: openshift-cluster-api}, data: {setting: right}}\n"
+	hold = `{"metadata":{"finalizers":["test.capstan.io/hold"]}}`
+	free = `{"metadata":{"finalizers":null}}`
+)
+
+var held = map[string]string{"version": "two"}
+
+func images(reference string) map[string]string { return map[string]string{"good": reference} }
+
+// atGood installs the first release in a new world.
+func atGood(ctx context.Context) {
+	GinkgoHelper()
+	env.Registry.SetFault(nil)
+	if one == "" {
+		one, two = goodProvider(ctx, "one", goes), goodProvider(ctx, "two")
+	}
+	Expect(env.Cluster.ReleasePods(ctx, held)).To(Succeed())
+	begin(ctx, world(images(one)))
+	newCache()
+	startGood()
+	until(ctx, "the good revision to be installed", harness.Settled(1), finished)
+}
+
+// newCache is an empty folder for images from now on.
+func newCache() {
+	cacheCount++
+	cacheDir = filepath.Join(env.Cluster.Dir(), fmt.Sprintf("cache-%d", cacheCount))
+}
+
+func startGood(arguments ...string) *harness.Operator {
+	GinkgoHelper()
+	return operate(harness.OperatorOptions{CacheDir: cacheDir, Arguments: arguments})
+}
+
+// operator is the one that runs.
+func operator() *harness.Operator { return started[len(started)-1] }
+
+func advance(by time.Duration) {
+	GinkgoHelper()
+	Expect(operator().Advance(by)).To(Succeed())
+}
+
+// withhold makes the registry wait with everything of an image.
+func withhold(reference string) {
+	_, digest, _ := strings.Cut(reference, "@")
+	env.Registry.SetFault(func(request *http.Request) int {
+		if strings.HasSuffix(request.URL.Path, digest) {
+			<-request.Context().Done()
+			return http.StatusServiceUnavailable
+		}
+		return 0
+	})
+}
+
+// forget takes the machine's record away while no operator runs.
+func forget(ctx context.Context) {
+	GinkgoHelper()
+	patchStatus(ctx, theClusterOperator(), `{"status":{"extension":null}}`)
+}
+
+// settle lets the second or the first release be installed, and nothing hold it.
+func settle(ctx context.Context) {
+	GinkgoHelper()
+	env.Registry.SetFault(nil)
+	Expect(env.Cluster.ReleasePods(ctx, held)).To(Succeed())
+	until(ctx, "everything to be installed in the end", harness.InState(harness.Installed), finished)
+}
+
+var stages = []*stage{
+	{
+		state: harness.Installed, leads: true,
+		how:   "the good revision is installed",
+		reach: func(context.Context) {},
+		rest:  finished,
+		leave: func(context.Context) {},
+	},
+	{
+		state: harness.Applying, leads: true, stalls: true,
+		how: "an upgrade waits for a Deployment whose pods do not become Ready",
+		reach: func(ctx context.Context) {
+			Expect(env.Cluster.HoldPods(ctx, held)).To(Succeed())
+			Expect(env.SetImages(ctx, images(two))).To(Succeed())
+		},
+		rest: all(says("Progressing", "True", "Progressing", "Deployment openshift-cluster-api/worker"),
+			says("Degraded", "False", "AsExpected"), says("Available", "True", "AsExpected")),
+		leave: settle,
+	},
+	{
+		state: harness.Pruning, leads: true, stalls: true,
+		how: "an upgrade is applied, and an object that it removes has a finalizer",
+		reach: func(ctx context.Context) {
+			patch(ctx, configMap("goes"), hold)
+			Expect(env.SetImages(ctx, images(two))).To(Succeed())
+		},
+		rest: all(says("Progressing", "True", "Progressing", "ConfigMap openshift-cluster-api/goes", "test.capstan.io/hold"),
+			says("Degraded", "False", "AsExpected"), says("Available", "True", "AsExpected")),
+		leave: func(ctx context.Context) {
+			patch(ctx, configMap("goes"), free)
+			settle(ctx)
+		},
+	},
+	{
+		state: harness.Planning, leads: true, stalls: true,
+		how: "the record was lost, and the registry does not come up with the next release's image",
+		reach: func(ctx context.Context) {
+			endAll()
+			withhold(two)
+			Expect(env.SetImages(ctx, images(two))).To(Succeed())
+			forget(ctx)
+			startGood()
+		},
+		rest: all(says("Progressing", "True", "Progressing", "being fetched"),
+			says("Degraded", "False", "AsExpected"), says("Available", "True", "AsExpected")),
+		leave: func(ctx context.Context) {
+			env.Registry.SetFault(nil)
+			restart(ctx)
+			settle(ctx)
+		},
+	},
+	{
+		state: harness.Degraded,
+		how:   "the release lists an image by tag, which is wrong for good",
+		reach: func(ctx context.Context) {
+			byTag, _, _ := strings.Cut(one, "@")
+			Expect(env.SetImages(ctx, images(byTag+":latest"))).To(Succeed())
+		},
+		rest: all(says("Degraded", "True", "NonRetryableError", "is by tag"), says("Progressing", "False", "NonRetryableError"),
+			says("Available", "True", "AsExpected")),
+		leave: func(ctx context.Context) {
+			Expect(env.SetImages(ctx, images(one))).To(Succeed())
+			settle(ctx)
+		},
+	},
+	{
+		state: harness.MaxRevisions,
+		how:   "16 revisions are listed and the release asks for another",
+		reach: func(ctx context.Context) {
+			fillRevisions(ctx)
+			Expect(env.SetImages(ctx, images(two))).To(Succeed())
+		},
+		rest: all(says("Degraded", "True", "NonRetryableError"), says("Progressing", "False", "NonRetryableError"),
+			says("Available", "True", "AsExpected"), says("Upgradeable", "False", "NonRetryableError")),
+		leave: func(ctx context.Context) {
+			changeStatus(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) {
+				if len(s.Revisions) == 16 {
+					s.Revisions = append(s.Revisions[:1:1], s.Revisions[2:]...)
+				}
+			})
+			settle(ctx)
+		},
+	},
+	{
+		state: harness.WaitingOnInfra,
+		how:   "the record was lost, and Infrastructure cluster tells no platform",
+		reach: func(ctx context.Context) {
+			endAll()
+			patchStatus(ctx, theInfrastructure(), `{"status":{"platformStatus":null}}`)
+			forget(ctx)
+			startGood()
+		},
+		rest: all(says("Progressing", "True", "WaitingOnExternal", "platformStatus"), says("Degraded", "False", "AsExpected"),
+			says("Available", "True", "AsExpected")),
+		leave: func(ctx context.Context) {
+			Expect(env.SetPlatform(ctx, configv1.AWSPlatformType)).To(Succeed())
+			settle(ctx)
+		},
+	},
+}
+
+// fillRevisions lists as many revisions as there can be, none of which is current but the first.
+func fillRevisions(ctx context.Context) {
+	GinkgoHelper()
+	changeStatus(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) {
+		for number := int64(len(s.Revisions)) + 1; number <= 16; number++ {
+			made := *s.Revisions[0].DeepCopy()
+			made.Revision = number
+			made.ContentID = strings.Repeat(fmt.Sprintf("%02d", number), 32)
+			made.Name = operatorv1alpha1.RevisionName(fmt.Sprintf("4.22.0-%s-%d", made.ContentID[:8], number))
+			s.Revisions = append(s.Revisions, made)
+			s.DesiredRevision = made.Name
+		}
+	})
+}
+
+// changeStatus changes ClusterAPI.status as an administrator would.
+func changeStatus(ctx context.Context, change func(*operatorv1alpha1.ClusterAPIStatus)) {
+	GinkgoHelper()
+	eventually(ctx, "an edit of ClusterAPI.status", func(ctx context.Context) error {
+		api := &operatorv1alpha1.ClusterAPI{}
+		if err := env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, api); err != nil {
+			return err
+		}
+		change(&api.Status)
+		return env.Client.Status().Update(ctx, api, administrator)
+	})
+}
+
+// restart kills the operator and starts another one.
+func restart(context.Context) {
+	GinkgoHelper()
+	operator().Kill()
+	startGood()
+}
