@@ -43,11 +43,16 @@ func (e *Engine) pass(ctx context.Context, rev *Revision, gated bool) (*Report, 
 		if gated && !open && i > reached {
 			break
 		}
-		if todo := run.todo(p.waves[i].targets); len(todo) > 0 {
+		if todo := run.todo(p.waves[i].targets, false); len(todo) > 0 {
 			run.write(ctx, todo, gated)
 			r = e.lookPlan(p)
 		}
 		open = open && r.Waves[i].Complete()
+	}
+	// That creations are recorded as applies matters to the next revision only: nothing waits for it.
+	if todo := run.todo(p.targets, true); len(todo) > 0 {
+		run.each(todo, func(j *job) { run.settle(j, run.attempt(ctx, j, false)) })
+		r = e.lookPlan(p)
 	}
 	r = run.tell(r)
 	return r, r.Err()
@@ -85,6 +90,7 @@ type job struct {
 	actual   *unstructured.Unstructured // only while the job is worked on
 	ask      bool                       // the watches cannot be trusted on it: read it first
 	again    string                     // why it had to be deleted first; empty if it had not
+	record   bool                       // only the creation is left to be recorded
 	force    bool                       // the API server reported a conflict of managers
 	verdict  verdict
 	fused    string // resourceVersion of the CRD that was found to lose nothing in this pass
@@ -101,17 +107,20 @@ func (j *job) rest() {
 	j.actual, j.ask = nil, false
 }
 
-// todo are the objects that are not right, or that could not be seen the last time.
-func (r *run) todo(targets []*target) []*job {
+// todo are the objects that are not right, or that could not be seen the last time; or else those of which only the
+// creation is left to be recorded.
+func (r *run) todo(targets []*target, record bool) []*job {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
 	var jobs []*job
 	for _, t := range targets {
-		if t.sight.object == nil && r.left[t.key.identity()] {
+		c := t.concluded
+		if c == nil || t.sight.blind != "" || t.sight.object == nil && r.left[t.key.identity()] {
 			continue
 		}
-		if c := t.concluded; t.sight.blind == "" && c != nil && (t.sight.ask || c.writes() && !t.withheld && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())) {
-			jobs = append(jobs, &job{t: t, resource: t.sight.resource, seen: c.from, ask: t.sight.ask, verdict: c.verdict})
+		write := c.writes() && c.waits() == record && !t.withheld && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())
+		if write || t.sight.ask && !record {
+			jobs = append(jobs, &job{t: t, resource: t.sight.resource, seen: c.from, ask: t.sight.ask, record: record, verdict: c.verdict})
 		}
 	}
 	return jobs

@@ -36,6 +36,7 @@ type verdict struct {
 	force    bool     // take fields from the managers that hold them
 	release  bool     // its controller must be made a plain owner first
 	fold     bool     // our own Update entry, or those of legacy managers, must become our Apply entry first
+	records  bool     // the content is right, only the fold is left
 	carries  bool     // the object is ours and carries this revision's number or a higher one
 	stays    string   // of a write: fields that are not wanted any more, and that another manager keeps
 	actual   *unstructured.Unstructured
@@ -47,6 +48,9 @@ func (v verdict) writes() bool {
 
 // repairs says that the verdict puts right what this revision had made right before.
 func (v verdict) repairs() bool { return v.writes() && v.field != "" }
+
+// waits says that the write is mere bookkeeping, which holds nothing up.
+func (v verdict) waits() bool { return v.writes() && v.records && v.carries }
 
 // done says that carrying the verdict out once is all there is to do.
 func (v verdict) done() bool { return !v.fold && !v.release && v.action != Created }
@@ -144,7 +148,7 @@ func (o ownership) quiet(v verdict, t desired, drift differ) verdict {
 		v.action, v.field = Updated, differing("", t.payload.Object, v.actual.Object)
 		v.why = v.field + " differs"
 	case v.fold && t.gate(v.actual).Answer == AnswerTrue: // until then its controllers write it all the time
-		v.action, v.why = Updated, "its creation is not yet recorded as applied"
+		v.action, v.why, v.records = Updated, "its creation is not yet recorded as applied", true
 	default:
 		v.action = Idle
 	}

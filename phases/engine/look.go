@@ -129,7 +129,10 @@ func (e *Engine) lookAt(p *plan, t *target) *Object {
 	}
 	t.withheld = v.action == Contested
 	o.Action, o.Why, o.Holder, o.carries, o.Probe, o.Contest = v.action, v.why, v.holder, v.carries, c.probe, contest
-	if !v.writes() {
+	if v.waits() && t.err == nil {
+		o.Action = Idle
+	}
+	if !v.writes() || v.waits() && t.err == nil {
 		return o
 	}
 	o.Action = Pending
