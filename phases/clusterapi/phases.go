@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -75,6 +76,8 @@ type Phases struct {
 	heeded *string
 	// attempted is the number of the last revision that was the newest when it was applied or kept.
 	attempted int64
+	// wrote is the ClusterAPI as this operator wrote it last: that may reach the cache late.
+	wrote *operatorv1alpha1.ClusterAPI
 	// newest is the rendering of the newest listed revision, for the list of related objects.
 	newest *engine.Revision
 }

@@ -1,6 +1,7 @@
 package clusterapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 )
 
 // detailEvery bounds how often words and counts are written that change with
-// every object while a revision is applied. What matters is never held back.
-const detailEvery = time.Second
+// every object while a revision is applied. What matters is held back for gatherFor at most.
+const detailEvery = 2 * time.Second
 
 // quietStart is how long they are held back after a start: what an operator
 // does not see yet is no news, and to say so would cost writes at every restart.
@@ -45,4 +46,43 @@ func kindOf(failure *machine.Failure) int {
 		return 1
 	}
 	return 2
+}
+
+// gatherFor is how long moves wait to be written, so that a passage that is over
+// by then is one write. A process that is killed meanwhile takes the way again
+// from the record that is stored, and finds done what it had done.
+const gatherFor = 3 * time.Second
+
+// unwritten is a record that waits to be written over the one that is stored.
+type unwritten struct {
+	stored []byte
+	record machine.Record
+}
+
+// follows says whether this is still what is stored: whoever changes or deletes
+// the stored record is heard.
+func (u *unwritten) follows(stored []byte) bool {
+	return u != nil && (bytes.Equal(u.stored, stored) || sameJSON(u.stored, stored))
+}
+
+// mayGather is how long the moves of a record may wait to be written. A state
+// that the machine rests in is written at once, and so is a failure that begins or ends.
+func mayGather(stored []byte, record machine.Record, rests func(machine.State) bool, now time.Time) time.Duration {
+	var before machine.Record
+	if len(stored) > 0 && json.Unmarshal(stored, &before) != nil {
+		return 0
+	}
+	if rests(record.State) || kindOf(before.Failure) != kindOf(record.Failure) {
+		return 0
+	}
+	var last time.Time
+	if made := before.Transitions; len(made) > 0 {
+		last = made[len(made)-1].At
+	}
+	for _, made := range record.Transitions {
+		if made.At.After(last) {
+			return max(0, made.At.Add(gatherFor).Sub(now))
+		}
+	}
+	return 0
 }

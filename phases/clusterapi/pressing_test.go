@@ -49,3 +49,52 @@ func TestPressing_words_and_counts_can_wait_and_nothing_else(t *testing.T) {
 		t.Error("the first record can wait")
 	}
 }
+
+func TestMayGather_moves_wait_for_the_end_of_a_quick_passage(t *testing.T) {
+	rests := func(s machine.State) bool { return s == "Installed" || s == "Degraded" }
+	at := func(seconds float64, to machine.State) machine.Transition {
+		return machine.Transition{To: to, At: noon.Add(time.Duration(seconds * float64(time.Second)))}
+	}
+	before := machine.Record{State: "Installed", Transitions: []machine.Transition{at(-60, "Installed")}}
+	stored, err := json.Marshal(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := &machine.Failure{Message: "x"}
+	for name, row := range map[string]struct {
+		stored []byte
+		record machine.Record
+		want   time.Duration
+	}{
+		"the first move waits":              {stored, machine.Record{State: "Planning", Transitions: []machine.Transition{at(-60, "Installed"), at(-1, "Planning")}}, 2 * time.Second},
+		"the next waits no longer":          {stored, machine.Record{State: "Applying", Transitions: []machine.Transition{at(-2, "Planning"), at(0, "Applying")}}, time.Second},
+		"nothing waits longer than that":    {stored, machine.Record{State: "Applying", Transitions: []machine.Transition{at(-4, "Planning")}}, 0},
+		"the end does not wait":             {stored, machine.Record{State: "Installed", Transitions: []machine.Transition{at(-1, "Planning"), at(0, "Installed")}}, 0},
+		"a failure does not wait":           {stored, machine.Record{State: "Planning", Failure: failure, Transitions: []machine.Transition{at(-1, "Planning")}}, 0},
+		"an empty cluster's first waits":    {nil, machine.Record{State: "Planning", Transitions: []machine.Transition{at(0, "Planning")}}, 3 * time.Second},
+		"what is no move does not wait":     {stored, machine.Record{State: "Planning", Transitions: before.Transitions}, 0},
+		"an unreadable record is put right": {[]byte(`"broken"`), machine.Record{State: "Planning", Transitions: []machine.Transition{at(0, "Planning")}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := mayGather(row.stored, row.record, rests, noon); got != row.want {
+				t.Errorf("waits %s", got)
+			}
+		})
+	}
+}
+
+func TestUnwritten_counts_only_over_the_record_that_it_follows(t *testing.T) {
+	ahead := &unwritten{stored: []byte(`{"state":"Installed","reason":""}`)}
+	for text, want := range map[string]bool{`{"state":"Installed","reason":""}`: true, `{"reason":"","state":"Installed"}`: true, `{"state":"Applying"}`: false, ``: false} {
+		if got := ahead.follows([]byte(text)); got != want {
+			t.Errorf("over %q it counts: %v", text, got)
+		}
+	}
+	var none *unwritten
+	if none.follows(nil) {
+		t.Error("nothing counts")
+	}
+	if first := (&unwritten{}); !first.follows(nil) {
+		t.Error("the first record of all does not count")
+	}
+}

@@ -53,6 +53,8 @@ type Store struct {
 	movesTold time.Time
 	logged    string
 	loaded    bool
+	// unwritten is the record as it is, when it is ahead of the stored one.
+	unwritten *unwritten
 }
 
 // Load reads the record. One that is missing or cannot be read is not found,
@@ -65,6 +67,9 @@ func (s *Store) Load(ctx context.Context) (machine.Record, bool, error) {
 	}
 	first := !s.loaded
 	s.loaded = true
+	if s.unwritten.follows(recordOf(operator)) {
+		return s.unwritten.record, true, nil
+	}
 	if operator == nil || len(extension(operator)[extensionKey]) == 0 {
 		return record, false, nil
 	}
@@ -105,14 +110,17 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 		return err
 	}
 	line := s.Line(record, facts)
+	stored := recordOf(operator)
 	if wanted.stands(operator) {
+		s.unwritten = nil
 		s.tellMoves(record, line, now)
 		return nil
 	}
 	if s.detailFrom.IsZero() {
 		s.detailFrom = now.Add(quietStart)
 	}
-	if wait := s.detailFrom.Sub(now); wait > 0 && slices.Equal(operator.Status.Versions, wanted.versions) && !pressing(operator, record, wanted.conditions) {
+	if wait := s.mayWait(operator, record, wanted, now); wait > 0 {
+		s.unwritten = &unwritten{stored: stored, record: record}
 		s.Again(wait)
 		return nil
 	}
@@ -120,6 +128,7 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	if err := s.write(ctx, wanted); err != nil {
 		return err
 	}
+	s.unwritten = nil
 	if line != s.logged {
 		s.Log.Info(line)
 		s.logged = line
@@ -127,6 +136,25 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	s.tellMoves(record, line, now)
 	s.tellStanding(operator, stillStanding(operator, facts))
 	return nil
+}
+
+// mayWait is how long the report may wait to be written, zero for not at all.
+func (s *Store) mayWait(operator *configv1.ClusterOperator, record machine.Record, wanted report, now time.Time) time.Duration {
+	if !slices.Equal(operator.Status.Versions, wanted.versions) {
+		return 0
+	}
+	if !pressing(operator, record, wanted.conditions) {
+		return s.detailFrom.Sub(now)
+	}
+	return mayGather(recordOf(operator), record, s.Rests, now)
+}
+
+// recordOf is the record as it is stored, nil for none.
+func recordOf(operator *configv1.ClusterOperator) []byte {
+	if operator == nil {
+		return nil
+	}
+	return extension(operator)[extensionKey]
 }
 
 func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Record, f guards.Facts, leaves []machine.Leave, now time.Time) (report, error) {

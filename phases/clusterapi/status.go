@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -23,12 +24,28 @@ func (p *Pass) writeStatus(ctx context.Context, change func(*operatorv1alpha1.Cl
 		if !change(api) {
 			return nil
 		}
-		return p.Client.Status().Update(ctx, api)
+		if err := p.Client.Status().Update(ctx, api); err != nil {
+			return err
+		}
+		p.Phases.wrote = api
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("writing the status of ClusterAPI %s: %w", Singleton, err)
 	}
 	return nil
+}
+
+// newerOf is what was written last, while the cache does not show it yet: to plan
+// from the past would be to write the same twice.
+func newerOf(wrote, cached *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPI {
+	if wrote == nil || wrote.UID != cached.UID {
+		return cached
+	}
+	if order, err := resourceversion.CompareResourceVersion(wrote.ResourceVersion, cached.ResourceVersion); err != nil || order <= 0 {
+		return cached
+	}
+	return wrote
 }
 
 // newest is the entry with the highest revision number, nil for none.

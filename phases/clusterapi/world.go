@@ -45,6 +45,7 @@ func (p *Phases) readWorld(ctx context.Context) (world, error) {
 		return w, err
 	}
 	if found {
+		api = newerOf(p.wrote, api)
 		w.api = api
 		w.consent, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[RetryAnnotation]
 	}
