@@ -16,7 +16,7 @@ import (
 
 // retryAfter is how soon a pass that met an error or a collision is made again without a notification. The operator takes
 // longer; everything else has to come by notification.
-const retryAfter = 500 * time.Millisecond
+const retryAfter = 200 * time.Millisecond
 
 // running is an engine under test.
 type running struct {

@@ -1,0 +1,228 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+// propertyTime bounds the property test; durationVariable sets another bound, such as 30m.
+const (
+	propertyTime     = 30 * time.Second
+	durationVariable = "CAPSTAN_PROPERTY_TIME"
+)
+
+// TestEngine_keeps_its_promises lives through random histories. After each convergence the content is that of the
+// newest complete revision, nothing foreign was touched, no orphan is left, no UID has changed without cause, and no
+// definition with instances is gone.
+func TestEngine_keeps_its_promises(t *testing.T) {
+	if _, err := controlPlane(); err != nil {
+		t.Fatal(err)
+	}
+	bound := propertyTime
+	if text := os.Getenv(durationVariable); text != "" {
+		var err error
+		if bound, err = time.ParseDuration(text); err != nil {
+			t.Fatalf("reading %s: %v", durationVariable, err)
+		}
+	}
+	// The time bounds the test, not a count; a history that failed is shrunk all the same.
+	if err := flag.Set("rapid.checks", "10000"); err != nil {
+		t.Fatal(err)
+	}
+	deadline, failed, histories := time.Now().Add(bound), false, 0
+	rapid.Check(t, func(t *rapid.T) {
+		if time.Now().After(deadline) && !failed {
+			return
+		}
+		histories++
+		if err := live(t); err != nil {
+			failed = true
+			t.Fatal(err)
+		}
+	})
+	t.Logf("%d histories", histories)
+}
+
+// trial is one history: a world, the engine that is alive in it, and what has to be true of it.
+type trial struct {
+	*world
+	t       *rapid.T
+	engine  *running
+	weather *weather
+
+	number  int64
+	current content          // of the newest revision
+	newest  *engine.Revision // nil before the first one
+	memory  memory
+}
+
+// live draws and lives one history.
+func live(t *rapid.T) (failed error) {
+	ctx := context.Background()
+	w, err := newWorld(ctx, fmt.Sprintf("w%d-", worlds.Add(1)))
+	if err != nil {
+		return err
+	}
+	l := &trial{world: w, t: t, current: content{}, memory: newMemory()}
+	if err := l.restart(); err != nil {
+		return err
+	}
+	defer func() {
+		l.engine.stop()
+		failed = errors.Join(failed, w.remove(ctx))
+	}()
+	if err := l.memory.bystanders(ctx, w); err != nil {
+		return err
+	}
+	for round := range rapid.IntRange(1, 6).Draw(t, "rounds") {
+		t.Logf("round %d", round)
+		if err := l.round(ctx); err != nil {
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+	}
+	return nil
+}
+
+// round lets hands and releases change something, converges in the weather of the day, and looks at what came of it.
+func (l *trial) round(ctx context.Context) error {
+	for range rapid.IntRange(0, 4).Draw(l.t, "deeds") {
+		if err := l.deed(ctx); err != nil {
+			return err
+		}
+	}
+	if rapid.IntRange(0, 3).Draw(l.t, "restart") == 0 || l.memory.contested() {
+		l.t.Log("restart")
+		l.engine.stop()
+		if err := l.restart(); err != nil {
+			return err
+		}
+	}
+	if l.newest == nil || rapid.Bool().Draw(l.t, "release") {
+		l.release()
+	}
+	faults := drawFaults(l.t)
+	l.t.Logf("weather %v", faults)
+	if err := l.converge(ctx, faults); err != nil {
+		return err
+	}
+	return l.check(ctx)
+}
+
+// restart puts another engine into the place of the one before, which has ended.
+func (l *trial) restart() (err error) {
+	l.weather = &weather{}
+	l.memory.repairs = map[string]int{}
+	l.engine, err = l.launch(func(c *engine.Config) { c.REST.Wrap(l.weather.wrap) })
+	return err
+}
+
+// release draws the next revision. What it drops while its marks are not what they were is given up by the engine.
+func (l *trial) release() {
+	next := l.current.drawChanged(l.t)
+	for name := range l.current {
+		if _, kept := next[name]; !kept {
+			l.memory.drop(l.world, l.current, name)
+		}
+	}
+	l.number++
+	l.current, l.newest = next, next.revision(l.world, l.number)
+	l.t.Logf("release %d: %s", l.number, next)
+}
+
+// converge goes to the end: everything applied, pruned and forgotten. Objects in the way are removed by hand, once it
+// was seen that they collide and that nothing of the former revision was removed.
+func (l *trial) converge(ctx context.Context, faults map[int]fault) error {
+	if l.bad(ctx, faults) {
+		l.t.Log("dies")
+		l.engine.stop()
+		if err := l.restart(); err != nil {
+			return err
+		}
+	}
+	l.weather.change(nil, nil)
+	if l.memory.inTheWay(l.current) != nil {
+		if _, err := l.engine.take(ctx, l.newest, collided); err != nil {
+			return err
+		}
+		if err := l.memory.check(ctx, l.world); err != nil {
+			return fmt.Errorf("in a collision: %w", err)
+		}
+		if err := l.removeObstacles(ctx); err != nil {
+			return err
+		}
+	}
+	report, err := l.engine.finish(ctx, l.newest)
+	if err != nil {
+		return err
+	}
+	return l.memory.judge(ctx, l.world, report)
+}
+
+// bad goes as far as it can in bad weather, and says whether the engine died of it. What fails here is tried again
+// later, by the same engine or another one.
+func (l *trial) bad(ctx context.Context, faults map[int]fault) bool {
+	if len(faults) == 0 {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	died := false
+	l.weather.change(faults, func() {
+		died = true
+		cancel()
+	})
+	if l.memory.inTheWay(l.current) == nil {
+		if _, err := l.engine.finish(ctx, l.newest); err != nil {
+			l.t.Log("bad weather: ", err)
+		}
+	} else if _, err := l.engine.take(ctx, l.newest, collided); err != nil {
+		l.t.Log("bad weather: ", err)
+	}
+	l.weather.mu.Lock()
+	defer l.weather.mu.Unlock()
+	return died
+}
+
+// collided is the question whether a revision is taken as far as the first collision lets it.
+func collided(report *engine.Report) error {
+	for _, wave := range report.Waves {
+		found := 0
+		for _, o := range wave.Objects {
+			switch {
+			case o.Action == engine.Collision:
+				found++
+			case !o.Complete():
+				return errors.New(report.String())
+			}
+		}
+		if found > 0 {
+			return nil
+		}
+	}
+	return errors.New("nothing collides: " + report.String())
+}
+
+// check asks all invariants of what is there now, and that being right costs no request.
+func (l *trial) check(ctx context.Context) error {
+	l.weather.change(nil, nil)
+	report, err := l.engine.Apply(ctx, l.newest)
+	if err != nil {
+		return err
+	}
+	if sent := l.weather.writes(); !report.Complete() || sent > 0 {
+		return fmt.Errorf("not at rest, %d writes: %s", sent, report)
+	}
+	if err := l.memory.check(ctx, l.world); err != nil {
+		return err
+	}
+	return l.memory.converged(ctx, l.world, l.current, l.number)
+}
