@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	configv1 "github.com/openshift/api/config/v1"
+
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 )
@@ -52,5 +54,27 @@ func TestDetail_is_what_the_commands_read(t *testing.T) {
 		`"moves":[{"event":"E","to":"T","answer":"No","why":"y"}]}`
 	if err != nil || string(raw) != want {
 		t.Errorf("got  %s (%v)\nwant %s", raw, err, want)
+	}
+}
+
+func TestStillStanding_what_was_in_the_way_stays_told_until_it_was_tried(t *testing.T) {
+	collision := guards.Collision{Object: "ConfigMap a/b", Holder: "x"}
+	raw, err := Detail{Collisions: []guards.Collision{collision}}.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := &configv1.ClusterOperator{}
+	operator.Status.Extension.Raw = fmt.Appendf(nil, `{"clusterapiDetail":%s}`, raw)
+	for name, row := range map[string]struct {
+		facts guards.Facts
+		want  int
+	}{
+		"after a start":         {guards.Facts{LatestNumber: 2}, 1},
+		"tried":                 {guards.Facts{LatestNumber: 2, Attempted: true}, 0},
+		"nothing listed to try": {guards.Facts{}, 0},
+	} {
+		if got := stillStanding(operator, row.facts).Applied.Collisions; len(got) != row.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
