@@ -36,7 +36,7 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 	want := j.t.desired()
 	var err error
 	for range attempts {
-		if j.verdict = r.decide(j, want); !j.verdict.writes() {
+		if j.verdict = r.decide(j, want); !j.verdict.writes() || j.verdict.waits() && !j.record {
 			return nil
 		}
 		if refused, err := r.fuse(ctx, j, want.payload); refused || err != nil {
