@@ -23,12 +23,16 @@ type Object struct {
 	Err       error    // of the last attempt to write it
 	Contest   *Contest // nil: not contested
 
-	older   bool // seen from a revision that is not the newest one
-	carries bool // ours, at this revision's number or a higher one
+	older     bool // seen from a revision that is not the newest one
+	carries   bool // ours, at this revision's number or a higher one
+	previewed bool // the action was not taken
 }
 
 // Applied says that the object is there as wanted, or in the hands of a newer revision.
 func (o *Object) Applied() bool {
+	if o.previewed {
+		return false
+	}
 	switch o.Action {
 	case Created, Updated, Recovered, Idle, Progressed, Contested:
 		return true
