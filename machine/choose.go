@@ -89,6 +89,16 @@ func (t Table[F, E]) consider(move Move[F, E], record Record, facts F, now time.
 	return leave
 }
 
+// failureEdge is the move that the record's failure has opened by now, nil for none.
+func (t Table[F, E]) failureEdge(record Record, now time.Time) *Move[F, E] {
+	for _, move := range t.Leaving(record.State) {
+		if move.Failing > 0 && (record.Failure.ForGood || !now.Before(record.Failure.Since.Add(move.Failing))) {
+			return &move
+		}
+	}
+	return nil
+}
+
 func stalledCause(after time.Duration, reason string) string {
 	if reason == "" {
 		return "no progress for " + short(after)

@@ -87,6 +87,25 @@ func (r Record) clone() Record {
 	return r
 }
 
+// begunBy moves what seems to have begun in the future to now: the clock was
+// set back, and no deadline may get further away than it was when it began.
+func (r *Record) begunBy(now time.Time) {
+	begun := []*time.Time{&r.Since, &r.Progress.Since}
+	if r.Failure != nil {
+		begun = append(begun, &r.Failure.Since)
+	}
+	for _, at := range begun {
+		if at.After(now) {
+			*at = now
+		}
+	}
+	for event, at := range r.Held {
+		if at.After(now) {
+			r.Held[event] = now
+		}
+	}
+}
+
 // enter is the only place where State changes. Everything that belongs to the
 // old state is set anew together, so that nothing of it can leak into the new.
 func (r *Record) enter(to State, on Event, cause string, entry Entry, now time.Time) {

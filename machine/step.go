@@ -62,6 +62,7 @@ func (m *Machine[F, E]) Step(ctx context.Context) (Outcome, error) {
 		m.Table.Recall(&facts, record)
 	}
 	now := m.Now()
+	record.begunBy(now)
 	done, known := m.progress(facts)
 	record.progressed(done, known, now)
 	chosen, err := m.Table.choose(record, facts, now)
@@ -112,17 +113,34 @@ func (m *Machine[F, E]) move(ctx context.Context, record *Record, c choice[F, E]
 		}
 		return c.move.Do.Run(ctx, env)
 	}
-	now := m.Now()
 	to, err := m.Table.fire(ctx, record.State, c.move.On, effect)
 	if err != nil {
-		record.failed(fmt.Errorf("%s on the way to %s: %w", c.move.Do.Name, c.move.To, err), now)
-		return Outcome{Failure: err, LookAgain: retry(*record, now), Moves: m.look(*record, facts).leaves}
+		return m.blocked(ctx, record, c, facts, err)
 	}
 	if c.move.rank() != rankFailure {
 		record.succeeded()
 	}
+	return m.enter(record, *c.move, to, c.cause, facts)
+}
+
+// blocked is what a failed effect leads to. The move that it belongs to would be
+// chosen again on every pass, so this is where its failure may end that.
+func (m *Machine[F, E]) blocked(ctx context.Context, record *Record, c choice[F, E], facts F, err error) Outcome {
+	now := m.Now()
+	record.failed(fmt.Errorf("%s on the way to %s: %w", c.move.Do.Name, c.move.To, err), now)
+	outcome := Outcome{LookAgain: retry(*record, now)}
+	if edge := m.Table.failureEdge(*record, now); edge == nil {
+		m.plan(record, facts, &outcome, now)
+	} else if to, illegal := m.Table.fire(ctx, record.State, edge.On, func(context.Context) error { return nil }); illegal == nil {
+		outcome = m.enter(record, *edge, to, record.Failure.Message, facts)
+	}
+	outcome.Failure = err
+	return outcome
+}
+
+func (m *Machine[F, E]) enter(record *Record, move Move[F, E], to State, cause string, facts F) Outcome {
 	done, _ := m.progress(facts)
-	record.enter(to, c.move.On, c.cause, Entry{Inputs: m.inputs(facts), Done: done}, now)
+	record.enter(to, move.On, cause, Entry{Inputs: m.inputs(facts), Done: done}, m.Now())
 	made := record.Transitions[len(record.Transitions)-1]
 	return Outcome{Moved: &made, LookAgain: atOnce, Moves: m.look(*record, facts).leaves}
 }
@@ -145,13 +163,18 @@ func (m *Machine[F, E]) work(ctx context.Context, record *Record, facts F, env E
 		record.succeeded()
 		outcome.LookAgain = atOnce
 	}
-	// The work may have begun or ended a failure, and with it a deadline.
+	m.plan(record, facts, &outcome, now)
+	return outcome
+}
+
+// plan looks ahead once more, because the pass may have begun or ended a
+// failure, and with it a deadline.
+func (m *Machine[F, E]) plan(record *Record, facts F, outcome *Outcome, now time.Time) {
 	after := m.look(*record, facts)
 	record.Deadline, outcome.Moves = after.next, after.leaves
 	if record.Deadline != nil {
 		outcome.LookAgain = sooner(outcome.LookAgain, record.Deadline.At.Sub(now))
 	}
-	return outcome
 }
 
 // look asks the guards once more, now that the pass has changed the record.
