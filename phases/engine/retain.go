@@ -60,6 +60,7 @@ func (e *Engine) instances(ctx context.Context, crd *unstructured.Unstructured) 
 			n += *list.RemainingItemCount
 		}
 		if n > 0 {
+			e.awaitEmpty(crd, instancesOf(crd, version))
 			return counted(n, "instances"), nil
 		}
 	}

@@ -69,6 +69,7 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 		e.watches[gvk].start(ctx, view{gvr: r.gvr, labels: ManagedByLabel})
 	}
 	e.tendForeign(ctx)
+	e.tendInstances(ctx)
 	e.tendArrivals(ctx, missing)
 	return missing
 }
