@@ -210,7 +210,7 @@ var _ = Describe("The commands that lead out of bad states", func() {
 	It("ask for another attempt", func(ctx SpecContext) {
 		g := installSmall(ctx)
 		mayGet(ctx, "reader")
-		Expect(env.SetImages(ctx, pushSpoilt(ctx, adding("manifests.yaml", "\n---\nnonsense: [\n")))).To(Succeed())
+		Expect(env.SetImages(ctx, pushSpoilt(ctx, adding(manifestsFile, "\n---\nnonsense: [\n")))).To(Succeed())
 		until(ctx, "the machine to be degraded", inState(harness.Degraded))
 		Expect(admin().run(ctx, codeLook, "status", "--exit-code")).To(And(ContainSubstring("State:      Degraded since"), ContainSubstring("for good")))
 		Expect(admin().run(ctx, 0, "explain")).To(And(

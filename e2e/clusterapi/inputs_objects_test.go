@@ -71,7 +71,7 @@ var _ = Describe("An object of a provider", func() {
 			running := emptyProvider("running").at(30).with(runner("runner"))
 			broken(running)
 			release(ctx, small("two"), running)
-			g.survives(ctx, installerController, nonRetryable, append(texts, "of running", "repair its manifest in the provider image")...)
+			g.survives(ctx, installerController, nonRetryable, append(texts, "of running", " its manifest ")...)
 			v, err := harness.See(ctx, env.Client)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(v.Revisions()).To(HaveLen(2))
@@ -89,7 +89,7 @@ var _ = Describe("An object of a provider", func() {
 			func(p *provider) {
 				p.set("Deployment", "runner", map[string]any{"part": "other"}, "spec", "selector", "matchLabels")
 			},
-			"Deployment openshift-cluster-api/runner", "spec.selector", "field is immutable"),
+			"Deployment openshift-cluster-api/runner", "spec.selector", "field is immutable", "on-immutable-change: recreate"),
 		Entry("a field that its kind does not have",
 			func(p *provider) { p.set("Deployment", "runner", int64(3), "spec", "replica") },
 			"Deployment openshift-cluster-api/runner", "spec.replica"),
