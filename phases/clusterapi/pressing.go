@@ -8,6 +8,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/conditions"
 )
 
 // detailEvery bounds how often words and counts are written that change with
@@ -18,10 +19,14 @@ const detailEvery = 2 * time.Second
 // does not see yet is no news, and to say so would cost writes at every restart.
 const quietStart = 5 * time.Second
 
+// hiccup is how long words and counts must be other ones before they are written
+// in a state that the machine rests in: what is put right by then is no news.
+const hiccup = 5 * time.Second
+
 // pressing says whether a record or its conditions tell more than detail: a
 // move, a failure that begins or ends, a condition with another status or
 // reason. That a guard begins to hold can wait: drift is put right before it is news.
-func pressing(operator *configv1.ClusterOperator, record machine.Record, conditions []configv1.ClusterOperatorStatusCondition) bool {
+func pressing(operator *configv1.ClusterOperator, record machine.Record, told []configv1.ClusterOperatorStatusCondition) bool {
 	var before machine.Record
 	if json.Unmarshal(extension(operator)[extensionKey], &before) != nil {
 		return true
@@ -29,8 +34,8 @@ func pressing(operator *configv1.ClusterOperator, record machine.Record, conditi
 	if before.State != record.State || !before.Since.Equal(record.Since) || kindOf(before.Failure) != kindOf(record.Failure) {
 		return true
 	}
-	for _, c := range conditions {
-		if old := find(operator.Status.Conditions, c.Type); old == nil || old.Status != c.Status || old.Reason != c.Reason {
+	for _, c := range told {
+		if old := conditions.Find(operator.Status.Conditions, c.Type); old == nil || old.Status != c.Status || old.Reason != c.Reason {
 			return true
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/conditions"
 )
 
 // extensionKey is where the record lies in ClusterOperator.status.extension.
@@ -53,6 +54,8 @@ type Store struct {
 	movesTold time.Time
 	logged    string
 	loaded    bool
+	// differs is since when there is something to write, zero for nothing.
+	differs time.Time
 	// unwritten is the record as it is, when it is ahead of the stored one.
 	unwritten *unwritten
 }
@@ -112,12 +115,15 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	line := s.Line(record, facts)
 	stored := recordOf(operator)
 	if wanted.stands(operator) {
-		s.unwritten = nil
+		s.unwritten, s.differs = nil, time.Time{}
 		s.tellMoves(record, line, now)
 		return nil
 	}
 	if s.detailFrom.IsZero() {
 		s.detailFrom = now.Add(quietStart)
+	}
+	if s.differs.IsZero() {
+		s.differs = now
 	}
 	if wait := s.mayWait(operator, record, wanted, now); wait > 0 {
 		s.unwritten = &unwritten{stored: stored, record: record}
@@ -128,7 +134,7 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	if err := s.write(ctx, wanted); err != nil {
 		return err
 	}
-	s.unwritten = nil
+	s.unwritten, s.differs = nil, time.Time{}
 	if line != s.logged {
 		s.Log.Info(line)
 		s.logged = line
@@ -144,7 +150,11 @@ func (s *Store) mayWait(operator *configv1.ClusterOperator, record machine.Recor
 		return 0
 	}
 	if !pressing(operator, record, wanted.conditions) {
-		return s.detailFrom.Sub(now)
+		until := s.detailFrom
+		if lasts := s.differs.Add(hiccup); s.Rests(record.State) && lasts.After(until) {
+			until = lasts
+		}
+		return until.Sub(now)
 	}
 	return mayGather(recordOf(operator), record, s.Rests, now)
 }
@@ -172,17 +182,14 @@ func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Recor
 // stands says that there is nothing to write.
 func (r report) stands(operator *configv1.ClusterOperator) bool {
 	there := extension(operator)
-	return sameJSON(there[extensionKey], r.record) && sameJSON(there[detailKey], r.detail) && has(operator.Status.Conditions, r.conditions) &&
+	return sameJSON(there[extensionKey], r.record) && sameJSON(there[detailKey], r.detail) && conditions.Stand(r.conditions, operator.Status.Conditions) &&
 		slices.Equal(operator.Status.Versions, r.versions) && slices.Equal(operator.Status.RelatedObjects, r.related)
 }
 
 func (s *Store) write(ctx context.Context, r report) error {
 	status := configv1ac.ClusterOperatorStatus().
 		WithExtension(runtime.RawExtension{Raw: fmt.Appendf(nil, `{%q:%s,%q:%s}`, extensionKey, r.record, detailKey, r.detail)})
-	for _, c := range r.conditions {
-		status.WithConditions(configv1ac.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
-			WithReason(c.Reason).WithMessage(c.Message).WithLastTransitionTime(c.LastTransitionTime))
-	}
+	conditions.AddTo(status, r.conditions)
 	for _, v := range r.versions {
 		status.WithVersions(configv1ac.OperandVersion().WithName(v.Name).WithVersion(v.Version))
 	}
