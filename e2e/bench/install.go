@@ -79,6 +79,9 @@ const restartAftermath = 8 * time.Second
 func restarting(ctx context.Context, b *bench) ([]sample, error) {
 	var samples []sample
 	err := b.installedOnce(ctx, func(s *stage, c content) error {
+		if err := wait(ctx, restAfter); err != nil {
+			return err
+		}
 		for run := range b.runs {
 			if err := s.operator.Stop(); err != nil {
 				return err

@@ -26,27 +26,33 @@ func scenarios() []scenario {
 	all := []scenario{
 		{
 			"cold-install", "core and AWS onto an empty cluster, from the start of the operator, with cached images",
-			[]target{ratio(1.3), requests(200), rss(80)}, installing(realContent(coreAWS)),
+			[]target{ratio(1.3), requests(200), rss(80)},
+			installing(realContent(coreAWS)),
 		},
 		{
 			"restart", "the operator stops and starts again with everything installed",
-			[]target{requests(40), writes(0), wall(2)}, restarting,
+			[]target{requests(40), writes(0), wall(2)},
+			restarting,
 		},
 		{
 			"at-rest", "two minutes in which nothing happens",
-			[]target{requests(0)}, resting,
+			[]target{requests(0)},
+			resting,
 		},
 		{
 			"upgrade", "a release that changes one Deployment of core",
-			[]target{writes(60), rewrites(1), wall(3)}, upgrading,
+			[]target{writes(60), rewrites(1), wall(3)},
+			upgrading,
 		},
 		{
 			"drift", "somebody edits a Deployment",
-			[]target{wall(1), requests(3)}, drifting,
+			[]target{wall(1), requests(3)},
+			drifting,
 		},
 		{
 			"four-providers", "core, AWS, vSphere and IBM Cloud onto an empty cluster, as in cold-install",
-			[]target{ratio(1.3)}, installing(realContent(fourProviders)),
+			[]target{ratio(1.3)},
+			installing(realContent(fourProviders)),
 		},
 	}
 	smaller := ""
@@ -64,7 +70,8 @@ func scenarios() []scenario {
 	}
 	return append(all, scenario{
 		"step", "one pass of the machine with nothing to do and 5000 objects observed: time of the processor",
-		[]target{wall(0.005)}, stepping,
+		[]target{wall(0.005)},
+		stepping,
 	})
 }
 

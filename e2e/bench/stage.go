@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -230,6 +231,23 @@ func (s *stage) requests(ctx context.Context, since cluster.Mark) (cluster.Reque
 	return all.Where(func(r cluster.Request) bool { return r.User == operatorUser() && !r.IsBy(benchUserAgent) }), nil
 }
 
+// tally tells what requests were about, the most frequent first.
+func tally(all cluster.RequestList) string {
+	count := map[string]int{}
+	for _, r := range all {
+		about := r.Verb + " " + strings.TrimSuffix(r.Resource+"/"+r.Subresource, "/")
+		if r.DryRun {
+			about += " (dry run)"
+		}
+		count[about]++
+	}
+	names := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%d %s", count[name], name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // withoutLease drops what leader election sends.
 func withoutLease(all cluster.RequestList) cluster.RequestList {
 	return all.Except("coordination.k8s.io", "leases")
@@ -240,6 +258,9 @@ func (s *stage) costs(into *sample, all cluster.RequestList) error {
 	into.Requests = len(all)
 	into.Writes = len(withoutLease(all).Writes())
 	into.DryRuns = len(all.Where(func(r cluster.Request) bool { return r.DryRun }))
+	if into.Requests > 0 {
+		s.bench.say("  requests: %s", tally(all))
+	}
 	peak, err := peakMiB(s.operator.PID())
 	into.RSSMiB = peak
 	return err
