@@ -121,6 +121,18 @@ var RevisionIsApplied = machine.Guard[Facts]{
 	},
 }
 
+// WorkSucceeds asks whether what is not as it should be can be told from what merely cannot be put right.
+var WorkSucceeds = machine.Guard[Facts]{
+	Name: "WorkSucceeds",
+	Doc:  "The last attempt at the work of this state met no error; with one it cannot be told what a probe that fails means.",
+	Ask: func(f Facts) machine.Answer {
+		if f.Then.Failing {
+			return machine.SayUnknown("")
+		}
+		return machine.SayYes("")
+	},
+}
+
 // OrphansAreGone asks whether pruning is done.
 var OrphansAreGone = machine.Guard[Facts]{
 	Name: "OrphansAreGone",

@@ -118,8 +118,8 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: guards.GateLost, From: in(Installed), To: Degraded, For: patience,
-			If:  machine.Not(guards.RevisionIsApplied),
-			Doc: "A probe of the installed revision has failed for five minutes, as in a crash loop; a hiccup does not count.",
+			If:  machine.All(machine.Not(guards.RevisionIsApplied), guards.WorkSucceeds),
+			Doc: "A probe of the installed revision has failed for five minutes, as in a crash loop; a hiccup does not count, nor does an object that cannot be put right.",
 		},
 		{
 			On: "Recovered", From: in(Degraded), To: Planning,

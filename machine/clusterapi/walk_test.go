@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	steps = flag.Int("walk.steps", 100_000, "how many passes the random walk makes")
+	steps = flag.Int("walk.steps", 60_000, "how many passes the random walk makes")
 	seed  = flag.Uint64("walk.seed", 0, "where the random walk begins; 0 for anywhere")
 )
 
@@ -197,7 +197,7 @@ func (w *walk) pass() error {
 		w.entered(0)
 		w.trouble = time.Time{}
 	}
-	w.remember(before.State)
+	w.remember(before)
 	want, move := w.wanted(before)
 	w.worked, w.failed = false, false
 	outcome, err := w.machine.Step(context.Background())
@@ -244,7 +244,7 @@ func (w *walk) works(state machine.State) bool {
 
 // remember takes in what this pass will see. A clock that was set back begins
 // to wait anew: nothing may have begun in the future.
-func (w *walk) remember(state machine.State) {
+func (w *walk) remember(before machine.Record) {
 	for _, at := range []*time.Time{&w.highAt, &w.trouble, &w.gate} {
 		if at.After(w.now) {
 			*at = w.now
@@ -254,9 +254,9 @@ func (w *walk) remember(state machine.State) {
 		w.high, w.highAt = done, w.now
 	}
 	switch answer := guards.RevisionIsApplied.Answer(w.facts); {
-	case state != Installed || answer.Truth == machine.Yes:
+	case before.State != Installed || answer.Truth == machine.Yes:
 		w.gate = time.Time{}
-	case answer.Truth == machine.No && w.gate.IsZero():
+	case answer.Truth == machine.No && before.Failure == nil && w.gate.IsZero():
 		w.gate = w.now
 	}
 }
