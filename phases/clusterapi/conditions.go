@@ -5,9 +5,9 @@ import (
 
 	configv1 "github.com/openshift/api/config/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/conditions"
 )
 
 // lasting is never taken off again once it was told: an object that was lost
@@ -17,58 +17,34 @@ const lasting configv1.ClusterStatusConditionType = "InstallerControllerAvailabl
 // operandVersion is the name under which an operator reports its own version.
 const operandVersion = "operator"
 
-// merge gives every condition its honest transition time: that of the old
-// condition unless the status is another. One that is not sure leaves what was
-// said before.
+// merge puts what is told in the place of what was said before. A condition that
+// is not sure leaves what was said.
 func merge(old []configv1.ClusterOperatorStatusCondition, told []Condition, now time.Time) []configv1.ClusterOperatorStatusCondition {
 	var out []configv1.ClusterOperatorStatusCondition
 	for _, c := range told {
-		before := find(old, configv1.ClusterStatusConditionType(c.Type))
+		before := conditions.Find(old, configv1.ClusterStatusConditionType(c.Type))
 		if c.Unsure && before != nil && decided(before.Status) {
 			out = append(out, *before)
 			continue
 		}
 		condition := configv1.ClusterOperatorStatusCondition{
-			Type: configv1.ClusterStatusConditionType(c.Type), Status: configv1.ConditionFalse,
-			Reason: c.Reason, Message: c.Message, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
+			Type: configv1.ClusterStatusConditionType(c.Type), Status: configv1.ConditionFalse, Reason: c.Reason, Message: c.Message,
 		}
 		if c.Is {
 			condition.Status = configv1.ConditionTrue
 		}
-		if before != nil && before.Status == condition.Status {
-			condition.LastTransitionTime = before.LastTransitionTime
-		}
 		out = append(out, condition)
 	}
-	if said := find(old, lasting); said != nil && find(out, lasting) == nil {
+	if said := conditions.Find(old, lasting); said != nil && conditions.Find(out, lasting) == nil {
 		out = append(out, *said)
 	}
+	conditions.Stamp(out, old, now)
 	return out
 }
 
 // decided is false of statuses that this operator never says.
 func decided(status configv1.ConditionStatus) bool {
 	return status == configv1.ConditionTrue || status == configv1.ConditionFalse
-}
-
-func find(conditions []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterStatusConditionType) *configv1.ClusterOperatorStatusCondition {
-	for i := range conditions {
-		if conditions[i].Type == kind {
-			return &conditions[i]
-		}
-	}
-	return nil
-}
-
-// has reports whether all wanted conditions are there as they are.
-func has(there, wanted []configv1.ClusterOperatorStatusCondition) bool {
-	for _, w := range wanted {
-		c := find(there, w.Type)
-		if c == nil || c.Status != w.Status || c.Reason != w.Reason || c.Message != w.Message {
-			return false
-		}
-	}
-	return true
 }
 
 // versions reports the release once everything it asks for is installed and

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/conditions"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -36,26 +37,26 @@ func TestMerge_what_was_said_of_a_lasting_condition_stays(t *testing.T) {
 	available := lasting
 	said := merge(nil, []Condition{{Type: string(available), Is: true, Reason: "AsExpected", Message: "revision 1 is installed"}}, noon)
 	later := merge(said, []Condition{{Type: "InstallerControllerDegraded", Reason: "AsExpected"}}, noon.Add(time.Hour))
-	if got := find(later, available); got == nil || *got != said[0] {
+	if got := conditions.Find(later, available); got == nil || *got != said[0] {
 		t.Errorf("got %+v", later)
 	}
 }
 
-func TestHas_sees_every_difference_but_the_time(t *testing.T) {
-	there := merge(nil, []Condition{{Type: "XDegraded", Reason: "AsExpected", Message: "fine"}}, noon)
-	later := noon.Add(time.Hour)
-	for _, row := range []struct {
-		told Condition
-		want bool
+func TestMerge_what_is_not_sure_leaves_what_was_said_of_it(t *testing.T) {
+	told := []Condition{{Type: "XUpgradeable", Is: true, Reason: "AsExpected", Unsure: true}}
+	no := configv1.ClusterOperatorStatusCondition{Type: "XUpgradeable", Status: configv1.ConditionFalse, Reason: "EphemeralError", Message: "in the way"}
+	byHand := configv1.ClusterOperatorStatusCondition{Type: "XUpgradeable", Status: configv1.ConditionUnknown}
+	for name, row := range map[string]struct {
+		old  []configv1.ClusterOperatorStatusCondition
+		want configv1.ConditionStatus
 	}{
-		{Condition{Type: "XDegraded", Reason: "AsExpected", Message: "fine"}, true},
-		{Condition{Type: "XDegraded", Reason: "AsExpected", Message: "other"}, false},
-		{Condition{Type: "XDegraded", Reason: "Other", Message: "fine"}, false},
-		{Condition{Type: "XDegraded", Is: true, Reason: "AsExpected", Message: "fine"}, false},
-		{Condition{Type: "XProgressing", Reason: "AsExpected", Message: "fine"}, false},
+		"said before":                {[]configv1.ClusterOperatorStatusCondition{no}, configv1.ConditionFalse},
+		"never said":                 {nil, configv1.ConditionTrue},
+		"said by somebody else":      {[]configv1.ClusterOperatorStatusCondition{byHand}, configv1.ConditionTrue},
+		"something else was said of": {[]configv1.ClusterOperatorStatusCondition{{Type: "XDegraded", Status: configv1.ConditionFalse}}, configv1.ConditionTrue},
 	} {
-		if got := has(there, merge(there, []Condition{row.told}, later)); got != row.want {
-			t.Errorf("%+v: has is %v", row.told, got)
+		if got := merge(row.old, told, noon); len(got) != 1 || got[0].Status != row.want {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/conditions"
 )
 
 // FieldManager owns the aggregated conditions.
@@ -37,27 +38,22 @@ var sums = []struct {
 
 // Aggregate returns the aggregated conditions. One without any part is left
 // out: Available is not said before the first success.
-func Aggregate(conditions []configv1.ClusterOperatorStatusCondition, now time.Time) []configv1.ClusterOperatorStatusCondition {
+func Aggregate(parts []configv1.ClusterOperatorStatusCondition, now time.Time) []configv1.ClusterOperatorStatusCondition {
 	var out []configv1.ClusterOperatorStatusCondition
 	for _, sum := range sums {
-		if condition, ok := aggregate(conditions, sum.kind, sum.decisive); ok {
-			condition.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
-			for _, before := range conditions {
-				if before.Type == sum.kind && before.Status == condition.Status {
-					condition.LastTransitionTime = before.LastTransitionTime
-				}
-			}
+		if condition, ok := aggregate(parts, sum.kind, sum.decisive); ok {
 			out = append(out, condition)
 		}
 	}
+	conditions.Stamp(out, parts, now)
 	return out
 }
 
-func aggregate(conditions []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterStatusConditionType, decisive configv1.ConditionStatus) (configv1.ClusterOperatorStatusCondition, bool) {
+func aggregate(all []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterStatusConditionType, decisive configv1.ConditionStatus) (configv1.ClusterOperatorStatusCondition, bool) {
 	total := configv1.ClusterOperatorStatusCondition{Type: kind, Status: opposite(decisive), Reason: severity[0]}
 	parts, worst := 0, -1
 	var messages []string
-	for _, c := range conditions {
+	for _, c := range all {
 		if c.Type == kind || !strings.HasSuffix(string(c.Type), "Controller"+string(kind)) {
 			continue
 		}
@@ -100,33 +96,15 @@ func opposite(status configv1.ConditionStatus) configv1.ConditionStatus {
 // Write sends the aggregated conditions if they differ from what is there.
 func Write(ctx context.Context, operators configclient.ClusterOperatorInterface, operator *configv1.ClusterOperator, now time.Time) error {
 	wanted := Aggregate(operator.Status.Conditions, now)
-	if contains(operator.Status.Conditions, wanted) {
+	if conditions.Stand(wanted, operator.Status.Conditions) {
 		return nil
 	}
 	status := configv1ac.ClusterOperatorStatus()
-	for _, c := range wanted {
-		status.WithConditions(configv1ac.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
-			WithReason(c.Reason).WithMessage(c.Message).WithLastTransitionTime(c.LastTransitionTime))
-	}
+	conditions.AddTo(status, wanted)
 	_, err := operators.ApplyStatus(ctx, configv1ac.ClusterOperator(operator.Name).WithStatus(status),
 		metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
 	if err != nil {
 		return fmt.Errorf("writing the conditions of ClusterOperator %s: %w", operator.Name, err)
 	}
 	return nil
-}
-
-func contains(there, wanted []configv1.ClusterOperatorStatusCondition) bool {
-	present := map[configv1.ClusterOperatorStatusCondition]bool{}
-	for _, c := range there {
-		c.LastTransitionTime = metav1.Time{}
-		present[c] = true
-	}
-	for _, c := range wanted {
-		c.LastTransitionTime = metav1.Time{}
-		if !present[c] {
-			return false
-		}
-	}
-	return true
 }
