@@ -134,6 +134,7 @@ func (m *memory) converged(ctx context.Context, w *world, c content, number int6
 	for name := range m.given {
 		expected[engine.KeyOf(slots[name].make(w, 0))] = true
 	}
+	uids := map[string]types.UID{}
 	for name := range c {
 		wanted := c.object(w, name)
 		expected[engine.KeyOf(wanted)] = true
@@ -147,12 +148,18 @@ func (m *memory) converged(ctx context.Context, w *world, c content, number int6
 		if was := m.uids[name]; was != "" && was != found.GetUID() && !m.excused[name] {
 			return fmt.Errorf("%s is another object than before", engine.KeyOf(found))
 		}
-		m.uids[name] = found.GetUID()
+		uids[name] = found.GetUID()
+	}
+	if err := w.noOrphans(ctx, expected); err != nil {
+		return err
+	}
+	m.uids = uids
+	clear(m.excused)
+	for name := range c {
 		delete(m.tampered, name)
 		delete(m.given, name)
 	}
-	clear(m.excused)
-	return w.noOrphans(ctx, expected)
+	return nil
 }
 
 // isMarked says nil when an object carries the marks of the installation.

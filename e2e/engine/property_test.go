@@ -111,10 +111,7 @@ func (l *trial) round(ctx context.Context) error {
 	}
 	faults := drawFaults(l.t)
 	l.t.Logf("weather %v", faults)
-	if err := l.converge(ctx, faults); err != nil {
-		return err
-	}
-	return l.check(ctx)
+	return l.converge(ctx, faults)
 }
 
 // restart puts another engine into the place of the one before, which has ended.
@@ -160,11 +157,31 @@ func (l *trial) converge(ctx context.Context, faults map[int]fault) error {
 			return err
 		}
 	}
-	report, err := l.engine.finish(ctx, l.newest)
-	if err != nil {
-		return err
+	return l.settle(ctx)
+}
+
+// settle goes to the end and looks at what came of it; again, for as long as it takes the watches to tell of a deed.
+func (l *trial) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience/3)
+	defer cancel()
+	for {
+		changed := l.engine.change()
+		report, err := l.engine.finish(ctx, l.newest)
+		if err != nil {
+			return err
+		}
+		if err = l.memory.judge(ctx, l.world, report); err == nil {
+			err = l.check(ctx)
+		}
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-changed:
+		}
 	}
-	return l.memory.judge(ctx, l.world, report)
 }
 
 // bad goes as far as it can in bad weather, and says whether the engine died of it. What fails here is tried again
