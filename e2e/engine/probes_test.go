@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 
@@ -111,6 +112,66 @@ var _ = Describe("An object that asks service CA for something", func() {
 				return errors.Join(acted(service, engine.Idle)(report), acted(trust, engine.Idle)(report), acted(hook, engine.Idle)(report), complete(report))
 			})
 		}
+		Expect(w.writes(ctx, since)).To(BeEmpty())
+	})
+})
+
+var _ = Describe("What a kind is asked", func() {
+	It("is to be bound, of a claim, which waits beside the pods that want it", func(ctx SpecContext) {
+		w := begin(ctx)
+		claim := w.object(`
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {namespace: $NS, name: data}
+spec: {accessModes: [ReadWriteOnce], storageClassName: "", volumeName: $NAME-data, resources: {requests: {storage: 1Gi}}}
+`)
+		hook := w.webhook("hook", "manager")
+		e, rev := w.start(), of(1, claim, w.deployment("manager"), hook)
+		e.until(ctx, rev, func(report *engine.Report) error {
+			return errors.Join(probing(claim, engine.AnswerFalse)(report), probing(w.deployment("manager"), engine.AnswerTrue)(report))
+		})
+		Expect(w.isGone(ctx, hook)).To(Succeed())
+		w.create(ctx, w.object(`
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: $NAME-data}
+spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, hostPath: {path: /none}}
+`))
+		e.converge(ctx, rev)
+	})
+
+	It("is to fit the types, of an admission policy that is type checked", func(ctx SpecContext) {
+		w := begin(ctx)
+		policy := func(expression string) *unstructured.Unstructured {
+			return with(w.object(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: $NAME-policy}
+spec:
+  failurePolicy: Fail
+  matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]}
+`), []any{map[string]any{"expression": expression}}, "spec", "validations")
+		}
+		e := w.start()
+		wrong := policy("object.spec.replicas.startsWith('1')")
+		report := e.until(ctx, of(1, wrong), probing(wrong, engine.AnswerFalse))
+		Expect(report.Blocked()).To(And(ContainSubstring("spec.validations[0].expression"), ContainSubstring("startsWith")))
+		e.converge(ctx, of(2, policy("object.spec.replicas > 0")))
+	})
+
+	It("is to have its CA bundle, of a webhook that asks for one", func(ctx SpecContext) {
+		w := begin(ctx)
+		hook := annotated(w.webhook("hook", "manager"), "cert-manager.io/inject-ca-from", "nobody/here")
+		e, rev := w.start(), of(1, hook)
+		report := e.until(ctx, rev, probing(hook, engine.AnswerUnknown))
+		Expect(report.Blocked()).To(ContainSubstring("CA bundle"))
+		w.put(ctx, "cert-manager", hook, func(o *unstructured.Unstructured) {
+			hooks := field(o, "webhooks").([]any)
+			hooks[0].(map[string]any)["clientConfig"].(map[string]any)["caBundle"] = base64.StdEncoding.EncodeToString(w.config.CAData)
+		})
+		e.converge(ctx, rev)
+		since := mark(ctx)
+		e.converge(ctx, rev)
 		Expect(w.writes(ctx, since)).To(BeEmpty())
 	})
 })
