@@ -120,11 +120,13 @@ func TestStatus_says_what_is_missing(t *testing.T) {
 		"another state":  {seen(`{"clusterapi":{"state":"Dancing"}}`), []string{"not known", "there is no state Dancing"}, CodeOnItsWay},
 		"no detail": {
 			seen(`{"clusterapi":{"state":"Degraded","since":"2026-01-01T12:00:00Z","reason":"it is late","progress":{"since":"2026-01-01T12:00:00Z"}}}`),
-			[]string{"Degraded since 2026-01-01 12:00:00Z (3m12s)", "it is late"}, CodeLook,
+			[]string{"Degraded since 2026-01-01 12:00:00Z (3m12s)", "it is late"},
+			CodeLook,
 		},
 		"damaged detail": {
 			seen(`{"clusterapi":{"state":"Installed","since":"2026-01-01T12:00:00Z"},"clusterapiDetail":7}`),
-			[]string{"Installed since", "beside its record cannot be read"}, CodeInstalled,
+			[]string{"Installed since", "beside its record cannot be read"},
+			CodeInstalled,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
