@@ -17,6 +17,13 @@ func (e *Engine) Preview(ctx context.Context, rev *Revision) (*Report, error) {
 	if r.fault != nil || r.wait != "" {
 		return r, r.fault
 	}
+	if s, found := e.storedOf(rev.Number); found {
+		if err := sameContent(s, rev); err != nil {
+			failed := *r
+			failed.fault = err
+			return &failed, err
+		}
+	}
 	run := &run{e: e, p: p, wrote: map[Key]verdict{}, left: e.leaves(p)}
 	tried := map[*target]*preview{}
 	reached, open := reachedWave(r), true
