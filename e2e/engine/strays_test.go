@@ -50,7 +50,9 @@ var _ = Describe("The revisions of another installer", func() {
 			w.formerly(ctx, latest, o)
 		}
 		w.formerly(ctx, oldest, w.configMap("oldest"))
-		eventually(ctx, "the instance", func(ctx context.Context) error { return w.client.Create(ctx, w.instance("held", "mine"), administrator) })
+		eventually(ctx, "the instance", func(ctx context.Context) error {
+			return w.client.Create(ctx, w.instance("held", "mine"), administrator)
+		})
 		w.formerly(ctx, latest, w.webhook("old", "old")) // which refuses every other one
 		before := w.uids(ctx, append(stays, w.crd("held"), w.instance("held", "mine"))...)
 		foreign := w.create(ctx, annotated(w.stamped(latest, w.configMap("theirs")), engine.OwnerAnnotation, "somebody"))
@@ -79,6 +81,23 @@ var _ = Describe("The revisions of another installer", func() {
 		Expect(order[0]).To(HavePrefix("validatingwebhookconfigurations"))
 		Expect(order[len(order)-1]).To(HavePrefix("customresourcedefinitions"))
 		Expect(e.Orphans(rev).Revisions).To(BeEmpty())
+	})
+
+	It("are inherited, and namespaces are looked through, beside a kind that nobody converts", func(ctx SpecContext) {
+		w := begin(ctx)
+		w.create(ctx, w.crd("broken"))
+		eventually(ctx, "the instance", func(ctx context.Context) error {
+			return w.client.Create(ctx, w.instance("broken", "theirs"), administrator)
+		})
+		w.unconvertible(ctx, "broken")
+		w.formerly(ctx, 730, w.newNamespace("old"))
+		e := w.start(legacy(formerInstaller))
+		eventually(ctx, "the revision to be inherited", func(ctx context.Context) error {
+			return e.Inherit(ctx, engine.Inherited{Name: "r730", Number: 730, ContentID: "old"})
+		})
+		rev := of(731, w.configMap("a"))
+		e.converge(ctx, rev)
+		Expect(e.pruning(ctx, rev, "").Waiting[0].Action).To(Equal(engine.Terminating), "what follows is up to Kubernetes")
 	})
 
 	It("do not stand in the way of a revision's own inventory", func(ctx SpecContext) {
@@ -122,7 +141,7 @@ var _ = Describe("The consent of an administrator", func() {
 		Expect(first.Why).To(And(ContainSubstring("2 instances"), ContainSubstring("consented")))
 		eventually(ctx, "the instance without a finalizer to go", func(ctx context.Context) error { return w.isGone(ctx, w.instance("held", "yours")) })
 		Expect(w.fetch(ctx, mine).GetDeletionTimestamp()).NotTo(BeNil())
-		e.pruning(ctx, rev, rev.ContentID)
+		Expect(e.pruning(ctx, rev, rev.ContentID).Blocked()).To(ContainSubstring("/mine being deleted, finalizers pending: " + finalizer))
 		Expect(deletions(successful(w.writes(ctx, since)))).To(ConsistOf("customresourcedefinitions " + w.crd("held").GetName()))
 
 		w.merge(ctx, "controller", mine, `{"metadata":{"finalizers":null}}`)

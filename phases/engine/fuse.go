@@ -131,7 +131,7 @@ func (e *Engine) users(ctx context.Context, crd *unstructured.Unstructured, in n
 	}
 	client := e.dynamic.Resource(instancesOf(crd, in.version))
 	for page := ""; ; {
-		list, err := client.List(ctx, metav1.ListOptions{Limit: instancePage, Continue: page})
+		list, err := client.List(context.WithValue(ctx, apart{}, true), metav1.ListOptions{Limit: instancePage, Continue: page})
 		if err != nil {
 			return found, fmt.Errorf("looking whether instances of %s lose anything: %w", crd.GetName(), err)
 		}

@@ -37,6 +37,11 @@ func (e *HeldError) Error() string {
 	return "the API server asked to be left alone until " + e.Until.UTC().Format("15:04:05Z")
 }
 
+// apart, as a key of a context, marks requests for all objects of a kind that may be anybody's. Their refusal holds
+// nothing else up, and neither does that of a watch: kube-apiserver asks to wait with those of a kind that it cannot
+// convert, and does so until somebody repairs the kind's webhook (https://kep.k8s.io/4568).
+type apart struct{}
+
 // RoundTrip sends a request, unless nothing is to be sent now.
 func (h *hold) RoundTrip(request *http.Request) (*http.Response, error) {
 	watches := request.URL.Query().Get("watch") == "true" // a reflector backs off by itself
@@ -46,6 +51,10 @@ func (h *hold) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := h.next.RoundTrip(request)
 	if err != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
 		return response, err
+	}
+	if watches || request.Context().Value(apart{}) != nil {
+		response.Header.Del("Retry-After") // whoever asked tries again in its own time
+		return response, nil
 	}
 	if wait := retryAfter(response, h.clock.Now()); wait > 0 {
 		h.mu.Lock()

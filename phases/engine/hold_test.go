@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -103,4 +104,19 @@ func TestHold_the_world_is_told_when_it_is_over(t *testing.T) {
 	}
 	clk.Step(30 * time.Second)
 	<-told
+}
+
+func TestHold_what_says_something_about_one_kind_only_holds_nothing_else_up(t *testing.T) {
+	e, asked, _ := busy(t, http.StatusTooManyRequests, "30")
+	for range 2 {
+		if _, err := e.listPage(t.Context(), configMaps, "n", metav1.ListOptions{}); !apierrors.IsTooManyRequests(err) {
+			t.Errorf("a list: %v", err)
+		}
+		if _, err := e.dynamic.Resource(configMaps).Watch(t.Context(), metav1.ListOptions{}); !apierrors.IsTooManyRequests(err) {
+			t.Errorf("a watch: %v", err)
+		}
+	}
+	if asked.Load() != 4 || e.hold.remaining() != 0 {
+		t.Errorf("%d requests were sent, %s remain", asked.Load(), e.hold.remaining())
+	}
 }

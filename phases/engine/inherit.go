@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	apiversion "k8s.io/apimachinery/pkg/version"
 )
 
 // Inherited is a revision that was listed by whoever was here before, or whose inventory was lost.
@@ -92,46 +91,49 @@ func (e *Engine) heirlooms(ctx context.Context, kinds map[schema.GroupVersionKin
 	return found, errors.Join(errs...)
 }
 
-// preferred leaves one version of every kind that can be listed, the most stable one.
-func preferred(kinds map[schema.GroupVersionKind]resource) map[schema.GroupVersionKind]resource {
-	best := map[schema.GroupKind]string{}
-	for gvk, served := range kinds {
-		if known, has := best[gvk.GroupKind()]; served.lists && (!has || apiversion.CompareKubeAwareVersionStrings(gvk.Version, known) > 0) {
-			best[gvk.GroupKind()] = gvk.Version
+// heirloomsOf asks for the objects with our label. Where kube-apiserver cannot fill its cache of the kind and so refuses
+// to select, all objects are looked through; a kind that cannot be read even so has nothing that could be deleted.
+func (e *Engine) heirloomsOf(ctx context.Context, gvk schema.GroupVersionKind, served resource) ([]heirloom, error) {
+	var found []heirloom
+	note := func(obj *metav1.PartialObjectMetadata) {
+		if h, is := e.heirloomFrom(obj, gvk); is {
+			found = append(found, h)
 		}
 	}
-	chosen := map[schema.GroupVersionKind]resource{}
-	for kind, v := range best {
-		chosen[kind.WithVersion(v)] = kinds[kind.WithVersion(v)]
+	list, err := e.listPage(ctx, served.gvr, "", metav1.ListOptions{LabelSelector: ManagedByLabel})
+	switch {
+	case err == nil:
+		for i := range list.Items {
+			note(&list.Items[i])
+		}
+	case apierrors.IsTooManyRequests(err):
+		err = e.listAll(ctx, served.gvr, "", note)
 	}
-	return chosen
-}
-
-func (e *Engine) heirloomsOf(ctx context.Context, gvk schema.GroupVersionKind, served resource) ([]heirloom, error) {
-	list, err := e.metadata.Resource(served.gvr).List(ctx, metav1.ListOptions{LabelSelector: ManagedByLabel})
+	if e.unreadable(err) {
+		e.cfg.Log.Info("Objects that cannot be read are not inherited", "kind", gvk.String(), "error", err.Error())
+		return nil, nil
+	}
 	if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("listing %s: %w", served.gvr.GroupResource(), err)
+	return found, err
+}
+
+// heirloomFrom says no for what is not managed, another installation's or a controller's.
+func (e *Engine) heirloomFrom(obj *metav1.PartialObjectMetadata, gvk schema.GroupVersionKind) (heirloom, bool) {
+	component := obj.Labels[ManagedByLabel]
+	number, err := strconv.ParseInt(obj.Annotations[RevisionAnnotation], 10, 64)
+	owner := obj.Annotations[OwnerAnnotation]
+	if component == "" || err != nil || number < 1 || owner != "" && owner != e.cfg.Owner || metav1.GetControllerOf(obj) != nil {
+		return heirloom{}, false
 	}
-	var found []heirloom
-	for i := range list.Items {
-		obj := &list.Items[i]
-		number, err := strconv.ParseInt(obj.Annotations[RevisionAnnotation], 10, 64)
-		owner := obj.Annotations[OwnerAnnotation]
-		if err != nil || number < 1 || owner != "" && owner != e.cfg.Owner || metav1.GetControllerOf(obj) != nil {
-			continue
-		}
-		found = append(found, heirloom{
-			entry: entry{
-				Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name,
-				Component: obj.Labels[ManagedByLabel], UID: obj.UID,
-			},
-			number: number, born: obj.CreationTimestamp.Time,
-		})
-	}
-	return found, nil
+	return heirloom{
+		entry: entry{
+			Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name,
+			Component: component, UID: obj.UID,
+		},
+		number: number, born: obj.CreationTimestamp.Time,
+	}, true
 }
 
 // inheritedInventory is what is left of a revision: the objects that carry its number, since no later one has them.

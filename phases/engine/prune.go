@@ -224,10 +224,14 @@ func (r *removal) isFull(ctx context.Context, c condemned) bool {
 func (r *removal) decide(ctx context.Context, c *condemned) (fate, error) {
 	c.wanted, c.held = r.wanted(c.key()), nil
 	decided := c.fate(r.keep.rev.Number, r.e.cfg.Owner, r.consented)
-	if decided.action != Deleted || !mayHold(c.key()) {
+	going := decided.action == Terminating && c.key().isCRD()
+	if !going && (decided.action != Deleted || !mayHold(c.key())) {
 		return decided, nil
 	}
-	held, err := r.holds(ctx, c.actual)
+	held, err := r.e.holds(ctx, c.actual)
+	if err != nil && going {
+		return decided, nil // it is on its way whatever it holds
+	}
 	if err != nil {
 		return fate{}, err
 	}

@@ -8,23 +8,27 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // holds finds out what data of users would go with an object.
-func (r *removal) holds(ctx context.Context, actual *unstructured.Unstructured) (holding, error) {
-	var count int64
-	var err error
-	what := "objects"
+func (e *Engine) holds(ctx context.Context, actual *unstructured.Unstructured) (holding, error) {
 	switch key := KeyOf(actual); {
 	case key.isCRD():
-		return r.e.instances(ctx, actual)
+		return e.instances(ctx, actual)
 	case key.Kind == "Namespace":
-		count, err = r.contents(ctx, key.Name)
-	default:
-		count, what = 1, "volume"
+		count, err := e.contents(ctx, key.Name)
+		if e.unreadable(err) {
+			return holding{what: "what cannot be read: " + err.Error()}, nil
+		}
+		return counted(count, "objects"), err
 	}
-	return counted(count, what), err
+	return counted(1, "volume"), nil
+}
+
+// unreadable says that the API server could not give objects that may well be there: a conversion webhook that does not
+// answer is asked for existing objects only, and an aggregated API that is down may have any.
+func (e *Engine) unreadable(err error) bool {
+	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.hold.remaining() == 0
 }
 
 func counted(n int64, what string) holding {
@@ -37,8 +41,8 @@ func counted(n int64, what string) holding {
 	return holding{n, fmt.Sprintf("%d %s", n, what)}
 }
 
-// instances counts the objects of a CRD, asking in the stored version first and then in every other served one. An
-// answer that does not come is an error: whether there is data must be known for sure.
+// instances counts the objects of a CRD and names some, asking in the stored version first and then in every other
+// served one. An answer that does not come is an error: whether there is data must be known for sure.
 func (e *Engine) instances(ctx context.Context, crd *unstructured.Unstructured) (holding, error) {
 	established := condition(crd, "Established").Answer == AnswerTrue
 	versions := servedVersions(crd)
@@ -46,25 +50,44 @@ func (e *Engine) instances(ctx context.Context, crd *unstructured.Unstructured) 
 		return holding{what: "what nobody can count, because none of its versions is served"}, nil
 	}
 	for _, version := range versions {
-		list, err := e.listSome(ctx, instancesOf(crd, version), "", 1)
+		list, err := e.listPage(ctx, instancesOf(crd, version), "", metav1.ListOptions{Limit: namedAtMost})
 		switch {
 		case apierrors.IsNotFound(err) && !established:
 			continue // it was never served, so nothing was ever stored
-		case apierrors.IsInternalError(err): // an instance is there, and its conversion webhook is not
+		case e.unreadable(err):
 			return holding{what: "what cannot be read: " + err.Error()}, nil
 		case err != nil:
 			return holding{}, err
-		}
-		n := int64(len(list.Items))
-		if list.RemainingItemCount != nil {
-			n += *list.RemainingItemCount
-		}
-		if n > 0 {
+		case len(list.Items) > 0:
 			e.awaitEmpty(crd, instancesOf(crd, version))
-			return counted(n, "instances"), nil
+			return named(list), nil
 		}
 	}
 	return holding{}, nil
+}
+
+// named says how many instances there are, and what those are called that the list shows. One that is on its way is
+// shown with what it waits for: its controller may be gone.
+func named(list *metav1.PartialObjectMetadataList) holding {
+	more := int64(0)
+	if list.RemainingItemCount != nil {
+		more = *list.RemainingItemCount
+	}
+	held := counted(int64(len(list.Items))+more, "instances")
+	var names []string
+	for i := range list.Items {
+		obj := &list.Items[i]
+		name := strings.TrimPrefix(obj.Namespace+"/"+obj.Name, "/")
+		if obj.DeletionTimestamp != nil && len(obj.Finalizers) > 0 {
+			name += " being deleted, finalizers pending: " + strings.Join(obj.Finalizers, ", ")
+		}
+		names = append(names, name)
+	}
+	if more > 0 {
+		names = append(names, "…")
+	}
+	held.what += " (" + strings.Join(names, "; ") + ")"
+	return held
 }
 
 // transient are kinds whose objects nobody loses with their namespace: other objects bring them, or they only serve
@@ -80,42 +103,26 @@ var planted = set([]string{
 
 // contents counts the objects in a namespace that would be somebody's loss: those that are neither this
 // installation's, nor owned by another object, nor put there by the cluster itself.
-func (r *removal) contents(ctx context.Context, namespace string) (int64, error) {
-	announced, err := r.e.announced(ctx)
+func (e *Engine) contents(ctx context.Context, namespace string) (int64, error) {
+	announced, err := e.announced(ctx)
 	if err != nil {
 		return 0, err
 	}
-	done := map[schema.GroupResource]bool{}
 	var total int64
-	for gvk, served := range announced {
-		if !served.namespaced || !served.lists || transient[gvk.Kind] || done[served.gvr.GroupResource()] {
+	for gvk, served := range preferred(announced) {
+		if !served.namespaced || transient[gvk.Kind] {
 			continue
 		}
-		done[served.gvr.GroupResource()] = true
-		list, err := r.e.listSome(ctx, served.gvr, namespace, 0)
-		if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		for i := range list.Items {
-			obj := &list.Items[i]
-			ours := obj.Annotations[OwnerAnnotation] == r.e.cfg.Owner
+		err := e.listAll(ctx, served.gvr, namespace, func(obj *metav1.PartialObjectMetadata) {
+			ours := obj.Annotations[OwnerAnnotation] == e.cfg.Owner
 			_, booked := obj.Labels[InventoryLabel]
 			if !ours && !booked && len(obj.OwnerReferences) == 0 && !planted[gvk.Kind+" "+obj.Name] {
 				total++
 			}
+		})
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
+			return 0, err
 		}
 	}
 	return total, nil
-}
-
-// listSome lists the metadata of objects, all of them without a limit.
-func (e *Engine) listSome(ctx context.Context, gvr schema.GroupVersionResource, namespace string, limit int64) (*metav1.PartialObjectMetadataList, error) {
-	list, err := e.metadata.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: limit})
-	if err != nil {
-		return nil, fmt.Errorf("listing %s: %w", gvr.GroupResource(), err)
-	}
-	return list, nil
 }

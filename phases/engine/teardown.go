@@ -66,13 +66,26 @@ func (c condemned) fate(keep int64, owner string, consented bool) fate {
 	case claim.number > keep:
 		return fate{HandedOver, fmt.Sprintf("belongs to revision %d", claim.number)}
 	case c.actual.GetDeletionTimestamp() != nil:
-		return fate{Terminating, terminatingWhy(c.actual)}
+		return fate{Terminating, terminatingWhy(c.actual) + c.inside()}
 	case c.held == nil || c.held.what == "":
 		return fate{Deleted, "is being deleted"}
 	case !consented:
 		return fate{Retained, "holds " + c.held.what}
 	}
 	return fate{Deleted, "is being deleted with the " + c.held.what + " that it holds, as the administrator consented"}
+}
+
+// inside is what keeps an object from going that is not about the object itself.
+func (c condemned) inside() string {
+	if c.held != nil && c.held.what != "" {
+		return "; it still holds " + c.held.what
+	}
+	for _, kind := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
+		if found := conditionOf(c.actual, kind); found != nil && found["status"] == "True" {
+			return "; " + text(found["message"])
+		}
+	}
+	return ""
 }
 
 // mayHold says that data of users may go with an object.

@@ -55,6 +55,11 @@ func TestFate(t *testing.T) {
 		u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "other", UID: "x"}})
 	}
 	with := func(c condemned, set func(*condemned)) condemned { set(&c); return c }
+	remaining := func(u *unstructured.Unstructured) {
+		u.Object["status"] = map[string]any{"conditions": []any{
+			map[string]any{"type": "NamespaceFinalizersRemaining", "status": "True", "message": "hold/on in 1 resource instances"},
+		}}
+	}
 	full := func(c *condemned) { c.held = &holding{2, "2 instances"} }
 	free := func(c *condemned) { c.unmanaged = true }
 	rows := []struct {
@@ -85,6 +90,8 @@ func TestFate(t *testing.T) {
 		{"T6: another object, but ours", oneOrphan(t, otherUID), false, Deleted, ""},
 		{"T6: the UID was never known", with(oneOrphan(t, annotation(OwnerAnnotation, "")), func(c *condemned) { c.UID = "" }), false, Deleted, ""},
 		{"T9: on its way", oneOrphan(t, leaving), false, Terminating, "hold/on"},
+		{"T9: on its way, and not empty yet", with(oneOrphan(t, leaving), full), false, Terminating, "still holds 2 instances"},
+		{"T9: on its way, with something inside that is not", oneOrphan(t, leaving, remaining), false, Terminating, "hold/on in 1 resource"},
 		{"T9: on its way, but somebody else's", oneOrphan(t, leaving, annotation(OwnerAnnotation, "other")), false, Foreign, ""},
 		{"T11, T12: holds data", with(oneOrphan(t), full), false, Retained, "holds 2 instances"},
 		{"T11, T12: holds data, with consent", with(oneOrphan(t), full), true, Deleted, "consented"},
