@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -130,6 +134,7 @@ var _ = Describe("A workload that does not come up", func() {
 		line := v.Condition("InstallerControllerProgressing").Message
 		Expect(line).To(HavePrefix("Applying "))
 		Expect(detail(v)).To(HaveKeyWithValue("waits", line))
+		Expect(os.ReadFile(operator.Log)).To(ContainSubstring(line))
 
 		for range 12 {
 			Expect(operator.Advance(30 * time.Second)).To(Succeed())
@@ -160,6 +165,44 @@ var _ = Describe("A workload that does not come up", func() {
 		Expect(env.Client.Delete(ctx, quota)).To(Succeed())
 		Expect(env.Client.Delete(ctx, newProvider("alpha").find("Deployment", "alpha"))).To(Succeed()) // its controller would try again in minutes
 		installed(ctx, 1)
+	})
+})
+
+var _ = Describe("Metrics", func() {
+	It("count what stands and what was done", func(ctx SpecContext) {
+		gamma := newProvider("gamma").at(30)
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		Expect(err).NotTo(HaveOccurred())
+		address := listener.Addr().String()
+		Expect(listener.Close()).To(Succeed())
+		operate(harness.OperatorOptions{Arguments: []string{"--metrics-bind-address=" + address}})
+		installed(ctx, 1)
+		Expect(env.Client.Create(ctx, custom("gamma", "mine"), administrator)).To(Succeed())
+		release(ctx, newProvider("alpha"))
+		installed(ctx, 2)
+		eventually(ctx, "the metrics", func(ctx context.Context) error {
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", http.NoBody)
+			if err != nil {
+				return err
+			}
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				return err
+			}
+			defer response.Body.Close()
+			text, err := io.ReadAll(response.Body)
+			for _, want := range []string{
+				`capstan_machine_state{machine="clusterapi",state="Installed"} 1`, `capstan_standing{what="retained"} 1`, `capstan_standing{what="collision"} 0`,
+				`capstan_objects{which="all"} 8`, `capstan_objects{which="done"} 8`, `capstan_object_actions_total{action="Created"} 16`,
+				`capstan_object_actions_total{action="Deleted"} 7`, `capstan_machine_state_seconds_count{machine="clusterapi",state="Applying"} 2`,
+			} {
+				if !strings.Contains(string(text), want+"\n") {
+					err = errors.Join(err, fmt.Errorf("there is no %s", want))
+				}
+			}
+			return err
+		})
 	})
 })
 
