@@ -65,6 +65,16 @@ kind: ConfigMap
 metadata: {name: kept, namespace: openshift-cluster-api}
 data: {setting: right}
 ---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: replaced, namespace: openshift-cluster-api}
+data: {setting: right}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: contested, namespace: openshift-cluster-api}
+data: {setting: right}
+---
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: worker, namespace: openshift-cluster-api}

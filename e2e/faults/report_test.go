@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -73,6 +74,12 @@ var _ = AfterSuite(func() {
 	dir := filepath.Join(*bin, "faults")
 	Expect(os.MkdirAll(dir, 0o755)).To(Succeed())
 	Expect(os.WriteFile(filepath.Join(dir, "report.json"), append(text, '\n'), 0o644)).To(Succeed())
+	if *full && len(sightings) == len(symptoms) {
+		seen, err := yaml.Marshal(sightings)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(os.MkdirAll(filepath.Dir(sightingsFile), 0o755)).To(Succeed())
+		Expect(os.WriteFile(sightingsFile, seen, 0o644)).To(Succeed())
+	}
 	failed := 0
 	for _, r := range results {
 		if !r.OK {

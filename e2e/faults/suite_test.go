@@ -45,7 +45,15 @@ var (
 
 func TestFaults(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "Faults", Label("faults"))
+	suite, reporter := GinkgoConfiguration()
+	switch {
+	case suite.LabelFilter != "":
+	case *full:
+		suite.LabelFilter = "long"
+	default:
+		suite.LabelFilter = "short"
+	}
+	RunSpecs(t, "Faults", Label("faults"), suite, reporter)
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
@@ -136,9 +144,17 @@ func eventually(ctx context.Context, what string, attempt func(context.Context) 
 	Expect(harness.Eventually(ctx, what, attempt)).To(Succeed())
 }
 
+// within is the last answer of an attempt that is repeated for a while.
+func within(ctx context.Context, limit time.Duration, attempt func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return harness.Eventually(ctx, "what may not come", attempt)
+}
+
 // all is the first problem that any of the questions has.
 func all(questions ...func(harness.View) error) func(harness.View) error {
 	return func(v harness.View) error {
+		sight(v)
 		for _, question := range questions {
 			if err := question(v); err != nil {
 				return err

@@ -1,0 +1,151 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+// The good revision's objects that are deleted, by their keys in a State.
+const (
+	crdKey       = "customresourcedefinitions.apiextensions.k8s.io /things.faults.capstan.io"
+	thingKey     = "things.faults.capstan.io openshift-cluster-api/thing"
+	namespaceKey = "namespaces /faults-extra"
+	insideKey    = "configmaps faults-extra/inside"
+)
+
+var objectFaults = []fault{
+	{
+		name: "CRD deleted", doc: "A CustomResourceDefinition of the good revision is deleted, and with it what it defines.",
+		begin: func(ctx context.Context, _ *cell) {
+			GinkgoHelper()
+			crd := shape("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "things.faults.capstan.io")
+			thing := shape("faults.capstan.io/v1", "Thing", harness.CAPINamespace, "thing")
+			was, alsoWas := uidOf(ctx, crd), uidOf(ctx, thing)
+			remove(ctx, crd)
+			eventually(ctx, "both to be there again", func(ctx context.Context) error {
+				return errors.Join(exists(ctx, crd, was), exists(ctx, thing, alsoWas))
+			})
+		},
+		expect: everywhere(expectation{word: unnoticed, renewed: []string{crdKey, thingKey}}),
+	},
+	{
+		name: "Namespace terminating", doc: "A Namespace of the good revision is deleted, and a finalizer in it keeps it from its end.",
+		begin: func(ctx context.Context, c *cell) {
+			GinkgoHelper()
+			namespace, inside := shape("v1", "Namespace", "", "faults-extra"), shape("v1", "ConfigMap", "faults-extra", "inside")
+			was, alsoWas := uidOf(ctx, namespace), uidOf(ctx, inside)
+			patch(ctx, inside, hold)
+			remove(ctx, namespace)
+			c.later(func() {
+				patch(ctx, inside, free)
+				eventually(ctx, "both to be there again", func(ctx context.Context) error {
+					return errors.Join(exists(ctx, namespace, was), exists(ctx, inside, alsoWas))
+				})
+			})
+			next()
+			edit(ctx)
+		},
+		expect: func(s *stage) expectation {
+			e := expectation{word: unnoticed, mended: true, renewed: []string{namespaceKey, insideKey}}
+			return e
+		},
+	},
+	{
+		name: "ClusterAPI deleted", doc: "ClusterAPI cluster is deleted, and with it the list of revisions; it is created again.",
+		begin: func(ctx context.Context, c *cell) {
+			GinkgoHelper()
+			remove(ctx, theClusterAPI())
+			c.later(func() { Expect(env.CreateClusterAPI(ctx)).To(Succeed()) })
+		},
+		expect: everywhere(expectation{word: told, departs: true, told: []func(harness.View) error{mentions("ClusterAPI cluster does not exist")}}),
+	},
+	{
+		name: "ClusterOperator deleted", doc: "ClusterOperator cluster-api is deleted, and with it the machine's record.", quick: true,
+		begin: func(ctx context.Context, _ *cell) {
+			GinkgoHelper()
+			was := uidOf(ctx, theClusterOperator())
+			remove(ctx, theClusterOperator())
+			eventually(ctx, "it to be there again", func(ctx context.Context) error { return exists(ctx, theClusterOperator(), was) })
+			next()
+			edit(ctx)
+		},
+		expect: everywhere(expectation{word: returns, mended: true}),
+	},
+	{
+		name: "record spoilt by hand", doc: "Somebody writes nonsense over the machine's record.",
+		begin: func(ctx context.Context, _ *cell) {
+			patchStatus(ctx, theClusterOperator(), `{"status":{"extension":{"clusterapi":{"state":"Nonsense"}}}}`)
+			next()
+			edit(ctx)
+		},
+		expect: everywhere(expectation{word: returns, mended: true}),
+	},
+	{
+		name: "conditions removed by hand", doc: "Somebody empties the conditions of the ClusterOperator.",
+		begin: func(ctx context.Context, _ *cell) {
+			patchStatus(ctx, theClusterOperator(), `{"status":{"conditions":null}}`)
+			next()
+			edit(ctx)
+		},
+		expect: soon,
+	},
+	{
+		name: "list of images deleted", doc: "ConfigMap capi-installer-images is deleted.",
+		begin: func(ctx context.Context, c *cell) {
+			GinkgoHelper()
+			list := &corev1.ConfigMap{}
+			Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: harness.OperatorNamespace, Name: harness.ImagesConfigMap}, list)).To(Succeed())
+			Expect(env.Client.Delete(ctx, list)).To(Succeed())
+			c.later(func() { Expect(env.SetImages(ctx, list.Data)).To(Succeed()) })
+			next()
+			edit(ctx)
+		},
+		expect: everywhere(expectation{word: told, mended: true, told: []func(harness.View) error{mentions("ConfigMap openshift-cluster-api-operator/capi-installer-images does not exist")}}),
+	},
+	{
+		name: "foreign object in the way", doc: "While no operator runs an object of the good revision is deleted, and somebody else creates one of its name.",
+		begin: func(ctx context.Context, c *cell) {
+			GinkgoHelper()
+			operator().Kill()
+			foreign := configMap("replaced")
+			remove(ctx, foreign)
+			made := foreign.DeepCopy()
+			Expect(env.Client.Create(ctx, made, administrator)).To(Succeed())
+			startGood()
+			c.later(func() {
+				remove(ctx, foreign)
+				eventually(ctx, "ours to be there again", func(ctx context.Context) error { return exists(ctx, foreign, made.GetUID()) })
+			})
+			next()
+			edit(ctx)
+		},
+		expect: func(s *stage) expectation {
+			return expectation{
+				word: told, mended: true, renewed: []string{"configmaps openshift-cluster-api/replaced"},
+				told: troubled(s, "ConfigMap openshift-cluster-api/replaced exists and belongs to", "administrator"),
+			}
+		},
+	},
+	{
+		name: "contested field", doc: "Somebody changes a field back as often as the operator puts it right.",
+		begin: func(ctx context.Context, c *cell) {
+			GinkgoHelper()
+			target = "contested"
+			for range 6 {
+				edit(ctx)
+				if within(ctx, 2*second, isRight) != nil {
+					break
+				}
+			}
+			c.later(func() { restart(ctx) })
+		},
+		expect: everywhere(expectation{word: told, told: []func(harness.View) error{mentions("is contested by field manager administrator")}}),
+	},
+}
