@@ -87,10 +87,13 @@ func (o ownership) numbered() counter {
 	return byOther
 }
 
-// firstLegacy is a field that legacy managers hold and we do not; one that they hold as well when there is none.
+// firstLegacy is a field that legacy managers hold and we do not; one that we hold as well when there is none.
 func (o ownership) firstLegacy() string {
-	first := ""
-	o.legacy.Iterate(func(path fieldpath.Path) {
+	theirs, first := o.legacy, ""
+	if o.applied != nil && !theirs.Difference(o.applied).Empty() {
+		theirs = theirs.Difference(o.applied)
+	}
+	theirs.Iterate(func(path fieldpath.Path) {
 		if first == "" {
 			first = path.String()
 		}

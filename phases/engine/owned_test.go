@@ -67,3 +67,13 @@ func TestOwnership_staying_names_who_keeps_what_we_drop(t *testing.T) {
 		t.Errorf("in the next revision: %s", raisedTo.why)
 	}
 }
+
+func TestDecide_names_the_field_that_a_legacy_manager_writes_again(t *testing.T) {
+	rows := map[string]string{onlyExtra: ".data.x", onlyData: ".data.a"} // one that we do not hold comes first
+	for fields, want := range rows {
+		v := decide(settings(), object(entryOf("old-installer", "Update", fields)), testNumber, testUs)
+		if v.action != Recovered || !v.repairs() || v.field != want || len(v.managers) != 1 {
+			t.Errorf("%s: %s of %v, %v", fields, v.action, v.field, v.managers)
+		}
+	}
+}
