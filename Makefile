@@ -82,6 +82,12 @@ e2e: build controlplane ## Run the end-to-end suite against an embedded control 
 bench: build controlplane ## Measure what Capstan costs, beside a bare client; BENCH="--scenario restart" for some of it.
 	@go run -buildvcs=false ./e2e/bench $(BENCH)
 
+.PHONY: test-faults
+test-faults: build controlplane ## Try every fault in every state, every kill point and a soak; write bin/faults/report.json and docs.
+	@go test -v -count=1 -timeout 90m ./e2e/faults -run TestFaults -full -soak $(SOAK)
+	@go generate ./e2e/faults
+SOAK ?= 5m
+
 .PHONY: test
 test: ## Run everything: generated files, format, lint, unit tests, end-to-end suite.
 	@rm -rf bin/log && mkdir -p bin/log

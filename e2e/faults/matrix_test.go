@@ -59,7 +59,6 @@ type cell struct {
 	expectation
 	before   harness.State
 	entered  time.Time
-	operator *harness.Operator
 	undo     []func()
 	observed string
 }
@@ -91,6 +90,7 @@ var at *stage
 func reachStage(ctx context.Context, s *stage) {
 	GinkgoHelper()
 	if at == s {
+		s.hold(ctx)
 		if v, err := harness.See(ctx, env.Client); err == nil && isAt(s)(v) == nil {
 			return
 		}
@@ -100,6 +100,15 @@ func reachStage(ctx context.Context, s *stage) {
 	s.reach(ctx)
 	until(ctx, "the state "+s.state+" to be reached and held", isAt(s))
 	at = s
+}
+
+// hold renews what holds a state, if it is of a kind that wears off.
+func (s *stage) hold(ctx context.Context) {
+	GinkgoHelper()
+	if s.renew != nil {
+		s.renew(ctx)
+		until(ctx, "the state "+s.state+" to be held anew", isAt(s))
+	}
 }
 
 func isAt(s *stage) func(harness.View) error { return all(harness.InState(s.state), s.rest) }
@@ -129,7 +138,7 @@ var _ = Describe("The matrix:", Ordered, ContinueOnFailure, func() {
 func try(ctx context.Context, s *stage, f fault, e expectation) {
 	GinkgoHelper()
 	reachStage(ctx, s)
-	c := &cell{stage: s, expectation: e, before: stateOf(ctx), operator: operator()}
+	c := &cell{stage: s, expectation: e, before: stateOf(ctx)}
 	v, err := harness.See(ctx, env.Client)
 	Expect(err).NotTo(HaveOccurred())
 	c.entered = v.Record.Since
@@ -183,6 +192,11 @@ func (c *cell) keeps(ctx context.Context) {
 		}
 		return errors.Join(c.same(now), c.untouched(now))
 	})
+	if c.to != "" {
+		v, err := harness.See(ctx, env.Client)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(harness.InState(c.to)(v)).To(Succeed(), "the state that the fault led to did not last")
+	}
 }
 
 // untouched is nil when nobody has written to what nobody had a reason to write to.
@@ -225,6 +239,7 @@ func (c *cell) heals(ctx context.Context) {
 		})
 		return
 	}
+	c.stage.hold(ctx)
 	until(ctx, "the state to be as before the fault", isAt(c.stage))
 	next()
 	edit(ctx)

@@ -73,7 +73,11 @@ var _ = AfterSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	dir := filepath.Join(*bin, "faults")
 	Expect(os.MkdirAll(dir, 0o755)).To(Succeed())
-	Expect(os.WriteFile(filepath.Join(dir, "report.json"), append(text, '\n'), 0o644)).To(Succeed())
+	name := "report.json"
+	if !*full {
+		name = "selection.json"
+	}
+	Expect(os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o644)).To(Succeed())
 	if *full && len(sightings) == len(symptoms) {
 		seen, err := yaml.Marshal(sightings)
 		Expect(err).NotTo(HaveOccurred())

@@ -33,7 +33,7 @@ var _ = Describe("The soak:", Label("long"), func() {
 		foreign := configMap("foreign")
 		Expect(env.Client.Create(ctx, foreign.DeepCopy(), administrator)).To(Succeed())
 		s := &soaking{
-			random: rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 0)), //nolint:gosec // Repeatable, not secret.
+			random:  rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 0)), //nolint:gosec // Repeatable, not secret.
 			metrics: "--metrics-bind-address=" + address, releases: []string{one, two, goodProvider(ctx, "three", goes, extra("three", "three"))},
 			kept: uidOf(ctx, configMap("kept")), version: versionOf(ctx, foreign),
 		}
@@ -82,7 +82,7 @@ func (s *soaking) disturb(ctx context.Context) string {
 	GinkgoHelper()
 	r := s.random
 	switch n := r.IntN(100); {
-	case n < 40:
+	case n < 55:
 		faults := []proxy.Fault{
 			proxy.Answer(http.StatusConflict, 0), proxy.Answer(http.StatusTooManyRequests, 1), proxy.Answer(http.StatusInternalServerError, 0),
 			proxy.Answer(http.StatusServiceUnavailable, 0), proxy.Answer(http.StatusGone, 0), proxy.ResetBefore, proxy.ResetAfter,
@@ -91,18 +91,19 @@ func (s *soaking) disturb(ctx context.Context) string {
 		i, verb := r.IntN(len(faults)), []string{"write", "patch", "watch", "list", "get", ""}[r.IntN(6)]
 		between.Add(proxy.Rule{Verb: verb, Count: 1 + r.IntN(5), Probability: 0.3, Fault: faults[i]})
 		return "a fault of the API server"
-	case n < 60:
+	case n < 61:
 		next()
-		edit(ctx)
+		err := env.Client.Patch(ctx, configMap(target), client.RawPatch(types.MergePatchType, []byte(`{"data":{"setting":"wrong"}}`)), administrator)
+		Expect(client.IgnoreNotFound(err)).To(Succeed())
 		return "an edit"
-	case n < 70:
+	case n < 65:
 		next()
 		Expect(client.IgnoreNotFound(env.Client.Delete(ctx, configMap(target)))).To(Succeed())
 		return "a deletion"
-	case n < 78:
+	case n < 75:
 		Expect(env.SetImages(ctx, images(s.releases[r.IntN(len(s.releases))]))).To(Succeed())
 		return "another release"
-	case n < 84:
+	case n < 82:
 		between.CutWatches("")
 		return "watches cut"
 	case n < 88:

@@ -27,6 +27,8 @@ type stage struct {
 	reach func(context.Context)
 	// rest is what is told there while nothing is wrong beyond what holds it.
 	rest func(harness.View) error
+	// renew holds the state anew, where a hold does not last; nil for one that does.
+	renew func(context.Context)
 	// leave lets go of what holds the state.
 	leave func(context.Context)
 	// leads is true of states from which an error that lasts leads to Degraded,
@@ -157,6 +159,8 @@ var stages = []*stage{
 		},
 		rest: all(says("Progressing", "True", "Progressing", "being fetched"),
 			says("Degraded", "False", "AsExpected"), says("Available", "True", "AsExpected")),
+		// A registry that does not come up with anything is an error after half a minute.
+		renew: restart,
 		leave: func(ctx context.Context) {
 			env.Registry.SetFault(nil)
 			restart(ctx)
