@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -50,6 +51,8 @@ func (a *Access) Config() (*rest.Config, error) {
 		return config, nil
 	case errors.Is(err, os.ErrNotExist):
 		return nil, &Error{"the kubeconfig " + a.Kubeconfig + " does not exist", "name another with --kubeconfig", err}
+	case a.Kubeconfig == "" && missing(rules.Precedence):
+		return nil, &Error{"none of the files in KUBECONFIG exists: " + os.Getenv(clientcmd.RecommendedConfigPathEnvVar), "name one that does", err}
 	case clientcmd.IsEmptyConfig(err), errors.Is(err, rest.ErrNotInCluster):
 		return nil, &Error{
 			"no cluster is named, neither by --kubeconfig nor by KUBECONFIG nor by ~/.kube/config, and this is no pod",
@@ -57,6 +60,17 @@ func (a *Access) Config() (*rest.Config, error) {
 		}
 	}
 	return nil, &Error{"the kubeconfig cannot be used: " + err.Error(), "repair it, or name another with --kubeconfig", err}
+}
+
+// missing says that KUBECONFIG names files and none of them is there.
+func missing(files []string) bool {
+	if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
+		return false
+	}
+	return !slices.ContainsFunc(files, func(file string) bool {
+		_, err := os.Stat(file)
+		return err == nil
+	})
 }
 
 // Reader finds the cluster and binds a reader to it; nothing is sent.

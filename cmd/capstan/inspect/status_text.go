@@ -111,12 +111,12 @@ func (s Status) imageLines() []string {
 	})
 }
 
-// conditionLines leave out the messages of conditions that are as expected.
+// conditionLines leave out the messages of conditions that are as expected, and of those that say what was said above.
 func (s Status) conditionLines(now time.Time) []string {
 	return columns(func(w io.Writer) {
 		for _, c := range s.Conditions {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s", c.Type, c.Status, lasted(now.Sub(c.Since)), c.Reason)
-			if c.Reason != table.AsExpected && c.Message != "" {
+			if c.Reason != table.AsExpected && c.Reason != table.Progressing && !strings.Contains(c.Message, s.Waits) {
 				fmt.Fprintf(w, "\t%s", strings.ReplaceAll(c.Message, "\n", "; "))
 			}
 			fmt.Fprintln(w)
