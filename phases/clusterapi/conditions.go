@@ -70,10 +70,10 @@ func (s *Store) related(operator *configv1.ClusterOperator) []configv1.ObjectRef
 		return operator.Status.RelatedObjects
 	}
 	for _, component := range s.newest.Components {
-		for _, object := range component.Objects {
-			if object.GetNamespace() == "" {
-				resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
-				refs = append(refs, configv1.ObjectReference{Group: resource.Group, Resource: resource.Resource, Name: object.GetName()})
+		for _, key := range component.Keys() {
+			if key.Namespace == "" {
+				resource, _ := meta.UnsafeGuessKindToResource(key.GVK())
+				refs = append(refs, configv1.ObjectReference{Group: resource.Group, Resource: resource.Resource, Name: key.Name})
 			}
 		}
 	}

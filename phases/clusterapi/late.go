@@ -87,18 +87,15 @@ func selectorOf(revision *engine.Revision, key engine.Key) string {
 	if key.Group != appsv1.GroupName {
 		return ""
 	}
-	for _, component := range revision.Components {
-		for _, object := range component.Objects {
-			if engine.KeyOf(object) == key {
-				labels, _, err := unstructured.NestedStringMap(object.Object, "spec", "selector", "matchLabels")
-				if err != nil {
-					return ""
-				}
-				return metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: labels})
-			}
-		}
+	object := revision.Object(key)
+	if object == nil {
+		return ""
 	}
-	return ""
+	labels, _, err := unstructured.NestedStringMap(object.Object, "spec", "selector", "matchLabels")
+	if err != nil {
+		return ""
+	}
+	return metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: labels})
 }
 
 // ask returns what is known of a suspect, and after how long to ask again.

@@ -8,6 +8,7 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/utils/ptr"
 
+	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/render"
 )
@@ -24,9 +25,21 @@ type plan struct {
 
 // rendered remembers the last rendering: the same inputs are never parsed twice.
 type rendered struct {
-	inputs   string
-	revision *render.Revision
-	err      error
+	inputs     string
+	revision   *render.Revision // without its objects
+	components []engine.Component
+	err        error
+}
+
+// packed takes the objects out of a rendering: they are kept compressed, and only by the engine's components.
+func packed(content *render.Revision) []engine.Component {
+	var components []engine.Component
+	for i := range content.Components {
+		c := &content.Components[i]
+		components = append(components, engine.Component{Name: c.Name, Objects: c.Objects}.Packed())
+		c.Objects = nil
+	}
+	return components
 }
 
 // makePlan renders the inputs, which takes only what is at hand.
@@ -48,6 +61,9 @@ func (p *Phases) makePlan(w world) plan {
 		p.rendered.revision, p.rendered.err = render.Render(render.Input{
 			Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(),
 		})
+		if p.rendered.revision != nil {
+			p.rendered.components = packed(p.rendered.revision)
+		}
 	}
 	out.revision, out.err = p.rendered.revision, p.rendered.err
 	return out

@@ -20,18 +20,17 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 	if known, ok := p.listed[key]; ok {
 		return known, nil
 	}
-	content := planned
+	content, components := planned, p.rendered.components
 	if planned == nil || planned.ContentID != entry.ContentID {
 		var err error
 		if content, err = p.renderListed(entry); err != nil {
 			return nil, fmt.Errorf("rendering revision %s: %w", entry.Name, err)
 		}
+		components = packed(content)
 	}
 	revision := &engine.Revision{
 		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: content.Unmanaged,
-	}
-	for _, c := range content.Components {
-		revision.Components = append(revision.Components, engine.Component{Name: c.Name, Objects: c.Objects})
+		Components: components,
 	}
 	if p.listed == nil {
 		p.listed = map[string]*engine.Revision{}

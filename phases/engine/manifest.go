@@ -48,6 +48,23 @@ func (c Component) Keys() []Key {
 	return keys
 }
 
+// Object is a copy of one object of the revision, nil if there is none of that key.
+func (r *Revision) Object(key Key) *unstructured.Unstructured {
+	for _, c := range r.Components {
+		for _, m := range c.packed {
+			if m.key == key {
+				return m.packed.unpack()
+			}
+		}
+		for _, obj := range c.Objects {
+			if KeyOf(obj) == key {
+				return obj.DeepCopy()
+			}
+		}
+	}
+	return nil
+}
+
 func (c Component) manifests() []*manifest {
 	all := append(make([]*manifest, 0, len(c.packed)+len(c.Objects)), c.packed...)
 	for _, obj := range c.Objects {
