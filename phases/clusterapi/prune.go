@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/capstan-capi/capstan/phases/engine"
@@ -10,17 +11,24 @@ import (
 
 // pruned is what the last pruning found, for the next pass's facts.
 type pruned struct {
-	number int64
-	report *engine.PruneReport
+	number  int64
+	report  *engine.PruneReport
+	at      time.Time
+	consent string
 }
 
 // lookAgainAtDeletions is how soon objects that are being deleted are looked at
 // again, should no watch tell sooner that they are gone.
 const lookAgainAtDeletions = 2 * time.Second
 
-// lookAgainAtRetained is how soon objects that are kept for their users' data
-// are looked at again: nothing announces that the last of the data is gone.
-const lookAgainAtRetained = 10 * time.Second
+// lookAgainAtNamespaces is how soon retained namespaces are looked at again:
+// nothing announces that the last foreign object in one is gone. The instances of
+// a retained CRD are watched, and a volume goes by consent only.
+const lookAgainAtNamespaces = time.Minute
+
+// releaseEvery bounds how often retained objects are looked at, however many
+// passes there are.
+const releaseEvery = 2 * time.Second
 
 // pruneOrphans deletes what only older revisions had, and keeps the latest.
 func (p *Pass) pruneOrphans(ctx context.Context) error {
@@ -63,14 +71,14 @@ func (p *Pass) prune(ctx context.Context) error {
 		p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "held", report.Held())
 	}
 	p.removed(report, before.report)
-	p.Phases.pruned = pruned{number: p.latest.Number, report: report}
+	p.Phases.pruned = pruned{number: p.latest.Number, report: report, at: p.Now(), consent: p.world.consent}
 	switch {
 	case news:
 		p.Again(0)
 	case len(report.Waiting) > 0:
 		p.Again(lookAgainAtDeletions)
-	case len(report.Retained) > 0:
-		p.Again(lookAgainAtRetained)
+	case slices.ContainsFunc(report.Retained, func(o engine.Orphan) bool { return o.Key.Group == "" && o.Key.Kind == "Namespace" }):
+		p.Again(lookAgainAtNamespaces)
 	}
 	return err
 }
@@ -79,6 +87,12 @@ func (p *Pass) prune(ctx context.Context) error {
 // takes those that are gone off the inventory.
 func (p *Pass) releaseRetained(ctx context.Context) error {
 	if p.latest == nil || len(p.Engine.Orphans(p.latest).Retained) == 0 {
+		return nil
+	}
+	last := p.pruned
+	wait := last.at.Add(releaseEvery).Sub(p.Now())
+	if last.report != nil && last.number == p.latest.Number && last.consent == p.world.consent && wait > 0 {
+		p.Again(wait)
 		return nil
 	}
 	if err := p.prune(ctx); err != nil || !p.pruned.report.Complete() {
