@@ -159,8 +159,8 @@ var CauseIsGone = machine.Guard[Facts]{
 		done, known := Progress(f)
 		switch f.Then.Event {
 		case ProgressStalled:
-			if !f.Applied.Complete && (!known || done <= f.Then.Done) {
-				return machine.SayNo(f.Applied.Why)
+			if why := unfinished(f); why != nil && (!known || done <= f.Then.Done) {
+				return machine.SayNo(*why)
 			}
 			return machine.SayYes("there is progress again")
 		case GateLost:
@@ -171,6 +171,19 @@ var CauseIsGone = machine.Guard[Facts]{
 		}
 		return machine.SayYes("the last try met no error")
 	},
+}
+
+// unfinished is why there is still work on the way to Installed, nil if there is none.
+func unfinished(f Facts) *string {
+	switch {
+	case !f.Applied.Complete:
+		return &f.Applied.Why
+	case f.Wanted == "":
+		return &f.Planning
+	case f.Orphans.Left > 0 || f.Older > 0 && !f.Orphans.Known:
+		return &f.Orphans.Why
+	}
+	return nil
 }
 
 // InputChanged asks whether people have changed something since.

@@ -61,7 +61,18 @@ func TestGuards(t *testing.T) {
 		"CauseIsGone/stalled, nothing new":     {CauseIsGone, stalled(10), machine.No, "waits"},
 		"CauseIsGone/stalled, not seen":        {CauseIsGone, Facts{LatestNumber: 1, Then: Then{Event: ProgressStalled}}, machine.No, ""},
 		"CauseIsGone/stalled, one more object": {CauseIsGone, stalled(11), machine.Yes, "progress"},
-		"CauseIsGone/gate still lost":          {CauseIsGone, Facts{Then: Then{Event: GateLost}, Applied: Applied{Known: true, Why: "0/1"}}, machine.No, "0/1"},
+		"CauseIsGone/stalled on an orphan that is still there": {
+			CauseIsGone, Facts{
+				Wanted: "a", Older: 1, Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}, Orphans: Orphans{Known: true, Left: 1, Why: "held"},
+			}, machine.No, "held",
+		},
+		"CauseIsGone/stalled on an image that is still not there": {
+			CauseIsGone, Facts{Planning: "being fetched", Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}}, machine.No, "being fetched",
+		},
+		"CauseIsGone/nothing is left to do": {
+			CauseIsGone, Facts{Wanted: "a", Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}}, machine.Yes, "progress",
+		},
+		"CauseIsGone/gate still lost": {CauseIsGone, Facts{Then: Then{Event: GateLost}, Applied: Applied{Known: true, Why: "0/1"}}, machine.No, "0/1"},
 		"CauseIsGone/gate regained": {
 			CauseIsGone, Facts{Then: Then{Event: GateLost}, Applied: Applied{Known: true, Complete: true}}, machine.Yes, "probes pass",
 		},

@@ -155,6 +155,9 @@ func (w *walk) do(name string) error {
 			return nil
 		}
 	}
+	if name == "RetryWork" && f.Applied.Complete {
+		name = "PruneOrphans"
+	}
 	switch name {
 	case "ApplyRevision", "KeepApplied", "RetryWork":
 		f.Applied.Done = min(f.Applied.Done+1, 3)
