@@ -50,25 +50,30 @@ func immutable(err error) []string {
 // recreate deletes the very object that was decided on, if its manifest allows it and it is ours, so that it can be
 // created again: at once, or, if it takes time to go, in a later pass. Whoever dies in between finds it gone, or going,
 // and creates it then.
-func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal error, dry bool) error {
+func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal error, dry bool) (again bool, err error) {
 	switch {
 	case !j.t.recreate || claimOf(j.actual, r.e.cfg.Owner).holder != "":
-		return &ImmutableError{Fields: fields, Err: refusal}
+		return false, &ImmutableError{Fields: fields, Err: refusal}
 	case dry:
-		return nil
+		return false, nil
 	}
 	uid, version, how := j.actual.GetUID(), j.actual.GetResourceVersion(), propagation(j.t.key)
-	err := r.client(j).Delete(ctx, j.t.key.Name, metav1.DeleteOptions{
+	err = r.client(j).Delete(ctx, j.t.key.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &how,
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		j.again = "was deleted, because " + strings.Join(fields, " and ") + " cannot be changed"
 		r.e.cfg.Log.Info("Deleted an object to create it again", "object", j.t.key.String(), "uid", uid, "fields", fields)
+	case apierrors.IsNotFound(err):
+		err = nil
+	case !apierrors.IsConflict(err):
+		return false, fmt.Errorf("deleting it, because %s cannot be changed: %w", strings.Join(fields, " and "), err)
 	}
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return r.read(ctx, j)
+	if failed := r.read(ctx, j); failed != nil {
+		return false, failed
 	}
-	return fmt.Errorf("deleting it, because %s cannot be changed: %w", strings.Join(fields, " and "), err)
+	return true, err
 }
 
 // leaves are the objects that a revision does not create although they are absent: the newest revision is about to

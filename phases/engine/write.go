@@ -54,19 +54,9 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 			}
 			continue // a create is still to be recorded as an apply, and an apply may follow that
 		}
-		if fields := immutable(err); len(fields) > 0 && j.verdict.action != Created {
-			if err = r.recreate(ctx, j, fields, err, dry); err != nil || dry {
-				return err
-			}
-			continue
-		}
-		j.force = j.force || apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
-		lost := j.verdict.action != Created && apierrors.IsNotFound(err)
-		if !lost && !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) {
+		var again bool
+		if again, err = r.learn(ctx, j, err, dry); !again {
 			break
-		}
-		if failed := r.read(ctx, j); failed != nil {
-			return failed
 		}
 	}
 	if did, wrote := r.noted(j); err != nil && wrote && did.action == Created && j.verdict.fold {
@@ -74,6 +64,23 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 		return nil // the object is there; the next pass records it
 	}
 	return err
+}
+
+// learn takes in why a request was refused, and says whether to decide once more with what is there now. The error is
+// what is left to be said if that does not help either.
+func (r *run) learn(ctx context.Context, j *job, refusal error, dry bool) (again bool, err error) {
+	if fields := immutable(refusal); len(fields) > 0 && j.verdict.action != Created {
+		return r.recreate(ctx, j, fields, refusal, dry)
+	}
+	j.force = j.force || apierrors.HasStatusCause(refusal, metav1.CauseTypeFieldManagerConflict)
+	lost := j.verdict.action != Created && apierrors.IsNotFound(refusal)
+	if !lost && !apierrors.IsAlreadyExists(refusal) && !apierrors.IsConflict(refusal) {
+		return false, refusal
+	}
+	if err := r.read(ctx, j); err != nil {
+		return false, err
+	}
+	return true, refusal
 }
 
 // decide says what is to be done with an object now, and remembers if it had to be deleted first.
