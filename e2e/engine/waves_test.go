@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -117,15 +116,7 @@ var _ = Describe("A wave", func() {
 			return nil
 		})
 		w.create(ctx, w.crd("gadget"))
-		ticking, stop := context.WithCancel(ctx)
-		defer stop()
-		go func() { // the time that the engine leaves the API server alone
-			for ticking.Err() == nil {
-				if clock.HasWaiters() {
-					clock.Step(time.Second)
-				}
-			}
-		}()
+		defer passing(clock)()
 		e.converge(ctx, rev)
 	})
 
@@ -228,6 +219,28 @@ var _ = Describe("A wave", func() {
 		Expect(w.requests(ctx, since)).To(BeEmpty())
 	})
 })
+
+// passing lets time pass fast, until it is called off.
+func passing(clock *clocktesting.FakeClock) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(20 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				clock.Step(time.Second)
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
 
 // sender is a function that sends a request.
 type sender func(*http.Request) (*http.Response, error)
