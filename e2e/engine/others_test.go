@@ -7,17 +7,28 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// create creates an object by another hand than the engine's.
+// create creates an object by another hand than the engine's. A kind that was defined just now is waited for: discovery
+// follows its definition.
 func (w *world) create(ctx context.Context, o *unstructured.Unstructured, by ...client.CreateOption) *unstructured.Unstructured {
 	GinkgoHelper()
 	o = o.DeepCopy()
-	Expect(w.client.Create(ctx, o, append([]client.CreateOption{administrator}, by...)...)).To(Succeed())
+	var err error
+	eventually(ctx, o.GetKind()+" to be served", func(ctx context.Context) error {
+		err = w.client.Create(ctx, o, append([]client.CreateOption{administrator}, by...)...)
+		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) || apierrors.IsTooManyRequests(err) {
+			return err
+		}
+		return nil
+	})
+	Expect(err).NotTo(HaveOccurred())
 	return o
 }
 

@@ -50,9 +50,7 @@ var _ = Describe("The revisions of another installer", func() {
 			w.formerly(ctx, latest, o)
 		}
 		w.formerly(ctx, oldest, w.configMap("oldest"))
-		eventually(ctx, "the instance", func(ctx context.Context) error {
-			return w.client.Create(ctx, w.instance("held", "mine"), administrator)
-		})
+		w.create(ctx, w.instance("held", "mine"))
 		w.formerly(ctx, latest, w.webhook("old", "old")) // which refuses every other one
 		before := w.uids(ctx, append(stays, w.crd("held"), w.instance("held", "mine"))...)
 		foreign := w.create(ctx, annotated(w.stamped(latest, w.configMap("theirs")), engine.OwnerAnnotation, "somebody"))
@@ -86,9 +84,7 @@ var _ = Describe("The revisions of another installer", func() {
 	It("are inherited, and namespaces are looked through, beside a kind that nobody converts", func(ctx SpecContext) {
 		w := begin(ctx)
 		w.create(ctx, w.crd("broken"))
-		eventually(ctx, "the instance", func(ctx context.Context) error {
-			return w.client.Create(ctx, w.instance("broken", "theirs"), administrator)
-		})
+		w.create(ctx, w.instance("broken", "theirs"))
 		w.unconvertible(ctx, "broken")
 		w.formerly(ctx, 730, w.newNamespace("old"))
 		e := w.start(legacy(formerInstaller))
