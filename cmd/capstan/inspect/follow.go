@@ -28,19 +28,7 @@ type Follow struct {
 // Run ends without an error when ctx does.
 func (f Follow) Run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
-		view, err := f.Look(ctx)
-		if ctx.Err() != nil {
-			break
-		}
-		switch {
-		case err != nil && first:
-			return err
-		case err != nil:
-			err = f.Show.Error(err, f.Now())
-		default:
-			err = f.Show.Status(view.Status(), f.Now())
-		}
-		if err != nil {
+		if err := f.once(ctx, first); err != nil && ctx.Err() == nil {
 			return err
 		}
 		select {
@@ -49,6 +37,17 @@ func (f Follow) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (f Follow) once(ctx context.Context, first bool) error {
+	view, err := f.Look(ctx)
+	switch {
+	case err == nil:
+		return f.Show.Status(view.Status(), f.Now())
+	case first || ctx.Err() != nil:
+		return err
+	}
+	return f.Show.Error(err, f.Now())
 }
 
 // Screen draws on a terminal, each status over the one before.
