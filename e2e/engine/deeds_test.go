@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -94,27 +95,26 @@ func (l *trial) edit(ctx context.Context, how, name string) error {
 	}
 	l.memory.repairs[name]++
 	if how == "apply" {
+		if here.GetKind() == "CustomResourceDefinition" { // its names make sense together only
+			return l.edit(ctx, "put", name)
+		}
 		bare := &unstructured.Unstructured{}
 		bare.SetGroupVersionKind(here.GroupVersionKind())
 		bare.SetNamespace(here.GetNamespace())
 		bare.SetName(here.GetName())
 		bare = with(bare, slots[name].theirs, slots[name].path...)
-		if how := here.GetKind(); how == "CustomResourceDefinition" { // its names make sense together only
-			return l.edit(ctx, "put", name)
-		}
 		if err := l.exists(ctx, here); err != nil { // an apply would create it
 			return err
 		}
 		return l.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(bare), client.FieldOwner("another"), client.ForceOwnership)
 	}
-	found, err := l.get(ctx, here)
-	if err != nil {
-		return err
-	}
-	if found.GetDeletionTimestamp() != nil {
-		return nil
-	}
-	return l.client.Update(ctx, with(found, slots[name].theirs, slots[name].path...), client.FieldOwner("somebody"))
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		found, err := l.get(ctx, here)
+		if err != nil {
+			return err
+		}
+		return l.client.Update(ctx, with(found, slots[name].theirs, slots[name].path...), client.FieldOwner("somebody"))
+	})
 }
 
 func (l *trial) exists(ctx context.Context, o *unstructured.Unstructured) error {

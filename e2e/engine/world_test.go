@@ -153,6 +153,12 @@ func (w *world) freeInstances(ctx context.Context, objects metadata.Interface, d
 			continue
 		}
 		instances := objects.Resource(schema.GroupVersionResource{Group: w.group, Version: "v1", Resource: plural})
+		// Instances that nobody converts cannot even be deleted.
+		conversion := []byte(`{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
+		_, err := objects.Resource(definitions).Patch(ctx, list.Items[i].Name, types.MergePatchType, conversion, metav1.PatchOptions{})
+		if gone(err) != nil {
+			return fmt.Errorf("converting the instances of %s no more: %w", list.Items[i].Name, err)
+		}
 		held, err := instances.List(ctx, metav1.ListOptions{})
 		if err != nil {
 			continue // it is not served, or not in this version
