@@ -15,10 +15,13 @@ import (
 // so; the tree is made when a decision or a write needs it, and dropped after it.
 type packed []byte
 
-var packing = sync.Pool{New: func() any { return new([]byte) }}
+var packing sync.Pool // of *[]byte, room to compress into
 
 func pack(text []byte) packed {
-	room := packing.Get().(*[]byte) //nolint:forcetypeassert // nothing else is put into it
+	room, used := packing.Get().(*[]byte)
+	if !used {
+		room = new([]byte)
+	}
 	defer packing.Put(room)
 	if need := s2.MaxEncodedLen(len(text)); cap(*room) < need {
 		*room = make([]byte, need)

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *testing.T) {
+	for name, s := range samples(t) {
+		text, err := json.Marshal(s.applied.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, err := observe(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := observedFrom(s.applied)
+		if seen.UID == "" || seen.UID != written.UID || seen.ResourceVersion != written.ResourceVersion || seen.Generation != written.Generation ||
+			!reflect.DeepEqual(seen.Labels, written.Labels) || !reflect.DeepEqual(seen.Annotations, written.Annotations) {
+			t.Errorf("%s: %+v and %+v", name, seen.ObjectMeta, written.ObjectMeta)
+		}
+		if len(seen.ManagedFields) > 0 || seen.Annotations[RevisionAnnotation] == "" || seen.Labels[ManagedByLabel] == "" {
+			t.Errorf("%s: keeps %+v", name, seen.ObjectMeta)
+		}
+		for _, o := range []*observed{seen, written} {
+			if !equalObjects(o.object(s.target.key.GVK()), s.applied) {
+				t.Errorf("%s: it is another object when it is unpacked", name)
+			}
+		}
+	}
+}
+
+func TestObserver_reads_lists_and_errors(t *testing.T) {
+	items := `{"metadata":{"name":"a","resourceVersion":"3"},"data":{"k":"v"}},{"metadata":{"name":"b","resourceVersion":"4"}}`
+	got, _, err := observer{}.Decode([]byte(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`+items+`]}`), nil, nil)
+	list, isList := got.(*observedList)
+	if err != nil || !isList || list.ResourceVersion != "9" || len(list.Items) != 2 || list.Items[1].Name != "b" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if obj := list.Items[0].object(configMapKind); obj.GetKind() != "ConfigMap" || fmt.Sprint(obj.Object["data"]) != "map[k:v]" {
+		t.Errorf("%v", obj)
+	}
+	got, _, err = observer{}.Decode([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"old"}`), nil, nil)
+	status, isStatus := got.(*metav1.Status)
+	if err != nil || !isStatus || !apierrors.IsResourceExpired(&apierrors.StatusError{ErrStatus: *status}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	var syntax *json.SyntaxError
+	if _, _, err = (observer{}).Decode([]byte(`{"kind":`), nil, nil); !errors.As(err, &syntax) {
+		t.Errorf("half an object: %v", err)
+	}
+}
+
+// A definition of 70 KB must not be kept as the megabyte of maps that it makes.
+func TestPacked_a_large_definition_takes_a_fraction_of_its_text(t *testing.T) {
+	properties := map[string]any{}
+	for i := range 400 {
+		properties[fmt.Sprintf("field%d", i)] = map[string]any{
+			"type": "object", "description": strings.Repeat("what the field means, and when it counts. ", 3),
+			"properties": map[string]any{"name": map[string]any{"type": "string"}},
+		}
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Large", "metadata": map[string]any{"name": "a"}, "spec": properties})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := pack(text); len(text) < 70_000 || len(p) > len(text)/5 || cap(p) > len(p)+len(p)/4 {
+		t.Errorf("%d bytes became %d of %d", len(text), len(p), cap(p))
+	}
+}
