@@ -32,7 +32,7 @@ func manifestOf(obj *unstructured.Unstructured) *manifest {
 	return m
 }
 
-// Packed is the component with its objects compressed, which makes them seventy times smaller. It is for callers that
+// Packed is the component with its objects compressed, which makes them tens of times smaller. It is for callers that
 // keep a revision: the objects themselves can then be dropped.
 func (c Component) Packed() Component { return Component{Name: c.Name, packed: c.manifests()} }
 
