@@ -18,7 +18,7 @@ import (
 // whatever its length. A state that the machine rests in is told at once.
 const gatherMoves = 10 * time.Second
 
-// maxPath is how much of an Event's text the moves may take from the line, in bytes.
+// maxPath is how much of an Event's text the moves may take from a long line, in bytes.
 const maxPath = 400
 
 // tellMoves announces the transitions that have not been told. It is called
@@ -39,23 +39,32 @@ func (s *Store) tellMoves(record machine.Record, line string, now time.Time) {
 	}
 	last := made[len(made)-1]
 	s.movesTold = last.At
-	path := pathOf(made)
 	s.events.tell(news{
-		about: s.about(), key: path, reason: string(last.To), action: string(last.Event),
-		text:  machine.Shorten(line, machine.MaxMessage-min(len(path), maxPath)-len(" []")) + " [" + machine.Shorten(path, maxPath) + "]",
-		warns: record.Failure != nil || s.Alarms(record.State),
+		about: s.about(), key: pathOf(made, true), reason: string(last.To), action: string(last.Event),
+		text: passage(line, made), warns: record.Failure != nil || s.Alarms(record.State),
 	})
 }
 
-// pathOf is every move with its cause; times are left out, so that the same way taken again is the same news.
-func pathOf(made []machine.Transition) string {
+// passage is the line and every move that led there. When there is no room for
+// the moves' causes they go before a move does.
+func passage(line string, made []machine.Transition) string {
+	room := max(maxPath, machine.MaxMessage-len(line)-len(" []"))
+	path := pathOf(made, true)
+	if len(path) > room {
+		path = machine.Shorten(pathOf(made, false), room)
+	}
+	return machine.Shorten(line, machine.MaxMessage-len(path)-len(" []")) + " [" + path + "]"
+}
+
+// pathOf is every move, with its cause or without; times are left out, so that the same way taken again is the same news.
+func pathOf(made []machine.Transition, causes bool) string {
 	var b strings.Builder
 	for i, t := range made {
 		if i == 0 {
 			b.WriteString(string(t.From))
 		}
 		fmt.Fprintf(&b, " --%s--> %s", t.Event, t.To)
-		if t.Cause != "" {
+		if causes && t.Cause != "" {
 			fmt.Fprintf(&b, " (%s)", t.Cause)
 		}
 	}

@@ -75,7 +75,7 @@ func TestTellMoves_a_state_that_lasts_is_told_meanwhile(t *testing.T) {
 	degraded := append(moves(0), machine.Transition{From: "Applying", Event: "ProgressStalled", To: "Degraded", At: noon.Add(time.Hour), Cause: strings.Repeat("long ", 300)})
 	s.tellMoves(machine.Record{State: "Degraded", Transitions: degraded}, strings.Repeat("line ", 300), noon.Add(time.Hour))
 	got := waitingTexts(s)
-	if len(got) != 1 || !strings.HasPrefix(got[0], "Warning Degraded: line line") || !strings.Contains(got[0], " [Applying --ProgressStalled--> Degraded (long") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "Warning Degraded: line line") || !strings.Contains(got[0], " [Applying --ProgressStalled--> Degraded]") {
 		t.Errorf("got %q", got)
 	}
 	if text := strings.TrimPrefix(got[0], "Warning Degraded: "); len(text) > machine.MaxMessage {
@@ -116,5 +116,28 @@ func TestTellStanding_what_stood_before_is_no_news(t *testing.T) {
 	s.tellStanding(&configv1.ClusterOperator{}, now)
 	if got := waitingTexts(s); len(got) != 5 {
 		t.Errorf("without a stored detail everything is news, but %q", got)
+	}
+}
+
+func TestPassage_names_every_move_before_any_cause(t *testing.T) {
+	made := moves(0, time.Second, 2*time.Second)
+	for name, row := range map[string]struct {
+		line, cause, want string
+	}{
+		"room for all": {"Installed x", "short", "Installed x [Planning --RevisionPublished--> Applying (short) --RevisionApplied--> Pruning --OrphansGone--> Installed]"},
+		"no room for causes": {
+			"Installed x", strings.Repeat("y", machine.MaxMessage),
+			"Installed x [Planning --RevisionPublished--> Applying --RevisionApplied--> Pruning --OrphansGone--> Installed]",
+		},
+		"a line without end": {
+			strings.Repeat("z", machine.MaxMessage), strings.Repeat("y", machine.MaxMessage),
+			strings.Repeat("z", machine.MaxMessage-len("… [Planning --RevisionPublished--> Applying --RevisionApplied--> Pruning --OrphansGone--> Installed]")) +
+				"… [Planning --RevisionPublished--> Applying --RevisionApplied--> Pruning --OrphansGone--> Installed]",
+		},
+	} {
+		made[0].Cause = row.cause
+		if got := passage(row.line, made); got != row.want {
+			t.Errorf("%s: got %d bytes: %s", name, len(got), got)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -107,15 +108,12 @@ func (p *Phases) profiles(refs []images.Ref) ([]render.Profile, plan) {
 func (p *Pass) planRevision(ctx context.Context) error {
 	kept := p.keepCurrent(ctx)
 	if p.plan.err != nil {
-		return p.plan.err
+		return errors.Join(p.plan.err, kept)
 	}
 	if p.plan.revision == nil {
 		return kept
 	}
-	if err := p.publish(ctx); err != nil {
-		return err
-	}
-	return kept
+	return errors.Join(p.publish(ctx), kept)
 }
 
 // publish writes ClusterAPI.status so that its newest revision has the wanted
