@@ -39,6 +39,12 @@ type Removal struct {
 	Proof   string `json:"proof"`
 }
 
+// The two ways to prove that no object is lost with a revision.
+const (
+	inventoryStays = "ConfigMap capstan-inventory-<number> lists what was applied and stays, and pruning works from that"
+	neverApplied   = "nothing was ever applied: no inventory is stored, and no object carries the number"
+)
+
 // Kept is a revision that stays.
 type Kept struct {
 	Number int64  `json:"number"`
@@ -129,9 +135,9 @@ func (p *Plan) remove(going []operatorv1alpha1.ClusterAPIInstallerRevision, curr
 		if r.Revision < current {
 			removal.Why = fmt.Sprintf("revision %d has taken its place", current)
 		}
-		removal.Proof = "no inventory is stored and no object carries its number: nothing of it was ever applied"
+		removal.Proof = neverApplied
 		if inventory := evidence[r.Revision].Inventory; inventory != nil {
-			removal.Proof = fmt.Sprintf("its inventory, ConfigMap %s, stays, and pruning works from that", engine.InventoryName(r.Revision))
+			removal.Proof = inventoryStays
 			for _, key := range slices.Concat(inventory.Objects, inventory.Retained) {
 				removal.Objects++
 				if staying[key.String()] {

@@ -50,8 +50,16 @@ func (p Plan) proof(b *strings.Builder) {
 		return
 	}
 	b.WriteString("\nNo object is orphaned\n")
-	for _, r := range p.Remove {
-		fmt.Fprintf(b, "  %d: %s\n", r.Number, r.Proof)
+	for _, proof := range [...]string{inventoryStays, neverApplied} {
+		var proven []int64
+		for _, r := range p.Remove {
+			if r.Proof == proof {
+				proven = append(proven, r.Number)
+			}
+		}
+		if len(proven) > 0 {
+			fmt.Fprintf(b, "  %s: %s\n", numbers(proven), proof)
+		}
 	}
 	if len(p.Pruned) == 0 {
 		b.WriteString("\nNothing is left to be pruned later: every object is in a revision that stays.\n")
@@ -71,5 +79,8 @@ func numbers(revisions []int64) string {
 	for _, n := range revisions {
 		words = append(words, strconv.FormatInt(n, 10))
 	}
-	return "revision " + strings.Join(words, ", ")
+	if len(words) == 1 {
+		return "revision " + words[0]
+	}
+	return "revisions " + strings.Join(words, ", ")
 }
