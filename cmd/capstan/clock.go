@@ -99,14 +99,14 @@ func (s *steering) elapsed() (at time.Time, jumped <-chan struct{}) {
 func (s *steering) until(due time.Time, stop <-chan struct{}) bool {
 	for {
 		now, jumped := s.elapsed()
-		real := time.NewTimer(due.Sub(now))
+		timer := time.NewTimer(due.Sub(now))
 		select {
-		case <-real.C:
+		case <-timer.C:
 			return true
 		case <-jumped:
-			real.Stop()
+			timer.Stop()
 		case <-stop:
-			real.Stop()
+			timer.Stop()
 			return false
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,18 +94,18 @@ var clusterFaults = []fault{
 }
 
 // deafWebhook is asked about the operator's writes to one ConfigMap, where nobody listens.
-func deafWebhook(name string) *admissionv1.ValidatingWebhookConfiguration {
-	fail, none, nowhere := admissionv1.Fail, admissionv1.SideEffectClassNone, "https://127.0.0.1:1/"
-	return &admissionv1.ValidatingWebhookConfiguration{
+func deafWebhook(name string) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	fail, none, nowhere := admissionregistrationv1.Fail, admissionregistrationv1.SideEffectClassNone, "https://127.0.0.1:1/"
+	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "deaf"},
-		Webhooks: []admissionv1.ValidatingWebhook{{
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
 			Name: "deaf.faults.capstan.io", AdmissionReviewVersions: []string{"v1"}, SideEffects: &none, FailurePolicy: &fail,
-			ClientConfig: admissionv1.WebhookClientConfig{URL: &nowhere},
-			Rules: []admissionv1.RuleWithOperations{{
-				Operations: []admissionv1.OperationType{admissionv1.Update},
-				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &nowhere},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Update},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
 			}},
-			MatchConditions: []admissionv1.MatchCondition{{
+			MatchConditions: []admissionregistrationv1.MatchCondition{{
 				Name:       "the-operators",
 				Expression: fmt.Sprintf("object.metadata.name == %q && request.userInfo.username.endsWith(':%s')", name, harness.ServiceAccount),
 			}},

@@ -41,7 +41,7 @@ func refuses(status int) func(*http.Request) int { return func(*http.Request) in
 
 var registryFaults = []fault{
 	{
-		name: "registry unreachable", doc: "The operator is restarted with an empty cache, and no connection to the registry can be made.", quick: true,
+		name: "registry unreachable", doc: "The operator is restarted with an empty cache, and no connection to the registry can be made.",
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
 			Expect(env.Registry.Stop()).To(Succeed())

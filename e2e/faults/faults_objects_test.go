@@ -52,10 +52,7 @@ var objectFaults = []fault{
 			next()
 			edit(ctx)
 		},
-		expect: func(s *stage) expectation {
-			e := expectation{word: unnoticed, mended: true, renewed: []string{namespaceKey, insideKey}}
-			return e
-		},
+		expect: everywhere(expectation{word: unnoticed, mended: true, renewed: []string{namespaceKey, insideKey}}),
 	},
 	{
 		name: "ClusterAPI deleted", doc: "ClusterAPI cluster is deleted, and with it the list of revisions; it is created again.",

@@ -92,11 +92,9 @@ func works(o *harness.Operator) func(context.Context) error {
 }
 
 // stalled is what is expected of states of work that stand still for five minutes.
-func stalled(s *stage) expectation {
-	return expectation{word: escalates, to: harness.Degraded, departs: true, told: []func(harness.View) error{
-		says("Degraded", "True", "EphemeralError", "no progress for 5m"), says("Available", "True", "AsExpected"),
-	}}
-}
+var stalled = expectation{word: escalates, to: harness.Degraded, departs: true, told: []func(harness.View) error{
+	says("Degraded", "True", "EphemeralError", "no progress for 5m"), says("Available", "True", "AsExpected"),
+}}
 
 var clockFaults = []fault{
 	{
@@ -115,7 +113,7 @@ var clockFaults = []fault{
 		},
 		expect: func(s *stage) expectation {
 			if s.stalls {
-				return stalled(s)
+				return stalled
 			}
 			return expectation{never: "the state is at rest: nothing has to come forward"}
 		},
@@ -129,7 +127,7 @@ var clockFaults = []fault{
 		},
 		expect: func(s *stage) expectation {
 			if s.stalls {
-				e := stalled(s)
+				e := stalled
 				e.mended = true
 				return e
 			}
@@ -158,7 +156,7 @@ var clockFaults = []fault{
 		},
 		expect: func(s *stage) expectation {
 			if s.stalls {
-				return stalled(s)
+				return stalled
 			}
 			return expectation{never: "the state is at rest: nothing has to come forward"}
 		},

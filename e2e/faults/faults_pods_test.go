@@ -45,9 +45,7 @@ func stopsPods(stop func(context.Context, map[string]string) error) func(context
 // five minutes go by, of which the first four and a half change nothing.
 func gateLost(ctx context.Context, c *cell) {
 	GinkgoHelper()
-	eventually(ctx, "the Deployment not to be available", func(ctx context.Context) error {
-		return unavailable(ctx)
-	})
+	eventually(ctx, "the Deployment not to be available", unavailable)
 	switch c.state {
 	case harness.Installed:
 	case harness.Applying:

@@ -114,7 +114,7 @@ func (s *stage) hold(ctx context.Context) {
 func isAt(s *stage) func(harness.View) error { return all(harness.InState(s.state), s.rest) }
 
 var _ = Describe("The matrix:", Ordered, ContinueOnFailure, func() {
-	AfterAll(func(ctx SpecContext) {
+	AfterAll(func() {
 		endAll()
 		env.Registry.SetFault(nil)
 		at = nil

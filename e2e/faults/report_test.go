@@ -11,7 +11,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -78,11 +77,8 @@ var _ = AfterSuite(func() {
 		name = "selection.json"
 	}
 	Expect(os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o644)).To(Succeed())
-	if *full && len(sightings) == len(symptoms) {
-		seen, err := yaml.Marshal(sightings)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(os.MkdirAll(filepath.Dir(sightingsFile), 0o755)).To(Succeed())
-		Expect(os.WriteFile(sightingsFile, seen, 0o644)).To(Succeed())
+	if *full {
+		Expect(keepSightings()).To(Succeed())
 	}
 	failed := 0
 	for _, r := range results {

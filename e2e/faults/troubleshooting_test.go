@@ -3,10 +3,12 @@ package faults_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/onsi/ginkgo/v2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
@@ -23,97 +25,116 @@ type symptom struct {
 // symptoms are the sections of docs/troubleshooting.md.
 var symptoms = []symptom{
 	{
-		"There is no ClusterAPI object", []string{"ClusterAPI cluster does not exist"},
+		"There is no ClusterAPI object",
+		[]string{"ClusterAPI cluster does not exist"},
 		"Revisions are listed in the status of ClusterAPI `cluster`, and it is not there. What is installed stays as it is.",
 		"Create it: `oc apply -f deploy/clusterapi.yaml`. The operator goes on by itself. What was installed is found again, object by object, and gets a new revision number.",
 	},
 	{
-		"The platform is not known", []string{"Infrastructure cluster has no status.platformStatus"},
+		"The platform is not known",
+		[]string{"Infrastructure cluster has no status.platformStatus"},
 		"Profiles are chosen by platform, and the cluster has not said yet what platform it runs on.",
 		"Look at `oc get infrastructure cluster -o yaml`. The installer of the cluster writes this status; nothing has to be done on the operator.",
 	},
 	{
-		"The list of images is missing", []string{"ConfigMap openshift-cluster-api-operator/capi-installer-images does not exist"},
+		"The list of images is missing",
+		[]string{"ConfigMap openshift-cluster-api-operator/capi-installer-images does not exist"},
 		"The release's list of provider images was deleted. What is installed is kept applied; nothing newer can be planned.",
 		"The cluster-version operator brings it back. On a cluster without one: `oc apply -f deploy/images.yaml` with your release's digests.",
 	},
 	{
-		"An image is listed by tag", []string{"is by tag"},
+		"An image is listed by tag",
+		[]string{"is by tag"},
 		"Tags move, so that a revision could not be made again. This is wrong for good: it is not tried again until the list changes.",
 		"Put the digest that the message asks for into ConfigMap `capi-installer-images`.",
 	},
 	{
-		"An image is being fetched", []string{"provider images are being fetched"},
+		"An image is being fetched",
+		[]string{"provider images are being fetched"},
 		"Nothing is wrong yet. If the registry does not answer, an error takes the place of this message.",
 		"Wait. If it lasts, look at the network between the operator's pod and the registry that is named.",
 	},
 	{
-		"The registry cannot be reached", []string{"registry", "cannot be reached"},
+		"The registry cannot be reached",
+		[]string{"registry", "cannot be reached"},
 		"No connection, or one that broke. Images that are in the operator's cache need no registry.",
 		"Check DNS, proxy and firewall from the node on which the operator's pod runs. It is tried again at least once in a minute.",
 	},
 	{
-		"The registry asks for credentials", []string{"401 Unauthorized"},
+		"The registry asks for credentials",
+		[]string{"401 Unauthorized"},
 		"The pull secret has no entry for this repository, or one that is not accepted.",
 		"Repair Secret `openshift-config/pull-secret`; the operator tries again as soon as it changes.",
 	},
 	{
-		"The registry fails", []string{"registry", "500 Internal Server Error"},
+		"The registry fails",
+		[]string{"registry", "500 Internal Server Error"},
 		"The registry was reached and failed by itself.",
 		"Look at the registry's own log. It is tried again at least once in a minute.",
 	},
 	{
-		"Images cannot be cached", []string{"cannot be stored in the cache folder"},
+		"Images cannot be cached",
+		[]string{"cannot be stored in the cache folder"},
 		"The image is used all the same, but the next start has to pull it again, and needs the registry for that.",
 		"Free or enlarge the volume of `--cache-dir`, or make it writable.",
 	},
 	{
-		"A workload does not become available", []string{"waits for Deployment"},
+		"A workload does not become available",
+		[]string{"waits for Deployment"},
 		"A wave begins when everything in the one before it works. The revision that was installed before goes on working.",
 		"Read the cause that follows the object's name, and look at its pods: `oc describe deployment` and `oc get pods` in the namespace that is named.",
 	},
 	{
-		"Nothing comes forward", []string{"no progress for 5m"},
+		"Nothing comes forward",
+		[]string{"no progress for 5m"},
 		"For five minutes no object more has become what it should be. The operator goes on trying; this only tells you to look.",
 		"Read what it waits for, behind the colon, and see the section about that. Degraded ends by itself when there is progress, or when an input changes.",
 	},
 	{
-		"An object cannot be deleted", []string{"finalizer"},
+		"An object cannot be deleted",
+		[]string{"finalizer"},
 		"The new revision is installed. An object that only the older one had is marked for deletion, and somebody has asked to be heard first.",
 		"Find out who the finalizer belongs to and why that program does not act. Take the finalizer off by hand only if you know what it protects.",
 	},
 	{
-		"The operator may not write", []string{"is forbidden", "cannot patch resource"},
+		"The operator may not write",
+		[]string{"is forbidden", "cannot patch resource"},
 		"RBAC refuses what the operator has to do.",
 		"Apply `deploy/rbac.yaml` of the release again. For a kind that a provider brings, the provider's image needs a ClusterRole with the label `capi-operator.openshift.io/aggregate-to-installer`.",
 	},
 	{
-		"A webhook stands in the way", []string{"failed calling webhook"},
+		"A webhook stands in the way",
+		[]string{"failed calling webhook"},
 		"An admission webhook is asked about the object, does not answer, and the API server refuses the write because of that.",
 		"Repair the webhook's backend, or delete its configuration if its owner is gone.",
 	},
 	{
-		"The API server fails", []string{"Internal Server Error", "updating"},
+		"The API server fails",
+		[]string{"Internal Server Error", "updating"},
 		"The API server, or something behind it, has failed. Nothing is lost; the write is tried again, at the latest after 30 seconds.",
 		"Look at kube-apiserver and etcd: `oc get clusteroperators kube-apiserver etcd`.",
 	},
 	{
-		"The API server asks for patience", []string{"asked to be left alone until"},
+		"The API server asks for patience",
+		[]string{"asked to be left alone until"},
 		"The API server is overloaded and has said when to come again.",
 		"Nothing, unless it goes on: then find the client that overloads it with `oc get --raw /debug/api_priority_and_fairness/dump_requests`.",
 	},
 	{
-		"An object belongs to somebody else", []string{"exists and belongs to"},
+		"An object belongs to somebody else",
+		[]string{"exists and belongs to"},
 		"An object of this name exists and was not made by this operator. It is not touched.",
 		"Delete or rename it. If it may be taken over, the provider's manifest can say so with the annotation `capi-operator.openshift.io/adopt-existing: always`.",
 	},
 	{
-		"Somebody changes an object back", []string{"is contested by"},
+		"Somebody changes an object back",
+		[]string{"is contested by"},
 		"The named manager writes a field as often as the operator puts it right. The operator gives way a little: it writes the object less and less often.",
 		"Find out what the manager is for, and let one of the two go. An object of a custom kind can be given up with `spec.unmanagedCustomResourceDefinitions`.",
 	},
 	{
-		"The list of revisions is full", []string{"16 revisions are listed"},
+		"The list of revisions is full",
+		[]string{"16 revisions are listed"},
 		"The API allows no more than 16 revisions, and none of the newer ones has become current.",
 		"`capstan recover --dry-run` shows what can be removed, `--yes` removes it. Then repair what kept those revisions from being installed.",
 	},
@@ -172,22 +193,47 @@ func plain(message string) string {
 	return message
 }
 
-// seenBefore are the sightings of the last full run.
-func seenBefore(t *testing.T) map[string]string {
+// seenBefore are the sightings of earlier full runs.
+func seenBefore() (map[string]string, error) {
+	seen := map[string]string{}
 	text, err := os.ReadFile(sightingsFile)
 	if err != nil {
-		t.Fatal(err)
+		return seen, err
 	}
-	seen := map[string]string{}
-	if err := yaml.Unmarshal(text, &seen); err != nil {
-		t.Fatal(err)
+	return seen, yaml.Unmarshal(text, &seen)
+}
+
+// keepSightings puts what this run has seen in the place of what was seen
+// before. A run of everything has to see everything.
+func keepSightings() error {
+	seen, err := seenBefore()
+	if err != nil && !os.IsNotExist(err) {
+		return err
 	}
-	return seen
+	suite, _ := ginkgo.GinkgoConfiguration()
+	for _, s := range symptoms {
+		if message, known := sightings[s.name]; known {
+			seen[s.name] = message
+		} else if len(suite.FocusStrings) == 0 {
+			return fmt.Errorf("no message of %q was seen", s.name)
+		}
+	}
+	text, err := yaml.Marshal(seen)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(sightingsFile), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(sightingsFile, text, 0o644)
 }
 
 // troubleshootingDocument is docs/troubleshooting.md. Every message in it was seen.
 func troubleshootingDocument(t *testing.T) string {
-	seen := seenBefore(t)
+	seen, err := seenBefore()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
 	b.WriteString("<!-- Generated by make generate from e2e/faults; do not edit. -->\n# Troubleshooting\n\n" +
 		"Where to look first: `oc get clusteroperator cluster-api -o yaml`, or `capstan status` and `capstan explain`, which tell the\n" +

@@ -75,9 +75,16 @@ func (e *Environment) State(ctx context.Context) (State, error) {
 
 // byServers are fields that API server and controllers fill in.
 var byServers = [][]string{
-	{"status"}, {"metadata", "uid"}, {"metadata", "resourceVersion"}, {"metadata", "creationTimestamp"},
-	{"metadata", "generation"}, {"metadata", "managedFields"}, {"metadata", "annotations", RevisionAnnotation},
-	{"metadata", "annotations", "deployment.kubernetes.io/revision"}, {"spec", "clusterIP"}, {"spec", "clusterIPs"},
+	{"status"},
+	{"metadata", "uid"},
+	{"metadata", "resourceVersion"},
+	{"metadata", "creationTimestamp"},
+	{"metadata", "generation"},
+	{"metadata", "managedFields"},
+	{"metadata", "annotations", RevisionAnnotation},
+	{"metadata", "annotations", "deployment.kubernetes.io/revision"},
+	{"spec", "clusterIP"},
+	{"spec", "clusterIPs"},
 }
 
 func thing(object *unstructured.Unstructured) (Thing, error) {

@@ -96,7 +96,7 @@ func Truncate(x *Exchange) {
 // Late passes on every event of a watch after a while, until the rule ends.
 func Late(by time.Duration) Fault {
 	return func(x *Exchange) {
-		x.pass(func(chunk []byte) {
+		x.pass(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), by)
 			defer cancel()
 			x.wait(ctx)
@@ -142,7 +142,7 @@ func (p *Proxy) Stale(ctx context.Context) (Fault, error) {
 			x.answer.WriteHeader(was.response.StatusCode)
 			_, _ = io.Copy(x.answer, bytes.NewReader(was.body))
 		default:
-			x.Pass()
+			x.Pass() //nolint:contextcheck // An exchange is bound by its own request.
 		}
 	}, nil
 }

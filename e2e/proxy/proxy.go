@@ -7,6 +7,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -82,10 +83,10 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if x.Request.IsWrite() {
-		p.serveWrite(x)
+		p.serveWrite(x) //nolint:contextcheck // An exchange is bound by its own request.
 		return
 	}
-	x.Pass()
+	x.Pass() //nolint:contextcheck // As above.
 }
 
 // Exchange is one request and the way to answer it.
@@ -105,14 +106,14 @@ func (x *Exchange) forward() (*http.Response, error) {
 	out.URL.Scheme, out.URL.Host = x.proxy.upstream.Scheme, x.proxy.upstream.Host
 	out.Host, out.RequestURI = "", ""
 	out.Header.Del("Connection")
-	return x.proxy.transport.RoundTrip(out)
+	return x.proxy.transport.RoundTrip(out) //nolint:bodyclose // Its callers do.
 }
 
 // Pass lets the request through. A server that is gone is one whose connection breaks.
-func (x *Exchange) Pass() { x.pass(nil) }
+func (x *Exchange) Pass() { x.pass(func() {}) }
 
 // pass calls before ahead of each piece of the answer.
-func (x *Exchange) pass(before func(chunk []byte)) {
+func (x *Exchange) pass(before func()) {
 	response, err := x.forward()
 	if err != nil {
 		x.Reset()
@@ -137,16 +138,14 @@ func (x *Exchange) pass(before func(chunk []byte)) {
 	for {
 		n, err := response.Body.Read(buffer)
 		if n > 0 {
-			if before != nil {
-				before(buffer[:n])
-			}
+			before()
 			if _, err := x.answer.Write(buffer[:n]); err != nil {
 				return
 			}
 			x.flush()
 		}
 		switch {
-		case err == io.EOF: //nolint:errorlint // Readers give it as it is.
+		case errors.Is(err, io.EOF):
 			return
 		case err != nil:
 			x.Reset()

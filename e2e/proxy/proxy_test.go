@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -199,7 +200,7 @@ func TestARequestThatHangsIsReleasedByTheEndOfTheRule(t *testing.T) {
 		answered <- err
 	}()
 	for rule.Hits() == 0 {
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	select {
 	case err := <-answered:
@@ -224,7 +225,7 @@ func follow(t *testing.T, p *Proxy) (lines chan string, ended chan error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request) //nolint:bodyclose // It is, when the watch is over.
 	if err != nil {
 		t.Fatal(err)
 	}
