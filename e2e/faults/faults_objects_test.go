@@ -143,6 +143,6 @@ var objectFaults = []fault{
 			}
 			c.later(func() { restart(ctx) })
 		},
-		expect: everywhere(expectation{word: told, told: []func(harness.View) error{mentions("is contested by field manager administrator")}}),
+		expect: everywhere(expectation{word: told, told: []func(harness.View) error{mentions("is changed by field manager administrator again and again")}}),
 	},
 }

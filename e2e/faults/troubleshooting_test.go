@@ -128,7 +128,7 @@ var symptoms = []symptom{
 	},
 	{
 		"Somebody changes an object back",
-		[]string{"is contested by"},
+		[]string{"is changed by field manager", "again and again"},
 		"The named manager writes a field as often as the operator puts it right. The operator gives way a little: it writes the object less and less often.",
 		"Find out what the manager is for, and let one of the two go. An object of a custom kind can be given up with `spec.unmanagedCustomResourceDefinitions`.",
 	},
