@@ -182,6 +182,18 @@ process_cpu_seconds_total 1.25
 	}
 }
 
+func TestProcessorSeconds_of_this_process_are_known(t *testing.T) {
+	before, err := processorSeconds(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after := before; after < before+0.05; {
+		if after, err = processorSeconds(os.Getpid()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestPeak_of_this_process_is_known(t *testing.T) {
 	if peak, err := peakMiB(os.Getpid()); err != nil || peak < 1 {
 		t.Errorf("got %v, %v", peak, err)

@@ -5,7 +5,35 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 )
+
+// ticks is how many parts of a second the kernel tells processes' times in.
+const ticks = 100
+
+// processorSeconds is the time of the processor that a process has used.
+func processorSeconds(pid int) (float64, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, fmt.Errorf("reading the times of process %d: %w", pid, err)
+	}
+	// The fields begin after the name, which may hold spaces, with the third.
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	total := 0
+	for _, at := range []int{14, 15} {
+		if len(fields) <= at {
+			return 0, fmt.Errorf("the kernel tells no times of process %d", pid)
+		}
+		used, err := strconv.Atoi(fields[at-3])
+		if err != nil {
+			return 0, fmt.Errorf("reading the times of process %d: %w", pid, err)
+		}
+		total += used
+	}
+	return float64(total) / ticks, nil
+}
 
 // peakMiB is the most memory that a process ever had resident.
 func peakMiB(pid int) (float64, error) {

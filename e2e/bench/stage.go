@@ -261,7 +261,11 @@ func (s *stage) costs(into *sample, all cluster.RequestList) error {
 	if into.Requests > 0 {
 		s.bench.say("  requests: %s", tally(all))
 	}
-	peak, err := peakMiB(s.operator.PID())
-	into.RSSMiB = peak
+	used, err := processorSeconds(s.operator.PID())
+	if err != nil {
+		return err
+	}
+	s.bench.say("  processor: %.2f s since the operator's start", used)
+	into.RSSMiB, err = peakMiB(s.operator.PID())
 	return err
 }
