@@ -79,6 +79,9 @@ func (v View) way(move machine.Move[guards.Facts, *phases.Pass]) Way {
 	if i := slices.IndexFunc(v.Detail.Moves, func(l machine.Leave) bool { return l.Event == move.On && l.To == move.To }); i >= 0 {
 		told := v.Detail.Moves[i]
 		way.Answer, way.Why, way.At = &told.Answer, told.Why, told.At
+		if way.Why == "" && told.Answer != machine.Yes && v.Record.Failure != nil {
+			way.Why = "the work still fails"
+		}
 	}
 	if d := v.Record.Deadline; d != nil && d.On == move.On {
 		way.At = d.At
@@ -101,7 +104,11 @@ func (e Explanation) Write(out io.Writer, now time.Time) error {
 		fmt.Fprintf(&b, "  It says: %s\n", e.Waits)
 	}
 	if e.Failure != nil {
-		fmt.Fprintf(&b, "  Its work fails since %s (%s): %s\n", machine.Moment(e.Failure.Since), lasted(now.Sub(e.Failure.Since)), e.Failure.Message)
+		fmt.Fprintf(&b, "  Its work fails since %s (%s)", machine.Moment(e.Failure.Since), lasted(now.Sub(e.Failure.Since)))
+		if !strings.Contains(e.Waits, e.Failure.Message) {
+			fmt.Fprintf(&b, ": %s", e.Failure.Message)
+		}
+		b.WriteString("\n")
 	}
 	e.past(&b)
 	b.WriteString("\nWhat can happen next\n")

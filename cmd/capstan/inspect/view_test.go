@@ -179,6 +179,22 @@ func TestExplain_and_diagram_refuse_without_a_record(t *testing.T) {
 	}
 }
 
+func TestExplain_says_that_the_work_still_fails_where_a_guard_gives_no_reason(t *testing.T) {
+	v := seen(`{"clusterapi":{"state":"Degraded","since":"2026-01-01T12:00:00Z","failure":{"message":"the registry is away","since":"2026-01-01T12:00:00Z"}},
+		"clusterapiDetail":{"waits":"Degraded: the registry is away","moves":[{"event":"Recovered","to":"Planning","answer":"No"}]}}`)
+	explanation, err := v.Explain()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := explanation.Write(&text, now); err != nil {
+		t.Fatal(err)
+	}
+	if got := text.String(); !strings.Contains(got, "now   No: the work still fails\n") || strings.Count(got, "the registry is away") != 1 {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestDiagram_draws_the_way_since_the_last_rest(t *testing.T) {
 	got, err := full().Diagram()
 	if err != nil {
