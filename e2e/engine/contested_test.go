@@ -22,14 +22,13 @@ var _ = Describe("A field that another manager keeps writing", func() {
 		rev := of(1, wanted)
 		e.converge(ctx, rev)
 
-		var report *engine.Report
 		for range 5 {
 			w.merge(ctx, "rival", wanted, `{"data":{"key":"theirs"}}`)
-			report = e.until(ctx, rev, acted(wanted, engine.Recovered))
+			e.until(ctx, rev, acted(wanted, engine.Recovered))
 			clk.Step(time.Second)
 		}
 		w.merge(ctx, "rival", wanted, `{"data":{"key":"theirs"}}`)
-		report = e.until(ctx, rev, acted(wanted, engine.Contested))
+		report := e.until(ctx, rev, acted(wanted, engine.Contested))
 		Expect(report.Complete()).To(BeTrue(), "a contested object counts as applied")
 		Expect(report.Contested()).To(HaveLen(1))
 		contest := report.Contested()[0].Contest
