@@ -56,9 +56,9 @@ func halves(r machine.Record, f guards.Facts) (planning, applying half) {
 	switch r.State {
 	case WaitingOnInfra:
 		busy.reason = WaitingOnExternal
-		return busy, kept(r, initial(f, idle))
+		return busy, kept(r, f, initial(f, idle))
 	case MaxRevisions:
-		return half{degraded: true, reason: NonRetryableError, message: Line(r, f)}, kept(r, idle)
+		return half{degraded: true, reason: NonRetryableError, message: Line(r, f)}, kept(r, f, idle)
 	}
 	if r.State == Degraded || r.Failure != nil {
 		busy.degraded = r.State == Degraded
@@ -80,11 +80,14 @@ func halves(r machine.Record, f guards.Facts) (planning, applying half) {
 }
 
 // kept is the applying half while only the current revision is kept.
-func kept(r machine.Record, idle half) half {
+func kept(r machine.Record, f guards.Facts, idle half) half {
 	if r.Failure == nil {
 		return idle
 	}
-	return half{progressing: true, reason: EphemeralError, message: clip("keeping the installed revision: " + r.Failure.Message)}
+	return half{
+		progressing: true, reason: EphemeralError,
+		message: clipBefore("keeping the installed revision: "+r.Failure.Message, "; since "+machine.Moment(r.Failure.Since)+next(r, f)),
+	}
 }
 
 // unplanned is the planning half while an earlier plan is still being carried

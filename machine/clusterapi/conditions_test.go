@@ -333,6 +333,17 @@ func TestLine_says_what_has_to_happen_next(t *testing.T) {
 	}
 }
 
+func TestConditions_what_cannot_be_kept_is_told_beside_what_is_waited_for(t *testing.T) {
+	failure := &machine.Failure{Message: "the API server is not reachable", Since: noon}
+	f := guards.Facts{LatestNumber: 1, CurrentNumber: 1}
+	want := "keeping the installed revision: the API server is not reachable; since 2026-01-01 12:00:00Z; tried again by itself"
+	for _, state := range []machine.State{table.WaitingOnInfra, table.MaxRevisions} {
+		if c := table.Conditions(machine.Record{State: state, Failure: failure}, f)[2]; c.Message != want {
+			t.Errorf("%s: got %+v", state, c)
+		}
+	}
+}
+
 func TestConditions_what_is_contested_or_stray_is_a_warning(t *testing.T) {
 	f := guards.Facts{
 		LatestNumber: 1, CurrentNumber: 1, Strays: []string{"ConfigMap a/stray"},

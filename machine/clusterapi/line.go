@@ -79,8 +79,6 @@ func objectWarning(f guards.Facts) string {
 	return strings.Join(texts, "; ")
 }
 
-func clip(text string) string { return clipBefore(text, "") }
-
 // clipBefore shortens text so that it fits together with its tail.
 func clipBefore(text, tail string) string {
 	return machine.Shorten(text, machine.MaxMessage-len(tail)) + tail
