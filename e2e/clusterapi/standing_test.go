@@ -201,6 +201,9 @@ var _ = Describe("Metrics", func() {
 					err = errors.Join(err, fmt.Errorf("there is no %s", want))
 				}
 			}
+			if !strings.Contains(string(text), `rest_client_requests_total{code="200"`) {
+				err = errors.Join(err, errors.New("the API server's answers are not counted, and so not its 429s"))
+			}
 			return err
 		})
 	})
