@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,11 +15,9 @@ import (
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
-// coreDeployment is the Deployment of core, which is edited and upgraded.
-const coreDeployment = "capi-controller-manager"
-
-// edited is the number of replicas that somebody sets.
-const edited = 3
+// coreRole is the Role of core that somebody takes all rules from. No controller
+// writes Roles, so that nobody but the operator answers.
+const coreRole = "capi-leader-election-role"
 
 // drifting measures how soon an edit is put right, from the answer to the edit
 // to the moment at which a watch shows the object as it was.
@@ -42,7 +41,7 @@ func drifting(ctx context.Context, b *bench) ([]sample, error) {
 }
 
 func (s *stage) drift(ctx context.Context, one *sample) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, fmt.Errorf("the edit stays"))
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the edit stays"))
 	defer cancel()
 	mark, err := s.Cluster.Mark(ctx)
 	if err != nil {
@@ -52,8 +51,8 @@ func (s *stage) drift(ctx context.Context, one *sample) error {
 	if err != nil {
 		return err
 	}
-	query := url.Values{"fieldSelector": {"metadata.name=" + coreDeployment}}
-	err = s.watch(ctx, "/apis/apps/v1/namespaces/"+harness.CAPINamespace+"/deployments", query, func(i item) bool { return i.Spec.Replicas != edited })
+	query := url.Values{"fieldSelector": {"metadata.name=" + coreRole}}
+	err = s.watch(ctx, "/apis/rbac.authorization.k8s.io/v1/namespaces/"+harness.CAPINamespace+"/roles", query, func(i item) bool { return len(i.Rules) > 0 })
 	if err != nil {
 		return err
 	}
@@ -68,12 +67,12 @@ func (s *stage) drift(ctx context.Context, one *sample) error {
 	return s.costs(one, withoutLease(all))
 }
 
-// edit changes the Deployment as an administrator would and returns when that was done.
+// edit changes the Role as an administrator would and returns when that was done.
 func (s *stage) edit(ctx context.Context) (time.Time, error) {
-	object := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: harness.CAPINamespace, Name: coreDeployment}}
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, edited))
+	object := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: harness.CAPINamespace, Name: coreRole}}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"rules":[]}`))
 	if err := s.Client.Patch(ctx, object, patch, client.FieldOwner("administrator")); err != nil {
-		return time.Time{}, fmt.Errorf("editing Deployment %s: %w", coreDeployment, err)
+		return time.Time{}, fmt.Errorf("editing Role %s: %w", coreRole, err)
 	}
 	return time.Now(), nil
 }

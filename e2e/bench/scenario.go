@@ -45,7 +45,7 @@ func scenarios() []scenario {
 			upgrading,
 		},
 		{
-			"drift", "somebody edits a Deployment",
+			"drift", "somebody takes the rules out of a Role",
 			[]target{wall(1), requests(3)},
 			drifting,
 		},

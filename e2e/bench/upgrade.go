@@ -11,6 +11,9 @@ import (
 	"github.com/capstan-capi/capstan/e2e/providers"
 )
 
+// coreDeployment is the Deployment of core, which a release changes.
+const coreDeployment = "capi-controller-manager"
+
 // flagOfCore is an argument of core's manager; the one after it is what a release changes.
 const flagOfCore = "        - --leader-elect\n"
 

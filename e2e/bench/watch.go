@@ -18,9 +18,7 @@ type item struct {
 		Generation      int64
 		Annotations     map[string]string
 	}
-	Spec struct {
-		Replicas int64
-	}
+	Rules  []json.RawMessage
 	Status struct {
 		ObservedGeneration        int64
 		Replicas, UpdatedReplicas int64
