@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -9,7 +10,7 @@ import (
 
 // gates are what is asked of objects of a kind, by group and kind; all other kinds have nothing to wait for.
 var gates = map[string]rule{
-	"apiextensions.k8s.io/CustomResourceDefinition": all(conditionTrue("Established"), conditionTrue("NamesAccepted")),
+	"apiextensions.k8s.io/CustomResourceDefinition": all(conditionTrue("Established"), namesAccepted),
 
 	"apps/Deployment":  all(reported(".status.observedGeneration"), upToDate(deployed)),
 	"apps/DaemonSet":   all(reported(".status.observedGeneration"), upToDate(everywhere)),
@@ -46,6 +47,21 @@ func gateOf(manifest *unstructured.Unstructured) (rule, string) {
 		return rules[0], ""
 	}
 	return all(rules...), ""
+}
+
+// namesAccepted wants the names as they stand to be accepted. No condition of a CRD says of which generation it speaks: until the
+// API server has looked at a change of the names, those that it accepted are the former ones.
+func namesAccepted(crd *unstructured.Unstructured) Probe {
+	if p := condition(crd, "NamesAccepted"); p.Answer != AnswerTrue {
+		return p
+	}
+	for _, name := range [...]string{"plural", "singular", "kind", "listKind", "shortNames", "categories"} {
+		asked, accepted := fieldAt(crd, ".spec.names."+name), fieldAt(crd, ".status.acceptedNames."+name)
+		if !reflect.DeepEqual(asked, accepted) && !(empty(asked) && empty(accepted)) {
+			return unknown("names.%s is not accepted yet", name)
+		}
+	}
+	return passed
 }
 
 func isWebhooks(key Key) bool {

@@ -30,6 +30,8 @@ func TestGates(t *testing.T) {
 		{"a CRD with refused names", crd + `status: {conditions: [{type: NamesAccepted, status: "False", reason: Conflict, message: taken}, {type: Established, status: "True"}]}}`, AnswerFalse, "Conflict: taken"},
 		{"a CRD that is not served", crd + `status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "False"}]}}`, AnswerFalse, "Established"},
 		{"a CRD in service", crd + `status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`, AnswerTrue, ""},
+		{"a CRD in service by other names", crd + `spec: {names: {kind: X, shortNames: [x, y]}}, status: {acceptedNames: {kind: X, shortNames: [x]}, conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`, AnswerUnknown, "shortNames"},
+		{"a CRD in service by these names", crd + `spec: {names: {kind: X, shortNames: [x], categories: []}}, status: {acceptedNames: {kind: X, shortNames: [x]}, conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`, AnswerTrue, ""},
 		{"a Deployment without status", dep + `}`, AnswerUnknown, "observedGeneration"},
 		{"a Deployment whose status is old", dep + `status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2, conditions: [{type: Available, status: "True"}]}}`, AnswerUnknown, "generation 2"},
 		{"a Deployment whose old pods are available", dep + `status: {observedGeneration: 2, replicas: 2, updatedReplicas: 1, availableReplicas: 2, conditions: [{type: Available, status: "True"}]}}`, AnswerFalse, "1/2 replicas updated"},
