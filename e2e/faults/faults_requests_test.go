@@ -108,33 +108,37 @@ var writeFaults = func() []fault {
 func blind(f proxy.Fault, count int) func(context.Context, *cell) {
 	return func(ctx context.Context, c *cell) {
 		GinkgoHelper()
+		restart(ctx)
+		watching(ctx)
 		rule := between.Add(proxy.Rule{Verb: "watch", Count: count, Fault: f})
 		c.later(rule.End)
 		next()
-		cutWatches(ctx)
+		between.CutWatches("")
 		edit(ctx)
 		isMet(ctx, rule, 1)
 	}
 }
 
-// cutWatches cuts the connections of all watches, once there are most of them.
-func cutWatches(ctx context.Context) {
+// watching waits until an operator that has just begun watches all that it will.
+// One that has lost its watches several times takes longer and longer to come back.
+func watching(ctx context.Context) {
 	GinkgoHelper()
-	eventually(ctx, "watches to cut", func(context.Context) error {
-		if watches := between.Watches(); watches < 10 {
+	eventually(ctx, "all watches to be under way", func(context.Context) error {
+		if watches := between.Watches(); watches < 12 {
 			return fmt.Errorf("%d are under way", watches)
 		}
 		return nil
 	})
-	between.CutWatches("")
 }
 
 var watchFaults = []fault{
 	{
 		name: "watches dropped", doc: "The connections of all watches break at once, and an object is edited at that moment.", quick: true,
 		begin: func(ctx context.Context, _ *cell) {
+			restart(ctx)
+			watching(ctx)
 			next()
-			cutWatches(ctx)
+			between.CutWatches("")
 			edit(ctx)
 		},
 		expect: soon,
@@ -155,6 +159,8 @@ var watchFaults = []fault{
 		name: "stale lists", doc: "All watches break, and lists come from an API server that is behind: an object is edited after what they show.",
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
+			restart(ctx)
+			watching(ctx)
 			stale, err := between.Stale(ctx)
 			Expect(err).NotTo(HaveOccurred())
 			next()
@@ -167,7 +173,7 @@ var watchFaults = []fault{
 			for _, rule := range []*proxy.Active{lists, first, streams} {
 				c.later(rule.End)
 			}
-			cutWatches(ctx)
+			between.CutWatches("")
 			isMet(ctx, lists, 3)
 			edit(ctx)
 		},

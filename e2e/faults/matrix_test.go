@@ -51,6 +51,7 @@ const (
 	told      word = "stays, tells"
 	escalates word = "Degraded"
 	returns   word = "comes back"
+	replans   word = "Planning"
 )
 
 // cell is one fault in one state while it is tried.

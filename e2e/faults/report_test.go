@@ -57,8 +57,8 @@ func (e expectation) sentence(s *stage) string {
 		return "stays in " + s.state + "; nothing is told"
 	case told:
 		return "stays in " + s.state + "; people are told"
-	case escalates:
-		return "goes to Degraded; people are told"
+	case escalates, replans:
+		return "goes to " + e.to + "; people are told"
 	}
 	return "comes back to " + s.state + " by itself"
 }
