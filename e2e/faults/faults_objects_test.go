@@ -110,7 +110,13 @@ var objectFaults = []fault{
 			next()
 			edit(ctx)
 		},
-		expect: everywhere(expectation{word: told, mended: true, told: []func(harness.View) error{mentions("ConfigMap openshift-cluster-api-operator/capi-installer-images does not exist")}}),
+		expect: func(s *stage) expectation {
+			e := expectation{word: told, mended: true, told: []func(harness.View) error{mentions("ConfigMap openshift-cluster-api-operator/capi-installer-images does not exist")}}
+			if s.state == harness.Degraded {
+				e.word, e.to = replans, harness.Planning // an input has changed
+			}
+			return e
+		},
 	},
 	{
 		name: "foreign object in the way", doc: "While no operator runs an object of the good revision is deleted, and somebody else creates one of its name.",
