@@ -123,7 +123,9 @@ func (w *world) generations() map[int64]*engine.Revision {
 func (w *world) kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
 		{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
-		{Group: w.group, Version: "v1", Kind: "Gadget"}, {Version: "v1", Kind: "ConfigMap"}, {Group: "apps", Version: "v1", Kind: "Deployment"},
+		{Group: w.group, Version: "v1", Kind: "Gadget"},
+		{Version: "v1", Kind: "ConfigMap"},
+		{Group: "apps", Version: "v1", Kind: "Deployment"},
 	}
 }
 
@@ -273,7 +275,7 @@ func (w *world) createdTwice(ctx context.Context, since cluster.Mark) error {
 	created := map[client.ObjectKey]int{}
 	for _, r := range successful(all.Writes()) {
 		object := client.ObjectKey{Namespace: r.Namespace, Name: r.Resource + " " + r.Name}
-		if r.Verb != "create" || !strings.HasPrefix(r.UserAgent, "engine-"+w.prefix) {
+		if !r.IsCreation() || !strings.HasPrefix(r.UserAgent, "engine-"+w.prefix) {
 			continue
 		}
 		if created[object]++; created[object] > 1 {

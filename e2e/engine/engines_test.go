@@ -25,9 +25,8 @@ type running struct {
 	agent string // by which the audit log knows it
 	stop  func() // ends it; a second call does nothing
 
-	mu       sync.Mutex
-	notified []time.Time
-	next     chan struct{} // closed by the next notification
+	mu   sync.Mutex
+	next chan struct{} // closed by the next notification
 }
 
 // start makes an engine of the world's and runs it until the spec ends or stop is called. Changes of its configuration
@@ -68,16 +67,8 @@ func (w *world) launch(changes ...func(*engine.Config)) (*running, error) {
 func (r *running) notify() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.notified = append(r.notified, time.Now())
 	close(r.next)
 	r.next = make(chan struct{})
-}
-
-// notifications are the moments at which the engine asked to be looked at again.
-func (r *running) notifications() []time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]time.Time(nil), r.notified...)
 }
 
 // change is closed by the next notification.

@@ -17,19 +17,24 @@ import (
 
 // memory is what a history has to remember in order to judge. Slots are named as in slots.
 type memory struct {
-	uids     map[string]types.UID                       // at the last convergence
-	excused  map[string]bool                            // deleted by hand since
-	tampered map[string]bool                            // lost or changed a mark since, by hand
-	repairs  map[string]int                             // that the present engine had to make or will have to
+	uids     map[string]types.UID                      // at the last convergence
+	excused  map[string]bool                           // deleted by hand since
+	tampered map[string]bool                           // lost or changed a mark since, by hand
+	repairs  map[string]int                            // that the present engine had to make or will have to
 	foreign  map[engine.Key]*unstructured.Unstructured // as hands left them: nobody else may touch them
-	obstacle map[string]bool                            // slots whose object is foreign
-	given    map[string]bool                            // slots whose object was dropped while it was tampered with: it may stay
+	obstacle map[string]bool                           // slots whose object is foreign
+	given    map[string]bool                           // slots whose object was dropped while it was tampered with: it may stay
 }
 
 func newMemory() memory {
 	return memory{
-		map[string]types.UID{}, map[string]bool{}, map[string]bool{}, map[string]int{},
-		map[engine.Key]*unstructured.Unstructured{}, map[string]bool{}, map[string]bool{},
+		map[string]types.UID{},
+		map[string]bool{},
+		map[string]bool{},
+		map[string]int{},
+		map[engine.Key]*unstructured.Unstructured{},
+		map[string]bool{},
+		map[string]bool{},
 	}
 }
 
@@ -68,7 +73,7 @@ func (m *memory) inTheWay(c content) []string {
 }
 
 // drop books that the next revision does not have a slot any more.
-func (m *memory) drop(w *world, c content, name string) {
+func (m *memory) drop(name string) {
 	if m.tampered[name] && !m.obstacle[name] {
 		m.given[name] = true
 	}

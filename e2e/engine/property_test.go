@@ -127,7 +127,7 @@ func (l *trial) release() {
 	next := l.current.drawChanged(l.t)
 	for name := range l.current {
 		if _, kept := next[name]; !kept {
-			l.memory.drop(l.world, l.current, name)
+			l.memory.drop(name)
 		}
 	}
 	l.number++

@@ -31,8 +31,8 @@ const (
 // weather is what the requests of an engine meet. Watches meet nothing but its death.
 type weather struct {
 	mu     sync.Mutex
-	sent   int // requests since the last change of weather
-	wrote  int // those of them that may change something
+	sent   int           // requests since the last change of weather
+	wrote  int           // those of them that may change something
 	faults map[int]fault // by number of the request since the last change of weather
 	died   func()
 	dead   bool
