@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -39,6 +40,12 @@ type Request struct {
 func (r Request) IsWrite() bool {
 	writes := []string{"create", "update", "patch", "delete", "deletecollection"}
 	return slices.Contains(writes, r.Verb) && !r.DryRun
+}
+
+// IsCreation says whether the request brought an object into being: a POST did,
+// or an apply of what was not there.
+func (r Request) IsCreation() bool {
+	return r.Code == http.StatusCreated && (r.Verb == "create" || r.Verb == "patch") && !r.DryRun
 }
 
 // IsBy says whether the client called itself by this name, with or without
