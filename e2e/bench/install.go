@@ -9,9 +9,9 @@ import (
 // installing measures an installation onto an empty cluster, and the floor of
 // it in the same run, each on a control plane of its own. Which goes first
 // alternates, so that neither always finds the machine warm.
-func installing(make maker) func(context.Context, *bench) ([]sample, error) {
+func installing(of maker) func(context.Context, *bench) ([]sample, error) {
 	return func(ctx context.Context, b *bench) ([]sample, error) {
-		content, err := make(ctx, b)
+		content, err := of(ctx, b)
 		if err != nil {
 			return nil, err
 		}

@@ -40,8 +40,9 @@ func main() {
 	ctrllog.SetLogger(klog.NewKlogr())
 	rest.SetDefaultWarningHandler(rest.NoWarnings{}) // they are about manifests that nobody here can change
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
+	err := run(ctx, o)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
