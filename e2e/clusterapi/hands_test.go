@@ -107,7 +107,7 @@ var _ = Describe("Two operators", func() {
 		other := operate(elect)
 		installed(ctx, 1)
 		Expect(leads(other)(ctx)).NotTo(Succeed())
-		created := requests(ctx, since).Where(func(r cluster.Request) bool { return r.Verb == "create" && !r.DryRun && r.Resource == "deployments" })
+		created := requests(ctx, since).Where(func(r cluster.Request) bool { return r.IsCreation() && r.Resource == "deployments" })
 		Expect(created).To(HaveLen(1), created.String())
 
 		leader.Kill()

@@ -45,7 +45,7 @@ var _ = Describe("A field that cannot be changed", func() {
 		e.Watch(older, newer)
 		since := mark(ctx)
 		w.both(ctx, e, older, newer)
-		Expect(verbs(about(w.deployment("a"), successful(w.writes(ctx, since))).Where(isMaking))).To(Equal([]string{"delete", "create"}))
+		Expect(verbs(about(w.deployment("a"), successful(w.writes(ctx, since))).Where(isMaking))).To(Equal([]string{"delete", "patch"}))
 	})
 
 	It("makes one new object although the engine dies between the two steps", func(ctx SpecContext) {
@@ -60,7 +60,7 @@ var _ = Describe("A field that cannot be changed", func() {
 		e = w.start()
 		e.Watch(older, newer)
 		w.both(ctx, e, older, newer)
-		Expect(verbs(about(w.deployment("a"), successful(w.writes(ctx, since))).Where(isMaking))).To(Equal([]string{"delete", "create"}))
+		Expect(verbs(about(w.deployment("a"), successful(w.writes(ctx, since))).Where(isMaking))).To(Equal([]string{"delete", "patch"}))
 	})
 
 	It("does not delete what could not be created again", func(ctx SpecContext) {
@@ -105,4 +105,4 @@ func selectsMore(deployment *unstructured.Unstructured) *unstructured.Unstructur
 
 func isDelete(r cluster.Request) bool { return r.Verb == "delete" }
 
-func isMaking(r cluster.Request) bool { return isDelete(r) || r.Verb == "create" }
+func isMaking(r cluster.Request) bool { return isDelete(r) || r.IsCreation() }

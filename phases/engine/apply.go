@@ -92,6 +92,7 @@ type job struct {
 	again    string                     // why it had to be deleted first; empty if it had not
 	record   bool                       // only the creation is left to be recorded
 	force    bool                       // the API server reported a conflict of managers
+	post     bool                       // the API server does not create it by apply
 	verdict  verdict
 	fused    string // resourceVersion of the CRD that was found to lose nothing in this pass
 }

@@ -52,7 +52,7 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 			if j.verdict.done() {
 				return nil
 			}
-			continue // a create is still to be recorded as an apply, and an apply may follow that
+			continue // a POST is still to be recorded as an apply, and an apply may follow that
 		}
 		var again bool
 		if again, err = r.learn(ctx, j, err, dry); !again {
@@ -74,12 +74,13 @@ func (r *run) learn(ctx context.Context, j *job, refusal error, dry bool) (again
 	}
 	j.force = j.force || apierrors.HasStatusCause(refusal, metav1.CauseTypeFieldManagerConflict)
 	lost := j.verdict.action != Created && apierrors.IsNotFound(refusal)
-	if !lost && !apierrors.IsAlreadyExists(refusal) && !apierrors.IsConflict(refusal) {
+	if !lost && !apierrors.IsAlreadyExists(refusal) && !apierrors.IsConflict(refusal) && !refusesVersion(j, refusal) {
 		return false, refusal
 	}
 	if err := r.read(ctx, j); err != nil {
 		return false, err
 	}
+	j.post = j.post || j.verdict.action == Created && j.actual == nil // nothing was in the way but the version
 	return true, refusal
 }
 
@@ -180,15 +181,6 @@ func (r *run) read(ctx context.Context, j *job) error {
 	return err
 }
 
-// create posts the object: unlike a server-side apply, a POST can never change an object that was not seen.
-func (r *run) create(ctx context.Context, j *job, want desired, dry bool) (*unstructured.Unstructured, error) {
-	opts := metav1.CreateOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict}
-	if dry {
-		opts.DryRun = []string{metav1.DryRunAll}
-	}
-	return r.client(j).Create(ctx, want.payload, opts)
-}
-
 // fold records our earlier creation as an apply: of this very payload, or else of everything that was created, so that
 // the apply that follows removes what is not wanted any more.
 func (r *run) fold(ctx context.Context, j *job, want desired) (*unstructured.Unstructured, error) {
@@ -210,13 +202,9 @@ func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*unst
 // update applies the object onto the copy that was decided on, and onto no other. Without effect it is always forced,
 // because only refusals are of interest then.
 func (r *run) update(ctx context.Context, j *job, want desired, dry bool) (*unstructured.Unstructured, error) {
-	body := shallow(want.payload.Object)
-	meta := shallow(body["metadata"])
-	meta["resourceVersion"] = j.actual.GetResourceVersion()
-	body["metadata"] = meta
 	opts := metav1.ApplyOptions{FieldManager: FieldManager, Force: j.verdict.force || j.force || dry}
 	if dry {
 		opts.DryRun = []string{metav1.DryRunAll}
 	}
-	return r.client(j).Apply(ctx, j.t.key.Name, &unstructured.Unstructured{Object: body}, opts)
+	return r.client(j).Apply(ctx, j.t.key.Name, versioned(want.payload, j.actual.GetResourceVersion()), opts)
 }

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// neverWritten is a resourceVersion that no object has: etcd counts its writes from 2 on.
+const neverWritten = "1"
+
+// create brings an object into the cluster, and can never change one that was not seen: as an apply of a version that
+// no object has. Where there is none the API server creates it, with our fields booked as applied; where there is one,
+// whosever and in whatever state, it answers with a conflict. That is one request where a POST needs a second one to book
+// the fields. The POST is left for what an API server makes something else of.
+func (r *run) create(ctx context.Context, j *job, want desired, dry bool) (*unstructured.Unstructured, error) {
+	var dryRun []string
+	if dry {
+		dryRun = []string{metav1.DryRunAll}
+	}
+	if j.post || !r.e.checksVersions(j.t.key.GVK()) {
+		opts := metav1.CreateOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: dryRun}
+		return r.client(j).Create(ctx, want.payload, opts)
+	}
+	body, err := json.Marshal(versioned(want.payload, neverWritten))
+	if err != nil {
+		return nil, fmt.Errorf("writing %s as JSON: %w", j.t.key, err)
+	}
+	force := true // or a field of somebody else's would be told of before the version
+	return r.client(j).Patch(ctx, j.t.key.Name, types.ApplyPatchType, body, metav1.PatchOptions{
+		FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict, Force: &force, DryRun: dryRun,
+	})
+}
+
+// checksVersions says that kube-apiserver itself stores the objects of a kind, and so refuses every apply of a version
+// that the object does not have. What the server of an aggregated API does with one, nobody knows.
+func (e *Engine) checksVersions(gvk schema.GroupVersionKind) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, always := builtin[gvk]
+	return always || e.crdOf(gvk.GroupKind()) != nil
+}
+
+// refusesVersion says that an API server does not create an object that is said to have a version, for all that one can
+// read from its answer.
+func refusesVersion(j *job, refusal error) bool {
+	var status apierrors.APIStatus
+	if j.post || j.verdict.action != Created || !errors.As(refusal, &status) || status.Status().Details == nil {
+		return false
+	}
+	details := status.Status().Details
+	switch {
+	case apierrors.IsNotFound(refusal): // another name is that of a namespace that is missing
+		return details.Name == j.t.key.Name && details.Kind == j.resource.gvr.Resource
+	case apierrors.IsInvalid(refusal):
+		return slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.resourceVersion" })
+	}
+	return false
+}
+
+// versioned is a payload that says which version of the object it is for. Everything else is shared.
+func versioned(payload *unstructured.Unstructured, version string) *unstructured.Unstructured {
+	body := shallow(payload.Object)
+	meta := shallow(body["metadata"])
+	meta["resourceVersion"] = version
+	body["metadata"] = meta
+	return &unstructured.Unstructured{Object: body}
+}
