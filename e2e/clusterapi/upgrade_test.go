@@ -3,6 +3,7 @@ package clusterapi_test
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -35,8 +36,14 @@ var _ = Describe("An upgrade", func() {
 		Expect(fetched(ctx, configMap("changes", "two")).Object).To(HaveKeyWithValue("data", HaveKeyWithValue("setting", "two")))
 		uids(ctx, append(newProvider("beta").objects, configMap("comes", "two"))...)
 		Expect(has(ctx, configMap("moves", ""), "beta", "metadata", "labels", harness.ManagedByLabel)).To(Succeed())
-		until(ctx, "the conditions of a finished installation", finished)
-		Expect(path(v)[4:]).To(Equal([]string{"ContentChanged", "RevisionPublished", "RevisionApplied", "OrphansGone"}))
+		// A quick passage is written when it is over.
+		until(ctx, "every move of it to be told", finished, func(v harness.View) error {
+			want := []string{"ContentChanged", "RevisionPublished", "RevisionApplied", "OrphansGone"}
+			if made := path(v); len(made) < 4 || !slices.Equal(made[4:], want) {
+				return fmt.Errorf("the moves are %v", made)
+			}
+			return nil
+		})
 	})
 
 	It("that is taken back while it is stuck leaves everything as it was", func(ctx SpecContext) {
