@@ -122,7 +122,7 @@ var symptoms = []symptom{
 	},
 	{
 		"An object belongs to somebody else",
-		[]string{"exists and belongs to"},
+		[]string{"exists", "belongs to", "adopt-existing"},
 		"An object of this name exists and was not made by this operator. It is not touched.",
 		"Delete or rename it. If it may be taken over, the provider's manifest can say so with the annotation `capi-operator.openshift.io/adopt-existing: always`.",
 	},
@@ -153,8 +153,13 @@ func sight(v harness.View) {
 	}
 	for _, c := range v.ClusterOperator.Status.Conditions {
 		for _, s := range symptoms {
-			if _, known := sightings[s.name]; !known && s.isIn(c.Message) {
-				sightings[s.name] = plain(c.Message)
+			if !s.isIn(c.Message) {
+				continue
+			}
+			// The shortest has the least in it that is about something else.
+			text := plain(c.Message)
+			if known := sightings[s.name]; known == "" || len(text) < len(known) {
+				sightings[s.name] = text
 			}
 		}
 	}
@@ -178,7 +183,8 @@ var fleeting = []struct {
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "registry.example.com"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`), "2026-01-01 12:00:00Z"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\dZ`), "12:00:00Z"},
-	{regexp.MustCompile(`/tmp/[^ ;:]*/cache`), "/var/cache/capstan"},
+	{regexp.MustCompile(`/tmp/[^ ;:]+/cache`), "/var/cache/capstan"},
+	{regexp.MustCompile(`/tmp/[^ ;:]+`), "/var/cache"},
 	{regexp.MustCompile(`4\.22\.0-[0-9a-f]{8}-`), "4.22.0-873bdf9a-"},
 	{regexp.MustCompile(`(worker)-[0-9a-f]+-[0-9a-z]+`), "$1-5d8c7-x2k4p"},
 	{regexp.MustCompile(`edited-\d+`), "settings"},
@@ -242,7 +248,7 @@ func troubleshootingDocument(t *testing.T) string {
 		if !s.isIn(seen[s.name]) {
 			t.Errorf("no test has seen a message of %q; run make test-faults", s.name)
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n> %s\n\n%s\n\n**What to do.** %s\n", s.name, seen[s.name], s.means, s.todo)
+		fmt.Fprintf(&b, "\n## %s\n\n> %s\n\n%s\n\n**What to do.** %s\n", s.name, strings.ReplaceAll(seen[s.name], "\n", "\n> "), s.means, s.todo)
 	}
 	return b.String()
 }
