@@ -61,10 +61,11 @@ func (w *watched) heard(ctx context.Context, err error) error {
 	if apierrors.IsResourceExpired(err) {
 		return err // the reflector lists again at once
 	}
+	gone := apierrors.IsNotFound(err)
 	w.e.mu.Lock()
-	changed := (w.err == nil) != (err == nil)
+	changed := gone || (w.err == nil) != (err == nil)
 	w.err = err
-	if apierrors.IsNotFound(err) {
+	if gone {
 		w.gone, w.synced, w.objects = true, false, nil
 		w.cancel()
 		err = io.EOF
