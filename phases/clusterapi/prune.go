@@ -21,10 +21,9 @@ type pruned struct {
 // again, should no watch tell sooner that they are gone.
 const lookAgainAtDeletions = 2 * time.Second
 
-// lookAgainAtNamespaces is how soon retained namespaces are looked at again:
-// nothing announces that the last foreign object in one is gone. The instances of
-// a retained CRD are watched, and a volume goes by consent only.
-const lookAgainAtNamespaces = time.Minute
+// lookAgainAtRetained is how soon retained objects are looked at again of which
+// no watch tells that they hold nothing any more; see goesUnseen.
+const lookAgainAtRetained = time.Minute
 
 // releaseEvery bounds how often retained objects are looked at, however many
 // passes there are.
@@ -77,10 +76,18 @@ func (p *Pass) prune(ctx context.Context) error {
 		p.Again(0)
 	case len(report.Waiting) > 0:
 		p.Again(lookAgainAtDeletions)
-	case slices.ContainsFunc(report.Retained, func(o engine.Orphan) bool { return o.Key.Group == "" && o.Key.Kind == "Namespace" }):
-		p.Again(lookAgainAtNamespaces)
+	case slices.ContainsFunc(report.Retained, goesUnseen):
+		p.Again(lookAgainAtRetained)
 	}
 	return err
+}
+
+// goesUnseen says that nothing announces when what a retained object holds is
+// gone, or can be counted again: a namespace is not watched inside, and neither
+// are instances of a CRD that the API server cannot give. Those that it gives
+// are watched, and a volume goes by consent only.
+func goesUnseen(o engine.Orphan) bool {
+	return o.Count == 0 || o.Key.Group == "" && o.Key.Kind == "Namespace"
 }
 
 // releaseRetained looks again at objects that were kept for their data, and

@@ -1,0 +1,25 @@
+package clusterapi
+
+import (
+	"testing"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+func TestGoesUnseen_is_what_no_watch_tells_the_end_of(t *testing.T) {
+	crd := engine.Key{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "widgets.example.com"}
+	for name, c := range map[string]struct {
+		orphan engine.Orphan
+		want   bool
+	}{
+		"instances that are watched":       {engine.Orphan{Key: crd, Count: 2}, false},
+		"instances that nobody can count":  {engine.Orphan{Key: crd}, true},
+		"a volume, which goes by consent":  {engine.Orphan{Key: engine.Key{Kind: "PersistentVolume"}, Count: 1}, false},
+		"a namespace with foreign objects": {engine.Orphan{Key: engine.Key{Kind: "Namespace"}, Count: 3}, true},
+		"a kind that is only called so":    {engine.Orphan{Key: engine.Key{Group: "example.com", Kind: "Namespace"}, Count: 1}, false},
+	} {
+		if got := goesUnseen(c.orphan); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
