@@ -28,6 +28,7 @@ func TestChoose(t *testing.T) {
 		"":                    "cold-install restart at-rest upgrade drift four-providers synthetic-500 synthetic-2000 synthetic-5000 step",
 		"synthetic":           "synthetic-500 synthetic-2000 synthetic-5000",
 		"drift,cold,drift":    "cold-install drift",
+		"synthetic-500":       "synthetic-500",
 		"synthetic-500,thing": "",
 		"drift,":              "",
 	} {

@@ -75,7 +75,7 @@ func scenarios() []scenario {
 	})
 }
 
-// choose takes the scenarios whose names begin with one of the given texts.
+// choose takes the scenarios of the given names, or else those whose names begin so.
 func choose(names string) ([]scenario, error) {
 	all := scenarios()
 	if names == "" {
@@ -83,7 +83,8 @@ func choose(names string) ([]scenario, error) {
 	}
 	var chosen []scenario
 	for _, name := range strings.Split(names, ",") {
-		found := slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return !strings.HasPrefix(s.name, name) })
+		exact := slices.ContainsFunc(all, func(s scenario) bool { return s.name == name })
+		found := slices.DeleteFunc(slices.Clone(all), func(s scenario) bool { return exact && s.name != name || !strings.HasPrefix(s.name, name) })
 		if name == "" || len(found) == 0 {
 			var known []string
 			for _, s := range all {
