@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -180,7 +181,12 @@ func (w *world) fresh(rev *engine.Revision) *running {
 func (w *world) collides(ctx context.Context, there, wanted *unstructured.Unstructured, holder string) {
 	GinkgoHelper()
 	since := mark(ctx)
-	report := w.start().until(ctx, of(1, wanted), acted(wanted, engine.Collision))
+	report := w.start().until(ctx, of(1, wanted), func(report *engine.Report) error {
+		if report.Unknown() {
+			return errors.New(report.Blocked())
+		}
+		return acted(wanted, engine.Collision)(report)
+	})
 	Expect(report.Complete()).To(BeFalse())
 	Expect(in(report, wanted).Holder).To(ContainSubstring(holder))
 	Expect(report.Blocked()).To(And(ContainSubstring(holder), ContainSubstring(wanted.GetName())))
