@@ -260,8 +260,6 @@ func (c *cell) heals(ctx context.Context) {
 func troubled(s *stage, texts ...string) []func(harness.View) error {
 	available := says("Available", "True", "AsExpected")
 	switch s.state {
-	case harness.WaitingOnInfra:
-		return []func(harness.View) error{says("Progressing", "True", "WaitingOnExternal", texts...), available}
 	case harness.MaxRevisions:
 		return []func(harness.View) error{says("Degraded", "True", "NonRetryableError", texts...), available}
 	case harness.Degraded:
