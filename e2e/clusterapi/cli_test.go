@@ -193,7 +193,7 @@ var _ = Describe("The commands that lead out of bad states", func() {
 		Expect(admin().run(ctx, 0, "recover", "--dry-run")).To(And(
 			ContainSubstring("lists 16 of at most 16 revisions"), ContainSubstring("Can be removed from the list: 14 revisions"),
 			ContainSubstring("it never completed"), ContainSubstring("it is installed"), ContainSubstring("it is the newest"),
-			MatchRegexp(`revisions 2, 3, .*, 15: ConfigMap capstan-inventory-<number> lists what was applied and stays`),
+			MatchRegexp(`revisions 2, 3, [0-9, ]*: ConfigMap capstan-inventory-<number> lists what was applied and stays`),
 			ContainSubstring("ConfigMap openshift-cluster-api/only-2 (revision 2)"), ContainSubstring("Nothing was changed"),
 		))
 		until(ctx, "nothing to be changed", listed(16), inState(harness.MaxRevisions))
