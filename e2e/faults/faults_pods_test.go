@@ -61,6 +61,8 @@ func gateLost(ctx context.Context, c *cell) {
 	eventually(ctx, "the operator to look again", isRight)
 	until(ctx, "the state to be kept until the deadline", harness.InState(harness.Installed))
 	advance(31 * second)
+	until(ctx, "the deadline to be honoured", harness.InState(harness.Degraded))
+	advance(31 * second) // pods are looked at when their workload is late
 }
 
 func unavailable(ctx context.Context) error {

@@ -106,7 +106,7 @@ func (x *Exchange) forward() (*http.Response, error) {
 	out.URL.Scheme, out.URL.Host = x.proxy.upstream.Scheme, x.proxy.upstream.Host
 	out.Host, out.RequestURI = "", ""
 	out.Header.Del("Connection")
-	return x.proxy.transport.RoundTrip(out) //nolint:bodyclose // Its callers do.
+	return x.proxy.transport.RoundTrip(out)
 }
 
 // Pass lets the request through. A server that is gone is one whose connection breaks.
@@ -114,7 +114,7 @@ func (x *Exchange) Pass() { x.pass(func() {}) }
 
 // pass calls before ahead of each piece of the answer.
 func (x *Exchange) pass(before func()) {
-	response, err := x.forward()
+	response, err := x.forward() //nolint:bodyclose // It is, below, and when the watch is cut.
 	if err != nil {
 		x.Reset()
 		return
