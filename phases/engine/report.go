@@ -1,15 +1,10 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
-
-// maxBlocked bounds Blocked in bytes: it ends up in conditions.
-const maxBlocked = 1024
 
 // Object is where one object of a revision stands.
 type Object struct {
@@ -44,17 +39,6 @@ func (o *Object) Applied() bool {
 // taken over is complete: it is not the older one's business any more.
 func (o *Object) Complete() bool {
 	return o.Applied() && (o.Probe.Answer == AnswerTrue || o.older && o.Action == Progressed)
-}
-
-// cause is the words for why the object is not complete, after "wave 1/7 (crds of core) ".
-func (o *Object) cause() string {
-	switch {
-	case o.Err != nil:
-		return "fails: " + o.Err.Error()
-	case o.Applied():
-		return "waits for " + o.Key.String() + ": " + o.Probe.Message
-	}
-	return "waits for " + o.Key.String() + ": " + o.Why
 }
 
 // Wave is where one wave of a revision stands.
@@ -206,111 +190,4 @@ func (r *Report) Err() error {
 		}
 	}
 	return joined(errs)
-}
-
-// Blocked is the one most useful reason why the revision is not complete, at most 1 KiB; empty when it is complete.
-func (r *Report) Blocked() string { return r.BlockedBecause("") }
-
-// BlockedBecause is Blocked with what the caller knows of the culprit's cause; empty for nothing.
-func (r *Report) BlockedBecause(cause string) string {
-	switch {
-	case r.fault != nil:
-		return clipped(r.fault.Error())
-	case r.wait != "":
-		return clipped(r.wait)
-	}
-	w, open := r.open()
-	if w == nil {
-		return ""
-	}
-	more := ""
-	if len(open) > 1 {
-		more = fmt.Sprintf(" (and %d more)", len(open)-1)
-	}
-	if cause != "" {
-		cause = ", " + cause
-	}
-	prefix := fmt.Sprintf("wave %d/%d (%s of %s) ", w.Number, len(r.Waves), w.Name, w.Component)
-	return prefix + clippedTo(mostTelling(open).cause()+cause, maxBlocked-len(prefix)-len(more)) + more
-}
-
-// Culprit is the object that Blocked speaks of, nil when it speaks of none.
-func (r *Report) Culprit() *Object {
-	if _, open := r.open(); len(open) > 0 && r.fault == nil && r.wait == "" {
-		return mostTelling(open)
-	}
-	return nil
-}
-
-// open is the first wave that is not complete, nil if all are, and its objects that are not.
-func (r *Report) open() (*Wave, []*Object) {
-	for _, w := range r.Waves {
-		var open []*Object
-		for _, o := range w.Objects {
-			if !o.Complete() {
-				open = append(open, o)
-			}
-		}
-		if len(open) > 0 {
-			return w, open
-		}
-	}
-	return nil, nil
-}
-
-func mostTelling(open []*Object) *Object {
-	return slices.MinFunc(open, func(a, b *Object) int { return severity(a) - severity(b) })
-}
-
-// severity orders causes by how much they tell: lower is better.
-func severity(o *Object) int {
-	var final interface{ Terminal() bool }
-	switch {
-	case errors.As(o.Err, &final) && final.Terminal():
-		return 0
-	case o.Action == Collision, o.Action == Refused:
-		return 1
-	case o.Err != nil:
-		return 2
-	case o.Action == Terminating:
-		return 3
-	case o.Applied() && o.Probe.Answer == AnswerFalse:
-		return 4
-	case o.Applied():
-		return 5
-	case o.Action == Pending:
-		return 6
-	}
-	return 7
-}
-
-// String is the report in words, a line per wave and per object that is not idle and complete.
-func (r *Report) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "revision %s: %d/%d objects, wave %d/%d\n", r.Revision, r.Done(), r.Total(), r.Wave(), len(r.Waves))
-	if blocked := r.Blocked(); blocked != "" {
-		fmt.Fprintf(&b, "  %s\n", blocked)
-	}
-	for _, w := range r.Waves {
-		fmt.Fprintf(&b, "  wave %d: %s of %s\n", w.Number, w.Name, w.Component)
-		for _, o := range w.Objects {
-			switch {
-			case !o.Complete():
-				fmt.Fprintf(&b, "    %-11s %s\n", o.Action, o.cause())
-			case o.Why != "":
-				fmt.Fprintf(&b, "    %-11s %s: %s\n", o.Action, o.Key, o.Why)
-			}
-		}
-	}
-	return b.String()
-}
-
-func clipped(s string) string { return clippedTo(s, maxBlocked) }
-
-// clippedTo cuts s to n bytes at a character's edge and shows that it did.
-func clippedTo(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
 }
