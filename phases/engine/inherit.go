@@ -31,11 +31,14 @@ func (e *Engine) Inherit(ctx context.Context, revs ...Inherited) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	kinds, err := e.announced(ctx)
+	announced, err := e.announced(ctx)
 	if err != nil {
 		return fmt.Errorf("inheriting revisions: %w", err)
 	}
-	found, err := e.heirlooms(ctx, kinds)
+	if silence := announced.silence(); silence != "" {
+		e.cfg.Log.Info("Objects of API groups that do not answer are not inherited", "groups", silence)
+	}
+	found, err := e.heirlooms(ctx, announced.kinds)
 	if err != nil {
 		return fmt.Errorf("inheriting revisions: %w", err)
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,10 +25,34 @@ type resource struct {
 // kinds knows how kinds are served: those that the API server announced, and those whose CRD is seen and Established,
 // which the announcement follows seconds later. It is guarded by the engine's lock.
 type kinds struct {
-	announced map[schema.GroupVersionKind]resource
+	announced announcement
 	asked     bool                             // the API server has answered, or failed to
 	err       error                            // of asking it
 	vanished  map[schema.GroupVersionKind]bool // announced, but not found when it was to be watched
+}
+
+// announcement is what an API server said that it serves.
+type announcement struct {
+	kinds  map[schema.GroupVersionKind]resource
+	silent map[string]bool // API groups that did not answer and may serve anything: their servers are aggregated, and down
+}
+
+// of is how a kind is served, in another version if not in this one.
+func (a announcement) of(gvk schema.GroupVersionKind) (resource, bool) {
+	if found, served := a.kinds[gvk]; served {
+		return found, true
+	}
+	for other, found := range a.kinds {
+		if other.GroupKind() == gvk.GroupKind() {
+			return found, true
+		}
+	}
+	return resource{}, false
+}
+
+// silence names the API groups that did not answer, empty if all did.
+func (a announcement) silence() string {
+	return strings.Join(slices.Sorted(maps.Keys(a.silent)), ", ")
 }
 
 // discoveryTimeout bounds asking for all kinds: an aggregated API that hangs must not hold up the others for longer.
@@ -39,21 +66,26 @@ func (send roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { re
 
 // announced asks the API server for everything it serves: two requests. An aggregated API that is down does not hide
 // the others.
-func (e *Engine) announced(ctx context.Context) (map[schema.GroupVersionKind]resource, error) {
+func (e *Engine) announced(ctx context.Context) (announcement, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	// Discovery takes no context, and would go on asking after the engine has ended.
 	send := roundTripper(func(r *http.Request) (*http.Response, error) { return e.hold.RoundTrip(r.WithContext(ctx)) })
 	client, err := discovery.NewDiscoveryClientForConfigAndClient(e.cfg.REST, &http.Client{Transport: send})
 	if err != nil {
-		return nil, fmt.Errorf("making a discovery client: %w", err)
+		return announcement{}, fmt.Errorf("making a discovery client: %w", err)
 	}
 	_, lists, err := discovery.ServerGroupsAndResources(client)
 	var partly *discovery.ErrGroupDiscoveryFailed
 	if err != nil && !errors.As(err, &partly) {
-		return nil, fmt.Errorf("asking the API server for the kinds it serves: %w", err)
+		return announcement{}, fmt.Errorf("asking the API server for the kinds it serves: %w", err)
 	}
-	found := map[schema.GroupVersionKind]resource{}
+	said := announcement{kinds: map[schema.GroupVersionKind]resource{}, silent: map[string]bool{}}
+	if partly != nil {
+		for gv := range partly.Groups {
+			said.silent[gv.Group] = true
+		}
+	}
 	for _, list := range lists {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
@@ -62,21 +94,14 @@ func (e *Engine) announced(ctx context.Context) (map[schema.GroupVersionKind]res
 		for _, r := range list.APIResources {
 			if gvk := gv.WithKind(r.Kind); !isSubresource(r.Name) {
 				verbs := set(r.Verbs)
-				found[gvk] = resource{gvr: gv.WithResource(r.Name), namespaced: r.Namespaced, lists: verbs["list"]}
+				said.kinds[gvk] = resource{gvr: gv.WithResource(r.Name), namespaced: r.Namespaced, lists: verbs["list"]}
 			}
 		}
 	}
-	return found, nil
+	return said, nil
 }
 
-func isSubresource(name string) bool {
-	for _, c := range name {
-		if c == '/' {
-			return true
-		}
-	}
-	return false
-}
+func isSubresource(name string) bool { return strings.Contains(name, "/") }
 
 // definedBy reads from a CRD how it serves a version, and says no when it does not or is not Established.
 func definedBy(crd *unstructured.Unstructured, version string) (resource, bool) {

@@ -39,7 +39,7 @@ func policyOf(obj *unstructured.Unstructured) (policy, string) {
 	return p, ""
 }
 
-// holdsData says that deleting an object of that kind deletes data of users.
+// holdsData says that data of users may go with an object of that kind.
 func holdsData(k Key) bool {
 	switch k.Group + "/" + k.Kind {
 	case "apiextensions.k8s.io/CustomResourceDefinition", "/Namespace", "/PersistentVolume", "/PersistentVolumeClaim":

@@ -16,11 +16,11 @@ func (e *Engine) holds(ctx context.Context, actual *unstructured.Unstructured) (
 	case key.isCRD():
 		return e.instances(ctx, actual)
 	case key.Kind == "Namespace":
-		count, err := e.contents(ctx, key.Name)
+		held, err := e.contents(ctx, key.Name)
 		if e.unreadable(err) {
 			return holding{what: "what cannot be read: " + err.Error()}, nil
 		}
-		return counted(count, "objects"), err
+		return held, err
 	}
 	return counted(1, "volume"), nil
 }
@@ -102,14 +102,15 @@ var planted = set([]string{
 })
 
 // contents counts the objects in a namespace that would be somebody's loss: those that are neither this
-// installation's, nor owned by another object, nor put there by the cluster itself.
-func (e *Engine) contents(ctx context.Context, namespace string) (int64, error) {
+// installation's, nor owned by another object, nor put there by the cluster itself. An API group that does not answer may
+// have any.
+func (e *Engine) contents(ctx context.Context, namespace string) (holding, error) {
 	announced, err := e.announced(ctx)
 	if err != nil {
-		return 0, err
+		return holding{}, err
 	}
 	var total int64
-	for gvk, served := range preferred(announced) {
+	for gvk, served := range preferred(announced.kinds) {
 		if !served.namespaced || transient[gvk.Kind] {
 			continue
 		}
@@ -121,8 +122,11 @@ func (e *Engine) contents(ctx context.Context, namespace string) (int64, error) 
 			}
 		})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
-			return 0, err
+			return holding{}, err
 		}
 	}
-	return total, nil
+	if silence := announced.silence(); total == 0 && silence != "" {
+		return holding{what: "what nobody can tell, because API groups do not answer: " + silence + "; repair or remove their APIServices"}, nil
+	}
+	return counted(total, "objects"), nil
 }

@@ -88,15 +88,6 @@ func (c condemned) inside() string {
 	return ""
 }
 
-// mayHold says that data of users may go with an object.
-func mayHold(k Key) bool {
-	switch k.Kind {
-	case "Namespace", "PersistentVolume", "PersistentVolumeClaim":
-		return k.Group == ""
-	}
-	return k.isCRD()
-}
-
 // removalRank is the order of removal inside a component: the reverse of installation, except that webhook
 // configurations go before everything, so that a webhook whose server is broken cannot refuse the removal of the rest.
 // Custom resources go while their controllers still run, and what pods use goes after the pods, the way to them first.

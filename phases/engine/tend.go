@@ -113,7 +113,7 @@ func (e *Engine) resolve(gvk schema.GroupVersionKind) (r resource, served, wait 
 		return r, served, !served
 	}
 	if r, served = builtin[gvk]; !served {
-		r, served = e.kinds.announced[gvk]
+		r, served = e.kinds.announced.kinds[gvk]
 	}
 	return r, served, false
 }
@@ -168,7 +168,7 @@ func (e *Engine) see(key Key) sight {
 		}
 		return sight{blind: Pending, why: "its CRD " + crd.key.Name + " is not established"}
 	}
-	_, announced := e.kinds.announced[key.GVK()]
+	_, announced := e.kinds.announced.kinds[key.GVK()]
 	if _, always := builtin[key.GVK()]; always {
 		announced = true
 	}

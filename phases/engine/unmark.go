@@ -13,9 +13,9 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// release takes our marks off the object that was decided on, and off no newer copy: label, annotations, and the fields
+// unmark takes our marks off the object that was decided on, and off no newer copy: label, annotations, and the fields
 // that we and our predecessors hold. What they say stays as it is.
-func (e *Engine) release(ctx context.Context, client dynamic.ResourceInterface, actual *unstructured.Unstructured) error {
+func (e *Engine) unmark(ctx context.Context, client dynamic.ResourceInterface, actual *unstructured.Unstructured) error {
 	patch, err := unmarked(actual, append([]string{FieldManager}, e.cfg.LegacyManagers...))
 	if err != nil {
 		return fmt.Errorf("taking our marks off %s: %w", KeyOf(actual), err)
@@ -26,8 +26,7 @@ func (e *Engine) release(ctx context.Context, client dynamic.ResourceInterface, 
 
 // unmarked is the JSON patch that does it.
 func unmarked(actual *unstructured.Unstructured, managers []string) ([]byte, error) {
-	// Replaced, not tested: the server answers a stale version with a conflict, not with an invalid patch.
-	patch := []map[string]any{{"op": "replace", "path": "/metadata/resourceVersion", "value": actual.GetResourceVersion()}}
+	patch := []map[string]any{replaceVersion(actual)}
 	if _, labelled := actual.GetLabels()[ManagedByLabel]; labelled {
 		patch = append(patch, map[string]any{"op": "remove", "path": "/metadata/labels/" + escaped(ManagedByLabel)})
 	}

@@ -1,0 +1,90 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/discovery"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+var _ = Describe("An aggregated API that does not answer", func() {
+	It("keeps a namespace, because it may have objects there", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		rev := e.upgrade(ctx, w, w.newNamespace("old"))
+		answers := w.silence(ctx, "aggregated."+w.group)
+		report := e.prune(ctx, rev, "")
+		Expect(report.Retained).To(HaveLen(1))
+		Expect(report.Held()).To(And(ContainSubstring("aggregated."+w.group), ContainSubstring("APIService")))
+		Expect(w.uid(ctx, w.newNamespace("old"))).NotTo(BeEmpty())
+		answers()
+		e.deletes(ctx, rev)
+		eventually(ctx, "the namespace to go", func(ctx context.Context) error { return w.isGone(ctx, w.newNamespace("old")) })
+	})
+
+	It("keeps an object from being taken for gone, because nobody knows whether its kind is served", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		e.install(ctx, of(1, w.crd("gadget"), w.instance("gadget", "mine"), w.configMap("a")))
+		w.delete(ctx, w.crd("gadget"))
+		eventually(ctx, "the definition to go", func(ctx context.Context) error { return w.isGone(ctx, w.crd("gadget")) })
+		e.stop()
+		answers := w.silence(ctx, w.group)
+		rev := of(2, w.configMap("a"))
+		e = w.start()
+		e.converge(ctx, rev)
+		report, err := e.Prune(ctx, rev, "")
+		Expect(err).To(MatchError(ContainSubstring("does not answer")))
+		Expect(report.Complete()).To(BeFalse())
+		answers()
+		e.deletes(ctx, rev)
+	})
+})
+
+// deletes prunes until nothing is left, not even what was retained.
+func (r *running) deletes(ctx context.Context, rev *engine.Revision) {
+	GinkgoHelper()
+	Expect(r.drive(ctx, "everything to be pruned", func(ctx context.Context) (bool, error) {
+		report, err := r.Prune(ctx, rev, "")
+		if err == nil && (!report.Complete() || len(report.Retained) > 0) {
+			err = errors.New(report.Blocked() + report.Held())
+		}
+		return true, err
+	})).To(Succeed())
+}
+
+// silence registers a server for an API group that does not answer, and ends when discovery tells so; the function that
+// it returns takes the registration back.
+func (w *world) silence(ctx context.Context, group string) (answers func()) {
+	GinkgoHelper()
+	service := w.object(fmt.Sprintf(`
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.%[1]s}
+spec: {group: %[1]s, version: v1, groupPriorityMinimum: 1, versionPriority: 1, insecureSkipTLSVerify: true, service: {namespace: $NS, name: nobody}}
+`, group))
+	eventually(ctx, "the registration", func(ctx context.Context) error { return w.client.Create(ctx, service.DeepCopy(), administrator) })
+	discovered := func() error {
+		_, _, err := discovery.NewDiscoveryClientForConfigOrDie(w.config).ServerGroupsAndResources()
+		return err
+	}
+	eventually(ctx, "discovery to miss the group", func(context.Context) error {
+		if err := discovered(); err == nil || !strings.Contains(err.Error(), group) {
+			return fmt.Errorf("discovery misses %w", err)
+		}
+		return nil
+	})
+	remove := func(ctx context.Context) { Expect(gone(w.client.Delete(ctx, service))).To(Succeed()) }
+	DeferCleanup(func(ctx SpecContext) { remove(ctx) }, NodeTimeout(patience)) // or no namespace of any world can be deleted
+	return func() {
+		GinkgoHelper()
+		remove(ctx)
+		eventually(ctx, "discovery to miss nothing", func(context.Context) error { return discovered() })
+	}
+}
