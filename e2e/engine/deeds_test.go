@@ -34,9 +34,16 @@ var marks = map[string]string{
 
 // deed lets somebody else do something. What comes to nothing, because the object or its kind is not there, is none.
 func (l *trial) deed(ctx context.Context) error {
-	kinds := append([]string{"apply", "put", "add", "delete", "replace", "obstruct", "instantiate", "free"}, slices.Sorted(maps.Keys(marks))...)
+	kinds := append([]string{"apply", "put", "add", "delete", "replace", "obstruct", "instantiate", "instantiate", "instantiate", "free"}, slices.Sorted(maps.Keys(marks))...)
 	kind := rapid.SampledFrom(kinds).Draw(l.t, "deed")
-	name := rapid.SampledFrom(slotNames).Draw(l.t, "of")
+	names := slotNames
+	if installed := slices.Sorted(maps.Keys(l.memory.uids)); kind != "obstruct" && len(installed) > 0 {
+		names = installed
+	}
+	if kind == "instantiate" {
+		names = []string{"crd-1", "crd-2"}
+	}
+	name := rapid.SampledFrom(names).Draw(l.t, "of")
 	_, installed := l.memory.uids[name]
 	ours := installed && !l.memory.obstacle[name]
 	var err error
