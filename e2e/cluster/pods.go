@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -72,17 +73,17 @@ const unpullableContainer = `
 // and for any that come. ReleasePods with the same labels ends it. Two sets of
 // labels that match one pod contend for it, and either may win.
 func (c *Cluster) HoldPods(ctx context.Context, podLabels map[string]string) error {
-	return c.override(ctx, podLabels, corev1.PodPending, heldContainer)
+	return c.override(ctx, podLabels, corev1.PodPending, "ContainerCreating", heldContainer)
 }
 
 // CrashPods is HoldPods with containers in CrashLoopBackOff after five restarts.
 func (c *Cluster) CrashPods(ctx context.Context, podLabels map[string]string) error {
-	return c.override(ctx, podLabels, corev1.PodRunning, crashingContainer)
+	return c.override(ctx, podLabels, corev1.PodRunning, "CrashLoopBackOff", crashingContainer)
 }
 
 // UnpullPods is HoldPods with containers whose images cannot be pulled.
 func (c *Cluster) UnpullPods(ctx context.Context, podLabels map[string]string) error {
-	return c.override(ctx, podLabels, corev1.PodPending, unpullableContainer)
+	return c.override(ctx, podLabels, corev1.PodPending, "ImagePullBackOff", unpullableContainer)
 }
 
 // ReleasePods lets the pods that HoldPods, CrashPods or UnpullPods stopped go on, and returns
@@ -103,7 +104,7 @@ func (c *Cluster) ReleasePods(ctx context.Context, podLabels map[string]string) 
 	})
 }
 
-func (c *Cluster) override(ctx context.Context, podLabels map[string]string, phase corev1.PodPhase, container string) error {
+func (c *Cluster) override(ctx context.Context, podLabels map[string]string, phase corev1.PodPhase, reason, container string) error {
 	name := stageName(podLabels)
 	matchLabels := map[string]any{}
 	for key, value := range podLabels {
@@ -132,7 +133,7 @@ func (c *Cluster) override(ctx context.Context, podLabels map[string]string, pha
 	}
 	return c.settle(ctx, podLabels, nil, func(pod *corev1.Pod) bool {
 		ready := readyCondition(pod)
-		return ready != nil && isBy(ready, name) && pod.Status.Phase == phase
+		return ready != nil && isBy(ready, name) && pod.Status.Phase == phase && waitsFor(pod, reason)
 	})
 }
 
@@ -209,6 +210,13 @@ func readyCondition(pod *corev1.Pod) *corev1.PodCondition {
 
 func isBy(ready *corev1.PodCondition, stage string) bool {
 	return ready.Status == corev1.ConditionFalse && ready.Message == "kept so by Stage "+stage
+}
+
+// waitsFor says whether every container waits for this reason.
+func waitsFor(pod *corev1.Pod, reason string) bool {
+	return !slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.State.Waiting == nil || s.State.Waiting.Reason != reason
+	})
 }
 
 func ignoreNotFound(err error) error {
