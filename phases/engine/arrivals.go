@@ -41,10 +41,11 @@ func (e *Engine) tendArrivals(ctx context.Context, missing bool) {
 	}
 }
 
-// awaits says whether a kind of the group is needed and not watched yet.
+// awaits says whether a kind of the group is needed and not watched yet. Those that a watched revision defines are not
+// asked for: seeing their CRD is enough.
 func (e *Engine) awaits(group string) bool {
 	for gvk := range e.needed() {
-		if gvk.Group == group && e.watches[gvk] == nil {
+		if gvk.Group == group && e.watches[gvk] == nil && e.crdOf(gvk.GroupKind()) == nil {
 			return true
 		}
 	}

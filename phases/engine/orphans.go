@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,7 +195,7 @@ func (e *Engine) findOrphans(p *plan) ([]condemned, error) {
 	var errs []error
 	for _, s := range stored {
 		if s.inventory == nil {
-			errs = append(errs, s.err)
+			errs = append(errs, fmt.Errorf("%w; restore it, or delete it: then the objects that carry its number are listed anew", s.err))
 		} else if s.number > p.rev.Number {
 			for _, entry := range s.inventory.Entries {
 				if !entry.Retained {

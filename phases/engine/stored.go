@@ -114,7 +114,7 @@ func (e *Engine) store(ctx context.Context, inv *inventory) error {
 	if apierrors.IsAlreadyExists(err) {
 		if result, err = client.Get(ctx, obj.GetName(), metav1.GetOptions{}); err == nil {
 			if s, ours := readStored(observedFrom(result), e.cfg.Owner); !ours || s.inventory == nil || s.inventory.ContentID != inv.ContentID {
-				err = fmt.Errorf("it exists already, with other content or without label %s", InventoryLabel)
+				err = fmt.Errorf("it exists already and has other content; if nobody needs it, delete it, and the inventory is stored")
 			}
 		}
 	}

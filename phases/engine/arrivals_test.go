@@ -1,0 +1,19 @@
+package engine
+
+import "testing"
+
+func TestAwaits_only_kinds_that_no_watched_revision_defines(t *testing.T) {
+	e := seeing(t)
+	e.Watch(revisionOf(1,
+		parse(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.own.example}, spec: {group: own.example, names: {kind: Thing}}}`),
+		parse(t, `{apiVersion: own.example/v1, kind: Thing, metadata: {name: a}}`),
+		parse(t, `{apiVersion: else.example/v1, kind: Gadget, metadata: {name: a}}`),
+	))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for group, want := range map[string]bool{"own.example": false, "else.example": true, "apps": false} {
+		if got := e.awaits(group); got != want {
+			t.Errorf("%s: %v, want %v", group, got, want)
+		}
+	}
+}
