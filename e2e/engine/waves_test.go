@@ -33,6 +33,25 @@ var _ = Describe("A wave", func() {
 		}
 	})
 
+	It("case 42: tries what changes before it writes anything, and no object of which only the number does", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		same := []*unstructured.Unstructured{w.configMap("a", "key", "value"), w.configMap("b", "key", "value")}
+		e.converge(ctx, of(1, append(same, w.configMap("c", "key", "old"))...))
+		since := mark(ctx)
+		bad := with(w.configMap("c"), "no such field", "nonsense")
+		_, err := e.Apply(ctx, of(2, append(same, bad)...))
+		Expect(terminal(err)).To(BeTrue())
+		Expect(withoutInventories(w.writes(ctx, since))).To(BeEmpty())
+		tried := w.requests(ctx, since).Where(func(r cluster.Request) bool { return r.DryRun })
+		Expect(tried).To(HaveLen(1), tried.String())
+		since = mark(ctx)
+		e.converge(ctx, of(3, append(same, w.configMap("c", "key", "new"))...))
+		Expect(withoutInventories(w.writes(ctx, since))).To(HaveLen(3))
+		tried = w.requests(ctx, since).Where(func(r cluster.Request) bool { return r.DryRun })
+		Expect(tried).To(HaveLen(1), tried.String())
+	})
+
 	It("case 43: is refused without a request when metadata says what a manifest must not say", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()

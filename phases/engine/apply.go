@@ -144,11 +144,15 @@ func (r *run) write(ctx context.Context, jobs []*job, gated bool) {
 	r.each(append(again, first...), func(j *job) { r.settle(j, r.attempt(ctx, j, false)) })
 }
 
-// preflight gives back the jobs that may be written.
+// preflight gives back the jobs that may be written: none, if the API server refuses any of them. What changes in nothing
+// but its number needs no trial, because the API server has taken it once.
 func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 	errs := make(map[*job]error, len(jobs))
 	var mu sync.Mutex
 	r.each(jobs, func(j *job) {
+		if j.verdict.renumber {
+			return
+		}
 		err := r.attempt(ctx, j, true)
 		if err == nil && j.verdict.writes() {
 			j.rest()

@@ -38,6 +38,7 @@ type verdict struct {
 	fold     bool     // our own Update entry, or those of legacy managers, must become our Apply entry first
 	records  bool     // the content is right, only the fold is left
 	carries  bool     // the object is ours and carries this revision's number or a higher one
+	renumber bool     // of a write: nothing changes but the number, so that there is nothing to refuse
 	stays    string   // of a write: fields that are not wanted any more, and that another manager keeps
 	actual   *unstructured.Unstructured
 }
@@ -131,7 +132,21 @@ func decideOurs(v verdict, t desired, c claim, number int64, us claimant) verdic
 			return raised(v, c, number)
 		}
 	}
-	return raised(own.quiet(v, t, drift), c, number)
+	v = raised(own.quiet(v, t, drift), c, number)
+	v.renumber = c.number > 0 && c.number < number && !v.fold && drift.none() && own.appliedVersion == t.payload.GetAPIVersion() &&
+		covers(renumbered(t.payload.Object, c.text), v.actual.Object)
+	return v
+}
+
+// renumbered is a payload as an earlier revision would have sent it; only what changes is copied.
+func renumbered(payload map[string]any, number string) map[string]any {
+	body := shallow(payload)
+	meta := shallow(body["metadata"])
+	annotations := shallow(meta["annotations"])
+	annotations[RevisionAnnotation] = number
+	meta["annotations"] = annotations
+	body["metadata"] = meta
+	return body
 }
 
 // quiet is the decision about an object of which no other manager holds a wanted field that we do not.

@@ -18,6 +18,9 @@ type differ struct {
 	blank   []fieldpath.Path // wanted empty and not in the set, as applies book it and creates do not
 }
 
+// none says that the set is that of the wanted content.
+func (d differ) none() bool { return len(d.missing)+len(d.extra) == 0 }
+
 // missing is a wanted field that is not in a field set. For an item of a list, path is the list and item its content,
 // because the key of the item is not known.
 type missing struct {

@@ -142,7 +142,7 @@ func TestSamples_wiped_managed_fields_are_recovered_whatever_the_values(t *testi
 
 func TestSamples_an_older_revision_is_raised_and_a_newer_one_left_alone(t *testing.T) {
 	for name, s := range samples(t) {
-		if v := decide(s.target.desired(), s.applied, testNumber+1, testUs); v.action != Updated || v.carries || v.force {
+		if v := decide(s.target.desired(), s.applied, testNumber+1, testUs); v.action != Updated || v.carries || v.force || !v.renumber {
 			t.Errorf("%s: to a newer revision: %s: %s", name, v.action, v.why)
 		}
 		if v := decide(s.target.desired(), s.applied, testNumber-1, testUs); v.action != Progressed {
@@ -159,6 +159,9 @@ func TestSamples_a_dropped_field_is_removed_under_the_same_number(t *testing.T) 
 	if v.action != Updated || v.force || !strings.Contains(v.why, "volumes") {
 		t.Errorf("%s: %s", v.action, v.why)
 	}
+	if v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber+1, testUs); v.renumber {
+		t.Error("in the next revision it counts as changed in nothing but its number")
+	}
 }
 
 func TestSamples_an_added_field_that_nobody_holds_needs_no_force(t *testing.T) {
@@ -169,6 +172,9 @@ func TestSamples_an_added_field_that_nobody_holds_needs_no_force(t *testing.T) {
 	}
 	if v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber, testUs); v.action != Updated || v.force {
 		t.Errorf("%s: %s", v.action, v.why)
+	}
+	if v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber+1, testUs); v.renumber {
+		t.Error("in the next revision it counts as changed in nothing but its number")
 	}
 }
 
