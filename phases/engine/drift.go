@@ -68,17 +68,21 @@ func (d *differ) field(path fieldpath.Path, owned *fieldpath.Set, element fieldp
 	}
 	member := owned.Members.Has(element)
 	children, deeper := owned.Children.Get(element)
+	_, isMap := wanted.(map[string]any)
 	switch {
 	case deeper && !empty(wanted) && !scalar(wanted):
 		if member && element.FieldName != nil {
 			d.dots = append(d.dots, path)
 		}
 		d.walk(path, children, wanted, actual)
+	case member && isMap && !empty(wanted) && !covers(wanted, actual):
+		// A map of which others have taken every field looks in managedFields like one that is ours as a whole.
+		d.walk(path, &fieldpath.Set{}, wanted, actual)
 	case member || deeper: // the whole value is ours
 	case empty(wanted) && empty(actual):
 		d.blank = append(d.blank, path)
 	default:
-		if _, isMap := wanted.(map[string]any); isMap && !empty(wanted) {
+		if isMap && !empty(wanted) {
 			d.walk(path, &fieldpath.Set{}, wanted, actual) // names the very fields
 			return
 		}

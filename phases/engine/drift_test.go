@@ -43,6 +43,7 @@ func TestDriftOf(t *testing.T) {
 	}{
 		{name: "everything covered", owned: `{"f:a":{"f:b":{}}}`, wanted: `{a: {b: 1}}`},
 		{name: "a whole map covered", owned: `{"f:a":{}}`, wanted: `{a: {b: 1, c: {d: 2}}}`},
+		{name: "a map of which others took the only field", owned: `{"f:a":{}}`, wanted: `{a: {b: 1}}`, actual: `{a: {b: 2}}`, missing: ".a.b"},
 		{name: "a whole list covered", owned: `{"f:a":{}}`, wanted: `{a: [1, 2]}`},
 		{name: "a field missing", owned: `{"f:a":{"f:b":{}}}`, wanted: `{a: {b: 1, c: 2}}`, missing: ".a.c"},
 		{name: "a whole branch missing names its leaves", owned: `{}`, wanted: `{a: {b: 1, c: {d: 2}}}`, missing: ".a.b,.a.c.d"},
