@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -111,12 +112,8 @@ func (e *Engine) store(ctx context.Context, inv *inventory) error {
 	} else {
 		result, err = client.Create(ctx, obj, metav1.CreateOptions{FieldManager: FieldManager})
 	}
-	if apierrors.IsAlreadyExists(err) {
-		if result, err = client.Get(ctx, obj.GetName(), metav1.GetOptions{}); err == nil {
-			if s, ours := readStored(observedFrom(result), e.cfg.Owner); !ours || s.inventory == nil || s.inventory.ContentID != inv.ContentID {
-				err = fmt.Errorf("it exists already and has other content; if nobody needs it, delete it, and the inventory is stored")
-			}
-		}
+	if apierrors.IsAlreadyExists(err) { // there all the same, but not in the watch
+		result, err = e.relabel(ctx, inv)
 	}
 	if err != nil {
 		return fmt.Errorf("storing the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, obj.GetName(), err)
@@ -126,6 +123,28 @@ func (e *Engine) store(ctx context.Context, inv *inventory) error {
 	e.mu.Unlock()
 	e.kick()
 	return nil
+}
+
+// relabel gives an inventory that is stored already its label back, without which no watch would ever show it.
+func (e *Engine) relabel(ctx context.Context, inv *inventory) (*unstructured.Unstructured, error) {
+	client := e.dynamic.Resource(configMaps).Namespace(e.cfg.Namespace)
+	there, err := client.Get(ctx, inventoryName(inv.Number), metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if s, ours := readStored(observedFrom(there), e.cfg.Owner); !ours || s.inventory == nil || s.inventory.ContentID != inv.ContentID {
+		return nil, errors.New("it exists already and has other content; if nobody needs it, delete it, and the inventory is stored")
+	}
+	labels := there.GetLabels()
+	if _, labelled := labels[InventoryLabel]; labelled {
+		return there, nil
+	}
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[InventoryLabel] = ""
+	there.SetLabels(labels)
+	return client.Update(ctx, there, metav1.UpdateOptions{FieldManager: FieldManager})
 }
 
 // discard deletes a stored inventory.
