@@ -35,9 +35,14 @@ func (c *steeredClock) write() error {
 	return nil
 }
 
+// followed is after how long operators have seen a new offset: they look fifty
+// times in a second.
+const followed = 100 * time.Millisecond
+
 // Advance lets the operator, which must have been started with SteeredClock,
 // and all others of its environment, believe that time has gone by: timers that
-// are due then fire at once. A negative time sets the clock back.
+// are due then fire at once. A negative time sets the clock back. It returns when
+// they have noticed.
 func (o *Operator) Advance(by time.Duration) error {
 	o.clock.mu.Lock()
 	defer o.clock.mu.Unlock()
@@ -45,7 +50,11 @@ func (o *Operator) Advance(by time.Duration) error {
 		return fmt.Errorf("advancing the clock of the operator by %s: it was started without SteeredClock", by)
 	}
 	o.clock.offset += by
-	return o.clock.write()
+	if err := o.clock.write(); err != nil {
+		return err
+	}
+	<-time.After(followed)
+	return nil
 }
 
 // Now is what a steered clock shows.
