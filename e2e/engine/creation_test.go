@@ -22,9 +22,9 @@ import (
 )
 
 var _ = Describe("The request that creates an object", func() {
-	DescribeTable("changes nothing of one that the engine has not seen", func(ctx SpecContext, dryRun bool, make func(*world) *unstructured.Unstructured) {
+	DescribeTable("changes nothing of one that the engine has not seen", func(ctx SpecContext, dryRun bool, manifest func(*world) *unstructured.Unstructured) {
 		w := begin(ctx)
-		wanted := make(w)
+		wanted := manifest(w)
 		if wanted.GroupVersionKind().Group == w.group {
 			w.start().converge(ctx, of(1, w.crd("gadget")))
 		}
