@@ -112,8 +112,11 @@ var objectFaults = []fault{
 		},
 		expect: func(s *stage) expectation {
 			e := expectation{word: told, mended: true, told: []func(harness.View) error{mentions("ConfigMap openshift-cluster-api-operator/capi-installer-images does not exist")}}
-			if s.state == harness.Degraded {
+			switch s.state {
+			case harness.Degraded:
 				e.word, e.to = replans, harness.Planning // an input has changed
+			case harness.WaitingOnInfra:
+				return expectation{word: unnoticed, mended: true} // images are asked for when the platform is known
 			}
 			return e
 		},
