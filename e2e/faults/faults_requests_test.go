@@ -37,6 +37,7 @@ var soon = everywhere(expectation{word: unnoticed, mended: true})
 func fiveMinutes(begin func(context.Context, *cell), texts ...string) (func(context.Context, *cell), func(*stage) expectation) {
 	began := func(ctx context.Context, c *cell) {
 		GinkgoHelper()
+		c.later(func() { advance(31 * second) }) // by now it is tried again every 30 s
 		begin(ctx, c)
 		until(ctx, "the error to be told", troubled(c.stage, texts...)...)
 		advance(5*time.Minute + time.Second)
