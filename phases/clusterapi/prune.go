@@ -17,6 +17,17 @@ type pruned struct {
 	consent string
 }
 
+// due is when retained objects may be looked at again; long ago when they never were.
+func (p pruned) due() time.Time {
+	switch {
+	case p.report == nil:
+		return time.Time{}
+	case slices.ContainsFunc(p.report.Retained, isNamespace):
+		return p.at.Add(sweepEvery)
+	}
+	return p.at.Add(releaseEvery)
+}
+
 // lookAgainAtDeletions is how soon objects that are being deleted are looked at
 // again, should no watch tell sooner that they are gone.
 const lookAgainAtDeletions = 2 * time.Second
@@ -25,9 +36,13 @@ const lookAgainAtDeletions = 2 * time.Second
 // no watch tells that they hold nothing any more; see goesUnseen.
 const lookAgainAtRetained = time.Minute
 
-// releaseEvery bounds how often retained objects are looked at, however many
-// passes there are.
-const releaseEvery = 2 * time.Second
+// How often retained objects are looked at, at most, however many passes there
+// are: releaseEvery, or sweepEvery when a namespace is among them, because
+// looking into one takes a request for every kind.
+const (
+	releaseEvery = 2 * time.Second
+	sweepEvery   = 10 * time.Second
+)
 
 // pruneOrphans deletes what only older revisions had, and keeps the latest.
 func (p *Pass) pruneOrphans(ctx context.Context) error {
@@ -86,9 +101,9 @@ func (p *Pass) prune(ctx context.Context) error {
 // gone, or can be counted again: a namespace is not watched inside, and neither
 // are instances of a CRD that the API server cannot give. Those that it gives
 // are watched, and a volume goes by consent only.
-func goesUnseen(o engine.Orphan) bool {
-	return o.Count == 0 || o.Key.Group == "" && o.Key.Kind == "Namespace"
-}
+func goesUnseen(o engine.Orphan) bool { return o.Count == 0 || isNamespace(o) }
+
+func isNamespace(o engine.Orphan) bool { return o.Key.Group == "" && o.Key.Kind == "Namespace" }
 
 // releaseRetained looks again at objects that were kept for their data, and
 // takes those that are gone off the inventory.
@@ -97,8 +112,7 @@ func (p *Pass) releaseRetained(ctx context.Context) error {
 		return nil
 	}
 	last := p.pruned
-	wait := last.at.Add(releaseEvery).Sub(p.Now())
-	if last.report != nil && last.number == p.latest.Number && last.consent == p.world.consent && wait > 0 {
+	if wait := last.due().Sub(p.Now()); last.number == p.latest.Number && last.consent == p.world.consent && wait > 0 {
 		p.Again(wait)
 		return nil
 	}
