@@ -135,7 +135,7 @@ func (r *Record) failed(err error, now time.Time) {
 	if r.Failure != nil {
 		since = r.Failure.Since
 	}
-	r.Failure = &Failure{Message: err.Error(), ForGood: IsTerminal(err), Since: since}
+	r.Failure = &Failure{Message: oneLine(err), ForGood: IsTerminal(err), Since: since}
 }
 
 func (r *Record) succeeded() { r.Failure = nil }

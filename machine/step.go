@@ -82,7 +82,7 @@ func (m *Machine[F, E]) Step(ctx context.Context) (Outcome, error) {
 		outcome = m.work(ctx, &record, facts, env)
 	}
 	if outcome.Failure != nil {
-		record.Reason = outcome.Failure.Error()
+		record.Reason = oneLine(outcome.Failure)
 	}
 	outcome.State, outcome.Reason, outcome.Decision = record.State, record.Reason, decision
 	if err := m.Store.Save(ctx, record, facts, outcome.Moves); err != nil {

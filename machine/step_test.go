@@ -175,6 +175,19 @@ func TestStep_an_error_that_lasts_or_is_for_good_leads_out(t *testing.T) {
 	}
 }
 
+func TestStep_joined_errors_are_told_on_one_line(t *testing.T) {
+	b := newBench(t)
+	b.world.workErr = errors.Join(errors.New("rust"), errors.New("no oil"))
+	b.step()
+	if got := b.record.Failure.Message; got != "rust; no oil" {
+		t.Errorf("got %q", got)
+	}
+	b.world.workErr, b.world.open, b.world.effectErr = nil, true, b.world.workErr
+	if b.step(); b.record.Reason != "rust; no oil" {
+		t.Errorf("got the reason %q", b.record.Reason)
+	}
+}
+
 func TestStep_a_guard_that_has_to_last_starts_anew_after_a_No(t *testing.T) {
 	b := newBench(t)
 	b.record, b.kept = Record{State: "Open", Since: b.now, Progress: Progress{Since: b.now}}, true
