@@ -61,7 +61,8 @@ func (p *Pass) recordInstalled(ctx context.Context) error {
 	return p.recordCurrent(ctx)
 }
 
-// retryWork tries whatever is next, as far as that is possible.
+// retryWork tries whatever is next, as far as that is possible: also what the
+// machine records on its way, because that may be what keeps failing.
 func (p *Pass) retryWork(ctx context.Context) error {
 	latest, wanted := p.world.latestEntry(), p.plan.revision
 	switch {
@@ -70,9 +71,15 @@ func (p *Pass) retryWork(ctx context.Context) error {
 	case latest == nil || wanted == nil || latest.ContentID != wanted.ContentID:
 		return p.planRevision(ctx)
 	case p.world.api.Status.CurrentRevision != latest.Name:
-		return p.applyRevision(ctx)
+		if err := p.applyRevision(ctx); err != nil || p.latest == nil || !p.Engine.Look(p.latest).Complete() {
+			return err
+		}
+		return p.recordCurrent(ctx)
 	case p.olderLeft > 0:
-		return p.pruneOrphans(ctx)
+		if err := p.pruneOrphans(ctx); err != nil || p.Phases.pruned.report == nil || !p.Phases.pruned.report.Complete() {
+			return err
+		}
+		return p.trimRevisions(ctx)
 	}
 	return p.keepLatest(ctx)
 }

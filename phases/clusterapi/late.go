@@ -108,6 +108,7 @@ func (l *lateness) ask(s suspect, now time.Time) (cause string, again time.Durat
 		}
 		l.of, l.since, l.looked = s, now, time.Time{}
 	}
+	l.since, l.looked = earlier(l.since, now), earlier(l.looked, now) // the clock may have been set back
 	from := l.since
 	if l.looked.After(from) {
 		from = l.looked

@@ -43,6 +43,11 @@ func TestLateness_asks_only_about_what_is_late_and_seldom(t *testing.T) {
 	if cause, _ := l.ask(more, at(90*time.Second)); cause != "pod x is CrashLoopBackOff" {
 		t.Errorf("the cause is %q", cause)
 	}
+	<-l.asked
+	l.ask(more, at(-time.Hour)) // the clock is set back
+	if l.ask(more, at(-time.Hour+lateAfter)); asked() != 1 {
+		t.Error("it is not asked about for as long as the clock jumped")
+	}
 	other := suspect{key: engine.Key{Kind: "Deployment", Name: "capi"}, selector: "app=capi"}
 	if cause, _ := l.ask(other, at(91*time.Second)); cause != "" {
 		t.Errorf("one workload is blamed for another: %q", cause)

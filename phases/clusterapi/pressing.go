@@ -70,6 +70,13 @@ func (u *unwritten) follows(stored []byte) bool {
 	return u != nil && (bytes.Equal(u.stored, stored) || sameJSON(u.stored, stored))
 }
 
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // mayGather is how long the moves of a record may wait to be written. A state
 // that the machine rests in is written at once, and so is a failure that begins or ends.
 func mayGather(stored []byte, record machine.Record, rests func(machine.State) bool, now time.Time) time.Duration {
@@ -85,6 +92,9 @@ func mayGather(stored []byte, record machine.Record, rests func(machine.State) b
 		last = made[len(made)-1].At
 	}
 	for _, made := range record.Transitions {
+		if made.At.After(now) { // the clock was set back
+			return 0
+		}
 		if made.At.After(last) {
 			return max(0, made.At.Add(gatherFor).Sub(now))
 		}

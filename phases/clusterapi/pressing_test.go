@@ -73,6 +73,7 @@ func TestMayGather_moves_wait_for_the_end_of_a_quick_passage(t *testing.T) {
 		"a failure does not wait":           {stored, machine.Record{State: "Planning", Failure: failure, Transitions: []machine.Transition{at(-1, "Planning")}}, 0},
 		"an empty cluster's first waits":    {nil, machine.Record{State: "Planning", Transitions: []machine.Transition{at(0, "Planning")}}, 3 * time.Second},
 		"what is no move does not wait":     {stored, machine.Record{State: "Planning", Transitions: before.Transitions}, 0},
+		"a later clock's does not wait":     {stored, machine.Record{State: "Planning", Transitions: []machine.Transition{at(3600, "Planning")}}, 0},
 		"an unreadable record is put right": {[]byte(`"broken"`), machine.Record{State: "Planning", Transitions: []machine.Transition{at(0, "Planning")}}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -125,6 +125,8 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	if s.differs.IsZero() {
 		s.differs = now
 	}
+	// A clock that was set back holds nothing up for as long as it jumped.
+	s.detailFrom, s.differs = earlier(s.detailFrom, now.Add(quietStart)), earlier(s.differs, now)
 	if wait := s.mayWait(operator, record, wanted, now); wait > 0 {
 		s.unwritten = &unwritten{stored: stored, record: record}
 		s.Again(wait)
