@@ -54,7 +54,7 @@ type Engine struct {
 	changes     int              // grows when anything that is watched, or what is watched, changes
 	strays      *strays          // of the last time that somebody asked
 	arrivals    *watched         // the names of all CRDs, nil while no kind is missing
-	foreign     map[Key]*watched // objects without our label that are in the way, by identity
+	obstacles   map[Key]*watched // objects without our label that are in the way, by identity
 	occupied    map[Key]*watched // of retained CRDs, by the key of the CRD
 	plans       map[*Revision]*plan
 	newest      *Revision
@@ -81,7 +81,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		cfg: cfg, kicked: make(chan struct{}, 1), arrived: make(chan struct{}, 1), plans: map[*Revision]*plan{},
-		watches: map[schema.GroupVersionKind]*watched{}, foreign: map[Key]*watched{}, occupied: map[Key]*watched{},
+		watches: map[schema.GroupVersionKind]*watched{}, obstacles: map[Key]*watched{}, occupied: map[Key]*watched{},
 	}
 	e.rivalries = newRivalries(cfg.Clock)
 	cfg.REST = rest.CopyConfig(cfg.REST)

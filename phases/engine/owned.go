@@ -18,11 +18,11 @@ type ownership struct {
 	created        *fieldpath.Set // our Update entry, which a create leaves behind, nil when there is none
 	legacy         *fieldpath.Set // what legacy managers hold, nil when they hold nothing
 	legacyManagers []string
-	others         []foreign
+	others         []otherEntry
 }
 
-// foreign is another manager's entry, parsed only when somebody asks.
-type foreign struct {
+// otherEntry is another manager's entry, parsed only when somebody asks.
+type otherEntry struct {
 	manager string
 	entry   metav1.ManagedFieldsEntry
 }
@@ -35,7 +35,7 @@ func ownershipOf(obj *unstructured.Unstructured, legacy []string) ownership {
 		old := slices.Contains(legacy, entry.Manager)
 		switch {
 		case entry.Manager != FieldManager && (entry.Subresource != "" || !old):
-			o.others = append(o.others, foreign{entry.Manager, entry})
+			o.others = append(o.others, otherEntry{entry.Manager, entry})
 		case entry.Subresource != "":
 		case old:
 			o.legacy = union(o.legacy, fieldsOf(entry))

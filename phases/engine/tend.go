@@ -68,7 +68,7 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 		e.watches[gvk] = e.watchOf(gvk, r)
 		e.watches[gvk].start(ctx, view{gvr: r.gvr, labels: ManagedByLabel})
 	}
-	e.tendForeign(ctx)
+	e.tendObstacles(ctx)
 	e.tendInstances(ctx)
 	e.tendArrivals(ctx, missing)
 	return missing
@@ -153,8 +153,8 @@ func (e *Engine) see(key Key) sight {
 		switch {
 		case w.synced:
 			s := sight{object: w.objects[key.name()], resource: w.resource}
-			if f := e.foreign[key.identity()]; f != nil && s.object == nil {
-				s.object, s.ask = f.objects[key.name()], !f.synced
+			if o := e.obstacles[key.identity()]; o != nil && s.object == nil {
+				s.object, s.ask = o.objects[key.name()], !o.synced
 			}
 			return s
 		case w.err != nil:

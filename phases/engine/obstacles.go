@@ -10,7 +10,7 @@ import (
 // other watch shows it. It heals a collision at once when the object goes or changes. The engine's lock is held.
 func (e *Engine) inTheWay(key Key, r resource) *watched {
 	id := key.identity()
-	if w := e.foreign[id]; w != nil {
+	if w := e.obstacles[id]; w != nil {
 		return w
 	}
 	w := &watched{e: e, gvk: key.GVK(), resource: r}
@@ -18,15 +18,15 @@ func (e *Engine) inTheWay(key Key, r resource) *watched {
 		e.touchLocked(key)
 		e.kick()
 	}
-	e.foreign[id] = w
+	e.obstacles[id] = w
 	e.kick()
 	return w
 }
 
-// tendForeign starts the watches of objects that are in the way, and stops those of objects that are not any more: they
+// tendObstacles starts the watches of objects that are in the way, and stops those of objects that are not any more: they
 // are gone, have got our label, or no revision wants their place. The engine's lock is held.
-func (e *Engine) tendForeign(ctx context.Context) {
-	for id, w := range e.foreign {
+func (e *Engine) tendObstacles(ctx context.Context) {
+	for id, w := range e.obstacles {
 		var key Key
 		for _, p := range e.plans {
 			if t := p.keys[id]; t != nil {
@@ -38,7 +38,7 @@ func (e *Engine) tendForeign(ctx context.Context) {
 			if w.cancel != nil {
 				w.cancel()
 			}
-			delete(e.foreign, id)
+			delete(e.obstacles, id)
 			e.touchLocked(key)
 		case w.cancel == nil:
 			w.start(ctx, view{
