@@ -22,7 +22,7 @@ var _ = Describe("The components of a revision", func() {
 		rev := revision(1, component("core", w.deployment("manager")), component("later", w.configMap("a")))
 		e := w.start()
 		e.until(ctx, rev, probing(w.deployment("manager"), engine.AnswerFalse))
-		report, err := e.Apply(ctx, rev)
+		report, err := e.apply(ctx, rev)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(in(report, w.configMap("a")).Action).To(Equal(engine.Pending))
 		Expect(report.Blocked()).To(And(ContainSubstring("wave 1/2"), ContainSubstring("manager")))
