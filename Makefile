@@ -84,7 +84,7 @@ bench: build controlplane ## Measure what Capstan costs, beside a bare client; B
 
 .PHONY: test-faults
 test-faults: build controlplane ## Try every fault in every state, every kill point and a soak; write bin/faults/report.json and docs.
-	@go test -v -count=1 -timeout 90m ./e2e/faults -run TestFaults -full -soak $(SOAK)
+	@go test -v -count=1 -timeout 90m ./e2e/faults -run TestFaults -args -full -soak $(SOAK)
 	@go generate ./e2e/faults
 SOAK ?= 5m
 
