@@ -8,7 +8,8 @@ import (
 
 // Preview says what Apply would do, and changes nothing. Objects that are missing are created without effect, as far
 // as Apply would go now, so that collisions and refusals show; of all others only the decision is told. An object that
-// would be written carries the action that would be taken, and is neither applied nor complete.
+// would be written carries the action that would be taken, and is neither applied nor complete. The revision counts as one
+// that matters from then on, until Watch says otherwise.
 func (e *Engine) Preview(ctx context.Context, rev *Revision) (*Report, error) {
 	p := e.plan(rev)
 	p.pass.Lock()
