@@ -92,9 +92,15 @@ func works(o *harness.Operator) func(context.Context) error {
 }
 
 // stalled is what is expected of states of work that stand still for five minutes.
-var stalled = expectation{word: escalates, to: harness.Degraded, departs: true, told: []func(harness.View) error{
-	says("Degraded", "True", "EphemeralError", "no progress for 5m"), says("Available", "True", "AsExpected"),
-}}
+func stalled(s *stage) expectation {
+	text := "no progress for 5m"
+	if s.state == harness.Planning {
+		text = "" // the registry's silence is an error by then, and is told instead
+	}
+	return expectation{word: escalates, to: harness.Degraded, departs: true, told: []func(harness.View) error{
+		says("Degraded", "True", "EphemeralError", text), says("Available", "True", "AsExpected"),
+	}}
+}
 
 var clockFaults = []fault{
 	{
@@ -113,7 +119,7 @@ var clockFaults = []fault{
 		},
 		expect: func(s *stage) expectation {
 			if s.stalls {
-				return stalled
+				return stalled(s)
 			}
 			return expectation{never: "the state is at rest: nothing has to come forward"}
 		},
@@ -127,7 +133,7 @@ var clockFaults = []fault{
 		},
 		expect: func(s *stage) expectation {
 			if s.stalls {
-				e := stalled
+				e := stalled(s)
 				e.mended = true
 				return e
 			}
@@ -156,7 +162,7 @@ var clockFaults = []fault{
 		},
 		expect: func(s *stage) expectation {
 			if s.stalls {
-				return stalled
+				return stalled(s)
 			}
 			return expectation{never: "the state is at rest: nothing has to come forward"}
 		},
