@@ -65,7 +65,7 @@ var _ = Describe("The commands that look at a cluster", func() {
 		Expect(len(told.Conditions)).To(BeNumerically(">=", 10))
 
 		Expect(reader.run(ctx, codeInstalled, "explain")).To(And(
-			ContainSubstring("This cluster is in Installed since "), ContainSubstring("WaitingOnInfra --InfrastructureKnown--> Planning"),
+			ContainSubstring("This cluster has been in Installed since "), ContainSubstring("WaitingOnInfra --InfrastructureKnown--> Planning"),
 			ContainSubstring("because the platform is AWS"), ContainSubstring("GateLost leads to Degraded: "),
 			MatchRegexp(`now +No: all \d+ objects of revision 1 are applied`), MatchRegexp(`now +No: the last try met no error`),
 		))

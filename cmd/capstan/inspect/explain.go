@@ -95,7 +95,7 @@ const shownTransitions = 10
 // Write prints an explanation for people.
 func (e Explanation) Write(out io.Writer, now time.Time) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "This cluster is in %s since %s (%s).\n", e.State, machine.Moment(e.Since), lasted(now.Sub(e.Since)))
+	fmt.Fprintf(&b, "This cluster has been in %s since %s (%s).\n", e.State, machine.Moment(e.Since), lasted(now.Sub(e.Since)))
 	fmt.Fprintf(&b, "  %s\n", e.Meaning)
 	if e.Work != "" {
 		fmt.Fprintf(&b, "  On every pass %s\n", e.Work)
