@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -34,56 +33,88 @@ var marks = map[string]string{
 
 // deed lets somebody else do something. What comes to nothing, because the object or its kind is not there, is none.
 func (l *trial) deed(ctx context.Context) error {
-	kinds := append([]string{"apply", "put", "add", "delete", "replace", "obstruct", "instantiate", "instantiate", "instantiate", "free"}, slices.Sorted(maps.Keys(marks))...)
-	kind := rapid.SampledFrom(kinds).Draw(l.t, "deed")
-	names := slotNames
-	if installed := slices.Sorted(maps.Keys(l.memory.uids)); kind != "obstruct" && len(installed) > 0 {
-		names = installed
-	}
-	if kind == "instantiate" {
-		names = []string{"crd-1", "crd-2"}
-	}
-	name := rapid.SampledFrom(names).Draw(l.t, "of")
-	_, installed := l.memory.uids[name]
-	ours := installed && !l.memory.obstacle[name]
-	var err error
-	switch {
-	case kind == "obstruct":
-		if !installed && slots[name].of == "" && !strings.HasPrefix(name, "crd") && name != "manager" && name != "hook" {
-			l.t.Logf("%s %s", kind, name)
-			err = l.create(ctx, name, slots[name].make(l.world, 0))
-		}
-	case !ours:
+	kind, name := l.drawDeed()
+	if kind == "" {
 		return nil
-	default:
-		l.t.Logf("%s %s", kind, name)
+	}
+	l.t.Logf("%s %s", kind, name)
+	var err error
+	if kind == "obstruct" {
+		err = l.create(ctx, name, slots[name].make(l.world, 0))
+	} else {
 		err = l.harm(ctx, kind, name)
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || meta.IsNoMatchError(err) || apierrors.IsMethodNotSupported(err) {
 		l.t.Logf("which comes to nothing: %v", err)
 		return nil
 	}
+	l.touched[name] = true
 	return err
+}
+
+// drawDeed draws a deed and the slot that it is done to. Nothing is drawn that cannot be done there.
+func (l *trial) drawDeed() (kind, name string) {
+	var ours, full, free []string
+	for _, name := range slotNames {
+		_, installed := l.memory.uids[name]
+		switch {
+		case installed && !l.memory.obstacle[name]:
+			ours = append(ours, name)
+		case !installed && obstructible[name]:
+			free = append(free, name)
+		}
+		if l.memory.full(l.world, name) {
+			full = append(full, name)
+		}
+	}
+	switch whose := rapid.IntRange(0, 9).Draw(l.t, "whose"); {
+	case whose == 0 && len(free) > 0:
+		return "obstruct", rapid.SampledFrom(free).Draw(l.t, "of")
+	case whose == 1 && len(full) > 0:
+		return "free", rapid.SampledFrom(full).Draw(l.t, "of")
+	case len(ours) == 0:
+		return "", ""
+	}
+	name = rapid.SampledFrom(ours).Draw(l.t, "of")
+	kinds := append([]string{"delete", "delete", "mark"}, slots[name].deeds()...)
+	if l.memory.tampered[name] { // whose marks are not ours any more cannot be imitated
+		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "imitate" })
+	}
+	if kind = rapid.SampledFrom(kinds).Draw(l.t, "deed"); kind == "mark" {
+		kind = rapid.SampledFrom(slices.Sorted(maps.Keys(marks))).Draw(l.t, "mark")
+	}
+	return kind, name
+}
+
+// obstructible are the slots that a foreign object can be in the way of without standing in its own.
+var obstructible = map[string]bool{"map-a": true, "map-b": true, "map-c": true, "role": true, "secret": true, "service": true}
+
+// deeds are what can be done to the object of a slot, besides what can be done to any.
+func (s slot) deeds() []string {
+	switch {
+	case s.theirs == nil:
+		return nil
+	case s.defines:
+		return []string{"put", "imitate", "instantiate", "instantiate", "instantiate", "instantiate"}
+	case s.of == "" && s.path[0] == "data" && s.theirs.(map[string]any)["key"] != nil:
+		return []string{"apply", "put", "imitate", "add", "replace", "replace"}
+	}
+	return []string{"apply", "put", "imitate"}
 }
 
 // harm does something to an object of the installation.
 func (l *trial) harm(ctx context.Context, kind, name string) error {
 	here := slots[name].make(l.world, 0)
 	switch kind {
-	case "apply", "put":
+	case "apply", "put", "imitate":
+		l.memory.repairs[name]++
 		return l.edit(ctx, kind, name)
 	case "add":
-		if here.GetKind() != "ConfigMap" {
-			return nil
-		}
 		added := client.ApplyConfigurationFromUnstructured(l.configMap(here.GetName(), "added", "theirs"))
 		return l.client.Apply(ctx, added, client.FieldOwner("another"))
 	case "delete":
 		return l.erase(ctx, name)
 	case "replace":
-		if here.GetKind() != "ConfigMap" {
-			return nil
-		}
 		if err := l.erase(ctx, name); err != nil {
 			return err
 		}
@@ -94,33 +125,37 @@ func (l *trial) harm(ctx context.Context, kind, name string) error {
 	return l.mark(ctx, kind, name)
 }
 
-// edit puts another value into the field that variants differ in.
+// edit puts another value into the field that variants differ in: as another manager, or in the name of the engine's,
+// which leaves no trace in managedFields but the value.
 func (l *trial) edit(ctx context.Context, how, name string) error {
-	here := slots[name].make(l.world, 0)
-	if slots[name].theirs == nil {
-		return nil
-	}
-	l.memory.repairs[name]++
-	if how == "apply" {
-		if here.GetKind() == "CustomResourceDefinition" { // its names make sense together only
-			return l.edit(ctx, "put", name)
-		}
+	here, path := slots[name].make(l.world, 0), slots[name].path
+	switch how {
+	case "apply":
 		bare := &unstructured.Unstructured{}
 		bare.SetGroupVersionKind(here.GroupVersionKind())
 		bare.SetNamespace(here.GetNamespace())
 		bare.SetName(here.GetName())
-		bare = with(bare, slots[name].theirs, slots[name].path...)
 		if err := l.exists(ctx, here); err != nil { // an apply would create it
 			return err
 		}
+		bare = with(bare, slots[name].theirs, path...)
 		return l.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(bare), client.FieldOwner("another"), client.ForceOwnership)
+	case "imitate":
+		found, err := l.get(ctx, here)
+		if err != nil {
+			return err
+		}
+		here.SetLabels(found.GetLabels())
+		here.SetAnnotations(found.GetAnnotations())
+		theirs := with(here, slots[name].theirs, path...)
+		return l.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner(engine.FieldManager), client.ForceOwnership)
 	}
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		found, err := l.get(ctx, here)
 		if err != nil {
 			return err
 		}
-		return l.client.Update(ctx, with(found, slots[name].theirs, slots[name].path...), client.FieldOwner("somebody"))
+		return l.client.Update(ctx, with(found, slots[name].theirs, path...), client.FieldOwner("somebody"))
 	})
 }
 
@@ -142,7 +177,7 @@ func (l *trial) erase(ctx context.Context, name string) error {
 	delete(l.memory.tampered, name)
 	delete(l.memory.obstacle, name)
 	delete(l.memory.foreign, engine.KeyOf(here))
-	if strings.HasPrefix(name, "crd") {
+	if slots[name].defines {
 		l.memory.lost(l.world, name)
 	}
 	return nil
@@ -159,20 +194,27 @@ func (l *trial) create(ctx context.Context, name string, o *unstructured.Unstruc
 
 // instantiate creates or deletes an instance of a definition, which is a user's.
 func (l *trial) instantiate(ctx context.Context, how, name string) error {
-	kind, is := field(slots[name].make(l.world, 0), "spec", "names", "singular").(string)
-	if !is || l.memory.excused[name] {
-		return nil
-	}
-	mine := l.instance(kind, "mine")
+	mine := l.users(name)
 	if how == "free" {
 		delete(l.memory.foreign, engine.KeyOf(mine))
 		return l.client.Delete(ctx, mine)
 	}
-	if err := l.client.Create(ctx, mine, administrator); err != nil {
+	// With a kind that is new, the API server lets creations wait for two seconds, and applies not.
+	if err := l.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(mine.DeepCopy()), administrator); err != nil {
+		return err
+	}
+	mine, err := l.get(ctx, mine)
+	if err != nil {
 		return err
 	}
 	l.memory.foreign[engine.KeyOf(mine)] = mine
 	return nil
+}
+
+// users is the instance of a definition that a user has.
+func (w *world) users(crd string) *unstructured.Unstructured {
+	singular, _ := field(slots[crd].make(w, 0), "spec", "names", "singular").(string)
+	return w.instance(singular, "mine")
 }
 
 // mark changes a mark. An object that has lost all of them, or has another installation's, is foreign from now on.

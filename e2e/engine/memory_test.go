@@ -72,6 +72,11 @@ func (m *memory) inTheWay(c content) []string {
 	return found
 }
 
+// full says that a slot is a definition of which a user has an instance.
+func (m *memory) full(w *world, name string) bool {
+	return slots[name].defines && m.foreign[engine.KeyOf(w.users(name))] != nil
+}
+
 // drop books that the next revision does not have a slot any more.
 func (m *memory) drop(name string) {
 	if m.tampered[name] && !m.obstacle[name] {

@@ -20,6 +20,7 @@ const variants = 3
 type slot struct {
 	component string
 	of        string // the slot whose CRD defines the kind, empty for built-in kinds
+	defines   bool   // it is a CRD
 	make      func(w *world, variant int) *unstructured.Unstructured
 	path      []string // of the one field that variants differ in, and that hands change
 	theirs    any      // what hands put there
@@ -31,7 +32,7 @@ var slots = map[string]slot{
 	"map-b":   configMapSlot("later", "b"),
 	"map-c":   configMapSlot("core", "c"),
 	"crd-1":   crdSlot("gadget"),
-	"crd-2":   crdSlot("gizmo"),
+	"crd-2":   markedSlot("gizmo"),
 	"one-1":   instanceSlot("crd-1", "gadget"),
 	"one-2":   instanceSlot("crd-2", "gizmo"),
 	"secret":  secretSlot,
@@ -54,11 +55,19 @@ func configMapSlot(component, name string) slot {
 
 func crdSlot(singular string) slot {
 	path := []string{"spec", "names", "shortNames"}
-	return slot{component: "core", path: path, theirs: []any{singular + "-theirs"}, make: func(w *world, v int) *unstructured.Unstructured {
+	return slot{component: "core", defines: true, path: path, theirs: []any{singular + "-theirs"}, make: func(w *world, v int) *unstructured.Unstructured {
 		if v == 0 {
 			return w.crd(singular)
 		}
 		return with(w.crd(singular), []any{fmt.Sprintf("%s-%d", singular, v)}, path...)
+	}}
+}
+
+// markedSlot is a definition whose variants differ in an annotation only, so that its kind stays served all the time.
+func markedSlot(singular string) slot {
+	path := []string{"metadata", "annotations", "variant"}
+	return slot{component: "core", defines: true, path: path, theirs: "theirs", make: func(w *world, v int) *unstructured.Unstructured {
+		return annotated(w.crd(singular), "variant", fmt.Sprint(v))
 	}}
 }
 
@@ -140,23 +149,40 @@ func (c content) String() string {
 	return strings.Join(texts, " ")
 }
 
-// drawChanged is a content that came from another one by a few changes. An instance needs its definition.
-func (c content) drawChanged(t *rapid.T) content {
-	next := maps.Clone(c)
-	for range rapid.IntRange(1, 6).Draw(t, "changes") {
-		name := rapid.SampledFrom(slotNames).Draw(t, "slot")
-		if v := rapid.IntRange(-1, variants-1).Draw(t, "variant"); v >= 0 {
-			next[name] = v
-		} else {
-			delete(next, name)
-		}
+// drawNext is the content of the next release: a former one again, or the present one with a few changes. Half of the
+// changes meet slots that something has happened to, because what they become of is decided there.
+func (l *trial) drawNext() content {
+	if len(l.past) > 1 && rapid.IntRange(0, 5).Draw(l.t, "back") == 0 {
+		return maps.Clone(rapid.SampledFrom(l.past).Draw(l.t, "to"))
 	}
-	for _, name := range slotNames {
-		if of := slots[name].of; of != "" {
-			if _, defined := next[of]; !defined {
-				delete(next, name)
-			}
+	next, fewest := maps.Clone(l.current), 1
+	if len(next) == 0 {
+		fewest = 3
+	}
+	for range rapid.IntRange(fewest, fewest+2).Draw(l.t, "changes") {
+		names := slotNames
+		if len(l.touched) > 0 && rapid.Bool().Draw(l.t, "touched") {
+			names = slices.Sorted(maps.Keys(l.touched))
 		}
+		next.change(l.t, rapid.SampledFrom(names).Draw(l.t, "slot"))
 	}
 	return next
+}
+
+// change adds, drops or varies a slot. An instance comes with its definition and goes with it.
+func (c content) change(t *rapid.T, name string) {
+	was, has := c[name]
+	if !has {
+		c[name] = rapid.IntRange(0, variants-1).Draw(t, "variant")
+		if of := slots[name].of; of != "" {
+			c[of] += 0
+		}
+		return
+	}
+	if rapid.Bool().Draw(t, "varies") {
+		c[name] = (was + rapid.IntRange(1, variants-1).Draw(t, "by")) % variants
+		return
+	}
+	delete(c, name)
+	maps.DeleteFunc(c, func(other string, _ int) bool { return slots[other].of == name })
 }

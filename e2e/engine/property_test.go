@@ -5,10 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"pgregory.net/rapid"
 
 	"github.com/capstan-capi/capstan/phases/engine"
@@ -62,6 +65,10 @@ type trial struct {
 	number  int64
 	current content          // of the newest revision
 	newest  *engine.Revision // nil before the first one
+	former  *engine.Revision // the last one that was taken to its end, nil before
+	past    []content        // of all that were taken to their ends
+	begun   map[string]bool  // slots of all revisions since then, and of that one
+	touched map[string]bool  // slots that something has happened to
 	memory  memory
 }
 
@@ -72,7 +79,7 @@ func live(t *rapid.T) (failed error) {
 	if err != nil {
 		return err
 	}
-	l := &trial{world: w, t: t, current: content{}, memory: newMemory()}
+	l := &trial{world: w, t: t, current: content{}, begun: map[string]bool{}, touched: map[string]bool{}, memory: newMemory()}
 	if err := l.restart(); err != nil {
 		return err
 	}
@@ -83,9 +90,10 @@ func live(t *rapid.T) (failed error) {
 	if err := l.memory.bystanders(ctx, w); err != nil {
 		return err
 	}
-	for round := range rapid.IntRange(1, 6).Draw(t, "rounds") {
+	rounds := rapid.IntRange(2, 6).Draw(t, "rounds")
+	for round := range rounds {
 		t.Logf("round %d", round)
-		if err := l.round(ctx); err != nil {
+		if err := l.round(ctx, round == rounds-1); err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
 	}
@@ -93,24 +101,29 @@ func live(t *rapid.T) (failed error) {
 }
 
 // round lets hands and releases change something, converges in the weather of the day, and looks at what came of it.
-func (l *trial) round(ctx context.Context) error {
-	for range rapid.IntRange(0, 4).Draw(l.t, "deeds") {
+// A release that is not of the last round may also get no further than its beginning.
+func (l *trial) round(ctx context.Context, last bool) error {
+	for range rapid.IntRange(0, 3).Draw(l.t, "deeds") {
 		if err := l.deed(ctx); err != nil {
 			return err
 		}
 	}
-	if rapid.IntRange(0, 3).Draw(l.t, "restart") == 0 || l.memory.contested() {
+	if rapid.IntRange(0, 5).Draw(l.t, "restart") == 0 || l.memory.contested() {
 		l.t.Log("restart")
 		l.engine.stop()
 		if err := l.restart(); err != nil {
 			return err
 		}
 	}
-	if l.newest == nil || rapid.Bool().Draw(l.t, "release") {
+	released := l.newest == nil || rapid.IntRange(0, 2).Draw(l.t, "release") > 0
+	if released {
 		l.release()
 	}
 	faults := drawFaults(l.t)
 	l.t.Logf("weather %v", faults)
+	if released && !last && rapid.IntRange(0, 2).Draw(l.t, "overtaken") == 0 {
+		return l.begin(ctx, faults)
+	}
 	return l.converge(ctx, faults)
 }
 
@@ -118,34 +131,119 @@ func (l *trial) round(ctx context.Context) error {
 func (l *trial) restart() (err error) {
 	l.weather = &weather{}
 	l.memory.repairs = map[string]int{}
-	l.engine, err = l.launch(func(c *engine.Config) { c.REST.Wrap(l.weather.wrap) })
+	l.engine, err = l.launch(func(c *engine.Config) {
+		c.REST.Wrap(insist)
+		c.REST.Wrap(l.weather.wrap)
+	})
 	return err
 }
 
-// release draws the next revision. What it drops while its marks are not what they were is given up by the engine.
+// release draws the next revision.
 func (l *trial) release() {
-	next := l.current.drawChanged(l.t)
+	l.number++
+	l.current = l.drawNext()
+	l.newest = l.current.revision(l.world, l.number)
 	for name := range l.current {
-		if _, kept := next[name]; !kept {
-			l.memory.drop(name)
+		l.begun[name] = true
+	}
+	l.t.Logf("release %d: %s", l.number, l.current)
+}
+
+// begin takes the newest revision some way and no further, because the next one overtakes it. Meanwhile the engine keeps
+// the former one, which must not take back what the newest has.
+func (l *trial) begin(ctx context.Context, faults map[int]fault) error {
+	for name := range l.current {
+		if l.memory.uids[name] == "" {
+			l.touched[name] = true
 		}
 	}
-	l.number++
-	l.current, l.newest = next, next.revision(l.world, l.number)
-	l.t.Logf("release %d: %s", l.number, next)
+	enough := rapid.IntRange(1, len(l.current)+1).Draw(l.t, "enough")
+	if rapid.Bool().Draw(l.t, "dies") {
+		faults[rapid.IntRange(1, 12).Draw(l.t, "after")] = death
+	}
+	if err := l.suffer(ctx, faults, func(ctx context.Context) error {
+		_, err := l.engine.take(ctx, l.newest, func(report *engine.Report) error { return begun(report, enough) })
+		return err
+	}); err != nil || l.former == nil {
+		return err
+	}
+	l.t.Log("keeps the former revision")
+	return l.keep(ctx)
+}
+
+// begun is the question whether as many objects of a revision are applied as can be, or enough of them.
+func begun(report *engine.Report, enough int) error {
+	applied := 0
+	for o := range report.Objects {
+		if o.Applied() {
+			applied++
+		}
+	}
+	if applied >= enough || report.Complete() || collided(report) == nil {
+		return nil
+	}
+	return errors.New(report.String())
+}
+
+// keep lets the engine keep the former revision for once, which leaves alone what the newest one has.
+func (l *trial) keep(ctx context.Context) error {
+	before, err := l.claimed(ctx)
+	if err != nil {
+		return err
+	}
+	short, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := l.engine.drive(short, "revision "+l.former.Name+" to be kept", func(ctx context.Context) (bool, error) {
+		report, err := l.engine.Maintain(ctx, l.former)
+		if err == nil && report.Unknown() {
+			err = errors.New(report.Blocked())
+		}
+		return err != nil, err
+	}); err != nil {
+		l.t.Log("the former revision: ", err)
+	}
+	after, err := l.claimed(ctx)
+	if err != nil {
+		return err
+	}
+	for name := range before {
+		if !after[name] {
+			return fmt.Errorf("%s was taken back by the former revision", name)
+		}
+	}
+	return l.memory.check(ctx, l.world)
+}
+
+// claimed are the slots whose objects carry the newest number.
+func (l *trial) claimed(ctx context.Context) (map[string]bool, error) {
+	claimed := map[string]bool{}
+	for name := range l.current {
+		found, err := l.get(ctx, slots[name].make(l.world, 0))
+		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		claimed[name] = number(found) == fmt.Sprint(l.number) && !l.memory.obstacle[name]
+	}
+	maps.DeleteFunc(claimed, func(_ string, is bool) bool { return !is })
+	return claimed, nil
 }
 
 // converge goes to the end: everything applied, pruned and forgotten. Objects in the way are removed by hand, once it
 // was seen that they collide and that nothing of the former revision was removed.
 func (l *trial) converge(ctx context.Context, faults map[int]fault) error {
-	if l.bad(ctx, faults) {
-		l.t.Log("dies")
-		l.engine.stop()
-		if err := l.restart(); err != nil {
+	for name := range l.begun {
+		if _, kept := l.current[name]; !kept {
+			l.memory.drop(name)
+		}
+	}
+	if len(faults) > 0 {
+		if err := l.suffer(ctx, faults, l.attempt); err != nil {
 			return err
 		}
 	}
-	l.weather.change(nil, nil)
 	if l.memory.inTheWay(l.current) != nil {
 		if _, err := l.engine.take(ctx, l.newest, collided); err != nil {
 			return err
@@ -174,6 +272,7 @@ func (l *trial) settle(ctx context.Context) error {
 			err = l.check(ctx)
 		}
 		if err == nil {
+			l.settled()
 			return nil
 		}
 		select {
@@ -184,29 +283,41 @@ func (l *trial) settle(ctx context.Context) error {
 	}
 }
 
-// bad goes as far as it can in bad weather, and says whether the engine died of it. What fails here is tried again
-// later, by the same engine or another one.
-func (l *trial) bad(ctx context.Context, faults map[int]fault) bool {
-	if len(faults) == 0 {
-		return false
+// attempt goes as far as it can.
+func (l *trial) attempt(ctx context.Context) (err error) {
+	if l.memory.inTheWay(l.current) == nil {
+		_, err = l.engine.finish(ctx, l.newest)
+	} else {
+		_, err = l.engine.take(ctx, l.newest, collided)
 	}
+	return err
+}
+
+// suffer does something in bad weather. What fails is tried again later, by the same engine, or by another one if it died
+// of it.
+func (l *trial) suffer(ctx context.Context, faults map[int]fault, what func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	died := false
-	l.weather.change(faults, func() {
-		died = true
-		cancel()
-	})
-	if l.memory.inTheWay(l.current) == nil {
-		if _, err := l.engine.finish(ctx, l.newest); err != nil {
-			l.t.Log("bad weather: ", err)
-		}
-	} else if _, err := l.engine.take(ctx, l.newest, collided); err != nil {
+	l.weather.change(faults, cancel)
+	if err := what(ctx); err != nil {
 		l.t.Log("bad weather: ", err)
 	}
-	l.weather.mu.Lock()
-	defer l.weather.mu.Unlock()
-	return died
+	if !l.weather.change(nil, nil) {
+		return nil
+	}
+	l.t.Log("died")
+	l.engine.stop()
+	return l.restart()
+}
+
+// settled books that the newest revision was taken to its end.
+func (l *trial) settled() {
+	l.former, l.begun = l.newest, map[string]bool{}
+	l.past = append(l.past, l.current)
+	for name := range l.current {
+		l.begun[name] = true
+	}
+	maps.DeleteFunc(l.touched, func(name string, _ bool) bool { return !l.begun[name] || !l.memory.full(l.world, name) && !l.memory.obstacle[name] })
 }
 
 // collided is the question whether a revision is taken as far as the first collision lets it.

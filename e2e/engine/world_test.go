@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,7 @@ type world struct {
 	group     string // API group of its CRDs
 	client    client.Client
 	config    *rest.Config // an administrator's, of which engines get copies
+	hands     *rest.Config // the same for what is no engine: does not wait as long as the API server asks to
 	engines   atomic.Int64 // started so far
 }
 
@@ -67,14 +69,41 @@ func newWorld(ctx context.Context, prefix string) (*world, error) {
 
 // openWorld gives access to a world that may exist already.
 func openWorld(prefix string, config *rest.Config) (*world, error) {
-	c, err := client.New(config, client.Options{})
+	hands := rest.CopyConfig(config)
+	hands.Wrap(insist)
+	c, err := client.New(hands, client.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
 	return &world{
 		prefix: prefix, namespace: prefix + "home", owner: "installation-" + strings.TrimSuffix(prefix, "-"),
-		group: prefix + "test.capstan.io", client: c, config: config,
+		group: prefix + "test.capstan.io", client: c, config: config, hands: hands,
 	}, nil
+}
+
+// insist sends a request again soon when the API server asks to be left alone for a second, as it does with every kind
+// whose definition has just changed: it is ready long before that.
+func insist(next http.RoundTripper) http.RoundTripper {
+	return sender(func(r *http.Request) (*http.Response, error) {
+		for until := time.Now().Add(patience); ; {
+			response, err := next.RoundTrip(r)
+			if err != nil || response.StatusCode != http.StatusTooManyRequests || r.Body != nil && r.GetBody == nil || time.Now().After(until) {
+				return response, err
+			}
+			_ = response.Body.Close()
+			select {
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			case <-time.After(20 * time.Millisecond):
+			}
+			r = r.Clone(r.Context())
+			if r.Body != nil {
+				if r.Body, err = r.GetBody(); err != nil {
+					return nil, err
+				}
+			}
+		}
+	})
 }
 
 // name is a name that no other world uses.
@@ -95,7 +124,7 @@ var clusterScoped = []schema.GroupVersionResource{
 
 // remove deletes everything of the world, and waits for nothing: no other world uses its names.
 func (w *world) remove(ctx context.Context) error {
-	objects, err := metadata.NewForConfig(w.config)
+	objects, err := metadata.NewForConfig(w.hands)
 	if err != nil {
 		return err
 	}
