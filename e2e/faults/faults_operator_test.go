@@ -36,6 +36,20 @@ var operatorFaults = []fault{
 		expect: soon,
 	},
 	{
+		name: "broken answers at the start", doc: "A new operator is started while the API server's answers to its first ten requests break off in the middle.",
+		begin: func(ctx context.Context, c *cell) {
+			GinkgoHelper()
+			operator().Kill()
+			rule := between.Add(proxy.Rule{Count: 10, Fault: proxy.Truncate})
+			c.later(rule.End)
+			startGood()
+			isMet(ctx, rule, 10)
+			next()
+			edit(ctx)
+		},
+		expect: soon,
+	},
+	{
 		name: "two operators at once", doc: "A second operator works beside the first, as when neither asks for the Lease.",
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()

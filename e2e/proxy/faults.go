@@ -76,7 +76,8 @@ func Slow(after time.Duration) Fault {
 	}
 }
 
-// Truncate lets the server act, and cuts the connection in the middle of the answer.
+// Truncate lets the server act, and cuts the connection in the middle of the
+// answer; of a watch, whose answer has no end, in the middle of what comes first.
 func Truncate(x *Exchange) {
 	response, err := x.forward()
 	if err != nil {
@@ -84,9 +85,16 @@ func Truncate(x *Exchange) {
 		return
 	}
 	defer response.Body.Close()
-	body, _ := io.ReadAll(response.Body)
 	copyHeader(x.answer.Header(), response.Header)
-	x.answer.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	var body []byte
+	if x.Request.Verb == "watch" {
+		body = make([]byte, 1<<10)
+		n, _ := response.Body.Read(body)
+		body = body[:n]
+	} else {
+		body, _ = io.ReadAll(response.Body)
+		x.answer.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	}
 	x.answer.WriteHeader(response.StatusCode)
 	_, _ = x.answer.Write(body[:len(body)/2])
 	x.flush()

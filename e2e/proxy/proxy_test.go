@@ -271,6 +271,19 @@ func TestAWatchCanBeCutAndComeLate(t *testing.T) {
 	}
 }
 
+func TestAWatchCanBreakInTheMiddleOfAnEvent(t *testing.T) {
+	p, b := start(t)
+	p.Add(Rule{Verb: "watch", Fault: Truncate})
+	b.events <- "an event"
+	lines, ended := follow(t, p)
+	if line := <-lines; line != "an e" {
+		t.Errorf("the watch tells %q", line)
+	}
+	if err := <-ended; err == nil {
+		t.Error("a watch that breaks ends as if it were over")
+	}
+}
+
 func TestAStaleListIsWhatTheServerHadBefore(t *testing.T) {
 	p, b := start(t)
 	follow(t, p)
