@@ -86,17 +86,29 @@ func Truncate(x *Exchange) {
 	}
 	defer response.Body.Close()
 	copyHeader(x.answer.Header(), response.Header)
-	var body []byte
 	if x.Request.Verb == "watch" {
-		body = make([]byte, 1<<10)
-		n, _ := response.Body.Read(body)
-		body = body[:n]
-	} else {
-		body, _ = io.ReadAll(response.Body)
-		x.answer.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		x.truncateWatch(response)
+		return
 	}
+	body, _ := io.ReadAll(response.Body)
+	x.answer.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.answer.WriteHeader(response.StatusCode)
 	_, _ = x.answer.Write(body[:len(body)/2])
+	x.flush()
+	x.Reset()
+}
+
+// truncateWatch waits for the first event at most until the rule ends.
+func (x *Exchange) truncateWatch(response *http.Response) {
+	go func() {
+		x.wait(context.Background())
+		response.Body.Close()
+	}()
+	x.answer.WriteHeader(response.StatusCode)
+	x.flush()
+	body := make([]byte, 1<<10)
+	n, _ := response.Body.Read(body)
+	_, _ = x.answer.Write(body[:n/2])
 	x.flush()
 	x.Reset()
 }
