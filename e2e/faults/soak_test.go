@@ -39,6 +39,7 @@ var _ = Describe("The soak:", Label("long"), func() {
 		}
 		s.restart()
 		s.quiet(ctx)
+		watching(ctx)
 		before := measure(ctx, address)
 
 		done := map[string]int{}
