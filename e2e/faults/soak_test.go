@@ -87,7 +87,7 @@ func (s *soaking) disturb(ctx context.Context) string {
 		faults := []proxy.Fault{
 			proxy.Answer(http.StatusConflict, 0), proxy.Answer(http.StatusTooManyRequests, 1), proxy.Answer(http.StatusInternalServerError, 0),
 			proxy.Answer(http.StatusServiceUnavailable, 0), proxy.Answer(http.StatusGone, 0), proxy.ResetBefore, proxy.ResetAfter,
-			proxy.Slow(500 * time.Millisecond), //nolint:contextcheck // An exchange is bound by its own request.
+			proxy.Slow(500 * time.Millisecond),
 			proxy.Truncate, proxy.Late(200 * time.Millisecond),
 		}
 		i, verb := r.IntN(len(faults)), []string{"write", "patch", "watch", "list", "get", ""}[r.IntN(6)]

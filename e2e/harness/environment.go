@@ -73,7 +73,7 @@ func Start(ctx context.Context, o Options) (_ *Environment, err error) {
 			err = errors.Join(err, e.Stop())
 		}
 	}()
-	if e.Registry, err = registry.Start(); err != nil { //nolint:contextcheck // It outlives the context of its start.
+	if e.Registry, err = registry.Start(); err != nil {
 		return nil, err
 	}
 	e.Cluster, err = cluster.Start(ctx, cluster.Options{

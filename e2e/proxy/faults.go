@@ -162,7 +162,7 @@ func (p *Proxy) Stale(ctx context.Context) (Fault, error) {
 			x.answer.WriteHeader(was.response.StatusCode)
 			_, _ = io.Copy(x.answer, bytes.NewReader(was.body))
 		default:
-			x.Pass() //nolint:contextcheck // An exchange is bound by its own request.
+			x.Pass()
 		}
 	}, nil
 }

@@ -83,10 +83,10 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if x.Request.IsWrite() {
-		p.serveWrite(x) //nolint:contextcheck // An exchange is bound by its own request.
+		p.serveWrite(x)
 		return
 	}
-	x.Pass() //nolint:contextcheck // As above.
+	x.Pass()
 }
 
 // Exchange is one request and the way to answer it.
