@@ -110,6 +110,9 @@ func (l *trial) harm(ctx context.Context, kind, name string) error {
 		l.memory.repairs[name]++
 		return l.edit(ctx, kind, name)
 	case "add":
+		if err := l.exists(ctx, here); err != nil { // an apply would create it
+			return err
+		}
 		added := client.ApplyConfigurationFromUnstructured(l.configMap(here.GetName(), "added", "theirs"))
 		return l.client.Apply(ctx, added, client.FieldOwner("another"))
 	case "delete":
@@ -135,7 +138,7 @@ func (l *trial) edit(ctx context.Context, how, name string) error {
 		bare.SetGroupVersionKind(here.GroupVersionKind())
 		bare.SetNamespace(here.GetNamespace())
 		bare.SetName(here.GetName())
-		if err := l.exists(ctx, here); err != nil { // an apply would create it
+		if err := l.exists(ctx, here); err != nil {
 			return err
 		}
 		bare = with(bare, slots[name].theirs, path...)

@@ -171,22 +171,15 @@ func (r *running) see(ctx context.Context, rev *engine.Revision) *engine.Report 
 // prune removes what older revisions had, until nothing is left to do but what is retained.
 func (r *running) prune(ctx context.Context, keep *engine.Revision, consent string) *engine.PruneReport {
 	GinkgoHelper()
-	report, err := r.clear(ctx, keep, consent)
-	Expect(err).NotTo(HaveOccurred())
-	return report
-}
-
-// clear is prune for whoever is not a spec.
-func (r *running) clear(ctx context.Context, keep *engine.Revision, consent string) (*engine.PruneReport, error) {
 	var report *engine.PruneReport
-	err := r.drive(ctx, "pruning for revision "+keep.Name, func(ctx context.Context) (bool, error) {
+	Expect(r.drive(ctx, "pruning for revision "+keep.Name, func(ctx context.Context) (bool, error) {
 		var failed error
 		if report, failed = r.Prune(ctx, keep, consent); report.Complete() {
 			return false, nil
 		}
 		return failed != nil || report.RetryAfter > 0, errors.New(report.Blocked())
-	})
-	return report, err
+	})).To(Succeed())
+	return report
 }
 
 // install takes a revision to its end: complete, everything older removed and forgotten.
@@ -197,17 +190,19 @@ func (r *running) install(ctx context.Context, rev *engine.Revision) *engine.Pru
 	return report
 }
 
-// finish is install for whoever is not a spec.
+// finish is install for whoever is not a spec. Every pass begins anew, because what is applied may drift meanwhile.
 func (r *running) finish(ctx context.Context, rev *engine.Revision) (*engine.PruneReport, error) {
-	if _, err := r.take(ctx, rev, complete); err != nil {
-		return nil, err
-	}
-	report, err := r.clear(ctx, rev, "")
-	if err != nil {
-		return report, err
-	}
-	return report, r.drive(ctx, "forgetting what is older than "+rev.Name, func(ctx context.Context) (bool, error) {
-		err := r.Forget(ctx, rev, report)
-		return err != nil, err
+	var pruned *engine.PruneReport
+	err := r.drive(ctx, "revision "+rev.Name+" to be installed", func(ctx context.Context) (bool, error) {
+		report, failed := r.Apply(ctx, rev)
+		if err := complete(report); err != nil {
+			return failed != nil || report.RetryAfter > 0 || len(report.Collisions()) > 0, err
+		}
+		if pruned, failed = r.Prune(ctx, rev, ""); !pruned.Complete() {
+			return failed != nil || pruned.RetryAfter > 0, errors.New(pruned.Blocked())
+		}
+		failed = r.Forget(ctx, rev, pruned)
+		return failed != nil, failed
 	})
+	return pruned, err
 }

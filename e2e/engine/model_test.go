@@ -149,40 +149,51 @@ func (c content) String() string {
 	return strings.Join(texts, " ")
 }
 
-// drawNext is the content of the next release: a former one again, or the present one with a few changes. Half of the
-// changes meet slots that something has happened to, because what they become of is decided there.
+// drawNext is the content of the next release: a former one again, sooner if the present one was not taken to its end,
+// or the present one with a few changes. Most changes meet slots that something has happened to, and drop them: what
+// becomes of them is decided there.
 func (l *trial) drawNext() content {
+	if l.newest != l.former && l.former != nil && rapid.IntRange(0, 2).Draw(l.t, "back to the last") == 0 {
+		return maps.Clone(l.past[len(l.past)-1])
+	}
 	if len(l.past) > 1 && rapid.IntRange(0, 5).Draw(l.t, "back") == 0 {
 		return maps.Clone(rapid.SampledFrom(l.past).Draw(l.t, "to"))
 	}
 	next, fewest := maps.Clone(l.current), 1
-	if len(next) == 0 {
+	if l.newest == nil {
 		fewest = 3
+		next[rapid.SampledFrom([]string{"crd-1", "crd-2"}).Draw(l.t, "definition")] = 0
 	}
 	for range rapid.IntRange(fewest, fewest+2).Draw(l.t, "changes") {
-		names := slotNames
-		if len(l.touched) > 0 && rapid.Bool().Draw(l.t, "touched") {
-			names = slices.Sorted(maps.Keys(l.touched))
+		touched := slices.DeleteFunc(slices.Sorted(maps.Keys(l.touched)), func(name string) bool { return !next.has(name) })
+		if len(touched) > 0 && rapid.IntRange(0, 2).Draw(l.t, "touched") > 0 {
+			next.change(l.t, rapid.SampledFrom(touched).Draw(l.t, "slot"), 1)
+		} else {
+			next.change(l.t, rapid.SampledFrom(slotNames).Draw(l.t, "slot"), 2)
 		}
-		next.change(l.t, rapid.SampledFrom(names).Draw(l.t, "slot"))
 	}
 	return next
 }
 
-// change adds, drops or varies a slot. An instance comes with its definition and goes with it.
-func (c content) change(t *rapid.T, name string) {
+func (c content) has(name string) bool {
+	_, has := c[name]
+	return has
+}
+
+// change adds a slot, or drops or varies the one that is there; it is varied in so many cases out of four. An instance
+// comes with its definition and goes with it.
+func (c content) change(t *rapid.T, name string, varied int) {
 	was, has := c[name]
-	if !has {
+	switch {
+	case !has:
 		c[name] = rapid.IntRange(0, variants-1).Draw(t, "variant")
 		if of := slots[name].of; of != "" {
 			c[of] += 0
 		}
-		return
-	}
-	if rapid.Bool().Draw(t, "varies") {
+	case rapid.IntRange(0, 3).Draw(t, "varied") < varied:
 		c[name] = (was + rapid.IntRange(1, variants-1).Draw(t, "by")) % variants
-		return
+	default:
+		delete(c, name)
+		maps.DeleteFunc(c, func(other string, _ int) bool { return slots[other].of == name })
 	}
-	delete(c, name)
-	maps.DeleteFunc(c, func(other string, _ int) bool { return slots[other].of == name })
 }

@@ -121,7 +121,7 @@ func (l *trial) round(ctx context.Context, last bool) error {
 	}
 	faults := drawFaults(l.t)
 	l.t.Logf("weather %v", faults)
-	if released && !last && rapid.IntRange(0, 2).Draw(l.t, "overtaken") == 0 {
+	if released && !last && rapid.Bool().Draw(l.t, "overtaken") {
 		return l.begin(ctx, faults)
 	}
 	return l.converge(ctx, faults)
