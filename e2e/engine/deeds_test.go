@@ -76,7 +76,7 @@ func (l *trial) drawDeed() (kind, name string) {
 		return "", ""
 	}
 	name = rapid.SampledFrom(ours).Draw(l.t, "of")
-	kinds := append([]string{"delete", "delete", "mark"}, slots[name].deeds()...)
+	kinds := append([]string{"delete", "delete", "mark", "steal", "steal"}, slots[name].deeds()...)
 	if l.memory.tampered[name] { // whose marks are not ours any more cannot be imitated
 		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "imitate" })
 	}
@@ -97,7 +97,7 @@ func (s slot) deeds() []string {
 	case s.defines:
 		return []string{"put", "imitate", "instantiate", "instantiate", "instantiate", "instantiate"}
 	case s.of == "" && s.path[0] == "data" && s.theirs.(map[string]any)["key"] != nil:
-		return []string{"apply", "put", "imitate", "add", "replace", "replace"}
+		return []string{"apply", "put", "imitate", "add", "replace", "replace", "replace"}
 	}
 	return []string{"apply", "put", "imitate"}
 }

@@ -166,6 +166,9 @@ func (l *trial) drawNext() content {
 	}
 	for range rapid.IntRange(fewest, fewest+2).Draw(l.t, "changes") {
 		touched := slices.DeleteFunc(slices.Sorted(maps.Keys(l.touched)), func(name string) bool { return !next.has(name) })
+		if estranged := l.memory.inTheWay(next); len(estranged) > 0 {
+			touched = estranged
+		}
 		if len(touched) > 0 && rapid.IntRange(0, 2).Draw(l.t, "touched") > 0 {
 			next.change(l.t, rapid.SampledFrom(touched).Draw(l.t, "slot"), 1)
 		} else {

@@ -115,7 +115,8 @@ func (l *trial) round(ctx context.Context, last bool) error {
 			return err
 		}
 	}
-	released := l.newest == nil || rapid.IntRange(0, 2).Draw(l.t, "release") > 0
+	// What was taken away matters most to a release, because otherwise it is only in the way.
+	released := l.newest == nil || rapid.IntRange(0, 2).Draw(l.t, "release") > 0 || l.memory.inTheWay(l.current) != nil && rapid.Bool().Draw(l.t, "yet")
 	if released {
 		l.release()
 	}
@@ -317,7 +318,9 @@ func (l *trial) settled() {
 	for name := range l.current {
 		l.begun[name] = true
 	}
-	maps.DeleteFunc(l.touched, func(name string, _ bool) bool { return !l.begun[name] || !l.memory.full(l.world, name) && !l.memory.obstacle[name] })
+	maps.DeleteFunc(l.touched, func(name string, _ bool) bool {
+		return !l.begun[name] || !l.memory.full(l.world, name) && !l.memory.obstacle[name]
+	})
 }
 
 // collided is the question whether a revision is taken as far as the first collision lets it.
