@@ -150,6 +150,8 @@ func decisions() []decision {
 		{"O14 newer number", object(annotated(RevisionAnnotation, "8")), prevent, Progressed, false, "revision 8"},
 		{"O14 newer number with other content", object(annotated(RevisionAnnotation, "8"), data("a", "2")), prevent, Progressed, false, "revision 8"},
 		{"O14 newer number, wiped managedFields", object(annotated(RevisionAnnotation, "8"), entryOf(FieldManager, "Apply", "")), prevent, Progressed, false, ""},
+		{"O14 number raised by hand, wiped managedFields", object(annotated(RevisionAnnotation, "99"), entryOf(FieldManager, "Apply", ""), entryOf("kubectl", "Update", `{"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/revision":{}}}}`)), prevent, Recovered, true, "do not name us"},
+		{"O14 newer number, booked by the API server in nobody's name", object(annotated(RevisionAnnotation, "8"), entryOf(FieldManager, "Apply", ""), entryOf("before-first-apply", "Update", `{"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/revision":{}}}}`)), prevent, Progressed, false, "revision 8"},
 		{"O14 number raised by hand", object(annotated(RevisionAnnotation, "99"), entryOf(FieldManager, "Apply", noRevision), entryOf("kubectl", "Update", `{"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/revision":{}}}}`)), prevent, Recovered, true, "kubectl"},
 		{"O15 number that is none, identity ours", object(annotated(RevisionAnnotation, "abc")), prevent, Recovered, false, `is "abc"`},
 		{"O15 number that is none, identity foreign", object(annotated(RevisionAnnotation, "abc"), annotated(OwnerAnnotation, "other")), prevent, Collision, false, "other"},

@@ -81,11 +81,16 @@ func (o ownership) numbered() counter {
 		return byUs
 	case holds(o.legacy):
 		return byLegacy
-	case o.applied == nil && o.created == nil:
+	case o.applied == nil && o.created == nil && !slices.ContainsFunc(o.holders(revision), somebody):
 		return byUs
 	}
 	return byOther
 }
+
+// somebody is false for the stand-in under which the API server books, at an apply to an object without managedFields,
+// all that was there before: it tells of nobody.
+// Source: k8s.io/apimachinery/pkg/util/managedfields/internal, NewSkipNonAppliedManager.
+func somebody(manager string) bool { return manager != "before-first-apply" }
 
 // firstLegacy is a field that legacy managers hold and we do not; one that we hold as well when there is none.
 func (o ownership) firstLegacy() string {
