@@ -68,12 +68,13 @@ func (c *Cluster) startServiceCA(ctx context.Context) (*serviceCA, error) {
 	}
 	core := informers.NewSharedInformerFactory(s.client, 0)
 	definitions := apiextensionsinformers.NewSharedInformerFactory(s.apiextensions, 0)
-	for kind, informer := range map[string]cache.SharedIndexInformer{
+	informed := map[string]cache.SharedIndexInformer{
 		"CustomResourceDefinition":       definitions.Apiextensions().V1().CustomResourceDefinitions().Informer(),
 		"MutatingWebhookConfiguration":   core.Admissionregistration().V1().MutatingWebhookConfigurations().Informer(),
 		"ValidatingWebhookConfiguration": core.Admissionregistration().V1().ValidatingWebhookConfigurations().Informer(),
 		"Service":                        core.Core().V1().Services().Informer(),
-	} {
+	}
+	for kind, informer := range informed {
 		if _, err := informer.AddEventHandler(s.enqueue(kind)); err != nil {
 			return nil, fmt.Errorf("watching for the service CA: %w", err)
 		}
@@ -82,7 +83,9 @@ func (c *Cluster) startServiceCA(ctx context.Context) (*serviceCA, error) {
 	core.Start(ctx.Done())
 	definitions.Start(ctx.Done())
 	var worker sync.WaitGroup
-	worker.Go(func() { s.work(ctx) })
+	for range informed { // the real one has a worker for each kind, too
+		worker.Go(func() { s.work(ctx) })
+	}
 	s.stop = func() {
 		cancel()
 		s.queue.ShutDown()
