@@ -13,6 +13,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	configv1ac "github.com/openshift/client-go/config/applyconfigurations/config/v1"
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -93,7 +94,10 @@ func opposite(status configv1.ConditionStatus) configv1.ConditionStatus {
 	return configv1.ConditionTrue
 }
 
-// Write sends the aggregated conditions if they differ from what is there.
+// Write sends the aggregated conditions if they differ from what is there. A
+// copy that is not the newest changes nothing: what is not in it, such as a
+// transition that was written a moment ago, would be taken back. The watch that
+// brings the newer copy calls again.
 func Write(ctx context.Context, operators configclient.ClusterOperatorInterface, operator *configv1.ClusterOperator, now time.Time) error {
 	wanted := Aggregate(operator.Status.Conditions, now)
 	if conditions.Stand(wanted, operator.Status.Conditions) {
@@ -101,9 +105,10 @@ func Write(ctx context.Context, operators configclient.ClusterOperatorInterface,
 	}
 	status := configv1ac.ClusterOperatorStatus()
 	conditions.AddTo(status, wanted)
-	_, err := operators.ApplyStatus(ctx, configv1ac.ClusterOperator(operator.Name).WithStatus(status),
+	_, err := operators.ApplyStatus(ctx,
+		configv1ac.ClusterOperator(operator.Name).WithResourceVersion(operator.ResourceVersion).WithStatus(status),
 		metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
-	if err != nil {
+	if err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("writing the conditions of ClusterOperator %s: %w", operator.Name, err)
 	}
 	return nil
