@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -153,7 +154,12 @@ var _ = Describe("An object of ours", func() {
 		w.merge(ctx, "other", ours, `{"metadata":{"annotations":{"`+engine.RevisionAnnotation+`":"abc"}}}`)
 		w.merge(ctx, "other", theirs, `{"metadata":{"annotations":{"`+engine.RevisionAnnotation+`":"abc","`+engine.OwnerAnnotation+`":"else"}}}`)
 		before := w.fetch(ctx, theirs)
-		report := w.start().until(ctx, of(1, ours, theirs), acted(theirs, engine.Collision))
+		report := w.start().until(ctx, of(1, ours, theirs), func(report *engine.Report) error {
+			if !in(report, ours).Applied() {
+				return fmt.Errorf("%s is not applied\n%s", engine.KeyOf(ours), report)
+			}
+			return acted(theirs, engine.Collision)(report)
+		})
 		Expect(in(report, theirs).Holder).To(ContainSubstring("else"))
 		Expect(number(w.fetch(ctx, ours))).To(Equal("1"))
 		Expect(w.fetch(ctx, theirs)).To(Equal(before))
