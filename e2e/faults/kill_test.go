@@ -75,7 +75,7 @@ var _ = Describe("An operator that is killed right after a write, and started ag
 			killDuringInstall(ctx, n, coreOne, undisturbed)
 		}
 		one, two := upgraded(ctx, coreOne, coreTwo)
-		for _, n := range sample(4, writes) {
+		for _, n := range append([]int{2, 4, 6}, sample(2, writes)...) { // the first ones are where a rest ends
 			killDuringUpgrade(ctx, n, coreTwo, two)
 			killDuringUpgrade(ctx, n, coreOne, one)
 		}

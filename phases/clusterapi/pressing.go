@@ -78,13 +78,15 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // mayGather is how long the moves of a record may wait to be written. A state
-// that the machine rests in is written at once, and so is a failure that begins or ends.
+// that the machine rests in is written at once, and so is a failure that begins
+// or ends, and that a rest is over: a process that starts from a record of rest
+// would not look for what was begun and not finished.
 func mayGather(stored []byte, record machine.Record, rests func(machine.State) bool, now time.Time) time.Duration {
 	var before machine.Record
 	if len(stored) > 0 && json.Unmarshal(stored, &before) != nil {
 		return 0
 	}
-	if rests(record.State) || kindOf(before.Failure) != kindOf(record.Failure) {
+	if rests(record.State) || rests(before.State) || kindOf(before.Failure) != kindOf(record.Failure) {
 		return 0
 	}
 	var last time.Time

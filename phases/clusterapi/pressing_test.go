@@ -55,7 +55,11 @@ func TestMayGather_moves_wait_for_the_end_of_a_quick_passage(t *testing.T) {
 	at := func(seconds float64, to machine.State) machine.Transition {
 		return machine.Transition{To: to, At: noon.Add(time.Duration(seconds * float64(time.Second)))}
 	}
-	before := machine.Record{State: "Installed", Transitions: []machine.Transition{at(-60, "Installed")}}
+	before := machine.Record{State: "Planning", Transitions: []machine.Transition{at(-60, "Installed"), at(-50, "Planning")}}
+	rested, err := json.Marshal(machine.Record{State: "Installed", Transitions: before.Transitions[:1]})
+	if err != nil {
+		t.Fatal(err)
+	}
 	stored, err := json.Marshal(before)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +70,8 @@ func TestMayGather_moves_wait_for_the_end_of_a_quick_passage(t *testing.T) {
 		record machine.Record
 		want   time.Duration
 	}{
-		"the first move waits":              {stored, machine.Record{State: "Planning", Transitions: []machine.Transition{at(-60, "Installed"), at(-1, "Planning")}}, 2 * time.Second},
+		"the end of a rest does not wait":   {rested, machine.Record{State: "Planning", Transitions: []machine.Transition{at(-60, "Installed"), at(-1, "Planning")}}, 0},
+		"the first move after it waits":     {stored, machine.Record{State: "Applying", Transitions: []machine.Transition{at(-50, "Planning"), at(-1, "Applying")}}, 2 * time.Second},
 		"the next waits no longer":          {stored, machine.Record{State: "Applying", Transitions: []machine.Transition{at(-2, "Planning"), at(0, "Applying")}}, time.Second},
 		"nothing waits longer than that":    {stored, machine.Record{State: "Applying", Transitions: []machine.Transition{at(-4, "Planning")}}, 0},
 		"the end does not wait":             {stored, machine.Record{State: "Installed", Transitions: []machine.Transition{at(-1, "Planning"), at(0, "Installed")}}, 0},
