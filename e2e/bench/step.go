@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +33,7 @@ func stepping(ctx context.Context, b *bench) ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	address, err := freeAddress(ctx)
+	address, err := harness.FreeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +51,7 @@ func stepping(ctx context.Context, b *bench) ([]sample, error) {
 			if err != nil {
 				return err
 			}
-			if one.Seconds, err = s.step(ctx, "http://"+address+"/metrics"); err != nil {
+			if one.Seconds, err = s.step(ctx, address); err != nil {
 				return fmt.Errorf("run %d: %w", run+1, err)
 			}
 			all, err := s.requests(ctx, mark)
@@ -70,17 +68,9 @@ func stepping(ctx context.Context, b *bench) ([]sample, error) {
 	})
 }
 
-func freeAddress(ctx context.Context) (string, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
-	}
-	return listener.Addr().String(), listener.Close()
-}
-
 // step is the time of the processor for one pass.
-func (s *stage) step(ctx context.Context, metrics string) (float64, error) {
-	before, err := readMeters(ctx, metrics)
+func (s *stage) step(ctx context.Context, address string) (float64, error) {
+	before, err := readMeters(ctx, address)
 	if err != nil {
 		return 0, err
 	}
@@ -92,7 +82,7 @@ func (s *stage) step(ctx context.Context, metrics string) (float64, error) {
 			return 0, err
 		}
 	}
-	after, err := readMeters(ctx, metrics)
+	after, err := readMeters(ctx, address)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +95,7 @@ func (s *stage) step(ctx context.Context, metrics string) (float64, error) {
 func (s *stage) nudge(ctx context.Context, step int) error {
 	object := &operatorv1alpha1.ClusterAPI{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}}
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{"bench.capstan.io/step":"%d"}}}`, step))
-	if err := s.Client.Patch(ctx, object, patch, client.FieldOwner("administrator")); err != nil {
+	if err := s.Client.Patch(ctx, object, patch, harness.Administrator); err != nil {
 		return fmt.Errorf("annotating ClusterAPI %s: %w", harness.Singleton, err)
 	}
 	return nil
@@ -115,16 +105,11 @@ func (s *stage) nudge(ctx context.Context, step int) error {
 type meters struct{ passes, cpu float64 }
 
 func readMeters(ctx context.Context, address string) (meters, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	text, err := harness.Metrics(ctx, address)
 	if err != nil {
 		return meters{}, err
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return meters{}, fmt.Errorf("reading the operator's metrics: %w", err)
-	}
-	defer response.Body.Close()
-	return parseMeters(response.Body)
+	return parseMeters(strings.NewReader(text))
 }
 
 // parseMeters reads lines such as name{label="value"} 12.

@@ -203,9 +203,7 @@ func (p *provider) files() map[string][]byte {
 // reference by digest.
 func pushFiles(ctx context.Context, name string, files map[string][]byte) string {
 	GinkgoHelper()
-	image, err := providers.Image(files)
-	Expect(err).NotTo(HaveOccurred())
-	reference, err := providers.PushImage(ctx, env.Registry.Host(), "synthetic/"+name, image)
+	reference, err := env.PushFiles(ctx, "synthetic/"+name, files)
 	Expect(err).NotTo(HaveOccurred())
 	return reference
 }

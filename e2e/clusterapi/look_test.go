@@ -21,7 +21,7 @@ import (
 )
 
 // administrator is who the suite says it is when it changes things.
-const administrator = client.FieldOwner("administrator")
+const administrator = harness.Administrator
 
 // fetch reads the object of the cluster that has the other's kind and name.
 func fetch(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -127,14 +127,7 @@ func (p *provider) running(version string) *provider {
 // status changes ClusterAPI.status as an administrator would.
 func status(ctx context.Context, change func(*operatorv1alpha1.ClusterAPIStatus)) {
 	GinkgoHelper()
-	eventually(ctx, "an edit of ClusterAPI.status", func(ctx context.Context) error {
-		api := &operatorv1alpha1.ClusterAPI{}
-		if err := env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, api); err != nil {
-			return err
-		}
-		change(&api.Status)
-		return env.Client.Status().Update(ctx, api, administrator)
-	})
+	eventually(ctx, "an edit of ClusterAPI.status", func(ctx context.Context) error { return env.EditStatus(ctx, change) })
 }
 
 // mark remembers this moment of the audit log.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -172,36 +169,25 @@ var _ = Describe("Metrics", func() {
 	It("count what stands and what was done", func(ctx SpecContext) {
 		gamma := newProvider("gamma").at(30)
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := harness.FreeAddress(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		address := listener.Addr().String()
-		Expect(listener.Close()).To(Succeed())
 		operate(harness.OperatorOptions{Arguments: []string{"--metrics-bind-address=" + address}})
 		installed(ctx, 1)
 		Expect(env.Client.Create(ctx, custom("gamma", "mine"), administrator)).To(Succeed())
 		release(ctx, newProvider("alpha"))
 		installed(ctx, 2)
 		eventually(ctx, "the metrics", func(ctx context.Context) error {
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", http.NoBody)
-			if err != nil {
-				return err
-			}
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				return err
-			}
-			defer response.Body.Close()
-			text, err := io.ReadAll(response.Body)
+			text, err := harness.Metrics(ctx, address)
 			for _, want := range []string{
 				`capstan_machine_state{machine="clusterapi",state="Installed"} 1`, `capstan_standing{what="retained"} 1`, `capstan_standing{what="collision"} 0`,
 				`capstan_objects{which="all"} 8`, `capstan_objects{which="done"} 8`, `capstan_object_actions_total{action="Created"} 16`,
 				`capstan_object_actions_total{action="Deleted"} 7`, `capstan_machine_state_seconds_count{machine="clusterapi",state="Applying"} 2`,
 			} {
-				if !strings.Contains(string(text), want+"\n") {
+				if !strings.Contains(text, want+"\n") {
 					err = errors.Join(err, fmt.Errorf("there is no %s", want))
 				}
 			}
-			if !strings.Contains(string(text), `rest_client_requests_total{code="200"`) {
+			if !strings.Contains(text, `rest_client_requests_total{code="200"`) {
 				err = errors.Join(err, errors.New("the API server's answers are not counted, and so not its 429s"))
 			}
 			return err

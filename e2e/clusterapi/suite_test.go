@@ -7,9 +7,6 @@ package clusterapi_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +14,6 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -43,10 +39,7 @@ func TestClusterAPI(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrllog.SetLogger(klog.NewKlogr())
-	for _, needed := range []string{"capstan", "manifests-gen", "controlplane/controlplane", "controlplane/kwok"} {
-		_, err := os.Stat(filepath.Join(bin, needed))
-		Expect(err).NotTo(HaveOccurred(), "the suite runs what `make build controlplane` builds")
-	}
+	Expect(harness.Built(bin)).To(Succeed())
 	var err error
 	env, err = harness.Start(ctx, harness.Options{Bin: bin, ServiceCA: true})
 	Expect(err).NotTo(HaveOccurred())
@@ -60,7 +53,7 @@ var _ = AfterSuite(func() {
 
 var _ = AfterEach(func(ctx SpecContext) {
 	if CurrentSpecReport().Failed() {
-		tell(ctx)
+		GinkgoWriter.Print(env.Account(ctx, started...))
 	}
 }, NodeTimeout(10*time.Second))
 
@@ -88,36 +81,12 @@ func operate(o harness.OperatorOptions) *harness.Operator {
 	return operator
 }
 
-// tell prints what an administrator would look at first.
-func tell(ctx context.Context) {
-	for _, operator := range started {
-		log, err := os.ReadFile(operator.Log)
-		lines := strings.SplitAfter(string(log), "\n")
-		GinkgoWriter.Printf("\nThe end of %s (%v):\n%s", operator.Log, err, strings.Join(lines[max(0, len(lines)-40):], ""))
-	}
-	v, err := harness.See(ctx, env.Client)
-	if err != nil {
-		GinkgoWriter.Println(err)
-	}
-	for name, object := range map[string]any{"ClusterOperator": v.ClusterOperator, "ClusterAPI": v.ClusterAPI} {
-		text, err := yaml.Marshal(object)
-		GinkgoWriter.Printf("\n%s (%v):\n%s", name, err, text)
-	}
-}
-
 // until waits for a view that satisfies all questions.
 func until(ctx context.Context, what string, questions ...func(harness.View) error) harness.View {
 	GinkgoHelper()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	v, err := env.Until(ctx, what, func(v harness.View) error {
-		for _, question := range questions {
-			if err := question(v); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	v, err := env.Until(ctx, what, harness.All(questions...))
 	Expect(err).NotTo(HaveOccurred())
 	return v
 }
@@ -137,22 +106,7 @@ func installed(ctx context.Context, number int64) harness.View {
 	return until(ctx, fmt.Sprintf("revision %d to be installed", number), harness.Settled(number))
 }
 
-// says is the question whether a condition has a status and a reason, and a
-// message with all of these texts in it.
+// says is harness.Says.
 func says(kind, status, reason string, texts ...string) func(harness.View) error {
-	return func(v harness.View) error {
-		c := v.Condition(kind)
-		if c == nil {
-			return fmt.Errorf("there is no condition %s", kind)
-		}
-		if string(c.Status) != status || c.Reason != reason {
-			return fmt.Errorf("condition %s is %s with reason %s, want %s with %s: %s", kind, c.Status, c.Reason, status, reason, c.Message)
-		}
-		for _, text := range texts {
-			if !strings.Contains(c.Message, text) {
-				return fmt.Errorf("the message of condition %s does not name %q: %s", kind, text, c.Message)
-			}
-		}
-		return nil
-	}
+	return harness.Says(kind, status, reason, texts...)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // administrator is who the suite says it is when it changes things.
-const administrator = client.FieldOwner("administrator")
+const administrator = harness.Administrator
 
 // goodObjects are a provider of nearly every kind that real ones are made of.
 // People edit the ConfigMaps edited-0 to edited-19, and nobody touches ConfigMap kept.

@@ -118,9 +118,7 @@ func pushCore(ctx context.Context, release string, more ...string) map[string]st
 // pushFiles makes an image of the files and returns its reference by digest.
 func pushFiles(ctx context.Context, name string, files map[string][]byte) string {
 	GinkgoHelper()
-	image, err := providers.Image(files)
-	Expect(err).NotTo(HaveOccurred())
-	reference, err := providers.PushImage(ctx, env.Registry.Host(), "faults/"+name, image)
+	reference, err := env.PushFiles(ctx, "faults/"+name, files)
 	Expect(err).NotTo(HaveOccurred())
 	return reference
 }

@@ -1,11 +1,9 @@
 package faults_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,7 +26,8 @@ var _ = Describe("The soak:", Label("long"), func() {
 		return
 	}
 	It("after random faults, edits, upgrades and restarts the operator comes to rest, and holds no more than before", func(ctx SpecContext) {
-		address := freeAddress()
+		address, err := harness.FreeAddress(ctx)
+		Expect(err).NotTo(HaveOccurred())
 		atGood(ctx)
 		foreign := configMap("foreign")
 		Expect(env.Client.Create(ctx, foreign.DeepCopy(), administrator)).To(Succeed())
@@ -163,17 +162,12 @@ func measure(ctx context.Context, address string) holding {
 	GinkgoHelper()
 	h := holding{watches: between.Watches()}
 	eventually(ctx, "the operator's metrics", func(ctx context.Context) error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", http.NoBody)
+		metrics, err := harness.Metrics(ctx, address)
 		if err != nil {
 			return err
 		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		for scanner := bufio.NewScanner(response.Body); scanner.Scan(); {
-			name, text, _ := strings.Cut(scanner.Text(), " ")
+		for line := range strings.Lines(metrics) {
+			name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 			value, _ := strconv.ParseFloat(text, 64)
 			switch name {
 			case "go_goroutines":
@@ -196,13 +190,4 @@ func versionOf(ctx context.Context, o client.Object) string {
 	GinkgoHelper()
 	Expect(env.Client.Get(ctx, client.ObjectKeyFromObject(o), o)).To(Succeed())
 	return o.GetResourceVersion()
-}
-
-// freeAddress is a port that nobody listens on at the moment.
-func freeAddress() string {
-	GinkgoHelper()
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	defer listener.Close()
-	return listener.Addr().String()
 }

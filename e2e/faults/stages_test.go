@@ -12,7 +12,6 @@ import (
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -235,14 +234,7 @@ func fillRevisions(ctx context.Context) {
 // changeStatus changes ClusterAPI.status as an administrator would.
 func changeStatus(ctx context.Context, change func(*operatorv1alpha1.ClusterAPIStatus)) {
 	GinkgoHelper()
-	eventually(ctx, "an edit of ClusterAPI.status", func(ctx context.Context) error {
-		api := &operatorv1alpha1.ClusterAPI{}
-		if err := env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, api); err != nil {
-			return err
-		}
-		change(&api.Status)
-		return env.Client.Status().Update(ctx, api, administrator)
-	})
+	eventually(ctx, "an edit of ClusterAPI.status", func(ctx context.Context) error { return env.EditStatus(ctx, change) })
 }
 
 // restart kills the operator and starts another one.

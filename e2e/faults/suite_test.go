@@ -10,9 +10,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +17,6 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 	"github.com/capstan-capi/capstan/e2e/proxy"
@@ -58,10 +54,7 @@ func TestFaults(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrllog.SetLogger(klog.NewKlogr())
-	for _, needed := range []string{"capstan", "manifests-gen", "controlplane/controlplane", "controlplane/kwok"} {
-		_, err := os.Stat(filepath.Join(*bin, needed))
-		Expect(err).NotTo(HaveOccurred(), "the suite runs what `make build controlplane` builds")
-	}
+	Expect(harness.Built(*bin)).To(Succeed())
 	var err error
 	env, err = harness.Start(ctx, harness.Options{Bin: *bin, ServiceCA: true})
 	Expect(err).NotTo(HaveOccurred())
@@ -75,7 +68,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 
 var _ = AfterEach(func(ctx SpecContext) {
 	if CurrentSpecReport().Failed() {
-		tell(ctx)
+		GinkgoWriter.Print(env.Account(ctx, started...))
 	}
 }, NodeTimeout(10*time.Second))
 
@@ -108,23 +101,6 @@ func operate(o harness.OperatorOptions) *harness.Operator {
 	return operator
 }
 
-// tell prints what an administrator would look at first.
-func tell(ctx context.Context) {
-	for _, operator := range started {
-		log, err := os.ReadFile(operator.Log)
-		lines := strings.SplitAfter(string(log), "\n")
-		GinkgoWriter.Printf("\nThe end of %s (%v):\n%s", operator.Log, err, strings.Join(lines[max(0, len(lines)-30):], ""))
-	}
-	v, err := harness.See(ctx, env.Client)
-	if err != nil {
-		GinkgoWriter.Println(err)
-	}
-	for name, object := range map[string]any{"ClusterOperator": v.ClusterOperator, "ClusterAPI": v.ClusterAPI} {
-		text, err := yaml.Marshal(object)
-		GinkgoWriter.Printf("\n%s (%v):\n%s", name, err, text)
-	}
-}
-
 // until waits for a view that satisfies all questions, and fails when an
 // operator ends by itself meanwhile.
 func until(ctx context.Context, what string, questions ...func(harness.View) error) harness.View {
@@ -151,37 +127,18 @@ func within(ctx context.Context, limit time.Duration, attempt func(context.Conte
 	return harness.Eventually(ctx, "what may not come", attempt)
 }
 
-// all is the first problem that any of the questions has.
+// all is harness.All that remembers what it was asked about.
 func all(questions ...func(harness.View) error) func(harness.View) error {
+	question := harness.All(questions...)
 	return func(v harness.View) error {
 		sight(v)
-		for _, question := range questions {
-			if err := question(v); err != nil {
-				return err
-			}
-		}
-		return nil
+		return question(v)
 	}
 }
 
-// says is the question whether a condition has a status and a reason, and a
-// message with all of these texts in it.
+// says is harness.Says.
 func says(kind, status, reason string, texts ...string) func(harness.View) error {
-	return func(v harness.View) error {
-		c := v.Condition(kind)
-		if c == nil {
-			return fmt.Errorf("there is no condition %s", kind)
-		}
-		if string(c.Status) != status || c.Reason != reason {
-			return fmt.Errorf("condition %s is %s with reason %s, want %s with %s: %s", kind, c.Status, c.Reason, status, reason, c.Message)
-		}
-		for _, text := range texts {
-			if !strings.Contains(c.Message, text) {
-				return fmt.Errorf("the message of condition %s does not have %q: %s", kind, text, c.Message)
-			}
-		}
-		return nil
-	}
+	return harness.Says(kind, status, reason, texts...)
 }
 
 // finished is the question whether everything is as it should be, and reported.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -141,6 +142,25 @@ func Build(ctx context.Context, bin, release string) ([]providers.Profile, error
 		return nil, fmt.Errorf("building release %s: %w", release, err)
 	}
 	return profiles, nil
+}
+
+// Built says what is missing in the folder that make build and make controlplane fill.
+func Built(bin string) error {
+	for _, needed := range []string{"capstan", "manifests-gen", "controlplane/controlplane", "controlplane/kwok"} {
+		if _, err := os.Stat(filepath.Join(bin, needed)); err != nil {
+			return fmt.Errorf("looking for what `make build controlplane` builds: %w", err)
+		}
+	}
+	return nil
+}
+
+// PushFiles makes an image of files, whatever they are, and returns its reference by digest.
+func (e *Environment) PushFiles(ctx context.Context, repository string, files map[string][]byte) (string, error) {
+	image, err := providers.Image(files)
+	if err != nil {
+		return "", fmt.Errorf("making image %s: %w", repository, err)
+	}
+	return providers.PushImage(ctx, e.Registry.Host(), repository, image)
 }
 
 // Push builds a release if need be, pushes it to the registry and returns the

@@ -160,36 +160,45 @@ func (e *Environment) inventory(ctx context.Context) (map[types.UID]bool, error)
 
 // list finds every object that can be listed and deleted.
 func (e *Environment) list(ctx context.Context) ([]found, error) {
-	resources, err := e.resources()
-	if err != nil {
-		return nil, err
-	}
 	client, err := e.impatient()
 	if err != nil {
 		return nil, err
 	}
 	var mu sync.Mutex
 	var all []found
+	err = e.eachKind(ctx, func(ctx context.Context, resource schema.GroupVersionResource) error {
+		list, err := listAll(ctx, client.Resource(resource))
+		if err != nil || list == nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range list.Items {
+			all = append(all, found{resource, &list.Items[i]})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// eachKind looks at every kind that can be listed and deleted, several at the
+// same time. One that is gone meanwhile is no error.
+func (e *Environment) eachKind(ctx context.Context, look func(context.Context, schema.GroupVersionResource) error) error {
+	resources, err := e.resources()
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for _, resource := range resources {
 		group.Go(func() error {
-			list, err := listAll(ctx, client.Resource(resource))
-			if err := gone(err); err != nil {
+			if err := gone(look(ctx, resource)); err != nil {
 				return fmt.Errorf("listing %s: %w", resource.GroupResource(), err)
-			}
-			if list == nil {
-				return nil
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i := range list.Items {
-				all = append(all, found{resource, &list.Items[i]})
 			}
 			return nil
 		})
 	}
-	return all, group.Wait()
+	return group.Wait()
 }
 
 // listAll lists a kind. The API server puts off whoever lists a kind that it has

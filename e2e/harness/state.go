@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 )
@@ -37,40 +37,28 @@ type State map[string]Thing
 // State looks at everything that carries the installation's label, and at the
 // inventories.
 func (e *Environment) State(ctx context.Context) (State, error) {
-	resources, err := e.resources()
-	if err != nil {
-		return nil, err
-	}
 	client, err := dynamic.NewForConfig(e.Cluster.Config())
 	if err != nil {
 		return nil, fmt.Errorf("building a client: %w", err)
 	}
 	var mu sync.Mutex
 	state := State{}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for _, resource := range resources {
-		group.Go(func() error {
-			list, err := client.Resource(resource).List(ctx, metav1.ListOptions{LabelSelector: ManagedByLabel})
-			if err := gone(err); err != nil {
-				return fmt.Errorf("listing %s: %w", resource.GroupResource(), err)
+	return state, e.eachKind(ctx, func(ctx context.Context, resource schema.GroupVersionResource) error {
+		list, err := client.Resource(resource).List(ctx, metav1.ListOptions{LabelSelector: ManagedByLabel})
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range list.Items {
+			object := &list.Items[i]
+			key := fmt.Sprintf("%s %s/%s", resource.GroupResource(), object.GetNamespace(), object.GetName())
+			if state[key], err = thing(object); err != nil {
+				return err
 			}
-			if list == nil {
-				return nil
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i := range list.Items {
-				object := &list.Items[i]
-				key := fmt.Sprintf("%s %s/%s", resource.GroupResource(), object.GetNamespace(), object.GetName())
-				if state[key], err = thing(object); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return state, group.Wait()
+		}
+		return nil
+	})
 }
 
 // byServers are fields that API server and controllers fill in.

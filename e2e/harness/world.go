@@ -143,3 +143,20 @@ func (e *Environment) SetImages(ctx context.Context, references map[string]strin
 	}
 	return nil
 }
+
+// Administrator is the field manager under which people's changes are made.
+const Administrator = client.FieldOwner("administrator")
+
+// EditStatus changes ClusterAPI.status as an administrator would, once; a
+// conflict is an error.
+func (e *Environment) EditStatus(ctx context.Context, change func(*operatorv1alpha1.ClusterAPIStatus)) error {
+	api := &operatorv1alpha1.ClusterAPI{}
+	if err := e.Client.Get(ctx, client.ObjectKey{Name: Singleton}, api); err != nil {
+		return fmt.Errorf("reading ClusterAPI %s: %w", Singleton, err)
+	}
+	change(&api.Status)
+	if err := e.Client.Status().Update(ctx, api, Administrator); err != nil {
+		return fmt.Errorf("editing the status of ClusterAPI %s: %w", Singleton, err)
+	}
+	return nil
+}
