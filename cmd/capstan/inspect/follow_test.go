@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/golden"
 )
 
 // follow plays looks, one per tick, and ends the context with the last.
@@ -50,7 +52,7 @@ func TestFollow_prints_a_line_for_each_change_and_survives_a_gap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "follow.txt", out.String())
+	golden.Assert(t, out.String(), "follow.txt")
 }
 
 func TestFollow_prints_a_document_per_line_as_JSON(t *testing.T) {

@@ -3,43 +3,20 @@ package inspect
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"gotest.tools/v3/golden"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-var update = flag.Bool("update", false, "write the golden files instead of comparing them")
-
 // now is when the cluster is looked at: 3 minutes and 12 seconds after it began to apply.
 var now = time.Date(2026, 1, 1, 12, 3, 12, 0, time.UTC)
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs:\n%s", path, diff)
-	}
-}
 
 const record = `{"state":"Applying","since":"2026-01-01T12:00:00Z","lastEvent":"RevisionPublished","cameFrom":"Planning",
 "reason":"wave 3/4 (workloads of aws) waits for Deployment a/b: 0/1 updated replicas available",
@@ -100,12 +77,12 @@ func TestStatus_tells_everything_there_is_to_tell(t *testing.T) {
 	if err := full().Status().Write(&text, now); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "status.txt", text.String())
+	golden.Assert(t, text.String(), "status.txt")
 	asJSON, err := json.MarshalIndent(full().Status(), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "status.json", string(asJSON)+"\n")
+	golden.Assert(t, string(asJSON)+"\n", "status.json")
 }
 
 func TestStatus_says_what_is_missing(t *testing.T) {
@@ -161,12 +138,12 @@ func TestExplain_tells_where_the_cluster_is_and_what_each_guard_says(t *testing.
 	if err := explanation.Write(&text, now); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "explain.txt", text.String())
+	golden.Assert(t, text.String(), "explain.txt")
 	asJSON, err := json.MarshalIndent(explanation, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "explain.json", string(asJSON)+"\n")
+	golden.Assert(t, string(asJSON)+"\n", "explain.json")
 }
 
 func TestExplain_and_diagram_refuse_without_a_record(t *testing.T) {

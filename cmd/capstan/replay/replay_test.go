@@ -2,20 +2,15 @@ package replay
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
-
-var update = flag.Bool("update", false, "write the golden file instead of comparing it")
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
@@ -48,19 +43,7 @@ func TestRun_tells_where_the_table_decides_otherwise(t *testing.T) {
 	if err := result.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", "replay.txt")
-	if *update {
-		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), text.String()); diff != "" {
-		t.Errorf("it differs:\n%s", diff)
-	}
+	golden.Assert(t, text.String(), "replay.txt")
 }
 
 func TestRun_of_the_same_table_differs_nowhere(t *testing.T) {

@@ -3,24 +3,19 @@ package rescue
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"gotest.tools/v3/golden"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
 
 	"github.com/capstan-capi/capstan/phases/engine"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing them")
 
 func revisions(current, desired int64, numbers ...int64) operatorv1alpha1.ClusterAPIStatus {
 	var s operatorv1alpha1.ClusterAPIStatus
@@ -60,19 +55,7 @@ func TestPlan_removes_what_never_completed_and_proves_it(t *testing.T) {
 	if err := p.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", "recover.txt")
-	if *update {
-		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), text.String()); diff != "" {
-		t.Errorf("it differs:\n%s", diff)
-	}
+	golden.Assert(t, text.String(), "recover.txt")
 }
 
 func TestPlan_keeps_what_it_has_doubts_about(t *testing.T) {
