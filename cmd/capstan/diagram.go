@@ -25,11 +25,7 @@ cluster is needed.`,
 				cmd.Print(machine.Table.Diagram(""))
 				return nil
 			}
-			reader, err := access.Reader()
-			if err != nil {
-				return err
-			}
-			view, err := reader.Look(cmd.Context())
+			view, err := access.Look(cmd.Context())
 			if err != nil {
 				return err
 			}

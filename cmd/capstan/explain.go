@@ -26,11 +26,7 @@ It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the 
 			if err := textOrJSON(output); err != nil {
 				return err
 			}
-			reader, err := access.Reader()
-			if err != nil {
-				return err
-			}
-			view, err := reader.Look(cmd.Context())
+			view, err := access.Look(cmd.Context())
 			if err != nil {
 				return err
 			}

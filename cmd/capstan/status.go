@@ -58,14 +58,10 @@ func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
 	if err := textOrJSON(f.output); err != nil {
 		return err
 	}
-	reader, err := f.Reader()
-	if err != nil {
-		return err
-	}
 	if f.watch {
-		return f.follow(ctx, reader, out)
+		return f.follow(ctx, out)
 	}
-	view, err := reader.Look(ctx)
+	view, err := f.Look(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,7 +77,11 @@ func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
 	return exit(status.Code())
 }
 
-func (f *statusFlags) follow(ctx context.Context, reader *inspect.Reader, out io.Writer) error {
+func (f *statusFlags) follow(ctx context.Context, out io.Writer) error {
+	reader, err := f.Reader()
+	if err != nil {
+		return err
+	}
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	follow := inspect.Follow{Look: reader.Look, Now: time.Now, Tick: ticker.C, Show: &inspect.Lines{Out: out, JSON: f.output == "json"}}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// detailKey is where the detail lies in ClusterOperator.status.extension.
-	detailKey = "clusterapiDetail"
+	// DetailKey is where the detail lies in ClusterOperator.status.extension.
+	DetailKey = "clusterapiDetail"
 	// maxDetail bounds the detail in bytes. Of lists that are too long the beginning is kept.
 	maxDetail = 16 << 10
 )
@@ -64,7 +64,7 @@ func stillStanding(operator *configv1.ClusterOperator, f guards.Facts) guards.Fa
 // storedDetail is empty when there is none or it cannot be read.
 func storedDetail(operator *configv1.ClusterOperator) Detail {
 	var stored Detail
-	if raw := extension(operator)[detailKey]; len(raw) > 0 && json.Unmarshal(raw, &stored) != nil {
+	if raw := extension(operator)[DetailKey]; len(raw) > 0 && json.Unmarshal(raw, &stored) != nil {
 		return Detail{}
 	}
 	return stored

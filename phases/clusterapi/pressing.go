@@ -28,7 +28,7 @@ const hiccup = 5 * time.Second
 // reason. That a guard begins to hold can wait: drift is put right before it is news.
 func pressing(operator *configv1.ClusterOperator, record machine.Record, told []configv1.ClusterOperatorStatusCondition) bool {
 	var before machine.Record
-	if json.Unmarshal(extension(operator)[extensionKey], &before) != nil {
+	if json.Unmarshal(extension(operator)[RecordKey], &before) != nil {
 		return true
 	}
 	if before.State != record.State || !before.Since.Equal(record.Since) || kindOf(before.Failure) != kindOf(record.Failure) {

@@ -21,8 +21,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/conditions"
 )
 
-// extensionKey is where the record lies in ClusterOperator.status.extension.
-const extensionKey = "clusterapi"
+// RecordKey is where the record lies in ClusterOperator.status.extension.
+const RecordKey = "clusterapi"
 
 // Condition is what the machine tells people on the ClusterOperator.
 type Condition struct {
@@ -73,10 +73,10 @@ func (s *Store) Load(ctx context.Context) (machine.Record, bool, error) {
 	if s.unwritten.follows(recordOf(operator)) {
 		return s.unwritten.record, true, nil
 	}
-	if operator == nil || len(extension(operator)[extensionKey]) == 0 {
+	if operator == nil || len(extension(operator)[RecordKey]) == 0 {
 		return record, false, nil
 	}
-	raw := extension(operator)[extensionKey]
+	raw := extension(operator)[RecordKey]
 	if err := json.Unmarshal(raw, &record); err != nil {
 		s.Log.Info("the record cannot be read, starting afresh", "error", err.Error())
 		return machine.Record{}, false, nil
@@ -166,7 +166,7 @@ func recordOf(operator *configv1.ClusterOperator) []byte {
 	if operator == nil {
 		return nil
 	}
-	return extension(operator)[extensionKey]
+	return extension(operator)[RecordKey]
 }
 
 func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Record, f guards.Facts, leaves []machine.Leave, now time.Time) (report, error) {
@@ -184,13 +184,13 @@ func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Recor
 // stands says that there is nothing to write.
 func (r report) stands(operator *configv1.ClusterOperator) bool {
 	there := extension(operator)
-	return sameJSON(there[extensionKey], r.record) && sameJSON(there[detailKey], r.detail) && conditions.Stand(r.conditions, operator.Status.Conditions) &&
+	return sameJSON(there[RecordKey], r.record) && sameJSON(there[DetailKey], r.detail) && conditions.Stand(r.conditions, operator.Status.Conditions) &&
 		slices.Equal(operator.Status.Versions, r.versions) && slices.Equal(operator.Status.RelatedObjects, r.related)
 }
 
 func (s *Store) write(ctx context.Context, r report) error {
 	status := configv1ac.ClusterOperatorStatus().
-		WithExtension(runtime.RawExtension{Raw: fmt.Appendf(nil, `{%q:%s,%q:%s}`, extensionKey, r.record, detailKey, r.detail)})
+		WithExtension(runtime.RawExtension{Raw: fmt.Appendf(nil, `{%q:%s,%q:%s}`, RecordKey, r.record, DetailKey, r.detail)})
 	conditions.AddTo(status, r.conditions)
 	for _, v := range r.versions {
 		status.WithVersions(configv1ac.OperandVersion().WithName(v.Name).WithVersion(v.Version))

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -80,6 +81,15 @@ func (a *Access) Reader() (*Reader, error) {
 		return nil, err
 	}
 	return NewReader(config)
+}
+
+// Look finds the cluster and reads it once; see Reader.Look.
+func (a *Access) Look(ctx context.Context) (View, error) {
+	reader, err := a.Reader()
+	if err != nil {
+		return View{}, err
+	}
+	return reader.Look(ctx)
 }
 
 // Error is a failure told to a person: what is wrong, and what to do next.

@@ -28,12 +28,6 @@ var (
 	clusterOperators = schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "clusteroperators"}
 )
 
-// The keys of ClusterOperator.status.extension.
-const (
-	recordKey = "clusterapi"
-	detailKey = "clusterapiDetail"
-)
-
 // Reader gets the two objects of one cluster.
 type Reader struct {
 	host   string
@@ -110,18 +104,18 @@ func told(operator *configv1.ClusterOperator) (machine.Record, phases.Detail, st
 			return record, detail, unreadable(err)
 		}
 	}
-	if len(extension[recordKey]) == 0 {
-		return record, detail, "ClusterOperator " + phases.ClusterOperatorName + " holds no record of the machine (status.extension." + recordKey +
+	if len(extension[phases.RecordKey]) == 0 {
+		return record, detail, "ClusterOperator " + phases.ClusterOperatorName + " holds no record of the machine (status.extension." + phases.RecordKey +
 			"): the operator has not reported yet, or another operator reports here; " + noOperatorYet
 	}
-	err := json.Unmarshal(extension[recordKey], &record)
+	err := json.Unmarshal(extension[phases.RecordKey], &record)
 	if _, known := table.Table.State(record.State); err == nil && !known {
 		err = errors.New("there is no state " + string(record.State))
 	}
 	if err != nil {
 		return machine.Record{}, detail, unreadable(err)
 	}
-	if raw := extension[detailKey]; len(raw) > 0 {
+	if raw := extension[phases.DetailKey]; len(raw) > 0 {
 		if err := json.Unmarshal(raw, &detail); err != nil {
 			return record, phases.Detail{}, "what the operator tells beside its record cannot be read: " + err.Error()
 		}
@@ -130,6 +124,6 @@ func told(operator *configv1.ClusterOperator) (machine.Record, phases.Detail, st
 }
 
 func unreadable(err error) string {
-	return "the record in status.extension." + recordKey + " of ClusterOperator " + phases.ClusterOperatorName + " cannot be read: " + err.Error() +
+	return "the record in status.extension." + phases.RecordKey + " of ClusterOperator " + phases.ClusterOperatorName + " cannot be read: " + err.Error() +
 		"; a running operator writes a new one by itself, and this may be another release's"
 }
