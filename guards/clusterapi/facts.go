@@ -92,7 +92,8 @@ type Applied struct {
 	Done  int `yaml:"done"`
 	Total int `yaml:"total"`
 	// Collisions are objects that exist already and belong to somebody else; Refused are updates that are not sent
-	// because they would lose data. Both hold the revision up until somebody gives way.
+	// because they would lose data. Both hold the revision up until somebody gives way. The current revision's are
+	// among them as long as it is kept.
 	Collisions []Collision `yaml:"collisions"`
 	Refused    []Refused   `yaml:"refused"`
 	// Contested are applied objects of which somebody else keeps changing a field back.

@@ -18,7 +18,7 @@ func (p *Pass) applyRevision(ctx context.Context) error {
 		return errors.Join(failure(p.latestErr), kept)
 	}
 	report, err := p.Engine.Apply(ctx, p.latest)
-	p.attempted = p.latest.Number
+	p.tried[p.latest] = true
 	p.acted("applying", report)
 	return errors.Join(inTheWay(report), err, kept)
 }

@@ -3,11 +3,13 @@ package clusterapi
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	configv1 "github.com/openshift/api/config/v1"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/engine"
 )
 
 const (
@@ -50,15 +52,41 @@ func (s *Store) detailOf(record machine.Record, f guards.Facts, leaves []machine
 	}
 }
 
-// stillStanding takes what is in the way from the stored detail as long as this
-// process has not tried to apply anything: it may not see it yet.
-func stillStanding(operator *configv1.ClusterOperator, f guards.Facts) guards.Facts {
+// stillStanding takes from the stored detail what is in the way of objects that
+// this process has not tried to apply: it may not see it yet.
+func (s *Store) stillStanding(operator *configv1.ClusterOperator, f guards.Facts) guards.Facts {
 	if f.Attempted || f.LatestNumber == 0 {
 		return f
 	}
-	old := storedDetail(operator)
-	f.Applied.Collisions, f.Applied.Refused, f.Applied.Contested = old.Collisions, old.Refused, old.Contested
+	old, now := storedDetail(operator), &f.Applied
+	now.Collisions = withUntried(s, now.Collisions, old.Collisions, func(c guards.Collision) string { return c.Object })
+	now.Refused = withUntried(s, now.Refused, old.Refused, func(r guards.Refused) string { return r.Object })
+	now.Contested = withUntried(s, now.Contested, old.Contested, func(c guards.Contested) string { return c.Object })
 	return f
+}
+
+// withUntried adds to what stands now what stood before of objects of which nothing is known yet.
+func withUntried[T any](s *Store, now, before []T, object func(T) string) []T {
+	told := slices.Clone(now)
+	for _, old := range before {
+		again := slices.ContainsFunc(now, func(one T) bool { return object(one) == object(old) })
+		if !again && !s.hasTried(object(old)) {
+			told = append(told, old)
+		}
+	}
+	return told
+}
+
+// hasTried says that an object, as it is told, is in a revision that this process has applied or kept.
+func (s *Store) hasTried(object string) bool {
+	for revision := range s.tried {
+		for i := range revision.Components {
+			if slices.ContainsFunc(revision.Components[i].Keys(), func(k engine.Key) bool { return k.String() == object }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // storedDetail is empty when there is none or it cannot be read.

@@ -3,13 +3,16 @@ package clusterapi
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	configv1 "github.com/openshift/api/config/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/engine"
 )
 
 func TestDetail_stays_within_its_bounds_and_keeps_the_beginning(t *testing.T) {
@@ -58,23 +61,66 @@ func TestDetail_is_what_the_commands_read(t *testing.T) {
 }
 
 func TestStillStanding_what_was_in_the_way_stays_told_until_it_was_tried(t *testing.T) {
-	collision := guards.Collision{Object: "ConfigMap a/b", Holder: "x"}
-	raw, err := Detail{Collisions: []guards.Collision{collision}}.encode()
+	key := func(name string) engine.Key {
+		return engine.Key{Version: "v1", Kind: "ConfigMap", Namespace: "a", Name: name}
+	}
+	collision := func(name string) guards.Collision { return guards.Collision{Object: key(name).String(), Holder: "x"} }
+	raw, err := Detail{Collisions: []guards.Collision{collision("kept"), collision("coming")}}.encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	operator := &configv1.ClusterOperator{}
 	operator.Status.Extension.Raw = fmt.Appendf(nil, `{"clusterapiDetail":%s}`, raw)
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(key("kept").GVK())
+	object.SetNamespace("a")
+	object.SetName("kept")
+	current := &engine.Revision{Components: []engine.Component{{Objects: []*unstructured.Unstructured{object}}}}
+	stands := func(names ...string) guards.Facts {
+		f := guards.Facts{LatestNumber: 2}
+		for _, name := range names {
+			f.Applied.Collisions = append(f.Applied.Collisions, collision(name))
+		}
+		return f
+	}
 	for name, row := range map[string]struct {
 		facts guards.Facts
-		want  int
+		tried map[*engine.Revision]bool
+		want  []string
 	}{
-		"after a start":         {guards.Facts{LatestNumber: 2}, 1},
-		"tried":                 {guards.Facts{LatestNumber: 2, Attempted: true}, 0},
-		"nothing listed to try": {guards.Facts{}, 0},
+		"after a start":                               {stands(), nil, []string{"kept", "coming"}},
+		"the newest revision was tried":               {guards.Facts{LatestNumber: 2, Attempted: true}, nil, nil},
+		"nothing listed to try":                       {guards.Facts{}, nil, nil},
+		"only the current one was tried, and is free": {stands(), map[*engine.Revision]bool{current: true}, []string{"coming"}},
+		"only the current one was tried, and is not":  {stands("kept"), map[*engine.Revision]bool{current: true}, []string{"kept", "coming"}},
+		"something new":                               {stands("other"), nil, []string{"other", "kept", "coming"}},
 	} {
-		if got := stillStanding(operator, row.facts).Applied.Collisions; len(got) != row.want {
-			t.Errorf("%s: %v", name, got)
+		s := &Store{Phases: &Phases{tried: row.tried}}
+		var want []guards.Collision
+		for _, name := range row.want {
+			want = append(want, collision(name))
 		}
+		if got := s.stillStanding(operator, row.facts).Applied.Collisions; !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestStanding_of_two_revisions_is_told_once_for_each_object(t *testing.T) {
+	report := func(version string, contested ...string) *engine.Report {
+		wave := &engine.Wave{}
+		for _, name := range contested {
+			wave.Objects = append(wave.Objects, &engine.Object{
+				Key: engine.Key{Version: version, Kind: "Thing", Name: name}, Contest: &engine.Contest{Field: ".spec in " + version},
+			})
+		}
+		return &engine.Report{Waves: []*engine.Wave{wave}}
+	}
+	var told []string
+	for _, c := range contested(report("v2", "both"), report("v1", "both", "current")) {
+		told = append(told, c.Object+" "+c.Field)
+	}
+	if want := []string{"Thing both .spec in v2", "Thing current .spec in v1"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }

@@ -28,9 +28,7 @@ func (p *Pass) keepLatest(ctx context.Context) error {
 
 func (p *Pass) keep(ctx context.Context, revision *engine.Revision) error {
 	report, err := p.Engine.Maintain(ctx, revision)
-	if revision == p.latest {
-		p.attempted = revision.Number
-	}
+	p.tried[revision] = true
 	p.acted("keeping", report)
 	return errors.Join(inTheWay(report), err)
 }

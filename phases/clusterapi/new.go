@@ -43,7 +43,7 @@ type Options struct {
 }
 
 // New binds the phases to a cluster and to the provider images. Nothing is
-// sent before Background is run.
+// sent before Ahead and Background are run.
 func New(o Options) (*Phases, error) {
 	operators, err := configclient.NewForConfigAndClient(o.REST, o.HTTP)
 	if err != nil {
@@ -88,5 +88,5 @@ func source(o Options, changed func()) images.Source {
 
 // Background is what has to run beside the passes until the context ends.
 func (p *Phases) Background() []func(context.Context) error {
-	return []func(context.Context) error{p.Images.Start, p.Engine.Run, p.explainLateness, p.events.run, p.recorder.Run}
+	return []func(context.Context) error{p.Images.Start, p.explainLateness, p.events.run, p.recorder.Run}
 }

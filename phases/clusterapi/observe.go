@@ -14,9 +14,12 @@ import (
 )
 
 // Observe looks at the cluster without changing anything in it. What it needs
-// watched is watched from then on, in the background; it never waits.
+// watched is watched from then on, in the background; it waits for nothing but
+// what is prepared before the first pass.
 func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
-	w, err := p.readWorld(ctx)
+	p.passing.Lock()
+	defer p.passing.Unlock()
+	w, err := p.readWorld(ctx, p.Client)
 	if err != nil {
 		return guards.Facts{}, nil, err
 	}
@@ -44,7 +47,7 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 		Listed:     len(w.entries()),
 		Inputs:     w.inputs,
 		Consent:    w.consent,
-		Attempted:  latest != nil && p.attempted == latest.Revision,
+		Attempted:  p.tried[pass.latest],
 
 		ImageStates:  imageStates(wanted, w.componentsOf(), p.Images.State),
 		ImageWarning: p.Images.Warning(),
@@ -89,22 +92,28 @@ func (p *Phases) wantImages(w world) []images.Ref {
 	return wanted
 }
 
-// applied tells how the latest revision stands, and how far all listed ones are.
+// applied tells how the latest revision stands, what stands in its way and the
+// current one's, and how far all listed ones are.
 func (p *Pass) applied() (guards.Applied, []guards.Revision) {
+	var reports []*engine.Report
+	for _, revision := range slices.Compact(known(p.latest, p.current)) {
+		reports = append(reports, p.Engine.Look(revision))
+	}
+	told := guards.Applied{Collisions: collisions(reports...), Refused: refused(reports...), Contested: contested(reports...)}
 	var notYet *notYetError
 	switch {
 	case errors.As(p.latestErr, &notYet):
-		return guards.Applied{Why: notYet.what}, p.progress(nil)
+		told.Why = notYet.what
 	case p.latestErr != nil:
-		return guards.Applied{Why: p.latestErr.Error()}, p.progress(nil)
+		told.Why = p.latestErr.Error()
 	case p.latest == nil:
-		return guards.Applied{Why: "no revision is listed"}, p.progress(nil)
+		told.Why = "no revision is listed"
+	default:
+		report := reports[0]
+		told.Known, told.Complete, told.Done, told.Total = !report.Unknown(), report.Complete(), report.Done(), report.Total()
+		told.Why = p.blocked(p.latest, report)
 	}
-	report := p.Engine.Look(p.latest)
-	return guards.Applied{
-		Known: !report.Unknown(), Complete: report.Complete(), Done: report.Done(), Total: report.Total(),
-		Why: p.blocked(p.latest, report), Collisions: collisions(report), Refused: refused(report), Contested: contested(report),
-	}, p.progress(report)
+	return told, p.progress(reports)
 }
 
 // strays are told when nothing is on its way: before, what an older revision
@@ -121,17 +130,16 @@ func (p *Pass) strays(f guards.Facts) []string {
 }
 
 // progress tells of every listed revision how far it is, the oldest first.
-func (p *Pass) progress(latest *engine.Report) []guards.Revision {
+func (p *Pass) progress(reports []*engine.Report) []guards.Revision {
 	var told []guards.Revision
 	for _, entry := range p.world.entries() {
 		revision := guards.Revision{
 			Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Current: entry.Name == p.world.api.Status.CurrentRevision,
 		}
-		switch {
-		case latest != nil && revision.Number == p.latest.Number:
-			revision.Waves = wavesOf(latest)
-		case p.current != nil && revision.Number == p.current.Number:
-			revision.Waves = wavesOf(p.Engine.Look(p.current))
+		for _, report := range reports {
+			if report.Revision == revision.Name {
+				revision.Waves = wavesOf(report)
+			}
 		}
 		told = append(told, revision)
 	}
@@ -139,21 +147,25 @@ func (p *Pass) progress(latest *engine.Report) []guards.Revision {
 	return told
 }
 
-// older counts what is left of older revisions, and what of it holds up.
+// older counts what is left of older revisions, and what of it holds up. While
+// the latest cannot be told, what was retained for the current one is.
 func (p *Pass) older(facts *guards.Facts) {
 	numbers := map[int64]bool{}
 	for _, entry := range p.world.entries() {
 		numbers[entry.Revision] = true
 	}
 	facts.Orphans = guards.Orphans{Why: "what older revisions left behind has not been looked at yet"}
-	if p.latest != nil {
-		stored := p.Engine.Orphans(p.latest)
-		facts.OlderSeen = stored.Seen
+	if kept := known(p.latest, p.current); len(kept) > 0 {
+		stored := p.Engine.Orphans(kept[0])
+		facts.OlderSeen = stored.Seen && p.latest != nil
 		for _, number := range stored.Revisions {
 			numbers[number] = true
 		}
 		for _, key := range stored.Retained {
 			facts.Retained = append(facts.Retained, guards.Retained{Object: key.String()})
+		}
+		if last := p.pruned; last.report != nil && last.number == kept[0].Number {
+			facts.Retained, facts.Waiting = retained(last.report), held(last.report)
 		}
 	}
 	for number := range numbers {
@@ -163,7 +175,6 @@ func (p *Pass) older(facts *guards.Facts) {
 	}
 	if last := p.pruned; last.report != nil && last.number == facts.LatestNumber {
 		facts.Orphans = guards.Orphans{Known: last.report.Complete() || len(last.report.Waiting) > 0, Left: len(last.report.Waiting), Why: last.report.Blocked()}
-		facts.Retained, facts.Waiting = retained(last.report), held(last.report)
 	}
 }
 

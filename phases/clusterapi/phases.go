@@ -6,6 +6,7 @@ package clusterapi
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -64,6 +65,7 @@ type Phases struct {
 	// PullSecrets have the credentials for registries; of equally specific ones the first counts.
 	PullSecrets []client.ObjectKey
 
+	passing  sync.Mutex // held while looking, which begins before the first pass
 	rendered rendered
 	listed   map[string]*engine.Revision
 	pruned   pruned
@@ -74,8 +76,8 @@ type Phases struct {
 	apiUID types.UID
 	// heeded is the value of the annotation that asks for another attempt, as last seen.
 	heeded *string
-	// attempted is the number of the last revision that was the newest when it was applied or kept.
-	attempted int64
+	// tried are those of the listed revisions that this process has applied or kept.
+	tried map[*engine.Revision]bool
 	// wrote is the ClusterAPI as this operator wrote it last: that may reach the cache late.
 	wrote *operatorv1alpha1.ClusterAPI
 	// newest is the rendering of the newest listed revision, for the list of related objects.

@@ -142,7 +142,7 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 		s.logged = line
 	}
 	s.tellMoves(record, line, now)
-	s.tellStanding(operator, stillStanding(operator, facts))
+	s.tellStanding(operator, s.stillStanding(operator, facts))
 	return nil
 }
 
@@ -174,7 +174,7 @@ func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Recor
 	if err != nil {
 		return report{}, fmt.Errorf("encoding the record: %w", err)
 	}
-	detail, err := s.detailOf(record, stillStanding(operator, f), leaves).encode()
+	detail, err := s.detailOf(record, s.stillStanding(operator, f), leaves).encode()
 	return report{
 		record: raw, detail: detail, conditions: merge(operator.Status.Conditions, s.Describe(record, f), now),
 		versions: s.versions(operator, f), related: s.related(operator),
@@ -211,7 +211,7 @@ func (s *Store) write(ctx context.Context, r report) error {
 // operator is the newest ClusterOperator known, nil if there is none.
 func (s *Store) operator(ctx context.Context) (*configv1.ClusterOperator, error) {
 	cached := &configv1.ClusterOperator{}
-	found, err := s.read(ctx, client.ObjectKey{Name: ClusterOperatorName}, cached)
+	found, err := read(ctx, s.Client, client.ObjectKey{Name: ClusterOperatorName}, cached)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (p *Phases) reachRegistries(ctx context.Context, w world) error {
 	}
 	bundle := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: ConfigNamespace, Name: UserCABundle}
-	found, err := p.read(ctx, key, bundle)
+	found, err := read(ctx, p.Client, key, bundle)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (p *Phases) reachRegistries(ctx context.Context, w world) error {
 // pullSecret is missed when it is not there, unless it is the one that every OpenShift cluster has and others need not.
 func (p *Phases) pullSecret(ctx context.Context, key client.ObjectKey) ([]images.Document, error) {
 	secret := &corev1.Secret{}
-	found, err := p.read(ctx, key, secret)
+	found, err := read(ctx, p.Client, key, secret)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 		Components: components,
 	}
 	if p.listed == nil {
-		p.listed = map[string]*engine.Revision{}
+		p.listed, p.tried = map[string]*engine.Revision{}, map[*engine.Revision]bool{}
 	}
 	p.listed[key] = revision
 	return revision, nil
@@ -101,9 +101,10 @@ func (p *Phases) forget(w world) {
 	for _, entry := range w.entries() {
 		listed[string(entry.Name)+" "+entry.ContentID] = true
 	}
-	for key := range p.listed {
+	for key, revision := range p.listed {
 		if !listed[key] {
 			delete(p.listed, key)
+			delete(p.tried, revision)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"errors"
+	"slices"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/engine"
@@ -20,25 +21,44 @@ func inTheWay(report *engine.Report) error {
 	return errors.Join(errs...)
 }
 
-func collisions(report *engine.Report) []guards.Collision {
+// standing are the objects of one kind that reports tell of, each as the first report that has it does.
+func standing(reports []*engine.Report, those func(*engine.Report) []*engine.Object) []*engine.Object {
+	var all []*engine.Object
+	for _, report := range reports {
+		for _, object := range those(report) {
+			if !slices.ContainsFunc(all, func(known *engine.Object) bool { return sameObject(known.Key, object.Key) }) {
+				all = append(all, object)
+			}
+		}
+	}
+	return all
+}
+
+// sameObject says that two keys are of one object, in whatever versions it is applied.
+func sameObject(a, b engine.Key) bool {
+	a.Version = b.Version
+	return a == b
+}
+
+func collisions(reports ...*engine.Report) []guards.Collision {
 	var facts []guards.Collision
-	for _, object := range report.Collisions() {
+	for _, object := range standing(reports, (*engine.Report).Collisions) {
 		facts = append(facts, guards.Collision{Object: object.Key.String(), Holder: object.Holder, Why: object.Why})
 	}
 	return facts
 }
 
-func refused(report *engine.Report) []guards.Refused {
+func refused(reports ...*engine.Report) []guards.Refused {
 	var facts []guards.Refused
-	for _, object := range report.Refused() {
+	for _, object := range standing(reports, (*engine.Report).Refused) {
 		facts = append(facts, guards.Refused{Object: object.Key.String(), Why: object.Why})
 	}
 	return facts
 }
 
-func contested(report *engine.Report) []guards.Contested {
+func contested(reports ...*engine.Report) []guards.Contested {
 	var facts []guards.Contested
-	for _, object := range report.Contested() {
+	for _, object := range standing(reports, (*engine.Report).Contested) {
 		c := object.Contest
 		facts = append(facts, guards.Contested{Object: object.Key.String(), Field: c.Field, Managers: c.Managers, Times: c.Times})
 	}

@@ -37,10 +37,11 @@ type world struct {
 	inputs string
 }
 
-func (p *Phases) readWorld(ctx context.Context) (world, error) {
+// readWorld reads it from the caches, or from the API server itself.
+func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, error) {
 	var w world
 	api := &operatorv1alpha1.ClusterAPI{}
-	found, err := p.read(ctx, client.ObjectKey{Name: Singleton}, api)
+	found, err := read(ctx, from, client.ObjectKey{Name: Singleton}, api)
 	if err != nil {
 		return w, err
 	}
@@ -50,21 +51,21 @@ func (p *Phases) readWorld(ctx context.Context) (world, error) {
 		w.consent, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[RetryAnnotation]
 	}
 	infra := &configv1.Infrastructure{}
-	if found, err = p.read(ctx, client.ObjectKey{Name: Singleton}, infra); err != nil {
+	if found, err = read(ctx, from, client.ObjectKey{Name: Singleton}, infra); err != nil {
 		return w, err
 	}
 	if found && infra.Status.PlatformStatus != nil {
 		w.platform = string(infra.Status.PlatformStatus.Type)
 	}
 	apiServer := &configv1.APIServer{}
-	if _, err = p.read(ctx, client.ObjectKey{Name: Singleton}, apiServer); err != nil {
+	if _, err = read(ctx, from, client.ObjectKey{Name: Singleton}, apiServer); err != nil {
 		return w, err
 	}
 	w.substitutions = render.ClusterSubstitutions(apiServer.Spec.TLSSecurityProfile)
 
 	list := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: p.OperatorNamespace, Name: ImagesConfigMap}
-	if found, err = p.read(ctx, key, list); err != nil {
+	if found, err = read(ctx, from, key, list); err != nil {
 		return w, err
 	}
 	if found {
@@ -76,8 +77,8 @@ func (p *Phases) readWorld(ctx context.Context) (world, error) {
 	return w, err
 }
 
-func (p *Phases) read(ctx context.Context, key client.ObjectKey, into client.Object) (found bool, err error) {
-	err = p.Client.Get(ctx, key, into)
+func read(ctx context.Context, from client.Reader, key client.ObjectKey, into client.Object) (found bool, err error) {
+	err = from.Get(ctx, key, into)
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}

@@ -1,0 +1,33 @@
+package clusterapi
+
+import (
+	"context"
+	"time"
+)
+
+// aheadTimeout bounds what is done before the first pass, which waits for it.
+const aheadTimeout = 5 * time.Second
+
+// Ahead is what runs from the start of the process until the context ends,
+// whoever holds the Lease: none of it writes.
+func (p *Phases) Ahead() []func(context.Context) error {
+	return []func(context.Context) error{p.Engine.Run, p.prepare}
+}
+
+// prepare does what the first pass would take longest for while the caches of
+// the manager fill: it reads the provider images that are on the disk, and
+// renders. What it cannot do is left to the first pass.
+func (p *Phases) prepare(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, aheadTimeout)
+	defer cancel()
+	p.passing.Lock()
+	defer p.passing.Unlock()
+	w, err := p.readWorld(ctx, p.Live)
+	if err != nil {
+		p.Log.V(1).Info("Nothing was prepared for the first pass", "error", err.Error())
+		return nil
+	}
+	p.Images.Recall(w.refs)
+	p.makePlan(w)
+	return nil
+}
