@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,22 +53,7 @@ var _ = Describe("A field that somebody else keeps changing", func() {
 		operate(harness.OperatorOptions{})
 		installed(ctx, 1)
 		until(ctx, "the conditions of a finished installation", finished)
-		const rival = client.FieldOwner("rival")
-		interfere := func(ctx context.Context) error {
-			merge := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"setting":"rival"}}`))
-			return env.Client.Patch(ctx, configMap("alpha", ""), merge, rival)
-		}
-		eventually(ctx, "the contest to be told", func(ctx context.Context) error {
-			v, err := harness.See(ctx, env.Client)
-			if err == nil {
-				err = says("InstallerControllerProgressing", "False", "AsExpected", "field manager rival", "ConfigMap openshift-cluster-api/alpha")(v)
-			}
-			if err == nil {
-				return nil
-			}
-			return errors.Join(err, interfere(ctx))
-		})
-		until(ctx, "an Event of it", func(harness.View) error { return announced(ctx, "Contested", "rival") })
+		contest(ctx)
 		since := mark(ctx)
 		for range 20 {
 			Expect(interfere(ctx)).To(Succeed())
@@ -77,6 +63,39 @@ var _ = Describe("A field that somebody else keeps changing", func() {
 			return r.Resource == "configmaps" && r.Name == "alpha" && r.Verb == "patch" && !r.DryRun
 		})
 		Expect(len(written)).To(BeNumerically("<=", 1), written.String())
+	})
+
+	It("is told of the current revision also while a newer one is listed that cannot be rendered", func(ctx SpecContext) {
+		alpha := push(ctx, newProvider("alpha"))
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: alpha})
+		operator := operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		Expect(env.SetImages(ctx, map[string]string{"alpha": "registry.example/alpha:latest"})).To(Succeed())
+		until(ctx, "the inputs to be refused", inState(harness.Degraded))
+		status(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) {
+			made := *s.Revisions[0].DeepCopy()
+			made.Name, made.Revision, made.ContentID = "4.22.0-0badc0de-2", 2, strings.Repeat("0badc0de", 8)
+			s.Revisions = append(s.Revisions, made)
+			s.DesiredRevision = made.Name
+		})
+		contest(ctx)
+		until(ctx, "the detail of it", func(v harness.View) error {
+			if told := fmt.Sprint(detail(v)["contested"]); !strings.Contains(told, "rival") {
+				return fmt.Errorf("it is told as contested that %s", told)
+			}
+			return nil
+		})
+
+		Expect(operator.Stop()).To(Succeed())
+		operate(harness.OperatorOptions{})
+		until(ctx, "the contest to be forgotten, as nobody contests any more", func(v harness.View) error {
+			if told, still := detail(v)["contested"]; still {
+				return fmt.Errorf("it is told as contested that %v", told)
+			}
+			return nil
+		})
+		Expect(env.SetImages(ctx, alpha)).To(Succeed())
+		installed(ctx, 3)
 	})
 })
 
@@ -194,6 +213,30 @@ var _ = Describe("Metrics", func() {
 		})
 	})
 })
+
+const rival = client.FieldOwner("rival")
+
+// interfere changes a field of ConfigMap alpha as the rival.
+func interfere(ctx context.Context) error {
+	merge := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"setting":"rival"}}`))
+	return env.Client.Patch(ctx, configMap("alpha", ""), merge, rival)
+}
+
+// contest interferes until it is told, in the condition of what is kept and by an Event.
+func contest(ctx context.Context) {
+	GinkgoHelper()
+	eventually(ctx, "the contest to be told", func(ctx context.Context) error {
+		v, err := harness.See(ctx, env.Client)
+		if err == nil {
+			err = says("InstallerControllerProgressing", "False", "AsExpected", "field manager rival", "ConfigMap openshift-cluster-api/alpha")(v)
+		}
+		if err == nil {
+			return nil
+		}
+		return errors.Join(err, interfere(ctx))
+	})
+	until(ctx, "an Event of it", func(harness.View) error { return announced(ctx, "Contested", "rival") })
+}
 
 // narrowed gives a provider's definition a schema that has no place for what its
 // custom resources hold.
