@@ -87,7 +87,7 @@ type job struct {
 	t        *target
 	resource resource
 	seen     *observed
-	actual   *unstructured.Unstructured // only while the job is worked on
+	actual   *unstructured.Unstructured // the tree of it, only while the job is worked on
 	ask      bool                       // the watches cannot be trusted on it: read it first
 	again    string                     // why it had to be deleted first; empty if it had not
 	record   bool                       // only the creation is left to be recorded
@@ -97,16 +97,11 @@ type job struct {
 	fused    string // resourceVersion of the CRD that was found to lose nothing in this pass
 }
 
+// sees takes up a copy of the object, nil for none.
+func (j *job) sees(o *observed) { j.seen, j.actual, j.ask = o, o.object(j.t.key.GVK()), false }
+
 // rest drops the tree until the job is taken up again.
-func (j *job) rest() {
-	switch {
-	case j.actual == nil:
-		j.seen = nil
-	case j.seen == nil || j.seen.ResourceVersion != j.actual.GetResourceVersion():
-		j.seen = observedFrom(j.actual)
-	}
-	j.actual, j.ask = nil, false
-}
+func (j *job) rest() { j.actual = nil }
 
 // todo are the objects that are not right, or that could not be seen the last time; or else those of which only the
 // creation is left to be recorded.

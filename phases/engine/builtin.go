@@ -2,6 +2,21 @@ package engine
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
+// usual are kinds of which nearly every revision has objects.
+var usual = func() map[schema.GroupVersionKind]bool {
+	some := map[schema.GroupVersionKind]bool{crdKind: true}
+	add := func(group string, kinds ...string) {
+		for _, kind := range kinds {
+			some[schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}] = true
+		}
+	}
+	add("", "ConfigMap", "Namespace", "Service", "ServiceAccount")
+	add("apps", "Deployment")
+	add("rbac.authorization.k8s.io", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+	add("admissionregistration.k8s.io", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+	return some
+}()
+
 // builtin are kinds that every API server serves in this way, so that nobody needs to ask how. One that does not after
 // all answers a watch with "not found", and is asked about then.
 var builtin = func() map[schema.GroupVersionKind]resource {

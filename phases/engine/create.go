@@ -2,14 +2,11 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -21,21 +18,17 @@ const neverWritten = "1"
 // no object has. Where there is none the API server creates it, with our fields booked as applied; where there is one,
 // whosever and in whatever state, it answers with a conflict. That is one request where a POST needs a second one to book
 // the fields. The POST is left for what an API server makes something else of.
-func (r *run) create(ctx context.Context, j *job, want desired, dry bool) (*unstructured.Unstructured, error) {
+func (r *run) create(ctx context.Context, j *job, dry bool) (*observed, error) {
 	var dryRun []string
 	if dry {
 		dryRun = []string{metav1.DryRunAll}
 	}
 	if j.post || !r.e.checksVersions(j.t.key.GVK()) {
 		opts := metav1.CreateOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: dryRun}
-		return r.client(j).Create(ctx, want.payload, opts)
-	}
-	body, err := json.Marshal(versioned(want.payload, neverWritten))
-	if err != nil {
-		return nil, fmt.Errorf("writing %s as JSON: %w", j.t.key, err)
+		return r.e.post(ctx, j.resource, j.t.key, j.t.body(""), opts)
 	}
 	force := true // or a field of somebody else's would be told of before the version
-	return r.client(j).Patch(ctx, j.t.key.Name, types.ApplyPatchType, body, metav1.PatchOptions{
+	return r.e.patch(ctx, j.resource, j.t.key, types.ApplyPatchType, j.t.body(neverWritten), metav1.PatchOptions{
 		FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict, Force: &force, DryRun: dryRun,
 	})
 }
@@ -64,13 +57,4 @@ func refusesVersion(j *job, refusal error) bool {
 		return slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.resourceVersion" })
 	}
 	return false
-}
-
-// versioned is a payload that says which version of the object it is for. Everything else is shared.
-func versioned(payload *unstructured.Unstructured, version string) *unstructured.Unstructured {
-	body := shallow(payload.Object)
-	meta := shallow(body["metadata"])
-	meta["resourceVersion"] = version
-	body["metadata"] = meta
-	return &unstructured.Unstructured{Object: body}
 }

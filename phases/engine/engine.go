@@ -57,6 +57,7 @@ type Engine struct {
 	obstacles   map[Key]*watched // objects without our label that are in the way, by identity
 	occupied    map[Key]*watched // of retained CRDs, by the key of the CRD
 	plans       map[*Revision]*plan
+	begun       bool // there was a plan
 	newest      *Revision
 
 	rivalries *rivalries
@@ -185,6 +186,7 @@ func (e *Engine) plan(rev *Revision) *plan {
 
 func (e *Engine) plansChanged() {
 	e.newest = nil
+	e.begun = e.begun || len(e.plans) > 0
 	for rev, p := range e.plans {
 		p.orphaned = nil // it depends on what others have
 		if e.newest == nil || rev.Number > e.newest.Number {
@@ -224,8 +226,7 @@ func (e *Engine) seen(key Key) (*unstructured.Unstructured, bool) {
 
 // keep remembers the result of a write or of a live read, and gives back what is now known of the object. One that
 // the watches cannot see is watched by itself.
-func (e *Engine) keep(obj *unstructured.Unstructured, r resource) *observed {
-	o, key := observedFrom(obj), KeyOf(obj)
+func (e *Engine) keep(key Key, o *observed, r resource) *observed {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	w := e.watches[key.GVK()]

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -15,11 +17,11 @@ type manifest struct {
 	policy
 	defines    schema.GroupKind // of a CRD
 	namespaced bool             // of a CRD: what it defines
-	packed     packed
+	packed     packed           // cleaned
 }
 
 func manifestOf(obj *unstructured.Unstructured) *manifest {
-	m := &manifest{key: KeyOf(obj), fault: faultOf(obj), packed: packObject(obj)}
+	m := &manifest{key: KeyOf(obj), fault: faultOf(obj), packed: pack(jsonOf(cleaned(obj.Object)))}
 	if asked, fault := policyOf(obj); m.fault == "" {
 		m.policy, m.fault = asked, fault
 	}
@@ -48,7 +50,7 @@ func (c Component) Keys() []Key {
 	return keys
 }
 
-// Object is a copy of one object of the revision, nil if there is none of that key.
+// Object is a copy of one object of the revision, as it is sent but for our marks; nil if there is none of that key.
 func (r *Revision) Object(key Key) *unstructured.Unstructured {
 	for _, c := range r.Components {
 		for _, m := range c.packed {
@@ -58,7 +60,7 @@ func (r *Revision) Object(key Key) *unstructured.Unstructured {
 		}
 		for _, obj := range c.Objects {
 			if KeyOf(obj) == key {
-				return obj.DeepCopy()
+				return (&unstructured.Unstructured{Object: cleaned(obj.Object)}).DeepCopy()
 			}
 		}
 	}
@@ -66,10 +68,17 @@ func (r *Revision) Object(key Key) *unstructured.Unstructured {
 }
 
 func (c Component) manifests() []*manifest {
-	all := append(make([]*manifest, 0, len(c.packed)+len(c.Objects)), c.packed...)
-	for _, obj := range c.Objects {
-		all = append(all, manifestOf(obj))
+	all := make([]*manifest, len(c.packed)+len(c.Objects))
+	copy(all, c.packed)
+	var packers errgroup.Group
+	packers.SetLimit(runtime.GOMAXPROCS(0))
+	for i, obj := range c.Objects {
+		packers.Go(func() error {
+			all[len(c.packed)+i] = manifestOf(obj)
+			return nil
+		})
 	}
+	_ = packers.Wait() // what is wrong with a manifest is in it
 	return all
 }
 

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,49 +25,102 @@ type observed struct {
 
 // observe reads an object from its JSON without making a tree of it.
 func observe(text []byte) (*observed, error) {
+	if err := valid(text); err != nil {
+		return nil, err
+	}
+	return observedIn(gjson.ParseBytes(text))
+}
+
+// observedFrom does the same from a tree.
+func observedFrom(obj *unstructured.Unstructured) *observed {
+	o, err := observe(jsonOf(obj.Object))
+	if err != nil {
+		panic(fmt.Sprintf("reading %s: %v", KeyOf(obj), err)) // an object of the API server has a time where one belongs
+	}
+	return o
+}
+
+// valid says what is wrong with a text that is not JSON.
+func valid(text []byte) error {
+	if gjson.ValidBytes(text) {
+		return nil
+	}
+	var nothing any
+	return fmt.Errorf("reading an object of the API server: %w", json.Unmarshal(text, &nothing))
+}
+
+// observedIn is observe for an object in a larger text.
+func observedIn(root gjson.Result) (*observed, error) {
+	if !root.IsObject() {
+		return nil, fmt.Errorf("reading an object of the API server: %.40q is none", root.Raw)
+	}
 	o := &observed{}
-	head := struct {
-		*metav1.TypeMeta `json:",inline"`
-		Metadata         *metav1.ObjectMeta `json:"metadata"`
-	}{&o.TypeMeta, &o.ObjectMeta}
-	if err := json.Unmarshal(text, &head); err != nil {
+	var err error
+	root.ForEach(func(field, value gjson.Result) bool {
+		switch field.Str {
+		case "kind":
+			o.Kind = value.Str
+		case "apiVersion":
+			o.APIVersion = value.Str
+		case "metadata":
+			err = o.describe(value)
+		}
+		return err == nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("reading an object of the API server: %w", err)
 	}
-	o.slim()
+	// What was read so far shares the memory of the whole text.
+	for _, text := range []*string{&o.Kind, &o.APIVersion, &o.Name, &o.Namespace, (*string)(&o.UID), &o.ResourceVersion} {
+		*text = strings.Clone(*text)
+	}
 	if o.Kind != "PartialObjectMetadata" {
-		o.packed = pack(text)
+		o.packed = pack([]byte(root.Raw))
 	}
 	return o, nil
 }
 
-// observedFrom does the same from a tree, such as the answer to a write.
-func observedFrom(obj *unstructured.Unstructured) *observed {
-	o := &observed{packed: packObject(obj)}
-	o.SetGroupVersionKind(obj.GroupVersionKind())
-	o.Name, o.Namespace, o.UID = obj.GetName(), obj.GetNamespace(), obj.GetUID()
-	o.ResourceVersion, o.Generation = obj.GetResourceVersion(), obj.GetGeneration()
-	o.DeletionTimestamp, o.Finalizers = obj.GetDeletionTimestamp(), obj.GetFinalizers()
-	o.Labels, o.Annotations = obj.GetLabels(), obj.GetAnnotations()
-	o.slim()
-	return o
+// describe takes over the metadata that is not read from the whole object only.
+func (o *observed) describe(metadata gjson.Result) (err error) {
+	metadata.ForEach(func(field, value gjson.Result) bool {
+		switch field.Str {
+		case "name":
+			o.Name = value.Str
+		case "namespace":
+			o.Namespace = value.Str
+		case "uid":
+			o.UID = types.UID(value.Str)
+		case "resourceVersion":
+			o.ResourceVersion = value.Str
+		case "generation":
+			o.Generation = value.Int()
+		case "deletionTimestamp":
+			err = json.Unmarshal([]byte(value.Raw), &o.DeletionTimestamp)
+		case "finalizers":
+			for _, finalizer := range value.Array() {
+				o.Finalizers = append(o.Finalizers, strings.Clone(finalizer.Str))
+			}
+		case "labels":
+			o.Labels = ourMarks(value)
+		case "annotations":
+			o.Annotations = ourMarks(value)
+		}
+		return err == nil
+	})
+	return err
 }
 
-// slim drops the metadata that is read from the whole object only.
-func (o *observed) slim() {
-	o.ManagedFields, o.OwnerReferences = nil, nil
-	o.Labels, o.Annotations = ourMarks(o.Labels), ourMarks(o.Annotations)
-}
-
-func ourMarks(all map[string]string) map[string]string {
+func ourMarks(all gjson.Result) map[string]string {
 	var kept map[string]string
-	for key, value := range all {
-		if strings.HasPrefix(key, "capi-operator.openshift.io/") || key == metav1.InitialEventsAnnotationKey {
+	all.ForEach(func(key, value gjson.Result) bool {
+		if strings.HasPrefix(key.Str, "capi-operator.openshift.io/") || key.Str == metav1.InitialEventsAnnotationKey {
 			if kept == nil {
 				kept = map[string]string{}
 			}
-			kept[key] = value
+			kept[strings.Clone(key.Str)] = strings.Clone(value.Str)
 		}
-	}
+		return true
+	})
 	return kept
 }
 
@@ -110,34 +165,30 @@ type observer struct{}
 
 // Decode reads JSON; the kinds and the target that are proposed have no say.
 func (observer) Decode(text []byte, _ *schema.GroupVersionKind, _ runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	o, err := observe(text)
-	if err != nil {
+	if err := valid(text); err != nil {
 		return nil, nil, err
 	}
-	gvk := o.GroupVersionKind()
-	if gvk.Kind == "Status" && gvk.Group == "" {
+	root := gjson.ParseBytes(text)
+	gvk := schema.FromAPIVersionAndKind(root.Get("apiVersion").String(), root.Get("kind").String())
+	switch {
+	case gvk.Kind == "Status" && gvk.Group == "":
 		status := &metav1.Status{}
 		err := json.Unmarshal(text, status)
 		return status, &gvk, err
+	case !strings.HasSuffix(gvk.Kind, "List"):
+		o, err := observedIn(root)
+		return o, &gvk, err
 	}
-	if !strings.HasSuffix(gvk.Kind, "List") {
-		return o, &gvk, nil
+	list := &observedList{TypeMeta: metav1.TypeMeta{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}}
+	if err := json.Unmarshal([]byte(cmp.Or(root.Get("metadata").Raw, "{}")), &list.ListMeta); err != nil {
+		return nil, &gvk, fmt.Errorf("reading a list of the API server: %w", err)
 	}
-	var head struct {
-		metav1.TypeMeta `json:",inline"`
-		metav1.ListMeta `json:"metadata"`
-		Items           []json.RawMessage `json:"items"`
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, nil, fmt.Errorf("reading a list of the API server: %w", err)
-	}
-	list := &observedList{TypeMeta: head.TypeMeta, ListMeta: head.ListMeta, Items: make([]observed, len(head.Items))}
-	for i, item := range head.Items {
-		o, err := observe(item)
+	for _, item := range root.Get("items").Array() {
+		o, err := observedIn(item)
 		if err != nil {
 			return nil, &gvk, err
 		}
-		list.Items[i] = *o
+		list.Items = append(list.Items, *o)
 	}
 	return list, &gvk, nil
 }

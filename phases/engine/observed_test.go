@@ -38,6 +38,14 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 	}
 }
 
+func TestObserve_refuses_what_is_no_object(t *testing.T) {
+	for _, text := range []string{"", "no JSON", `"text"`, `[{}]`, "null", `{"metadata":{"deletionTimestamp":"yesterday"}}`} {
+		if o, err := observe([]byte(text)); err == nil {
+			t.Errorf("%q was read as %+v", text, o)
+		}
+	}
+}
+
 func TestObserver_reads_lists_and_errors(t *testing.T) {
 	items := `{"metadata":{"name":"a","resourceVersion":"3"},"data":{"k":"v"}},{"metadata":{"name":"b","resourceVersion":"4"}}`
 	got, _, err := observer{}.Decode([]byte(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`+items+`]}`), nil, nil)

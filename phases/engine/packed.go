@@ -29,23 +29,36 @@ func pack(text []byte) packed {
 	return bytes.Clone(s2.EncodeBetter((*room)[:cap(*room)], text))
 }
 
-func packObject(obj *unstructured.Unstructured) packed {
-	text, err := json.Marshal(obj.Object)
+func packObject(obj *unstructured.Unstructured) packed { return pack(jsonOf(obj.Object)) }
+
+// jsonOf is the JSON of a tree that came from JSON or YAML, which always has one.
+func jsonOf(tree map[string]any) []byte {
+	text, err := json.Marshal(tree)
 	if err != nil {
-		panic(fmt.Sprintf("packing %s: %v", KeyOf(obj), err)) // a tree that came from JSON or YAML always has a JSON form
+		panic(fmt.Sprintf("writing an object as JSON: %v", err))
 	}
-	return pack(text)
+	return text
+}
+
+// text is the JSON that was packed.
+func (p packed) text() []byte {
+	text, err := s2.Decode(nil, p)
+	if err != nil {
+		panic(fmt.Sprintf("unpacking an object: %v", err))
+	}
+	return text
 }
 
 // unpack gives a tree that nobody else has.
 func (p packed) unpack() *unstructured.Unstructured {
-	text, err := s2.Decode(nil, p)
-	obj := &unstructured.Unstructured{}
-	if err == nil {
-		err = utiljson.Unmarshal(text, &obj.Object)
+	return &unstructured.Unstructured{Object: treeOf(p.text())}
+}
+
+// treeOf reads JSON that was found to be an object when it was packed.
+func treeOf(text []byte) map[string]any {
+	var tree map[string]any
+	if err := utiljson.Unmarshal(text, &tree); err != nil {
+		panic(fmt.Sprintf("unpacking an object: %v", err))
 	}
-	if err != nil {
-		panic(fmt.Sprintf("unpacking an object: %v", err)) // what was packed was JSON
-	}
-	return obj
+	return tree
 }

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
+	"github.com/tidwall/gjson"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -124,22 +126,39 @@ func (p *plan) blankReport() *Report {
 	return r
 }
 
-// desired is a target with what is sent at hand.
+// desired is a target with what is sent at hand; what is absent is decided on without.
 type desired struct {
 	*target
 	payload *unstructured.Unstructured
 }
 
-// desired unpacks a target. Nobody keeps what it gives for longer than it takes to decide or to write.
+// desired unpacks a target. Nobody keeps what it gives for longer than it takes to decide.
 func (t *target) desired() desired {
 	return desired{t, payloadOf(t.packed.unpack(), t.component, t.owner, t.number)}
 }
 
-// payloadOf is what is sent for an object: cleaned of what is not ours to say, and stamped. The given object is not
-// changed; parts that stay the same are shared with it.
+// body is what is sent for a target, as JSON: the text of its manifest with other metadata. A version binds it to the
+// copy of that resourceVersion, empty to none.
+func (t *target) body(version string) []byte {
+	text := t.packed.text()
+	said := gjson.GetBytes(text, "metadata")
+	meta := stamped(treeOf([]byte(said.Raw)), t.component, t.owner, t.number)
+	if version != "" {
+		meta["resourceVersion"] = version
+	}
+	return slices.Concat(text[:said.Index], jsonOf(meta), text[said.Index+len(said.Raw):])
+}
+
+// payloadOf is what is sent for a manifest that was cleaned. It is not changed; parts that stay the same are shared.
 func payloadOf(obj *unstructured.Unstructured, component, owner string, number int64) *unstructured.Unstructured {
-	body := cleaned(obj.Object)
-	meta := shallow(body["metadata"])
+	body := shallow(obj.Object)
+	body["metadata"] = stamped(body["metadata"], component, owner, number)
+	return &unstructured.Unstructured{Object: body}
+}
+
+// stamped is metadata with our marks on it.
+func stamped(metadata any, component, owner string, number int64) map[string]any {
+	meta := shallow(metadata)
 	labels, annotations := shallow(meta["labels"]), shallow(meta["annotations"])
 	if _, labelled := labels[ManagedByLabel]; !labelled {
 		labels[ManagedByLabel] = component
@@ -147,8 +166,7 @@ func payloadOf(obj *unstructured.Unstructured, component, owner string, number i
 	annotations[RevisionAnnotation] = strconv.FormatInt(number, 10)
 	annotations[OwnerAnnotation] = owner
 	meta["labels"], meta["annotations"] = labels, annotations
-	body["metadata"] = meta
-	return &unstructured.Unstructured{Object: body}
+	return meta
 }
 
 func shallow(v any) map[string]any {

@@ -178,7 +178,7 @@ func TestPayloadOf(t *testing.T) {
 			if err := unstructured.SetNestedField(want.Object, "core", "metadata", "labels", ManagedByLabel); err != nil {
 				t.Fatal(err)
 			}
-			got := payloadOf(manifest, "core", testOwner, 3)
+			got := payloadOf(&unstructured.Unstructured{Object: cleaned(manifest.Object)}, "core", testOwner, 3)
 			if !equalObjects(got, want) {
 				t.Errorf("got  %v\nwant %v", got.Object, want.Object)
 			}

@@ -204,3 +204,18 @@ func TestSamples_a_creation_is_not_recorded_while_its_controllers_still_write_it
 		t.Errorf("with another value: %s: %s", v.action, v.why)
 	}
 }
+
+func TestSamples_what_is_sent_is_what_is_decided_with(t *testing.T) {
+	for name, s := range samples(t) {
+		for _, version := range []string{"", "12"} {
+			sent := &unstructured.Unstructured{}
+			if err := sent.UnmarshalJSON(s.target.body(version)); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			want := s.target.desired().payload.DeepCopy()
+			if want.SetResourceVersion(version); !equalObjects(sent, want) {
+				t.Errorf("%s: sent    %v\ndecided %v", name, sent.Object, want.Object)
+			}
+		}
+	}
+}

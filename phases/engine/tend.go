@@ -86,9 +86,13 @@ func (e *Engine) watchOf(gvk schema.GroupVersionKind, r resource) *watched {
 	}}
 }
 
-// needed are the kinds of all watched revisions and of all inventories.
+// needed are the kinds of all watched revisions and of all inventories; before the first of them is known, those that
+// nearly every revision has, so that looking at it need not wait.
 func (e *Engine) needed() map[schema.GroupVersionKind]bool {
 	needed := map[schema.GroupVersionKind]bool{}
+	if !e.begun {
+		maps.Copy(needed, usual)
+	}
 	for _, p := range e.plans {
 		maps.Copy(needed, p.kinds)
 	}

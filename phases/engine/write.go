@@ -31,24 +31,27 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 			return err
 		}
 	} else {
-		j.actual = j.seen.object(j.t.key.GVK())
+		j.sees(j.seen)
 	}
-	want := j.t.desired()
+	want := desired{target: j.t}
 	var err error
 	for range attempts {
+		if j.actual != nil && want.payload == nil {
+			want = j.t.desired()
+		}
 		if j.verdict = r.decide(j, want); !j.verdict.writes() || j.verdict.waits() && !j.record {
 			return nil
 		}
 		if refused, err := r.fuse(ctx, j, want.payload); refused || err != nil {
 			return err
 		}
-		var result *unstructured.Unstructured
+		var result *observed
 		if result, err = r.send(ctx, j, want, dry); err == nil {
 			if dry {
 				return nil
 			}
 			r.note(j)
-			j.actual = result
+			j.sees(result)
 			if j.verdict.done() {
 				return nil
 			}
@@ -94,17 +97,17 @@ func (r *run) decide(j *job, want desired) verdict {
 }
 
 // send is the one request that a verdict asks for.
-func (r *run) send(ctx context.Context, j *job, want desired, dry bool) (*unstructured.Unstructured, error) {
+func (r *run) send(ctx context.Context, j *job, want desired, dry bool) (*observed, error) {
 	switch {
 	case j.verdict.action == Created:
-		return r.create(ctx, j, want, dry)
+		return r.create(ctx, j, dry)
 	case j.verdict.release && !dry:
 		patch, err := release(j.actual)
 		return r.patch(ctx, j, patch, err)
 	case j.verdict.fold && !dry:
 		return r.fold(ctx, j, want)
 	}
-	return r.update(ctx, j, want, dry)
+	return r.update(ctx, j, dry)
 }
 
 // note remembers the first thing that was done with an object in this pass, and that it was read or written.
@@ -126,7 +129,7 @@ func (r *run) noted(j *job) (verdict, bool) {
 // settle remembers what came of a job.
 func (r *run) settle(j *job, err error) {
 	t := j.t
-	defer func() { j.actual = nil }()
+	defer j.rest()
 	if r.e.hold.heldBack(err) {
 		return
 	}
@@ -142,8 +145,8 @@ func (r *run) settle(j *job, err error) {
 		return
 	}
 	var seen *observed
-	if j.actual != nil {
-		seen = r.e.keep(j.actual, j.resource)
+	if j.seen != nil {
+		seen = r.e.keep(t.key, j.seen, j.resource)
 	}
 	did, wrote := r.noted(j)
 	r.p.mu.Lock()
@@ -153,7 +156,7 @@ func (r *run) settle(j *job, err error) {
 	if wrote && did.repairs() {
 		r.e.rivalries.repaired(t.key, did)
 	}
-	if seen != nil && seen.ResourceVersion != j.actual.GetResourceVersion() {
+	if seen != nil && seen.ResourceVersion != j.seen.ResourceVersion {
 		return // it changed again since, which the next look decides on
 	}
 	after := r.e.concludeFrom(t.desired(), seen, j.actual)
@@ -173,17 +176,17 @@ func (r *run) client(j *job) dynamic.ResourceInterface {
 
 // read gets the object itself, which the watches may not show, or not yet as it is.
 func (r *run) read(ctx context.Context, j *job) error {
-	obj, err := r.client(j).Get(ctx, j.t.key.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		obj, err = nil, nil
+	seen, err := r.e.read(ctx, j.resource, j.t.key)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
 	}
-	j.actual = obj
-	return err
+	j.sees(seen)
+	return nil
 }
 
 // fold records our earlier creation as an apply: of this very payload, or else of everything that was created, so that
 // the apply that follows removes what is not wanted any more.
-func (r *run) fold(ctx context.Context, j *job, want desired) (*unstructured.Unstructured, error) {
+func (r *run) fold(ctx context.Context, j *job, want desired) (*observed, error) {
 	var payload *unstructured.Unstructured
 	if j.verdict.carries {
 		payload = want.payload
@@ -192,19 +195,20 @@ func (r *run) fold(ctx context.Context, j *job, want desired) (*unstructured.Uns
 	return r.patch(ctx, j, patch, err)
 }
 
-func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*unstructured.Unstructured, error) {
+func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*observed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.client(j).Patch(ctx, j.t.key.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	return r.e.patch(ctx, j.resource, j.t.key, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
 }
 
 // update applies the object onto the copy that was decided on, and onto no other. Without effect it is always forced,
 // because only refusals are of interest then.
-func (r *run) update(ctx context.Context, j *job, want desired, dry bool) (*unstructured.Unstructured, error) {
-	opts := metav1.ApplyOptions{FieldManager: FieldManager, Force: j.verdict.force || j.force || dry}
+func (r *run) update(ctx context.Context, j *job, dry bool) (*observed, error) {
+	force := j.verdict.force || j.force || dry
+	opts := metav1.PatchOptions{FieldManager: FieldManager, Force: &force}
 	if dry {
 		opts.DryRun = []string{metav1.DryRunAll}
 	}
-	return r.client(j).Apply(ctx, j.t.key.Name, versioned(want.payload, j.actual.GetResourceVersion()), opts)
+	return r.e.patch(ctx, j.resource, j.t.key, types.ApplyPatchType, j.t.body(j.seen.ResourceVersion), opts)
 }
