@@ -2,9 +2,11 @@ package render
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -21,51 +23,63 @@ type identity struct {
 // objects renders a profile's manifests. seen holds the objects of all profiles
 // rendered before.
 func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.Unstructured {
-	var objects []*unstructured.Unstructured
 	file := place{image: s.Image, profile: s.Name, file: manifestsFile}
-	for _, doc := range split(s.Manifests) {
-		if object := r.object(s, file.in(doc), doc.text, seen); object != nil {
-			objects = append(objects, object)
+	documents := split(s.Manifests)
+	rendered := make([]*manifest, len(documents))
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i, doc := range documents {
+		all.Go(func() error {
+			alone := &renderer{substitutions: r.substitutions}
+			rendered[i] = alone.document(s, file.in(doc), doc.text)
+			return nil
+		})
+	}
+	_ = all.Wait() // problems are in the manifests
+	var objects []*unstructured.Unstructured
+	for _, m := range rendered {
+		m.unique(seen)
+		r.problems = append(r.problems, m.r.problems...)
+		if m.fields != nil && !m.failed {
+			objects = append(objects, &unstructured.Unstructured{Object: m.fields})
 		}
 	}
 	return objects
 }
 
-// object renders one document; nil means that it is empty or has a problem.
-func (r *renderer) object(s selected, at place, text []byte, seen map[identity]place) *unstructured.Unstructured {
+// document renders one document; one that is empty has no fields.
+func (r *renderer) document(s selected, at place, text []byte) *manifest {
+	m := &manifest{r: r, at: at}
 	text, moved := r.expand(at, text)
 	root := r.parse(at, text, moved)
 	if root == nil {
-		return nil
+		return m
 	}
-	at.moved = moved
-	m := manifest{r: r, at: at}
+	m.at.moved = moved
 	d := decoder{report: m.reportLine, self: s.metadata.selfImageRef, image: s.Image}
 	fields, ok := d.value(root).(map[string]any)
 	if !ok {
 		m.reportLine(root.Line, "", "the document must be a mapping that describes an object")
-		return nil
+		return m
 	}
-	m.at = at.onLine(root.Line)
+	m.at = m.at.onLine(root.Line)
 	m.fields = fields
 	m.check()
-	m.unique(seen)
 	delete(fields, "status")
 	if d.nulls {
 		settleNulls(m.id.kind, "", fields)
 	}
-	if m.failed {
-		return nil
+	if !m.failed {
+		m.label(s.metadata.name)
 	}
-	m.label(s.metadata.name)
-	return &unstructured.Unstructured{Object: fields}
+	return m
 }
 
 // manifest is a document on its way to being an object.
 type manifest struct {
 	r        *renderer
 	at       place
-	fields   map[string]any
+	fields   map[string]any // nil for an empty document
 	metadata map[string]any // of fields
 	id       identity
 	failed   bool
