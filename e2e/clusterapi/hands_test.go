@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -41,6 +42,34 @@ var _ = Describe("A status edited by hand", func() {
 		Expect(uids(ctx, alpha.objects...)).To(Equal(before))
 		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-8"))
 		until(ctx, "the conditions of a finished installation", finished)
+	})
+
+	It("is put in order where revisions were added that nobody needs, and the state is not left for it", func(ctx SpecContext) {
+		alpha := newProvider("alpha")
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, alpha)})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		v := until(ctx, "the conditions of a finished installation", finished)
+		before, since := uids(ctx, alpha.objects...), v.Record.Since
+
+		// A copy of what is installed, which is the newest from now on, and before it somebody else's.
+		status(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) {
+			foreign, again := *s.Revisions[0].DeepCopy(), *s.Revisions[0].DeepCopy()
+			foreign.Name, foreign.Revision, foreign.ContentID = "4.22.0-0badc0de-5", 5, strings.Repeat("0badc0de", 8)
+			again.Name, again.Revision = operatorv1alpha1.RevisionName(strings.TrimSuffix(string(again.Name), "1")+"7"), 7
+			s.Revisions = append(s.Revisions, foreign, again)
+			s.DesiredRevision = again.Name
+		})
+		installed(ctx, 7)
+		eventually(ctx, "the other inventories to be gone", func(ctx context.Context) error {
+			if names := inventories(ctx); !slices.Equal(names, []string{"capstan-inventory-7"}) {
+				return fmt.Errorf("there are %v", names)
+			}
+			return nil
+		})
+		v = until(ctx, "the conditions of a finished installation", finished)
+		Expect(v.Record.Since).To(BeTemporally("==", since), "%v", v.Record.Transitions)
+		Expect(uids(ctx, alpha.objects...)).To(Equal(before))
 	})
 
 	It("or an inventory that was deleted by hand costs no object, and no orphan later", func(ctx SpecContext) {

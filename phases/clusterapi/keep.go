@@ -35,7 +35,8 @@ func (p *Pass) keep(ctx context.Context, revision *engine.Revision) error {
 
 // keepApplied keeps the installed revision, deletes retained objects whose data
 // is gone, and reports that the next revision cannot be planned if that is so.
-// It writes the status again when somebody took the current revision out of it.
+// It puts the status in order when somebody took the current revision out of it,
+// or put others in.
 func (p *Pass) keepApplied(ctx context.Context) error {
 	kept := errors.Join(p.keepLatest(ctx), p.releaseRetained(ctx))
 	switch {
@@ -44,19 +45,25 @@ func (p *Pass) keepApplied(ctx context.Context) error {
 	case p.plan.err != nil:
 		return errors.Join(p.plan.err, kept)
 	case p.plan.revision != nil:
-		return errors.Join(p.publish(ctx), p.recordInstalled(ctx), kept)
+		return errors.Join(p.publish(ctx), p.putInOrder(ctx), kept)
 	}
 	return kept
 }
 
-// recordInstalled writes that the latest revision is current. A newer one that
-// was listed in this very pass is not in what the pass has seen, and is not meant.
-func (p *Pass) recordInstalled(ctx context.Context) error {
+// putInOrder writes that the latest revision is current, and clears what is
+// listed before it. A newer one that was listed in this very pass is not in what
+// the pass has seen, and is not meant.
+func (p *Pass) putInOrder(ctx context.Context) error {
 	latest := p.world.latestEntry()
-	if latest == nil || latest.ContentID != p.plan.revision.ContentID || p.world.api.Status.CurrentRevision == latest.Name {
+	switch {
+	case latest == nil || latest.ContentID != p.plan.revision.ContentID:
 		return nil
+	case p.world.api.Status.CurrentRevision != latest.Name:
+		return p.recordCurrent(ctx)
+	case p.olderLeft > 0 && p.olderSeen:
+		return p.clearOlder(ctx)
 	}
-	return p.recordCurrent(ctx)
+	return nil
 }
 
 // retryWork tries whatever is next, as far as that is possible: also what the
@@ -74,10 +81,8 @@ func (p *Pass) retryWork(ctx context.Context) error {
 		}
 		return p.recordCurrent(ctx)
 	case p.olderLeft > 0:
-		if err := p.pruneOrphans(ctx); err != nil || p.Phases.pruned.report == nil || !p.Phases.pruned.report.Complete() {
-			return err
-		}
-		return p.trimRevisions(ctx)
+		kept := p.keepLatest(ctx)
+		return errors.Join(p.clearOlder(ctx), kept)
 	}
 	return p.keepLatest(ctx)
 }

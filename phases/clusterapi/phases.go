@@ -114,7 +114,7 @@ var (
 	}
 	KeepApplied = machine.Action[*Pass]{
 		Name: "KeepApplied", Run: work((*Pass).keepApplied),
-		Doc: "repairs drift and recreates what was deleted, and says so if the next revision cannot be planned.",
+		Doc: "repairs drift and recreates what was deleted, puts the list of revisions in order, and says so if the next revision cannot be planned.",
 	}
 	KeepCurrent = machine.Action[*Pass]{
 		Name: "KeepCurrent", Run: work((*Pass).keepCurrent),

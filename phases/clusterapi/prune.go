@@ -47,13 +47,25 @@ const (
 // pruneOrphans deletes what only older revisions had, and keeps the latest.
 func (p *Pass) pruneOrphans(ctx context.Context) error {
 	kept := p.keepLatest(ctx)
+	return errors.Join(p.pruneOlder(ctx), kept)
+}
+
+func (p *Pass) pruneOlder(ctx context.Context) error {
 	if p.latest == nil {
-		return kept
+		return nil
 	}
 	if err := p.inherit(ctx); err != nil {
-		return errors.Join(err, kept)
+		return err
 	}
-	return errors.Join(p.prune(ctx), kept)
+	return p.prune(ctx)
+}
+
+// clearOlder prunes, and takes the older revisions off the list when nothing is left of them.
+func (p *Pass) clearOlder(ctx context.Context) error {
+	if err := p.pruneOlder(ctx); err != nil || p.pruned.report == nil || !p.pruned.report.Complete() {
+		return err
+	}
+	return p.trimRevisions(ctx)
 }
 
 // inherit gives inventories to listed revisions that have none, because another
