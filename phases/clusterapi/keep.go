@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
@@ -30,7 +32,17 @@ func (p *Pass) keep(ctx context.Context, revision *engine.Revision) error {
 	report, err := p.Engine.Maintain(ctx, revision)
 	p.tried[revision] = true
 	p.acted("keeping", report)
-	return errors.Join(inTheWay(report), err)
+	return errors.Join(inTheWay(report), err, p.restoreCurrent(ctx))
+}
+
+// restoreCurrent writes the current revision into the status again when somebody has taken it out.
+func (p *Pass) restoreCurrent(ctx context.Context) error {
+	if p.world.api == nil || p.world.current == p.world.api.Status.CurrentRevision {
+		return nil
+	}
+	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) bool {
+		return api.Status.CurrentRevision == "" && makeCurrent(api, p.world.current)
+	})
 }
 
 // keepApplied keeps the installed revision, deletes retained objects whose data
@@ -58,7 +70,7 @@ func (p *Pass) putInOrder(ctx context.Context) error {
 	switch {
 	case latest == nil || latest.ContentID != p.plan.revision.ContentID:
 		return nil
-	case p.world.api.Status.CurrentRevision != latest.Name:
+	case p.world.current != latest.Name:
 		return p.recordCurrent(ctx)
 	case p.olderLeft > 0 && p.olderSeen:
 		return p.clearOlder(ctx)
@@ -75,7 +87,7 @@ func (p *Pass) retryWork(ctx context.Context) error {
 		return errors.Join(p.plan.err, p.keepCurrent(ctx))
 	case latest == nil || wanted == nil || latest.ContentID != wanted.ContentID:
 		return p.planRevision(ctx)
-	case p.world.api.Status.CurrentRevision != latest.Name:
+	case p.world.current != latest.Name:
 		if err := p.applyRevision(ctx); err != nil || p.latest == nil || !p.Engine.Look(p.latest).Complete() {
 			return err
 		}

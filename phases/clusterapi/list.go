@@ -39,12 +39,15 @@ func enlist(api *operatorv1alpha1.ClusterAPI, wanted *render.Revision, release s
 
 // makeCurrent writes that a revision is fully applied, if it is still listed.
 func makeCurrent(api *operatorv1alpha1.ClusterAPI, name operatorv1alpha1.RevisionName) bool {
-	listed := slices.ContainsFunc(api.Status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool { return r.Name == name })
-	if !listed || api.Status.CurrentRevision == name {
+	if !isListed(api, name) || api.Status.CurrentRevision == name {
 		return false
 	}
 	api.Status.CurrentRevision = name
 	return true
+}
+
+func isListed(api *operatorv1alpha1.ClusterAPI, name operatorv1alpha1.RevisionName) bool {
+	return slices.ContainsFunc(api.Status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool { return r.Name == name })
 }
 
 // trim removes what is older than a number. The current revision stays listed,

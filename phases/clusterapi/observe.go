@@ -134,7 +134,7 @@ func (p *Pass) progress(reports []*engine.Report) []guards.Revision {
 	var told []guards.Revision
 	for _, entry := range p.world.entries() {
 		revision := guards.Revision{
-			Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Current: entry.Name == p.world.api.Status.CurrentRevision,
+			Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Current: entry.Name == p.world.current,
 		}
 		for _, report := range reports {
 			if report.Revision == revision.Name {

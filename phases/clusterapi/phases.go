@@ -74,6 +74,8 @@ type Phases struct {
 	recorder *recorder.Recorder
 	// apiUID is the ClusterAPI's, for Events; empty while there is none.
 	apiUID types.UID
+	// current is the name of the current revision as it was last seen in the status.
+	current operatorv1alpha1.RevisionName
 	// heeded is the value of the annotation that asks for another attempt, as last seen.
 	heeded *string
 	// tried are those of the listed revisions that this process has applied or kept.

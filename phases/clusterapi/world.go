@@ -24,7 +24,9 @@ import (
 // of planning, and the status that planning and applying write.
 type world struct {
 	// api is nil while there is no ClusterAPI object.
-	api      *operatorv1alpha1.ClusterAPI
+	api *operatorv1alpha1.ClusterAPI
+	// current is the name of the current revision, also when somebody has just taken it out of the status.
+	current  operatorv1alpha1.RevisionName
 	platform string
 	// refs are the provider images, sorted; refsErr says why there are none.
 	refs          []images.Ref
@@ -47,7 +49,7 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 	}
 	if found {
 		api = newerOf(p.wrote, api)
-		w.api = api
+		w.api, w.current = api, p.currentOf(api)
 		w.consent, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[RetryAnnotation]
 	}
 	infra := &configv1.Infrastructure{}
@@ -75,6 +77,16 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 	}
 	w.inputs, err = w.fingerprint(p.Release, list.Data)
 	return w, err
+}
+
+// currentOf is the name of the current revision. One that was taken out of the
+// status by hand is still current as long as it is listed: nothing but this
+// operator makes another one that.
+func (p *Phases) currentOf(api *operatorv1alpha1.ClusterAPI) operatorv1alpha1.RevisionName {
+	if name := api.Status.CurrentRevision; name != "" || !isListed(api, p.current) {
+		p.current = name
+	}
+	return p.current
 }
 
 func read(ctx context.Context, from client.Reader, key client.ObjectKey, into client.Object) (found bool, err error) {
@@ -143,7 +155,7 @@ func (w world) latestEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {
 
 func (w world) currentEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {
 	for i, entry := range w.entries() {
-		if entry.Name == w.api.Status.CurrentRevision {
+		if entry.Name == w.current {
 			return &w.api.Status.Revisions[i]
 		}
 	}

@@ -66,8 +66,7 @@ func TestFingerprint_changes_with_every_input(t *testing.T) {
 }
 
 func TestWorld_knows_latest_and_current_without_an_order_in_the_list(t *testing.T) {
-	w := world{api: &operatorv1alpha1.ClusterAPI{Status: operatorv1alpha1.ClusterAPIStatus{
-		CurrentRevision: "two",
+	w := world{current: "two", api: &operatorv1alpha1.ClusterAPI{Status: operatorv1alpha1.ClusterAPIStatus{
 		Revisions: []operatorv1alpha1.ClusterAPIInstallerRevision{
 			{Name: "three", Revision: 3}, {Name: "one", Revision: 1}, {Name: "two", Revision: 2},
 		},
@@ -80,6 +79,30 @@ func TestWorld_knows_latest_and_current_without_an_order_in_the_list(t *testing.
 	}
 	if (world{}).latestEntry() != nil || (world{}).currentEntry() != nil {
 		t.Error("without a ClusterAPI there is none")
+	}
+}
+
+func TestCurrent_is_remembered_when_it_was_taken_out_as_long_as_it_is_listed(t *testing.T) {
+	p := &Phases{}
+	for i, look := range []struct {
+		says, want operatorv1alpha1.RevisionName
+		listed     []operatorv1alpha1.RevisionName
+	}{
+		{"", "", []operatorv1alpha1.RevisionName{"one"}},
+		{"one", "one", []operatorv1alpha1.RevisionName{"one"}},
+		{"", "one", []operatorv1alpha1.RevisionName{"one", "two"}},
+		{"two", "two", []operatorv1alpha1.RevisionName{"one", "two"}},
+		{"", "two", []operatorv1alpha1.RevisionName{"one", "two"}},
+		{"", "", []operatorv1alpha1.RevisionName{"one"}},
+		{"", "", []operatorv1alpha1.RevisionName{"one", "two"}},
+	} {
+		api := &operatorv1alpha1.ClusterAPI{Status: operatorv1alpha1.ClusterAPIStatus{CurrentRevision: look.says}}
+		for _, name := range look.listed {
+			api.Status.Revisions = append(api.Status.Revisions, operatorv1alpha1.ClusterAPIInstallerRevision{Name: name})
+		}
+		if got := p.currentOf(api); got != look.want {
+			t.Errorf("look %d: %q is current, want %q", i, got, look.want)
+		}
 	}
 }
 
