@@ -3,9 +3,11 @@ package faults_test
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -68,6 +70,24 @@ var objectFaults = []fault{
 			}
 			return e
 		},
+	},
+	{
+		name: "current revision cleared by hand", doc: "Somebody takes status.currentRevision out of ClusterAPI cluster.",
+		begin: func(ctx context.Context, _ *cell) {
+			GinkgoHelper()
+			v, err := harness.See(ctx, env.Client)
+			Expect(err).NotTo(HaveOccurred())
+			changeStatus(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) { s.CurrentRevision = "" })
+			until(ctx, "it to be written again", func(now harness.View) error {
+				if now.Current() != v.Current() {
+					return fmt.Errorf("the current revision is %q, want %q", now.Current(), v.Current())
+				}
+				return nil
+			})
+			next()
+			edit(ctx)
+		},
+		expect: soon,
 	},
 	{
 		name: "ClusterOperator deleted", doc: "ClusterOperator cluster-api is deleted, and with it the machine's record.", quick: true,
