@@ -152,14 +152,19 @@ type conclusion struct {
 	from  *observed // nil: it was not there
 }
 
-// conclude is the decision about an object, taken anew only when the object changed since the last time.
+// conclude is the decision about an object, taken anew only when the object changed since the last time. Where nothing
+// but its status is new, which controllers write many times, only the probe is.
 func (e *Engine) conclude(t *target, seen *observed) *conclusion {
-	if t.concluded == nil || t.concluded.from != seen {
-		if seen == nil {
-			return e.concludeFrom(desired{target: t}, nil, nil)
-		}
+	last := t.concluded
+	switch {
+	case last != nil && last.from == seen:
+		return last
+	case seen == nil:
+		return e.concludeFrom(desired{target: t}, nil, nil)
+	case last == nil || last.from == nil || last.from.shape != seen.shape || last.fold: // when to fold depends on the probe
 		return e.concludeFrom(t.desired(), seen, seen.object(t.key.GVK()))
 	}
+	t.concluded = &conclusion{verdict: last.verdict, probe: t.gate(seen.probed(t)), from: seen}
 	return t.concluded
 }
 

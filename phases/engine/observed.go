@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"strings"
 
@@ -21,7 +22,10 @@ type observed struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
 	packed packed // nil when only the metadata was asked for
+	shape  uint64 // a hash of all but the version, the status and who wrote that: what decisions are taken on
 }
+
+var shapes = maphash.MakeSeed()
 
 // observe reads an object from its JSON without making a tree of it.
 func observe(text []byte) (*observed, error) {
@@ -56,6 +60,8 @@ func observedIn(root gjson.Result) (*observed, error) {
 	}
 	o := &observed{}
 	var err error
+	var shape maphash.Hash
+	shape.SetSeed(shapes)
 	root.ForEach(func(field, value gjson.Result) bool {
 		switch field.Str {
 		case "kind":
@@ -63,10 +69,14 @@ func observedIn(root gjson.Result) (*observed, error) {
 		case "apiVersion":
 			o.APIVersion = value.Str
 		case "metadata":
-			err = o.describe(value)
+			err = o.describe(value, &shape)
+		case "status":
+		default:
+			write(&shape, field, value)
 		}
 		return err == nil
 	})
+	o.shape = shape.Sum64()
 	if err != nil {
 		return nil, fmt.Errorf("reading an object of the API server: %w", err)
 	}
@@ -81,8 +91,19 @@ func observedIn(root gjson.Result) (*observed, error) {
 }
 
 // describe takes over the metadata that is not read from the whole object only.
-func (o *observed) describe(metadata gjson.Result) (err error) {
+func (o *observed) describe(metadata gjson.Result, shape *maphash.Hash) (err error) {
 	metadata.ForEach(func(field, value gjson.Result) bool {
+		switch field.Str {
+		case "resourceVersion":
+		case "managedFields":
+			for _, entry := range value.Array() {
+				if !ofStatus(entry) {
+					write(shape, field, entry)
+				}
+			}
+		default:
+			write(shape, field, value)
+		}
 		switch field.Str {
 		case "name":
 			o.Name = value.Str
@@ -110,6 +131,18 @@ func (o *observed) describe(metadata gjson.Result) (err error) {
 	return err
 }
 
+func write(shape *maphash.Hash, field, value gjson.Result) {
+	_, _ = shape.WriteString(field.Raw) // never fails
+	_, _ = shape.WriteString(value.Raw)
+}
+
+// ofStatus says that an entry of managedFields has nothing but the status.
+func ofStatus(entry gjson.Result) bool {
+	fields := entry.Get("fieldsV1").Map()
+	_, status := fields["f:status"]
+	return status && len(fields) == 1
+}
+
 func ourMarks(all gjson.Result) map[string]string {
 	var kept map[string]string
 	all.ForEach(func(key, value gjson.Result) bool {
@@ -133,6 +166,17 @@ func (o *observed) object(gvk schema.GroupVersionKind) *unstructured.Unstructure
 	obj := o.packed.unpack()
 	obj.SetGroupVersionKind(gvk)
 	return obj
+}
+
+// probed is as much of the object as probes look at: of a CustomResourceDefinition not the schemas, which are most of it.
+func (o *observed) probed(t *target) *unstructured.Unstructured {
+	if !t.key.isCRD() || t.own {
+		return o.object(t.key.GVK())
+	}
+	parts := gjson.GetManyBytes(o.packed.text(), "metadata.generation", "spec.names", "status")
+	text := fmt.Sprintf(`{"metadata":{"generation":%s},"spec":{"names":%s},"status":%s}`,
+		cmp.Or(parts[0].Raw, "null"), cmp.Or(parts[1].Raw, "null"), cmp.Or(parts[2].Raw, "null"))
+	return &unstructured.Unstructured{Object: treeOf([]byte(text))}
 }
 
 // version is the resourceVersion, empty for none.

@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *testing.T) {
@@ -33,6 +34,51 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 		for _, o := range []*observed{seen, written} {
 			if !equalObjects(o.object(s.target.key.GVK()), s.applied) {
 				t.Errorf("%s: it is another object when it is unpacked", name)
+			}
+		}
+	}
+}
+
+func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *testing.T) {
+	for name, s := range samples(t) {
+		shape := observedFrom(s.applied).shape
+		controlled := s.applied.DeepCopy()
+		controlled.SetResourceVersion("123456")
+		controlled.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}}
+		controlled.SetManagedFields(append(controlled.GetManagedFields(), metav1.ManagedFieldsEntry{
+			Manager: "controller", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", FieldsType: "FieldsV1",
+			FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{}}}`),
+		}))
+		if observedFrom(controlled).shape != shape {
+			t.Errorf("%s: a new status looks like another object", name)
+		}
+		for what, change := range map[string]func(*unstructured.Unstructured){
+			"an edit":            func(o *unstructured.Unstructured) { o.Object = s.edited.Object },
+			"another label":      func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"a": "b"}) },
+			"a finalizer":        func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"a/b"}) },
+			"another object":     func(o *unstructured.Unstructured) { o.SetUID("other") },
+			"a field of its own": func(o *unstructured.Unstructured) { o.Object["other"] = "field" },
+			"a manager more": func(o *unstructured.Unstructured) {
+				o.SetManagedFields(append(o.GetManagedFields(), metav1.ManagedFieldsEntry{
+					Manager: "scaler", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "scale", FieldsType: "FieldsV1",
+					FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
+				}))
+			},
+		} {
+			changed := s.applied.DeepCopy()
+			if change(changed); observedFrom(changed).shape == shape {
+				t.Errorf("%s: %s goes unnoticed", name, what)
+			}
+		}
+	}
+}
+
+func TestObserved_probes_answer_the_same_from_what_is_probed(t *testing.T) {
+	for name, s := range samples(t) {
+		for stage, object := range map[string]*unstructured.Unstructured{"created": s.created, "applied": s.applied, "edited": s.edited} {
+			whole, part := s.target.gate(object), s.target.gate(observedFrom(object).probed(s.target.target))
+			if whole != part {
+				t.Errorf("%s, %s: %+v, and from what is probed %+v", name, stage, whole, part)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 type policy struct {
 	collision collisionMode
 	gate      rule // what is asked of the object before the next wave
+	own       bool // the gate has a condition of the manifest's own
 	recreate  bool // delete and create it again when fields that cannot be changed have to
 }
 
@@ -26,7 +27,7 @@ func policyOf(obj *unstructured.Unstructured) (policy, string) {
 	if fault != "" {
 		return p, fault
 	}
-	p.gate = gate
+	p.gate, p.own = gate, annotations[CompleteAnnotation] != ""
 	switch asked := annotations[ImmutableAnnotation]; {
 	case asked == "":
 	case asked != recreate:
