@@ -133,16 +133,21 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
 		return err
 	}
+	if err := fillCaches(ctx, mgr.GetCache()); err != nil {
+		return err
+	}
+	var ahead []func(context.Context) error
 	err = controllers.Add(mgr, options.Options{
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries,
 		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(),
 		Concurrency: f.concurrency, Clock: time.wall, Queue: time.steady,
+		Ahead: func(run func(context.Context) error) { ahead = append(ahead, run) },
 	})
 	if err != nil {
 		return err
 	}
-	return mgr.Start(ctx)
+	return together(ctx, append(ahead, mgr.Start))
 }
 
 func (f *operatorFlags) clocks(ctx context.Context) (clocks, error) {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"strings"
 
 	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +26,20 @@ func (f *operatorFlags) cacheOptions() cache.Options {
 		&corev1.Secret{}:            only(f.pullSecretKeys()...),
 		&configv1.ClusterOperator{}: {Field: fields.OneTermEqualSelector("metadata.name", phases.ClusterOperatorName)},
 	}}
+}
+
+// fillCaches has all of what the controllers watch listed at the same time as soon as the manager starts. Otherwise
+// the namespaces of a kind are listed one after the other, and each is looked at again only every tenth of a second.
+func fillCaches(ctx context.Context, in cache.Cache) error {
+	for _, kind := range []client.Object{
+		&operatorv1alpha1.ClusterAPI{}, &configv1.Infrastructure{}, &configv1.APIServer{}, &configv1.ClusterOperator{},
+		&configv1.ImageDigestMirrorSet{}, &corev1.ConfigMap{}, &corev1.Secret{},
+	} {
+		if _, err := in.GetInformer(ctx, kind, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("watching %T: %w", kind, err)
+		}
+	}
+	return nil
 }
 
 // only watches these objects, or their whole namespace where there are several in one: a watch cannot name two objects.

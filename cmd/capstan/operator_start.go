@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -8,6 +9,7 @@ import (
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,4 +71,13 @@ func knownKinds(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 func warm() config.Controller {
 	yes := true
 	return config.Controller{EnableWarmup: &yes}
+}
+
+// together runs all until the context, or the first that fails, ends all of them.
+func together(ctx context.Context, runs []func(context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, run := range runs {
+		group.Go(func() error { return run(ctx) })
+	}
+	return group.Wait()
 }

@@ -3,6 +3,8 @@
 package options
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 )
@@ -25,6 +27,8 @@ type Options struct {
 	PullSecrets []types.NamespacedName
 	// Concurrency bounds how many objects are applied at the same time.
 	Concurrency int
+	// Ahead is given what runs from the start of the process until its end, beside the manager and whoever holds the Lease.
+	Ahead func(run func(context.Context) error)
 	// Clock tells the time, which may be set back; Queue never goes back and times what is to be looked at again.
 	Clock, Queue clock.WithTicker
 }

@@ -86,6 +86,25 @@ func (b *background) launch(ctx context.Context, running *sync.WaitGroup) {
 	}
 }
 
+// Recall is described at Source.
+func (b *background) Recall(refs []Ref) {
+	if b.recall == nil {
+		return
+	}
+	var all sync.WaitGroup
+	for _, ref := range refs {
+		all.Go(func() {
+			image := b.recall(ref)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if image != nil && b.tasks[ref] == nil {
+				b.tasks[ref] = &task{ref: ref, state: State{Phase: Ready, Image: image, Since: b.clock.Now()}, retry: make(chan struct{}, 1)}
+			}
+		})
+	}
+	all.Wait()
+}
+
 // Want is described at Source.
 func (b *background) Want(refs []Ref) {
 	b.mu.Lock()
@@ -139,11 +158,13 @@ func (b *background) Retry() {
 }
 
 func (b *background) run(ctx context.Context, t *task) {
-	if b.recall != nil {
-		if image := b.recall(t.ref); image != nil {
-			b.ready(ctx, t, image)
-			return
-		}
+	image := b.State(t.ref).Image
+	if image == nil && b.recall != nil {
+		image = b.recall(t.ref)
+	}
+	if image != nil {
+		b.ready(ctx, t, image)
+		return
 	}
 	for failures := 1; ; failures++ {
 		image, err := b.attempt(ctx, t)

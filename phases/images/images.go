@@ -66,13 +66,16 @@ type State struct {
 	Attempts int
 }
 
-// Source gives provider images. No method but Start blocks, reads a disk or talks to a registry.
+// Source gives provider images. No method but Start and Recall blocks, reads a disk or talks to a registry.
 type Source interface {
 	// Start fetches what is wanted, in the background of everything else, until the context ends; when it returns,
 	// nothing of it is left running. A source is started once.
 	Start(ctx context.Context) error
 	// Want replaces the set of wanted images: new ones are fetched, the others are stopped and forgotten.
 	Want(refs []Ref)
+	// Recall reads those of the images that are on the disk, so that they are ready once they are wanted. It alone blocks,
+	// and asks no registry.
+	Recall(refs []Ref)
 	// State of a wanted image; of any other the zero State.
 	State(ref Ref) State
 	// Retry tries all failed images now, also those that would not be tried by themselves, and those that are being
