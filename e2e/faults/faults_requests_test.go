@@ -66,7 +66,7 @@ var writeFaults = func() []fault {
 			begin: repairs(2, proxy.Answer(http.StatusTooManyRequests, 1)), expect: soon,
 		},
 		{
-			name: "500 on writes", doc: "The API server answers every write to an object with 500.", quick: true,
+			name: "500 on writes", doc: "The API server answers every write to an object with 500.",
 			begin: repairs(0, proxy.Answer(http.StatusInternalServerError, 0)), expect: tells("ConfigMap openshift-cluster-api/edited-", answered+"Internal Server Error"),
 		},
 		{

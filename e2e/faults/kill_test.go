@@ -52,7 +52,7 @@ var _ = Describe("An operator that is killed right after a write, and started ag
 	}, NodeTimeout(30*time.Minute))
 
 	It("ends up where an undisturbed upgrade of core does, whichever write it was", Label("long"), func(ctx SpecContext) {
-		one, two := upgraded(ctx, coreOne, coreTwo)
+		one, two, _ := upgraded(ctx, coreOne, coreTwo)
 		for n := 1; ; n++ {
 			there := killDuringUpgrade(ctx, n, coreTwo, two)
 			back := killDuringUpgrade(ctx, n, coreOne, one)
@@ -70,14 +70,16 @@ var _ = Describe("An operator that is killed right after a write, and started ag
 	}, NodeTimeout(30*time.Minute))
 
 	It("ends up where it would have without", Label("short"), func(ctx SpecContext) {
-		undisturbed, writes := install(ctx, coreOne)
-		for _, n := range sample(3, writes) {
-			killDuringInstall(ctx, n, coreOne, undisturbed)
+		one, two, writes := upgraded(ctx, coreOne, coreTwo)
+		for i, n := range append([]int{2, 4, 6}, sample(1, writes)...) { // the first ones are where a rest ends
+			if i%2 == 0 { // there and back, in turn
+				killDuringUpgrade(ctx, n, coreTwo, two)
+			} else {
+				killDuringUpgrade(ctx, n, coreOne, one)
+			}
 		}
-		one, two := upgraded(ctx, coreOne, coreTwo)
-		for _, n := range append([]int{2, 4, 6}, sample(2, writes)...) { // the first ones are where a rest ends
-			killDuringUpgrade(ctx, n, coreTwo, two)
-			killDuringUpgrade(ctx, n, coreOne, one)
+		for _, n := range sample(2, writes) {
+			killDuringInstall(ctx, n, coreOne, one)
 		}
 	}, NodeTimeout(5*time.Minute))
 })
@@ -138,16 +140,17 @@ func install(ctx context.Context, images map[string]string) (harness.State, int)
 	return state, writes
 }
 
-// upgraded are the undisturbed ends of two releases in one world; the first is installed.
-func upgraded(ctx context.Context, one, two map[string]string) (first, second harness.State) {
+// upgraded are the undisturbed ends of two releases in one world, and how many
+// writes the first one's installation takes; the first is installed in the end.
+func upgraded(ctx context.Context, one, two map[string]string) (first, second harness.State, writes int) {
 	GinkgoHelper()
-	first, _ = install(ctx, one)
+	first, writes = install(ctx, one)
 	Expect(env.SetImages(ctx, two)).To(Succeed())
 	until(ctx, "the undisturbed upgrade to finish", harness.Settled(2), finished)
 	second = stateOf(ctx)
 	Expect(env.SetImages(ctx, one)).To(Succeed())
 	until(ctx, "the upgrade to be taken back", harness.Settled(3), finished)
-	return first, second
+	return first, second, writes
 }
 
 func stateOf(ctx context.Context) harness.State {
