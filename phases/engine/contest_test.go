@@ -147,16 +147,20 @@ func TestRivalries_wake_the_engine_when_a_write_is_due(t *testing.T) {
 	for range contestRepairs {
 		r.repaired(Key{Name: "a"}, verdict{field: "f"})
 	}
-	for _, next := range []time.Duration{firstPause, contestWindow - firstPause} { // the write, and the end
+	began := clk.Now()
+	for _, due := range []time.Duration{firstPause, contestWindow} { // the write, and the end
 		for waiting := true; waiting; {
 			select {
 			case <-woken:
 				waiting = false
-			case <-time.After(time.Millisecond): // until the timer is set, stepping does not reach it
-				if due := r.untilDue(); due <= next {
-					clk.Step(due)
+			case <-time.After(time.Millisecond): // the timer may not be set yet
+				if clk.Step(5 * time.Second); clk.Since(began) > 2*contestWindow {
+					t.Fatalf("nobody was woken after %s", due)
 				}
 			}
+		}
+		if passed := clk.Since(began); passed < due {
+			t.Errorf("woken after %s, due after %s", passed, due)
 		}
 	}
 	cancel()
