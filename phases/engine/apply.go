@@ -41,6 +41,7 @@ func (e *Engine) pass(ctx context.Context, rev *Revision, gated bool) (*Report, 
 	open := true
 	for i := range p.waves {
 		if gated && !open && i > reached {
+			run.ahead(ctx, r.Waves[:i], p.waves[i])
 			break
 		}
 		if todo := run.todo(p.waves[i].targets, false); len(todo) > 0 {
@@ -140,12 +141,13 @@ func (r *run) write(ctx context.Context, jobs []*job, gated bool) {
 }
 
 // preflight gives back the jobs that may be written: none, if the API server refuses any of them. What changes in nothing
-// but its number needs no trial, because the API server has taken it once.
+// but its number needs no trial, because the API server has taken it once, nor does what passed ahead of its turn.
 func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 	errs := make(map[*job]error, len(jobs))
 	var mu sync.Mutex
 	r.each(jobs, func(j *job) {
-		if j.verdict.renumber {
+		if passed := j.t.passed; j.verdict.renumber || passed && j.verdict.action == Created {
+			j.t.passed = false
 			return
 		}
 		err := r.attempt(ctx, j, true)
