@@ -177,22 +177,13 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 	return fine
 }
 
-// each works on jobs in parallel, and stops handing them out when the API server asks to be left alone.
+// each works on jobs in parallel, and begins no more of them when the API server asks to be left alone.
 func (r *run) each(jobs []*job, work func(*job)) {
-	slots := make(chan struct{}, r.e.cfg.Concurrency)
-	var all sync.WaitGroup
-	for _, j := range jobs {
-		slots <- struct{}{}
-		if r.e.hold.remaining() > 0 {
-			<-slots
-			break
-		}
-		all.Go(func() {
-			defer func() { <-slots }()
+	parallel(r.e.cfg.Concurrency, jobs, func(_ int, j *job) {
+		if r.e.hold.remaining() == 0 {
 			work(j)
-		})
-	}
-	all.Wait()
+		}
+	})
 }
 
 // tell gives back a report that says what this pass did.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -75,22 +76,16 @@ func (e *Engine) heirlooms(ctx context.Context, kinds map[schema.GroupVersionKin
 	var mu sync.Mutex
 	var found []heirloom
 	var errs []error
-	slots := make(chan struct{}, e.cfg.Concurrency)
-	var all sync.WaitGroup
-	for gvk, served := range preferred(kinds) {
-		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
-			some, err := e.heirloomsOf(ctx, gvk, served)
-			mu.Lock()
-			defer mu.Unlock()
-			found = append(found, some...)
-			if err != nil {
-				errs = append(errs, err)
-			}
-		})
-	}
-	all.Wait()
+	kinds = preferred(kinds)
+	parallel(e.cfg.Concurrency, slices.Collect(maps.Keys(kinds)), func(_ int, gvk schema.GroupVersionKind) {
+		some, err := e.heirloomsOf(ctx, gvk, kinds[gvk])
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, some...)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	})
 	return found, errors.Join(errs...)
 }
 

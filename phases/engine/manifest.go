@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -70,15 +69,9 @@ func (r *Revision) Object(key Key) *unstructured.Unstructured {
 func (c Component) manifests() []*manifest {
 	all := make([]*manifest, len(c.packed)+len(c.Objects))
 	copy(all, c.packed)
-	var packers errgroup.Group
-	packers.SetLimit(runtime.GOMAXPROCS(0))
-	for i, obj := range c.Objects {
-		packers.Go(func() error {
-			all[len(c.packed)+i] = manifestOf(obj)
-			return nil
-		})
-	}
-	_ = packers.Wait() // what is wrong with a manifest is in it
+	parallel(runtime.GOMAXPROCS(0), c.Objects, func(i int, obj *unstructured.Unstructured) {
+		all[len(c.packed)+i] = manifestOf(obj)
+	})
 	return all
 }
 

@@ -29,8 +29,6 @@ func pack(text []byte) packed {
 	return bytes.Clone(s2.EncodeBetter((*room)[:cap(*room)], text))
 }
 
-func packObject(obj *unstructured.Unstructured) packed { return pack(jsonOf(obj.Object)) }
-
 // jsonOf is the JSON of a tree that came from JSON or YAML, which always has one.
 func jsonOf(tree map[string]any) []byte {
 	text, err := json.Marshal(tree)

@@ -57,14 +57,14 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal err
 	case dry:
 		return false, nil
 	}
-	uid, version, how := j.actual.GetUID(), j.actual.GetResourceVersion(), propagation(j.t.key)
+	how := propagation(j.t.key)
 	err = r.client(j).Delete(ctx, j.t.key.Name, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &how,
+		Preconditions: exactly(j.actual), PropagationPolicy: &how,
 	})
 	switch {
 	case err == nil:
 		j.again = "was deleted, because " + strings.Join(fields, " and ") + " cannot be changed"
-		r.e.cfg.Log.Info("Deleted an object to create it again", "object", j.t.key.String(), "uid", uid, "fields", fields)
+		r.e.cfg.Log.Info("Deleted an object to create it again", "object", j.t.key.String(), "uid", j.actual.GetUID(), "fields", fields)
 	case apierrors.IsNotFound(err):
 		err = nil
 	case !apierrors.IsConflict(err):

@@ -30,16 +30,7 @@ func (c condemned) orphan() Orphan {
 // step removes what may go at the same time.
 func (r *removal) step(ctx context.Context, entries []condemned, report *PruneReport) {
 	results := make([]Orphan, len(entries))
-	slots := make(chan struct{}, r.e.cfg.Concurrency)
-	var all sync.WaitGroup
-	for i, c := range entries {
-		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
-			results[i] = r.handle(ctx, c)
-		})
-	}
-	all.Wait()
+	parallel(r.e.cfg.Concurrency, entries, func(i int, c condemned) { results[i] = r.handle(ctx, c) })
 	for _, o := range results {
 		report.add(o, r.keep)
 	}
@@ -172,9 +163,9 @@ func (r *removal) wanted(key Key) string {
 
 // delete asks for the removal of the very object that was decided on.
 func (r *removal) delete(ctx context.Context, client dynamic.ResourceInterface, c *condemned, o *Orphan) error {
-	uid, version, how := c.actual.GetUID(), c.actual.GetResourceVersion(), propagation(o.Key)
+	how := propagation(o.Key)
 	err := client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &how,
+		Preconditions: exactly(c.actual), PropagationPolicy: &how,
 	})
 	if err != nil {
 		return err
@@ -191,6 +182,12 @@ func (r *removal) delete(ctx context.Context, client dynamic.ResourceInterface, 
 		o.Why += ", finalizers pending: " + strings.Join(o.Finalizers, ", ")
 	}
 	return nil
+}
+
+// exactly lets only the very copy of an object be deleted that was decided on.
+func exactly(obj metav1.Object) *metav1.Preconditions {
+	uid, version := obj.GetUID(), obj.GetResourceVersion()
+	return &metav1.Preconditions{UID: &uid, ResourceVersion: &version}
 }
 
 // propagation keeps workloads in sight until their pods are gone, so that what the pods use is removed after them.

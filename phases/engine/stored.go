@@ -149,9 +149,8 @@ func (e *Engine) relabel(ctx context.Context, inv *inventory) (*unstructured.Uns
 
 // discard deletes a stored inventory.
 func (e *Engine) discard(ctx context.Context, s storedInventory) error {
-	uid, version := s.object.GetUID(), s.object.GetResourceVersion()
 	err := e.dynamic.Resource(configMaps).Namespace(e.cfg.Namespace).Delete(ctx, s.object.GetName(),
-		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}})
+		metav1.DeleteOptions{Preconditions: exactly(s.object)})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("deleting the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, s.object.GetName(), err)
 	}

@@ -1,0 +1,16 @@
+package engine
+
+import "golang.org/x/sync/errgroup"
+
+// parallel works on things, on at most so many of them at the same time.
+func parallel[T any](atOnce int, things []T, work func(i int, thing T)) {
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, thing := range things {
+		group.Go(func() error {
+			work(i, thing)
+			return nil
+		})
+	}
+	_ = group.Wait() // whoever works keeps its errors
+}
