@@ -24,28 +24,29 @@ func pathOf(gvr schema.GroupVersionResource, namespace string) []string {
 
 // read gets the object itself, which the watches may not show, or not yet as it is; nil if there is none.
 func (e *Engine) read(ctx context.Context, r resource, key Key) (*observed, error) {
-	return answer(ctx, e.observer.Get().AbsPath(append(pathOf(r.gvr, key.Namespace), key.Name)...))
+	return answer(ctx, e.observer.Get().AbsPath(append(pathOf(r.gvr, key.Namespace), key.Name)...), nil)
 }
 
-// patch sends a change of one object. Of one without effect only the refusal is of interest, so that the API server
-// need not write out what it would have become, nor anybody read it.
+// patch sends a change of one object.
 func (e *Engine) patch(ctx context.Context, r resource, key Key, kind types.PatchType, body []byte, opts metav1.PatchOptions) (*observed, error) {
 	request := e.observer.Patch(kind).AbsPath(append(pathOf(r.gvr, key.Namespace), key.Name)...).
 		SpecificallyVersionedParams(&opts, metaParameters, metaVersion).Body(body)
-	if len(opts.DryRun) > 0 {
-		request.SetHeader("Accept", onlyMetadata)
-	}
-	return answer(ctx, request)
+	return answer(ctx, request, opts.DryRun)
 }
 
 // post creates an object by a POST.
 func (e *Engine) post(ctx context.Context, r resource, key Key, body []byte, opts metav1.CreateOptions) (*observed, error) {
-	return answer(ctx, e.observer.Post().AbsPath(pathOf(r.gvr, key.Namespace)...).
-		SpecificallyVersionedParams(&opts, metaParameters, metaVersion).SetHeader("Content-Type", "application/json").Body(body))
+	request := e.observer.Post().AbsPath(pathOf(r.gvr, key.Namespace)...).
+		SpecificallyVersionedParams(&opts, metaParameters, metaVersion).SetHeader("Content-Type", "application/json").Body(body)
+	return answer(ctx, request, opts.DryRun)
 }
 
-// answer sends a request that is answered with an object.
-func answer(ctx context.Context, request *rest.Request) (*observed, error) {
+// answer sends a request that is answered with an object. Of one without effect only the refusal is of interest, so that
+// the API server need not write out what it would have made, nor anybody read it.
+func answer(ctx context.Context, request *rest.Request, dryRun []string) (*observed, error) {
+	if len(dryRun) > 0 {
+		request.SetHeader("Accept", onlyMetadata)
+	}
 	got, err := request.Do(ctx).Get()
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func (r *run) learn(ctx context.Context, j *job, refusal error, dry bool) (again
 	if err := r.read(ctx, j); err != nil {
 		return false, err
 	}
-	j.post = j.post || j.verdict.action == Created && j.actual == nil // nothing was in the way but the version
+	j.post = j.post || !dry && j.verdict.action == Created && j.actual == nil // nothing was in the way but the version
 	return true, refusal
 }
 
