@@ -12,11 +12,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -73,18 +71,20 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Now:     p.Now,
 		Moved:   moved(mgr),
 	}}
-	single := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
-		return []reconcile.Request{request}
-	})
-	return ctrl.NewControllerManagedBy(mgr).
-		Named(table.Table.Name).
-		Watches(&operatorv1alpha1.ClusterAPI{}, single, named(phases.Singleton)).
-		Watches(&configv1.Infrastructure{}, single, builder.WithPredicates(platformAppears)).
-		Watches(&configv1.APIServer{}, single, named(phases.Singleton)).
-		Watches(&configv1.ClusterOperator{}, single, named(phases.ClusterOperatorName)).
-		Watches(&corev1.ConfigMap{}, single, named(phases.ImagesConfigMap, phases.UserCABundle)).
-		Watches(&corev1.Secret{}, single, oneOf(o.PullSecrets)).
-		Watches(&configv1.ImageDigestMirrorSet{}, single).
+	controlled := ctrl.NewControllerManagedBy(mgr).Named(table.Table.Name)
+	for _, w := range []watch{
+		{kind: &operatorv1alpha1.ClusterAPI{}, lets: named(phases.Singleton)},
+		{kind: &configv1.Infrastructure{}, lets: platformAppears},
+		{kind: &configv1.APIServer{}, lets: named(phases.Singleton)},
+		{kind: &configv1.ClusterOperator{}, lets: named(phases.ClusterOperatorName)},
+		{kind: &corev1.ConfigMap{}, lets: named(phases.ImagesConfigMap, phases.UserCABundle)},
+		{kind: &corev1.Secret{}, lets: oneOf(o.PullSecrets)},
+		{kind: &configv1.ImageDigestMirrorSet{}, lets: predicate.Funcs{}},
+	} {
+		w.in = mgr.GetCache()
+		controlled = controlled.WatchesRawSource(w)
+	}
+	return controlled.
 		WatchesRawSource(again).
 		WithOptions(controller.Options{NewQueue: queueBy(o.Queue)}).
 		Complete(r)
@@ -97,14 +97,12 @@ func queueBy(c clock.WithTicker) func(string, workqueue.TypedRateLimiter[reconci
 	}
 }
 
-func named(names ...string) builder.Predicates {
-	return builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool { return slices.Contains(names, o.GetName()) }))
+func named(names ...string) predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(o client.Object) bool { return slices.Contains(names, o.GetName()) })
 }
 
-func oneOf(keys []client.ObjectKey) builder.Predicates {
-	return builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool {
-		return slices.Contains(keys, client.ObjectKeyFromObject(o))
-	}))
+func oneOf(keys []client.ObjectKey) predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(o client.Object) bool { return slices.Contains(keys, client.ObjectKeyFromObject(o)) })
 }
 
 // platformAppears lets through only the moment at which the platform becomes
