@@ -88,6 +88,10 @@ test-faults: build controlplane ## Try every fault in every state, every kill po
 	@go generate ./e2e/faults
 SOAK ?= 5m
 
+.PHONY: soak
+soak: build controlplane ## Give the operator random trouble for SOAK (5m), and see it come to rest; test-faults does so too.
+	@go test -v -count=1 -timeout 90m ./e2e/faults -run TestFaults -args -soak $(SOAK) -ginkgo.label-filter soak
+
 .PHONY: test
 test: ## Run everything: generated files, format, lint, unit tests, end-to-end suite.
 	@rm -rf bin/log && mkdir -p bin/log

@@ -21,7 +21,7 @@ import (
 // pace is how often something happens during the soak.
 const pace = 300 * time.Millisecond
 
-var _ = Describe("The soak:", Label("long"), func() {
+var _ = Describe("The soak:", Label("long", "soak"), func() {
 	if *soak == 0 {
 		return
 	}
