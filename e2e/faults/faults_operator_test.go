@@ -138,7 +138,7 @@ var clockFaults = []fault{
 			next()
 			edit(ctx)
 			eventually(ctx, "the operator to look again", isRight)
-			until(ctx, "the state to be kept until the deadline", isAt(c.stage))
+			until(ctx, "the state to be kept until the deadline", harness.InState(c.stage.state))
 			advance(11 * second)
 		},
 		expect: func(s *stage) expectation {
@@ -172,7 +172,7 @@ var clockFaults = []fault{
 			next()
 			edit(ctx)
 			eventually(ctx, "the operator to look again", isRight)
-			until(ctx, "the state to be kept", isAt(c.stage))
+			until(ctx, "the state to be kept", harness.InState(c.stage.state))
 			advance(5*minute + 5*second)
 		},
 		expect: func(s *stage) expectation {

@@ -59,7 +59,7 @@ type cell struct {
 	*stage
 	expectation
 	before   harness.State
-	entered  time.Time
+	moves    []harness.Transition
 	undo     []func()
 	observed string
 }
@@ -142,7 +142,7 @@ func try(ctx context.Context, s *stage, f fault, e expectation) {
 	c := &cell{stage: s, expectation: e, before: stateOf(ctx)}
 	v, err := harness.See(ctx, env.Client)
 	Expect(err).NotTo(HaveOccurred())
-	c.entered = v.Record.Since
+	c.moves = v.Record.Transitions
 	began, ok := time.Now(), false
 	defer func() { report(s, f, e, c.observed, time.Since(began), ok) }()
 	defer func() {
@@ -172,7 +172,7 @@ func (c *cell) meets(ctx context.Context) {
 	}
 	v := until(ctx, "what is expected while the fault lasts", slices.Concat(questions, c.expectation.told)...)
 	if c.to == "" && c.word != returns {
-		Expect(v.Record.Since).To(BeTemporally("==", c.entered), "the state was left and entered again: %+v", v.Record.Transitions)
+		Expect(v.Record.Transitions).To(Equal(c.moves), "the state was left and entered again")
 	}
 	c.observed = observe(v)
 	if c.mended {
