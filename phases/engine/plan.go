@@ -47,7 +47,7 @@ type target struct {
 	withheld  bool        // contested: not written for a while
 	refusal   *refusal    // of an update of a CRD, nil when none was refused
 	err       error       // of the last write that was tried, nil after one that worked
-	tried     bool        // without effect, ahead of its turn; guarded by the pass lock as is what follows
+	tried     bool        // ahead of its turn, without effect; this and passed are guarded by the pass lock
 	passed    bool        // then, and nothing was done with it since
 	settled   string      // the difference that remained after a write: the server keeps it, so it is not fought
 }
