@@ -95,24 +95,21 @@ func (o *observed) describe(metadata gjson.Result, shape *maphash.Hash) (err err
 	metadata.ForEach(func(field, value gjson.Result) bool {
 		switch field.Str {
 		case "resourceVersion":
+			o.ResourceVersion = value.Str
+			return true
 		case "managedFields":
 			for _, entry := range value.Array() {
 				if !ofStatus(entry) {
 					write(shape, field, entry)
 				}
 			}
-		default:
-			write(shape, field, value)
-		}
-		switch field.Str {
+			return true
 		case "name":
 			o.Name = value.Str
 		case "namespace":
 			o.Namespace = value.Str
 		case "uid":
 			o.UID = types.UID(value.Str)
-		case "resourceVersion":
-			o.ResourceVersion = value.Str
 		case "generation":
 			o.Generation = value.Int()
 		case "deletionTimestamp":
@@ -126,6 +123,7 @@ func (o *observed) describe(metadata gjson.Result, shape *maphash.Hash) (err err
 		case "annotations":
 			o.Annotations = ourMarks(value)
 		}
+		write(shape, field, value)
 		return err == nil
 	})
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,7 +25,11 @@ func pathOf(gvr schema.GroupVersionResource, namespace string) []string {
 
 // read gets the object itself, which the watches may not show, or not yet as it is; nil if there is none.
 func (e *Engine) read(ctx context.Context, r resource, key Key) (*observed, error) {
-	return answer(ctx, e.observer.Get().AbsPath(append(pathOf(r.gvr, key.Namespace), key.Name)...), nil)
+	o, err := answer(ctx, e.observer.Get().AbsPath(append(pathOf(r.gvr, key.Namespace), key.Name)...), nil)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return o, err
 }
 
 // patch sends a change of one object.

@@ -177,11 +177,10 @@ func (r *run) client(j *job) dynamic.ResourceInterface {
 // read gets the object itself, which the watches may not show, or not yet as it is.
 func (r *run) read(ctx context.Context, j *job) error {
 	seen, err := r.e.read(ctx, j.resource, j.t.key)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return err
+	if err == nil {
+		j.sees(seen)
 	}
-	j.sees(seen)
-	return nil
+	return err
 }
 
 // fold records our earlier creation as an apply: of this very payload, or else of everything that was created, so that
