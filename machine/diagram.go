@@ -28,9 +28,6 @@ func (t Table[F, E]) Diagram(current State, path ...Transition) string {
 			}
 			fmt.Fprintf(&b, "    %s --> %s: %s\n", row.Name, move.To, label)
 		}
-		if row.Final {
-			fmt.Fprintf(&b, "    %s --> [*]\n", row.Name)
-		}
 	}
 	b.WriteString("    classDef rest fill:#e8f3ec,stroke:#2e7d4f\n")
 	b.WriteString("    classDef working fill:#e9f0fa,stroke:#2f5f9e\n")
@@ -40,7 +37,7 @@ func (t Table[F, E]) Diagram(current State, path ...Transition) string {
 	}
 	for _, row := range t.States {
 		class := "working"
-		if row.Rest || row.Final {
+		if row.Rest {
 			class = "rest"
 		}
 		fmt.Fprintf(&b, "    class %s %s\n", row.Name, class)
@@ -116,7 +113,7 @@ func (m Move[F, E]) When() string {
 	case m.Stalled > 0:
 		return "after " + short(m.Stalled) + " without progress"
 	case m.Failing > 0:
-		return "failing for " + short(m.Failing) + " or for good"
+		return "failing for " + short(m.Failing) + " or terminal"
 	}
 	text := m.If.Name
 	if m.For > 0 {

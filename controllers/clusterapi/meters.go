@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
@@ -40,9 +41,9 @@ func registerMetrics() error {
 func acted(action string) { actionMetric.WithLabelValues(action).Inc() }
 
 // observe looks, and puts what stands into the metrics.
-func observe(p *phases.Phases) func(context.Context) (guards.Facts, *phases.Pass, error) {
-	return func(ctx context.Context) (guards.Facts, *phases.Pass, error) {
-		facts, pass, err := p.Observe(ctx)
+func observe(p *phases.Phases) func(context.Context, machine.Key) (guards.Facts, *phases.Pass, error) {
+	return func(ctx context.Context, key machine.Key) (guards.Facts, *phases.Pass, error) {
+		facts, pass, err := p.Observe(ctx, key)
 		if err == nil {
 			measure(facts)
 		}

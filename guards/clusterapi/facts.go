@@ -22,9 +22,9 @@ type Facts struct {
 	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why.
 	Wanted   string `yaml:"wanted"`
 	Planning string `yaml:"planning"`
-	// PlanFailed says that Planning is an error, not a wait; PlanForGood that only a changed input heals it.
+	// PlanFailed says that Planning is an error, not a wait; PlanTerminal that only a changed input heals it.
 	PlanFailed  bool `yaml:"planFailed"`
-	PlanForGood bool `yaml:"planForGood"`
+	PlanTerminal bool `yaml:"planTerminal"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
 	// ImageStates tell how every image stands that is wanted, in the order of references; ImageWarning says what

@@ -63,7 +63,7 @@ func halves(r machine.Record, f guards.Facts) (planning, applying half) {
 	if r.State == Degraded || r.Failure != nil {
 		busy.degraded = r.State == Degraded
 		busy.reason = EphemeralError
-		if r.Failure != nil && r.Failure.ForGood {
+		if r.Failure != nil && r.Failure.Terminal {
 			busy.reason, busy.progressing, busy.degraded = NonRetryableError, false, true
 		}
 	}
@@ -94,7 +94,7 @@ func kept(r machine.Record, f guards.Facts, idle half) half {
 // out, which bad inputs do not stop.
 func unplanned(f guards.Facts) half {
 	told := half{progressing: true, reason: EphemeralError}
-	if f.PlanForGood {
+	if f.PlanTerminal {
 		told = half{degraded: true, reason: NonRetryableError}
 	}
 	told.message = clipBefore(f.Planning, fmt.Sprintf("; until that is repaired, revision %s goes on", f.LatestName))

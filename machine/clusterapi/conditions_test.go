@@ -28,7 +28,7 @@ func told(r machine.Record, f guards.Facts) string {
 func TestConditions_in_every_state(t *testing.T) {
 	installed := guards.Facts{OlderSeen: true, CurrentNumber: 1, LatestNumber: 1, LatestName: "4.22.5-aaaa-1"}
 	ephemeral := &machine.Failure{Message: "the registry is away", Since: noon}
-	forGood := &machine.Failure{Message: "by tag", ForGood: true, Since: noon}
+	forGood := &machine.Failure{Message: "by tag", Terminal: true, Since: noon}
 	for name, row := range map[string]struct {
 		record machine.Record
 		facts  guards.Facts
@@ -94,7 +94,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"pruning while the next revision cannot be planned for good": {
 			machine.Record{State: table.Pruning},
-			guards.Facts{CurrentNumber: 2, PlanFailed: true, PlanForGood: true},
+			guards.Facts{CurrentNumber: 2, PlanFailed: true, PlanTerminal: true},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing True Progressing
@@ -184,7 +184,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"degraded by inputs that are wrong for good": {
 			machine.Record{State: table.Degraded, CameFrom: table.Planning, LastEvent: guards.FailureEstablished, Failure: forGood},
-			guards.Facts{PlanFailed: true, PlanForGood: true},
+			guards.Facts{PlanFailed: true, PlanTerminal: true},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing False Uninitialized
@@ -306,7 +306,7 @@ func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
 }
 
 func TestLine_says_what_has_to_happen_next(t *testing.T) {
-	forGood := &machine.Failure{Message: "by tag", ForGood: true, Since: noon}
+	forGood := &machine.Failure{Message: "by tag", Terminal: true, Since: noon}
 	ephemeral := &machine.Failure{Message: "the registry is away", Since: noon}
 	for want, row := range map[string]struct {
 		record machine.Record

@@ -48,7 +48,7 @@ func Line(r machine.Record, f guards.Facts) string {
 func next(r machine.Record, f guards.Facts) string {
 	text := ""
 	switch {
-	case r.Failure != nil && r.Failure.ForGood:
+	case r.Failure != nil && r.Failure.Terminal:
 		text = "; tried again when an input changes, or annotation " + phases.RetryAnnotation + " of the ClusterAPI does"
 	case r.Failure != nil:
 		text = "; tried again by itself"
@@ -60,15 +60,6 @@ func next(r machine.Record, f guards.Facts) string {
 	}
 	return text
 }
-
-// Rests says that the machine may stay in a state without anything being wrong with it.
-func Rests(state machine.State) bool {
-	row, known := Table.State(state)
-	return known && row.Rest
-}
-
-// Alarms says that somebody should look when the machine comes into a state.
-func Alarms(state machine.State) bool { return state == Degraded || state == MaxRevisions }
 
 // objectWarning tells what does not hold anything up and should be known.
 func objectWarning(f guards.Facts) string {

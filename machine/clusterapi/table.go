@@ -58,11 +58,11 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The wanted revision is installed; drift is repaired here and deleted objects are recreated.",
 		},
 		{
-			Name: Degraded, Rest: true, Work: phases.RetryWork,
+			Name: Degraded, Rest: true, Alarm: true, Work: phases.RetryWork,
 			Doc: "Something has been wrong for five minutes, or is wrong for good. The last good revision stays applied and what can be retried is retried.",
 		},
 		{
-			Name: MaxRevisions, Rest: true, Work: phases.KeepCurrent,
+			Name: MaxRevisions, Rest: true, Alarm: true, Work: phases.KeepCurrent,
 			Doc: "A new revision is needed and 16 are listed already. An administrator has to remove one that never became current.",
 		},
 	},

@@ -31,11 +31,13 @@ func TestARandomWalkNeverGetsStuck(t *testing.T) {
 	}
 	w := &walk{random: rand.New(rand.NewPCG(began, 0)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), failing: map[string]error{}}
 	w.machine = machine.Machine[guards.Facts, *phases.Pass]{
-		Table:   Table.Rehearse(nil, w.do),
-		Observe: func(context.Context) (guards.Facts, *phases.Pass, error) { return w.facts, nil, nil },
+		Table:   Table.WithDoubles(nil, func(name string) (machine.Result, error) { return machine.Result{}, w.do(name) }),
+		Observe: func(context.Context, machine.Key) (guards.Facts, *phases.Pass, error) { return w.facts, nil, nil },
 		Store:   w,
 		Now:     func() time.Time { return w.now },
 	}
+	w.machine.Settle()
+	w.now = w.now.Add(time.Hour) // the operator has been running for a while
 	visited := map[machine.State]int{}
 	for i := range *steps {
 		w.disturb()
@@ -78,11 +80,13 @@ type walk struct {
 	worked, failed bool
 }
 
-func (w *walk) Load(context.Context) (machine.Record, bool, error) { return w.record, w.found, nil }
+func (w *walk) Load(context.Context, machine.Key) (machine.Record, bool, error) {
+	return w.record, w.found, nil
+}
 
-func (w *walk) Save(_ context.Context, r machine.Record, _ guards.Facts, _ []machine.Leave) error {
-	w.record, w.found = r, true
-	return nil
+func (w *walk) Save(_ context.Context, _ machine.Key, s machine.Snapshot[guards.Facts, *phases.Pass]) (time.Duration, error) {
+	w.record, w.found = s.Record, true
+	return 0, nil
 }
 
 func one[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
@@ -203,7 +207,7 @@ func (w *walk) pass() error {
 	w.remember(before)
 	want, move := w.wanted(before)
 	w.worked, w.failed = false, false
-	outcome, err := w.machine.Step(context.Background())
+	outcome, err := w.machine.Step(context.Background(), "cluster")
 	switch {
 	case err != nil:
 		return err
@@ -270,7 +274,7 @@ func (w *walk) wanted(before machine.Record) (machine.Event, machine.Move[guards
 	facts := w.facts
 	guards.Recall(&facts, before)
 	over := func(since time.Time) bool { return !since.IsZero() && !w.now.Before(since.Add(patience)) }
-	_, gateSeen := before.Held[guards.GateLost]
+	_, gateSeen := before.Lasting[guards.GateLost]
 	possible := []func(machine.Move[guards.Facts, *phases.Pass]) bool{
 		func(m machine.Move[guards.Facts, *phases.Pass]) bool {
 			return m.Urgent && m.If.Answer(facts).Truth == machine.Yes

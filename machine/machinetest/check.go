@@ -37,7 +37,7 @@ func Check[F, E any](t *testing.T, table machine.Table[F, E], diagram string) {
 	t.Run("events that a state does not have are refused", func(t *testing.T) { checkIllegal(t, table) })
 	t.Run("a failing effect leaves the state as it was", func(t *testing.T) { checkEffects(t, table) })
 	t.Run("the order of rows has no meaning", func(t *testing.T) { checkShuffled(t, table) })
-	t.Run("a decision that was written down is taken again as it was", func(t *testing.T) { checkAgain(t, table) })
+	t.Run("a decision that was written down is taken again as it was", func(t *testing.T) { checkReplay(t, table) })
 	t.Run("the generated diagram is fresh", func(t *testing.T) { checkDiagram(t, table.Page(), diagram) })
 }
 
@@ -119,7 +119,7 @@ func checkEffects[F, E any](t *testing.T, table machine.Table[F, E]) {
 }
 
 func checkShuffled[F, E any](t *testing.T, table machine.Table[F, E]) {
-	shuffled := table.Rehearse(nil, func(string) error { return nil })
+	shuffled := table.WithDoubles(nil, func(string) (machine.Result, error) { return machine.Result{}, nil })
 	rand.Shuffle(len(shuffled.Moves), func(i, j int) {
 		shuffled.Moves[i], shuffled.Moves[j] = shuffled.Moves[j], shuffled.Moves[i]
 	})
@@ -132,13 +132,13 @@ func checkShuffled[F, E any](t *testing.T, table machine.Table[F, E]) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one.State != other.State || one.Reason != other.Reason || one.Did != other.Did {
+		if one.State != other.State || one.Reason != other.Reason || one.Work != other.Work {
 			t.Errorf("shuffling the rows changed %s to %s, when %s", one.State, other.State, s)
 		}
 	}
 }
 
-func checkAgain[F, E any](t *testing.T, table machine.Table[F, E]) {
+func checkReplay[F, E any](t *testing.T, table machine.Table[F, E]) {
 	for _, s := range situations(table) {
 		outcome, err := play(s, table, nil)
 		if err != nil {
@@ -154,7 +154,7 @@ func checkAgain[F, E any](t *testing.T, table machine.Table[F, E]) {
 		if text, err := json.Marshal(outcome.Decision); err != nil || json.Unmarshal(text, &written) != nil {
 			t.Fatalf("a decision cannot be written down and read: %v", err)
 		}
-		again, _, err := table.Again(written)
+		again, _, err := table.Replay(written)
 		if err != nil || !reflect.DeepEqual(again, written) {
 			t.Fatalf("the decision %+v is now %+v (%v), when %s", written, again, err, s)
 		}
@@ -210,22 +210,19 @@ func play[F, E any](s situation, table machine.Table[F, E], broken error) (machi
 		effects[move.Do.Name] = true
 		events = append(events, move.On)
 	}
-	rehearsed := table.Rehearse(s.answersOrNone(), func(name string) error {
+	doubled := table.WithDoubles(s.answersOrNone(), func(name string) (machine.Result, error) {
 		if effects[name] {
-			return broken
+			return machine.Result{}, broken
 		}
-		return nil
+		return machine.Result{}, nil
 	})
-	rehearsed.Recall, rehearsed.Progress, rehearsed.Inputs = nil, nil, nil
+	doubled.Recall, doubled.Progress, doubled.Inputs = nil, nil, nil
+	now := longAgo
 	m := machine.Machine[F, E]{
-		Table: rehearsed,
-		Observe: func(context.Context) (F, E, error) {
-			var facts F
-			var env E
-			return facts, env, nil
-		},
-		Store: &memory[F]{record: s.record(events), found: true},
-		Now:   func() time.Time { return noon },
+		Table: doubled, Now: func() time.Time { return now },
+		Observe: func(context.Context, machine.Key) (facts F, env E, err error) { return facts, env, nil },
 	}
-	return m.Step(context.Background())
+	m.Settle() // the operator has been running for a while
+	now, m.Store = noon, &memory[F, E]{record: s.record(events), found: true}
+	return m.Step(context.Background(), "played")
 }

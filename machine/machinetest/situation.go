@@ -19,7 +19,7 @@ type situation struct {
 	lasted  bool
 	stalled bool
 	failing bool
-	forGood bool
+	terminal bool
 }
 
 func (s situation) String() string {
@@ -28,7 +28,7 @@ func (s situation) String() string {
 		parts = append(parts, name+"="+truth.String())
 	}
 	slices.Sort(parts)
-	return fmt.Sprintf("%s (lasted=%v stalled=%v failing=%v forGood=%v)", strings.Join(parts, " "), s.lasted, s.stalled, s.failing, s.forGood)
+	return fmt.Sprintf("%s (lasted=%v stalled=%v failing=%v terminal=%v)", strings.Join(parts, " "), s.lasted, s.stalled, s.failing, s.terminal)
 }
 
 // answersOrNone leaves every atom Unknown where nothing is said.
@@ -55,7 +55,7 @@ func situations[F, E any](table machine.Table[F, E]) []situation {
 			for bits := range 16 {
 				all = append(all, situation{
 					state: row.Name, answers: answers,
-					lasted: bits&1 > 0, stalled: bits&2 > 0, failing: bits&4 > 0, forGood: bits&8 > 0,
+					lasted: bits&1 > 0, stalled: bits&2 > 0, failing: bits&4 > 0, terminal: bits&8 > 0,
 				})
 			}
 		}
@@ -91,34 +91,34 @@ func (s situation) record(events []machine.Event) machine.Record {
 	if s.stalled {
 		record.Progress.Since = longAgo
 	}
-	if s.failing || s.forGood {
-		record.Failure = &machine.Failure{Message: "an error", ForGood: s.forGood, Since: noon}
+	if s.failing || s.terminal {
+		record.Failure = &machine.Failure{Message: "an error", Terminal: s.terminal, Since: noon}
 		if s.failing {
 			record.Failure.Since = longAgo
 		}
 	}
 	if s.lasted {
-		record.Held = map[machine.Event]time.Time{}
+		record.Lasting = map[machine.Event]time.Time{}
 		for _, event := range events {
-			record.Held[event] = longAgo
+			record.Lasting[event] = longAgo
 		}
 	}
 	return record
 }
 
 // memory is a store that forgets when the test ends.
-type memory[F any] struct {
+type memory[F, E any] struct {
 	record machine.Record
 	found  bool
 	saves  int
 }
 
-func (m *memory[F]) Load(context.Context) (machine.Record, bool, error) {
+func (m *memory[F, E]) Load(context.Context, machine.Key) (machine.Record, bool, error) {
 	return m.record, m.found, nil
 }
 
-func (m *memory[F]) Save(_ context.Context, record machine.Record, _ F, _ []machine.Leave) error {
-	m.record, m.found = record, true
+func (m *memory[F, E]) Save(_ context.Context, _ machine.Key, s machine.Snapshot[F, E]) (time.Duration, error) {
+	m.record, m.found = s.Record, true
 	m.saves++
-	return nil
+	return 0, nil
 }

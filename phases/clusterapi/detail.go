@@ -31,7 +31,7 @@ type Detail struct {
 	Contested  []guards.Contested `json:"contested,omitempty"`
 	Strays     []string           `json:"strays,omitempty"`
 	Images     []ImageDetail      `json:"images,omitempty"`
-	Moves      []machine.Leave    `json:"moves,omitempty"`
+	Moves      []machine.Candidate    `json:"moves,omitempty"`
 }
 
 // ImageDetail is how one provider image stands, and the component it brings as
@@ -45,7 +45,7 @@ type ImageDetail struct {
 }
 
 // detailOf puts together what is shown beside the record.
-func (s *Store) detailOf(record machine.Record, f guards.Facts, leaves []machine.Leave) Detail {
+func (s *Store) detailOf(record machine.Record, f guards.Facts, leaves []machine.Candidate) Detail {
 	return Detail{
 		Waits: s.Line(record, f), Revisions: f.Revisions, Retained: f.Retained, Collisions: f.Applied.Collisions,
 		Refused: f.Applied.Refused, Contested: f.Applied.Contested, Strays: f.Strays, Images: imageDetails(f.ImageStates), Moves: leaves,

@@ -32,7 +32,7 @@ func TestDetail_stays_within_its_bounds_and_keeps_the_beginning(t *testing.T) {
 	if len(back.Collisions) != 16 || !strings.HasPrefix(back.Collisions[0].Object, "ConfigMap 0 ") || back.Waits != d.Waits {
 		t.Errorf("got %d collisions, the first of %+v", len(back.Collisions), back.Collisions[:1])
 	}
-	d.Moves = []machine.Leave{{Event: "E", Why: strings.Repeat("y", maxDetail)}}
+	d.Moves = []machine.Candidate{{Event: "E", Why: strings.Repeat("y", maxDetail)}}
 	if raw, err = d.encode(); err != nil || len(raw) > maxDetail || !strings.Contains(string(raw), "www") {
 		t.Errorf("%d bytes (%v)", len(raw), err)
 	}
@@ -49,7 +49,7 @@ func TestDetail_is_what_the_commands_read(t *testing.T) {
 			Contested: []guards.Contested{{Object: "o", Field: "f", Managers: []string{"m"}, Times: 7}},
 		},
 		ImageStates: []guards.ImageState{{Reference: "r", Component: "core", Failure: "Network", Fetching: true, Message: "no route"}, {Reference: "q", Ready: true}},
-	}, []machine.Leave{{Event: "E", To: "T", Answer: machine.No, Why: "y"}}).encode()
+	}, []machine.Candidate{{Event: "E", To: "T", Answer: machine.No, Why: "y"}}).encode()
 	want := `{"waits":"Applying x","revisions":[{"name":"r","number":2,"contentID":"c","current":true,"waves":[{"number":1,"name":"crds","component":"core","done":1,"total":2}]}],` +
 		`"retained":[{"object":"o","why":"w","count":3}],"collisions":[{"object":"o","holder":"h"}],"refused":[{"object":"o","why":"w"}],` +
 		`"contested":[{"object":"o","field":"f","managers":["m"],"times":7}],"strays":["s"],` +

@@ -22,8 +22,8 @@ const gatherMoves = 10 * time.Second
 const maxPath = 400
 
 // tellMoves announces the transitions that have not been told. It is called
-// when they are stored.
-func (s *Store) tellMoves(record machine.Record, line string, now time.Time) {
+// when they are stored, and returns after how long to call it again.
+func (s *Store) tellMoves(record machine.Record, line string, now time.Time) time.Duration {
 	var made []machine.Transition
 	for _, t := range record.Transitions {
 		if t.At.After(s.movesTold) {
@@ -31,11 +31,10 @@ func (s *Store) tellMoves(record machine.Record, line string, now time.Time) {
 		}
 	}
 	if len(made) == 0 {
-		return
+		return 0
 	}
 	if wait := made[0].At.Add(gatherMoves).Sub(now); wait > 0 && !s.Rests(record.State) {
-		s.Again(wait)
-		return
+		return wait
 	}
 	last := made[len(made)-1]
 	s.movesTold = last.At
@@ -43,6 +42,7 @@ func (s *Store) tellMoves(record machine.Record, line string, now time.Time) {
 		about: s.about(), key: pathOf(made, true), reason: string(last.To), action: string(last.Event),
 		text: passage(line, made), warns: record.Failure != nil || s.Alarms(record.State),
 	})
+	return 0
 }
 
 // passage is the line and every move that led there. When there is no room for

@@ -16,7 +16,7 @@ import (
 // Observe looks at the cluster without changing anything in it. What it needs
 // watched is watched from then on, in the background; it waits for nothing but
 // what is prepared before the first pass.
-func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
+func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pass, error) {
 	p.passing.Lock()
 	defer p.passing.Unlock()
 	w, err := p.readWorld(ctx, p.Client)
@@ -53,7 +53,7 @@ func (p *Phases) Observe(ctx context.Context) (guards.Facts, *Pass, error) {
 		ImageWarning: p.Images.Warning(),
 	}
 	if pass.plan.err != nil {
-		facts.Planning, facts.PlanFailed, facts.PlanForGood = pass.plan.err.Error(), true, machine.IsTerminal(pass.plan.err)
+		facts.Planning, facts.PlanFailed, facts.PlanTerminal = pass.plan.err.Error(), true, machine.IsTerminal(pass.plan.err)
 	}
 	if pass.plan.revision != nil {
 		facts.Wanted = pass.plan.revision.ContentID

@@ -98,6 +98,8 @@ type Pass struct {
 	// olderLeft counts the revisions before the latest of which something may be left; olderSeen says that none is missed.
 	olderLeft int
 	olderSeen bool
+	// result is what the work of the pass says of itself.
+	result machine.Result
 }
 
 // The works and effects, by the names that diagrams and logs show.
@@ -137,6 +139,9 @@ var (
 )
 
 // work turns a method of a pass into what the machine runs.
-func work(do func(*Pass, context.Context) error) func(context.Context, *Pass) error {
-	return func(ctx context.Context, p *Pass) error { return do(p, ctx) }
+func work(do func(*Pass, context.Context) error) func(context.Context, *Pass) (machine.Result, error) {
+	return func(ctx context.Context, p *Pass) (machine.Result, error) {
+		err := do(p, ctx)
+		return p.result, err
+	}
 }

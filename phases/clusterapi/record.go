@@ -62,7 +62,7 @@ type Store struct {
 
 // Load reads the record. One that is missing or cannot be read is not found,
 // and the machine then starts afresh.
-func (s *Store) Load(ctx context.Context) (machine.Record, bool, error) {
+func (s *Store) Load(ctx context.Context, _ machine.Key) (machine.Record, bool, error) {
 	var record machine.Record
 	operator, err := s.operator(ctx)
 	if err != nil {
@@ -97,27 +97,27 @@ type report struct {
 
 // Save writes record, conditions and detail if they differ from what is there,
 // and tells in log and Events what is new about them.
-func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Facts, leaves []machine.Leave) error {
+func (s *Store) Save(ctx context.Context, _ machine.Key, shot machine.Snapshot[guards.Facts, *Pass]) (time.Duration, error) {
+	record, facts := shot.Record, shot.Facts
 	operator, err := s.operator(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if operator == nil {
 		if operator, err = s.create(ctx); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	now := s.Now()
-	wanted, err := s.compose(operator, record, facts, leaves, now)
+	wanted, err := s.compose(operator, record, facts, shot.Candidates, now)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	line := s.Line(record, facts)
 	stored := recordOf(operator)
 	if wanted.stands(operator) {
 		s.unwritten, s.differs = nil, time.Time{}
-		s.tellMoves(record, line, now)
-		return nil
+		return s.tellMoves(record, line, now), nil
 	}
 	if s.detailFrom.IsZero() {
 		s.detailFrom = now.Add(quietStart)
@@ -129,21 +129,19 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	s.detailFrom, s.differs = earlier(s.detailFrom, now.Add(quietStart)), earlier(s.differs, now)
 	if wait := s.mayWait(operator, record, wanted, now); wait > 0 {
 		s.unwritten = &unwritten{stored: stored, record: record}
-		s.Again(wait)
-		return nil
+		return wait, nil
 	}
 	s.detailFrom = now.Add(detailEvery)
 	if err := s.write(ctx, wanted); err != nil {
-		return err
+		return 0, err
 	}
 	s.unwritten, s.differs = nil, time.Time{}
 	if line != s.logged {
 		s.Log.Info(line)
 		s.logged = line
 	}
-	s.tellMoves(record, line, now)
 	s.tellStanding(operator, s.stillStanding(operator, facts))
-	return nil
+	return s.tellMoves(record, line, now), nil
 }
 
 // mayWait is how long the report may wait to be written, zero for not at all.
@@ -169,7 +167,7 @@ func recordOf(operator *configv1.ClusterOperator) []byte {
 	return extension(operator)[RecordKey]
 }
 
-func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Record, f guards.Facts, leaves []machine.Leave, now time.Time) (report, error) {
+func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Record, f guards.Facts, leaves []machine.Candidate, now time.Time) (report, error) {
 	raw, err := json.Marshal(record)
 	if err != nil {
 		return report{}, fmt.Errorf("encoding the record: %w", err)

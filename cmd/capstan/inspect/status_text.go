@@ -48,7 +48,7 @@ func (s Status) head(b *strings.Builder, now time.Time) {
 	}
 	if f := s.Failure; f != nil {
 		forGood := ""
-		if f.ForGood {
+		if f.Terminal {
 			forGood = ", for good: it waits for an input to change"
 		}
 		fmt.Fprintf(w, "Failing:\tsince %s (%s)%s\n", machine.Moment(f.Since), lasted(now.Sub(f.Since)), forGood)
