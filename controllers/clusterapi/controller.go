@@ -50,7 +50,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ProviderImageDir: o.ProviderImageDir,
 		ExtraCAFile: o.ExtraCAFile, PullSecrets: o.PullSecrets,
-		Concurrency: o.Concurrency, Again: again.after, Acted: acted, Clock: o.Clock, Log: mgr.GetLogger().WithName(table.Table.Name),
+		Concurrency: o.Concurrency, Again: func() { again.after(0) }, Acted: acted, Clock: o.Clock, Log: mgr.GetLogger().WithName(table.Table.Name),
 	})
 	if err != nil {
 		return err

@@ -8,14 +8,20 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
+// shot is a snapshot after a pass.
+func shot(r machine.Record, f guards.Facts, d guards.Display) phases.Snapshot {
+	return phases.Snapshot{Record: r, Facts: f, Seen: &phases.Pass{Display: d}}
+}
+
 // told is one line per condition: type, status, reason.
-func told(r machine.Record, f guards.Facts) string {
+func told(s phases.Snapshot) string {
 	var lines []string
-	for _, c := range table.Conditions(r, f) {
+	for _, c := range table.Conditions(s) {
 		status := "False"
 		if c.Is {
 			status = "True"
@@ -32,6 +38,7 @@ func TestConditions_in_every_state(t *testing.T) {
 	for name, row := range map[string]struct {
 		record machine.Record
 		facts  guards.Facts
+		shown  guards.Display
 		want   string
 	}{
 		"a new cluster waits for its platform": {

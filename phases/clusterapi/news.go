@@ -74,14 +74,14 @@ func pathOf(made []machine.Transition, causes bool) string {
 // tellStanding announces what has come to stand since the stored detail was
 // written, one Event for each kind of thing. What stood before is no news, also
 // after a restart.
-func (s *Store) tellStanding(before *configv1.ClusterOperator, f guards.Facts) {
+func (s *Store) tellStanding(before *configv1.ClusterOperator, f guards.Display) {
 	old := storedDetail(before)
-	announce(s, "Collision", "Apply", true, old.Collisions, f.Applied.Collisions, func(c guards.Collision) string { return c.Object + " " + c.Holder })
-	announce(s, "Refused", "Apply", true, old.Refused, f.Applied.Refused, func(r guards.Refused) string { return r.Object })
-	announce(s, "Contested", "Apply", true, old.Contested, f.Applied.Contested, func(c guards.Contested) string {
+	announce(s, "Collision", "Apply", true, old.Collisions, f.Collisions, func(c guards.Collision) string { return c.Object + " " + c.Holder })
+	announce(s, "Refused", "Apply", true, old.Refused, f.Refused, func(r guards.Refused) string { return r.Object })
+	announce(s, "Contested", "Apply", true, old.Contested, f.Contested, func(c guards.Contested) string {
 		return c.Object + " " + c.Field + " " + strings.Join(c.Managers, " ")
 	})
-	announce(s, "Retained", "Prune", false, old.Retained, f.Retained, func(r guards.Retained) string { return r.Object })
+	announce(s, "Retained", "Prune", false, old.Retained, f.Retained, func(r guards.RetainedObject) string { return r.Object })
 	announce(s, "Stray", "Watch", true, old.Strays, f.Strays, func(stray string) string { return stray })
 }
 
@@ -109,6 +109,6 @@ func announce[T any](s *Store, reason, action string, warns bool, before, now []
 // about is the object that Events are about.
 func (s *Store) about() corev1.ObjectReference {
 	return corev1.ObjectReference{
-		APIVersion: operatorv1alpha1.GroupVersion.String(), Kind: "ClusterAPI", Name: Singleton, UID: s.apiUID,
+		APIVersion: operatorv1alpha1.GroupVersion.String(), Kind: "ClusterAPI", Name: Singleton, UID: s.memory.apiUID,
 	}
 }

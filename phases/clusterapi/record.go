@@ -34,6 +34,9 @@ type Condition struct {
 	Unsure bool
 }
 
+// Snapshot is the machine after a pass.
+type Snapshot = machine.Snapshot[guards.Facts, *Pass]
+
 // Store keeps the machine's record in status.extension of the ClusterOperator
 // cluster-api, and the machine's conditions, related objects and version beside
 // it, in one server-side apply that is sent only when something changed. Like
@@ -41,8 +44,8 @@ type Condition struct {
 type Store struct {
 	*Phases
 	// Describe derives the conditions, and Line the one line that says why it is not done, from the record and the facts.
-	Describe func(machine.Record, guards.Facts) []Condition
-	Line     func(machine.Record, guards.Facts) string
+	Describe func(Snapshot) []Condition
+	Line     func(Snapshot) string
 	// Rests are the states that the machine may stay in, Alarms those that are told as warnings.
 	Rests, Alarms func(machine.State) bool
 
@@ -97,8 +100,8 @@ type report struct {
 
 // Save writes record, conditions and detail if they differ from what is there,
 // and tells in log and Events what is new about them.
-func (s *Store) Save(ctx context.Context, _ machine.Key, shot machine.Snapshot[guards.Facts, *Pass]) (time.Duration, error) {
-	record, facts := shot.Record, shot.Facts
+func (s *Store) Save(ctx context.Context, _ machine.Key, shot Snapshot) (time.Duration, error) {
+	record := shot.Record
 	operator, err := s.operator(ctx)
 	if err != nil {
 		return 0, err
@@ -109,11 +112,11 @@ func (s *Store) Save(ctx context.Context, _ machine.Key, shot machine.Snapshot[g
 		}
 	}
 	now := s.Now()
-	wanted, err := s.compose(operator, record, facts, shot.Candidates, now)
+	line := s.Line(shot)
+	wanted, err := s.compose(operator, shot, line, now)
 	if err != nil {
 		return 0, err
 	}
-	line := s.Line(record, facts)
 	stored := recordOf(operator)
 	if wanted.stands(operator) {
 		s.unwritten, s.differs = nil, time.Time{}
@@ -140,7 +143,7 @@ func (s *Store) Save(ctx context.Context, _ machine.Key, shot machine.Snapshot[g
 		s.Log.Info(line)
 		s.logged = line
 	}
-	s.tellStanding(operator, s.stillStanding(operator, facts))
+	s.tellStanding(operator, s.stillStanding(operator, shot.Seen.Display))
 	return s.tellMoves(record, line, now), nil
 }
 
@@ -167,15 +170,15 @@ func recordOf(operator *configv1.ClusterOperator) []byte {
 	return extension(operator)[RecordKey]
 }
 
-func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Record, f guards.Facts, leaves []machine.Candidate, now time.Time) (report, error) {
-	raw, err := json.Marshal(record)
+func (s *Store) compose(operator *configv1.ClusterOperator, shot Snapshot, line string, now time.Time) (report, error) {
+	raw, err := json.Marshal(shot.Record)
 	if err != nil {
 		return report{}, fmt.Errorf("encoding the record: %w", err)
 	}
-	detail, err := s.detailOf(record, s.stillStanding(operator, f), leaves).encode()
+	detail, err := detailOf(line, s.stillStanding(operator, shot.Seen.Display), shot.Candidates).encode()
 	return report{
-		record: raw, detail: detail, conditions: merge(operator.Status.Conditions, s.Describe(record, f), now),
-		versions: s.versions(operator, f), related: s.related(operator),
+		record: raw, detail: detail, conditions: merge(operator.Status.Conditions, s.Describe(shot), now),
+		versions: s.versions(operator, shot.Facts), related: s.related(operator),
 	}, err
 }
 

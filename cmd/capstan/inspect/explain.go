@@ -68,7 +68,7 @@ func (v View) Explain() (Explanation, error) {
 	return e, nil
 }
 
-func (v View) way(move machine.Move[guards.Facts, *phases.Pass]) Way {
+func (v View) way(move *machine.Move[guards.Facts, *phases.Pass]) Way {
 	way := Way{Event: move.On, To: move.To, When: move.When(), Meaning: move.Doc, Questions: []Question{}}
 	if move.Do.Name != "" {
 		way.Effect = move.Do.Name + " " + move.Do.Doc

@@ -25,7 +25,7 @@ type Status struct {
 	Release   string     `json:"release,omitempty"`
 	Revisions []Revision `json:"revisions"`
 
-	Retained   []guards.Retained    `json:"retained"`
+	Retained   []guards.RetainedObject    `json:"retained"`
 	Collisions []guards.Collision   `json:"collisions"`
 	Refused    []guards.Refused     `json:"refused"`
 	Contested  []guards.Contested   `json:"contested"`
