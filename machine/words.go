@@ -3,6 +3,8 @@ package machine
 import (
 	"strings"
 	"time"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // MaxMessage is how long a message to people may be, in bytes: what the API
@@ -16,14 +18,5 @@ func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", ";
 // that a message with nothing new to say stays the same.
 func Moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
-// Shorten cuts text to so many bytes, between characters, and shows that it did.
-func Shorten(text string, bytes int) string {
-	const mark = "…"
-	switch {
-	case len(text) <= bytes:
-		return text
-	case bytes < len(mark):
-		return ""
-	}
-	return strings.ToValidUTF8(text[:bytes-len(mark)], "") + mark
-}
+// Shorten cuts text as message.Shorten does, for packages that import this one anyway.
+func Shorten(text string, bytes int) string { return message.Shorten(text, bytes) }

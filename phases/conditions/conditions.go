@@ -4,7 +4,9 @@
 package conditions
 
 import (
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	configv1 "github.com/openshift/api/config/v1"
 	configv1ac "github.com/openshift/client-go/config/applyconfigurations/config/v1"
@@ -25,6 +27,8 @@ func Find(all []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterSt
 // its type unless the status is another, whatever reason and message say.
 func Stamp(told, old []configv1.ClusterOperatorStatusCondition, now time.Time) {
 	for i := range told {
+		// JSON has no other text, so any other would never equal what is stored.
+		told[i].Message = strings.ToValidUTF8(told[i].Message, string(utf8.RuneError))
 		told[i].LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
 		if before := Find(old, told[i].Type); before != nil && before.Status == told[i].Status {
 			told[i].LastTransitionTime = before.LastTransitionTime

@@ -1,6 +1,7 @@
 package conditions
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -61,5 +62,30 @@ func TestAddTo_leaves_nothing_out(t *testing.T) {
 	AddTo(status, []configv1.ClusterOperatorStatusCondition{told})
 	if c := status.Conditions[0]; *c.Type != told.Type || *c.Status != told.Status || *c.Reason != told.Reason || *c.Message != told.Message || !c.LastTransitionTime.Equal(&told.LastTransitionTime) {
 		t.Errorf("got %+v", c)
+	}
+}
+
+// encoding/json writes what is not UTF-8 as U+FFFD. A condition that had to be
+// written again for that reason would wake whoever watches it, for ever.
+func TestStand_knows_a_message_again_that_went_through_the_API(t *testing.T) {
+	for _, message := range []string{"fine", "é cut in half: \xc3", "\xff\xfe in the middle"} {
+		wanted := func() []configv1.ClusterOperatorStatusCondition {
+			told := []configv1.ClusterOperatorStatusCondition{condition(configv1.ConditionTrue, "EphemeralError", message)}
+			Stamp(told, nil, noon)
+			return told
+		}
+		status := configv1ac.ClusterOperatorStatus()
+		AddTo(status, wanted())
+		sent, err := json.Marshal(status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stored configv1.ClusterOperatorStatus
+		if err := json.Unmarshal(sent, &stored); err != nil {
+			t.Fatal(err)
+		}
+		if !Stand(wanted(), stored.Conditions) {
+			t.Errorf("%q is stored as %q, and would be written again", message, stored.Conditions[0].Message)
+		}
 	}
 }

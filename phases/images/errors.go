@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Kind groups errors by what their reader can do about them.
@@ -71,7 +73,7 @@ func everywhere(failures []*Error, never bool) error {
 	var said []string
 	for _, failure := range failures {
 		where, _, _ := strings.Cut(string(failure.Ref), "@")
-		said = append(said, fmt.Sprintf("at %s: %s", where, shortened(failure.Err.Error(), 300)))
+		said = append(said, fmt.Sprintf("at %s: %s", where, message.Shorten(failure.Err.Error(), 300)))
 	}
 	if never {
 		said = append(said, "the source is not asked, as mirrorSourcePolicy NeverContactSource forbids it")

@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // RefFile is the file beside capi-operator-manifests that holds the reference of a mounted image.
@@ -78,7 +80,7 @@ func (m *Mounted) find(ref Ref) (string, error) {
 		}
 	}
 	return "", fail(KindNotFound, "no sub-folder of %s has this reference in its file %s; mount the image there "+
-		"(sub-folders with other content: %s)", m.dir, RefFile, shortened(strings.Join(others, ", "), 160))
+		"(sub-folders with other content: %s)", m.dir, RefFile, message.Shorten(strings.Join(others, ", "), 160))
 }
 
 func readStart(name string, most int64) (string, error) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 const (
@@ -28,11 +30,7 @@ var (
 // *Error of KindReference that says what is wrong and what is asked for.
 func ParseRef(s string) (Ref, error) {
 	if problem := refProblem(s); problem != "" {
-		shown := s
-		if len(shown) > 160 {
-			shown = shown[:160] + "..."
-		}
-		return "", fail(KindReference, "image reference %q %s; write it as %s", shown, problem, refForm)
+		return "", fail(KindReference, "image reference %q %s; write it as %s", message.Shorten(s, 160), problem, refForm)
 	}
 	return Ref(s), nil
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 const (
@@ -141,7 +143,7 @@ func failure(ctx context.Context, host, what string, err error) *Error {
 func refusal(host, what string, answer *transport.Error) *Error {
 	said := fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
 	if len(answer.Errors) > 0 {
-		said += ", " + shortened(answer.Errors[0].String(), 160)
+		said += ", " + message.Shorten(answer.Errors[0].String(), 160)
 	}
 	switch {
 	case answer.StatusCode == http.StatusUnauthorized, answer.StatusCode == http.StatusForbidden:
@@ -152,13 +154,6 @@ func refusal(host, what string, answer *transport.Error) *Error {
 	default:
 		return fail(KindRegistry, "registry %s failed on %s (%s); look into the registry's own log", host, what, said)
 	}
-}
-
-func shortened(s string, most int) string {
-	if len(s) > most {
-		return s[:most] + "..."
-	}
-	return s
 }
 
 // plainAllowed says whether a registry may be spoken to without TLS.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -155,6 +156,21 @@ func tooMany(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Retry-After", "120")
 	w.WriteHeader(http.StatusTooManyRequests)
 	fmt.Fprint(w, `{"errors":[{"code":"TOOMANYREQUESTS","message":"slow down"}]}`)
+}
+
+// Half a character in a message would be stored as another one, so that the stored message would never be the wanted one.
+func TestPuller_cuts_what_a_registry_says_between_characters(t *testing.T) {
+	r := newRegistry(t)
+	ref := r.push(imageOf(t, profileAt(root+"/a", "a")))
+	for _, before := range []string{"", "x"} {
+		r.breaks("/manifests/", answers(403, `{"errors":[{"code":"DENIED","message":"`+before+strings.Repeat("é", 200)+`"}]}`))
+		p := runPuller(t, Options{})
+		p.Want([]Ref{ref})
+		_, failure := p.failed(ref)
+		if said := failure.Error(); !utf8.ValidString(said) || !strings.Contains(said, "ééé…)") {
+			t.Errorf("after %q the message is cut to %q", before, said)
+		}
+	}
 }
 
 func TestPuller_tells_failures_apart_and_recovers_by_itself(t *testing.T) {

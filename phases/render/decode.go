@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // maxAliased bounds the values that the aliases of one document may stand for:
@@ -76,12 +78,12 @@ func (d *decoder) value(node *yaml.Node) any {
 	case node.Kind == yaml.AliasNode:
 		return d.alias(node)
 	}
-	return d.fail(node, "the tag %s is not supported", cut(node.Tag, 100))
+	return d.fail(node, "the tag %s is not supported", message.Shorten(node.Tag, 100))
 }
 
 func (d *decoder) alias(node *yaml.Node) any {
 	if slices.Contains(d.aliases, node.Alias) {
-		return d.fail(node, "the alias *%s stands for a value that contains it", cut(node.Value, 100))
+		return d.fail(node, "the alias *%s stands for a value that contains it", message.Shorten(node.Value, 100))
 	}
 	d.aliases = append(d.aliases, node.Alias)
 	value := d.value(node.Alias)
@@ -188,7 +190,7 @@ func (d *decoder) scalar(node *yaml.Node) any {
 	case "!!bool", "!!float":
 		return d.number(node)
 	}
-	return d.fail(node, "the tag %s is not supported", cut(node.Tag, 100))
+	return d.fail(node, "the tag %s is not supported", message.Shorten(node.Tag, 100))
 }
 
 // number decodes a boolean or a number with the YAML library, and makes whole
@@ -196,7 +198,7 @@ func (d *decoder) scalar(node *yaml.Node) any {
 func (d *decoder) number(node *yaml.Node) any {
 	var value any
 	if err := node.Decode(&value); err != nil {
-		return d.fail(node, "%s is not a value of type %s", cut(node.Value, 100), strings.TrimPrefix(node.Tag, "!!"))
+		return d.fail(node, "%s is not a value of type %s", message.Shorten(node.Value, 100), strings.TrimPrefix(node.Tag, "!!"))
 	}
 	switch v := value.(type) {
 	case bool:
@@ -216,7 +218,7 @@ func (d *decoder) number(node *yaml.Node) any {
 		}
 		return v
 	}
-	return d.fail(node, "%s is not a number", cut(node.Value, 100))
+	return d.fail(node, "%s is not a number", message.Shorten(node.Value, 100))
 }
 
 // oldBoolean is a plain scalar that YAML 1.1, hence kubectl, takes for a

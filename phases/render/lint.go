@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // LintOptions say what the profiles will find when they are installed.
@@ -90,7 +92,7 @@ func (l *linter) add(p Profile) {
 	case m.at.image == "": // there is no metadata, which has been reported
 	case m.selfImageRef != "" && !selfUsed:
 		l.renderer.report(m.at.problem("selfImageRef", fmt.Sprintf(
-			"%q is in none of the manifests, so nothing would run this image: make the two the same", cut(m.selfImageRef, 300))))
+			"%q is in none of the manifests, so nothing would run this image: make the two the same", message.Shorten(m.selfImageRef, 300))))
 	case m.selfImageRef == "" && container != "":
 		l.renderer.report(m.at.problem("selfImageRef", fmt.Sprintf(
 			"is not given, but %s runs containers: give the image that they have in the manifests, so that they run the one of the release", container)))

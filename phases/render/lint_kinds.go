@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 var (
@@ -94,7 +96,7 @@ func (l *linter) kind(f found, kinds map[schema.GroupVersionKind][]defined) {
 	case namespace == "":
 		l.report(f, "metadata.namespace", "is missing: a %s lives in a namespace, and only %s is allowed", gvk.Kind, strings.Join(l.namespaces, ", "))
 	default:
-		l.report(f, "metadata.namespace", "namespace %s is not allowed, only %s is", cut(namespace, 100), strings.Join(l.namespaces, ", "))
+		l.report(f, "metadata.namespace", "namespace %s is not allowed, only %s is", message.Shorten(namespace, 100), strings.Join(l.namespaces, ", "))
 	}
 }
 

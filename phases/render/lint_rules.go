@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // schemas reports versions of a CustomResourceDefinition without a schema: the
@@ -19,7 +21,7 @@ func (l *linter) schemas(f found) {
 	for i, version := range versions {
 		if len(field(field(fields(version), "schema"), "openAPIV3Schema")) == 0 {
 			l.report(f, fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i), "is missing: version %s has no schema, and the API server refuses it",
-				cut(text(fields(version), "name"), 100))
+				message.Shorten(text(fields(version), "name"), 100))
 		}
 	}
 }
@@ -65,11 +67,11 @@ func (l *linter) service(f found, path string, reference any) {
 				return
 			}
 		}
-		l.report(f, path, "the Service %s/%s has no port %d: the API server could not call it", cut(want.namespace, 100), cut(want.name, 100), port)
+		l.report(f, path, "the Service %s/%s has no port %d: the API server could not call it", message.Shorten(want.namespace, 100), message.Shorten(want.name, 100), port)
 		return
 	}
 	l.report(f, path, "no profile brings the Service %s/%s: the API server could not call it, and would refuse every request that asks for it",
-		cut(want.namespace, 100), cut(want.name, 100))
+		message.Shorten(want.namespace, 100), message.Shorten(want.name, 100))
 }
 
 // workloads are where a pod's template is, by kind.

@@ -9,6 +9,8 @@ import (
 
 	configv1 "github.com/openshift/api/config/v1"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // metadata is the content of metadata.yaml.
@@ -173,7 +175,7 @@ func (m *metadataReader) platform(node *yaml.Node, path string) string {
 // list of those that are.
 func CheckPlatform(name string) error {
 	if !slices.Contains(platforms, configv1.PlatformType(name)) {
-		return fmt.Errorf("unknown platform %q: the platforms are %s", cut(name, 100), platformNames())
+		return fmt.Errorf("unknown platform %q: the platforms are %s", message.Shorten(name, 100), platformNames())
 	}
 	return nil
 }

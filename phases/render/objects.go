@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // ManagedByLabel is set on every object, with the component's name.
@@ -102,7 +104,7 @@ func (m *manifest) check() {
 	kind := m.text(m.fields, "kind", "kind")
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
-		m.report("apiVersion", "%q is not of the form version or group/version", cut(apiVersion, 100))
+		m.report("apiVersion", "%q is not of the form version or group/version", message.Shorten(apiVersion, 100))
 	}
 	if kind == "List" {
 		m.report("kind", "a List is not an object: write its items as documents of their own")
@@ -169,7 +171,7 @@ func describe(fields map[string]any) string {
 		if !ok {
 			return ""
 		}
-		return cut(value, 253)
+		return message.Shorten(value, 253)
 	}
 	metadata, ok := fields["metadata"].(map[string]any)
 	if !ok {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // maxText bounds the text of every error of this package, in bytes.
@@ -86,7 +88,7 @@ func (p ProblemsError) Error() string {
 		if p[0].Image != "" {
 			remedy = "; rebuild the image"
 		}
-		return cut(text, maxText-len(remedy)) + remedy
+		return message.Shorten(text, maxText-len(remedy)) + remedy
 	}
 	const room = 40 // for "and N more"
 	text := fmt.Sprintf("rendering provider profiles: %d problems to be repaired in the images", len(p))
@@ -94,7 +96,7 @@ func (p ProblemsError) Error() string {
 		if i > 0 && problem.Image == p[i-1].Image && problem.Profile == p[i-1].Profile {
 			problem.Image, problem.Profile = "", ""
 		}
-		next := cut(problem.String(), 500)
+		next := message.Shorten(problem.String(), 500)
 		if len(text)+len(next) > maxText-room {
 			return fmt.Sprintf("%s; and %d more", text, len(p)-i)
 		}
@@ -109,17 +111,4 @@ func (ProblemsError) Terminal() bool { return true }
 func (p ProblemsError) sorted() ProblemsError {
 	slices.SortFunc(p, compareProblems)
 	return slices.Compact(p)
-}
-
-// cut shortens text to at most limit bytes without splitting a character.
-func cut(text string, limit int) string {
-	const dots = "..."
-	if len(text) <= limit {
-		return text
-	}
-	end := limit - len(dots)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + dots
 }

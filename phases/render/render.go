@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Profile is one folder of a provider image, as bytes.
@@ -83,7 +85,7 @@ func (e *MissingError) Error() string {
 	for _, c := range e.Components {
 		text = append(text, fmt.Sprintf("profile %s of image %s", c.Profile, c.Image))
 	}
-	return cut("rendering a listed revision needs profiles that are not at hand: "+strings.Join(text, ", "), maxText)
+	return message.Shorten("rendering a listed revision needs profiles that are not at hand: "+strings.Join(text, ", "), maxText)
 }
 
 // Render selects, orders and renders the profiles that belong to the platform.

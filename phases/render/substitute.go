@@ -9,6 +9,8 @@ import (
 
 	"github.com/drone/envsubst/v2"
 	"github.com/drone/envsubst/v2/parse"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Variables are replaced in the text of a document, before YAML is parsed, as
@@ -128,7 +130,7 @@ func placeholder(expression string) string {
 // evaluate computes one ${...}, or says why that cannot be done.
 func (r *renderer) evaluate(source string) (value string, causes []string) {
 	bad := func(cause any) []string {
-		return []string{fmt.Sprintf("%s is not a substitution that can be computed: %v; write $${ where ${ is meant as text", cut(source, 200), cause)}
+		return []string{fmt.Sprintf("%s is not a substitution that can be computed: %v; write $${ where ${ is meant as text", message.Shorten(source, 200), cause)}
 	}
 	// The library's substring function panics on a negative length.
 	defer func() {
@@ -208,5 +210,5 @@ func words(nodes []parse.Node) string {
 			text.WriteString(t.Value)
 		}
 	}
-	return cut(text.String(), 200)
+	return message.Shorten(text.String(), 200)
 }
