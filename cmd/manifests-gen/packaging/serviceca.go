@@ -83,6 +83,9 @@ func servedBy(certificate node, objects []*unstructured.Unstructured) (*unstruct
 			}
 		}
 	}
+	if len(names) == 0 {
+		return nil, certificate.errorf("dnsNames", "is empty: it must name a Service of this kustomization as <name>.<namespace>.svc")
+	}
 	return nil, certificate.errorf("dnsNames", "%v names no Service of this kustomization as <name>.<namespace>.svc", names)
 }
 
