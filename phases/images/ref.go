@@ -13,7 +13,7 @@ const (
 	refLength = 447
 )
 
-// Ref is a reference by digest, as host[:port]/path@sha256:<64 hex>, that ParseRef has accepted.
+// Ref is a reference by digest, as host[:port]/path@sha256:<64 hex>, accepted by ParseRef.
 type Ref string
 
 // The same expressions as in the validation rules of ImageDigestFormat in github.com/openshift/api: what is accepted
@@ -85,7 +85,7 @@ func (r Ref) Digest() string {
 	return digest
 }
 
-// Short is enough of a reference to tell images apart in a message that has not much room.
+// Short returns enough of a reference to tell images apart where a message has little room.
 func (r Ref) Short() string {
 	name, digest, _ := strings.Cut(string(r), "@sha256:")
 	return name[strings.LastIndex(name, "/")+1:] + "@" + digest[:min(12, len(digest))]

@@ -250,7 +250,7 @@ func TestPuller_tells_failures_apart_and_recovers_by_itself(t *testing.T) {
 				t.Errorf("got a %s error, terminal %t; want %s, to be tried again", err.Kind, err.Terminal(), c.kind)
 			}
 			contains(t, err, append(c.says, string(ref), r.host)...)
-			if !s.NextTry.After(p.clock.Now()) || s.Attempts != 1 || s.FailingSince.IsZero() {
+			if !s.NextTry.After(p.clock.Now()) || s.attempts != 1 {
 				t.Errorf("no next try is set: %+v", s)
 			}
 			r.heal()
@@ -258,7 +258,7 @@ func TestPuller_tells_failures_apart_and_recovers_by_itself(t *testing.T) {
 			if got := p.recovered(ref); string(got.Profiles[0].Manifests) != "a" {
 				t.Errorf("got %v", got)
 			}
-			if s := p.State(ref); s.Err != nil || s.Attempts != 2 || !s.NextTry.IsZero() || !s.FailingSince.IsZero() {
+			if s := p.State(ref); s.Err != nil || s.attempts != 2 || !s.NextTry.IsZero() {
 				t.Errorf("the failure is still there: %+v", s)
 			}
 		})
@@ -282,7 +282,7 @@ func TestPuller_recovers_when_a_registry_is_started_again(t *testing.T) {
 	p := runPuller(t, Options{})
 	p.Want([]Ref{ref})
 	for failures := 1; failures <= 9; failures++ {
-		s := p.await(ref, "one more failure", func(s State) bool { return s.Phase == Failed && s.Attempts == failures })
+		s := p.await(ref, "one more failure", func(s State) bool { return s.Phase == Failed && s.attempts == failures })
 		e := errorOf(t, s)
 		if e.Kind != KindNetwork {
 			t.Fatalf("the kind is %s: %v", e.Kind, e)
