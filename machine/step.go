@@ -206,8 +206,10 @@ const atOnce = time.Nanosecond
 // Retries come after half the time that the failure has lasted, within these
 // bounds: that backs off without counting attempts, also through a restart.
 const (
+	// firstRetry is the shortest wait between two attempts of work that fails.
 	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
+	// lastRetry is the longest wait between two attempts of work that fails.
+	lastRetry = 30 * time.Second
 )
 
 func retry(record Record, now time.Time) time.Duration {

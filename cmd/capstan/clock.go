@@ -18,7 +18,7 @@ type clocks struct {
 
 func realClocks() clocks { return clocks{wall: clock.RealClock{}, steady: clock.RealClock{}} }
 
-// lookAtOffset is how often the file of a steered clock is read.
+// lookAtOffset is how often the file of --clock-offset-file is read.
 const lookAtOffset = 20 * time.Millisecond
 
 // steering adds the duration in a file to the real time, and follows the file.
