@@ -26,7 +26,7 @@ func (l *linter) schemas(f found) {
 	}
 }
 
-// services reports webhooks and API services that no Service of the set stands behind.
+// services reports webhooks and API services whose Service is not in the set.
 func (l *linter) services(f found) {
 	spec := field(f.object.Object, "spec")
 	switch {
@@ -42,7 +42,7 @@ func (l *linter) services(f found) {
 	}
 }
 
-// httpsPort is what the API server calls when a reference gives no port.
+// httpsPort is the port that the API server calls when a reference gives none.
 const httpsPort = int64(443)
 
 func (l *linter) service(f found, path string, reference any) {
@@ -70,11 +70,11 @@ func (l *linter) service(f found, path string, reference any) {
 		l.report(f, path, "the Service %s/%s has no port %d: the API server could not call it", message.Shorten(want.namespace, 100), message.Shorten(want.name, 100), port)
 		return
 	}
-	l.report(f, path, "no profile brings the Service %s/%s: the API server could not call it, and would refuse every request that asks for it",
+	l.report(f, path, "no profile brings the Service %s/%s: the API server could not call it, and would refuse every request that needs it",
 		message.Shorten(want.namespace, 100), message.Shorten(want.name, 100))
 }
 
-// workloads are where a pod's template is, by kind.
+// workloads maps kinds to the path of their pod's spec.
 var workloads = map[identity][]string{
 	{group: "apps", kind: "Deployment"}:  {"spec", "template", "spec"},
 	{group: "apps", kind: "DaemonSet"}:   {"spec", "template", "spec"},
@@ -98,7 +98,8 @@ func runsContainers(object *unstructured.Unstructured) bool {
 	return len(list(spec, "containers")) > 0
 }
 
-// What follows reads values of any shape; what is not there is empty.
+// The functions below read fields of values of any shape; a missing field is
+// empty.
 
 func fields(value any) map[string]any {
 	if m, ok := value.(map[string]any); ok {

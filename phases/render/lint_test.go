@@ -162,7 +162,7 @@ func TestLint_problems_tell_image_profile_file_document_line_object_and_path(t *
 	want := ProblemsError{{
 		Image: p.Image, Profile: "default", File: manifestsFile, Document: 2, Line: 10,
 		Object: "admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration v", Path: "webhooks[0].clientConfig.service",
-		Cause: "no profile brings the Service gone/hook: the API server could not call it, and would refuse every request that asks for it",
+		Cause: "no profile brings the Service gone/hook: the API server could not call it, and would refuse every request that needs it",
 	}, {
 		Image: p.Image, Profile: "default", File: manifestsFile, Document: 4, Line: 36,
 		Object: "v1 ConfigMap other/c", Path: "metadata.namespace", Cause: "namespace other is not allowed, only capi is",

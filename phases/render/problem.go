@@ -20,8 +20,8 @@ const (
 	manifestsFile = "manifests.yaml"
 )
 
-// Problem is one thing that is wrong and where it is. Fields that do not apply
-// are empty; one of the revision as a whole has neither image nor profile.
+// Problem is one thing that is wrong, and where it is. Fields that do not apply
+// are empty: a problem of the whole revision has neither image nor profile.
 type Problem struct {
 	Image    string `json:"image,omitempty"`
 	Profile  string `json:"profile,omitempty"`
@@ -33,9 +33,9 @@ type Problem struct {
 	Cause    string `json:"cause"`
 }
 
-// String is the problem in one line: place first, then cause. What cannot be
-// printed, which an image is free to have anywhere, is replaced: it could begin
-// another line or command a terminal.
+// String is the problem in one line: place first, then cause. Characters that
+// cannot be printed are replaced: an image may have them anywhere, and they could
+// begin another line or control a terminal.
 func (p Problem) String() string {
 	var where []string
 	add := func(format string, value any, given bool) {
@@ -80,8 +80,8 @@ func compareProblems(a, b Problem) int {
 // changed input heals it.
 type ProblemsError []Problem
 
-// Error tells how many problems there are and as many of them as fit, naming
-// image and profile once for all that they have in common.
+// Error says how many problems there are and lists as many as fit. Image and
+// profile are named once for the problems of one profile.
 func (p ProblemsError) Error() string {
 	if len(p) == 1 {
 		text, remedy := "rendering provider profiles: "+p[0].String(), ""
