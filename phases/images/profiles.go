@@ -36,7 +36,7 @@ func (t *tree) profiles() ([]Profile, error) {
 		return nil, fail(KindContent, "%s; rebuild the image", strings.Join(problems, "; "))
 	}
 	if len(found) == 0 {
-		return nil, fail(KindContent, "it has %s but no profile in it, which is a folder with %s and %s; rebuild the image",
+		return nil, fail(KindContent, "it has %s but no profile in it: a profile is a folder with %s and %s; rebuild the image",
 			ManifestsFolder, MetadataFile, ManifestsFile)
 	}
 	return found, nil
