@@ -12,9 +12,9 @@ import (
 const (
 	// ManifestsFolder is the folder of an image that holds one folder per profile.
 	ManifestsFolder = "/capi-operator-manifests"
-	// MetadataFile is the one of the two files of a profile that says for whom it is.
+	// MetadataFile is the file of a profile that describes its component.
 	MetadataFile = "metadata.yaml"
-	// ManifestsFile is the one that holds the objects.
+	// ManifestsFile is the file of a profile that holds its objects.
 	ManifestsFile = "manifests.yaml"
 	// MaxImages is how many images a cluster may ask for at the same time; a source itself does not count.
 	MaxImages = 32
@@ -32,7 +32,7 @@ type Image struct {
 	Ref      Ref
 	Profiles []Profile
 
-	cached bool // it came from the disk
+	cached bool // it was read from the cache
 }
 
 // Phase says how far an image has come.

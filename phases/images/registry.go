@@ -117,8 +117,8 @@ func namingCredentials(auth authn.Authenticator, err *Error) *Error {
 	return err
 }
 
-// failure turns the error of a request to a registry into an *Error that ends in a next step. what is what was
-// requested.
+// failure turns the error of a request to a registry into an *Error that ends in a next step. what names
+// what was requested.
 func failure(ctx context.Context, host, what string, err error) *Error {
 	if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
 		return fail(KindNetwork, "registry %s: %w; check the network to it and its load", host, cause)
@@ -156,7 +156,7 @@ func refusal(host, what string, answer *transport.Error) *Error {
 	}
 }
 
-// plainAllowed says whether a registry may be spoken to without TLS.
+// plainAllowed reports whether a registry may be spoken to without TLS.
 func (r *registries) plainAllowed(host string) bool {
 	for _, listed := range r.insecure {
 		if strings.EqualFold(listed, host) {

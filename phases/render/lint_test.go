@@ -156,7 +156,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-func TestLint_problems_tell_image_profile_file_document_line_object_and_path(t *testing.T) {
+func TestLint_problems_name_image_profile_file_document_line_object_and_path(t *testing.T) {
 	p := on("", service, webhook, things, in("other"))
 	p.Manifests = []byte(strings.Replace(string(p.Manifests), "capi, path", "gone, path", 1))
 	want := ProblemsError{{
@@ -172,7 +172,7 @@ func TestLint_problems_tell_image_profile_file_document_line_object_and_path(t *
 	}
 }
 
-func TestLint_selfImageRef_is_told_with_its_line(t *testing.T) {
+func TestLint_selfImageRef_is_reported_with_its_line(t *testing.T) {
 	for want, p := range map[string]Profile{"document 1, line 4": self(on("", service)), "document 1, line 1": on("", manager)} {
 		found := Lint([]Profile{p}, LintOptions{Namespaces: []string{"capi"}})
 		if len(found) != 1 || !strings.Contains(found[0].String(), "file metadata.yaml, "+want+", field selfImageRef") {
