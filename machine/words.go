@@ -7,8 +7,8 @@ import (
 	"github.com/capstan-capi/capstan/message"
 )
 
-// MaxMessage bounds a message to people, in bytes: the API conventions of
-// Kubernetes allow no more in an event.
+// MaxMessage bounds a message to people, in bytes: Kubernetes allows no more in
+// the note of an Event.
 const MaxMessage = 1024
 
 // oneLine returns the text of an error on one line; joined errors have several.
