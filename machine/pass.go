@@ -187,10 +187,11 @@ func (p *pass[F, E]) candidates() choice[F, E] {
 const atOnce = time.Nanosecond
 
 const (
-	// firstRetry and lastRetry bound the wait before something that failed is tried again: half the time that the
-	// failure has lasted, which backs off without counting attempts, also through a restart.
+	// firstRetry is the shortest wait before something that failed is tried again. The wait is half the time that the
+	// failure has lasted: that backs off without counting attempts, also through a restart.
 	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
+	// lastRetry is the longest wait before something that failed is tried again.
+	lastRetry = 30 * time.Second
 	// terminalRetry is how often work is tried again that met a terminal error: the cluster may have healed what no
 	// event announces, such as a name or a port that was taken.
 	terminalRetry = 10 * time.Minute

@@ -20,8 +20,10 @@ const lookAgainAtRetained = time.Minute
 // are: releaseEvery, or sweepEvery when a namespace is among them, because
 // looking into one takes a request for every kind.
 const (
+	// releaseEvery is the shortest time between two looks at retained objects.
 	releaseEvery = 2 * time.Second
-	sweepEvery   = 10 * time.Second
+	// sweepEvery is the shortest time between two looks when a namespace is among the retained objects.
+	sweepEvery = 10 * time.Second
 )
 
 // keepCurrent keeps the current revision, and writes it into the status again

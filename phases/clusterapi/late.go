@@ -24,7 +24,7 @@ const (
 	lateAfter = 30 * time.Second
 	// manyPods and manySets bound what one look brings.
 	manyPods, manySets = 50, 50
-	// lookTimeout bounds one look.
+	// lookTimeout bounds one look at the pods of a workload.
 	lookTimeout = 15 * time.Second
 )
 

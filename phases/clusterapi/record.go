@@ -185,7 +185,7 @@ func (s *Store) compose(operator *configv1.ClusterOperator, shot Snapshot, line 
 // stands says that there is nothing to write.
 func (r report) stands(operator *configv1.ClusterOperator) bool {
 	there := extension(operator)
-	return sameJSON(there[RecordKey], r.record) && sameJSON(there[DetailKey], r.detail) && conditions.Stand(r.conditions, operator.Status.Conditions) &&
+	return sameJSON(there[RecordKey], r.record) && sameJSON(there[DetailKey], r.detail) && conditions.Stored(r.conditions, operator.Status.Conditions) &&
 		slices.Equal(operator.Status.Versions, r.versions) && slices.Equal(operator.Status.RelatedObjects, r.related)
 }
 

@@ -21,9 +21,12 @@ const ConfigMap = "capstan-recorder"
 // The times of writing. What happens together is written together, and a
 // recorder is never what wears a cluster down.
 const (
-	gather     = time.Second
+	// gather is how long an entry waits for others that are written together with it.
+	gather = time.Second
+	// writeEvery is the shortest time between two writes of the ConfigMap.
 	writeEvery = 10 * time.Second
-	lastWrite  = 3 * time.Second
+	// lastWrite bounds the write at the end of the process.
+	lastWrite = 3 * time.Second
 )
 
 // Recorder keeps a log in a ConfigMap. What it is given is in the cluster ten
