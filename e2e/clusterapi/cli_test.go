@@ -67,7 +67,7 @@ var _ = Describe("The commands that look at a cluster", func() {
 		Expect(reader.run(ctx, codeInstalled, "explain")).To(And(
 			ContainSubstring("This cluster has been in Installed since "), ContainSubstring("WaitingOnInfra --InfrastructureKnown--> Planning"),
 			ContainSubstring("because the platform is AWS"), ContainSubstring("GateLost leads to Degraded: "),
-			MatchRegexp(`now +No: all \d+ objects of revision 1 are applied`), MatchRegexp(`now +No: the last try met no error`),
+			MatchRegexp(`now +No: all \d+ objects of revision 1 are applied`), MatchRegexp(`now +No: the last attempt met no error`),
 		))
 		Expect(reader.run(ctx, codeInstalled, "diagram", "--live")).To(And(
 			HavePrefix("stateDiagram-v2\n"), ContainSubstring("class Installed current\n"), ContainSubstring("Pruning --> Installed: (4) OrphansGone"),

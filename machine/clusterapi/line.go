@@ -25,11 +25,11 @@ func Line(s phases.Snapshot) string {
 		}
 	}
 	why := r.Reason
-	if why == "" && Table.Alarms(r.State) {
-		why = r.Cause
-	}
-	if why == "" && Table.Rests(r.State) {
-		why = "everything is as it should be"
+	if row, _ := Table.State(r.State); why == "" && row.Rest {
+		why = r.Cause // the state has just been entered
+		if row.Reads == (machine.Reading{}) {
+			why = "everything is as it should be"
+		}
 	}
 	if why != "" {
 		b.WriteString(": " + why)
