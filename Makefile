@@ -87,8 +87,8 @@ generate: ## Write all other generated files.
 	@go generate ./...
 
 .PHONY: e2e
-e2e: build controlplane ## Run the end-to-end suite against an embedded control plane.
-	@go test -v -count=1 -p 1 -timeout 20m ./e2e/...
+e2e: build controlplane ## Run the end-to-end suite against an embedded control plane, and print the slowest specs.
+	@tools/e2e.sh
 
 .PHONY: bench
 bench: build controlplane bin/bench-runner ## Measure what Capstan costs, beside a bare client; BENCH="--scenario restart" for some of it.
