@@ -93,12 +93,12 @@ var _ = Describe("An object of ours", func() {
 		e := w.start()
 		e.converge(ctx, newer)
 		before := w.fetch(ctx, w.configMap("a"))
-		for _, pass := range []func(context.Context, *engine.Revision) (*engine.Report, error){e.Maintain, w.fresh(older).Apply} {
+		for pass, opts := range map[*running][]engine.ReconcileOption{e: {engine.Keep()}, w.fresh(older): nil} {
 			since := mark(ctx)
 			report := &engine.Report{}
 			Expect(e.drive(ctx, "a look at revision 4", func(ctx context.Context) (bool, error) {
 				var err error
-				if report, err = pass(ctx, older); err != nil {
+				if report, err = pass.Reconcile(ctx, older, opts...); err != nil {
 					return true, err
 				}
 				return true, acted(w.configMap("a"), engine.Progressed)(report)

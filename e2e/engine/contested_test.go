@@ -38,7 +38,7 @@ var _ = Describe("A field that another manager keeps writing", func() {
 
 		since := mark(ctx)
 		for range 5 {
-			_, err := e.Apply(ctx, rev)
+			_, err := e.Reconcile(ctx, rev)
 			Expect(err).NotTo(HaveOccurred())
 		}
 		Expect(w.writes(ctx, since)).To(BeEmpty())

@@ -107,8 +107,8 @@ func (r *running) take(ctx context.Context, rev *engine.Revision, question func(
 	var report *engine.Report
 	err := r.drive(ctx, "revision "+rev.Name, func(ctx context.Context) (bool, error) {
 		var failed error
-		report, failed = r.Apply(ctx, rev)
-		again := failed != nil || report.RetryAfter > 0 || len(report.Collisions()) > 0
+		report, failed = r.Reconcile(ctx, rev)
+		again := failed != nil || len(report.Collisions()) > 0
 		return again, question(report)
 	})
 	return report, err
@@ -142,7 +142,7 @@ func (r *running) maintain(ctx context.Context, rev *engine.Revision, question f
 	var report *engine.Report
 	Expect(r.drive(ctx, "revision "+rev.Name+" to be kept", func(ctx context.Context) (bool, error) {
 		var failed error
-		report, failed = r.Maintain(ctx, rev)
+		report, failed = r.Reconcile(ctx, rev, engine.Keep())
 		return failed != nil, question(report)
 	})).To(Succeed())
 	return report
@@ -152,7 +152,7 @@ func (r *running) maintain(ctx context.Context, rev *engine.Revision, question f
 func (r *running) apply(ctx context.Context, rev *engine.Revision) (*engine.Report, error) {
 	GinkgoHelper()
 	r.see(ctx, rev)
-	return r.Apply(ctx, rev)
+	return r.Reconcile(ctx, rev)
 }
 
 // see waits until nothing about a revision is unknown any more, and says where it stands. Nothing is written.
@@ -169,21 +169,21 @@ func (r *running) see(ctx context.Context, rev *engine.Revision) *engine.Report 
 }
 
 // prune removes what older revisions had, until nothing is left to do but what is retained.
-func (r *running) prune(ctx context.Context, keep *engine.Revision, consent string) *engine.PruneReport {
+func (r *running) prune(ctx context.Context, keep *engine.Revision, consent string) *engine.TeardownReport {
 	GinkgoHelper()
-	var report *engine.PruneReport
+	var report *engine.TeardownReport
 	Expect(r.drive(ctx, "pruning for revision "+keep.Name, func(ctx context.Context) (bool, error) {
 		var failed error
-		if report, failed = r.Prune(ctx, keep, consent); report.Complete() {
+		if report, failed = r.Teardown(ctx, keep, engine.Consent(consent)); report.Complete() {
 			return false, nil
 		}
-		return failed != nil || report.RetryAfter > 0, errors.New(report.Blocked())
+		return failed != nil, errors.New(report.Blocked())
 	})).To(Succeed())
 	return report
 }
 
 // install takes a revision to its end: complete, everything older removed and forgotten.
-func (r *running) install(ctx context.Context, rev *engine.Revision) *engine.PruneReport {
+func (r *running) install(ctx context.Context, rev *engine.Revision) *engine.TeardownReport {
 	GinkgoHelper()
 	report, err := r.finish(ctx, rev)
 	Expect(err).NotTo(HaveOccurred())
@@ -191,15 +191,15 @@ func (r *running) install(ctx context.Context, rev *engine.Revision) *engine.Pru
 }
 
 // finish is install for whoever is not a spec. Every pass begins anew, because what is applied may drift meanwhile.
-func (r *running) finish(ctx context.Context, rev *engine.Revision) (*engine.PruneReport, error) {
-	var pruned *engine.PruneReport
+func (r *running) finish(ctx context.Context, rev *engine.Revision) (*engine.TeardownReport, error) {
+	var pruned *engine.TeardownReport
 	err := r.drive(ctx, "revision "+rev.Name+" to be installed", func(ctx context.Context) (bool, error) {
-		report, failed := r.Apply(ctx, rev)
+		report, failed := r.Reconcile(ctx, rev)
 		if err := complete(report); err != nil {
-			return failed != nil || report.RetryAfter > 0 || len(report.Collisions()) > 0, err
+			return failed != nil || len(report.Collisions()) > 0, err
 		}
-		if pruned, failed = r.Prune(ctx, rev, ""); !pruned.Complete() {
-			return failed != nil || pruned.RetryAfter > 0, errors.New(pruned.Blocked())
+		if pruned, failed = r.Teardown(ctx, rev); !pruned.Complete() {
+			return failed != nil, errors.New(pruned.Blocked())
 		}
 		failed = r.Forget(ctx, rev, pruned)
 		return failed != nil, failed

@@ -42,7 +42,7 @@ var _ = Describe("An update of a definition", func() {
 
 		since := mark(ctx)
 		for range 3 {
-			_, err := e.Apply(ctx, rev)
+			_, err := e.Reconcile(ctx, rev)
 			Expect(err).NotTo(HaveOccurred())
 		}
 		Expect(w.requests(ctx, since)).To(BeEmpty(), "it is not asked again as long as nothing has changed")
@@ -65,7 +65,7 @@ var _ = Describe("An update of a definition", func() {
 		w.refuses(ctx, e, of(2, narrow), narrow)
 		w.merge(ctx, "other", w.instance("gadget", "a"), `{"spec":{"note":null}}`)
 		clock.Step(29 * time.Second)
-		report, err := e.Apply(ctx, of(2, narrow))
+		report, err := e.Reconcile(ctx, of(2, narrow))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(report.Refused()).To(HaveLen(1))
 		clock.Step(2 * time.Second)

@@ -119,7 +119,7 @@ func (m *memory) check(ctx context.Context, w *world) error {
 }
 
 // judge says nil when what a prune left or retained was not to be removed.
-func (m *memory) judge(ctx context.Context, w *world, report *engine.PruneReport) error {
+func (m *memory) judge(ctx context.Context, w *world, report *engine.TeardownReport) error {
 	may := map[engine.Key]bool{}
 	for name := range m.given {
 		may[engine.KeyOf(slots[name].make(w, 0))] = true

@@ -59,7 +59,7 @@ func (l *trial) keep(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if err := l.engine.drive(short, "revision "+l.former.Name+" to be kept", func(ctx context.Context) (bool, error) {
-		report, err := l.engine.Maintain(ctx, l.former)
+		report, err := l.engine.Reconcile(ctx, l.former, engine.Keep())
 		if err == nil && report.Unknown() {
 			err = errors.New(report.Blocked())
 		}

@@ -261,7 +261,7 @@ func collided(report *engine.Report) error {
 // check asks all invariants of what is there now, and that being right costs no request.
 func (l *trial) check(ctx context.Context) error {
 	l.weather.change(nil, nil)
-	report, err := l.engine.Apply(ctx, l.newest)
+	report, err := l.engine.Reconcile(ctx, l.newest)
 	if err != nil {
 		return err
 	}

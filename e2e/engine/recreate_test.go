@@ -85,8 +85,8 @@ var _ = Describe("A field that cannot be changed", func() {
 func (w *world) both(ctx context.Context, e *running, older, newer *engine.Revision) {
 	GinkgoHelper()
 	Expect(e.drive(ctx, "the newer revision", func(ctx context.Context) (bool, error) {
-		_, kept := e.Maintain(ctx, older)
-		report, err := e.Apply(ctx, newer)
+		_, kept := e.Reconcile(ctx, older, engine.Keep())
+		report, err := e.Reconcile(ctx, newer)
 		if !report.Complete() {
 			return true, fmt.Errorf("%s", report)
 		}

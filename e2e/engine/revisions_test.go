@@ -60,7 +60,7 @@ var _ = Describe("The components of a revision", func() {
 	It("case 57: are refused when one object is in two of them, and nothing is written", func(ctx SpecContext) {
 		w := begin(ctx)
 		since := mark(ctx)
-		report, err := w.start().Apply(ctx, revision(1, component("core", w.configMap("a"), w.configMap("b")), component("later", w.configMap("a"))))
+		report, err := w.start().Reconcile(ctx, revision(1, component("core", w.configMap("a"), w.configMap("b")), component("later", w.configMap("a"))))
 		Expect(terminal(err)).To(BeTrue())
 		Expect(report.Blocked()).To(And(ContainSubstring("core"), ContainSubstring("later"), ContainSubstring("/a")))
 		Expect(w.writes(ctx, since)).To(BeEmpty())
@@ -111,7 +111,7 @@ var _ = Describe("A revision after another", func() {
 		w.merge(ctx, "other", stuck, `{"metadata":{"finalizers":["test.capstan.io/hold"]}}`)
 		e.converge(ctx, rev)
 		Expect(e.drive(ctx, "the prune to name the finalizer", func(ctx context.Context) (bool, error) {
-			report, err := e.Prune(ctx, rev, "")
+			report, err := e.Teardown(ctx, rev)
 			if err != nil || report.Complete() || len(report.Waiting) != 1 || report.Waiting[0].Key != engine.KeyOf(stuck) {
 				return true, fmt.Errorf("%+v, %w", report, err)
 			}
@@ -119,7 +119,7 @@ var _ = Describe("A revision after another", func() {
 			return false, nil
 		})).To(Succeed())
 		Expect(e.Look(rev).Complete()).To(BeTrue())
-		Expect(e.Forget(ctx, rev, &engine.PruneReport{Waiting: []engine.Orphan{{}}})).NotTo(Succeed())
+		Expect(e.Forget(ctx, rev, &engine.TeardownReport{Waiting: []engine.Orphan{{}}})).NotTo(Succeed())
 		w.merge(ctx, "other", stuck, `{"metadata":{"finalizers":null}}`)
 		e.install(ctx, rev)
 		Expect(w.isGone(ctx, stuck)).To(Succeed())
@@ -157,7 +157,7 @@ var _ = Describe("A revision after another", func() {
 		report := e.install(ctx, revision(3))
 		Expect(report.Retained).To(HaveLen(1))
 		Expect(report.Retained[0].Key.Name).To(Equal(w.crd("held").GetName()))
-		Expect(report.Held()).To(ContainSubstring("1 instance"))
+		Expect(report.WhyRetained()).To(ContainSubstring("1 instance"))
 		Expect(w.uid(ctx, w.instance("held", "mine"))).NotTo(BeEmpty())
 		deleted := successful(w.requests(ctx, since)).Where(func(r cluster.Request) bool {
 			return r.Verb == "delete" && r.Name != "capstan-inventory-2"
@@ -183,7 +183,7 @@ var _ = Describe("A revision after another", func() {
 		e := w.start()
 		other := of(1, w.configMap("a", "key", "two"), w.configMap("b"))
 		e.see(ctx, other)
-		report, err := e.Apply(ctx, other)
+		report, err := e.Reconcile(ctx, other)
 		Expect(terminal(err)).To(BeTrue())
 		Expect(report.Complete()).To(BeFalse())
 		Expect(report.Blocked()).To(ContainSubstring("number 1 was begun with content"))

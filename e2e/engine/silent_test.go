@@ -21,7 +21,7 @@ var _ = Describe("An aggregated API that does not answer", func() {
 		answers := w.silence(ctx, "aggregated."+w.group)
 		report := e.prune(ctx, rev, "")
 		Expect(report.Retained).To(HaveLen(1))
-		Expect(report.Held()).To(And(ContainSubstring("aggregated."+w.group), ContainSubstring("APIService")))
+		Expect(report.WhyRetained()).To(And(ContainSubstring("aggregated."+w.group), ContainSubstring("APIService")))
 		Expect(w.uid(ctx, w.newNamespace("old"))).NotTo(BeEmpty())
 		answers()
 		e.deletes(ctx, rev)
@@ -39,7 +39,7 @@ var _ = Describe("An aggregated API that does not answer", func() {
 		rev := of(2, w.configMap("a"))
 		e = w.start()
 		e.converge(ctx, rev)
-		report, err := e.Prune(ctx, rev, "")
+		report, err := e.Teardown(ctx, rev)
 		Expect(err).To(MatchError(ContainSubstring("does not answer")))
 		Expect(report.Complete()).To(BeFalse())
 		answers()
@@ -51,9 +51,9 @@ var _ = Describe("An aggregated API that does not answer", func() {
 func (r *running) deletes(ctx context.Context, rev *engine.Revision) {
 	GinkgoHelper()
 	Expect(r.drive(ctx, "everything to be pruned", func(ctx context.Context) (bool, error) {
-		report, err := r.Prune(ctx, rev, "")
+		report, err := r.Teardown(ctx, rev)
 		if err == nil && (!report.Complete() || len(report.Retained) > 0) {
-			err = errors.New(report.Blocked() + report.Held())
+			err = errors.New(report.Blocked() + report.WhyRetained())
 		}
 		return true, err
 	})).To(Succeed())

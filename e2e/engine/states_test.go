@@ -20,7 +20,7 @@ var _ = Describe("What happens to an object of ours", func() {
 		uid, changed := w.uid(ctx, wanted), e.change()
 		w.merge(ctx, "other", wanted, `{"metadata":{"labels":{"`+engine.ManagedByLabel+`":null}}}`)
 		Eventually(changed).WithTimeout(patience).Should(BeClosed())
-		report, err := e.Apply(ctx, of(1, wanted))
+		report, err := e.Reconcile(ctx, of(1, wanted))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(report.Complete()).To(BeTrue(), report.String())
 		found := w.fetch(ctx, wanted)

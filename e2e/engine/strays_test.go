@@ -45,7 +45,7 @@ var _ = Describe("An object with our marks that no revision lists", func() {
 })
 
 var _ = Describe("The revisions of another installer", func() {
-	It("are pruned like ours once they are inherited, what holds data retained", func(ctx SpecContext) {
+	It("are pruned like ours once they are adopted, what holds data retained", func(ctx SpecContext) {
 		w := begin(ctx)
 		// Without the identity of a world, only the numbers say whose the objects are.
 		const oldest, latest, ours = 710, 711, 712
@@ -61,10 +61,10 @@ var _ = Describe("The revisions of another installer", func() {
 		foreign := w.create(ctx, annotated(w.stamped(latest, w.configMap("theirs")), engine.OwnerAnnotation, "somebody"))
 
 		e := w.start(legacy(formerInstaller))
-		revs := []engine.Inherited{{Name: "r710", Number: oldest, ContentID: "old"}, {Name: "r711", Number: latest, ContentID: "new"}}
-		eventually(ctx, "the revisions to be inherited", func(ctx context.Context) error { return e.Inherit(ctx, revs...) })
+		revs := []engine.RevisionRef{{Name: "r710", Number: oldest, ContentID: "old"}, {Name: "r711", Number: latest, ContentID: "new"}}
+		eventually(ctx, "the revisions to be adopted", func(ctx context.Context) error { return e.Adopt(ctx, revs...) })
 		since := mark(ctx)
-		Expect(e.Inherit(ctx, revs...)).To(Succeed())
+		Expect(e.Adopt(ctx, revs...)).To(Succeed())
 		Expect(verbs(w.requests(ctx, since))).NotTo(ContainElement("list"), "what is left are the watches that the inventories ask for")
 
 		since = mark(ctx)
@@ -86,15 +86,15 @@ var _ = Describe("The revisions of another installer", func() {
 		Expect(e.Orphans(rev).Revisions).To(BeEmpty())
 	})
 
-	It("are inherited, and namespaces are looked through, beside a kind that nobody converts", func(ctx SpecContext) {
+	It("are adopted, and namespaces are looked through, beside a kind that nobody converts", func(ctx SpecContext) {
 		w := begin(ctx)
 		w.create(ctx, w.crd("broken"))
 		w.create(ctx, w.instance("broken", "theirs"))
 		w.unconvertible(ctx, "broken")
 		w.formerly(ctx, 730, w.newNamespace("old"))
 		e := w.start(legacy(formerInstaller))
-		eventually(ctx, "the revision to be inherited", func(ctx context.Context) error {
-			return e.Inherit(ctx, engine.Inherited{Name: "r730", Number: 730, ContentID: "old"})
+		eventually(ctx, "the revision to be adopted", func(ctx context.Context) error {
+			return e.Adopt(ctx, engine.RevisionRef{Name: "r730", Number: 730, ContentID: "old"})
 		})
 		rev := of(731, w.configMap("a"))
 		e.converge(ctx, rev)
@@ -105,8 +105,8 @@ var _ = Describe("The revisions of another installer", func() {
 		w := begin(ctx)
 		rev := of(720, w.configMap("a"), w.configMap("b"))
 		e := w.start()
-		eventually(ctx, "the revision to be inherited before it is applied", func(ctx context.Context) error {
-			return e.Inherit(ctx, engine.Inherited{Name: rev.Name, Number: rev.Number, ContentID: rev.ContentID})
+		eventually(ctx, "the revision to be adopted before it is applied", func(ctx context.Context) error {
+			return e.Adopt(ctx, engine.RevisionRef{Name: rev.Name, Number: rev.Number, ContentID: rev.ContentID})
 		})
 		e.converge(ctx, rev)
 		next := of(721, w.configMap("a"))
@@ -161,9 +161,9 @@ var _ = Describe("The consent of an administrator", func() {
 		w.create(ctx, theirs)
 		report := e.prune(ctx, rev, "")
 		Expect(report.Retained).To(HaveLen(1))
-		Expect(report.Held()).To(ContainSubstring("1 object"))
+		Expect(report.WhyRetained()).To(ContainSubstring("1 object"))
 		Expect(e.drive(ctx, "the namespace to go", func(ctx context.Context) (bool, error) {
-			report, err := e.Prune(ctx, rev, rev.ContentID)
+			report, err := e.Teardown(ctx, rev, engine.Consent(rev.ContentID))
 			if err != nil || len(report.Gone) != 1 {
 				return true, errors.Join(err, errors.New(report.Blocked()))
 			}

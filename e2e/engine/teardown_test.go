@@ -69,7 +69,7 @@ var _ = Describe("An object that only an older revision has", func() {
 		e := w.start(wire.tap)
 		rev := e.upgrade(ctx, w, old)
 		wire.before(func() { w.merge(ctx, "other", old, `{"data":{"key":"theirs"}}`) })
-		report, err := e.Prune(ctx, rev, "")
+		report, err := e.Teardown(ctx, rev)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(report.Gone).To(HaveLen(1))
 		Expect(wire.deletions()).To(HaveLen(2))
@@ -84,7 +84,7 @@ var _ = Describe("An object that only an older revision has", func() {
 		wire.before(func() {
 			w.merge(ctx, "other", old, `{"metadata":{"annotations":{"`+engine.OwnerAnnotation+`":"somebody"}}}`)
 		})
-		report, err := e.Prune(ctx, rev, "")
+		report, err := e.Teardown(ctx, rev)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(report.Left).To(HaveLen(1))
 		Expect(report.Left[0].Why).To(ContainSubstring("somebody"))
@@ -227,9 +227,9 @@ func (r *running) upgrade(ctx context.Context, w *world, old ...*unstructured.Un
 }
 
 // pruning is one pass of a prune that has to wait.
-func (r *running) pruning(ctx context.Context, rev *engine.Revision, consent string) *engine.PruneReport {
+func (r *running) pruning(ctx context.Context, rev *engine.Revision, consent string) *engine.TeardownReport {
 	GinkgoHelper()
-	report, err := r.Prune(ctx, rev, consent)
+	report, err := r.Teardown(ctx, rev, engine.Consent(consent))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(report.Complete()).To(BeFalse())
 	Expect(report.Waiting).NotTo(BeEmpty(), report.Blocked())

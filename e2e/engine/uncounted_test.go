@@ -26,9 +26,9 @@ var _ = Describe("A definition that cannot be asked for its instances", func() {
 			field(u, "spec", "versions").([]any)[0].(map[string]any)["served"] = false
 		})
 		eventually(ctx, "the report to say why", func(ctx context.Context) error {
-			report, err := e.Prune(ctx, rev, "")
-			if err != nil || len(report.Retained) != 1 || !strings.Contains(report.Held(), "none of its versions is served") {
-				return fmt.Errorf("%s, %w", report.Held(), err)
+			report, err := e.Teardown(ctx, rev)
+			if err != nil || len(report.Retained) != 1 || !strings.Contains(report.WhyRetained(), "none of its versions is served") {
+				return fmt.Errorf("%s, %w", report.WhyRetained(), err)
 			}
 			return nil
 		})
@@ -42,7 +42,7 @@ var _ = Describe("A definition that cannot be asked for its instances", func() {
 		w.unconvertible(ctx, "hidden")
 		report := e.prune(ctx, rev, "")
 		Expect(report.Retained).To(HaveLen(1))
-		Expect(report.Held()).To(ContainSubstring("cannot be read"))
+		Expect(report.WhyRetained()).To(ContainSubstring("cannot be read"))
 	})
 
 	It("is deleted when its names were never accepted, so that it never had any", func(ctx SpecContext) {

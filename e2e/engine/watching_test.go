@@ -56,7 +56,7 @@ var _ = Describe("A watch", func() {
 		next := of(2, with(settings, "other", "data", "key"))
 		e.converge(ctx, next)
 		e.Watch(next)
-		_, err := e.Prune(ctx, next, "")
+		_, err := e.Teardown(ctx, next)
 		Expect(err).NotTo(HaveOccurred())
 		Consistently(func() int { return seen.open("serviceaccounts") }).WithTimeout(time.Second).Should(Equal(1))
 		w.merge(ctx, "other", account, `{"metadata":{"finalizers":null}}`)
@@ -124,7 +124,7 @@ var _ = Describe("A watch", func() {
 		Eventually(func() int { return seen.open("serviceaccounts") }).WithTimeout(patience).Should(Equal(2))
 		since := mark(ctx)
 		for range 3 {
-			report, err := e.Apply(ctx, wanted)
+			report, err := e.Reconcile(ctx, wanted)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(report.Collisions()).To(HaveLen(1))
 		}

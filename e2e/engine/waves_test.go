@@ -40,7 +40,7 @@ var _ = Describe("A wave", func() {
 		e.converge(ctx, of(1, append(same, w.configMap("c", "key", "old"))...))
 		since := mark(ctx)
 		bad := with(w.configMap("c"), "no such field", "nonsense")
-		_, err := e.Apply(ctx, of(2, append(same, bad)...))
+		_, err := e.Reconcile(ctx, of(2, append(same, bad)...))
 		Expect(terminal(err)).To(BeTrue())
 		Expect(withoutInventories(w.writes(ctx, since))).To(BeEmpty())
 		tried := w.requests(ctx, since).Where(func(r cluster.Request) bool { return r.DryRun })
@@ -65,14 +65,14 @@ var _ = Describe("A wave", func() {
 			"metadata.name":            "", "apiVersion": "", "kind": "",
 		} {
 			number++
-			report, err := e.Apply(ctx, of(number, with(w.configMap("a"), value, strings.Split(path, ".")...)))
+			report, err := e.Reconcile(ctx, of(number, with(w.configMap("a"), value, strings.Split(path, ".")...)))
 			Expect(terminal(err)).To(BeTrue(), path)
 			Expect(err).To(MatchError(ContainSubstring(path)), path)
 			Expect(report.Complete()).To(BeFalse(), path)
 		}
 		for _, ours := range []string{engine.RevisionAnnotation, engine.OwnerAnnotation} {
 			number++
-			_, err := e.Apply(ctx, of(number, annotated(w.configMap("a"), ours, "1")))
+			_, err := e.Reconcile(ctx, of(number, annotated(w.configMap("a"), ours, "1")))
 			Expect(terminal(err)).To(BeTrue(), ours)
 			Expect(err).To(MatchError(ContainSubstring(ours)), ours)
 		}
@@ -84,11 +84,11 @@ var _ = Describe("A wave", func() {
 		w := begin(ctx)
 		e := w.start()
 		since := mark(ctx)
-		_, err := e.Apply(ctx, of(1, w.configMap("a"), w.configMap("a")))
+		_, err := e.Reconcile(ctx, of(1, w.configMap("a"), w.configMap("a")))
 		Expect(terminal(err)).To(BeTrue())
 		Expect(err).To(MatchError(And(ContainSubstring("ConfigMap "+w.namespace+"/a"), ContainSubstring("twice"))))
 		old := with(w.deployment("manager"), "apps/v1beta1", "apiVersion")
-		_, err = e.Apply(ctx, of(2, w.deployment("manager"), old))
+		_, err = e.Reconcile(ctx, of(2, w.deployment("manager"), old))
 		Expect(terminal(err)).To(BeTrue())
 		Expect(err).To(MatchError(ContainSubstring("twice")))
 		Expect(w.writes(ctx, since)).To(BeEmpty())
@@ -201,7 +201,7 @@ var _ = Describe("A wave", func() {
 		rev := of(1, objects...)
 		e.see(ctx, rev)
 		since, began := mark(ctx), time.Now()
-		report, err := e.Apply(ctx, rev)
+		report, err := e.Reconcile(ctx, rev)
 		took := time.Since(began)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(report.Applied()).To(BeTrue(), report.String())
@@ -231,7 +231,7 @@ var _ = Describe("A wave", func() {
 		e.converge(ctx, of(1, objects...))
 		since := mark(ctx)
 		for range 10 {
-			report, err := e.Apply(ctx, of(1, objects...))
+			report, err := e.Reconcile(ctx, of(1, objects...))
 			Expect(err).NotTo(HaveOccurred())
 			Expect(report.Done()).To(Equal(300))
 		}

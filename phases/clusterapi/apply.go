@@ -17,7 +17,7 @@ func (p *Pass) applyRevision(ctx context.Context) error {
 	if p.latest == nil {
 		return errors.Join(failure(p.latestErr), kept)
 	}
-	report, err := p.Engine.Apply(ctx, p.latest)
+	report, err := p.Engine.Reconcile(ctx, p.latest)
 	p.tried[p.latest] = true
 	p.acted("applying", report)
 	return errors.Join(inTheWay(report), err, kept)

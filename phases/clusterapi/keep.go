@@ -29,7 +29,7 @@ func (p *Pass) keepLatest(ctx context.Context) error {
 }
 
 func (p *Pass) keep(ctx context.Context, revision *engine.Revision) error {
-	report, err := p.Engine.Maintain(ctx, revision)
+	report, err := p.Engine.Reconcile(ctx, revision, engine.Keep())
 	p.tried[revision] = true
 	p.acted("keeping", report)
 	return errors.Join(inTheWay(report), err, p.restoreCurrent(ctx))

@@ -12,7 +12,7 @@ import (
 // pruned is what the last pruning found, for the next pass's facts.
 type pruned struct {
 	number  int64
-	report  *engine.PruneReport
+	report  *engine.TeardownReport
 	at      time.Time
 	consent string
 }
@@ -54,7 +54,7 @@ func (p *Pass) pruneOlder(ctx context.Context) error {
 	if p.latest == nil {
 		return nil
 	}
-	if err := p.inherit(ctx); err != nil {
+	if err := p.adopt(ctx); err != nil {
 		return err
 	}
 	return p.prune(ctx)
@@ -68,33 +68,33 @@ func (p *Pass) clearOlder(ctx context.Context) error {
 	return p.trimRevisions(ctx)
 }
 
-// inherit gives inventories to listed revisions that have none, because another
+// adopt gives inventories to listed revisions that have none, because another
 // installer has applied them or because their inventory was lost. What only they
 // had could not be pruned otherwise.
-func (p *Pass) inherit(ctx context.Context) error {
-	var older []engine.Inherited
+func (p *Pass) adopt(ctx context.Context) error {
+	var older []engine.RevisionRef
 	for _, entry := range p.world.entries() {
 		if entry.Revision < p.latest.Number {
-			older = append(older, engine.Inherited{Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID})
+			older = append(older, engine.RevisionRef{Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID})
 		}
 	}
 	if len(older) == 0 || !p.olderSeen {
 		return nil
 	}
-	return p.Engine.Inherit(ctx, older...)
+	return p.Engine.Adopt(ctx, older...)
 }
 
 // prune makes what is left of older revisions a fact for the next pass, and
 // asks for that pass, because nothing else may announce it.
 func (p *Pass) prune(ctx context.Context) error {
-	report, err := p.Engine.Prune(ctx, p.latest, p.world.consent)
+	report, err := p.Engine.Teardown(ctx, p.latest, engine.Consent(p.world.consent))
 	if report == nil {
 		return err
 	}
 	before := p.pruned
 	news := before.report == nil || before.number != p.latest.Number || before.report.Progress() != report.Progress()
 	if news {
-		p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "held", report.Held())
+		p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "retained", report.WhyRetained())
 	}
 	p.removed(report, before.report)
 	p.Phases.pruned = pruned{number: p.latest.Number, report: report, at: p.Now(), consent: p.world.consent}

@@ -33,8 +33,8 @@ func TestPruned_due_is_later_where_looking_takes_many_requests(t *testing.T) {
 		want time.Time
 	}{
 		"never looked at": {pruned{}, time.Time{}},
-		"a definition":    {pruned{at: at, report: &engine.PruneReport{Retained: []engine.Orphan{crd}}}, at.Add(releaseEvery)},
-		"a namespace too": {pruned{at: at, report: &engine.PruneReport{Retained: []engine.Orphan{crd, namespace}}}, at.Add(sweepEvery)},
+		"a definition":    {pruned{at: at, report: &engine.TeardownReport{Retained: []engine.Orphan{crd}}}, at.Add(releaseEvery)},
+		"a namespace too": {pruned{at: at, report: &engine.TeardownReport{Retained: []engine.Orphan{crd, namespace}}}, at.Add(sweepEvery)},
 	} {
 		if got := c.last.due(); !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

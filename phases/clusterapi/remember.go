@@ -46,7 +46,7 @@ func (p *Pass) acted(doing string, report *engine.Report) {
 }
 
 // removed tells the same of what pruning has deleted; what was gone before is no news.
-func (p *Pass) removed(report, before *engine.PruneReport) {
+func (p *Pass) removed(report, before *engine.TeardownReport) {
 	known := map[engine.Key]bool{}
 	if before != nil {
 		for _, o := range before.Gone {

@@ -65,7 +65,7 @@ func contested(reports ...*engine.Report) []guards.Contested {
 	return facts
 }
 
-func retained(report *engine.PruneReport) []guards.Retained {
+func retained(report *engine.TeardownReport) []guards.Retained {
 	var facts []guards.Retained
 	for _, o := range report.Retained {
 		facts = append(facts, guards.Retained{Object: o.Key.String(), Why: o.Why, Count: o.Count})
@@ -74,7 +74,7 @@ func retained(report *engine.PruneReport) []guards.Retained {
 }
 
 // held counts the objects that are being deleted and wait for somebody to take finalizers off.
-func held(report *engine.PruneReport) int {
+func held(report *engine.TeardownReport) int {
 	count := 0
 	for _, o := range report.Waiting {
 		if len(o.Finalizers) > 0 {

@@ -16,10 +16,10 @@ func (r *Report) Blocked() string { return r.BlockedBecause("") }
 // BlockedBecause is Blocked with what the caller knows of the culprit's cause; empty for nothing.
 func (r *Report) BlockedBecause(cause string) string {
 	switch {
-	case r.fault != nil:
-		return clipped(r.fault.Error())
-	case r.wait != "":
-		return clipped(r.wait)
+	case r.Fault != nil:
+		return clipped(r.Fault.Error())
+	case r.Wait != "":
+		return clipped(r.Wait)
 	}
 	w, open := r.open()
 	if w == nil {
@@ -38,7 +38,7 @@ func (r *Report) BlockedBecause(cause string) string {
 
 // Culprit is the object that Blocked speaks of, nil when it speaks of none.
 func (r *Report) Culprit() *Object {
-	if _, open := r.open(); len(open) > 0 && r.fault == nil && r.wait == "" {
+	if _, open := r.open(); len(open) > 0 && r.Fault == nil && r.Wait == "" {
 		return mostTelling(open)
 	}
 	return nil

@@ -46,15 +46,15 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 	rev := revisionOf(1, made(t, "v1 Service")...)
 	e.Watch(rev)
 	<-asked
-	report, err := e.Apply(ctx, rev)
+	report, err := e.Reconcile(ctx, rev)
 	if err != nil || !report.Unknown() || report.Complete() || !strings.Contains(report.Blocked(), "not seen yet") {
 		t.Errorf("%v, %v", report, err)
 	}
-	pruned, err := e.Prune(ctx, rev, "")
+	pruned, err := e.Teardown(ctx, rev)
 	if err != nil || pruned.Complete() || pruned.Blocked() == "" {
 		t.Errorf("%v, %v", pruned, err)
 	}
-	if err := e.Forget(ctx, rev, &PruneReport{}); err == nil {
+	if err := e.Forget(ctx, rev, &TeardownReport{}); err == nil {
 		t.Error("revisions were forgotten without being seen")
 	}
 	cancel()

@@ -31,8 +31,8 @@ type inventory struct {
 	Number    int64   `json:"number"`
 	ContentID string  `json:"contentID"`
 	Entries   []entry `json:"entries"`
-	// Inherited: pieced together from what was found, see Inherit. The revision's own list takes its place.
-	Inherited bool `json:"inherited,omitempty"`
+	// Adopted: pieced together from what was found, see Adopt. The revision's own list takes its place.
+	Adopted bool `json:"inherited,omitempty"`
 }
 
 // entry is one object of an inventory. Retained ones belong to older revisions: they are still there because they

@@ -22,14 +22,14 @@ func (e *Engine) lookPlan(p *plan) *Report {
 func (e *Engine) look(p *plan) *Report {
 	wait, restless := e.sights(p)
 	last := p.report
-	if last != nil && last.wait == wait && len(restless) == 0 {
+	if last != nil && last.Wait == wait && len(restless) == 0 {
 		return last
 	}
 	r := p.blankReport()
 	if last != nil {
 		r.Waves, r.sum = slices.Clone(last.Waves), last.sum
 	}
-	r.wait = wait
+	r.Wait = wait
 	copied := make([]bool, len(r.Waves))
 	for _, t := range restless {
 		if !copied[t.wave] {

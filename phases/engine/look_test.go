@@ -52,7 +52,7 @@ func step(tb testing.TB, e *Engine, rev *Revision) {
 	if report.Unknown() || report.Done() != report.Total() || report.Blocked() != "" || !orphans.Seen || len(orphans.Open) > 0 {
 		tb.Fatal(report.Blocked())
 	}
-	kept, err := e.Maintain(tb.Context(), rev)
+	kept, err := e.Reconcile(tb.Context(), rev, Keep())
 	if err != nil || !kept.Complete() || len(kept.Collisions()) > 0 {
 		tb.Fatal(err, kept.Blocked())
 	}

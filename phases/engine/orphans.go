@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Orphan is one object that older revisions had and the kept one has not, and what became of it.
@@ -21,18 +20,16 @@ type Orphan struct {
 	Consented  bool     // goes, or went, with what it holds, because the administrator consented
 
 	entry entry
-	err   error
+	Err   error // why it is not deleted yet, when something went wrong
 }
 
-// PruneReport is where the removal of orphans stands.
-type PruneReport struct {
-	Gone       []Orphan // not in the cluster any more
-	Waiting    []Orphan // being deleted, failed to be deleted, or their turn has not come
-	Retained   []Orphan // not deleted, because they hold data of users
-	Left       []Orphan // not deleted, because they are not this installation's any more; see Action
-	RetryAfter time.Duration
-
-	wait string
+// TeardownReport is where the removal of orphans stands.
+type TeardownReport struct {
+	Gone     []Orphan // not in the cluster any more
+	Waiting  []Orphan // being deleted, failed to be deleted, or their turn has not come
+	Retained []Orphan // not deleted, because they hold data of users
+	Left     []Orphan // not deleted, because they are not this installation's any more; see Action
+	Wait     string   // why nothing was looked at yet
 }
 
 // pruned is what is remembered of the orphans of a revision that stays, by identity. Those that were seen to go are
@@ -64,7 +61,7 @@ func (p *pruned) note(key Key, gone Action, consented bool) {
 }
 
 // add sorts an orphan into the report, and remembers what is gone: nothing of the kept revision brings it back.
-func (r *PruneReport) add(o Orphan, keep *plan) {
+func (r *TeardownReport) add(o Orphan, keep *plan) {
 	switch o.Action {
 	case Deleted, Absent:
 		keep.pruned.note(o.Key, o.Action, o.Consented)
@@ -79,18 +76,18 @@ func (r *PruneReport) add(o Orphan, keep *plan) {
 }
 
 // Complete says that nothing is left to do but what is retained.
-func (r *PruneReport) Complete() bool { return r.wait == "" && len(r.Waiting) == 0 }
+func (r *TeardownReport) Complete() bool { return r.Wait == "" && len(r.Waiting) == 0 }
 
 // Blocked is the one most useful reason why pruning is not complete, at most 1 KiB; empty when it is.
-func (r *PruneReport) Blocked() string {
+func (r *TeardownReport) Blocked() string {
 	switch {
-	case r.wait != "":
-		return clipped(r.wait)
+	case r.Wait != "":
+		return clipped(r.Wait)
 	case len(r.Waiting) == 0:
 		return ""
 	}
 	first := r.Waiting[0]
-	if failed := slices.IndexFunc(r.Waiting, func(o Orphan) bool { return o.err != nil }); failed >= 0 {
+	if failed := slices.IndexFunc(r.Waiting, func(o Orphan) bool { return o.Err != nil }); failed >= 0 {
 		first = r.Waiting[failed]
 	}
 	more := ""
@@ -101,8 +98,8 @@ func (r *PruneReport) Blocked() string {
 	return clippedTo(text, maxBlocked-len(more)) + more
 }
 
-// Held says in one sentence what was retained and why, empty if nothing was; at most 1 KiB.
-func (r *PruneReport) Held() string {
+// WhyRetained says in one sentence what was retained and why, empty if nothing was; at most 1 KiB.
+func (r *TeardownReport) WhyRetained() string {
 	texts := make([]string, 0, len(r.Retained))
 	for _, o := range r.Retained {
 		texts = append(texts, o.Key.String()+" ("+o.Why+")")
@@ -114,16 +111,16 @@ func (r *PruneReport) Held() string {
 }
 
 // Progress is a token that changes when objects went or began to go.
-func (r *PruneReport) Progress() string {
+func (r *TeardownReport) Progress() string {
 	return strconv.Itoa(len(r.Gone)+len(r.Left)+len(r.Retained)) + " handled, " + strconv.Itoa(len(r.Waiting)) + " to go"
 }
 
 // Err joins what went wrong with single objects.
-func (r *PruneReport) Err() error {
+func (r *TeardownReport) Err() error {
 	var errs []error
 	for _, o := range r.Waiting {
-		if o.err != nil {
-			errs = append(errs, o.err)
+		if o.Err != nil {
+			errs = append(errs, o.Err)
 		}
 	}
 	return joined(errs)
@@ -132,12 +129,12 @@ func (r *PruneReport) Err() error {
 // Orphans is what the stored inventories say about older revisions, without a request.
 type Orphans struct {
 	Seen      bool    // false: the inventories are not seen yet, and the rest is empty
-	Revisions []int64 // older revisions whose inventory is still stored: Prune and Forget have work
+	Revisions []int64 // older revisions whose inventory is still stored: Teardown and Forget have work
 	Open      []Key   // objects of those that the kept revision does not have
 	Retained  []Key   // objects that were retained earlier and are to be deleted when they hold nothing any more
 }
 
-// Orphans looks up what Prune would have to look at.
+// Orphans looks up what Teardown would have to look at.
 func (e *Engine) Orphans(keep *Revision) Orphans {
 	p := e.plan(keep)
 	e.mu.Lock()

@@ -119,7 +119,7 @@ func (p *plan) addWaves(component string, byClass map[class][]*target) {
 
 // blankReport is a report in which nothing was seen yet.
 func (p *plan) blankReport() *Report {
-	r := &Report{Revision: p.rev.Name, Number: p.rev.Number, fault: p.err, sum: sum{counted: true}}
+	r := &Report{Revision: p.rev.Name, Number: p.rev.Number, Fault: p.err, sum: sum{counted: true}}
 	for _, w := range p.waves {
 		r.Waves = append(r.Waves, &Wave{
 			Number: w.number, Name: w.class.String(), Component: w.component, Objects: make([]*Object, len(w.targets)),

@@ -6,29 +6,29 @@ import (
 	"slices"
 )
 
-// Prune deletes what older revisions applied and keep has not, in the reverse of the order of installation: the next
-// step begins when the former is gone. It works from the inventories, and reads what the watches do not show itself,
-// because an object that lost its label is still to be deleted. It refuses to start before keep is applied as a whole.
-// What holds users' data is retained, which is no error, unless consent is the content ID of keep: then it goes with its
-// data. Consent for any other content counts for nothing. Every pass looks at all orphans again, except those that it
-// saw go.
-func (e *Engine) Prune(ctx context.Context, keep *Revision, consent string) (*PruneReport, error) {
-	p := e.plan(keep)
+// Teardown deletes what older revisions applied and current does not have, in the reverse of the order of installation:
+// the next step begins when the former is gone. It works from the inventories, and reads what the watches do not show
+// itself, because an object that lost its label is still to be deleted. It refuses to start before current is applied as
+// a whole. What holds users' data is retained, which is no error, unless the administrator consented to current: then it
+// goes with its data. Every pass looks at all orphans again, except those that it saw go.
+func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...TeardownOption) (*TeardownReport, error) {
+	consent := TeardownOptionsOf(opts...).Consent
+	p := e.plan(current)
 	p.pass.Lock()
 	defer p.pass.Unlock()
-	report := &PruneReport{}
+	report := &TeardownReport{}
 	if look := e.lookPlan(p); !look.Applied() {
-		report.wait = "pruning waits for revision " + keep.Name + " to be applied: " + look.Blocked()
+		report.Wait = "pruning waits for revision " + current.Name + " to be applied: " + look.Blocked()
 		return report, nil
 	}
 	e.mu.Lock()
 	entries, err := e.orphans(p)
 	e.mu.Unlock()
 	if err != nil {
-		report.wait = "pruning waits for its inventories: " + err.Error()
+		report.Wait = "pruning waits for its inventories: " + err.Error()
 		return report, err
 	}
-	pass := &removal{e: e, keep: p, consented: consent != "" && consent == keep.ContentID}
+	pass := &removal{e: e, keep: p, consented: consent != "" && consent == current.ContentID}
 	if pass.consented {
 		var first []condemned
 		first, entries = pass.full(ctx, entries)
@@ -50,9 +50,9 @@ func (e *Engine) Prune(ctx context.Context, keep *Revision, consent string) (*Pr
 	return report, report.Err()
 }
 
-// Forget ends a finished Prune: what was retained is booked on the kept revision, so that it is deleted when it holds
+// Forget ends a finished Teardown: what was retained is booked on the kept revision, so that it is deleted when it holds
 // nothing any more, and then the older inventories go. It writes nothing when there is nothing to forget.
-func (e *Engine) Forget(ctx context.Context, keep *Revision, done *PruneReport) error {
+func (e *Engine) Forget(ctx context.Context, keep *Revision, done *TeardownReport) error {
 	if !done.Complete() {
 		return fmt.Errorf("forgetting revisions older than %s: %s", keep.Name, done.Blocked())
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// removal is one pass of Prune.
+// removal is one pass of Teardown.
 type removal struct {
 	e    *Engine
 	keep *plan
@@ -28,14 +28,11 @@ func (c condemned) orphan() Orphan {
 }
 
 // step removes what may go at the same time.
-func (r *removal) step(ctx context.Context, entries []condemned, report *PruneReport) {
+func (r *removal) step(ctx context.Context, entries []condemned, report *TeardownReport) {
 	results := make([]Orphan, len(entries))
 	parallel(r.e.cfg.Concurrency, entries, func(i int, c condemned) { results[i] = r.handle(ctx, c) })
 	for _, o := range results {
 		report.add(o, r.keep)
-	}
-	if len(report.Waiting) > 0 {
-		report.RetryAfter = r.e.hold.remaining()
 	}
 }
 
@@ -47,7 +44,7 @@ func (r *removal) handle(ctx context.Context, c condemned) Orphan {
 	}
 	if err := r.remove(ctx, &c, &o); err != nil {
 		o.Action, o.Why = Failed, err.Error()
-		o.err = &ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
+		o.Err = &ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
 	}
 	_, o.Consented = r.keep.pruned.of(o.Key)
 	return o

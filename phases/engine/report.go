@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"time"
 )
 
 // Object is where one object of a revision stands.
@@ -18,16 +17,12 @@ type Object struct {
 	Err       error    // of the last attempt to write it
 	Contest   *Contest // nil: not contested
 
-	older     bool // seen from a revision that is not the newest one
-	carries   bool // ours, at this revision's number or a higher one
-	previewed bool // the action was not taken
+	older   bool // seen from a revision that is not the newest one
+	carries bool // ours, at this revision's number or a higher one
 }
 
 // Applied says that the object is there as wanted, or in the hands of a newer revision.
 func (o *Object) Applied() bool {
-	if o.previewed {
-		return false
-	}
 	switch o.Action {
 	case Created, Updated, Recovered, Idle, Progressed, Contested:
 		return true
@@ -56,15 +51,14 @@ func (w *Wave) Complete() bool {
 
 // Report is where a revision stands: its waves in order, the objects of each in the order of the manifest.
 type Report struct {
-	Revision   string
-	Number     int64
-	Waves      []*Wave
-	RetryAfter time.Duration // what the API server asked for, 0 if it did not
+	Revision string
+	Number   int64
+	Waves    []*Wave
+	Fault    error  // of the revision as a whole
+	Wait     string // why nothing can be told of the revision as a whole yet
 
-	fault error // of the revision as a whole
-	wait  string
-	best  progress
-	sum   sum
+	best progress
+	sum  sum
 }
 
 type progress struct{ applied, complete int }
@@ -91,7 +85,7 @@ func (s *sum) count(o *Object, by int) {
 	}
 }
 
-// sums counts the objects of a report that was not counted while it was made.
+// sums counts the objects of a report that was not counted while it was made: by another implementation, or in a test.
 func (r *Report) sums() sum {
 	if r.sum.counted {
 		return r.sum
@@ -115,16 +109,16 @@ func (r *Report) Objects(yield func(*Object) bool) {
 }
 
 // Complete says that every object is applied and every probe passes. A revision without objects is complete.
-func (r *Report) Complete() bool { return r.fault == nil && r.wait == "" && r.Done() == r.Total() }
+func (r *Report) Complete() bool { return r.Fault == nil && r.Wait == "" && r.Done() == r.Total() }
 
 // Applied says that every object is applied, whatever the probes say.
 func (r *Report) Applied() bool {
-	return r.fault == nil && r.wait == "" && r.sums().applied == r.Total()
+	return r.Fault == nil && r.Wait == "" && r.sums().applied == r.Total()
 }
 
 // Unknown says that something was not seen yet, so that the rest of the report may change by mere looking.
 func (r *Report) Unknown() bool {
-	return r.wait != "" || r.sums().unseen > 0
+	return r.Wait != "" || r.sums().unseen > 0
 }
 
 // Done counts the complete objects.
@@ -181,8 +175,8 @@ func (r *Report) those(action Action) []*Object {
 // Err joins what went wrong, for the revision and for each object; collisions and waiting are not errors.
 func (r *Report) Err() error {
 	var errs []error
-	if r.fault != nil {
-		errs = append(errs, r.fault)
+	if r.Fault != nil {
+		errs = append(errs, r.Fault)
 	}
 	for o := range r.Objects {
 		if o.Err != nil {

@@ -97,7 +97,7 @@ func TestReport_Blocked_is_at_most_1_KiB(t *testing.T) {
 		t.Errorf("%d bytes: %q", len(got), got[len(got)-40:])
 	}
 	r := reportOf()
-	r.fault = errors.New(strings.Repeat("x", 4000))
+	r.Fault = errors.New(strings.Repeat("x", 4000))
 	if got := r.Blocked(); len(got) > 1024 {
 		t.Errorf("%d bytes", len(got))
 	}

@@ -91,7 +91,7 @@ func sameContent(s storedInventory, rev *Revision) error {
 // again when somebody deleted it: without it, the objects could never be pruned.
 func (e *Engine) record(ctx context.Context, p *plan) error {
 	if s, found := e.storedOf(p.rev.Number); found && s.inventory != nil {
-		if err := sameContent(s, p.rev); err != nil || !s.inventory.Inherited {
+		if err := sameContent(s, p.rev); err != nil || !s.inventory.Adopted {
 			return err
 		}
 	}

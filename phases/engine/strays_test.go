@@ -45,12 +45,12 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-func TestInheritedInventory_lists_what_still_carries_the_number_in_the_order_of_its_components(t *testing.T) {
+func TestAdoptedInventory_lists_what_still_carries_the_number_in_the_order_of_its_components(t *testing.T) {
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	made := func(component, kind, name string, number int64, after time.Duration) heirloom {
-		return heirloom{entry{Group: "apps", Version: "v1", Kind: kind, Name: name, Component: component, UID: "u"}, number, begun.Add(after)}
+	made := func(component, kind, name string, number int64, after time.Duration) adoptable {
+		return adoptable{entry{Group: "apps", Version: "v1", Kind: kind, Name: name, Component: component, UID: "u"}, number, begun.Add(after)}
 	}
-	inv := inheritedInventory(Inherited{Name: "old", Number: 7, ContentID: "c"}, []heirloom{
+	inv := adoptedInventory(RevisionRef{Name: "old", Number: 7, ContentID: "c"}, []adoptable{
 		made("aws", "Deployment", "aws", 7, time.Minute),
 		made("core", "Thing", "core-thing", 7, 2*time.Minute),
 		made("core", "Deployment", "core", 7, time.Hour),
@@ -60,19 +60,19 @@ func TestInheritedInventory_lists_what_still_carries_the_number_in_the_order_of_
 	for _, e := range inv.Entries {
 		got += e.Name + string(rune('0'+e.Wave)) + " "
 	}
-	if got != "core1 core-thing2 aws3 " || inv.Number != 7 || inv.Revision != "old" || inv.ContentID != "c" || !inv.Inherited {
+	if got != "core1 core-thing2 aws3 " || inv.Number != 7 || inv.Revision != "old" || inv.ContentID != "c" || !inv.Adopted {
 		t.Errorf("got %s, %+v", got, inv)
 	}
 }
 
-func TestInherit_asks_nobody_when_every_revision_has_an_inventory(t *testing.T) {
+func TestAdopt_asks_nobody_when_every_revision_has_an_inventory(t *testing.T) {
 	e := seeing(t, listed(2), listed(3)) // without clients: a request would panic
-	if err := e.Inherit(t.Context(), Inherited{Number: 2}, Inherited{Number: 3}); err != nil {
+	if err := e.Adopt(t.Context(), RevisionRef{Number: 2}, RevisionRef{Number: 3}); err != nil {
 		t.Error(err)
 	}
 	e.inventories.synced = false
-	if err := e.Inherit(t.Context(), Inherited{Number: 2}); err == nil {
-		t.Error("revisions were inherited before the inventories were seen")
+	if err := e.Adopt(t.Context(), RevisionRef{Number: 2}); err == nil {
+		t.Error("revisions were adopted before the inventories were seen")
 	}
 }
 

@@ -8,32 +8,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Apply takes the newest revision as far as it can go now: wave by wave, each written once the one before is applied
-// and its probes pass. It does not wait for anything; a watch brings the next call. Waves that this revision has
-// reached once are kept applied even when a probe before them fails again. The error joins what went wrong; the
-// report is given back in any case.
-func (e *Engine) Apply(ctx context.Context, rev *Revision) (*Report, error) {
-	return e.pass(ctx, rev, true)
-}
-
-// Maintain keeps a revision that was applied before as it was: it repairs drift and creates again what was deleted, in
-// all waves, and leaves alone what a newer revision has taken over.
-func (e *Engine) Maintain(ctx context.Context, rev *Revision) (*Report, error) {
-	return e.pass(ctx, rev, false)
-}
-
-// pass goes once over the waves of a revision.
-func (e *Engine) pass(ctx context.Context, rev *Revision, gated bool) (*Report, error) {
+// Reconcile takes a revision as far as it can go now: wave by wave, each written once the one before is applied and its
+// probes pass. It does not wait for anything; a watch brings the next call. Waves that this revision has reached once
+// are kept applied even when a probe before them fails again. The error joins what went wrong; the report comes back in
+// any case.
+func (e *Engine) Reconcile(ctx context.Context, rev *Revision, opts ...ReconcileOption) (*Report, error) {
+	gated := !ReconcileOptionsOf(opts...).Keep
 	p := e.plan(rev)
 	p.pass.Lock()
 	defer p.pass.Unlock()
 	r := e.lookPlan(p)
-	if r.fault != nil || r.wait != "" {
-		return r, r.fault
+	if r.Fault != nil || r.Wait != "" {
+		return r, r.Fault
 	}
 	if err := e.record(ctx, p); err != nil {
 		failed := *r
-		failed.fault = err
+		failed.Fault = err
 		return &failed, err
 	}
 	run := &run{e: e, p: p, wrote: map[Key]verdict{}, left: e.leaves(p)}
@@ -194,7 +184,7 @@ func (r *run) tell(report *Report) *Report {
 	}
 	told := *report
 	if !until.IsZero() {
-		told.fault, told.RetryAfter = &HeldError{Until: until}, r.e.hold.remaining()
+		told.Fault = &HeldError{Until: until}
 	}
 	told.Waves = make([]*Wave, len(report.Waves))
 	for i, w := range report.Waves {
