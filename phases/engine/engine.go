@@ -159,13 +159,16 @@ func (e *Engine) kick() {
 }
 
 // Watch says which revisions matter from now on: the kinds of their objects and of the inventories are watched, all
-// others are not any more. It never blocks; kinds that are not served yet are watched as soon as they are.
+// others are not any more. All other methods take only revisions that are watched. It never blocks; kinds that are not
+// served yet are watched as soon as they are.
 func (e *Engine) Watch(revs ...*Revision) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	plans := map[*Revision]*plan{}
 	for _, rev := range revs {
-		plans[rev] = e.planLocked(rev)
+		if plans[rev] = e.knownLocked(rev); plans[rev] == nil {
+			plans[rev] = planOf(rev, e.cfg.Owner)
+		}
 	}
 	if !maps.Equal(plans, e.plans) {
 		e.plans = plans
@@ -173,15 +176,14 @@ func (e *Engine) Watch(revs ...*Revision) {
 	}
 }
 
-// plan gives the plan of a revision. A revision that is not watched yet is watched from now on.
-func (e *Engine) plan(rev *Revision) *plan {
+// plan gives the plan of a revision that is watched.
+func (e *Engine) plan(rev *Revision) (*plan, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, known := e.plans[rev]; !known {
-		e.plans[rev] = e.planLocked(rev)
-		e.plansChanged()
+	if p := e.knownLocked(rev); p != nil {
+		return p, nil
 	}
-	return e.plans[rev]
+	return nil, fmt.Errorf("revision %s is not watched", rev.Name)
 }
 
 func (e *Engine) plansChanged() {
@@ -197,8 +199,8 @@ func (e *Engine) plansChanged() {
 	e.kick()
 }
 
-// planLocked finds the plan of a revision, also when the caller built the same revision again.
-func (e *Engine) planLocked(rev *Revision) *plan {
+// knownLocked finds the plan of a revision, also when the caller built the same revision again; nil if it has none.
+func (e *Engine) knownLocked(rev *Revision) *plan {
 	if p, known := e.plans[rev]; known {
 		return p
 	}
@@ -207,7 +209,7 @@ func (e *Engine) planLocked(rev *Revision) *plan {
 			return p
 		}
 	}
-	return planOf(rev, e.cfg.Owner)
+	return nil
 }
 
 // seen is the newest known copy of an object and whether its kind is watched; nil and true means that it is not

@@ -128,6 +128,10 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	w.synced = true
 	e.watches = map[schema.GroupVersionKind]*watched{key.GVK(): w}
 	rev := revisionOf(testNumber, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: "n"}, data: {a: "1"}}`))
+	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "is not watched") {
+		t.Errorf("before it was handed over: %s", got)
+	}
+	e.Watch(rev)
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "does not exist") {
 		t.Errorf("absent: %s", got)
 	}
@@ -139,9 +143,10 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	if e.Look(rev) != first {
 		t.Error("it looked again although nothing had changed")
 	}
-	before := e.plan(rev).targets[0].concluded
+	planned, _ := e.plan(rev)
+	before := planned.targets[0].concluded
 	_ = w.Replace([]any{observedFrom(object())}, "20")
-	if e.Look(rev); e.plan(rev).targets[0].concluded != before {
+	if e.Look(rev); planned.targets[0].concluded != before {
 		t.Error("the same object was decided on twice")
 	}
 	changed := object(data("a", "2"), entryOf(FieldManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData))

@@ -89,7 +89,13 @@ func listed(number int64, names ...string) *inventory {
 
 func orphanNames(t *testing.T, e *Engine, keep *Revision) string {
 	t.Helper()
-	p := e.plan(keep)
+	if _, err := e.plan(keep); err != nil {
+		e.Watch(keep)
+	}
+	p, err := e.plan(keep)
+	if err != nil {
+		t.Fatal(err)
+	}
 	entries, err := e.orphans(p)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +144,9 @@ func TestOrphans_the_component_that_came_last_goes_first(t *testing.T) {
 	if got := orphanNames(t, e, revisionOf(2)); got != "aws-deployment aws-namespace core-webhook core-namespace" {
 		t.Error(got)
 	}
-	o := e.Orphans(revisionOf(2))
+	rev := revisionOf(2)
+	e.Watch(rev)
+	o := e.Orphans(rev)
 	if !o.Seen || len(o.Open) != 4 || len(o.Retained) != 0 || !slices.Equal(o.Revisions, []int64{1}) {
 		t.Errorf("%+v", o)
 	}

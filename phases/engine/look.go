@@ -10,7 +10,13 @@ import (
 // Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
 // only as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
 // Reports are shared: nobody changes one.
-func (e *Engine) Look(rev *Revision) *Report { return e.lookPlan(e.plan(rev)) }
+func (e *Engine) Look(rev *Revision) *Report {
+	p, err := e.plan(rev)
+	if err != nil {
+		return &Report{Revision: rev.Name, Number: rev.Number, Fault: err}
+	}
+	return e.lookPlan(p)
+}
 
 func (e *Engine) lookPlan(p *plan) *Report {
 	p.mu.Lock()

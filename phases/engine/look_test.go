@@ -32,7 +32,9 @@ func installed(tb testing.TB) (*Engine, *Revision, *watched) {
 	}
 	rev := revisionOf(testNumber, objects...)
 	rev.Components[0] = rev.Components[0].Packed()
-	inv, err := e.inventoryOf(e.plan(rev)).configMap("ns", testOwner)
+	e.Watch(rev)
+	planned, _ := e.plan(rev)
+	inv, err := e.inventoryOf(planned).configMap("ns", testOwner)
 	if err != nil {
 		tb.Fatal(err)
 	}

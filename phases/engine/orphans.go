@@ -136,7 +136,10 @@ type Orphans struct {
 
 // Orphans looks up what Teardown would have to look at.
 func (e *Engine) Orphans(keep *Revision) Orphans {
-	p := e.plan(keep)
+	p, err := e.plan(keep)
+	if err != nil {
+		return Orphans{}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	o := Orphans{Seen: e.inventories != nil && e.inventories.synced}

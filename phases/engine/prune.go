@@ -13,10 +13,14 @@ import (
 // goes with its data. Every pass looks at all orphans again, except those that it saw go.
 func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...TeardownOption) (*TeardownReport, error) {
 	consent := TeardownOptionsOf(opts...).Consent
-	p := e.plan(current)
+	report := &TeardownReport{}
+	p, err := e.plan(current)
+	if err != nil {
+		report.Wait = "pruning waits: " + err.Error()
+		return report, err
+	}
 	p.pass.Lock()
 	defer p.pass.Unlock()
-	report := &TeardownReport{}
 	if look := e.lookPlan(p); !look.Applied() {
 		report.Wait = "pruning waits for revision " + current.Name + " to be applied: " + look.Blocked()
 		return report, nil
@@ -56,7 +60,10 @@ func (e *Engine) Forget(ctx context.Context, keep *Revision, done *TeardownRepor
 	if !done.Complete() {
 		return fmt.Errorf("forgetting revisions older than %s: %s", keep.Name, done.Blocked())
 	}
-	p := e.plan(keep)
+	p, err := e.plan(keep)
+	if err != nil {
+		return fmt.Errorf("forgetting revisions older than %s: %w", keep.Name, err)
+	}
 	p.pass.Lock()
 	defer p.pass.Unlock()
 	if !e.Orphans(keep).Seen {

@@ -14,7 +14,10 @@ import (
 // any case.
 func (e *Engine) Reconcile(ctx context.Context, rev *Revision, opts ...ReconcileOption) (*Report, error) {
 	gated := !ReconcileOptionsOf(opts...).Keep
-	p := e.plan(rev)
+	p, err := e.plan(rev)
+	if err != nil {
+		return &Report{Revision: rev.Name, Number: rev.Number, Fault: err}, err
+	}
 	p.pass.Lock()
 	defer p.pass.Unlock()
 	r := e.lookPlan(p)

@@ -116,7 +116,11 @@ func TestPrune_never_condemns_what_a_revision_has_that_is_not_older(t *testing.T
 	if got := orphanNames(t, e, keep); got != "o2" {
 		t.Errorf("with the next revision: %q", got)
 	}
-	pass := &removal{e: e, keep: e.plan(keep)}
+	planned, err := e.plan(keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := &removal{e: e, keep: planned}
 	if key := next.Components[0].Keys()[1]; pass.wanted(key) == "" {
 		t.Errorf("%s may be deleted although a revision has it that came while pruning", key)
 	}
