@@ -16,8 +16,6 @@ type claimant struct {
 	legacy []string // field managers whose fields count as its own
 }
 
-func (e *Engine) claimant() claimant { return claimant{e.cfg.Owner, e.cfg.LegacyManagers} }
-
 // collisionMode is what a manifest allows to be done with an object that exists and is not ours. Each mode allows
 // what those before it do.
 type collisionMode int

@@ -25,10 +25,10 @@ func (r *run) create(ctx context.Context, j *job, dry bool) (*observed, error) {
 		if dry {
 			opts.DryRun = []string{metav1.DryRunAll}
 		}
-		return r.e.post(ctx, j.resource, j.t.key, j.t.body(""), opts)
+		return r.e.post(ctx, j.resource, j.t.key, j.t.body(j.t.stamp, ""), opts)
 	}
 	force := true // or a field of somebody else's would be told of before the version
-	return r.e.patch(ctx, j.resource, j.t.key, types.ApplyPatchType, j.t.body(neverWritten), metav1.PatchOptions{
+	return r.e.patch(ctx, j.resource, j.t.key, types.ApplyPatchType, j.t.body(j.t.stamp, neverWritten), metav1.PatchOptions{
 		FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict, Force: &force,
 	})
 }

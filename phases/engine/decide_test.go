@@ -27,7 +27,7 @@ func settings() desired {
 		"metadata": map[string]any{"name": "settings", "namespace": "n"},
 		"data":     map[string]any{"a": "1"},
 	}}
-	return planOf(revisionOf(testNumber, obj), testOwner).targets[0].desired().desired()
+	return manifestOf(obj).desired(testStamp)
 }
 
 // change is one thing that is different from the object as we applied it.

@@ -241,3 +241,5 @@ func (e *Engine) keep(key Key, o *observed, r resource) *observed {
 	w.keep(o)
 	return w.objects[o.name()]
 }
+
+func (e *Engine) claimant() claimant { return claimant{e.cfg.Owner, e.cfg.LegacyManagers} }

@@ -102,7 +102,7 @@ func orphanNames(t *testing.T, e *Engine, keep *Revision) string {
 	}
 	var names []string
 	for _, x := range entries {
-		names = append(names, x.Name)
+		names = append(names, x.key.Name)
 	}
 	return strings.Join(names, " ")
 }

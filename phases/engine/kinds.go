@@ -119,15 +119,3 @@ func definedBy(crd *unstructured.Unstructured, version string) (resource, bool) 
 	}
 	return resource{}, false
 }
-
-func versionsOf(crd *unstructured.Unstructured) []map[string]any {
-	all, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
-	list, _ := all.([]any)
-	var out []map[string]any
-	for _, v := range list {
-		if m, isMap := v.(map[string]any); isMap {
-			out = append(out, m)
-		}
-	}
-	return out
-}

@@ -166,24 +166,24 @@ func (e *Engine) conclude(t *target, seen *observed) *conclusion {
 	case last != nil && last.from == seen:
 		return last
 	case seen == nil:
-		return e.concludeFrom(desired{target: t}, nil, nil)
+		return e.concludeFrom(t, desired{manifest: t.manifest}, nil, nil)
 	case last == nil || last.from == nil || last.from.shape != seen.shape || last.fold: // when to fold depends on the probe
-		return e.concludeFrom(t.desired(), seen, seen.object(t.key.GVK()))
+		return e.concludeFrom(t, t.desired(t.stamp), seen, seen.object(t.key.GVK()))
 	}
-	t.concluded = &conclusion{verdict: last.verdict, probe: t.gate(seen.probed(t)), from: seen}
+	t.concluded = &conclusion{verdict: last.verdict, probe: t.gate(seen.probed(t.manifest)), from: seen}
 	return t.concluded
 }
 
 // concludeFrom decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
-func (e *Engine) concludeFrom(d desired, seen *observed, actual *unstructured.Unstructured) *conclusion {
-	c := &conclusion{verdict: decide(d, actual, d.number, e.claimant()), from: seen}
+func (e *Engine) concludeFrom(t *target, d desired, seen *observed, actual *unstructured.Unstructured) *conclusion {
+	c := &conclusion{verdict: decide(d, actual, t.number, e.claimant()), from: seen}
 	c.actual = nil
 	if actual != nil {
-		c.probe = d.gate(actual)
+		c.probe = t.gate(actual)
 	}
-	if c.writes() && c.why == d.settled {
+	if c.writes() && c.why == t.settled {
 		c.action, c.why = Idle, "left as it is, because writing it did not help: "+c.why
 	}
-	d.concluded = c
+	t.concluded = c
 	return c
 }

@@ -1,10 +1,9 @@
 package engine
 
 import (
-	"runtime"
 	"slices"
-	"strings"
 
+	"github.com/tidwall/gjson"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -33,93 +32,25 @@ func manifestOf(obj *unstructured.Unstructured) *manifest {
 	return m
 }
 
-// Packed is the component with its objects compressed, which makes them tens of times smaller. It is for callers that
-// keep a revision: the objects themselves can then be dropped.
-func (c Component) Packed() Component { return Component{Name: c.Name, packed: c.manifests()} }
-
-// Keys are the keys of all objects of the component, in the order in which they were given.
-func (c Component) Keys() []Key {
-	keys := make([]Key, 0, len(c.packed)+len(c.Objects))
-	for _, m := range c.packed {
-		keys = append(keys, m.key)
-	}
-	for _, obj := range c.Objects {
-		keys = append(keys, KeyOf(obj))
-	}
-	return keys
+// desired is an object of a revision as it is sent. What is absent is decided on without.
+type desired struct {
+	*manifest
+	payload *unstructured.Unstructured
 }
 
-// Object is a copy of one object of the revision, as it is sent but for our marks; nil if there is none of that key.
-func (r *Revision) Object(key Key) *unstructured.Unstructured {
-	for _, c := range r.Components {
-		for _, m := range c.packed {
-			if m.key == key {
-				return m.packed.unpack()
-			}
-		}
-		for _, obj := range c.Objects {
-			if KeyOf(obj) == key {
-				return (&unstructured.Unstructured{Object: cleaned(obj.Object)}).DeepCopy()
-			}
-		}
-	}
-	return nil
+// desired unpacks a manifest. Nobody keeps what it gives for longer than it takes to decide.
+func (m *manifest) desired(s stamp) desired {
+	return desired{m, payloadOf(m.packed.unpack(), s)}
 }
 
-func (c Component) manifests() []*manifest {
-	all := make([]*manifest, len(c.packed)+len(c.Objects))
-	copy(all, c.packed)
-	parallel(runtime.GOMAXPROCS(0), c.Objects, func(i int, obj *unstructured.Unstructured) {
-		all[len(c.packed)+i] = manifestOf(obj)
-	})
-	return all
-}
-
-// faultOf says why an object can never be applied as it stands, or nothing.
-func faultOf(obj *unstructured.Unstructured) string {
-	switch {
-	case obj.GetAPIVersion() == "" || obj.GetKind() == "":
-		return "apiVersion or kind is empty"
-	case strings.HasSuffix(obj.GetKind(), "List") && obj.Object["items"] != nil:
-		return "a list is not an object; give its items one by one"
-	case obj.GetName() == "":
-		return "metadata.name is empty"
+// body is what is sent for a manifest, as JSON: its text with other metadata. A version binds it to the copy of that
+// resourceVersion, empty to none.
+func (m *manifest) body(s stamp, version string) []byte {
+	text := m.packed.text()
+	said := gjson.GetBytes(text, "metadata")
+	meta := s.on(treeOf([]byte(said.Raw)))
+	if version != "" {
+		meta["resourceVersion"] = version
 	}
-	meta, _ := obj.Object["metadata"].(map[string]any)
-	for _, field := range [...]string{
-		"generateName", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-		"deletionGracePeriodSeconds", "finalizers", "ownerReferences", "managedFields", "selfLink",
-	} {
-		if !empty(meta[field]) {
-			return "metadata." + field + " must not be set in a manifest"
-		}
-	}
-	if !hollow(obj.Object["status"]) {
-		return "status must not be set in a manifest"
-	}
-	if _, given := obj.GetLabels()[InventoryLabel]; given {
-		return "label " + InventoryLabel + " must not be set in a manifest"
-	}
-	for _, annotation := range [...]string{RevisionAnnotation, OwnerAnnotation} {
-		if _, given := obj.GetAnnotations()[annotation]; given {
-			return "annotation " + annotation + " must not be set in a manifest"
-		}
-	}
-	return ""
-}
-
-// hollow says that there is nothing in a value but empty values, as in the status that code generators write.
-func hollow(v any) bool {
-	switch w := v.(type) {
-	case map[string]any:
-		for _, child := range w {
-			if !hollow(child) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		return !slices.ContainsFunc(w, func(item any) bool { return !hollow(item) })
-	}
-	return empty(v)
+	return slices.Concat(text[:said.Index], jsonOf(meta), text[said.Index+len(said.Raw):])
 }

@@ -167,9 +167,9 @@ func (o *observed) object(gvk schema.GroupVersionKind) *unstructured.Unstructure
 }
 
 // probed is as much of the object as probes look at: of a CustomResourceDefinition not the schemas, which are most of it.
-func (o *observed) probed(t *target) *unstructured.Unstructured {
-	if !t.key.isCRD() || t.own {
-		return o.object(t.key.GVK())
+func (o *observed) probed(m *manifest) *unstructured.Unstructured {
+	if !m.key.isCRD() || m.own {
+		return o.object(m.key.GVK())
 	}
 	parts := gjson.GetManyBytes(o.packed.text(), "metadata.generation", "spec.names", "status")
 	text := fmt.Sprintf(`{"metadata":{"generation":%s},"spec":{"names":%s},"status":%s}`,

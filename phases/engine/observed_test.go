@@ -32,7 +32,7 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 			t.Errorf("%s: keeps %+v", name, seen.ObjectMeta)
 		}
 		for _, o := range []*observed{seen, written} {
-			if !equalObjects(o.object(s.target.key.GVK()), s.applied) {
+			if !equalObjects(o.object(s.desired.key.GVK()), s.applied) {
 				t.Errorf("%s: it is another object when it is unpacked", name)
 			}
 		}
@@ -76,7 +76,7 @@ func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *tes
 func TestObserved_probes_answer_the_same_from_what_is_probed(t *testing.T) {
 	for name, s := range samples(t) {
 		for stage, object := range map[string]*unstructured.Unstructured{"created": s.created, "applied": s.applied, "edited": s.edited} {
-			whole, part := s.target.gate(object), s.target.gate(observedFrom(object).probed(s.target.target))
+			whole, part := s.desired.gate(object), s.desired.gate(observedFrom(object).probed(s.desired.manifest))
 			if whole != part {
 				t.Errorf("%s, %s: %+v, and from what is probed %+v", name, stage, whole, part)
 			}

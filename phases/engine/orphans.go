@@ -145,10 +145,10 @@ func (e *Engine) Orphans(keep *Revision) Orphans {
 	o := Orphans{Seen: e.inventories != nil && e.inventories.synced}
 	entries, _ := e.orphans(p)
 	for _, orphan := range entries {
-		if orphan.Retained {
-			o.Retained = append(o.Retained, orphan.key())
+		if orphan.listed.Retained {
+			o.Retained = append(o.Retained, orphan.key)
 		} else {
-			o.Open = append(o.Open, orphan.key())
+			o.Open = append(o.Open, orphan.key)
 		}
 	}
 	for _, s := range e.storedLocked() {
@@ -163,7 +163,7 @@ func (e *Engine) Orphans(keep *Revision) Orphans {
 // removal. What a revision that is not older has is never among them, whatever the caller makes of its revisions. An
 // inventory that cannot be read is an error: what it lists would be lost from sight. It is worked out when an inventory
 // or the revisions changed, and shared until then. The engine's lock is held.
-func (e *Engine) orphans(p *plan) ([]condemned, error) {
+func (e *Engine) orphans(p *plan) ([]candidate, error) {
 	if p.orphaned == nil || p.orphaned.booked != e.booked {
 		found, err := e.findOrphans(p)
 		p.orphaned = &orphaned{booked: e.booked, entries: found, err: err}
@@ -171,14 +171,20 @@ func (e *Engine) orphans(p *plan) ([]condemned, error) {
 	return p.orphaned.entries, p.orphaned.err
 }
 
+// candidate is an orphan as an inventory lists it.
+type candidate struct {
+	listed entry
+	condemned
+}
+
 // orphaned is the answer of orphans for as long as no inventory changes.
 type orphaned struct {
 	booked  int // what Engine.booked was
-	entries []condemned
+	entries []candidate
 	err     error
 }
 
-func (e *Engine) findOrphans(p *plan) ([]condemned, error) {
+func (e *Engine) findOrphans(p *plan) ([]candidate, error) {
 	stored := e.storedLocked()
 	unmanaged := set(p.rev.Unmanaged)
 	live := map[Key]string{}
@@ -204,7 +210,7 @@ func (e *Engine) findOrphans(p *plan) ([]condemned, error) {
 			}
 		}
 	}
-	var found []condemned
+	var found []candidate
 	known := map[Key]bool{}
 	last := lastWaves(stored, p.rev.Number)
 	for _, s := range slices.Backward(stored) { // the newest inventory knows an object best
@@ -218,9 +224,12 @@ func (e *Engine) findOrphans(p *plan) ([]condemned, error) {
 				continue
 			}
 			known[id] = true
-			found = append(found, condemned{entry: entry, last: last[entry.Component], unmanaged: id.isCRD() && unmanaged[id.Name]})
+			found = append(found, candidate{entry, condemned{
+				key: entry.key(), component: entry.Component, uid: entry.UID,
+				last: last[entry.Component], unmanaged: id.isCRD() && unmanaged[id.Name],
+			}})
 		}
 	}
-	slices.SortFunc(found, condemned.before)
+	slices.SortFunc(found, func(a, b candidate) int { return a.before(b.condemned) })
 	return found, errors.Join(errs...)
 }

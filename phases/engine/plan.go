@@ -2,12 +2,8 @@ package engine
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"sync"
 
-	"github.com/tidwall/gjson"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -36,11 +32,9 @@ type plan struct {
 // target is one object of a plan.
 type target struct {
 	*manifest
-	component string
-	wave      int    // index in plan.waves
-	place     int    // index in that wave
-	owner     string // stamped on what is sent, as the revision's number is
-	number    int64
+	stamp
+	wave  int // index in plan.waves
+	place int // index in that wave
 
 	sight     sight       // of the last look
 	concluded *conclusion // nil when nothing was decided yet
@@ -71,7 +65,7 @@ func planOf(rev *Revision, owner string) *plan {
 			if key.isCRD() && unmanaged[key.Name] {
 				continue
 			}
-			t := &target{manifest: m, component: component.Name, owner: owner, number: rev.Number}
+			t := &target{manifest: m, stamp: stamp{component.Name, owner, rev.Number}}
 			if first, twice := p.keys[key.identity()]; twice {
 				faults = append(faults, fmt.Sprintf("%s is given twice, by component %s and by component %s", key, first.component, component.Name))
 				continue
@@ -126,58 +120,6 @@ func (p *plan) blankReport() *Report {
 		})
 	}
 	return r
-}
-
-// desired is a target with what is sent at hand; what is absent is decided on without.
-type desired struct {
-	*target
-	payload *unstructured.Unstructured
-}
-
-// desired unpacks a target. Nobody keeps what it gives for longer than it takes to decide.
-func (t *target) desired() desired {
-	return desired{t, payloadOf(t.packed.unpack(), t.component, t.owner, t.number)}
-}
-
-// body is what is sent for a target, as JSON: the text of its manifest with other metadata. A version binds it to the
-// copy of that resourceVersion, empty to none.
-func (t *target) body(version string) []byte {
-	text := t.packed.text()
-	said := gjson.GetBytes(text, "metadata")
-	meta := stamped(treeOf([]byte(said.Raw)), t.component, t.owner, t.number)
-	if version != "" {
-		meta["resourceVersion"] = version
-	}
-	return slices.Concat(text[:said.Index], jsonOf(meta), text[said.Index+len(said.Raw):])
-}
-
-// payloadOf is what is sent for a manifest that was cleaned. It is not changed; parts that stay the same are shared.
-func payloadOf(obj *unstructured.Unstructured, component, owner string, number int64) *unstructured.Unstructured {
-	body := shallow(obj.Object)
-	body["metadata"] = stamped(body["metadata"], component, owner, number)
-	return &unstructured.Unstructured{Object: body}
-}
-
-// stamped is metadata with our marks on it.
-func stamped(metadata any, component, owner string, number int64) map[string]any {
-	meta := shallow(metadata)
-	labels, annotations := shallow(meta["labels"]), shallow(meta["annotations"])
-	if _, labelled := labels[ManagedByLabel]; !labelled {
-		labels[ManagedByLabel] = component
-	}
-	annotations[RevisionAnnotation] = strconv.FormatInt(number, 10)
-	annotations[OwnerAnnotation] = owner
-	meta["labels"], meta["annotations"] = labels, annotations
-	return meta
-}
-
-func shallow(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	out := make(map[string]any, len(m)+2)
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }
 
 func set(names []string) map[string]bool {

@@ -34,12 +34,12 @@ func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...Teardo
 	}
 	pass := &removal{e: e, keep: p, consented: consent != "" && consent == current.ContentID}
 	if pass.consented {
-		var first []condemned
+		var first []candidate
 		first, entries = pass.full(ctx, entries)
 		pass.step(ctx, first, report)
 	}
 	for len(entries) > 0 && len(report.Waiting) == 0 {
-		size := slices.IndexFunc(entries, func(x condemned) bool { return !x.sameStep(entries[0]) })
+		size := slices.IndexFunc(entries, func(x candidate) bool { return !x.sameStep(entries[0].condemned) })
 		if size < 0 {
 			size = len(entries)
 		}

@@ -23,21 +23,21 @@ type removal struct {
 	consented bool // what holds data goes with it
 }
 
-func (c condemned) orphan() Orphan {
-	return Orphan{Key: c.key(), Component: c.Component, entry: c.entry}
+func (c candidate) orphan() Orphan {
+	return Orphan{Key: c.key, Component: c.component, entry: c.listed}
 }
 
 // step removes what may go at the same time.
-func (r *removal) step(ctx context.Context, entries []condemned, report *TeardownReport) {
+func (r *removal) step(ctx context.Context, entries []candidate, report *TeardownReport) {
 	results := make([]Orphan, len(entries))
-	parallel(r.e.cfg.Concurrency, entries, func(i int, c condemned) { results[i] = r.handle(ctx, c) })
+	parallel(r.e.cfg.Concurrency, entries, func(i int, c candidate) { results[i] = r.handle(ctx, c) })
 	for _, o := range results {
 		report.add(o, r.keep)
 	}
 }
 
 // handle brings one orphan to its fate as far as that goes now.
-func (r *removal) handle(ctx context.Context, c condemned) Orphan {
+func (r *removal) handle(ctx context.Context, c candidate) Orphan {
 	o := c.orphan()
 	if o.Action, o.Consented = r.keep.pruned.of(o.Key); o.Action != "" {
 		return o
@@ -51,7 +51,7 @@ func (r *removal) handle(ctx context.Context, c condemned) Orphan {
 }
 
 // remove deletes one orphan if that is its fate. What the watches do not show is read: it may have lost its label.
-func (r *removal) remove(ctx context.Context, c *condemned, o *Orphan) error {
+func (r *removal) remove(ctx context.Context, c *candidate, o *Orphan) error {
 	client, served, err := r.client(ctx, o.Key)
 	if err != nil {
 		return err
@@ -103,9 +103,9 @@ func (r *removal) remove(ctx context.Context, c *condemned, o *Orphan) error {
 
 // full takes out the CRDs that go with their instances by consent. They go before everything else: the API server
 // deletes the instances, and the controllers that their finalizers wait for have to run until the last one is gone.
-func (r *removal) full(ctx context.Context, entries []condemned) (first, rest []condemned) {
+func (r *removal) full(ctx context.Context, entries []candidate) (first, rest []candidate) {
 	for _, c := range entries {
-		if c.key().isCRD() && r.isFull(ctx, c) {
+		if c.key.isCRD() && r.isFull(ctx, c) {
 			first = append(first, c)
 		} else {
 			rest = append(rest, c)
@@ -114,12 +114,12 @@ func (r *removal) full(ctx context.Context, entries []condemned) (first, rest []
 	return first, rest
 }
 
-func (r *removal) isFull(ctx context.Context, c condemned) bool {
-	client, served, err := r.client(ctx, c.key())
+func (r *removal) isFull(ctx context.Context, c candidate) bool {
+	client, served, err := r.client(ctx, c.key)
 	if err != nil || !served {
 		return err != nil
 	}
-	if c.actual, err = client.Get(ctx, c.Name, metav1.GetOptions{}); err != nil {
+	if c.actual, err = client.Get(ctx, c.key.Name, metav1.GetOptions{}); err != nil {
 		return !apierrors.IsNotFound(err)
 	}
 	c.served = true
@@ -128,11 +128,11 @@ func (r *removal) isFull(ctx context.Context, c condemned) bool {
 }
 
 // decide looks at what may hold data right before it would be deleted, and at nothing else.
-func (r *removal) decide(ctx context.Context, c *condemned) (fate, error) {
-	c.wanted, c.held = r.wanted(c.key()), nil
+func (r *removal) decide(ctx context.Context, c *candidate) (fate, error) {
+	c.wanted, c.held = r.wanted(c.key), nil
 	decided := c.fate(r.keep.rev.Number, r.e.cfg.Owner, r.consented)
-	going := decided.action == Terminating && c.key().isCRD()
-	if !going && (decided.action != Deleted || !holdsData(c.key())) {
+	going := decided.action == Terminating && c.key.isCRD()
+	if !going && (decided.action != Deleted || !holdsData(c.key)) {
 		return decided, nil
 	}
 	held, err := r.e.holds(ctx, c.actual)
@@ -159,7 +159,7 @@ func (r *removal) wanted(key Key) string {
 }
 
 // delete asks for the removal of the very object that was decided on.
-func (r *removal) delete(ctx context.Context, client dynamic.ResourceInterface, c *condemned, o *Orphan) error {
+func (r *removal) delete(ctx context.Context, client dynamic.ResourceInterface, c *candidate, o *Orphan) error {
 	how := propagation(o.Key)
 	err := client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
 		Preconditions: exactly(c.actual), PropagationPolicy: &how,

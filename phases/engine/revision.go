@@ -1,35 +1,9 @@
 package engine
 
 import (
+	"runtime"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-)
-
-// The marks that the engine reads and writes on the objects of a cluster.
-const (
-	// ManagedByLabel is on every managed object; its value is the component. The watches select by it.
-	ManagedByLabel = "capi-operator.openshift.io/managed-by"
-	// RevisionAnnotation holds the decimal number of the newest revision that applied the object.
-	RevisionAnnotation = "capi-operator.openshift.io/revision"
-	// OwnerAnnotation holds the identity (Config.Owner) of the installation that the object belongs to.
-	OwnerAnnotation = "capi-operator.openshift.io/owner"
-	// AdoptAnnotation, set to "always" in a manifest, lets an existing object without a controller be taken over, and
-	// set to "force" also one from its controller, which stays as a plain owner.
-	AdoptAnnotation = "capi-operator.openshift.io/adopt-existing"
-	// ImmutableAnnotation, set to "recreate" in a manifest, lets the object be deleted and created again when the API
-	// server refuses a change of it only because fields cannot be changed.
-	ImmutableAnnotation = "capi-operator.openshift.io/on-immutable-change"
-	// CompleteAnnotation is a CEL expression over self, the object, that has to be true before the next wave.
-	CompleteAnnotation = "capi-operator.openshift.io/complete-when"
-	// InventoryLabel marks the ConfigMaps that list what each revision applies.
-	InventoryLabel = "capi-operator.openshift.io/inventory"
-	// FieldManager is the name under which the engine owns fields.
-	FieldManager = "capstan"
-
-	adoptAlways = "always"
-	adoptForce  = "force"
-	recreate    = "recreate"
 )
 
 // Revision is the full set of objects that one release content stands for. It is read only: neither the engine nor
@@ -50,40 +24,44 @@ type Component struct {
 	packed []*manifest // those that came before Objects
 }
 
-// Key names one object of a cluster. Two keys that differ in Version only are the same object.
-type Key struct {
-	Group, Version, Kind, Namespace, Name string
-}
+// Packed is the component with its objects compressed, which makes them tens of times smaller. It is for callers that
+// keep a revision: the objects themselves can then be dropped.
+func (c Component) Packed() Component { return Component{Name: c.Name, packed: c.manifests()} }
 
-// KeyOf reads the key of an object.
-func KeyOf(obj *unstructured.Unstructured) Key {
-	gvk := obj.GroupVersionKind()
-	return Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-}
-
-// String is how users see an object: "Deployment openshift-cluster-api/capi-controller-manager".
-func (k Key) String() string {
-	if k.Namespace == "" {
-		return k.Kind + " " + k.Name
+// Keys are the keys of all objects of the component, in the order in which they were given.
+func (c Component) Keys() []Key {
+	keys := make([]Key, 0, len(c.packed)+len(c.Objects))
+	for _, m := range c.packed {
+		keys = append(keys, m.key)
 	}
-	return k.Kind + " " + k.Namespace + "/" + k.Name
+	for _, obj := range c.Objects {
+		keys = append(keys, KeyOf(obj))
+	}
+	return keys
 }
 
-// GVK is the kind of the object in the version in which it is applied.
-func (k Key) GVK() schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
+// Object is a copy of one object of the revision, as it is sent but for our marks; nil if there is none of that key.
+func (r *Revision) Object(key Key) *unstructured.Unstructured {
+	for _, c := range r.Components {
+		for _, m := range c.packed {
+			if m.key == key {
+				return m.packed.unpack()
+			}
+		}
+		for _, obj := range c.Objects {
+			if KeyOf(obj) == key {
+				return (&unstructured.Unstructured{Object: cleaned(obj.Object)}).DeepCopy()
+			}
+		}
+	}
+	return nil
 }
 
-func (k Key) name() types.NamespacedName {
-	return types.NamespacedName{Namespace: k.Namespace, Name: k.Name}
-}
-
-// identity is the key without its version: what makes two objects the same one.
-func (k Key) identity() Key {
-	k.Version = ""
-	return k
-}
-
-func (k Key) isCRD() bool {
-	return k.Group == "apiextensions.k8s.io" && k.Kind == "CustomResourceDefinition"
+func (c Component) manifests() []*manifest {
+	all := make([]*manifest, len(c.packed)+len(c.Objects))
+	copy(all, c.packed)
+	parallel(runtime.GOMAXPROCS(0), c.Objects, func(i int, obj *unstructured.Unstructured) {
+		all[len(c.packed)+i] = manifestOf(obj)
+	})
+	return all
 }

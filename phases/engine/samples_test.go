@@ -16,12 +16,15 @@ const (
 	testNumber = 7
 )
 
-var testUs = claimant{owner: testOwner, legacy: []string{"old-installer"}}
+var (
+	testUs    = claimant{owner: testOwner, legacy: []string{"old-installer"}}
+	testStamp = stamp{component: "core", owner: testOwner, number: testNumber}
+)
 
 // sample is a manifest and what a kube-apiserver 1.36 made of it: after a POST by us, after the create was recorded
 // and applied once more, and after an edit by somebody else.
 type sample struct {
-	target                   desired
+	desired                  desired
 	created, applied, edited *unstructured.Unstructured
 }
 
@@ -48,11 +51,11 @@ func samples(t *testing.T) map[string]sample {
 			}
 			return u
 		}
-		p := planOf(revisionOf(testNumber, stage("manifest")), testOwner)
-		if p.err != nil {
-			t.Fatal(p.err)
+		m := manifestOf(stage("manifest"))
+		if m.fault != "" {
+			t.Fatal(m.fault)
 		}
-		all[strings.TrimSuffix(filepath.Base(file), ".json")] = sample{p.targets[0].desired(), stage("created"), stage("applied"), stage("edited")}
+		all[strings.TrimSuffix(filepath.Base(file), ".json")] = sample{m.desired(testStamp), stage("created"), stage("applied"), stage("edited")}
 	}
 	return all
 }
@@ -86,7 +89,7 @@ func folded(t *testing.T, actual, payload *unstructured.Unstructured) *unstructu
 
 func TestSamples_what_was_applied_is_idle(t *testing.T) {
 	for name, s := range samples(t) {
-		if v := decide(s.target.desired(), s.applied, testNumber, testUs); v.action != Idle || v.fold || !v.carries {
+		if v := decide(s.desired, s.applied, testNumber, testUs); v.action != Idle || v.fold || !v.carries {
 			t.Errorf("%s: %s: %s", name, v.action, v.why)
 		}
 	}
@@ -98,12 +101,12 @@ func TestSamples_a_creation_has_to_be_recorded_and_is_idle_then(t *testing.T) {
 		for _, hook := range hooks { // the creation of a webhook is recorded when it can be called
 			_ = unstructured.SetNestedField(hook.(map[string]any), "eA==", "clientConfig", "caBundle")
 		}
-		v := decide(s.target.desired(), s.created, testNumber, testUs)
+		v := decide(s.desired, s.created, testNumber, testUs)
 		if v.action != Updated || !v.fold || v.force {
 			t.Errorf("%s: after the create: %s: %s", name, v.action, v.why)
 		}
-		recorded := folded(t, s.created, s.target.desired().payload)
-		if v := decide(s.target.desired(), recorded, testNumber, testUs); v.action != Idle {
+		recorded := folded(t, s.created, s.desired.payload)
+		if v := decide(s.desired, recorded, testNumber, testUs); v.action != Idle {
 			t.Errorf("%s: after it was recorded: %s: %s", name, v.action, v.why)
 		}
 		// What we record ourselves is what the server itself books on an apply.
@@ -116,7 +119,7 @@ func TestSamples_a_creation_has_to_be_recorded_and_is_idle_then(t *testing.T) {
 
 func TestSamples_an_edit_by_somebody_else_is_recovered_and_names_them(t *testing.T) {
 	for name, s := range samples(t) {
-		v := decide(s.target.desired(), s.edited, testNumber, testUs)
+		v := decide(s.desired, s.edited, testNumber, testUs)
 		if v.action != Recovered || !v.force || !strings.Contains(v.why, "kubectl-edit") {
 			t.Errorf("%s: %s: %s", name, v.action, v.why)
 		}
@@ -128,7 +131,7 @@ func TestSamples_wiped_managed_fields_are_recovered_whatever_the_values(t *testi
 		for stage, obj := range map[string]*unstructured.Unstructured{"applied": s.applied, "edited": s.edited} {
 			wiped := obj.DeepCopy()
 			wiped.SetManagedFields(nil)
-			v := decide(s.target.desired(), wiped, testNumber, testUs)
+			v := decide(s.desired, wiped, testNumber, testUs)
 			if v.action != Recovered || !v.force {
 				t.Errorf("%s: %s: %s: %s", name, stage, v.action, v.why)
 			}
@@ -142,10 +145,10 @@ func TestSamples_wiped_managed_fields_are_recovered_whatever_the_values(t *testi
 
 func TestSamples_an_older_revision_is_raised_and_a_newer_one_left_alone(t *testing.T) {
 	for name, s := range samples(t) {
-		if v := decide(s.target.desired(), s.applied, testNumber+1, testUs); v.action != Updated || v.carries || v.force || !v.renumber {
+		if v := decide(s.desired, s.applied, testNumber+1, testUs); v.action != Updated || v.carries || v.force || !v.renumber {
 			t.Errorf("%s: to a newer revision: %s: %s", name, v.action, v.why)
 		}
-		if v := decide(s.target.desired(), s.applied, testNumber-1, testUs); v.action != Progressed {
+		if v := decide(s.desired, s.applied, testNumber-1, testUs); v.action != Progressed {
 			t.Errorf("%s: to an older revision: %s: %s", name, v.action, v.why)
 		}
 	}
@@ -153,38 +156,38 @@ func TestSamples_an_older_revision_is_raised_and_a_newer_one_left_alone(t *testi
 
 func TestSamples_a_dropped_field_is_removed_under_the_same_number(t *testing.T) {
 	s := samples(t)["deployment"]
-	manifest := s.target.desired().payload.DeepCopy()
+	manifest := s.desired.payload.DeepCopy()
 	unstructured.RemoveNestedField(manifest.Object, "spec", "template", "spec", "volumes")
-	v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber, testUs)
+	v := decide(desired{s.desired.manifest, manifest}, s.applied, testNumber, testUs)
 	if v.action != Updated || v.force || !strings.Contains(v.why, "volumes") {
 		t.Errorf("%s: %s", v.action, v.why)
 	}
-	if v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber+1, testUs); v.renumber {
+	if v := decide(desired{s.desired.manifest, manifest}, s.applied, testNumber+1, testUs); v.renumber {
 		t.Error("in the next revision it counts as changed in nothing but its number")
 	}
 }
 
 func TestSamples_an_added_field_that_nobody_holds_needs_no_force(t *testing.T) {
 	s := samples(t)["deployment"]
-	manifest := s.target.desired().payload.DeepCopy()
+	manifest := s.desired.payload.DeepCopy()
 	if err := unstructured.SetNestedField(manifest.Object, int64(5), "spec", "minReadySeconds"); err != nil {
 		t.Fatal(err)
 	}
-	if v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber, testUs); v.action != Updated || v.force {
+	if v := decide(desired{s.desired.manifest, manifest}, s.applied, testNumber, testUs); v.action != Updated || v.force {
 		t.Errorf("%s: %s", v.action, v.why)
 	}
-	if v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber+1, testUs); v.renumber {
+	if v := decide(desired{s.desired.manifest, manifest}, s.applied, testNumber+1, testUs); v.renumber {
 		t.Error("in the next revision it counts as changed in nothing but its number")
 	}
 }
 
 func TestSamples_a_changed_value_of_our_own_is_updated(t *testing.T) {
 	s := samples(t)["configmap"]
-	manifest := s.target.desired().payload.DeepCopy()
+	manifest := s.desired.payload.DeepCopy()
 	if err := unstructured.SetNestedField(manifest.Object, "other", "data", "a"); err != nil {
 		t.Fatal(err)
 	}
-	v := decide(desired{target: s.target.target, payload: manifest}, s.applied, testNumber, testUs)
+	v := decide(desired{s.desired.manifest, manifest}, s.applied, testNumber, testUs)
 	if v.action != Updated || v.why != ".data.a differs" {
 		t.Errorf("%s: %s", v.action, v.why)
 	}
@@ -194,13 +197,13 @@ func TestSamples_a_creation_is_not_recorded_while_its_controllers_still_write_it
 	s := samples(t)["deployment"]
 	starting := s.created.DeepCopy()
 	unstructured.RemoveNestedField(starting.Object, "status")
-	if v := decide(s.target.desired(), starting, testNumber, testUs); v.action != Idle || !v.fold {
+	if v := decide(s.desired, starting, testNumber, testUs); v.action != Idle || !v.fold {
 		t.Errorf("%s: %s", v.action, v.why)
 	}
 	if err := unstructured.SetNestedField(starting.Object, int64(3), "spec", "replicas"); err != nil {
 		t.Fatal(err)
 	}
-	if v := decide(s.target.desired(), starting, testNumber, testUs); v.action != Updated || !v.fold {
+	if v := decide(s.desired, starting, testNumber, testUs); v.action != Updated || !v.fold {
 		t.Errorf("with another value: %s: %s", v.action, v.why)
 	}
 }
@@ -209,10 +212,10 @@ func TestSamples_what_is_sent_is_what_is_decided_with(t *testing.T) {
 	for name, s := range samples(t) {
 		for _, version := range []string{"", "12"} {
 			sent := &unstructured.Unstructured{}
-			if err := sent.UnmarshalJSON(s.target.body(version)); err != nil {
+			if err := sent.UnmarshalJSON(s.desired.body(testStamp, version)); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			want := s.target.desired().payload.DeepCopy()
+			want := s.desired.payload.DeepCopy()
 			if want.SetResourceVersion(version); !equalObjects(sent, want) {
 				t.Errorf("%s: sent    %v\ndecided %v", name, sent.Object, want.Object)
 			}

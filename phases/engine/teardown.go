@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // The actions that only the removal of an orphan takes, besides Terminating, Pending and Failed.
@@ -19,10 +20,12 @@ const (
 
 // condemned is an orphan with everything that its fate depends on.
 type condemned struct {
-	entry
-	last      int    // wave with which its component was complete
-	wanted    string // the live revision that has it, empty if none
-	unmanaged bool   // the kept revision leaves it to administrators
+	key       Key
+	component string
+	uid       types.UID // empty if it was never known
+	last      int       // wave with which its component was complete
+	wanted    string    // the live revision that has it, empty if none
+	unmanaged bool      // the kept revision leaves it to administrators
 
 	served bool                       // its kind is
 	actual *unstructured.Unstructured // nil: it is not there
@@ -57,7 +60,7 @@ func (c condemned) fate(keep int64, owner string, consented bool) fate {
 	switch {
 	case claim.holder != "":
 		return fate{Foreign, "belongs to " + claim.holder}
-	case c.UID != "" && c.UID != c.actual.GetUID() && !ours:
+	case c.uid != "" && c.uid != c.actual.GetUID() && !ours:
 		return fate{Foreign, "is another object of the same name, without the marks of this installation"}
 	case c.unmanaged:
 		return fate{Orphaned, "is left to administrators from now on"}
@@ -115,13 +118,13 @@ func removalRank(k Key) int {
 func (c condemned) before(other condemned) int {
 	return cmp.Or(
 		cmp.Compare(other.last, c.last),
-		cmp.Compare(c.Component, other.Component),
-		cmp.Compare(removalRank(c.key()), removalRank(other.key())),
-		cmp.Compare(c.key().String(), other.key().String()),
+		cmp.Compare(c.component, other.component),
+		cmp.Compare(removalRank(c.key), removalRank(other.key)),
+		cmp.Compare(c.key.String(), other.key.String()),
 	)
 }
 
 // sameStep says whether two orphans may be removed at the same time.
 func (c condemned) sameStep(other condemned) bool {
-	return c.last == other.last && c.Component == other.Component && removalRank(c.key()) == removalRank(other.key())
+	return c.last == other.last && c.component == other.component && removalRank(c.key) == removalRank(other.key)
 }

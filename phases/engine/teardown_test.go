@@ -22,7 +22,7 @@ func oneOrphan(t *testing.T, changes ...change) condemned {
 	for _, change := range changes {
 		change(obj)
 	}
-	return condemned{entry: entry{Version: "v1", Kind: "ConfigMap", Namespace: "n", Name: "a", UID: "u"}, served: true, actual: obj}
+	return condemned{key: Key{Version: "v1", Kind: "ConfigMap", Namespace: "n", Name: "a"}, uid: "u", served: true, actual: obj}
 }
 
 func annotation(name, value string) change {
@@ -88,7 +88,7 @@ func TestFate(t *testing.T) {
 		{"T6: the identity taken off, but the same object", oneOrphan(t, annotation(OwnerAnnotation, "")), false, Deleted, ""},
 		{"T6: the identity is not ours to see, and it is another object", oneOrphan(t, annotation(OwnerAnnotation, ""), otherUID), false, Foreign, "another object"},
 		{"T6: another object, but ours", oneOrphan(t, otherUID), false, Deleted, ""},
-		{"T6: the UID was never known", with(oneOrphan(t, annotation(OwnerAnnotation, "")), func(c *condemned) { c.UID = "" }), false, Deleted, ""},
+		{"T6: the UID was never known", with(oneOrphan(t, annotation(OwnerAnnotation, "")), func(c *condemned) { c.uid = "" }), false, Deleted, ""},
 		{"T9: on its way", oneOrphan(t, leaving), false, Terminating, "hold/on"},
 		{"T9: on its way, and not empty yet", with(oneOrphan(t, leaving), full), false, Terminating, "still holds 2 instances"},
 		{"T9: on its way, with something inside that is not", oneOrphan(t, leaving, remaining), false, Terminating, "hold/on in 1 resource"},

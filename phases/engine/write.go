@@ -33,11 +33,11 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 	} else {
 		j.sees(j.seen)
 	}
-	want := desired{target: j.t}
+	want := desired{manifest: j.t.manifest}
 	var err error
 	for range attempts {
 		if j.actual != nil && want.payload == nil {
-			want = j.t.desired()
+			want = j.t.desired(j.t.stamp)
 		}
 		if j.verdict = r.decide(j, want); !j.verdict.writes() || j.verdict.waits() && !j.record {
 			return nil
@@ -159,7 +159,7 @@ func (r *run) settle(j *job, err error) {
 	if seen != nil && seen.ResourceVersion != j.seen.ResourceVersion {
 		return // it changed again since, which the next look decides on
 	}
-	after := r.e.concludeFrom(t.desired(), seen, j.actual)
+	after := r.e.concludeFrom(t, t.desired(t.stamp), seen, j.actual)
 	if wrote && did.action != Created && after.writes() && !after.fold {
 		t.settled, t.concluded = after.why, nil
 		r.e.cfg.Log.Info("An object stays different from its manifest", "object", t.key.String(), "why", after.why)
@@ -209,5 +209,5 @@ func (r *run) update(ctx context.Context, j *job, dry bool) (*observed, error) {
 	if dry {
 		opts.DryRun = []string{metav1.DryRunAll}
 	}
-	return r.e.patch(ctx, j.resource, j.t.key, types.ApplyPatchType, j.t.body(j.seen.ResourceVersion), opts)
+	return r.e.patch(ctx, j.resource, j.t.key, types.ApplyPatchType, j.t.body(j.t.stamp, j.seen.ResourceVersion), opts)
 }

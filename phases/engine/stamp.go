@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// stamp is what the engine writes on an object besides its manifest.
+type stamp struct {
+	component string
+	owner     string
+	number    int64
+}
+
+// on is metadata with our marks on it. A label that the manifest sets stays.
+func (s stamp) on(metadata any) map[string]any {
+	meta := shallow(metadata)
+	labels, annotations := shallow(meta["labels"]), shallow(meta["annotations"])
+	if _, labelled := labels[ManagedByLabel]; !labelled {
+		labels[ManagedByLabel] = s.component
+	}
+	annotations[RevisionAnnotation] = strconv.FormatInt(s.number, 10)
+	annotations[OwnerAnnotation] = s.owner
+	meta["labels"], meta["annotations"] = labels, annotations
+	return meta
+}
+
+// payloadOf is what is sent for a manifest that was cleaned. It is not changed; parts that stay the same are shared.
+func payloadOf(obj *unstructured.Unstructured, s stamp) *unstructured.Unstructured {
+	body := shallow(obj.Object)
+	body["metadata"] = s.on(body["metadata"])
+	return &unstructured.Unstructured{Object: body}
+}
+
+func shallow(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	out := make(map[string]any, len(m)+2)
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
