@@ -19,6 +19,12 @@ import (
 // longer; everything else has to come by notification.
 const retryAfter = 200 * time.Millisecond
 
+// What the engines of the suite are known by.
+const (
+	fieldManager    = "capstan"
+	inventoryPrefix = "capstan-inventory-"
+)
+
 // running is an engine under test.
 type running struct {
 	*engine.Engine
@@ -86,7 +92,7 @@ func (w *world) start(changes ...func(*engine.Config)) *running {
 // launch is start for whoever is not a spec.
 func (w *world) launch(changes ...func(*engine.Config)) (*running, error) {
 	r := &running{world: w, agent: fmt.Sprintf("engine-%s%d", w.prefix, w.engines.Add(1)), next: make(chan struct{})}
-	cfg := engine.Config{REST: rest.CopyConfig(w.config), Namespace: w.namespace, Owner: w.owner, Notify: r.notify}
+	cfg := engine.Config{REST: rest.CopyConfig(w.config), Namespace: w.namespace, Owner: w.owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix, Notify: r.notify}
 	cfg.REST.UserAgent = r.agent
 	for _, change := range changes {
 		change(&cfg)

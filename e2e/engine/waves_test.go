@@ -274,5 +274,5 @@ func terminal(err error) bool {
 
 // withoutInventories drops the requests for the inventories, which are written before anything is tried.
 func withoutInventories(all cluster.RequestList) cluster.RequestList {
-	return all.Where(func(r cluster.Request) bool { return !strings.HasPrefix(r.Name, "capstan-inventory-") })
+	return all.Where(func(r cluster.Request) bool { return !strings.HasPrefix(r.Name, inventoryPrefix) })
 }

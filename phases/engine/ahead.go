@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"slices"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // ahead tries the objects of the next wave without effect while those before it are waited for, until there is news of
@@ -11,7 +13,7 @@ import (
 func (r *run) ahead(ctx context.Context, before []*Wave, next wave) {
 	for i, w := range before {
 		switch r.p.waves[i].class {
-		case compatibility, webhooks, others:
+		case decide.ClassCompatibility, decide.ClassWebhooks, decide.ClassOthers:
 			if !w.Complete() {
 				return
 			}
@@ -21,7 +23,7 @@ func (r *run) ahead(ctx context.Context, before []*Wave, next wave) {
 	if len(jobs) < 2 { // one alone is not tried in its turn either
 		return
 	}
-	jobs = slices.DeleteFunc(jobs, func(j *job) bool { return j.t.tried || j.verdict.action != Created })
+	jobs = slices.DeleteFunc(jobs, func(j *job) bool { return j.t.tried || j.verdict.Action != decide.Created })
 	changes := r.e.changed()
 	for some := range slices.Chunk(jobs, r.e.cfg.Concurrency) {
 		if r.e.changed() != changes {
@@ -29,7 +31,7 @@ func (r *run) ahead(ctx context.Context, before []*Wave, next wave) {
 		}
 		r.each(some, func(j *job) {
 			err := r.attempt(ctx, j, true)
-			j.t.tried, j.t.passed = !r.e.hold.heldBack(err), err == nil && j.verdict.action == Created
+			j.t.tried, j.t.passed = !r.e.hold.heldBack(err), err == nil && j.verdict.Action == decide.Created
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // maxBlocked bounds Blocked in bytes: it ends up in conditions.
@@ -70,17 +72,17 @@ func severity(o *Object) int {
 	switch {
 	case errors.As(o.Err, &final) && final.Terminal():
 		return 0
-	case o.Action == Collision, o.Action == Refused:
+	case o.Action == decide.Collision, o.Action == decide.Refused:
 		return 1
 	case o.Err != nil:
 		return 2
-	case o.Action == Terminating:
+	case o.Action == decide.Terminating:
 		return 3
-	case o.Applied() && o.Probe.Answer == AnswerFalse:
+	case o.Applied() && o.Probe.Answer == decide.AnswerFalse:
 		return 4
 	case o.Applied():
 		return 5
-	case o.Action == Pending:
+	case o.Action == decide.Pending:
 		return 6
 	}
 	return 7

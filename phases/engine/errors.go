@@ -8,24 +8,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
-
-// RevisionError says why a revision can never be applied as it stands, whatever the cluster holds. It is for good.
-type RevisionError struct {
-	Revision string
-	Faults   []string
-}
-
-func (e *RevisionError) Error() string {
-	return fmt.Sprintf("revision %s cannot be applied: %s", e.Revision, strings.Join(e.Faults, "; "))
-}
-
-// Terminal is always true: only other content heals a revision.
-func (e *RevisionError) Terminal() bool { return true }
 
 // ObjectError is what went wrong with one object.
 type ObjectError struct {
-	Key       Key
+	Key       decide.Key
 	Component string
 	Verb      string // gerund: "creating", "updating", "checking"
 	Err       error
@@ -130,7 +119,7 @@ func joined(errs []error) error {
 // refused tells "the manifest is wrong" from everything that may heal by itself: permissions that are still being
 // aggregated, namespaces that come later, webhooks that are starting, an API server that is busy.
 func refused(err error) bool {
-	var scope *ScopeError
+	var scope *decide.ScopeError
 	if errors.As(err, &scope) {
 		return true
 	}
@@ -145,16 +134,6 @@ func refused(err error) bool {
 	}
 	// Fields that the schema does not know come as an internal error, without a reason of their own.
 	return strings.Contains(err.Error(), "failed to create typed patch object")
-}
-
-// ScopeError says that a manifest has a namespace that its kind cannot have, or lacks the one that it must have.
-type ScopeError struct{ Namespaced bool }
-
-func (e *ScopeError) Error() string {
-	if e.Namespaced {
-		return "the kind is namespaced, and the manifest has no metadata.namespace"
-	}
-	return "the kind is cluster-scoped, and the manifest has a metadata.namespace"
 }
 
 // NoKindError says that the API server does not serve a kind. It heals when the kind's CRD arrives.

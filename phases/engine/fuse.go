@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 const (
@@ -29,9 +31,9 @@ type refusal struct {
 }
 
 // over puts a refusal in the place of the write that it refused, for as long as the CRD is the one that it is about.
-func (f *refusal) over(v verdict, version string) verdict {
-	if f != nil && v.writes() && f.version == version {
-		v.action, v.why = Refused, f.why
+func (f *refusal) over(v decide.Verdict, version string) decide.Verdict {
+	if f != nil && v.Writes() && f.version == version {
+		v.Action, v.Why = decide.Refused, f.why
 	}
 	return v
 }
@@ -44,7 +46,7 @@ func (f *refusal) due(version string, now time.Time) bool {
 
 // fuse asks whether the update that a job is about to make is refused, and remembers the answer.
 func (r *run) fuse(ctx context.Context, j *job, wanted *unstructured.Unstructured) (bool, error) {
-	if !j.t.key.isCRD() || j.actual == nil || j.fused == j.actual.GetResourceVersion() {
+	if !j.t.Key.IsCRD() || j.actual == nil || j.fused == j.actual.GetResourceVersion() {
 		return false, nil
 	}
 	why, err := r.e.fuse(ctx, j.actual, wanted)
@@ -57,7 +59,7 @@ func (r *run) fuse(ctx context.Context, j *job, wanted *unstructured.Unstructure
 		j.fused, j.t.refusal = j.actual.GetResourceVersion(), nil
 		return false, nil
 	}
-	j.verdict.action, j.verdict.why = Refused, why
+	j.verdict.Action, j.verdict.Why = decide.Refused, why
 	j.t.refusal = &refusal{why: why, version: j.actual.GetResourceVersion(), at: r.e.cfg.Clock.Now()}
 	return true, nil
 }
@@ -66,31 +68,31 @@ func (r *run) fuse(ctx context.Context, j *job, wanted *unstructured.Unstructure
 // something would be taken away. A conversion webhook is no reason, also while nobody serves it yet: a request that
 // needs it fails until then, whereas without it the fields that only one of the versions has would be lost unnoticed.
 func (e *Engine) fuse(ctx context.Context, actual, wanted *unstructured.Unstructured) (string, error) {
-	n := narrowingOf(actual, wanted)
-	if n.none() {
+	n := decide.SchemaLossOf(actual, wanted)
+	if n.None() {
 		return "", nil
 	}
-	if len(n.stored) > 0 {
-		users, err := e.users(ctx, actual, narrowedVersion{version: readable(actual)}, everything)
+	if len(n.Stored) > 0 {
+		users, err := e.users(ctx, actual, decide.VersionLoss{Version: decide.ReadableVersion(actual)}, everything)
 		if err != nil {
 			return "", err
 		}
-		gone := shortened(n.stored)
+		gone := shortened(n.Stored)
 		return fmt.Sprintf("would drop version %s, which status.storedVersions names (%s): store them in a version that stays, take %s off status.storedVersions, or keep it in the provider's manifest",
 			gone, users, gone), nil
 	}
-	if len(n.served) > 0 {
-		users, err := e.users(ctx, actual, narrowedVersion{version: n.served[0]}, everything)
+	if len(n.Served) > 0 {
+		users, err := e.users(ctx, actual, decide.VersionLoss{Version: n.Served[0]}, everything)
 		if err != nil || users.count > 0 {
 			return fmt.Sprintf("would serve none of the versions %s any more, and %s can be read in no other: keep one of them served in the provider's manifest until they are moved",
-				shortened(n.served), users), err
+				shortened(n.Served), users), err
 		}
 	}
-	for _, version := range n.schemas {
-		users, err := e.users(ctx, actual, version, version.hits)
+	for _, version := range n.Versions {
+		users, err := e.users(ctx, actual, version, version.LostFrom)
 		if err != nil || users.count > 0 {
 			return fmt.Sprintf("would take %s of version %s from %s: remove that from them, or keep it in the provider's manifest",
-				shortened(users.fields), version.version, users), err
+				shortened(users.fields), version.Version, users), err
 		}
 	}
 	return "", nil
@@ -123,12 +125,12 @@ func everything(*unstructured.Unstructured) []string { return []string{"all"} }
 
 // users reads all instances in one version, a page at a time, and notes those that something is taken from. An answer
 // that does not come is an error: whether there is data must be known for sure.
-func (e *Engine) users(ctx context.Context, crd *unstructured.Unstructured, in narrowedVersion, hits func(*unstructured.Unstructured) []string) (users, error) {
+func (e *Engine) users(ctx context.Context, crd *unstructured.Unstructured, in decide.VersionLoss, hits func(*unstructured.Unstructured) []string) (users, error) {
 	var found users
-	if in.version == "" {
+	if in.Version == "" {
 		return found, nil
 	}
-	client := e.dynamic.Resource(instancesOf(crd, in.version))
+	client := e.dynamic.Resource(decide.InstancesOf(crd, in.Version))
 	for page := ""; ; {
 		list, err := client.List(context.WithValue(ctx, apart{}, true), metav1.ListOptions{Limit: instancePage, Continue: page})
 		if err != nil {

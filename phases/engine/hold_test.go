@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 )
 
 // busy is an engine whose API server answers every request with a status and asks to be asked again after a while.
@@ -29,7 +31,7 @@ func busy(t *testing.T, status int, after string) (*Engine, *atomic.Int32, *cloc
 	}))
 	t.Cleanup(server.Close)
 	clk := clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	e, err := New(Config{REST: &rest.Config{Host: server.URL, QPS: -1}, Namespace: "n", Owner: testOwner, Clock: clk})
+	e, err := New(Config{REST: &rest.Config{Host: server.URL, QPS: -1}, Namespace: "n", Owner: enginetest.Owner, FieldManager: "capstan", InventoryPrefix: "capstan-inventory-", Clock: clk})
 	if err != nil {
 		t.Fatal(err)
 	}

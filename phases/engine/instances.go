@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // awaitEmpty watches the instances of a CRD that is retained because of them, so that the world is told when the last
@@ -12,7 +14,7 @@ import (
 func (e *Engine) awaitEmpty(crd *unstructured.Unstructured, gvr schema.GroupVersionResource) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	key := KeyOf(crd)
+	key := decide.KeyOf(crd)
 	if e.occupied[key] != nil {
 		return
 	}
@@ -28,7 +30,7 @@ func (e *Engine) tendInstances(ctx context.Context) {
 	for crd, w := range e.occupied {
 		wanted := false
 		for _, p := range e.plans {
-			wanted = wanted || p.rev == e.newest && p.keys[crd.identity()] != nil
+			wanted = wanted || p.rev == e.newest && p.keys[crd.Identity()] != nil
 		}
 		defined := e.watches[crd.GVK()]
 		switch {

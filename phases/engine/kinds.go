@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // resource is how the API server serves a kind.
@@ -105,13 +107,13 @@ func isSubresource(name string) bool { return strings.Contains(name, "/") }
 
 // definedBy reads from a CRD how it serves a version, and says no when it does not or is not Established.
 func definedBy(crd *unstructured.Unstructured, version string) (resource, bool) {
-	if crd == nil || condition(crd, "Established").Answer != AnswerTrue {
+	if crd == nil || decide.Condition(crd, "Established").Answer != decide.AnswerTrue {
 		return resource{}, false
 	}
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope")
-	for _, v := range versionsOf(crd) {
+	for _, v := range decide.VersionsOf(crd) {
 		if v["name"] == version && v["served"] == true {
 			gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: plural}
 			return resource{gvr: gvr, namespaced: scope == "Namespaced", lists: true}, true

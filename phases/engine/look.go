@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
 // only as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
 // Reports are shared: nobody changes one.
-func (e *Engine) Look(rev *Revision) *Report {
+func (e *Engine) Look(rev *decide.Revision) *Report {
 	p, err := e.plan(rev)
 	if err != nil {
 		return &Report{Revision: rev.Name, Number: rev.Number, Fault: err}
@@ -74,10 +76,10 @@ func (e *Engine) sights(p *plan) (wait string, restless []*target) {
 	older := e.newest != nil && e.newest.Number > p.rev.Number
 	unmanaged := e.unmanaged()
 	for _, t := range restless {
-		t.sight = e.see(t.key)
+		t.sight = e.see(t.Key)
 		t.sight.older = older
-		if older && t.key.isCRD() && unmanaged[t.key.Name] {
-			t.sight = sight{blind: Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
+		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
+			t.sight = sight{blind: decide.Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
 		} else if t.sight.blind != "" {
 			p.news[t] = struct{}{} // what brings it into sight is not told object by object
 		}
@@ -94,9 +96,9 @@ func (e *Engine) restlessLocked() {
 }
 
 // touchLocked makes the next look at every plan look at one object again.
-func (e *Engine) touchLocked(key Key) {
+func (e *Engine) touchLocked(key decide.Key) {
 	for _, p := range e.plans {
-		if t := p.keys[key.identity()]; t != nil {
+		if t := p.keys[key.Identity()]; t != nil {
 			p.news[t] = struct{}{}
 		}
 	}
@@ -120,41 +122,41 @@ func (e *Engine) unmanaged() map[string]bool {
 // lookAt says where one object stands.
 func (e *Engine) lookAt(p *plan, t *target) *Object {
 	s := t.sight
-	o := &Object{Key: t.key, Component: t.component, Wave: p.waves[t.wave].number, older: s.older}
+	o := &Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, older: s.older}
 	if s.blind != "" {
 		o.Action, o.Why = s.blind, s.why
 		if s.err != nil {
-			o.Err = &ObjectError{Key: t.key, Component: t.component, Verb: "looking for", Err: s.err}
+			o.Err = &ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
 		}
 		return o
 	}
 	c := e.conclude(t, s.object)
-	v, contest := e.rivalries.judge(t.key, t.refusal.over(c.verdict, s.object.version()))
+	v, contest := e.rivalries.judge(t.Key, t.refusal.over(c.Verdict, s.object.version()))
 	if contest != nil {
 		e.touch(p, t) // it changes by mere time
 	}
-	t.withheld = v.action == Contested
-	o.Action, o.Why, o.Holder, o.carries, o.Probe, o.Contest = v.action, v.why, v.holder, v.carries, c.probe, contest
-	if v.waits() && t.err == nil {
-		o.Action = Idle
+	t.withheld = v.Action == decide.Contested
+	o.Action, o.Why, o.Holder, o.carries, o.Probe, o.Contest = v.Action, v.Why, v.Owner, v.Claimed, c.probe, contest
+	if v.Deferrable() && t.err == nil {
+		o.Action = decide.Idle
 	}
-	if !v.writes() || v.waits() && t.err == nil {
+	if !v.Writes() || v.Deferrable() && t.err == nil {
 		return o
 	}
-	o.Action = Pending
-	if s.object != nil && v.why != "" {
-		o.Why = "is to be written: " + v.why
+	o.Action = decide.Pending
+	if s.object != nil && v.Why != "" {
+		o.Why = "is to be written: " + v.Why
 	}
 	if t.err != nil {
-		o.Action, o.Err = Failed, t.err
+		o.Action, o.Err = decide.Failed, t.err
 	}
 	return o
 }
 
 // conclusion is what was decided about an object, and how its probe answered. The object itself is not kept.
 type conclusion struct {
-	verdict
-	probe Probe
+	decide.Verdict
+	probe decide.Probe
 	from  *observed // nil: it was not there
 }
 
@@ -166,23 +168,23 @@ func (e *Engine) conclude(t *target, seen *observed) *conclusion {
 	case last != nil && last.from == seen:
 		return last
 	case seen == nil:
-		return e.concludeFrom(t, desired{manifest: t.manifest}, nil, nil)
-	case last == nil || last.from == nil || last.from.shape != seen.shape || last.fold: // when to fold depends on the probe
-		return e.concludeFrom(t, t.desired(t.stamp), seen, seen.object(t.key.GVK()))
+		return e.concludeFrom(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
+	case last == nil || last.from == nil || last.from.shape != seen.shape || last.Migrate: // when to fold depends on the probe
+		return e.concludeFrom(t, t.Desired(t.Stamp), seen, seen.object(t.Key.GVK()))
 	}
-	t.concluded = &conclusion{verdict: last.verdict, probe: t.gate(seen.probed(t.manifest)), from: seen}
+	t.concluded = &conclusion{Verdict: last.Verdict, probe: t.Gate(seen.probed(t.Manifest)), from: seen}
 	return t.concluded
 }
 
 // concludeFrom decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
-func (e *Engine) concludeFrom(t *target, d desired, seen *observed, actual *unstructured.Unstructured) *conclusion {
-	c := &conclusion{verdict: decide(d, actual, t.number, e.claimant()), from: seen}
-	c.actual = nil
+func (e *Engine) concludeFrom(t *target, d decide.Desired, seen *observed, actual *unstructured.Unstructured) *conclusion {
+	c := &conclusion{Verdict: decide.Reconcile(d, actual, t.Number, e.us), from: seen}
+	c.Actual = nil
 	if actual != nil {
-		c.probe = t.gate(actual)
+		c.probe = t.Gate(actual)
 	}
-	if c.writes() && c.why == t.settled {
-		c.action, c.why = Idle, "left as it is, because writing it did not help: "+c.why
+	if c.Writes() && c.Why == t.settled {
+		c.Action, c.Why = decide.Idle, "left as it is, because writing it did not help: "+c.Why
 	}
 	t.concluded = c
 	return c

@@ -4,12 +4,14 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // inTheWay is the watch of one object that stands where a wanted one belongs and does not carry our label, so that no
 // other watch shows it. It heals a collision at once when the object goes or changes. The engine's lock is held.
-func (e *Engine) inTheWay(key Key, r resource) *watched {
-	id := key.identity()
+func (e *Engine) inTheWay(key decide.Key, r resource) *watched {
+	id := key.Identity()
 	if w := e.obstacles[id]; w != nil {
 		return w
 	}
@@ -27,14 +29,14 @@ func (e *Engine) inTheWay(key Key, r resource) *watched {
 // are gone, have got our label, or no revision wants their place. The engine's lock is held.
 func (e *Engine) tendObstacles(ctx context.Context) {
 	for id, w := range e.obstacles {
-		var key Key
+		var key decide.Key
 		for _, p := range e.plans {
 			if t := p.keys[id]; t != nil {
-				key = t.key
+				key = t.Key
 			}
 		}
 		switch {
-		case key == Key{}, w.gone, e.object(key) != nil, w.synced && w.objects[key.name()] == nil:
+		case key == decide.Key{}, w.gone, e.object(key) != nil, w.synced && w.objects[key.NamespacedName()] == nil:
 			if w.cancel != nil {
 				w.cancel()
 			}

@@ -5,16 +5,18 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // plan is a revision made ready to apply: checked, sorted into waves, stamped. It is built once per revision and
 // remembers what was concluded about each object, so that looking again costs nothing while nothing changed.
 type plan struct {
-	rev     *Revision
+	rev     *decide.Revision
 	waves   []wave
 	targets []*target                    // all of them, in order of waves
 	crds    map[schema.GroupKind]*target // the managed CRDs of the revision, by the kind they define
-	keys    map[Key]*target              // by identity
+	keys    map[decide.Key]*target       // by identity
 	kinds   map[schema.GroupVersionKind]bool
 	err     error // what makes the revision impossible to apply, whatever the cluster holds
 
@@ -29,10 +31,19 @@ type plan struct {
 	pruned pruned  // has a lock of its own
 }
 
+// wave is the unit of gating: the objects of one class of one component. It starts when the wave before it is applied
+// and its probes pass; inside it objects have no order.
+type wave struct {
+	number    int // counts from 1 over the revision; empty waves are not counted
+	component string
+	class     decide.Class
+	targets   []*target
+}
+
 // target is one object of a plan.
 type target struct {
-	*manifest
-	stamp
+	*decide.Manifest
+	decide.Stamp
 	wave  int // index in plan.waves
 	place int // index in that wave
 
@@ -47,40 +58,40 @@ type target struct {
 }
 
 // planOf checks and sorts a revision. What is wrong with it ends up in plan.err, which is terminal.
-func planOf(rev *Revision, owner string) *plan {
-	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, news: map[*target]struct{}{}}
+func planOf(rev *decide.Revision, us decide.Identity) *plan {
+	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[decide.Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, news: map[*target]struct{}{}}
 	var faults []string
 	if rev.Number < 1 {
 		faults = append(faults, fmt.Sprintf("revision number %d is below 1", rev.Number))
 	}
 	unmanaged := set(rev.Unmanaged)
 	for _, component := range rev.Components {
-		byClass := map[class][]*target{}
-		for _, m := range component.manifests() {
-			key := m.key
-			if m.fault != "" {
-				faults = append(faults, fmt.Sprintf("%s (component %s): %s", key, component.Name, m.fault))
+		byClass := map[decide.Class][]*target{}
+		for _, m := range component.Manifests() {
+			key := m.Key
+			if m.Fault != "" {
+				faults = append(faults, fmt.Sprintf("%s (component %s): %s", key, component.Name, m.Fault))
 				continue
 			}
-			if key.isCRD() && unmanaged[key.Name] {
+			if key.IsCRD() && unmanaged[key.Name] {
 				continue
 			}
-			t := &target{manifest: m, stamp: stamp{component.Name, owner, rev.Number}}
-			if first, twice := p.keys[key.identity()]; twice {
-				faults = append(faults, fmt.Sprintf("%s is given twice, by component %s and by component %s", key, first.component, component.Name))
+			t := &target{Manifest: m, Stamp: us.Stamp(component.Name, rev.Number)}
+			if first, twice := p.keys[key.Identity()]; twice {
+				faults = append(faults, fmt.Sprintf("%s is given twice, by component %s and by component %s", key, first.Component, component.Name))
 				continue
 			}
-			p.keys[key.identity()], p.kinds[key.GVK()] = t, true
-			if key.isCRD() {
-				p.crds[t.defines] = t
+			p.keys[key.Identity()], p.kinds[key.GVK()] = t, true
+			if key.IsCRD() {
+				p.crds[t.Defines] = t
 			}
-			byClass[classOf(key)] = append(byClass[classOf(key)], t)
+			byClass[decide.ClassOf(key)] = append(byClass[decide.ClassOf(key)], t)
 		}
 		p.addWaves(component.Name, byClass)
 	}
 	faults = append(faults, p.scopeFaults()...)
 	if len(faults) > 0 {
-		p.err = &RevisionError{Revision: rev.Name, Faults: faults}
+		p.err = &decide.RevisionError{Revision: rev.Name, Faults: faults}
 	}
 	return p
 }
@@ -90,16 +101,16 @@ func planOf(rev *Revision, owner string) *plan {
 func (p *plan) scopeFaults() []string {
 	var faults []string
 	for _, t := range p.targets {
-		crd := p.crds[t.key.GVK().GroupKind()]
-		if crd != nil && crd.namespaced != (t.key.Namespace != "") {
-			faults = append(faults, fmt.Sprintf("%s (component %s): %v", t.key, t.component, &ScopeError{Namespaced: crd.namespaced}))
+		crd := p.crds[t.Key.GVK().GroupKind()]
+		if crd != nil && crd.Namespaced != (t.Key.Namespace != "") {
+			faults = append(faults, fmt.Sprintf("%s (component %s): %v", t.Key, t.Component, &decide.ScopeError{Namespaced: crd.Namespaced}))
 		}
 	}
 	return faults
 }
 
-func (p *plan) addWaves(component string, byClass map[class][]*target) {
-	for c := compatibility; c <= others; c++ {
+func (p *plan) addWaves(component string, byClass map[decide.Class][]*target) {
+	for c := decide.ClassCompatibility; c <= decide.ClassOthers; c++ {
 		if len(byClass[c]) == 0 {
 			continue
 		}

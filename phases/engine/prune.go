@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
 )
 
 // Teardown deletes what older revisions applied and current does not have, in the reverse of the order of installation:
@@ -11,7 +14,7 @@ import (
 // itself, because an object that lost its label is still to be deleted. It refuses to start before current is applied as
 // a whole. What holds users' data is retained, which is no error, unless the administrator consented to current: then it
 // goes with its data. Every pass looks at all orphans again, except those that it saw go.
-func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...TeardownOption) (*TeardownReport, error) {
+func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, opts ...TeardownOption) (*TeardownReport, error) {
 	consent := TeardownOptionsOf(opts...).Consent
 	report := &TeardownReport{}
 	p, err := e.plan(current)
@@ -34,12 +37,12 @@ func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...Teardo
 	}
 	pass := &removal{e: e, keep: p, consented: consent != "" && consent == current.ContentID}
 	if pass.consented {
-		var first []candidate
+		var first []inventory.Candidate
 		first, entries = pass.full(ctx, entries)
 		pass.step(ctx, first, report)
 	}
 	for len(entries) > 0 && len(report.Waiting) == 0 {
-		size := slices.IndexFunc(entries, func(x candidate) bool { return !x.sameStep(entries[0].condemned) })
+		size := slices.IndexFunc(entries, func(x inventory.Candidate) bool { return !x.SameStep(entries[0].Candidate) })
 		if size < 0 {
 			size = len(entries)
 		}
@@ -47,8 +50,8 @@ func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...Teardo
 		entries = entries[size:]
 	}
 	for _, later := range entries {
-		o := later.orphan()
-		o.Action, o.Why = Pending, "its turn comes after the others"
+		o := orphanOf(later)
+		o.Action, o.Why = decide.Pending, "its turn comes after the others"
 		report.Waiting = append(report.Waiting, o)
 	}
 	return report, report.Err()
@@ -56,7 +59,7 @@ func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...Teardo
 
 // Forget ends a finished Teardown: what was retained is booked on the kept revision, so that it is deleted when it holds
 // nothing any more, and then the older inventories go. It writes nothing when there is nothing to forget.
-func (e *Engine) Forget(ctx context.Context, keep *Revision, done *TeardownReport) error {
+func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *TeardownReport) error {
 	if !done.Complete() {
 		return fmt.Errorf("forgetting revisions older than %s: %s", keep.Name, done.Blocked())
 	}
@@ -71,22 +74,22 @@ func (e *Engine) Forget(ctx context.Context, keep *Revision, done *TeardownRepor
 	}
 	inv := e.inventoryOf(p)
 	for _, o := range done.Retained {
-		o.entry.Retained = true
-		inv.Entries = append(inv.Entries, o.entry)
+		o.Entry.Retained = true
+		inv.Entries = append(inv.Entries, o.Entry)
 	}
 	s, found := e.storedOf(keep.Number)
 	if found {
-		if err := sameContent(s, keep); err != nil {
+		if err := s.SameContent(keep); err != nil {
 			return err
 		}
 	}
-	if !found || s.inventory == nil || !slices.Equal(s.inventory.retained(), inv.retained()) {
+	if !found || s.Inventory == nil || !slices.Equal(s.Inventory.Retained(), inv.Retained()) {
 		if err := e.store(ctx, inv); err != nil {
 			return err
 		}
 	}
 	e.mu.Lock()
-	older := slices.DeleteFunc(e.storedLocked(), func(s storedInventory) bool { return s.number >= keep.Number })
+	older := slices.DeleteFunc(e.storedLocked(), func(s inventory.Stored) bool { return s.Number >= keep.Number })
 	e.mu.Unlock()
 	for _, s := range older {
 		if err := e.discard(ctx, s); err != nil {

@@ -6,13 +6,16 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/parallel"
 )
 
 // Reconcile takes a revision as far as it can go now: wave by wave, each written once the one before is applied and its
 // probes pass. It does not wait for anything; a watch brings the next call. Waves that this revision has reached once
 // are kept applied even when a probe before them fails again. The error joins what went wrong; the report comes back in
 // any case.
-func (e *Engine) Reconcile(ctx context.Context, rev *Revision, opts ...ReconcileOption) (*Report, error) {
+func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ...ReconcileOption) (*Report, error) {
 	gated := !ReconcileOptionsOf(opts...).Keep
 	p, err := e.plan(rev)
 	if err != nil {
@@ -29,7 +32,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *Revision, opts ...Reconcile
 		failed.Fault = err
 		return &failed, err
 	}
-	run := &run{e: e, p: p, wrote: map[Key]verdict{}, left: e.leaves(p)}
+	run := &run{e: e, p: p, wrote: map[decide.Key]decide.Verdict{}, left: e.leaves(p)}
 	reached := reachedWave(r)
 	open := true
 	for i := range p.waves {
@@ -70,10 +73,10 @@ func reachedWave(r *Report) int {
 type run struct {
 	e    *Engine
 	p    *plan
-	left map[Key]bool // absent objects that a newer revision creates
+	left map[decide.Key]bool // absent objects that a newer revision creates
 
 	mu    sync.Mutex
-	wrote map[Key]verdict
+	wrote map[decide.Key]decide.Verdict
 }
 
 // job is the work on one object in a pass.
@@ -87,12 +90,12 @@ type job struct {
 	record   bool                       // only the creation is left to be recorded
 	force    bool                       // the API server reported a conflict of managers
 	post     bool                       // the API server does not create it by apply
-	verdict  verdict
+	verdict  decide.Verdict
 	fused    string // resourceVersion of the CRD that was found to lose nothing in this pass
 }
 
 // sees takes up a copy of the object, nil for none.
-func (j *job) sees(o *observed) { j.seen, j.actual, j.ask = o, o.object(j.t.key.GVK()), false }
+func (j *job) sees(o *observed) { j.seen, j.actual, j.ask = o, o.object(j.t.Key.GVK()), false }
 
 // rest drops the tree until the job is taken up again.
 func (j *job) rest() { j.actual = nil }
@@ -105,12 +108,12 @@ func (r *run) todo(targets []*target, record bool) []*job {
 	var jobs []*job
 	for _, t := range targets {
 		c := t.concluded
-		if c == nil || t.sight.blind != "" || t.sight.object == nil && r.left[t.key.identity()] {
+		if c == nil || t.sight.blind != "" || t.sight.object == nil && r.left[t.Key.Identity()] {
 			continue
 		}
-		write := c.writes() && c.waits() == record && !t.withheld && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())
+		write := c.Writes() && c.Deferrable() == record && !t.withheld && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())
 		if write || t.sight.ask && !record {
-			jobs = append(jobs, &job{t: t, resource: t.sight.resource, seen: c.from, ask: t.sight.ask, record: record, verdict: c.verdict})
+			jobs = append(jobs, &job{t: t, resource: t.sight.resource, seen: c.from, ask: t.sight.ask, record: record, verdict: c.Verdict})
 		}
 	}
 	return jobs
@@ -121,7 +124,7 @@ func (r *run) todo(targets []*target, record bool) []*job {
 func (r *run) write(ctx context.Context, jobs []*job, gated bool) {
 	var first, again []*job
 	for _, j := range jobs {
-		if gated && !j.verdict.carries {
+		if gated && !j.verdict.Claimed {
 			first = append(first, j)
 		} else {
 			again = append(again, j)
@@ -139,12 +142,12 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 	errs := make(map[*job]error, len(jobs))
 	var mu sync.Mutex
 	r.each(jobs, func(j *job) {
-		if passed := j.t.passed; j.verdict.renumber || passed && j.verdict.action == Created {
+		if passed := j.t.passed; j.verdict.OnlyNumber || passed && j.verdict.Action == decide.Created {
 			j.t.passed = false
 			return
 		}
 		err := r.attempt(ctx, j, true)
-		if err == nil && j.verdict.writes() {
+		if err == nil && j.verdict.Writes() {
 			j.rest()
 		}
 		mu.Lock()
@@ -158,7 +161,7 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 		case err != nil:
 			r.settle(j, err)
 			wrong = wrong || refused(err)
-		case j.verdict.writes():
+		case j.verdict.Writes():
 			fine = append(fine, j)
 		default:
 			r.settle(j, nil)
@@ -172,7 +175,7 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 
 // each works on jobs in parallel, and begins no more of them when the API server asks to be left alone.
 func (r *run) each(jobs []*job, work func(*job)) {
-	parallel(r.e.cfg.Concurrency, jobs, func(_ int, j *job) {
+	parallel.Each(r.e.cfg.Concurrency, jobs, func(_ int, j *job) {
 		if r.e.hold.remaining() == 0 {
 			work(j)
 		}
@@ -194,9 +197,9 @@ func (r *run) tell(report *Report) *Report {
 		wave := *w
 		wave.Objects = slices.Clone(w.Objects)
 		for at, o := range wave.Objects {
-			if v, wrote := r.wrote[o.Key]; wrote && o.Action == Idle {
+			if v, wrote := r.wrote[o.Key]; wrote && o.Action == decide.Idle {
 				did := *o
-				did.Action, did.Why = v.action, v.why
+				did.Action, did.Why = v.Action, v.Why
 				wave.Objects[at] = &did
 			}
 		}

@@ -9,6 +9,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/parallel"
 )
 
 // removal is one pass of Teardown.
@@ -23,27 +27,27 @@ type removal struct {
 	consented bool // what holds data goes with it
 }
 
-func (c candidate) orphan() Orphan {
-	return Orphan{Key: c.key, Component: c.component, entry: c.listed}
+func orphanOf(c inventory.Candidate) Orphan {
+	return Orphan{Key: c.Key, Component: c.Component, Entry: c.Listed}
 }
 
 // step removes what may go at the same time.
-func (r *removal) step(ctx context.Context, entries []candidate, report *TeardownReport) {
+func (r *removal) step(ctx context.Context, entries []inventory.Candidate, report *TeardownReport) {
 	results := make([]Orphan, len(entries))
-	parallel(r.e.cfg.Concurrency, entries, func(i int, c candidate) { results[i] = r.handle(ctx, c) })
+	parallel.Each(r.e.cfg.Concurrency, entries, func(i int, c inventory.Candidate) { results[i] = r.handle(ctx, c) })
 	for _, o := range results {
 		report.add(o, r.keep)
 	}
 }
 
 // handle brings one orphan to its fate as far as that goes now.
-func (r *removal) handle(ctx context.Context, c candidate) Orphan {
-	o := c.orphan()
+func (r *removal) handle(ctx context.Context, c inventory.Candidate) Orphan {
+	o := orphanOf(c)
 	if o.Action, o.Consented = r.keep.pruned.of(o.Key); o.Action != "" {
 		return o
 	}
 	if err := r.remove(ctx, &c, &o); err != nil {
-		o.Action, o.Why = Failed, err.Error()
+		o.Action, o.Why = decide.Failed, err.Error()
 		o.Err = &ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
 	}
 	_, o.Consented = r.keep.pruned.of(o.Key)
@@ -51,39 +55,39 @@ func (r *removal) handle(ctx context.Context, c candidate) Orphan {
 }
 
 // remove deletes one orphan if that is its fate. What the watches do not show is read: it may have lost its label.
-func (r *removal) remove(ctx context.Context, c *candidate, o *Orphan) error {
+func (r *removal) remove(ctx context.Context, c *inventory.Candidate, o *Orphan) error {
 	client, served, err := r.client(ctx, o.Key)
 	if err != nil {
 		return err
 	}
 	visible := false
-	if c.served = served; served {
-		c.actual, visible = r.e.seen(o.Key)
+	if c.Served = served; served {
+		c.Actual, visible = r.e.seen(o.Key)
 	}
 	for range attempts {
-		if served && (c.actual == nil || !visible) {
-			if c.actual, err = client.Get(ctx, o.Key.Name, metav1.GetOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		if served && (c.Actual == nil || !visible) {
+			if c.Actual, err = client.Get(ctx, o.Key.Name, metav1.GetOptions{}); err != nil && !apierrors.IsNotFound(err) {
 				return err
 			} else if err != nil {
-				c.actual = nil
+				c.Actual = nil
 			}
 		}
 		decided, err := r.decide(ctx, c)
 		if err != nil {
 			return err
 		}
-		o.Action, o.Why = decided.action, decided.why
-		if o.Action == Terminating {
-			o.Finalizers = c.actual.GetFinalizers()
+		o.Action, o.Why = decided.Action, decided.Why
+		if o.Action == decide.Terminating {
+			o.Finalizers = c.Actual.GetFinalizers()
 		}
-		if c.held != nil {
-			o.Count = c.held.count
+		if c.Contents != nil {
+			o.Count = c.Contents.Count
 		}
-		switch decided.action {
-		case Deleted:
+		switch decided.Action {
+		case decide.Deleted:
 			err = r.delete(ctx, client, c, o)
-		case Orphaned:
-			err = r.e.unmark(ctx, client, c.actual)
+		case decide.Orphaned:
+			err = r.e.unmark(ctx, client, c.Actual)
 		default:
 			return nil
 		}
@@ -91,7 +95,7 @@ func (r *removal) remove(ctx context.Context, c *candidate, o *Orphan) error {
 		case err == nil:
 			return nil
 		case apierrors.IsNotFound(err):
-			o.Action, o.Why = Absent, ""
+			o.Action, o.Why = decide.Absent, ""
 			return nil
 		case !apierrors.IsConflict(err):
 			return err
@@ -103,9 +107,9 @@ func (r *removal) remove(ctx context.Context, c *candidate, o *Orphan) error {
 
 // full takes out the CRDs that go with their instances by consent. They go before everything else: the API server
 // deletes the instances, and the controllers that their finalizers wait for have to run until the last one is gone.
-func (r *removal) full(ctx context.Context, entries []candidate) (first, rest []candidate) {
+func (r *removal) full(ctx context.Context, entries []inventory.Candidate) (first, rest []inventory.Candidate) {
 	for _, c := range entries {
-		if c.key.isCRD() && r.isFull(ctx, c) {
+		if c.Key.IsCRD() && r.isFull(ctx, c) {
 			first = append(first, c)
 		} else {
 			rest = append(rest, c)
@@ -114,44 +118,44 @@ func (r *removal) full(ctx context.Context, entries []candidate) (first, rest []
 	return first, rest
 }
 
-func (r *removal) isFull(ctx context.Context, c candidate) bool {
-	client, served, err := r.client(ctx, c.key)
+func (r *removal) isFull(ctx context.Context, c inventory.Candidate) bool {
+	client, served, err := r.client(ctx, c.Key)
 	if err != nil || !served {
 		return err != nil
 	}
-	if c.actual, err = client.Get(ctx, c.key.Name, metav1.GetOptions{}); err != nil {
+	if c.Actual, err = client.Get(ctx, c.Key.Name, metav1.GetOptions{}); err != nil {
 		return !apierrors.IsNotFound(err)
 	}
-	c.served = true
+	c.Served = true
 	decided, err := r.decide(ctx, &c)
-	return err != nil || decided.action == Terminating || c.held != nil && c.held.what != ""
+	return err != nil || decided.Action == decide.Terminating || c.Contents != nil && c.Contents.What != ""
 }
 
 // decide looks at what may hold data right before it would be deleted, and at nothing else.
-func (r *removal) decide(ctx context.Context, c *candidate) (fate, error) {
-	c.wanted, c.held = r.wanted(c.key), nil
-	decided := c.fate(r.keep.rev.Number, r.e.cfg.Owner, r.consented)
-	going := decided.action == Terminating && c.key.isCRD()
-	if !going && (decided.action != Deleted || !holdsData(c.key)) {
+func (r *removal) decide(ctx context.Context, c *inventory.Candidate) (decide.PruneVerdict, error) {
+	c.WantedBy, c.Contents = r.wanted(c.Key), nil
+	decided := c.Decide(r.keep.rev.Number, r.e.us, r.consented)
+	going := decided.Action == decide.Terminating && c.Key.IsCRD()
+	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key)) {
 		return decided, nil
 	}
-	held, err := r.e.holds(ctx, c.actual)
+	held, err := r.e.holds(ctx, c.Actual)
 	if err != nil && going {
 		return decided, nil // it is on its way whatever it holds
 	}
 	if err != nil {
-		return fate{}, err
+		return decide.PruneVerdict{}, err
 	}
-	c.held = &held
-	return c.fate(r.keep.rev.Number, r.e.cfg.Owner, r.consented), nil
+	c.Contents = &held
+	return c.Decide(r.keep.rev.Number, r.e.us, r.consented), nil
 }
 
 // wanted names a revision that has the object and was handed to the engine while this pass goes on.
-func (r *removal) wanted(key Key) string {
+func (r *removal) wanted(key decide.Key) string {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	for _, p := range r.e.plans {
-		if p.rev.Number >= r.keep.rev.Number && p.keys[key.identity()] != nil {
+		if p.rev.Number >= r.keep.rev.Number && p.keys[key.Identity()] != nil {
 			return p.rev.Name
 		}
 	}
@@ -159,22 +163,22 @@ func (r *removal) wanted(key Key) string {
 }
 
 // delete asks for the removal of the very object that was decided on.
-func (r *removal) delete(ctx context.Context, client dynamic.ResourceInterface, c *candidate, o *Orphan) error {
+func (r *removal) delete(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate, o *Orphan) error {
 	how := propagation(o.Key)
 	err := client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
-		Preconditions: exactly(c.actual), PropagationPolicy: &how,
+		Preconditions: exactly(c.Actual), PropagationPolicy: &how,
 	})
 	if err != nil {
 		return err
 	}
-	if c.held != nil && c.held.what != "" {
+	if c.Contents != nil && c.Contents.What != "" {
 		r.keep.pruned.note(o.Key, "", true)
 	}
-	o.Finalizers = c.actual.GetFinalizers()
+	o.Finalizers = c.Actual.GetFinalizers()
 	if len(o.Finalizers) == 0 && goesAtOnce(o.Key) {
 		return nil
 	}
-	o.Action = Terminating
+	o.Action = decide.Terminating
 	if len(o.Finalizers) > 0 {
 		o.Why += ", finalizers pending: " + strings.Join(o.Finalizers, ", ")
 	}
@@ -188,20 +192,20 @@ func exactly(obj metav1.Object) *metav1.Preconditions {
 }
 
 // propagation keeps workloads in sight until their pods are gone, so that what the pods use is removed after them.
-func propagation(k Key) metav1.DeletionPropagation {
-	if classOf(k) == workloads {
+func propagation(k decide.Key) metav1.DeletionPropagation {
+	if decide.ClassOf(k) == decide.ClassWorkloads {
 		return metav1.DeletePropagationForeground
 	}
 	return metav1.DeletePropagationBackground
 }
 
 // goesAtOnce is false for kinds that the API server gives finalizers of its own when they are deleted.
-func goesAtOnce(k Key) bool {
-	return classOf(k) != workloads && !k.isCRD() && classOf(k) != namespaces
+func goesAtOnce(k decide.Key) bool {
+	return decide.ClassOf(k) != decide.ClassWorkloads && !k.IsCRD() && decide.ClassOf(k) != decide.ClassNamespaces
 }
 
 // client is how to reach an orphan, and whether its kind is served at all.
-func (r *removal) client(ctx context.Context, key Key) (dynamic.ResourceInterface, bool, error) {
+func (r *removal) client(ctx context.Context, key decide.Key) (dynamic.ResourceInterface, bool, error) {
 	served, found, err := r.resource(ctx, key)
 	if err != nil || !found {
 		return nil, false, err
@@ -214,7 +218,7 @@ func (r *removal) client(ctx context.Context, key Key) (dynamic.ResourceInterfac
 
 // resource finds how an orphan's kind is served, in any version. Before it says that it is not served at all, the API
 // server is asked again, once per pass; one that cannot tell is an error, because what is taken for gone is forgotten.
-func (r *removal) resource(ctx context.Context, key Key) (resource, bool, error) {
+func (r *removal) resource(ctx context.Context, key decide.Key) (resource, bool, error) {
 	if found, known := r.known(key); known {
 		return found, true, nil
 	}
@@ -232,7 +236,7 @@ func (r *removal) resource(ctx context.Context, key Key) (resource, bool, error)
 	return found, served, r.err
 }
 
-func (r *removal) known(key Key) (resource, bool) {
+func (r *removal) known(key decide.Key) (resource, bool) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	if w := r.e.watches[key.GVK()]; w != nil && !w.gone {

@@ -6,25 +6,27 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // rivalries are those of all objects, by identity. They are not stored: a restart begins with patience.
 type rivalries struct {
 	clock  clock.Clock
 	mu     sync.Mutex
-	of     map[Key]rivalry
+	of     map[decide.Key]decide.RepairHistory
 	change chan struct{} // of the contests; holds one
 }
 
 func newRivalries(c clock.Clock) *rivalries {
-	return &rivalries{clock: c, of: map[Key]rivalry{}, change: make(chan struct{}, 1)}
+	return &rivalries{clock: c, of: map[decide.Key]decide.RepairHistory{}, change: make(chan struct{}, 1)}
 }
 
 // repaired books a repair that a verdict asked for.
-func (r *rivalries) repaired(key Key, v verdict) {
+func (r *rivalries) repaired(key decide.Key, v decide.Verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.of[key.identity()] = r.of[key.identity()].repaired(r.clock.Now(), v.managers, v.field)
+	r.of[key.Identity()] = r.of[key.Identity()].Repaired(r.clock.Now(), v.Managers, v.Field)
 	select {
 	case r.change <- struct{}{}:
 	default:
@@ -33,23 +35,23 @@ func (r *rivalries) repaired(key Key, v verdict) {
 
 // judge says whether the object is contested, nil if it is not, and takes a repair that would come too early out of
 // the verdict.
-func (r *rivalries) judge(key Key, v verdict) (verdict, *Contest) {
+func (r *rivalries) judge(key decide.Key, v decide.Verdict) (decide.Verdict, *decide.Conflict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known, found := r.of[key.identity()]
+	known, found := r.of[key.Identity()]
 	if !found {
 		return v, nil
 	}
 	now := r.clock.Now()
-	if known = known.at(now, !v.writes()); len(known.repairs) == 0 {
-		delete(r.of, key.identity())
+	if known = known.At(now, !v.Writes()); len(known.Repairs) == 0 {
+		delete(r.of, key.Identity())
 	} else {
-		r.of[key.identity()] = known
+		r.of[key.Identity()] = known
 	}
-	if v.repairs() && known.withholds(now) {
-		v.action, v.why = Contested, known.contest.String()
+	if v.Repairs() && known.Withholds(now) {
+		v.Action, v.Why = decide.Contested, known.Conflict.String()
 	}
-	return v, known.contest
+	return v, known.Conflict
 }
 
 // wake calls notify whenever a contest has something to do, until the context ends.
@@ -74,7 +76,7 @@ func (r *rivalries) untilDue() time.Duration {
 	defer r.mu.Unlock()
 	now, wait := r.clock.Now(), 24*time.Hour
 	for _, known := range r.of {
-		if due := known.due(now); !due.IsZero() {
+		if due := known.Due(now); !due.IsZero() {
 			wait = min(wait, due.Sub(now))
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // tend starts the watches that are needed and stops the others. It says whether kinds are left that only asking the
@@ -66,7 +68,7 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 			continue
 		}
 		e.watches[gvk] = e.watchOf(gvk, r)
-		e.watches[gvk].start(ctx, view{gvr: r.gvr, labels: ManagedByLabel})
+		e.watches[gvk].start(ctx, view{gvr: r.gvr, labels: e.us.Selector()})
 	}
 	e.tendObstacles(ctx)
 	e.tendInstances(ctx)
@@ -76,11 +78,11 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 
 // watchOf is the watch of the managed objects of a kind, before it is started.
 func (e *Engine) watchOf(gvk schema.GroupVersionKind, r resource) *watched {
-	key := Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
+	key := decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
 	return &watched{e: e, gvk: gvk, resource: r, changed: func(name types.NamespacedName) {
 		key.Namespace, key.Name = name.Namespace, name.Name
 		e.touchLocked(key)
-		if key.isCRD() {
+		if key.IsCRD() {
 			e.kick() // it says how a kind is served
 		}
 	}}
@@ -97,7 +99,7 @@ func (e *Engine) needed() map[schema.GroupVersionKind]bool {
 		maps.Copy(needed, p.kinds)
 	}
 	for _, s := range e.storedLocked() {
-		maps.Copy(needed, s.kinds)
+		maps.Copy(needed, s.Kinds)
 	}
 	return needed
 }
@@ -109,11 +111,11 @@ func (e *Engine) resolve(gvk schema.GroupVersionKind) (r resource, served, wait 
 		return resource{}, false, false
 	}
 	if crd := e.crdOf(gvk.GroupKind()); crd != nil {
-		seen := e.object(crd.key)
+		seen := e.object(crd.Key)
 		if seen == nil {
 			return resource{}, false, true
 		}
-		r, served = definedBy(seen.object(crd.key.GVK()), gvk.Version)
+		r, served = definedBy(seen.object(crd.Key.GVK()), gvk.Version)
 		return r, served, !served
 	}
 	if r, served = builtin[gvk]; !served {
@@ -133,9 +135,9 @@ func (e *Engine) crdOf(gk schema.GroupKind) *target {
 }
 
 // object is the seen copy of an object, nil if there is none. The engine's lock is held.
-func (e *Engine) object(key Key) *observed {
+func (e *Engine) object(key decide.Key) *observed {
 	if w := e.watches[key.GVK()]; w != nil {
-		return w.objects[key.name()]
+		return w.objects[key.NamespacedName()]
 	}
 	return nil
 }
@@ -144,33 +146,33 @@ func (e *Engine) object(key Key) *observed {
 type sight struct {
 	object   *observed // nil: not there
 	resource resource
-	ask      bool   // the object is in the way, and no watch shows yet whether it still is
-	older    bool   // seen from a revision that is not the newest one
-	blind    Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
+	ask      bool          // the object is in the way, and no watch shows yet whether it still is
+	older    bool          // seen from a revision that is not the newest one
+	blind    decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
 	why      string
 	err      error
 }
 
 // see looks for an object in what the watches have shown. The engine's lock is held.
-func (e *Engine) see(key Key) sight {
+func (e *Engine) see(key decide.Key) sight {
 	if w := e.watches[key.GVK()]; w != nil && !w.gone {
 		switch {
 		case w.synced:
-			s := sight{object: w.objects[key.name()], resource: w.resource}
-			if o := e.obstacles[key.identity()]; o != nil && s.object == nil {
-				s.object, s.ask = o.objects[key.name()], !o.synced
+			s := sight{object: w.objects[key.NamespacedName()], resource: w.resource}
+			if o := e.obstacles[key.Identity()]; o != nil && s.object == nil {
+				s.object, s.ask = o.objects[key.NamespacedName()], !o.synced
 			}
 			return s
 		case w.err != nil:
-			return sight{blind: Unknown, why: "its kind cannot be watched", err: fmt.Errorf("watching %s: %w", w.resource.gvr.Resource, w.err)}
+			return sight{blind: decide.Unknown, why: "its kind cannot be watched", err: fmt.Errorf("watching %s: %w", w.resource.gvr.Resource, w.err)}
 		}
-		return sight{blind: Unknown, why: "not seen yet"}
+		return sight{blind: decide.Unknown, why: "not seen yet"}
 	}
 	if crd := e.crdOf(key.GVK().GroupKind()); crd != nil {
-		if w := e.watches[crd.key.GVK()]; w == nil || !w.synced {
-			return sight{blind: Unknown, why: "its CRD is not seen yet"}
+		if w := e.watches[crd.Key.GVK()]; w == nil || !w.synced {
+			return sight{blind: decide.Unknown, why: "its CRD is not seen yet"}
 		}
-		return sight{blind: Pending, why: "its CRD " + crd.key.Name + " is not established"}
+		return sight{blind: decide.Pending, why: "its CRD " + crd.Key.Name + " is not established"}
 	}
 	_, announced := e.kinds.announced.kinds[key.GVK()]
 	if _, always := builtin[key.GVK()]; always {
@@ -178,10 +180,10 @@ func (e *Engine) see(key Key) sight {
 	}
 	switch {
 	case e.kinds.err != nil:
-		return sight{blind: Unknown, why: "its kind is not known", err: e.kinds.err}
+		return sight{blind: decide.Unknown, why: "its kind is not known", err: e.kinds.err}
 	case !e.kinds.vanished[key.GVK()] && (announced || !e.kinds.asked):
-		return sight{blind: Unknown, why: "not seen yet"}
+		return sight{blind: decide.Unknown, why: "not seen yet"}
 	}
 	err := &NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it; install one, and it goes on by itself"}
-	return sight{blind: Failed, why: err.Error(), err: err}
+	return sight{blind: decide.Failed, why: err.Error(), err: err}
 }

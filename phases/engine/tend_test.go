@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 )
 
 func TestRun_asks_again_for_missing_kinds_however_often_it_is_kicked(t *testing.T) {
@@ -27,14 +29,14 @@ func TestRun_asks_again_for_missing_kinds_however_often_it_is_kicked(t *testing.
 	}))
 	defer server.Close()
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
-	e, err := New(Config{REST: &rest.Config{Host: server.URL}, Namespace: "n", Owner: testOwner, Clock: clk})
+	e, err := New(Config{REST: &rest.Config{Host: server.URL}, Namespace: "n", Owner: enginetest.Owner, FieldManager: "capstan", InventoryPrefix: "capstan-inventory-", Clock: clk})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- e.Run(ctx) }()
-	e.Watch(revisionOf(1, made(t, "elsewhere.example/v1 Gadget")...))
+	e.Watch(enginetest.Revision(1, enginetest.Made(t, "elsewhere.example/v1 Gadget")...))
 	<-asked
 	for range 4 {
 		e.kick()
