@@ -25,14 +25,14 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	announced, err := e.announced(ctx)
+	announced, err := e.discover(ctx)
 	if err != nil {
 		return fmt.Errorf("adopting revisions: %w", err)
 	}
-	if silence := announced.silence(); silence != "" {
+	if silence := announced.unavailableGroups(); silence != "" {
 		e.cfg.Log.Info("Objects of API groups that do not answer are not adopted", "groups", silence)
 	}
-	found, err := e.adoptables(ctx, announced.kinds)
+	found, err := e.findAdoptable(ctx, announced.kinds)
 	if err != nil {
 		return fmt.Errorf("adopting revisions: %w", err)
 	}
@@ -53,14 +53,14 @@ func (e *Engine) withoutInventory(revs []inventory.RevisionRef) ([]inventory.Rev
 	return inventory.Missing(e.storedLocked(), revs), nil
 }
 
-// adoptables finds all objects that carry the marks of a revision, asking once for every kind.
-func (e *Engine) adoptables(ctx context.Context, kinds map[schema.GroupVersionKind]resource) ([]inventory.Found, error) {
+// findAdoptable finds all objects that carry the marks of a revision, asking once for every kind.
+func (e *Engine) findAdoptable(ctx context.Context, kinds map[schema.GroupVersionKind]resource) ([]inventory.Found, error) {
 	var mu sync.Mutex
 	var found []inventory.Found
 	var errs []error
 	kinds = preferred(kinds)
 	parallel.Each(e.cfg.Concurrency, slices.Collect(maps.Keys(kinds)), func(_ int, gvk schema.GroupVersionKind) {
-		some, err := e.adoptablesOf(ctx, gvk, kinds[gvk])
+		some, err := e.findAdoptableOf(ctx, gvk, kinds[gvk])
 		mu.Lock()
 		defer mu.Unlock()
 		found = append(found, some...)
@@ -71,9 +71,9 @@ func (e *Engine) adoptables(ctx context.Context, kinds map[schema.GroupVersionKi
 	return found, errors.Join(errs...)
 }
 
-// adoptablesOf asks for the objects with our label. Where kube-apiserver cannot fill its cache of the kind and so refuses
+// findAdoptableOf asks for the objects with our label. Where kube-apiserver cannot fill its cache of the kind and so refuses
 // to select, all objects are looked through; a kind that cannot be read even so has nothing that could be deleted.
-func (e *Engine) adoptablesOf(ctx context.Context, gvk schema.GroupVersionKind, served resource) ([]inventory.Found, error) {
+func (e *Engine) findAdoptableOf(ctx context.Context, gvk schema.GroupVersionKind, served resource) ([]inventory.Found, error) {
 	var found []inventory.Found
 	note := func(obj *metav1.PartialObjectMetadata) {
 		if f, is := inventory.FoundIn(obj, gvk, e.us); is {
@@ -89,7 +89,7 @@ func (e *Engine) adoptablesOf(ctx context.Context, gvk schema.GroupVersionKind, 
 	case apierrors.IsTooManyRequests(err):
 		err = e.listAll(ctx, served.gvr, "", note)
 	}
-	if e.unreadable(err) {
+	if e.cannotRead(err) {
 		e.cfg.Log.Info("Objects that cannot be read are not adopted", "kind", gvk.String(), "error", err.Error())
 		return nil, nil
 	}

@@ -19,31 +19,31 @@ const (
 
 var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// tendArrivals watches the names of all CRDs, whoever installs them, while a kind is missing. The engine's lock is held.
-func (e *Engine) tendArrivals(ctx context.Context, missing bool) {
+// tendCRDWatch watches the names of all CRDs, whoever installs them, while a kind is missing. The engine's lock is held.
+func (e *Engine) tendCRDWatch(ctx context.Context, missing bool) {
 	switch {
-	case !missing && e.arrivals != nil:
-		e.arrivals.cancel()
-		e.arrivals = nil
-	case missing && e.arrivals == nil:
-		e.arrivals = &watched{
-			e: e, gvk: crdKind, resource: builtin[crdKind], news: func() bool { return false },
+	case !missing && e.crdWatch != nil:
+		e.crdWatch.cancel()
+		e.crdWatch = nil
+	case missing && e.crdWatch == nil:
+		e.crdWatch = &watched{
+			e: e, gvk: crdKind, resource: builtin[crdKind], worthTelling: func() bool { return false },
 			changed: func(name types.NamespacedName) {
-				if _, group, _ := strings.Cut(name.Name, "."); e.awaits(group) {
+				if _, group, _ := strings.Cut(name.Name, "."); e.awaitsGroup(group) {
 					select {
-					case e.arrived <- struct{}{}:
+					case e.crdChanged <- struct{}{}:
 					default:
 					}
 				}
 			},
 		}
-		e.arrivals.start(ctx, view{gvr: builtin[crdKind].gvr, metadata: true})
+		e.crdWatch.start(ctx, view{gvr: builtin[crdKind].gvr, metadata: true})
 	}
 }
 
-// awaits says whether a kind of the group is needed and not watched yet. Those that a watched revision defines are not
+// awaitsGroup says whether a kind of the group is needed and not watched yet. Those that a watched revision defines are not
 // asked for: seeing their CRD is enough.
-func (e *Engine) awaits(group string) bool {
+func (e *Engine) awaitsGroup(group string) bool {
 	for gvk := range e.needed() {
 		if gvk.Group == group && e.watches[gvk] == nil && e.crdOf(gvk.GroupKind()) == nil {
 			return true

@@ -22,7 +22,7 @@ const neverWritten = "1"
 // the fields. The POST is left for what an API server makes something else of, and for trials: nobody reads the fields
 // of those, and it is the cheaper request.
 func (r *run) create(ctx context.Context, j *job, dry bool) (*observed, error) {
-	if dry || j.post || !r.e.checksVersions(j.t.Key.GVK()) {
+	if dry || j.mustPost || !r.e.checksVersions(j.t.Key.GVK()) {
 		opts := metav1.CreateOptions{FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict}
 		if dry {
 			opts.DryRun = []string{metav1.DryRunAll}
@@ -48,7 +48,7 @@ func (e *Engine) checksVersions(gvk schema.GroupVersionKind) bool {
 // read from its answer.
 func refusesVersion(j *job, refusal error) bool {
 	var status apierrors.APIStatus
-	if j.post || j.verdict.Action != decide.Created || !errors.As(refusal, &status) || status.Status().Details == nil {
+	if j.mustPost || j.verdict.Action != decide.Created || !errors.As(refusal, &status) || status.Status().Details == nil {
 		return false
 	}
 	details := status.Status().Details

@@ -43,32 +43,32 @@ type Config struct {
 
 // Engine applies revisions to one cluster. Its methods may be called from several goroutines.
 type Engine struct {
-	cfg      Config
-	us       decide.Identity
-	dynamic  dynamic.Interface
-	metadata metadata.Interface
-	observer rest.Interface
-	hold     *hold // the transport of all of them, with credentials and user agent
-	kicked   chan struct{}
-	arrived  chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
-	running  sync.WaitGroup
+	cfg        Config
+	us         decide.Identity
+	dynamic    dynamic.Interface
+	metadata   metadata.Interface
+	observer   rest.Interface
+	throttle   *throttle // the transport of all of them, with credentials and user agent
+	kicked     chan struct{}
+	crdChanged chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
+	running    sync.WaitGroup
 
-	mu          sync.Mutex
-	kinds       kinds
-	watches     map[schema.GroupVersionKind]*watched
-	inventories *watched
-	shelf       inventory.Shelf
-	booked      int                     // grows when an inventory changes
-	changes     int                     // grows when anything that is watched, or what is watched, changes
-	strays      *strays                 // of the last time that somebody asked
-	arrivals    *watched                // the names of all CRDs, nil while no kind is missing
-	obstacles   map[decide.Key]*watched // objects without our label that are in the way, by identity
-	occupied    map[decide.Key]*watched // of retained CRDs, by the key of the CRD
-	plans       map[*decide.Revision]*plan
-	begun       bool // there was a plan
-	newest      *decide.Revision
+	mu               sync.Mutex
+	kinds            kinds
+	watches          map[schema.GroupVersionKind]*watched
+	inventories      *watched
+	shelf            inventory.Shelf
+	inventoryChanges int                     // grows when an inventory changes
+	changes          int                     // grows when anything that is watched, or what is watched, changes
+	strays           *strays                 // of the last time that somebody asked
+	crdWatch         *watched                // the names of all CRDs, nil while no kind is missing
+	foreignWatches   map[decide.Key]*watched // objects without our label that are in the way, by identity
+	retainedWatches  map[decide.Key]*watched // of retained CRDs, by the key of the CRD
+	plans            map[*decide.Revision]*plan
+	hadPlans         bool // there was a plan
+	newest           *decide.Revision
 
-	rivalries *rivalries
+	conflicts *conflicts
 }
 
 // New makes an engine; nothing is sent before Run.
@@ -91,10 +91,10 @@ func New(cfg Config) (*Engine, error) {
 	e := &Engine{
 		us:    decide.Identity{Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers},
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
-		cfg:   cfg, kicked: make(chan struct{}, 1), arrived: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
-		watches: map[schema.GroupVersionKind]*watched{}, obstacles: map[decide.Key]*watched{}, occupied: map[decide.Key]*watched{},
+		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
+		watches: map[schema.GroupVersionKind]*watched{}, foreignWatches: map[decide.Key]*watched{}, retainedWatches: map[decide.Key]*watched{},
 	}
-	e.rivalries = newRivalries(cfg.Clock)
+	e.conflicts = newConflicts(cfg.Clock)
 	cfg.REST = rest.CopyConfig(cfg.REST)
 	if cfg.REST.WarningHandler == nil && cfg.REST.WarningHandlerWithContext == nil {
 		cfg.REST.WarningHandler = rest.NoWarnings{} // they are about manifests that nobody here can change
@@ -106,8 +106,8 @@ func New(cfg Config) (*Engine, error) {
 	if client.Transport == nil {
 		client.Transport = http.DefaultTransport
 	}
-	e.hold = newHold(client.Transport, cfg.Clock)
-	client = &http.Client{Transport: e.hold, Timeout: client.Timeout} // the one given may be the default one, which is everybody's
+	e.throttle = newThrottle(client.Transport, cfg.Clock)
+	client = &http.Client{Transport: e.throttle, Timeout: client.Timeout} // the one given may be the default one, which is everybody's
 	if e.dynamic, err = dynamic.NewForConfigAndClient(cfg.REST, client); err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
@@ -126,20 +126,20 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.inventories = &watched{
 		e: e, gvk: configMapKind, resource: resource{gvr: configMaps, namespaced: true},
 		changed: func(types.NamespacedName) {
-			e.booked++
+			e.inventoryChanges++
 			e.kick() // they say which kinds to watch
 		},
 	}
 	e.inventories.start(ctx, view{gvr: configMaps, namespace: e.cfg.Namespace, labels: e.shelf.Place.Selector()})
 	e.mu.Unlock()
-	e.running.Go(func() { e.rivalries.wake(ctx, e.cfg.Notify) })
-	e.running.Go(func() { e.hold.wake(ctx, e.cfg.Notify) })
+	e.running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
+	e.running.Go(func() { e.throttle.wake(ctx, e.cfg.Notify) })
 	defer e.running.Wait()
 	timer := e.cfg.Clock.NewTimer(askAgain)
 	defer timer.Stop()
 	delay := askAgain
 	for running, again := false, false; ; {
-		missing := e.tend(ctx, again)
+		missing := e.syncWatches(ctx, again)
 		switch {
 		case !missing:
 			timer.Stop()
@@ -152,7 +152,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-e.kicked:
-		case <-e.arrived:
+		case <-e.crdChanged:
 			running, again, delay = false, true, askAgainSoon
 		case <-timer.C():
 			running, again, delay = false, true, min(2*delay, askAgainLast)
@@ -198,14 +198,14 @@ func (e *Engine) plan(rev *decide.Revision) (*plan, error) {
 
 func (e *Engine) plansChanged() {
 	e.newest = nil
-	e.begun = e.begun || len(e.plans) > 0
+	e.hadPlans = e.hadPlans || len(e.plans) > 0
 	for rev, p := range e.plans {
 		p.orphaned = nil // it depends on what others have
 		if e.newest == nil || rev.Number > e.newest.Number {
 			e.newest = rev
 		}
 	}
-	e.restlessLocked()
+	e.markAllDirtyLocked()
 	e.kick()
 }
 
@@ -246,7 +246,7 @@ func (e *Engine) keep(key decide.Key, o *observed, r resource) *observed {
 	case w == nil:
 		return o
 	case !e.us.Selects(o.Labels):
-		w = e.inTheWay(key, r)
+		w = e.watchForeign(key, r)
 	}
 	w.keep(o)
 	return w.objects[o.name()]

@@ -152,9 +152,9 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 		t.Error("it looked again although nothing had changed")
 	}
 	planned, _ := e.plan(rev)
-	before := planned.targets[0].concluded
+	before := planned.targets[0].decision
 	_ = w.Replace([]any{observedFrom(enginetest.Applied())}, "20")
-	if e.Look(rev); planned.targets[0].concluded != before {
+	if e.Look(rev); planned.targets[0].decision != before {
 		t.Error("the same object was decided on twice")
 	}
 	changed := enginetest.Applied()

@@ -5,23 +5,36 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 )
 
-// What callers hand over, and what they get.
 type (
-	Revision  = decide.Revision  // the full set of objects that one release content stands for
-	Component = decide.Component // one installable part of it
-	Key       = decide.Key       // names one object of a cluster
-	Action    = decide.Action    // what was done with an object, or why nothing can be done
-	Probe     = decide.Probe     // whether an object does what it is there for
-	Answer    = decide.Answer    // what a probe says
-	Conflict  = decide.Conflict  // a field that somebody else changes over and over
+	// Revision is the full set of objects that one release content stands for.
+	Revision = decide.Revision
+	// Component is one installable part of a revision.
+	Component = decide.Component
+	// RevisionRef names a revision that is to get an inventory.
+	RevisionRef = inventory.RevisionRef
+	// Key names one object of a cluster.
+	Key = decide.Key
 
-	RevisionError = decide.RevisionError // a revision that can never be applied as it stands
-	ScopeError    = decide.ScopeError    // a namespace that a kind cannot have, or needs
+	// Action is what was done with an object, or why nothing can be done.
+	Action = decide.Action
+	// Probe is whether an object does what it is there for.
+	Probe = decide.Probe
+	// Answer is what a probe says.
+	Answer = decide.Answer
+	// Conflict is about a field that somebody else changes over and over.
+	Conflict = decide.Conflict
+	// Stray is an object with our marks that nobody lists.
+	Stray = inventory.Stray
 
-	RevisionRef = inventory.RevisionRef // a revision that is to get an inventory
-	Stray       = inventory.Stray       // an object with our marks that nobody lists
-	Listed      = inventory.Listed      // what a stored inventory lists
-	Place       = inventory.Place       // where inventories are kept
+	// RevisionError says why a revision can never be applied as it stands.
+	RevisionError = decide.RevisionError
+	// ScopeError says that a manifest has a namespace that its kind cannot have, or lacks one.
+	ScopeError = decide.ScopeError
+
+	// Place is where inventories are kept.
+	Place = inventory.Place
+	// Listed is what a stored inventory lists.
+	Listed = inventory.Listed
 )
 
 // KeyOf reads the key of an object.

@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// refusalHolds is how long a refused update is left alone while its CRD does not change.
-	refusalHolds = 30 * time.Second
+	// askAgainUnsafe is how long a refused update is left alone while its CRD does not change.
+	askAgainUnsafe = 30 * time.Second
 	// instancePage bounds how many custom resources are held at a time.
 	instancePage = 200
 	// namedAtMost is how many instances or fields a refusal names.
 	namedAtMost = 3
 )
 
-// refusal is an update of a CRD that was not sent.
-type refusal struct {
+// refusedUpdate is an update of a CRD that was not sent.
+type refusedUpdate struct {
 	why     string
 	version string // resourceVersion of the CRD that it was concluded from
 	at      time.Time
 }
 
 // over puts a refusal in the place of the write that it refused, for as long as the CRD is the one that it is about.
-func (f *refusal) over(v decide.Verdict, version string) decide.Verdict {
+func (f *refusedUpdate) over(v decide.Verdict, version string) decide.Verdict {
 	if f != nil && v.Writes() && f.version == version {
 		v.Action, v.Why = decide.Refused, f.why
 	}
@@ -40,34 +40,34 @@ func (f *refusal) over(v decide.Verdict, version string) decide.Verdict {
 
 // due says that it is time to ask: the CRD is not the one that was refused, or the instances may have changed, of which
 // nothing tells.
-func (f *refusal) due(version string, now time.Time) bool {
-	return f == nil || f.version != version || now.Sub(f.at) >= refusalHolds
+func (f *refusedUpdate) due(version string, now time.Time) bool {
+	return f == nil || f.version != version || now.Sub(f.at) >= askAgainUnsafe
 }
 
-// fuse asks whether the update that a job is about to make is refused, and remembers the answer.
-func (r *run) fuse(ctx context.Context, j *job, wanted *unstructured.Unstructured) (bool, error) {
-	if !j.t.Key.IsCRD() || j.actual == nil || j.fused == j.actual.GetResourceVersion() {
+// refuseUnsafe asks whether the update that a job is about to make is refused, and remembers the answer.
+func (r *run) refuseUnsafe(ctx context.Context, j *job, wanted *unstructured.Unstructured) (bool, error) {
+	if !j.t.Key.IsCRD() || j.actual == nil || j.foundSafe == j.actual.GetResourceVersion() {
 		return false, nil
 	}
-	why, err := r.e.fuse(ctx, j.actual, wanted)
+	why, err := r.e.unsafeUpdate(ctx, j.actual, wanted)
 	if err != nil {
 		return false, err
 	}
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
 	if why == "" {
-		j.fused, j.t.refusal = j.actual.GetResourceVersion(), nil
+		j.foundSafe, j.t.refusal = j.actual.GetResourceVersion(), nil
 		return false, nil
 	}
 	j.verdict.Action, j.verdict.Why = decide.Refused, why
-	j.t.refusal = &refusal{why: why, version: j.actual.GetResourceVersion(), at: r.e.cfg.Clock.Now()}
+	j.t.refusal = &refusedUpdate{why: why, version: j.actual.GetResourceVersion(), at: r.e.cfg.Clock.Now()}
 	return true, nil
 }
 
-// fuse says why an existing CRD must not be replaced by the wanted one, empty if it may be. It costs no request unless
+// unsafeUpdate says why an existing CRD must not be replaced by the wanted one, empty if it may be. It costs no request unless
 // something would be taken away. A conversion webhook is no reason, also while nobody serves it yet: a request that
 // needs it fails until then, whereas without it the fields that only one of the versions has would be lost unnoticed.
-func (e *Engine) fuse(ctx context.Context, actual, wanted *unstructured.Unstructured) (string, error) {
+func (e *Engine) unsafeUpdate(ctx context.Context, actual, wanted *unstructured.Unstructured) (string, error) {
 	n := decide.SchemaLossOf(actual, wanted)
 	if n.None() {
 		return "", nil
@@ -132,7 +132,7 @@ func (e *Engine) users(ctx context.Context, crd *unstructured.Unstructured, in d
 	}
 	client := e.dynamic.Resource(decide.InstancesOf(crd, in.Version))
 	for page := ""; ; {
-		list, err := client.List(context.WithValue(ctx, apart{}, true), metav1.ListOptions{Limit: instancePage, Continue: page})
+		list, err := client.List(context.WithValue(ctx, unthrottled{}, true), metav1.ListOptions{Limit: instancePage, Continue: page})
 		if err != nil {
 			return found, fmt.Errorf("looking whether instances of %s lose anything: %w", crd.GetName(), err)
 		}

@@ -12,58 +12,58 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// longestHold bounds what an API server can ask for: it answers for itself, not for the day.
-const longestHold = 5 * time.Minute
+// longestThrottle bounds what an API server can ask for: it answers for itself, not for the day.
+const longestThrottle = 5 * time.Minute
 
-// hold is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
+// throttle is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
 // with Retry-After, RFC 9110 section 10.2.3), nothing of any pass is sent until then.
-type hold struct {
+type throttle struct {
 	next  http.RoundTripper
 	clock clock.Clock
 
-	mu    sync.Mutex
-	until time.Time
-	begun chan struct{} // holds one
+	mu      sync.Mutex
+	until   time.Time
+	started chan struct{} // holds one
 }
 
-func newHold(next http.RoundTripper, c clock.Clock) *hold {
-	return &hold{next: next, clock: c, begun: make(chan struct{}, 1)}
+func newThrottle(next http.RoundTripper, c clock.Clock) *throttle {
+	return &throttle{next: next, clock: c, started: make(chan struct{}, 1)}
 }
 
-// HeldError says that a request was not sent because the API server asked to be left alone.
-type HeldError struct{ Until time.Time }
+// ThrottledError says that a request was not sent because the API server asked to be left alone.
+type ThrottledError struct{ Until time.Time }
 
-func (e *HeldError) Error() string {
+func (e *ThrottledError) Error() string {
 	return "the API server asked to be left alone until " + e.Until.UTC().Format("15:04:05Z")
 }
 
-// apart, as a key of a context, marks requests for all objects of a kind that may be anybody's. Their refusal holds
+// unthrottled, as a key of a context, marks requests for all objects of a kind that may be anybody's. Their refusal holds
 // nothing else up, and neither does that of a watch: kube-apiserver asks to wait with those of a kind that it cannot
 // convert, and does so until somebody repairs the kind's webhook (https://kep.k8s.io/4568).
-type apart struct{}
+type unthrottled struct{}
 
 // RoundTrip sends a request, unless nothing is to be sent now.
-func (h *hold) RoundTrip(request *http.Request) (*http.Response, error) {
+func (h *throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 	watches := request.URL.Query().Get("watch") == "true" // a reflector backs off by itself
 	if until := h.end(); !watches && !until.IsZero() {
-		return nil, &HeldError{Until: until}
+		return nil, &ThrottledError{Until: until}
 	}
 	response, err := h.next.RoundTrip(request)
 	if err != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
 		return response, err
 	}
-	if watches || request.Context().Value(apart{}) != nil {
+	if watches || request.Context().Value(unthrottled{}) != nil {
 		response.Header.Del("Retry-After") // whoever asked tries again in its own time
 		return response, nil
 	}
 	if wait := retryAfter(response, h.clock.Now()); wait > 0 {
 		h.mu.Lock()
-		if until := h.clock.Now().Add(min(wait, longestHold)); until.After(h.until) {
+		if until := h.clock.Now().Add(min(wait, longestThrottle)); until.After(h.until) {
 			h.until = until
 		}
 		h.mu.Unlock()
 		select {
-		case h.begun <- struct{}{}:
+		case h.started <- struct{}{}:
 		default:
 		}
 		// client-go would wait as well, and then send again by itself, each worker on its own.
@@ -73,7 +73,7 @@ func (h *hold) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // end is when the API server can be asked again; zero for now.
-func (h *hold) end() time.Time {
+func (h *throttle) end() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.clock.Now().Before(h.until) {
@@ -83,7 +83,7 @@ func (h *hold) end() time.Time {
 }
 
 // remaining is how long nothing is to be sent yet.
-func (h *hold) remaining() time.Duration {
+func (h *throttle) remaining() time.Duration {
 	if until := h.end(); !until.IsZero() {
 		return until.Sub(h.clock.Now())
 	}
@@ -91,12 +91,12 @@ func (h *hold) remaining() time.Duration {
 }
 
 // wake calls notify when the API server can be asked again, until the context ends.
-func (h *hold) wake(ctx context.Context, notify func()) {
+func (h *throttle) wake(ctx context.Context, notify func()) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.begun:
+		case <-h.started:
 		}
 		for wait := h.remaining(); wait > 0; wait = h.remaining() {
 			select {
@@ -109,9 +109,9 @@ func (h *hold) wake(ctx context.Context, notify func()) {
 	}
 }
 
-// heldBack says that an object was not written only because the API server asked to be left alone.
-func (h *hold) heldBack(err error) bool {
-	var held *HeldError
+// caused says that an object was not written only because the API server asked to be left alone.
+func (h *throttle) caused(err error) bool {
+	var held *ThrottledError
 	return errors.As(err, &held) || (apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)) && h.remaining() > 0
 }
 

@@ -9,25 +9,25 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// awaitEmpty watches the instances of a CRD that is retained because of them, so that the world is told when the last
+// watchInstances watches the instances of a CRD that is retained because of them, so that the world is told when the last
 // one is gone. Only their metadata is asked for, and only their number matters.
-func (e *Engine) awaitEmpty(crd *unstructured.Unstructured, gvr schema.GroupVersionResource) {
+func (e *Engine) watchInstances(crd *unstructured.Unstructured, gvr schema.GroupVersionResource) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	key := decide.KeyOf(crd)
-	if e.occupied[key] != nil {
+	if e.retainedWatches[key] != nil {
 		return
 	}
 	w := &watched{e: e, gvk: gvr.GroupVersion().WithKind("Instance"), resource: resource{gvr: gvr}}
-	w.news = func() bool { return len(w.objects) == 0 }
-	e.occupied[key] = w
+	w.worthTelling = func() bool { return len(w.objects) == 0 }
+	e.retainedWatches[key] = w
 	e.kick()
 }
 
-// tendInstances starts the watches of instances, and stops those of CRDs that are gone or wanted again. The engine's
+// tendRetainedWatches starts the watches of instances, and stops those of CRDs that are gone or wanted again. The engine's
 // lock is held.
-func (e *Engine) tendInstances(ctx context.Context) {
-	for crd, w := range e.occupied {
+func (e *Engine) tendRetainedWatches(ctx context.Context) {
+	for crd, w := range e.retainedWatches {
 		wanted := false
 		for _, p := range e.plans {
 			wanted = wanted || p.rev == e.newest && p.keys[crd.Identity()] != nil
@@ -38,7 +38,7 @@ func (e *Engine) tendInstances(ctx context.Context) {
 			if w.cancel != nil {
 				w.cancel()
 			}
-			delete(e.occupied, crd)
+			delete(e.retainedWatches, crd)
 		case w.cancel == nil:
 			w.start(ctx, view{gvr: w.resource.gvr, metadata: true})
 		}

@@ -86,7 +86,7 @@ func BenchmarkLook5000(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			e.mu.Lock()
-			e.restlessLocked()
+			e.markAllDirtyLocked()
 			e.mu.Unlock()
 			step(b, e, rev)
 		}

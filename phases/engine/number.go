@@ -12,8 +12,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// evidence are kinds of which every installation has objects.
-var evidence = [...]schema.GroupVersionResource{
+// numberedKinds are kinds of which every installation has objects.
+var numberedKinds = [...]schema.GroupVersionResource{
 	{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
 	{Group: "apps", Version: "v1", Resource: "deployments"},
@@ -27,7 +27,7 @@ func (e *Engine) HighestNumber(ctx context.Context) (int64, error) {
 	if err != nil || highest > 0 {
 		return highest, err
 	}
-	for _, gvr := range evidence {
+	for _, gvr := range numberedKinds {
 		n, err := e.highestOf(ctx, gvr, "", e.us.Selector())
 		if err != nil {
 			return 0, err

@@ -23,11 +23,11 @@ import (
 type observed struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
-	packed decide.Packed // nil when only the metadata was asked for
-	shape  uint64        // a hash of all but the version, the status and who wrote that: what decisions are taken on
+	packed   decide.Packed // nil when only the metadata was asked for
+	specHash uint64        // a hash of all but the version, the status and who wrote that: what decisions are taken on
 }
 
-var shapes = maphash.MakeSeed()
+var hashSeed = maphash.MakeSeed()
 
 // observe reads an object from its JSON without making a tree of it.
 func observe(text []byte) (*observed, error) {
@@ -63,7 +63,7 @@ func observedIn(root gjson.Result) (*observed, error) {
 	o := &observed{}
 	var err error
 	var shape maphash.Hash
-	shape.SetSeed(shapes)
+	shape.SetSeed(hashSeed)
 	root.ForEach(func(field, value gjson.Result) bool {
 		switch field.Str {
 		case "kind":
@@ -78,7 +78,7 @@ func observedIn(root gjson.Result) (*observed, error) {
 		}
 		return err == nil
 	})
-	o.shape = shape.Sum64()
+	o.specHash = shape.Sum64()
 	if err != nil {
 		return nil, fmt.Errorf("reading an object of the API server: %w", err)
 	}

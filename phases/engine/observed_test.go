@@ -43,7 +43,7 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 
 func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *testing.T) {
 	for name, s := range enginetest.Samples(t) {
-		shape := observedFrom(s.Applied).shape
+		shape := observedFrom(s.Applied).specHash
 		controlled := s.Applied.DeepCopy()
 		controlled.SetResourceVersion("123456")
 		controlled.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}}
@@ -51,7 +51,7 @@ func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *tes
 			Manager: "controller", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", FieldsType: "FieldsV1",
 			FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{}}}`),
 		}))
-		if observedFrom(controlled).shape != shape {
+		if observedFrom(controlled).specHash != shape {
 			t.Errorf("%s: a new status looks like another object", name)
 		}
 		for what, change := range map[string]func(*unstructured.Unstructured){
@@ -68,7 +68,7 @@ func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *tes
 			},
 		} {
 			changed := s.Applied.DeepCopy()
-			if change(changed); observedFrom(changed).shape == shape {
+			if change(changed); observedFrom(changed).specHash == shape {
 				t.Errorf("%s: %s goes unnoticed", name, what)
 			}
 		}

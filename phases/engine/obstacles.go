@@ -8,27 +8,27 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// inTheWay is the watch of one object that stands where a wanted one belongs and does not carry our label, so that no
+// watchForeign is the watch of one object that stands where a wanted one belongs and does not carry our label, so that no
 // other watch shows it. It heals a collision at once when the object goes or changes. The engine's lock is held.
-func (e *Engine) inTheWay(key decide.Key, r resource) *watched {
+func (e *Engine) watchForeign(key decide.Key, r resource) *watched {
 	id := key.Identity()
-	if w := e.obstacles[id]; w != nil {
+	if w := e.foreignWatches[id]; w != nil {
 		return w
 	}
 	w := &watched{e: e, gvk: key.GVK(), resource: r}
 	w.changed = func(types.NamespacedName) {
-		e.touchLocked(key)
+		e.markDirtyLocked(key)
 		e.kick()
 	}
-	e.obstacles[id] = w
+	e.foreignWatches[id] = w
 	e.kick()
 	return w
 }
 
-// tendObstacles starts the watches of objects that are in the way, and stops those of objects that are not any more: they
+// tendForeignWatches starts the watches of objects that are in the way, and stops those of objects that are not any more: they
 // are gone, have got our label, or no revision wants their place. The engine's lock is held.
-func (e *Engine) tendObstacles(ctx context.Context) {
-	for id, w := range e.obstacles {
+func (e *Engine) tendForeignWatches(ctx context.Context) {
+	for id, w := range e.foreignWatches {
 		var key decide.Key
 		for _, p := range e.plans {
 			if t := p.keys[id]; t != nil {
@@ -40,8 +40,8 @@ func (e *Engine) tendObstacles(ctx context.Context) {
 			if w.cancel != nil {
 				w.cancel()
 			}
-			delete(e.obstacles, id)
-			e.touchLocked(key)
+			delete(e.foreignWatches, id)
+			e.markDirtyLocked(key)
 		case w.cancel == nil:
 			w.start(ctx, view{
 				gvr: w.resource.gvr, namespace: key.Namespace, fields: "metadata.name=" + key.Name,

@@ -33,21 +33,21 @@ type TeardownReport struct {
 	Wait     string   // why nothing was looked at yet
 }
 
-// pruned is what is remembered of the orphans of a revision that stays, by identity. Those that were seen to go are
+// pruneMemory is what is remembered of the orphans of a revision that stays, by identity. Those that were seen to go are
 // not looked for again: nothing brings them back.
-type pruned struct {
+type pruneMemory struct {
 	mu      sync.Mutex
 	gone    map[decide.Key]decide.Action
 	consent map[decide.Key]bool // whose data goes, or went, by consent
 }
 
-func (p *pruned) of(key decide.Key) (gone decide.Action, consented bool) {
+func (p *pruneMemory) of(key decide.Key) (gone decide.Action, consented bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.gone[key.Identity()], p.consent[key.Identity()]
 }
 
-func (p *pruned) note(key decide.Key, gone decide.Action, consented bool) {
+func (p *pruneMemory) note(key decide.Key, gone decide.Action, consented bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone == nil {
@@ -65,7 +65,7 @@ func (p *pruned) note(key decide.Key, gone decide.Action, consented bool) {
 func (r *TeardownReport) add(o Orphan, keep *plan) {
 	switch o.Action {
 	case decide.Deleted, decide.Absent:
-		keep.pruned.note(o.Key, o.Action, o.Consented)
+		keep.pruneMemory.note(o.Key, o.Action, o.Consented)
 		r.Gone = append(r.Gone, o)
 	case decide.Retained:
 		r.Retained = append(r.Retained, o)
@@ -160,19 +160,19 @@ func (e *Engine) Orphans(keep *decide.Revision) Orphans {
 	return o
 }
 
-// orphaned is the answer of orphans for as long as no inventory changes.
-type orphaned struct {
-	booked  int // what Engine.booked was
-	entries []inventory.Candidate
-	err     error
+// orphanCache is the answer of orphans for as long as no inventory changes.
+type orphanCache struct {
+	inventoryChanges int // what Engine.booked was
+	entries          []inventory.Candidate
+	err              error
 }
 
 // orphans are the candidates for pruning when the revision of a plan stays. They are worked out when an inventory or the
 // revisions changed, and shared until then. The engine's lock is held.
 func (e *Engine) orphans(p *plan) ([]inventory.Candidate, error) {
-	if p.orphaned == nil || p.orphaned.booked != e.booked {
+	if p.orphaned == nil || p.orphaned.inventoryChanges != e.inventoryChanges {
 		found, err := inventory.Candidates(e.storedLocked(), e.currentLocked(p))
-		p.orphaned = &orphaned{booked: e.booked, entries: found, err: err}
+		p.orphaned = &orphanCache{inventoryChanges: e.inventoryChanges, entries: found, err: err}
 	}
 	return p.orphaned.entries, p.orphaned.err
 }

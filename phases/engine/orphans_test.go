@@ -51,7 +51,7 @@ func TestTeardown_never_deletes_what_a_revision_has_that_is_not_older(t *testing
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := &removal{e: e, keep: planned}
+	pass := &prunePass{e: e, keep: planned}
 	if key := next.Components[0].Keys()[1]; pass.wanted(key) == "" {
 		t.Errorf("%s may be deleted although a revision has it that came while pruning", key)
 	}

@@ -20,15 +20,15 @@ type plan struct {
 	kinds   map[schema.GroupVersionKind]bool
 	err     error // what makes the revision impossible to apply, whatever the cluster holds
 
-	restless bool                 // guarded by the engine's lock: everything is to be looked at again
-	news     map[*target]struct{} // guarded by the engine's lock: what is to be looked at again
-	orphaned *orphaned            // guarded by the engine's lock
+	allDirty bool                 // guarded by the engine's lock: everything is to be looked at again
+	dirty    map[*target]struct{} // guarded by the engine's lock: what is to be looked at again
+	orphaned *orphanCache         // guarded by the engine's lock
 
-	pass   sync.Mutex // one pass at a time
-	mu     sync.Mutex // guards what was concluded: the lower half of every target, and what follows here
-	best   progress
-	report *Report // of the last look
-	pruned pruned  // has a lock of its own
+	pass        sync.Mutex // one pass at a time
+	mu          sync.Mutex // guards what was concluded: the lower half of every target, and what follows here
+	best        progress
+	report      *Report     // of the last look
+	pruneMemory pruneMemory // has a lock of its own
 }
 
 // wave is the unit of gating: the objects of one class of one component. It starts when the wave before it is applied
@@ -47,19 +47,19 @@ type target struct {
 	wave  int // index in plan.waves
 	place int // index in that wave
 
-	sight     sight       // of the last look
-	concluded *conclusion // nil when nothing was decided yet
-	withheld  bool        // contested: not written for a while
-	refusal   *refusal    // of an update of a CRD, nil when none was refused
-	err       error       // of the last write that was tried, nil after one that worked
-	tried     bool        // ahead of its turn, without effect; this and passed are guarded by the pass lock
-	passed    bool        // then, and nothing was done with it since
-	settled   string      // the difference that remained after a write: the server keeps it, so it is not fought
+	observation      observation    // of the last look
+	decision         *decision      // nil when nothing was decided yet
+	pausedByConflict bool           // contested: not written for a while
+	refusal          *refusedUpdate // of an update of a CRD, nil when none was refused
+	err              error          // of the last write that was tried, nil after one that worked
+	triedAhead       bool           // ahead of its turn, without effect; this and passed are guarded by the pass lock
+	passedAhead      bool           // then, and nothing was done with it since
+	keptByServer     string         // the difference that remained after a write: the server keeps it, so it is not fought
 }
 
 // planOf checks and sorts a revision. What is wrong with it ends up in plan.err, which is terminal.
 func planOf(rev *decide.Revision, us decide.Identity) *plan {
-	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[decide.Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, news: map[*target]struct{}{}}
+	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[decide.Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, dirty: map[*target]struct{}{}}
 	var faults []string
 	if rev.Number < 1 {
 		faults = append(faults, fmt.Sprintf("revision number %d is below 1", rev.Number))

@@ -35,10 +35,10 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, opts ..
 		report.Wait = "pruning waits for its inventories: " + err.Error()
 		return report, err
 	}
-	pass := &removal{e: e, keep: p, consented: consent != "" && consent == current.ContentID}
+	pass := &prunePass{e: e, keep: p, consented: consent != "" && consent == current.ContentID}
 	if pass.consented {
 		var first []inventory.Candidate
-		first, entries = pass.full(ctx, entries)
+		first, entries = pass.withData(ctx, entries)
 		pass.step(ctx, first, report)
 	}
 	for len(entries) > 0 && len(report.Waiting) == 0 {

@@ -32,12 +32,12 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ...Re
 		failed.Fault = err
 		return &failed, err
 	}
-	run := &run{e: e, p: p, wrote: map[decide.Key]decide.Verdict{}, left: e.leaves(p)}
+	run := &run{e: e, p: p, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToNewest(p)}
 	reached := reachedWave(r)
 	open := true
 	for i := range p.waves {
 		if gated && !open && i > reached {
-			run.ahead(ctx, r.Waves[:i], p.waves[i])
+			run.preflightAhead(ctx, r.Waves[:i], p.waves[i])
 			break
 		}
 		if todo := run.todo(p.waves[i].targets, false); len(todo) > 0 {
@@ -48,7 +48,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ...Re
 	}
 	// That creations are recorded as applies matters to the next revision only: nothing waits for it.
 	if todo := run.todo(p.targets, true); len(todo) > 0 {
-		run.each(todo, func(j *job) { run.settle(j, run.attempt(ctx, j, false)) })
+		run.each(todo, func(j *job) { run.finish(j, run.attempt(ctx, j, false)) })
 		r = e.lookPlan(p)
 	}
 	r = run.tell(r)
@@ -81,24 +81,24 @@ type run struct {
 
 // job is the work on one object in a pass.
 type job struct {
-	t        *target
-	resource resource
-	seen     *observed
-	actual   *unstructured.Unstructured // the tree of it, only while the job is worked on
-	ask      bool                       // the watches cannot be trusted on it: read it first
-	again    string                     // why it had to be deleted first; empty if it had not
-	record   bool                       // only the creation is left to be recorded
-	force    bool                       // the API server reported a conflict of managers
-	post     bool                       // the API server does not create it by apply
-	verdict  decide.Verdict
-	fused    string // resourceVersion of the CRD that was found to lose nothing in this pass
+	t         *target
+	resource  resource
+	seen      *observed
+	actual    *unstructured.Unstructured // the tree of it, only while the job is worked on
+	readFirst bool                       // the watches cannot be trusted on it: read it first
+	recreated string                     // why it had to be deleted first; empty if it had not
+	migrates  bool                       // only the creation is left to be recorded
+	force     bool                       // the API server reported a conflict of managers
+	mustPost  bool                       // the API server does not create it by apply
+	verdict   decide.Verdict
+	foundSafe string // resourceVersion of the CRD that was found to lose nothing in this pass
 }
 
-// sees takes up a copy of the object, nil for none.
-func (j *job) sees(o *observed) { j.seen, j.actual, j.ask = o, o.object(j.t.Key.GVK()), false }
+// see takes up a copy of the object, nil for none.
+func (j *job) see(o *observed) { j.seen, j.actual, j.readFirst = o, o.object(j.t.Key.GVK()), false }
 
-// rest drops the tree until the job is taken up again.
-func (j *job) rest() { j.actual = nil }
+// forget drops the tree until the job is taken up again.
+func (j *job) forget() { j.actual = nil }
 
 // todo are the objects that are not right, or that could not be seen the last time; or else those of which only the
 // creation is left to be recorded.
@@ -107,13 +107,13 @@ func (r *run) todo(targets []*target, record bool) []*job {
 	defer r.p.mu.Unlock()
 	var jobs []*job
 	for _, t := range targets {
-		c := t.concluded
-		if c == nil || t.sight.blind != "" || t.sight.object == nil && r.left[t.Key.Identity()] {
+		c := t.decision
+		if c == nil || t.observation.unobservable != "" || t.observation.object == nil && r.left[t.Key.Identity()] {
 			continue
 		}
-		write := c.Writes() && c.Deferrable() == record && !t.withheld && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())
-		if write || t.sight.ask && !record {
-			jobs = append(jobs, &job{t: t, resource: t.sight.resource, seen: c.from, ask: t.sight.ask, record: record, verdict: c.Verdict})
+		write := c.Writes() && c.Deferrable() == record && !t.pausedByConflict && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())
+		if write || t.observation.readFirst && !record {
+			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: record, verdict: c.Verdict})
 		}
 	}
 	return jobs
@@ -133,7 +133,7 @@ func (r *run) write(ctx context.Context, jobs []*job, gated bool) {
 	if len(first) > 1 {
 		first = r.preflight(ctx, first)
 	}
-	r.each(append(again, first...), func(j *job) { r.settle(j, r.attempt(ctx, j, false)) })
+	r.each(append(again, first...), func(j *job) { r.finish(j, r.attempt(ctx, j, false)) })
 }
 
 // preflight gives back the jobs that may be written: none, if the API server refuses any of them. What changes in nothing
@@ -142,13 +142,13 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 	errs := make(map[*job]error, len(jobs))
 	var mu sync.Mutex
 	r.each(jobs, func(j *job) {
-		if passed := j.t.passed; j.verdict.OnlyNumber || passed && j.verdict.Action == decide.Created {
-			j.t.passed = false
+		if passed := j.t.passedAhead; j.verdict.OnlyNumber || passed && j.verdict.Action == decide.Created {
+			j.t.passedAhead = false
 			return
 		}
 		err := r.attempt(ctx, j, true)
 		if err == nil && j.verdict.Writes() {
-			j.rest()
+			j.forget()
 		}
 		mu.Lock()
 		errs[j] = err
@@ -159,15 +159,15 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 	for _, j := range jobs {
 		switch err := errs[j]; {
 		case err != nil:
-			r.settle(j, err)
-			wrong = wrong || refused(err)
+			r.finish(j, err)
+			wrong = wrong || isTerminal(err)
 		case j.verdict.Writes():
 			fine = append(fine, j)
 		default:
-			r.settle(j, nil)
+			r.finish(j, nil)
 		}
 	}
-	if wrong || r.e.hold.remaining() > 0 { // some may not have been tried
+	if wrong || r.e.throttle.remaining() > 0 { // some may not have been tried
 		return nil
 	}
 	return fine
@@ -176,7 +176,7 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 // each works on jobs in parallel, and begins no more of them when the API server asks to be left alone.
 func (r *run) each(jobs []*job, work func(*job)) {
 	parallel.Each(r.e.cfg.Concurrency, jobs, func(_ int, j *job) {
-		if r.e.hold.remaining() == 0 {
+		if r.e.throttle.remaining() == 0 {
 			work(j)
 		}
 	})
@@ -184,13 +184,13 @@ func (r *run) each(jobs []*job, work func(*job)) {
 
 // tell gives back a report that says what this pass did.
 func (r *run) tell(report *Report) *Report {
-	until := r.e.hold.end()
+	until := r.e.throttle.end()
 	if len(r.wrote) == 0 && until.IsZero() {
 		return report
 	}
 	told := *report
 	if !until.IsZero() {
-		told.Fault = &HeldError{Until: until}
+		told.Fault = &ThrottledError{Until: until}
 	}
 	told.Waves = make([]*Wave, len(report.Waves))
 	for i, w := range report.Waves {

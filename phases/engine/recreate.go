@@ -36,7 +36,7 @@ var unchangeable = regexp.MustCompile(`(?i)immutable|may not (be )?changed?|can 
 // anything else, or for anything else too: such an object could be deleted, but not be created again.
 func immutable(err error) []string {
 	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || !refused(err) || !errors.As(err, &status) || status.Status().Details == nil {
+	if !apierrors.IsInvalid(err) || !isTerminal(err) || !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
 	}
 	var fields []string
@@ -65,7 +65,7 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal err
 	})
 	switch {
 	case err == nil:
-		j.again = "was deleted, because " + strings.Join(fields, " and ") + " cannot be changed"
+		j.recreated = "was deleted, because " + strings.Join(fields, " and ") + " cannot be changed"
 		r.e.cfg.Log.Info("Deleted an object to create it again", "object", j.t.Key.String(), "uid", j.actual.GetUID(), "fields", fields)
 	case apierrors.IsNotFound(err):
 		err = nil
@@ -78,9 +78,9 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal err
 	return true, err
 }
 
-// leaves are the objects that a revision does not create although they are absent: the newest revision is about to
+// leftToNewest are the objects that a revision does not create although they are absent: the newest revision is about to
 // create them again, and between its two steps nobody else may.
-func (e *Engine) leaves(p *plan) map[decide.Key]bool {
+func (e *Engine) leftToNewest(p *plan) map[decide.Key]bool {
 	e.mu.Lock()
 	newest := e.plans[e.newest]
 	e.mu.Unlock()

@@ -15,14 +15,14 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/parallel"
 )
 
-// removal is one pass of Teardown.
-type removal struct {
+// prunePass is one pass of Teardown.
+type prunePass struct {
 	e    *Engine
 	keep *plan
 	once sync.Once // asks the API server again before a kind is taken for not served
 
-	announced announcement // what it answered
-	err       error        // of that
+	discovered discovered // what it answered
+	err        error      // of that
 
 	consented bool // what holds data goes with it
 }
@@ -32,7 +32,7 @@ func orphanOf(c inventory.Candidate) Orphan {
 }
 
 // step removes what may go at the same time.
-func (r *removal) step(ctx context.Context, entries []inventory.Candidate, report *TeardownReport) {
+func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, report *TeardownReport) {
 	results := make([]Orphan, len(entries))
 	parallel.Each(r.e.cfg.Concurrency, entries, func(i int, c inventory.Candidate) { results[i] = r.handle(ctx, c) })
 	for _, o := range results {
@@ -41,21 +41,21 @@ func (r *removal) step(ctx context.Context, entries []inventory.Candidate, repor
 }
 
 // handle brings one orphan to its fate as far as that goes now.
-func (r *removal) handle(ctx context.Context, c inventory.Candidate) Orphan {
+func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) Orphan {
 	o := orphanOf(c)
-	if o.Action, o.Consented = r.keep.pruned.of(o.Key); o.Action != "" {
+	if o.Action, o.Consented = r.keep.pruneMemory.of(o.Key); o.Action != "" {
 		return o
 	}
 	if err := r.remove(ctx, &c, &o); err != nil {
 		o.Action, o.Why = decide.Failed, err.Error()
 		o.Err = &ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
 	}
-	_, o.Consented = r.keep.pruned.of(o.Key)
+	_, o.Consented = r.keep.pruneMemory.of(o.Key)
 	return o
 }
 
 // remove deletes one orphan if that is its fate. What the watches do not show is read: it may have lost its label.
-func (r *removal) remove(ctx context.Context, c *inventory.Candidate, o *Orphan) error {
+func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *Orphan) error {
 	client, served, err := r.client(ctx, o.Key)
 	if err != nil {
 		return err
@@ -105,11 +105,11 @@ func (r *removal) remove(ctx context.Context, c *inventory.Candidate, o *Orphan)
 	return err
 }
 
-// full takes out the CRDs that go with their instances by consent. They go before everything else: the API server
+// withData takes out the CRDs that go with their instances by consent. They go before everything else: the API server
 // deletes the instances, and the controllers that their finalizers wait for have to run until the last one is gone.
-func (r *removal) full(ctx context.Context, entries []inventory.Candidate) (first, rest []inventory.Candidate) {
+func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate) (first, rest []inventory.Candidate) {
 	for _, c := range entries {
-		if c.Key.IsCRD() && r.isFull(ctx, c) {
+		if c.Key.IsCRD() && r.hasData(ctx, c) {
 			first = append(first, c)
 		} else {
 			rest = append(rest, c)
@@ -118,7 +118,7 @@ func (r *removal) full(ctx context.Context, entries []inventory.Candidate) (firs
 	return first, rest
 }
 
-func (r *removal) isFull(ctx context.Context, c inventory.Candidate) bool {
+func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
 	client, served, err := r.client(ctx, c.Key)
 	if err != nil || !served {
 		return err != nil
@@ -132,14 +132,14 @@ func (r *removal) isFull(ctx context.Context, c inventory.Candidate) bool {
 }
 
 // decide looks at what may hold data right before it would be deleted, and at nothing else.
-func (r *removal) decide(ctx context.Context, c *inventory.Candidate) (decide.PruneVerdict, error) {
+func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.PruneVerdict, error) {
 	c.WantedBy, c.Contents = r.wanted(c.Key), nil
 	decided := c.Decide(r.keep.rev.Number, r.e.us, r.consented)
 	going := decided.Action == decide.Terminating && c.Key.IsCRD()
 	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key)) {
 		return decided, nil
 	}
-	held, err := r.e.holds(ctx, c.Actual)
+	held, err := r.e.contentsOf(ctx, c.Actual)
 	if err != nil && going {
 		return decided, nil // it is on its way whatever it holds
 	}
@@ -151,7 +151,7 @@ func (r *removal) decide(ctx context.Context, c *inventory.Candidate) (decide.Pr
 }
 
 // wanted names a revision that has the object and was handed to the engine while this pass goes on.
-func (r *removal) wanted(key decide.Key) string {
+func (r *prunePass) wanted(key decide.Key) string {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	for _, p := range r.e.plans {
@@ -163,7 +163,7 @@ func (r *removal) wanted(key decide.Key) string {
 }
 
 // delete asks for the removal of the very object that was decided on.
-func (r *removal) delete(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate, o *Orphan) error {
+func (r *prunePass) delete(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate, o *Orphan) error {
 	how := propagation(o.Key)
 	err := client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
 		Preconditions: exactly(c.Actual), PropagationPolicy: &how,
@@ -172,7 +172,7 @@ func (r *removal) delete(ctx context.Context, client dynamic.ResourceInterface, 
 		return err
 	}
 	if c.Contents != nil && c.Contents.What != "" {
-		r.keep.pruned.note(o.Key, "", true)
+		r.keep.pruneMemory.note(o.Key, "", true)
 	}
 	o.Finalizers = c.Actual.GetFinalizers()
 	if len(o.Finalizers) == 0 && goesAtOnce(o.Key) {
@@ -205,7 +205,7 @@ func goesAtOnce(k decide.Key) bool {
 }
 
 // client is how to reach an orphan, and whether its kind is served at all.
-func (r *removal) client(ctx context.Context, key decide.Key) (dynamic.ResourceInterface, bool, error) {
+func (r *prunePass) client(ctx context.Context, key decide.Key) (dynamic.ResourceInterface, bool, error) {
 	served, found, err := r.resource(ctx, key)
 	if err != nil || !found {
 		return nil, false, err
@@ -218,29 +218,29 @@ func (r *removal) client(ctx context.Context, key decide.Key) (dynamic.ResourceI
 
 // resource finds how an orphan's kind is served, in any version. Before it says that it is not served at all, the API
 // server is asked again, once per pass; one that cannot tell is an error, because what is taken for gone is forgotten.
-func (r *removal) resource(ctx context.Context, key decide.Key) (resource, bool, error) {
+func (r *prunePass) resource(ctx context.Context, key decide.Key) (resource, bool, error) {
 	if found, known := r.known(key); known {
 		return found, true, nil
 	}
 	r.once.Do(func() {
-		if r.announced, r.err = r.e.announced(ctx); r.err == nil {
+		if r.discovered, r.err = r.e.discover(ctx); r.err == nil {
 			r.e.mu.Lock()
-			r.e.kinds = kinds{announced: r.announced, asked: true}
+			r.e.kinds = kinds{discovered: r.discovered, asked: true}
 			r.e.mu.Unlock()
 		}
 	})
-	found, served := r.announced.of(key.GVK())
-	if !served && r.err == nil && r.announced.silent[key.Group] {
+	found, served := r.discovered.of(key.GVK())
+	if !served && r.err == nil && r.discovered.unavailable[key.Group] {
 		return resource{}, false, fmt.Errorf("finding out whether %s is served: API group %s does not answer; repair the APIService of that group", key.Kind, key.Group)
 	}
 	return found, served, r.err
 }
 
-func (r *removal) known(key decide.Key) (resource, bool) {
+func (r *prunePass) known(key decide.Key) (resource, bool) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	if w := r.e.watches[key.GVK()]; w != nil && !w.gone {
 		return w.resource, true
 	}
-	return r.e.kinds.announced.of(key.GVK())
+	return r.e.kinds.discovered.of(key.GVK())
 }

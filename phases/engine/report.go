@@ -14,10 +14,10 @@ type Object struct {
 	Wave      int // counts from 1
 	Action    decide.Action
 	Why       string // empty for Idle objects
-	Holder    string // of a Collision: who has the object
+	Owner     string // of a Collision: who has the object
 	Probe     decide.Probe
 	Err       error            // of the last attempt to write it
-	Contest   *decide.Conflict // nil: not contested
+	Conflict  *decide.Conflict // nil: not contested
 
 	older   bool // seen from a revision that is not the newest one
 	carries bool // ours, at this revision's number or a higher one
@@ -157,7 +157,7 @@ func (r *Report) Refused() []*Object { return r.those(decide.Refused) }
 func (r *Report) Contested() []*Object {
 	var out []*Object
 	for o := range r.Objects {
-		if o.Contest != nil {
+		if o.Conflict != nil {
 			out = append(out, o)
 		}
 	}

@@ -157,7 +157,7 @@ func TestRefused(t *testing.T) {
 		{errors.New("dial tcp: refused"), false},
 	}
 	for _, row := range rows {
-		if got := refused(row.err); got != row.refused {
+		if got := isTerminal(row.err); got != row.refused {
 			t.Errorf("%v: refused %t", row.err, got)
 		}
 	}

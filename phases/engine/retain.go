@@ -12,14 +12,14 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// holds finds out what data of users would go with an object.
-func (e *Engine) holds(ctx context.Context, actual *unstructured.Unstructured) (decide.Contents, error) {
+// contentsOf finds out what data of users would go with an object.
+func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructured) (decide.Contents, error) {
 	switch key := decide.KeyOf(actual); {
 	case key.IsCRD():
-		return e.instances(ctx, actual)
+		return e.crdContents(ctx, actual)
 	case key.Kind == "Namespace":
-		held, err := e.contents(ctx, key.Name)
-		if e.unreadable(err) {
+		held, err := e.namespaceContents(ctx, key.Name)
+		if e.cannotRead(err) {
 			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
 		}
 		return held, err
@@ -27,10 +27,10 @@ func (e *Engine) holds(ctx context.Context, actual *unstructured.Unstructured) (
 	return counted(1, "volume"), nil
 }
 
-// unreadable says that the API server could not give objects that may well be there: a conversion webhook that does not
+// cannotRead says that the API server could not give objects that may well be there: a conversion webhook that does not
 // answer is asked for existing objects only, and an aggregated API that is down may have any.
-func (e *Engine) unreadable(err error) bool {
-	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.hold.remaining() == 0
+func (e *Engine) cannotRead(err error) bool {
+	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.throttle.remaining() == 0
 }
 
 func counted(n int64, what string) decide.Contents {
@@ -43,9 +43,9 @@ func counted(n int64, what string) decide.Contents {
 	return decide.Contents{Count: n, What: fmt.Sprintf("%d %s", n, what)}
 }
 
-// instances counts the objects of a CRD and names some, asking in the stored version first and then in every other
+// crdContents counts the objects of a CRD and names some, asking in the stored version first and then in every other
 // served one. An answer that does not come is an error: whether there is data must be known for sure.
-func (e *Engine) instances(ctx context.Context, crd *unstructured.Unstructured) (decide.Contents, error) {
+func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured) (decide.Contents, error) {
 	established := decide.Condition(crd, "Established").Answer == decide.AnswerTrue
 	versions := decide.ServedVersions(crd)
 	if established && len(versions) == 0 {
@@ -56,12 +56,12 @@ func (e *Engine) instances(ctx context.Context, crd *unstructured.Unstructured) 
 		switch {
 		case apierrors.IsNotFound(err) && !established:
 			continue // it was never served, so nothing was ever stored
-		case e.unreadable(err):
+		case e.cannotRead(err):
 			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
 		case err != nil:
 			return decide.Contents{}, err
 		case len(list.Items) > 0:
-			e.awaitEmpty(crd, decide.InstancesOf(crd, version))
+			e.watchInstances(crd, decide.InstancesOf(crd, version))
 			return named(list), nil
 		}
 	}
@@ -96,18 +96,18 @@ func named(list *metav1.PartialObjectMetadataList) decide.Contents {
 // the moment.
 var transient = set([]string{"Event", "Lease", "Endpoints", "EndpointSlice", "PodMetrics", "PackageManifest"})
 
-// planted are the objects that a cluster puts into every namespace by itself.
-var planted = set([]string{
+// createdByCluster are the objects that a cluster puts into every namespace by itself.
+var createdByCluster = set([]string{
 	"ServiceAccount default", "ServiceAccount builder", "ServiceAccount deployer",
 	"ConfigMap kube-root-ca.crt", "ConfigMap openshift-service-ca.crt",
 	"RoleBinding system:deployers", "RoleBinding system:image-builders", "RoleBinding system:image-pullers",
 })
 
-// contents counts the objects in a namespace that would be somebody's loss: those that are neither this
+// namespaceContents counts the objects in a namespace that would be somebody's loss: those that are neither this
 // installation's, nor owned by another object, nor put there by the cluster itself. An API group that does not answer may
 // have any.
-func (e *Engine) contents(ctx context.Context, namespace string) (decide.Contents, error) {
-	announced, err := e.announced(ctx)
+func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
+	announced, err := e.discover(ctx)
 	if err != nil {
 		return decide.Contents{}, err
 	}
@@ -119,7 +119,7 @@ func (e *Engine) contents(ctx context.Context, namespace string) (decide.Content
 		err := e.listAll(ctx, served.gvr, namespace, func(obj *metav1.PartialObjectMetadata) {
 			ours := obj.Annotations[decide.OwnerAnnotation] == e.cfg.Owner
 			_, booked := obj.Labels[decide.InventoryLabel]
-			if !ours && !booked && len(obj.OwnerReferences) == 0 && !planted[gvk.Kind+" "+obj.Name] {
+			if !ours && !booked && len(obj.OwnerReferences) == 0 && !createdByCluster[gvk.Kind+" "+obj.Name] {
 				total++
 			}
 		})
@@ -127,7 +127,7 @@ func (e *Engine) contents(ctx context.Context, namespace string) (decide.Content
 			return decide.Contents{}, err
 		}
 	}
-	if silence := announced.silence(); total == 0 && silence != "" {
+	if silence := announced.unavailableGroups(); total == 0 && silence != "" {
 		return decide.Contents{What: "what nobody can tell, because API groups do not answer: " + silence + "; repair or remove their APIServices"}, nil
 	}
 	return counted(total, "objects"), nil

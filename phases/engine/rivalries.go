@@ -10,20 +10,20 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// rivalries are those of all objects, by identity. They are not stored: a restart begins with patience.
-type rivalries struct {
+// conflicts are those of all objects, by identity. They are not stored: a restart begins with patience.
+type conflicts struct {
 	clock  clock.Clock
 	mu     sync.Mutex
 	of     map[decide.Key]decide.RepairHistory
 	change chan struct{} // of the contests; holds one
 }
 
-func newRivalries(c clock.Clock) *rivalries {
-	return &rivalries{clock: c, of: map[decide.Key]decide.RepairHistory{}, change: make(chan struct{}, 1)}
+func newConflicts(c clock.Clock) *conflicts {
+	return &conflicts{clock: c, of: map[decide.Key]decide.RepairHistory{}, change: make(chan struct{}, 1)}
 }
 
 // repaired books a repair that a verdict asked for.
-func (r *rivalries) repaired(key decide.Key, v decide.Verdict) {
+func (r *conflicts) repaired(key decide.Key, v decide.Verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.of[key.Identity()] = r.of[key.Identity()].Repaired(r.clock.Now(), v.Managers, v.Field)
@@ -35,7 +35,7 @@ func (r *rivalries) repaired(key decide.Key, v decide.Verdict) {
 
 // judge says whether the object is contested, nil if it is not, and takes a repair that would come too early out of
 // the verdict.
-func (r *rivalries) judge(key decide.Key, v decide.Verdict) (decide.Verdict, *decide.Conflict) {
+func (r *conflicts) judge(key decide.Key, v decide.Verdict) (decide.Verdict, *decide.Conflict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, found := r.of[key.Identity()]
@@ -55,7 +55,7 @@ func (r *rivalries) judge(key decide.Key, v decide.Verdict) (decide.Verdict, *de
 }
 
 // wake calls notify whenever a contest has something to do, until the context ends.
-func (r *rivalries) wake(ctx context.Context, notify func()) {
+func (r *conflicts) wake(ctx context.Context, notify func()) {
 	for {
 		timer := r.clock.NewTimer(r.untilDue())
 		select {
@@ -71,7 +71,7 @@ func (r *rivalries) wake(ctx context.Context, notify func()) {
 }
 
 // untilDue is how long the first contest can wait; without any, for so long that it does not matter.
-func (r *rivalries) untilDue() time.Duration {
+func (r *conflicts) untilDue() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now, wait := r.clock.Now(), 24*time.Hour

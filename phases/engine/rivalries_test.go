@@ -22,7 +22,7 @@ func at(t *testing.T, clock string) time.Time {
 
 func TestRivalries_withhold_repairs_only(t *testing.T) {
 	clk := clocktesting.NewFakeClock(at(t, "12:00:00"))
-	r := newRivalries(clk)
+	r := newConflicts(clk)
 	repair := decide.Verdict{Action: decide.Recovered, Claimed: true, Field: ".data.a", Managers: []string{"x"}}
 	key := decide.Key{Kind: "ConfigMap", Name: "a", Version: "v1"}
 	for range decide.ConflictRepairs {
@@ -63,7 +63,7 @@ func TestRivalries_withhold_repairs_only(t *testing.T) {
 
 func TestRivalries_wake_the_engine_when_a_write_is_due(t *testing.T) {
 	clk := clocktesting.NewFakeClock(at(t, "12:00:00"))
-	r := newRivalries(clk)
+	r := newConflicts(clk)
 	ctx, cancel := context.WithCancel(t.Context())
 	woken, ended := make(chan struct{}, 10), make(chan struct{})
 	go func() {

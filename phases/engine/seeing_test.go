@@ -20,8 +20,8 @@ var (
 func seeing(t testing.TB, inventories ...*inventory.Inventory) *Engine {
 	t.Helper()
 	e := &Engine{us: testUs, shelf: inventory.Shelf{Place: testPlace}, cfg: Config{Owner: enginetest.Owner, Namespace: "ns", Notify: func() {}}, kicked: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{}}
-	e.rivalries, e.hold = newRivalries(clock.RealClock{}), newHold(nil, clock.RealClock{})
-	e.inventories = &watched{e: e, synced: true, objects: map[types.NamespacedName]*observed{}, changed: func(types.NamespacedName) { e.booked++ }}
+	e.conflicts, e.throttle = newConflicts(clock.RealClock{}), newThrottle(nil, clock.RealClock{})
+	e.inventories = &watched{e: e, synced: true, objects: map[types.NamespacedName]*observed{}, changed: func(types.NamespacedName) { e.inventoryChanges++ }}
 	for _, inv := range inventories {
 		obj, err := testPlace.ConfigMap(inv)
 		if err != nil {

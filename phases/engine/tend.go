@@ -11,11 +11,11 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// tend starts the watches that are needed and stops the others. It says whether kinds are left that only asking the
+// syncWatches starts the watches that are needed and stops the others. It says whether kinds are left that only asking the
 // API server again can bring; kinds whose CRD the revisions bring themselves are waited for by watching it. The API
 // server is asked once for the kinds that are missing, and once more when again says so; until it has answered, what it
 // said before holds.
-func (e *Engine) tend(ctx context.Context, again bool) bool {
+func (e *Engine) syncWatches(ctx context.Context, again bool) bool {
 	missing := e.startWatches(ctx)
 	e.mu.Lock()
 	if !missing {
@@ -27,14 +27,14 @@ func (e *Engine) tend(ctx context.Context, again bool) bool {
 	if !missing || known && !again {
 		return missing
 	}
-	announced, err := e.announced(ctx)
+	announced, err := e.discover(ctx)
 	if ctx.Err() != nil {
 		return false
 	}
 	e.mu.Lock()
 	e.kinds.asked, e.kinds.err = true, err
 	if err == nil {
-		e.kinds = kinds{announced: announced, asked: true}
+		e.kinds = kinds{discovered: announced, asked: true}
 	}
 	e.mu.Unlock()
 	missing = e.startWatches(ctx)
@@ -70,9 +70,9 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 		e.watches[gvk] = e.watchOf(gvk, r)
 		e.watches[gvk].start(ctx, view{gvr: r.gvr, labels: e.us.Selector()})
 	}
-	e.tendObstacles(ctx)
-	e.tendInstances(ctx)
-	e.tendArrivals(ctx, missing)
+	e.tendForeignWatches(ctx)
+	e.tendRetainedWatches(ctx)
+	e.tendCRDWatch(ctx, missing)
 	return missing
 }
 
@@ -81,7 +81,7 @@ func (e *Engine) watchOf(gvk schema.GroupVersionKind, r resource) *watched {
 	key := decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
 	return &watched{e: e, gvk: gvk, resource: r, changed: func(name types.NamespacedName) {
 		key.Namespace, key.Name = name.Namespace, name.Name
-		e.touchLocked(key)
+		e.markDirtyLocked(key)
 		if key.IsCRD() {
 			e.kick() // it says how a kind is served
 		}
@@ -92,8 +92,8 @@ func (e *Engine) watchOf(gvk schema.GroupVersionKind, r resource) *watched {
 // nearly every revision has, so that looking at it need not wait.
 func (e *Engine) needed() map[schema.GroupVersionKind]bool {
 	needed := map[schema.GroupVersionKind]bool{}
-	if !e.begun {
-		maps.Copy(needed, usual)
+	if !e.hadPlans {
+		maps.Copy(needed, commonKinds)
 	}
 	for _, p := range e.plans {
 		maps.Copy(needed, p.kinds)
@@ -119,7 +119,7 @@ func (e *Engine) resolve(gvk schema.GroupVersionKind) (r resource, served, wait 
 		return r, served, !served
 	}
 	if r, served = builtin[gvk]; !served {
-		r, served = e.kinds.announced.kinds[gvk]
+		r, served = e.kinds.discovered.kinds[gvk]
 	}
 	return r, served, false
 }
@@ -142,48 +142,48 @@ func (e *Engine) object(key decide.Key) *observed {
 	return nil
 }
 
-// sight is what is known of an object's place in the cluster, without asking.
-type sight struct {
-	object   *observed // nil: not there
-	resource resource
-	ask      bool          // the object is in the way, and no watch shows yet whether it still is
-	older    bool          // seen from a revision that is not the newest one
-	blind    decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
-	why      string
-	err      error
+// observation is what is known of an object's place in the cluster, without asking.
+type observation struct {
+	object       *observed // nil: not there
+	resource     resource
+	readFirst    bool          // the object is in the way, and no watch shows yet whether it still is
+	older        bool          // seen from a revision that is not the newest one
+	unobservable decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
+	why          string
+	err          error
 }
 
-// see looks for an object in what the watches have shown. The engine's lock is held.
-func (e *Engine) see(key decide.Key) sight {
+// observe looks for an object in what the watches have shown. The engine's lock is held.
+func (e *Engine) observe(key decide.Key) observation {
 	if w := e.watches[key.GVK()]; w != nil && !w.gone {
 		switch {
 		case w.synced:
-			s := sight{object: w.objects[key.NamespacedName()], resource: w.resource}
-			if o := e.obstacles[key.Identity()]; o != nil && s.object == nil {
-				s.object, s.ask = o.objects[key.NamespacedName()], !o.synced
+			s := observation{object: w.objects[key.NamespacedName()], resource: w.resource}
+			if o := e.foreignWatches[key.Identity()]; o != nil && s.object == nil {
+				s.object, s.readFirst = o.objects[key.NamespacedName()], !o.synced
 			}
 			return s
 		case w.err != nil:
-			return sight{blind: decide.Unknown, why: "its kind cannot be watched", err: fmt.Errorf("watching %s: %w", w.resource.gvr.Resource, w.err)}
+			return observation{unobservable: decide.Unknown, why: "its kind cannot be watched", err: fmt.Errorf("watching %s: %w", w.resource.gvr.Resource, w.err)}
 		}
-		return sight{blind: decide.Unknown, why: "not seen yet"}
+		return observation{unobservable: decide.Unknown, why: "not seen yet"}
 	}
 	if crd := e.crdOf(key.GVK().GroupKind()); crd != nil {
 		if w := e.watches[crd.Key.GVK()]; w == nil || !w.synced {
-			return sight{blind: decide.Unknown, why: "its CRD is not seen yet"}
+			return observation{unobservable: decide.Unknown, why: "its CRD is not seen yet"}
 		}
-		return sight{blind: decide.Pending, why: "its CRD " + crd.Key.Name + " is not established"}
+		return observation{unobservable: decide.Pending, why: "its CRD " + crd.Key.Name + " is not established"}
 	}
-	_, announced := e.kinds.announced.kinds[key.GVK()]
+	_, announced := e.kinds.discovered.kinds[key.GVK()]
 	if _, always := builtin[key.GVK()]; always {
 		announced = true
 	}
 	switch {
 	case e.kinds.err != nil:
-		return sight{blind: decide.Unknown, why: "its kind is not known", err: e.kinds.err}
+		return observation{unobservable: decide.Unknown, why: "its kind is not known", err: e.kinds.err}
 	case !e.kinds.vanished[key.GVK()] && (announced || !e.kinds.asked):
-		return sight{blind: decide.Unknown, why: "not seen yet"}
+		return observation{unobservable: decide.Unknown, why: "not seen yet"}
 	}
 	err := &NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it; install one, and it goes on by itself"}
-	return sight{blind: decide.Failed, why: err.Error(), err: err}
+	return observation{unobservable: decide.Failed, why: err.Error(), err: err}
 }

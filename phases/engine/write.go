@@ -28,12 +28,12 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 	if j.resource.namespaced != (j.t.Key.Namespace != "") {
 		return &decide.ScopeError{Namespaced: j.resource.namespaced}
 	}
-	if j.ask {
+	if j.readFirst {
 		if err := r.read(ctx, j); err != nil {
 			return err
 		}
 	} else {
-		j.sees(j.seen)
+		j.see(j.seen)
 	}
 	want := decide.Desired{Manifest: j.t.Manifest}
 	var err error
@@ -41,10 +41,10 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 		if j.actual != nil && want.Payload == nil {
 			want = j.t.Desired(j.t.Stamp)
 		}
-		if j.verdict = r.decide(j, want); !j.verdict.Writes() || j.verdict.Deferrable() && !j.record {
+		if j.verdict = r.decide(j, want); !j.verdict.Writes() || j.verdict.Deferrable() && !j.migrates {
 			return nil
 		}
-		if refused, err := r.fuse(ctx, j, want.Payload); refused || err != nil {
+		if refused, err := r.refuseUnsafe(ctx, j, want.Payload); refused || err != nil {
 			return err
 		}
 		var result *observed
@@ -53,14 +53,14 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 				return nil
 			}
 			r.note(j)
-			j.sees(result)
+			j.see(result)
 			if j.verdict.Single() {
 				return nil
 			}
 			continue // a POST is still to be recorded as an apply, and an apply may follow that
 		}
 		var again bool
-		if again, err = r.learn(ctx, j, err, dry); !again {
+		if again, err = r.handleError(ctx, j, err, dry); !again {
 			break
 		}
 	}
@@ -71,9 +71,9 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 	return err
 }
 
-// learn takes in why a request was refused, and says whether to decide once more with what is there now. The error is
+// handleError takes in why a request was refused, and says whether to decide once more with what is there now. The error is
 // what is left to be said if that does not help either.
-func (r *run) learn(ctx context.Context, j *job, refusal error, dry bool) (again bool, err error) {
+func (r *run) handleError(ctx context.Context, j *job, refusal error, dry bool) (again bool, err error) {
 	if fields := immutable(refusal); len(fields) > 0 && j.verdict.Action != decide.Created {
 		return r.recreate(ctx, j, fields, refusal, dry)
 	}
@@ -85,15 +85,15 @@ func (r *run) learn(ctx context.Context, j *job, refusal error, dry bool) (again
 	if err := r.read(ctx, j); err != nil {
 		return false, err
 	}
-	j.post = j.post || !dry && j.verdict.Action == decide.Created && j.actual == nil // nothing was in the way but the version
+	j.mustPost = j.mustPost || !dry && j.verdict.Action == decide.Created && j.actual == nil // nothing was in the way but the version
 	return true, refusal
 }
 
 // decide says what is to be done with an object now, and remembers if it had to be deleted first.
 func (r *run) decide(j *job, want decide.Desired) decide.Verdict {
 	v := decide.Reconcile(want, j.actual, r.p.rev.Number, r.e.us)
-	if j.again != "" && v.Writes() {
-		v.Why = j.again
+	if j.recreated != "" && v.Writes() {
+		v.Why = j.recreated
 	}
 	return v
 }
@@ -128,11 +128,11 @@ func (r *run) noted(j *job) (decide.Verdict, bool) {
 	return v, wrote
 }
 
-// settle remembers what came of a job.
-func (r *run) settle(j *job, err error) {
+// finish remembers what came of a job.
+func (r *run) finish(j *job, err error) {
 	t := j.t
-	defer j.rest()
-	if r.e.hold.heldBack(err) {
+	defer j.forget()
+	if r.e.throttle.caused(err) {
 		return
 	}
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *run) settle(j *job, err error) {
 		r.p.mu.Lock()
 		t.err = &ObjectError{Key: t.Key, Component: t.Component, Verb: verb, Err: err}
 		r.p.mu.Unlock()
-		r.e.touch(r.p, t)
+		r.e.markDirty(r.p, t)
 		return
 	}
 	var seen *observed
@@ -153,17 +153,17 @@ func (r *run) settle(j *job, err error) {
 	did, wrote := r.noted(j)
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
-	defer r.e.touch(r.p, t)
+	defer r.e.markDirty(r.p, t)
 	t.err = nil
 	if wrote && did.Repairs() {
-		r.e.rivalries.repaired(t.Key, did)
+		r.e.conflicts.repaired(t.Key, did)
 	}
 	if seen != nil && seen.ResourceVersion != j.seen.ResourceVersion {
 		return // it changed again since, which the next look decides on
 	}
-	after := r.e.concludeFrom(t, t.Desired(t.Stamp), seen, j.actual)
+	after := r.e.decideFrom(t, t.Desired(t.Stamp), seen, j.actual)
 	if wrote && did.Action != decide.Created && after.Writes() && !after.Migrate {
-		t.settled, t.concluded = after.Why, nil
+		t.keptByServer, t.decision = after.Why, nil
 		r.e.cfg.Log.Info("An object stays different from its manifest", "object", t.Key.String(), "why", after.Why)
 	}
 }
@@ -180,7 +180,7 @@ func (r *run) client(j *job) dynamic.ResourceInterface {
 func (r *run) read(ctx context.Context, j *job) error {
 	seen, err := r.e.read(ctx, j.resource, j.t.Key)
 	if err == nil {
-		j.sees(seen)
+		j.see(seen)
 	}
 	return err
 }

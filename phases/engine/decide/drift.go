@@ -150,7 +150,7 @@ func selects(element fieldpath.PathElement, i int, item any, exact bool) bool {
 	return false
 }
 
-// heldIn says whether a field set holds the missing field, the whole of a value around it, or something below it.
+// ownedIn says whether a field set holds the missing field, the whole of a value around it, or something below it.
 func (m missing) ownedIn(fields *fieldpath.Set) bool {
 	at := fields
 	for i, element := range m.path {

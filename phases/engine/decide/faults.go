@@ -40,7 +40,7 @@ func faultOf(obj *unstructured.Unstructured) string {
 	return ""
 }
 
-// hollow says that there is nothing in a value but empty values, as in the status that code generators write.
+// allEmpty says that there is nothing in a value but empty values, as in the status that code generators write.
 func allEmpty(v any) bool {
 	switch w := v.(type) {
 	case map[string]any:

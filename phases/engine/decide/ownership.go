@@ -117,7 +117,7 @@ func (o ownership) staying(extra []fieldpath.Path) string {
 	return strings.Join(texts, "; ")
 }
 
-// holders names the other managers that hold the field m, in the order of managedFields, without doubles.
+// owners names the other managers that hold the field m, in the order of managedFields, without doubles.
 func (o ownership) owners(m missing) []string {
 	var names []string
 	for _, other := range o.others {
@@ -193,7 +193,7 @@ func ReleaseController(actual *unstructured.Unstructured) ([]byte, error) {
 	})
 }
 
-// replaceVersion binds a JSON patch to the copy that it was made from. It is replaced, not tested: the server answers a
+// bindVersion binds a JSON patch to the copy that it was made from. It is replaced, not tested: the server answers a
 // stale version with a conflict, not with an invalid patch.
 func bindVersion(actual *unstructured.Unstructured) map[string]any {
 	return map[string]any{"op": "replace", "path": "/metadata/resourceVersion", "value": actual.GetResourceVersion()}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// shape is what the API server keeps of a value at one place of a custom resource, by the schema of one version:
+// schemaNode is what the API server keeps of a value at one place of a custom resource, by the schema of one version:
 // https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-pruning
 type schemaNode struct {
 	schema   map[string]any // nil: nothing is specified
@@ -17,7 +17,7 @@ type schemaNode struct {
 	resource bool           // apiVersion, kind and metadata are the API server's own
 }
 
-// shapeOf is the shape of whole objects of one version, false when the CRD does not have the version.
+// schemaNodeOf is the shape of whole objects of one version, false when the CRD does not have the version.
 func schemaNodeOf(crd *unstructured.Unstructured, version string) (schemaNode, bool) {
 	preserve, _, _ := unstructured.NestedBool(crd.Object, "spec", "preserveUnknownFields")
 	for _, v := range VersionsOf(crd) {
@@ -70,7 +70,7 @@ func (s schemaNode) item() schemaNode {
 // nothing says that no field is kept here.
 func (s schemaNode) nothing() bool { return !s.open && len(s.schema) == 0 }
 
-// narrowed lists the places where the new shape may keep less than the old one, or refuse values that it took. It
+// narrowedPaths lists the places where the new shape may keep less than the old one, or refuse values that it took. It
 // says more rather than less: whether live objects lose anything is for losses to say.
 func narrowedPaths(path string, before, after schemaNode) []string {
 	if before.nothing() || reflect.DeepEqual(before, after) {
