@@ -266,7 +266,8 @@ type sender func(*http.Request) (*http.Response, error)
 
 func (s sender) RoundTrip(r *http.Request) (*http.Response, error) { return s(r) }
 
-// terminal says whether an error can only be healed by another input.
+// terminal says whether only another input can heal an error. Of several failures one that may heal is enough to go on
+// trying, as machine.IsTerminal has it.
 func terminal(err error) bool {
 	var t interface{ Terminal() bool }
 	return errors.As(err, &t) && t.Terminal()

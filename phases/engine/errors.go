@@ -84,8 +84,7 @@ func denied(err error) bool {
 	return strings.Contains(text, "denied the request") || strings.Contains(text, "denied request")
 }
 
-// Errors are the failures of several objects. It is terminal when one of them is, because then the revision cannot
-// become complete until its content changes, even though the others are tried again.
+// Errors are the failures of several objects.
 type Errors []error
 
 func (e Errors) Error() string {
@@ -98,15 +97,15 @@ func (e Errors) Error() string {
 
 func (e Errors) Unwrap() []error { return e }
 
-// Terminal says whether any of the failures is for good.
+// Terminal says that trying again can heal none of the failures. As long as it may heal one of them it goes on.
 func (e Errors) Terminal() bool {
 	for _, err := range e {
 		var t interface{ Terminal() bool }
-		if errors.As(err, &t) && t.Terminal() {
-			return true
+		if !errors.As(err, &t) || !t.Terminal() {
+			return false
 		}
 	}
-	return false
+	return len(e) > 0
 }
 
 func joined(errs []error) error {

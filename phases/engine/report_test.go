@@ -113,7 +113,7 @@ func TestReport_Blocked_is_at_most_1_KiB(t *testing.T) {
 	}
 }
 
-func TestReport_Err_is_for_good_when_one_refusal_is(t *testing.T) {
+func TestReport_Err_is_terminal_when_every_failure_is(t *testing.T) {
 	rows := []struct {
 		name    string
 		objects []*Object
@@ -122,7 +122,8 @@ func TestReport_Err_is_for_good_when_one_refusal_is(t *testing.T) {
 	}{
 		{"no failure", []*Object{one("a", decide.Collision, good), one("b", decide.Idle, unseen("?"))}, false, false},
 		{"failures that may heal", []*Object{fault("a", forbidden), fault("b", errors.New("timeout"))}, true, false},
-		{"one that does not", []*Object{fault("a", forbidden), fault("b", invalid)}, true, true},
+		{"one that does not heal, one that may", []*Object{fault("b", invalid), fault("a", forbidden)}, true, false},
+		{"failures that do not heal", []*Object{fault("a", invalid), fault("b", invalid)}, true, true},
 	}
 	for _, row := range rows {
 		err := reportOf(row.objects).Err()
