@@ -42,6 +42,18 @@ type Options struct {
 	Log   logr.Logger
 }
 
+// What the engine is known by on clusters: installations of earlier versions have it too.
+const (
+	owner           = "ClusterAPI/" + Singleton
+	fieldManager    = "capstan"
+	inventoryPrefix = "capstan-inventory-"
+)
+
+// Inventories is where the inventories of revisions are kept.
+func Inventories(namespace string) engine.Place {
+	return engine.Place{Namespace: namespace, Prefix: inventoryPrefix, Owner: owner}
+}
+
 // New binds the phases to a cluster and to the provider images. Nothing is
 // sent before Ahead and Background are run.
 func New(o Options) (*Phases, error) {
@@ -50,7 +62,7 @@ func New(o Options) (*Phases, error) {
 		return nil, fmt.Errorf("making the client of ClusterOperators: %w", err)
 	}
 	applier, err := engine.New(engine.Config{
-		REST: o.REST, Namespace: o.OperatorNamespace, Owner: "ClusterAPI/" + Singleton,
+		REST: o.REST, Namespace: o.OperatorNamespace, Owner: owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix,
 		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: o.Again, Clock: o.Clock, Log: o.Log.WithName("engine"),
 	})
 	if err != nil {
