@@ -17,12 +17,12 @@ import (
 func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pass, error) {
 	p.passing.Lock()
 	defer p.passing.Unlock()
-	pass := &Pass{Phases: p}
-	var err error
-	if pass.world, err = p.readWorld(ctx, p.Client); err != nil {
+	w, err := p.readWorld(ctx, p.Client)
+	if err != nil {
 		return guards.Facts{}, nil, err
 	}
-	if err = p.reachRegistries(ctx, pass.world); err != nil {
+	pass := &Pass{Phases: p, world: w}
+	if err := p.reachRegistries(ctx, pass.world); err != nil {
 		return guards.Facts{}, nil, err
 	}
 	wanted := p.prepare(pass)
