@@ -30,7 +30,7 @@ type Engine struct {
 	probes    map[string]string
 	refused   map[string]string
 	failing   map[string]error
-	contested map[string]*engine.Contest
+	contested map[string]*engine.Conflict
 	// notify is called when something has changed.
 	notify func()
 	wrote  Writes
@@ -76,7 +76,7 @@ type Writes struct{ Objects, Deletions, Inventories int }
 func newEngine(notify func()) *Engine {
 	return &Engine{
 		objects: map[string]*object{}, inventories: map[int64]*inventory{}, waves: map[*engine.Revision][]*wave{},
-		probes: map[string]string{}, refused: map[string]string{}, failing: map[string]error{}, contested: map[string]*engine.Contest{}, notify: notify,
+		probes: map[string]string{}, refused: map[string]string{}, failing: map[string]error{}, contested: map[string]*engine.Conflict{}, notify: notify,
 	}
 }
 
@@ -150,12 +150,12 @@ func (e *Engine) Look(revision *engine.Revision) *engine.Report {
 
 func (e *Engine) lookAt(revision *engine.Revision, key engine.Key) *engine.Object {
 	name := key.String()
-	o, there := &engine.Object{Key: key, Contest: e.contested[name]}, e.objects[name]
+	o, there := &engine.Object{Key: key, Conflict: e.contested[name]}, e.objects[name]
 	switch {
 	case there == nil:
 		o.Action, o.Why = engine.Pending, "is to be written: does not exist"
 	case there.holder != "":
-		o.Action, o.Holder = engine.Collision, there.holder
+		o.Action, o.Owner = engine.Collision, there.holder
 		o.Why = "exists already and belongs to " + there.holder + "; remove it"
 	case there.going:
 		o.Action, o.Why = engine.Terminating, "is being deleted, finalizers pending: "+strings.Join(there.finalizers, ", ")

@@ -61,7 +61,7 @@ func (e *Engine) Fail(name, why string, terminal bool) {
 func (e *Engine) Contest(name, field, manager string) {
 	e.contested[name] = nil
 	if field != "" {
-		e.contested[name] = &engine.Contest{Managers: []string{manager}, Field: field, Times: 5}
+		e.contested[name] = &engine.Conflict{Managers: []string{manager}, Field: field, Times: 5}
 	}
 	e.notify()
 }

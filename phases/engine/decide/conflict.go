@@ -14,8 +14,8 @@ const (
 	// ConflictWindow is how long there must be no repair before a conflict is over.
 	ConflictWindow = 5 * time.Minute
 	// FirstPause is the wait between the first two repairs of a conflict; it is doubled with every further one.
-	FirstPause = time.Minute
-	longestPause    = 10 * time.Minute
+	FirstPause   = time.Minute
+	longestPause = 10 * time.Minute
 )
 
 // Conflict is about a field that we repair and somebody else changes again, over and over. While it lasts, the object is
