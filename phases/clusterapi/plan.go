@@ -9,6 +9,7 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/utils/ptr"
 
+	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/render"
@@ -60,10 +61,14 @@ func (p *Phases) makePlan(w world) plan {
 	if p.rendered.inputs != w.inputs {
 		p.rendered = rendered{inputs: w.inputs}
 		p.rendered.revision, p.rendered.err = render.Render(render.Input{
-			Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(),
+			Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(), FaultOf: engine.FaultOf,
 		})
 		if p.rendered.revision != nil {
 			p.rendered.components = packed(p.rendered.revision)
+			if faults := engine.Faults(p.rendered.components, w.unmanaged()); len(faults) > 0 {
+				p.rendered.revision, p.rendered.err = nil, machine.Terminal(fmt.Errorf(
+					"the provider images have objects that cannot be applied: %s; repair them in the images", strings.Join(faults, "; ")))
+			}
 		}
 	}
 	out.revision, out.err = p.rendered.revision, p.rendered.err

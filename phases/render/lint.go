@@ -15,6 +15,8 @@ type LintOptions struct {
 	Substitutions map[string]string
 	// Namespaces are the only ones that objects may be in.
 	Namespaces []string
+	// FaultOf says what whoever applies the objects would refuse.
+	FaultOf FaultOf
 }
 
 // Lint reports everything that is wrong with profiles, whatever their platform:
@@ -23,7 +25,7 @@ type LintOptions struct {
 // installed together, so neither can help nor disturb the other. No problem is
 // a nil error.
 func Lint(profiles []Profile, o LintOptions) ProblemsError {
-	l := linter{renderer: renderer{substitutions: o.Substitutions}, namespaces: o.Namespaces, components: map[string]int{}}
+	l := linter{renderer: renderer{substitutions: o.Substitutions, faultOf: o.FaultOf}, namespaces: o.Namespaces, components: map[string]int{}}
 	for _, p := range l.distinct(profiles) {
 		l.add(p)
 	}
