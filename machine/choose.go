@@ -8,7 +8,7 @@ import (
 )
 
 // choice is what the table says to do in one situation. It is pure: the same
-// record, facts and time always give the same choice, whatever the row order.
+// record, facts and moment always give the same choice, whatever the row order.
 type choice[F, E any] struct {
 	move  *Move[F, E]
 	cause string
@@ -16,16 +16,16 @@ type choice[F, E any] struct {
 	waits string
 	// next is the earliest moment at which time alone makes a move possible, on which way.
 	next *Deadline
-	// held is since when the guards that have to last say Yes.
-	held map[Event]time.Time
-	// leaves tell of every move considered.
-	leaves []Leave
+	// lasting is since when the guards that have to last say Yes.
+	lasting map[Event]time.Time
+	// candidates tell of every move considered.
+	candidates []Candidate
 }
 
-// Leave is a move that leaves the present state and how it stands: what its
+// Candidate is a move that leaves the present state and how it stands: what its
 // guard answers and why. At is the moment at which time alone will make the
 // move, zero if time alone will not.
-type Leave struct {
+type Candidate struct {
 	Event  Event     `json:"event"`
 	To     State     `json:"to"`
 	Answer Truth     `json:"answer"`
@@ -33,28 +33,32 @@ type Leave struct {
 	At     time.Time `json:"at,omitzero"`
 }
 
+// moment is when a choice is made. Before settled no deadline fires: the
+// process has just started, and has not stalled while it was away.
+type moment struct{ now, settled time.Time }
+
 // choose asks the guards of all moves that leave the record's state.
-func (t Table[F, E]) choose(record Record, facts F, now time.Time) (choice[F, E], error) {
+func (t Table[F, E]) choose(record Record, facts F, at moment) (choice[F, E], error) {
 	var chosen choice[F, E]
 	var waits []string
 	for _, move := range t.Leaving(record.State) {
-		leave := t.consider(move, record, facts, now, &chosen)
-		chosen.leaves = append(chosen.leaves, leave)
-		if leave.Answer != Yes {
-			if move.If.Asked() && leave.Why != "" && !slices.Contains(waits, leave.Why) {
-				waits = append(waits, leave.Why)
+		candidate := t.consider(move, record, facts, at, &chosen)
+		if candidate.Answer == Yes {
+			switch {
+			case chosen.move == nil || move.rank() < chosen.move.rank():
+				chosen.move, chosen.cause = move, candidate.Why
+			case move.rank() == chosen.move.rank():
+				return chosen, &AmbiguousError{Machine: t.Name, State: record.State, One: chosen.move.On, Other: move.On}
 			}
-			if leave.Why == "" {
-				chosen.leaves[len(chosen.leaves)-1].Why = move.If.seen(facts)
+		} else {
+			if move.If.Asked() && candidate.Why != "" && !slices.Contains(waits, candidate.Why) {
+				waits = append(waits, candidate.Why)
 			}
-			continue
+			if candidate.Why == "" {
+				candidate.Why = move.If.reasons(facts)
+			}
 		}
-		switch {
-		case chosen.move == nil || move.rank() < chosen.move.rank():
-			chosen.move, chosen.cause = &move, leave.Why
-		case move.rank() == chosen.move.rank():
-			return chosen, &AmbiguousError{Machine: t.Name, State: record.State, One: chosen.move.On, Other: move.On}
-		}
+		chosen.candidates = append(chosen.candidates, candidate)
 	}
 	chosen.waits = strings.Join(waits, "; ")
 	return chosen, nil
@@ -62,38 +66,41 @@ func (t Table[F, E]) choose(record Record, facts F, now time.Time) (choice[F, E]
 
 // consider answers whether one move can be made now, and notes in c what time
 // would change about that.
-func (t Table[F, E]) consider(move Move[F, E], record Record, facts F, now time.Time, c *choice[F, E]) Leave {
-	leave := Leave{Event: move.On, To: move.To, Answer: No}
+func (t Table[F, E]) consider(move *Move[F, E], record Record, facts F, at moment, c *choice[F, E]) Candidate {
+	candidate := Candidate{Event: move.On, To: move.To, Answer: No}
 	switch {
 	case move.Stalled > 0:
-		leave.Why = "the last progress was less than " + short(move.Stalled) + " ago"
-		if c.timed(&leave, record.Progress.Since.Add(move.Stalled), now) {
-			leave.Why = stalledCause(move.Stalled, record.Reason)
+		candidate.Why = "the last progress was less than " + short(move.Stalled) + " ago"
+		if c.timed(&candidate, record.Progress.Since.Add(move.Stalled), at) {
+			candidate.Why = stalledCause(move.Stalled, record.Reason)
 		}
 	case move.Failing > 0 && record.Failure == nil:
-		leave.Why = "the last try met no error"
+		candidate.Why = "the last attempt met no error"
 	case move.Failing > 0:
-		leave.Why = record.Failure.Message
-		if record.Failure.ForGood {
-			leave.Answer = Yes
+		candidate.Why = record.Failure.Message
+		if record.Failure.Terminal {
+			candidate.Answer = Yes
 		} else {
-			c.timed(&leave, record.Failure.Since.Add(move.Failing), now)
+			c.timed(&candidate, record.Failure.Since.Add(move.Failing), at)
 		}
 	default:
 		answer := move.If.Answer(facts)
-		leave.Answer, leave.Why = answer.Truth, answer.Reason
+		candidate.Answer, candidate.Why = answer.Truth, answer.Reason
 		if move.For > 0 {
-			c.lasting(&leave, record, move.For, now)
+			c.lasts(&candidate, record, move.For, at)
 		}
 	}
-	return leave
+	return candidate
 }
 
 // failureEdge is the move that the record's failure has opened by now, nil for none.
-func (t Table[F, E]) failureEdge(record Record, now time.Time) *Move[F, E] {
+func (t Table[F, E]) failureEdge(record Record, at moment) *Move[F, E] {
 	for _, move := range t.Leaving(record.State) {
-		if move.Failing > 0 && (record.Failure.ForGood || !now.Before(record.Failure.Since.Add(move.Failing))) {
-			return &move
+		if move.Failing == 0 {
+			continue
+		}
+		if record.Failure.Terminal || !at.now.Before(at.deadline(record.Failure.Since.Add(move.Failing))) {
+			return move
 		}
 	}
 	return nil
@@ -106,36 +113,45 @@ func stalledCause(after time.Duration, reason string) string {
 	return fmt.Sprintf("no progress for %s: %s", short(after), reason)
 }
 
-// lasting makes the answer one that has to last for some time. An Unknown
+// lasts makes the answer one that has to last for some time. An Unknown
 // neither starts the time nor ends it.
-func (c *choice[F, E]) lasting(leave *Leave, record Record, long time.Duration, now time.Time) {
-	since, held := record.Held[leave.Event]
-	if leave.Answer == No || (leave.Answer == Unknown && !held) {
+func (c *choice[F, E]) lasts(candidate *Candidate, record Record, long time.Duration, at moment) {
+	since, begun := record.Lasting[candidate.Event]
+	if candidate.Answer == No || (candidate.Answer == Unknown && !begun) {
 		return
 	}
-	if !held {
-		since = now
+	if !begun {
+		since = at.now
 	}
-	if c.held == nil {
-		c.held = map[Event]time.Time{}
+	if c.lasting == nil {
+		c.lasting = map[Event]time.Time{}
 	}
-	c.held[leave.Event] = since
-	if leave.Answer == Yes {
-		c.timed(leave, since.Add(long), now)
+	c.lasting[candidate.Event] = since
+	if candidate.Answer == Yes {
+		c.timed(candidate, since.Add(long), at)
 	}
 }
 
-// timed answers Yes from a moment on.
-func (c *choice[F, E]) timed(leave *Leave, at, now time.Time) bool {
-	if !now.Before(at) {
-		leave.Answer = Yes
+// timed answers Yes from a deadline on.
+func (c *choice[F, E]) timed(candidate *Candidate, deadline time.Time, at moment) bool {
+	deadline = at.deadline(deadline)
+	if !at.now.Before(deadline) {
+		candidate.Answer = Yes
 		return true
 	}
-	leave.Answer, leave.At = No, at
-	if c.next == nil || at.Before(c.next.At) {
-		c.next = &Deadline{At: at, On: leave.Event, To: leave.To}
+	candidate.Answer, candidate.At = No, deadline
+	if c.next == nil || deadline.Before(c.next.At) {
+		c.next = &Deadline{At: deadline, On: candidate.Event, To: candidate.To}
 	}
 	return false
+}
+
+// deadline puts off a deadline that would fire before the process has settled.
+func (m moment) deadline(at time.Time) time.Time {
+	if at.Before(m.settled) {
+		return m.settled
+	}
+	return at
 }
 
 // AmbiguousError says that a table allows two moves of the same rank at once.

@@ -3,16 +3,17 @@ package machine
 import "time"
 
 // Decision is everything that a choice was made from, and the choice. It is
-// enough to make the choice again on the same table, see [Table.Again].
+// enough to make the choice again on the same table, see [Table.Replay].
 type Decision struct {
 	At    time.Time `json:"at"`
 	State State     `json:"state"`
 	// Reason is what the machine waited for until then.
 	Reason string `json:"reason,omitempty"`
-	// Progressed, Failure and Held are what deadlines count from.
+	// Progressed, Failure and Lasting are what deadlines count from. Before Settled none fires, see [Machine.Step].
+	Settled    time.Time           `json:"settled,omitzero"`
 	Progressed time.Time           `json:"progressed"`
 	Failure    *Failure            `json:"failure,omitempty"`
-	Held       map[Event]time.Time `json:"held,omitempty"`
+	Lasting    map[Event]time.Time `json:"lasting,omitempty"`
 	// Answers are those of every question on the moves that leave the state, in the order of its moves.
 	Answers []Asked `json:"answers,omitempty"`
 	// Event, To and Cause are the move chosen; empty for none.
@@ -29,11 +30,11 @@ type Asked struct {
 }
 
 // decision notes what a choice was made from.
-func (t Table[F, E]) decision(record Record, chosen choice[F, E], facts F, now time.Time) *Decision {
+func (t Table[F, E]) decision(record Record, chosen choice[F, E], facts F, at moment) *Decision {
 	record = record.clone()
 	d := &Decision{
-		At: now, State: record.State, Reason: record.Reason,
-		Progressed: record.Progress.Since, Failure: record.Failure, Held: record.Held,
+		At: at.now, Settled: at.settled, State: record.State, Reason: record.Reason,
+		Progressed: record.Progress.Since, Failure: record.Failure, Lasting: record.Lasting,
 		Event: chosen.move.On, To: chosen.move.To, Cause: chosen.cause,
 	}
 	for _, atom := range t.questions(record.State) {
@@ -58,11 +59,11 @@ func (t Table[F, E]) questions(state State) []Guard[F] {
 	return asked
 }
 
-// Again makes the choice of a decision again, from what it was made from, and
+// Replay makes the choice of a decision again, from what it was made from, and
 // returns the decision that this table takes and the moves that it considered.
 // A question that was not asked then is Unknown now. The error is an
 // [AmbiguousError], or says that the table does not have the state any more.
-func (t Table[F, E]) Again(d Decision) (Decision, []Leave, error) {
+func (t Table[F, E]) Replay(d Decision) (Decision, []Candidate, error) {
 	if _, known := t.State(d.State); !known {
 		return d, nil, &UnknownStateError{Machine: t.Name, State: d.State}
 	}
@@ -70,17 +71,17 @@ func (t Table[F, E]) Again(d Decision) (Decision, []Leave, error) {
 	for _, asked := range d.Answers {
 		answers[asked.Guard] = Answer{Truth: asked.Answer, Reason: asked.Why}
 	}
-	then := t.answering(func(name string) Answer { return answers[name] })
+	then := t.answeredBy(func(name string) Answer { return answers[name] })
 	record := Record{
-		State: d.State, Reason: d.Reason, Failure: d.Failure, Held: d.Held, Progress: Progress{Since: d.Progressed},
+		State: d.State, Reason: d.Reason, Failure: d.Failure, Lasting: d.Lasting, Progress: Progress{Since: d.Progressed},
 	}
 	var nothing F
-	chosen, err := then.choose(record, nothing, d.At)
+	chosen, err := then.choose(record, nothing, moment{d.At, d.Settled})
 	d.Event, d.To, d.Cause = "", "", ""
 	if chosen.move != nil {
 		d.Event, d.To, d.Cause = chosen.move.On, chosen.move.To, chosen.cause
 	}
-	return d, chosen.leaves, err
+	return d, chosen.candidates, err
 }
 
 // UnknownStateError says that a table does not have a state.

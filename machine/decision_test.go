@@ -11,7 +11,7 @@ import (
 func TestStep_tells_of_every_move_how_it_stands(t *testing.T) {
 	b := newBench(t)
 	b.world.workErr = errors.New("rust")
-	want := []Leave{
+	want := []Candidate{
 		{Event: "Failed", To: "Stuck", Answer: No, Why: "rust", At: b.now.Add(time.Minute)},
 		{Event: "Forced", To: "Stuck", Answer: No, Why: "urgent"},
 		{Event: "Opened", To: "Open", Answer: No, Why: "open"},
@@ -21,12 +21,12 @@ func TestStep_tells_of_every_move_how_it_stands(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	b.world.open = true
-	want = []Leave{{Event: "Broke", To: "Stuck", Answer: No, Why: "broken"}}
+	want = []Candidate{{Event: "Broke", To: "Stuck", Answer: No, Why: "broken"}}
 	if got := b.step().Moves; !reflect.DeepEqual(got, want) {
 		t.Errorf("after a move, those of the new state are told: %+v", got)
 	}
 	b.world.broken = true
-	want = []Leave{{Event: "Broke", To: "Stuck", Answer: No, Why: "broken", At: b.now.Add(time.Minute)}}
+	want = []Candidate{{Event: "Broke", To: "Stuck", Answer: No, Why: "broken", At: b.now.Add(time.Minute)}}
 	if got := b.step().Moves; !reflect.DeepEqual(got, want) {
 		t.Errorf("a guard that has to last tells when it will have: %+v", got)
 	}
@@ -42,7 +42,7 @@ func TestStep_notes_what_a_move_was_chosen_from(t *testing.T) {
 	b.world.open, b.world.effectErr = true, errors.New("no voice")
 	out := b.step()
 	want := &Decision{
-		At: b.now, State: "Closed", Reason: "urgent; open", Progressed: start,
+		At: b.now, Settled: out.Decision.Settled, State: "Closed", Reason: "urgent; open", Progressed: start,
 		Answers: []Asked{{"urgent", No, "urgent"}, {"open", Yes, "open"}},
 		Event:   "Opened", To: "Open", Cause: "open",
 	}
@@ -51,18 +51,18 @@ func TestStep_notes_what_a_move_was_chosen_from(t *testing.T) {
 	}
 }
 
-func TestAgain_takes_the_decision_that_the_table_takes_now(t *testing.T) {
+func TestReplay_takes_the_decision_that_the_table_takes_now(t *testing.T) {
 	d := Decision{
 		At: time.Date(2026, 1, 1, 0, 1, 0, 0, time.UTC), State: "Closed", Progressed: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		Answers: []Asked{{Guard: "open", Answer: Unknown}}, Event: "Opened", To: "Open",
 	}
-	again, leaves, err := door().Again(d)
-	if err != nil || again.Event != "Stalled" || again.To != "Stuck" || len(leaves) != 4 {
-		t.Errorf("got %+v with %+v (%v)", again, leaves, err)
+	again, candidates, err := door().Replay(d)
+	if err != nil || again.Event != "Stalled" || again.To != "Stuck" || len(candidates) != 4 {
+		t.Errorf("got %+v with %+v (%v)", again, candidates, err)
 	}
 	d.State = "Ajar"
 	var unknown *UnknownStateError
-	if _, _, err := door().Again(d); !errors.As(err, &unknown) {
+	if _, _, err := door().Replay(d); !errors.As(err, &unknown) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -28,9 +28,6 @@ func (t Table[F, E]) Diagram(current State, path ...Transition) string {
 			}
 			fmt.Fprintf(&b, "    %s --> %s: %s\n", row.Name, move.To, label)
 		}
-		if row.Final {
-			fmt.Fprintf(&b, "    %s --> [*]\n", row.Name)
-		}
 	}
 	b.WriteString("    classDef rest fill:#e8f3ec,stroke:#2e7d4f\n")
 	b.WriteString("    classDef working fill:#e9f0fa,stroke:#2f5f9e\n")
@@ -40,7 +37,7 @@ func (t Table[F, E]) Diagram(current State, path ...Transition) string {
 	}
 	for _, row := range t.States {
 		class := "working"
-		if row.Rest || row.Final {
+		if row.Rest {
 			class = "rest"
 		}
 		fmt.Fprintf(&b, "    class %s %s\n", row.Name, class)
@@ -102,7 +99,7 @@ func (t Table[F, E]) Page() string {
 }
 
 // edge is the label of an arrow: event, what it needs, what it does.
-func edge[F, E any](move Move[F, E]) string {
+func edge[F, E any](move *Move[F, E]) string {
 	label := fmt.Sprintf("%s [%s]", move.On, move.When())
 	if move.Do.Name != "" {
 		label += " / " + move.Do.Name
@@ -111,12 +108,12 @@ func edge[F, E any](move Move[F, E]) string {
 }
 
 // When says in a few words when the move is made: its guard or its deadline.
-func (m Move[F, E]) When() string {
+func (m *Move[F, E]) When() string {
 	switch {
 	case m.Stalled > 0:
 		return "after " + short(m.Stalled) + " without progress"
 	case m.Failing > 0:
-		return "failing for " + short(m.Failing) + " or for good"
+		return "failing for " + short(m.Failing) + " or terminal"
 	}
 	text := m.If.Name
 	if m.For > 0 {

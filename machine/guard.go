@@ -133,10 +133,10 @@ func decide[F any](parts []Guard[F], facts F, decisive, rest Truth) Answer {
 	return open
 }
 
-// seen is what the atoms say, whatever it means for the guard. Of a guard that
-// is not Yes and gives no reason, because what was seen is as it should be, it
-// tells what that is.
-func (g Guard[F]) seen(facts F) string {
+// reasons returns what the atoms say, whatever the guard as a whole answers. It
+// explains a guard that is not Yes and has no reason of its own, because
+// everything that was seen is as it should be.
+func (g Guard[F]) reasons(facts F) string {
 	var reasons []string
 	for _, atom := range g.Atoms() {
 		if why := atom.Answer(facts).Reason; why != "" {
@@ -167,17 +167,17 @@ func (g Guard[F]) Atoms() []Guard[F] {
 	return atoms
 }
 
-// Given returns the same guard with its atoms answering from a map instead of
-// the facts; atoms not in the map are Unknown. Tests use it to walk through
-// every assignment.
-func (g Guard[F]) Given(answers map[string]Truth) Guard[F] {
-	return g.answering(func(name string) Answer {
+// WithAnswers returns the same guard with its atoms answering from a map instead
+// of the facts; atoms that are not in the map are Unknown. Tests use it to walk
+// through every assignment.
+func (g Guard[F]) WithAnswers(answers map[string]Truth) Guard[F] {
+	return g.answeredBy(func(name string) Answer {
 		return Answer{answers[name], name + " is " + answers[name].String()}
 	})
 }
 
-// answering returns the same guard with its atoms answering by their names.
-func (g Guard[F]) answering(answer func(name string) Answer) Guard[F] {
+// answeredBy returns the same guard with its atoms answered by name.
+func (g Guard[F]) answeredBy(answer func(name string) Answer) Guard[F] {
 	if g.combine == atom {
 		if g.Ask != nil {
 			g.Ask = func(F) Answer { return answer(g.Name) }
@@ -186,7 +186,7 @@ func (g Guard[F]) answering(answer func(name string) Answer) Guard[F] {
 	}
 	parts := make([]Guard[F], len(g.parts))
 	for i, part := range g.parts {
-		parts[i] = part.answering(answer)
+		parts[i] = part.answeredBy(answer)
 	}
 	g.parts = parts
 	return g

@@ -45,7 +45,7 @@ func TestGuard_the_reason_is_that_of_the_part_that_decided(t *testing.T) {
 	if got := Not(fixed("wanted", Yes)).Answer(0).Reason; got != "" {
 		t.Errorf("a reason why yes is no reason why not: %q", got)
 	}
-	if got := Not(All(fixed("wanted", Yes), fixed("current", Yes))).seen(0); got != "wanted; current" {
+	if got := Not(All(fixed("wanted", Yes), fixed("current", Yes))).reasons(0); got != "wanted; current" {
 		t.Errorf("what was seen is %q", got)
 	}
 }
@@ -57,10 +57,10 @@ func TestGuard_atoms_are_listed_once_and_can_be_given_answers(t *testing.T) {
 	if len(atoms) != 2 || atoms[0].Name != "a" || atoms[1].Name != "b" {
 		t.Errorf("atoms are %v", atoms)
 	}
-	if got := guard.Given(map[string]Truth{"a": Yes, "b": Yes}).Answer(0).Truth; got != Yes {
+	if got := guard.WithAnswers(map[string]Truth{"a": Yes, "b": Yes}).Answer(0).Truth; got != Yes {
 		t.Errorf("given a and b it is %s", got)
 	}
-	if got := guard.Given(map[string]Truth{"a": No}).Answer(0).Truth; got != Yes {
+	if got := guard.WithAnswers(map[string]Truth{"a": No}).Answer(0).Truth; got != Yes {
 		t.Errorf("given not a it is %s", got)
 	}
 	if got := guard.Name; got != "(a and b) or not a" {

@@ -1,13 +1,18 @@
 package machine
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 )
 
-// keptTransitions is how many transitions a record remembers.
-const keptTransitions = 32
+const (
+	// keptTransitions is how many transitions a record remembers.
+	keptTransitions = 32
+	// maxRecord bounds a record's JSON in bytes, whatever the errors are. The oldest transitions go first.
+	maxRecord = 64 << 10
+)
 
 // Record is all that a machine remembers between passes. Times are stored
 // times: a deadline goes on counting through a restart.
@@ -27,8 +32,8 @@ type Record struct {
 	// Entry is how things stood when this state was entered.
 	Entry   Entry    `json:"entry"`
 	Failure *Failure `json:"failure,omitempty"`
-	// Held tells since when the guards of moves that have to last say Yes.
-	Held        map[Event]time.Time `json:"held,omitempty"`
+	// Lasting tells since when the guards of moves that have to last say Yes.
+	Lasting     map[Event]time.Time `json:"lasting,omitempty"`
 	Transitions []Transition        `json:"transitions,omitempty"`
 }
 
@@ -45,17 +50,24 @@ type Progress struct {
 	Since time.Time `json:"since"`
 }
 
-// Entry remembers the inputs and the progress at the time of entering a state.
+// Entry remembers how things stood when a state was entered: the inputs, the
+// progress, and the event whose effect had failed, empty for none.
 type Entry struct {
 	Inputs string `json:"inputs,omitempty"`
 	Done   int    `json:"done"`
+	Effect Event  `json:"effect,omitempty"`
 }
 
-// Failure is the error that the present work meets, and since when without a success between.
+// Failure is the error that the present work or effect meets, and since when
+// without a success between.
 type Failure struct {
-	Message string    `json:"message"`
-	ForGood bool      `json:"forGood,omitempty"`
-	Since   time.Time `json:"since"`
+	Message  string `json:"message"`
+	Terminal bool   `json:"terminal,omitempty"`
+	// Part is the part of the machine that the error belongs to, empty for that of the state.
+	Part string `json:"part,omitempty"`
+	// Effect is the event whose effect failed, empty when the work did.
+	Effect Event     `json:"effect,omitempty"`
+	Since  time.Time `json:"since"`
 }
 
 // Transition is one move made. Seconds is how long the state before had lasted.
@@ -74,7 +86,7 @@ func fresh(start State, now time.Time) Record {
 }
 
 func (r Record) clone() Record {
-	r.Held = maps.Clone(r.Held)
+	r.Lasting = maps.Clone(r.Lasting)
 	r.Transitions = slices.Clone(r.Transitions)
 	if r.Failure != nil {
 		failure := *r.Failure
@@ -99,16 +111,18 @@ func (r *Record) begunBy(now time.Time) {
 			*at = now
 		}
 	}
-	for event, at := range r.Held {
+	for event, at := range r.Lasting {
 		if at.After(now) {
-			r.Held[event] = now
+			r.Lasting[event] = now
 		}
 	}
 }
 
 // enter is the only place where State changes. Everything that belongs to the
 // old state is set anew together, so that nothing of it can leak into the new.
-func (r *Record) enter(to State, on Event, cause string, entry Entry, now time.Time) {
+// Only the time of events that the new state asks for as well counts on.
+func (r *Record) enter(to State, on Event, cause string, entry Entry, asked []Event, now time.Time) {
+	cause = Shorten(cause, MaxMessage)
 	r.Transitions = append(r.Transitions, Transition{
 		From: r.State, Event: on, To: to, At: now, Seconds: now.Sub(r.Since).Seconds(), Cause: cause,
 	})
@@ -119,7 +133,11 @@ func (r *Record) enter(to State, on Event, cause string, entry Entry, now time.T
 	r.LastEvent, r.Cause, r.Reason = on, cause, ""
 	r.Entry = entry
 	r.Progress = Progress{Done: entry.Done, Since: now}
-	r.Deadline, r.Held = nil, nil
+	r.Deadline = nil
+	maps.DeleteFunc(r.Lasting, func(event Event, _ time.Time) bool { return !slices.Contains(asked, event) })
+	if len(r.Lasting) == 0 {
+		r.Lasting = nil
+	}
 }
 
 // progressed takes a count of steps done in; only a new high restarts the clock.
@@ -129,13 +147,28 @@ func (r *Record) progressed(done int, known bool, now time.Time) {
 	}
 }
 
-// failed and succeeded keep the failure's start through a row of different errors.
-func (r *Record) failed(err error, now time.Time) {
+// failed keeps the failure's start through a row of different errors. effect is
+// the event whose effect met the error, empty for the work of a state.
+func (r *Record) failed(err error, effect Event, now time.Time) {
 	since := now
 	if r.Failure != nil {
 		since = r.Failure.Since
 	}
-	r.Failure = &Failure{Message: oneLine(err), ForGood: IsTerminal(err), Since: since}
+	r.Failure = &Failure{
+		Message: Shorten(oneLine(err), MaxMessage), Terminal: IsTerminal(err), Part: PartOf(err), Effect: effect, Since: since,
+	}
 }
 
 func (r *Record) succeeded() { r.Failure = nil }
+
+// bounded drops the oldest transitions until the record's JSON is within its bound.
+func (r Record) bounded() Record {
+	r.Reason = Shorten(r.Reason, MaxMessage)
+	for len(r.Transitions) > 0 {
+		if raw, err := json.Marshal(r); err == nil && len(raw) <= maxRecord {
+			break
+		}
+		r.Transitions = r.Transitions[1:]
+	}
+	return r
+}

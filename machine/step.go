@@ -3,41 +3,74 @@ package machine
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
+	"sync"
 	"time"
 )
 
-// Store keeps a machine's record. Save is also given the facts that the pass
-// saw and the moves that can leave the present state, for a store that shows
-// people more than the record; it is called on every pass and must write
-// nothing when nothing changed.
-type Store[F any] interface {
-	// Load returns the record; found is false when there is none or it cannot be read.
-	Load(context.Context) (record Record, found bool, err error)
-	Save(context.Context, Record, F, []Leave) error
+// Store keeps the records of a machine's instances.
+type Store[F, E any] interface {
+	// Load returns the record of a key; found is false when there is none or it cannot be read.
+	Load(ctx context.Context, key Key) (record Record, found bool, err error)
+	// Save is called on every pass and must write nothing when nothing changed. later is after how long it wants to be
+	// called again, for a store that puts off what is not urgent; zero for never.
+	Save(ctx context.Context, key Key, s Snapshot[F, E]) (later time.Duration, err error)
 }
 
-// Machine is a table bound to a world: what to observe, where to remember, what time it is.
+// Snapshot is an instance after a pass: its record, what the pass saw, and the
+// moves that can leave the present state. People are shown more than the record.
+type Snapshot[F, E any] struct {
+	Record     Record
+	Facts      F
+	Seen       E
+	Candidates []Candidate
+}
+
+// Machine is a table bound to a world: what to observe, where to remember, what
+// time it is. It serves every instance of the table, each by its key; instances
+// share nothing else. It must not be copied after the first pass.
 type Machine[F, E any] struct {
 	Table Table[F, E]
-	// Observe looks at the world without changing it and returns the facts, and what Work and Do need.
-	Observe func(context.Context) (F, E, error)
-	Store   Store[F]
+	// Observe looks at the world of a key without changing it and returns the facts, and what Work and Do need.
+	Observe func(context.Context, Key) (F, E, error)
+	Store   Store[F, E]
 	Now     func() time.Time
-	// Moved is told of every transition after it was made; nil is allowed.
-	Moved func(Transition)
+
+	memory memory
 }
+
+// memory is what a machine remembers beside the stored records. If it is lost,
+// deadlines are put off once more, and the errors of passes that could not be
+// stored count anew.
+type memory struct {
+	mu sync.Mutex
+	// begun says that a first pass was made; settled is when the first deadline may fire, zero once that has come.
+	begun   bool
+	settled time.Time
+	// unsaved are records that could not be stored, with the state as it is stored.
+	unsaved map[Key]unsaved
+}
+
+type unsaved struct {
+	record Record
+	since  time.Time
+}
+
+// settleFor is how long passes are made after a start before a deadline fires:
+// an operator that was away has not stalled.
+const settleFor = time.Minute
 
 // Outcome is what one pass did and when to look again.
 type Outcome struct {
 	State State
 	// Moved is the transition made in this pass, if any.
 	Moved *Transition
-	// Did is the name of the work done, if any.
-	Did string
+	// Work is the name of the work done, if any; Did says what came of it, or of the effect of a move.
+	Work, Did string
 	// Decision is what the move was chosen from, also when its effect failed; nil if none was chosen.
 	Decision *Decision
 	// Moves are those that can leave State after this pass, sorted by event, as the facts of the pass answer them.
-	Moves []Leave
+	Moves []Candidate
 	// Reason says what the machine waits for.
 	Reason string
 	// Failure is the error that work or effect met; it is in the record as well.
@@ -46,145 +79,138 @@ type Outcome struct {
 	LookAgain time.Duration
 }
 
-// Step makes one pass. The returned error says that the pass could not be made
-// at all (the world or the record could not be read or written); errors of
-// work and effects are part of the outcome and of the record.
-func (m *Machine[F, E]) Step(ctx context.Context) (Outcome, error) {
-	record, err := m.load(ctx)
-	if err != nil {
-		return Outcome{}, err
-	}
-	facts, env, err := m.Observe(ctx)
-	if err != nil {
-		return Outcome{State: record.State}, fmt.Errorf("observing for machine %s: %w", m.Table.Name, err)
-	}
-	if m.Table.Recall != nil {
-		m.Table.Recall(&facts, record)
-	}
-	now := m.Now()
-	record.begunBy(now)
-	done, known := m.progress(facts)
-	record.progressed(done, known, now)
-	chosen, err := m.Table.choose(record, facts, now)
-	if err != nil {
-		return Outcome{State: record.State}, err
-	}
-	var decision *Decision
-	if chosen.move != nil {
-		decision = m.Table.decision(record, chosen, facts, now)
-	}
-	record.Held, record.Deadline, record.Reason = chosen.held, chosen.next, chosen.waits
+// PanicError is a panic in work, an effect or a look, made an error of its key.
+type PanicError struct {
+	Machine string
+	Key     Key
+	Value   any
+	Stack   []byte
+}
 
-	var outcome Outcome
-	if chosen.move != nil {
-		outcome = m.move(ctx, &record, chosen, facts, env)
-	} else {
-		outcome = m.work(ctx, &record, facts, env)
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("machine %s, %s: panic: %v\n%s", e.Machine, e.Key, e.Value, e.Stack)
+}
+
+// Step makes one pass of one instance. The returned error says that the pass
+// could not be made at all, or not be stored; [Outcome.LookAgain] says when to
+// try again then as well. Errors of work and effects are part of the outcome
+// and of the record. A move that cannot be stored is made again by the next
+// pass; meanwhile each pass also does the work of the stored state.
+func (m *Machine[F, E]) Step(ctx context.Context, key Key) (outcome Outcome, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{Machine: m.Table.Name, Key: key, Value: value, Stack: debug.Stack()}
+		}
+		if err != nil && outcome.LookAgain == 0 {
+			outcome.LookAgain = lastRetry
+		}
+	}()
+	stored, err := m.load(ctx, key)
+	if err != nil {
+		return Outcome{LookAgain: firstRetry}, err
 	}
-	if outcome.Failure != nil {
-		record.Reason = oneLine(outcome.Failure)
+	facts, env, err := m.Observe(ctx, key)
+	if err != nil {
+		return Outcome{State: stored.State, LookAgain: firstRetry}, fmt.Errorf("observing for machine %s: %w", m.Table.Name, err)
 	}
-	outcome.State, outcome.Reason, outcome.Decision = record.State, record.Reason, decision
-	if err := m.Store.Save(ctx, record, facts, outcome.Moves); err != nil {
-		return outcome, fmt.Errorf("saving the record of machine %s: %w", m.Table.Name, err)
+	p := &pass[F, E]{machine: m, facts: facts, env: env, record: stored, at: m.moment()}
+	if m.Table.Recall != nil {
+		m.Table.Recall(&p.facts, p.record)
 	}
-	if outcome.Moved != nil && m.Moved != nil {
-		m.Moved(*outcome.Moved)
+	p.record.begunBy(p.at.now)
+	done, known := m.progress(p.facts)
+	p.record.progressed(done, known, p.at.now)
+	before := p.record.clone()
+	if outcome, err = p.make(ctx); err != nil {
+		return outcome, err
+	}
+	snapshot := Snapshot[F, E]{Record: p.record.bounded(), Facts: p.facts, Seen: env, Candidates: outcome.Moves}
+	later, err := m.Store.Save(ctx, key, snapshot)
+	if err != nil {
+		return m.unstored(ctx, key, p, before, outcome), fmt.Errorf("saving the record of machine %s: %w", m.Table.Name, err)
+	}
+	m.memory.saved(key)
+	if later > 0 {
+		outcome.LookAgain = sooner(outcome.LookAgain, later)
 	}
 	return outcome, nil
 }
 
-// load starts afresh when there is no record, or one of a state that this table does not have.
-func (m *Machine[F, E]) load(ctx context.Context) (Record, error) {
-	record, found, err := m.Store.Load(ctx)
+// moment is now, and when deadlines begin to fire.
+func (m *Machine[F, E]) moment() moment {
+	now := m.Now()
+	m.memory.mu.Lock()
+	defer m.memory.mu.Unlock()
+	settled := now.Add(settleFor)
+	switch {
+	case !m.memory.begun:
+		m.memory.begun, m.memory.settled = true, settled
+	case !now.Before(m.memory.settled):
+		m.memory.settled = time.Time{} // a clock that is set back from here on puts nothing off
+	case m.memory.settled.After(settled):
+		m.memory.settled = settled
+	}
+	return moment{now: now, settled: m.memory.settled}
+}
+
+// Settle begins the minute after a start in which no deadline fires, as the
+// first pass does otherwise.
+func (m *Machine[F, E]) Settle() { m.moment() }
+
+// load starts afresh when there is no record, or one of a state that this table
+// does not have. What could not be stored before is known all the same, as long
+// as the stored state is the one that it belongs to.
+func (m *Machine[F, E]) load(ctx context.Context, key Key) (Record, error) {
+	record, found, err := m.Store.Load(ctx, key)
 	if err != nil {
 		return Record{}, fmt.Errorf("loading the record of machine %s: %w", m.Table.Name, err)
 	}
 	if _, known := m.Table.State(record.State); !found || !known {
-		return fresh(m.Table.Start, m.Now()), nil
+		record = fresh(m.Table.Start, m.Now())
+	}
+	m.memory.mu.Lock()
+	defer m.memory.mu.Unlock()
+	if kept, is := m.memory.unsaved[key]; is && kept.record.State == record.State && (!found || kept.record.Since.Equal(record.Since)) {
+		record = kept.record
 	}
 	return record.clone(), nil
 }
 
-func (m *Machine[F, E]) move(ctx context.Context, record *Record, c choice[F, E], facts F, env E) Outcome {
-	effect := func(ctx context.Context) error {
-		if c.move.Do.Run == nil {
-			return nil
-		}
-		return c.move.Do.Run(ctx, env)
+// unstored ends a pass whose record could not be stored: the stored state stays,
+// and its work is done.
+func (m *Machine[F, E]) unstored(ctx context.Context, key Key, p *pass[F, E], before Record, outcome Outcome) Outcome {
+	if outcome.Moved != nil {
+		p.record = before
+		worked := p.work(ctx)
+		outcome = Outcome{State: before.State, Work: worked.Work, Did: worked.Did, Failure: worked.Failure, Moves: worked.Moves, Reason: worked.Reason}
 	}
-	to, err := m.Table.fire(ctx, record.State, c.move.On, effect)
-	if err != nil {
-		return m.blocked(ctx, record, c, facts, err)
-	}
-	if c.move.rank() != rankFailure {
-		record.succeeded()
-	}
-	return m.enter(record, *c.move, to, c.cause, facts)
-}
-
-// blocked is what a failed effect leads to. The move that it belongs to would be
-// chosen again on every pass, so this is where its failure may end that.
-func (m *Machine[F, E]) blocked(ctx context.Context, record *Record, c choice[F, E], facts F, err error) Outcome {
-	now := m.Now()
-	record.failed(fmt.Errorf("%s on the way to %s: %w", c.move.Do.Name, c.move.To, err), now)
-	outcome := Outcome{LookAgain: retry(*record, now)}
-	if edge := m.Table.failureEdge(*record, now); edge == nil {
-		m.plan(record, facts, &outcome, now)
-	} else if to, illegal := m.Table.fire(ctx, record.State, edge.On, func(context.Context) error { return nil }); illegal == nil {
-		outcome = m.enter(record, *edge, to, record.Failure.Message, facts)
-	}
-	outcome.Failure = err
+	outcome.LookAgain = m.memory.failedToSave(key, p.record, p.at.now)
 	return outcome
 }
 
-func (m *Machine[F, E]) enter(record *Record, move Move[F, E], to State, cause string, facts F) Outcome {
-	done, _ := m.progress(facts)
-	record.enter(to, move.On, cause, Entry{Inputs: m.inputs(facts), Done: done}, m.Now())
-	made := record.Transitions[len(record.Transitions)-1]
-	return Outcome{Moved: &made, LookAgain: atOnce, Moves: m.look(*record, facts).leaves}
+// failedToSave keeps a record, and returns after how long to try again.
+func (m *memory) failedToSave(key Key, record Record, now time.Time) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	since := now
+	if kept, is := m.unsaved[key]; is && !kept.since.After(now) {
+		since = kept.since
+	}
+	if m.unsaved == nil {
+		m.unsaved = map[Key]unsaved{}
+	}
+	m.unsaved[key] = unsaved{record: record, since: since}
+	return backoff(now.Sub(since))
 }
 
-func (m *Machine[F, E]) work(ctx context.Context, record *Record, facts F, env E) Outcome {
-	row, _ := m.Table.State(record.State)
-	outcome := Outcome{Did: row.Work.Name}
-	if row.Work.Run != nil {
-		outcome.Failure = row.Work.Run(ctx, env)
-	}
-	now, before := m.Now(), record.Failure
-	switch {
-	case outcome.Failure != nil:
-		record.failed(outcome.Failure, now)
-		outcome.LookAgain = retry(*record, now)
-		if record.Failure.ForGood && m.Table.hasFailureEdge(record.State) {
-			outcome.LookAgain = atOnce
-		}
-	case before != nil:
-		record.succeeded()
-		outcome.LookAgain = atOnce
-	}
-	m.plan(record, facts, &outcome, now)
-	return outcome
+func (m *memory) saved(key Key) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.unsaved, key)
 }
 
-// plan looks ahead once more, because the pass may have begun or ended a
-// failure, and with it a deadline.
-func (m *Machine[F, E]) plan(record *Record, facts F, outcome *Outcome, now time.Time) {
-	after := m.look(*record, facts)
-	record.Deadline, outcome.Moves = after.next, after.leaves
-	if record.Deadline != nil {
-		outcome.LookAgain = sooner(outcome.LookAgain, record.Deadline.At.Sub(now))
-	}
-}
-
-// look asks the guards once more, now that the pass has changed the record.
-func (m *Machine[F, E]) look(record Record, facts F) choice[F, E] {
-	if m.Table.Recall != nil {
-		m.Table.Recall(&facts, record)
-	}
-	after, _ := m.Table.choose(record, facts, m.Now())
-	return after
-}
+// Forget drops what is remembered of an instance whose object is gone.
+func (m *Machine[F, E]) Forget(key Key) { m.memory.saved(key) }
 
 func (m *Machine[F, E]) progress(facts F) (int, bool) {
 	if m.Table.Progress == nil {
@@ -198,33 +224,4 @@ func (m *Machine[F, E]) inputs(facts F) string {
 		return ""
 	}
 	return m.Table.Inputs(facts)
-}
-
-// atOnce asks for the next pass now; zero would mean never.
-const atOnce = time.Nanosecond
-
-// Retries come after half the time that the failure has lasted, within these
-// bounds: that backs off without counting attempts, also through a restart.
-const (
-	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
-)
-
-func retry(record Record, now time.Time) time.Duration {
-	if record.Failure == nil || record.Failure.ForGood {
-		return 0
-	}
-	return min(max(now.Sub(record.Failure.Since)/2, firstRetry), lastRetry)
-}
-
-// sooner returns the shorter wait, of which zero means no wait is set.
-func sooner(a, b time.Duration) time.Duration {
-	switch {
-	case b <= 0:
-		return atOnce
-	case a == 0 || b < a:
-		return b
-	default:
-		return a
-	}
 }

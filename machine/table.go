@@ -14,12 +14,38 @@ type State string
 // Event names a fact that has come true, such as "RevisionApplied".
 type Event string
 
+// Key names one instance of a machine: the object that it is about. A singleton
+// has one key.
+type Key string
+
+// Result is what work or an effect says of itself, besides its error.
+type Result struct {
+	// LookAgain is after how long the next pass is wanted; zero: only when something changes.
+	LookAgain time.Duration
+	// Did says what was done, for people; empty when there was nothing to do.
+	Did string
+}
+
 // Action is a named piece of doing. It is named so that diagrams and logs can
 // print it, and it must be safe to repeat.
 type Action[E any] struct {
 	Name string
-	Doc  string
-	Run  func(context.Context, E) error
+	// Doc says all that the action does; Writes names every kind of write among that, such as "ClusterAPI.status".
+	Doc    string
+	Writes []string
+	Run    func(context.Context, E) (Result, error)
+
+	resumes bool
+}
+
+// Resume is the work of a state that a failure or a deadline has led to: the
+// work of the state it came from, and after that the effect that failed there,
+// if the guard of its move still says Yes.
+func Resume[E any]() Action[E] {
+	return Action[E]{
+		Name: "Resume", resumes: true,
+		Doc: "does the work of the state it came from, and then the effect that failed there, if its guard still says Yes.",
+	}
 }
 
 // StateRow declares one state.
@@ -28,10 +54,16 @@ type StateRow[E any] struct {
 	// Rest says that the machine may stay here for ever without anything being wrong with the machine.
 	// A state that is not at rest needs a move with a deadline.
 	Rest bool
-	// Final says that no move leaves.
-	Final bool
+	// Alarm says that somebody should look when the machine comes here.
+	Alarm bool
 	// Work is done on every pass that makes no move. It is level-triggered.
 	Work Action[E]
+	// Part is the part of the machine that is at work here, one of [Table.Parts]; a state that resumes has that of
+	// the state it came from. Reads is how the part reads on conditions while there is no error, Trouble how with
+	// one, where no failure edge leaves the state that says so.
+	Part    string
+	Reads   Reading
+	Trouble Trouble
 	// Doc is a sentence an administrator understands.
 	Doc string
 }
@@ -51,21 +83,26 @@ type Move[F, E any] struct {
 	// Stalled makes the move a deadline: no progress (see [Table.Progress]) for this long.
 	Stalled time.Duration
 	// Failing makes the move a failure edge: the state's work or an effect has failed for this long,
-	// or with an error that is for good.
+	// or with a terminal error. Trouble is how the state reads meanwhile.
 	Failing time.Duration
+	Trouble Trouble
 	// Urgent moves go before ordinary ones.
 	Urgent bool
 	// Do runs on the edge, before the new state is stored. When it fails the state stays.
 	Do Action[E]
+	// Takes names conditions that are False while the machine is in the state that this move led to.
+	Takes []string
 	// Doc is a sentence an administrator understands.
 	Doc string
 }
 
 // Table is a whole machine over facts F, doing its work with E.
 type Table[F, E any] struct {
-	Name   string
-	Doc    string
-	Start  State
+	Name  string
+	Doc   string
+	Start State
+	// Parts are the parts of the machine that have conditions of their own.
+	Parts  []string
 	States []StateRow[E]
 	Moves  []Move[F, E]
 	// Progress counts the steps done so far; known is false while the facts have not been seen. Only a new
@@ -75,6 +112,45 @@ type Table[F, E any] struct {
 	Inputs func(F) string
 	// Recall copies into the facts what the record remembers, so that guards can compare then with now.
 	Recall func(*F, Record)
+}
+
+// Rests says that a machine may stay in a state without anything being wrong with it.
+func (t Table[F, E]) Rests(state State) bool {
+	row, known := t.State(state)
+	return known && row.Rest
+}
+
+// Alarms says that somebody should look when the machine comes into a state.
+func (t Table[F, E]) Alarms(state State) bool {
+	row, known := t.State(state)
+	return known && row.Alarm
+}
+
+// Resumes says that a state goes on with the work of the state it came from.
+func (t Table[F, E]) Resumes(state State) bool {
+	row, known := t.State(state)
+	return known && row.Work.resumes
+}
+
+// resumed is the row of the state that a record came from. A record that names
+// none, or one that resumes itself, is that of the start.
+func (t Table[F, E]) resumed(r Record) StateRow[E] {
+	row, known := t.State(r.CameFrom)
+	if !known || row.Work.resumes {
+		row, _ = t.State(t.Start)
+	}
+	return row
+}
+
+// lasting are the events out of a state whose guards have to last.
+func (t Table[F, E]) lasting(state State) []Event {
+	var events []Event
+	for _, move := range t.Leaving(state) {
+		if move.For > 0 {
+			events = append(events, move.On)
+		}
+	}
+	return events
 }
 
 // State returns the row of a state.
@@ -88,14 +164,14 @@ func (t Table[F, E]) State(name State) (StateRow[E], bool) {
 }
 
 // Leaving returns the moves that leave a state, sorted by event.
-func (t Table[F, E]) Leaving(state State) []Move[F, E] {
-	var leaving []Move[F, E]
-	for _, move := range t.Moves {
-		if slices.Contains(move.From, state) {
-			leaving = append(leaving, move)
+func (t Table[F, E]) Leaving(state State) []*Move[F, E] {
+	var leaving []*Move[F, E]
+	for i := range t.Moves {
+		if slices.Contains(t.Moves[i].From, state) {
+			leaving = append(leaving, &t.Moves[i])
 		}
 	}
-	slices.SortFunc(leaving, func(a, b Move[F, E]) int { return cmp.Compare(a.On, b.On) })
+	slices.SortFunc(leaving, func(a, b *Move[F, E]) int { return cmp.Compare(a.On, b.On) })
 	return leaving
 }
 
@@ -109,7 +185,7 @@ const (
 	rankDeadline
 )
 
-func (m Move[F, E]) rank() rank {
+func (m *Move[F, E]) rank() rank {
 	switch {
 	case m.Urgent:
 		return rankUrgent

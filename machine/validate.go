@@ -3,13 +3,18 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
+
+// maxQuestions is how many questions a state may ask: the proof of a table
+// walks through every assignment of three answers to each.
+const maxQuestions = 8
 
 // Validate reports every mistake of structure in a table at once: unknown or
 // doubled names, two moves for one event and state, a move without exactly one
 // trigger, an effect whose failure leads nowhere, a working state without a
-// deadline, a dead end, a missing sentence of documentation.
+// deadline, a dead end, too many questions, a missing sentence of documentation.
 func (t Table[F, E]) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) {
@@ -52,19 +57,26 @@ func (t Table[F, E]) validateState(row StateRow[E], problem func(string, ...any)
 	if !isSentence(row.Doc) {
 		problem("state %s has no doc sentence", row.Name)
 	}
-	if row.Work.Run != nil && (row.Work.Name == "" || !isSentence(row.Work.Doc)) {
+	if (row.Work.Run != nil || row.Work.resumes) && (row.Work.Name == "" || !isSentence(row.Work.Doc)) {
 		problem("the work of state %s has no name or no doc sentence", row.Name)
+	}
+	if row.Part != "" && !slices.Contains(t.Parts, row.Part) {
+		problem("the part %q of state %s is not declared", row.Part, row.Name)
+	}
+	if asked := len(t.questions(row.Name)); asked > maxQuestions {
+		problem("%d questions are asked in state %s, and the proof walks through at most %d", asked, row.Name, maxQuestions)
 	}
 	leaving, deadline := t.Leaving(row.Name), false
 	for _, move := range leaving {
 		deadline = deadline || move.Stalled > 0
 	}
+	if row.Name == t.Start && row.Work.resumes {
+		problem("state %s is the start, and has nothing to resume", row.Name)
+	}
 	switch {
-	case row.Final && len(leaving) > 0:
-		problem("state %s is final, and %s leaves it", row.Name, leaving[0].On)
-	case !row.Final && len(leaving) == 0:
-		problem("no move leaves state %s, and it is not final", row.Name)
-	case !row.Rest && !row.Final && !deadline:
+	case len(leaving) == 0:
+		problem("no move leaves state %s", row.Name)
+	case !row.Rest && !deadline:
 		problem("state %s is not at rest and has no deadline", row.Name)
 	}
 }
@@ -127,7 +139,7 @@ func (t Table[F, E]) reachesRest(from State, visited map[State]bool) bool {
 	if !ok || visited[from] {
 		return false
 	}
-	if row.Rest || row.Final {
+	if row.Rest {
 		return true
 	}
 	visited[from] = true

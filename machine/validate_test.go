@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,9 @@ func TestValidate_names_every_mistake(t *testing.T) {
 		"not at rest and has no deadline":      func(d *Table[world, *world]) { d.Moves[2].From = []State{"Open"} },
 		"no move leaves state Stuck":           func(d *Table[world, *world]) { d.Moves[5].From = []State{"Open"} },
 		"which has no failure edge":            func(d *Table[world, *world]) { d.Moves[3].From = []State{"Open"} },
-		"state Open is final, and Broke":       func(d *Table[world, *world]) { d.States[1].Final = true },
+		"the start, and has nothing to resume": func(d *Table[world, *world]) { d.States[0].Work = Resume[*world]() },
+		"the part \"hinge\" of state Open":     func(d *Table[world, *world]) { d.States[1].Part = "hinge" },
+		"9 questions are asked in state Stuck": func(d *Table[world, *world]) { d.Moves[5].If = Any(questions(9)...) },
 		"urgent without a guard":               func(d *Table[world, *world]) { d.Moves[2].Urgent = true },
 		"has For without If":                   func(d *Table[world, *world]) { d.Moves[2].For = time.Second },
 		"a guard of move Opened":               func(d *Table[world, *world]) { d.Moves[0].If.Doc = "" },
@@ -40,4 +43,12 @@ func TestValidate_names_every_mistake(t *testing.T) {
 			t.Errorf("want a complaint with %q, got: %v", want, err)
 		}
 	}
+}
+
+func questions(many int) []Guard[world] {
+	var asked []Guard[world]
+	for i := range many {
+		asked = append(asked, is(fmt.Sprint("question", i), func(world) bool { return false }))
+	}
+	return asked
 }

@@ -30,14 +30,16 @@ import (
 type Reconciler struct {
 	machine  *machine.Machine[guards.Facts, *phases.Pass]
 	remember func(machine.Outcome, error)
+	// logged is the last error that was logged, with its state: the same one is not logged again.
+	logged string
 }
 
 // Reconcile makes one pass of the machine.
-func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
-	outcome, err := r.machine.Step(ctx)
-	show(ctx, outcome)
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	outcome, err := r.machine.Step(ctx, machine.Key(req.Name))
+	r.show(ctx, outcome, err)
 	r.remember(outcome, err)
-	return ctrl.Result{RequeueAfter: outcome.LookAgain}, err
+	return ctrl.Result{RequeueAfter: outcome.LookAgain}, nil
 }
 
 // Add binds the machine to the manager's cluster.
@@ -48,7 +50,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ProviderImageDir: o.ProviderImageDir,
 		ExtraCAFile: o.ExtraCAFile, PullSecrets: o.PullSecrets,
-		Concurrency: o.Concurrency, Again: again.after, Acted: acted, Clock: o.Clock, Log: mgr.GetLogger().WithName(table.Table.Name),
+		Concurrency: o.Concurrency, Again: func() { again.after(0) }, Acted: acted, Clock: o.Clock, Log: mgr.GetLogger().WithName(table.Table.Name),
 	})
 	if err != nil {
 		return err
@@ -67,9 +69,8 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	r := &Reconciler{remember: p.Remember, machine: &machine.Machine[guards.Facts, *phases.Pass]{
 		Table:   table.Table,
 		Observe: observe(p),
-		Store:   &phases.Store{Phases: p, Describe: table.Conditions, Line: table.Line, Rests: table.Rests, Alarms: table.Alarms},
+		Store:   &phases.Store{Phases: p, Describe: table.Conditions, Line: table.Line, Rests: table.Table.Rests, Alarms: table.Table.Alarms},
 		Now:     p.Now,
-		Moved:   moved(mgr),
 	}}
 	controlled := ctrl.NewControllerManagedBy(mgr).Named(table.Table.Name)
 	for _, w := range []watch{

@@ -2,9 +2,9 @@ package clusterapi
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -20,8 +20,10 @@ var (
 	}, []string{"machine", "event"})
 )
 
-// show puts the outcome of a pass into the metrics, and an error into the log.
-func show(ctx context.Context, outcome machine.Outcome) {
+// show puts the outcome of a pass into metrics and log; failed says that the
+// pass could not be made, or not be stored. A message that was logged last is
+// not logged again before another one, or a pass without an error.
+func (r *Reconciler) show(ctx context.Context, outcome machine.Outcome, failed error) {
 	for _, row := range table.Table.States {
 		is := 0.0
 		if row.Name == outcome.State {
@@ -29,18 +31,27 @@ func show(ctx context.Context, outcome machine.Outcome) {
 		}
 		stateMetric.WithLabelValues(table.Table.Name, string(row.Name)).Set(is)
 	}
-	if outcome.Failure != nil {
-		log.FromContext(ctx).Info("the work met an error", "state", outcome.State, "work", outcome.Did,
-			"error", outcome.Failure.Error(), "forGood", machine.IsTerminal(outcome.Failure))
+	logger := log.FromContext(ctx)
+	if made := outcome.Moved; made != nil {
+		logger.Info("moved", "from", made.From, "event", made.Event, "state", made.To, "cause", made.Cause, "after", made.Seconds)
+		moveMetric.WithLabelValues(table.Table.Name, string(made.Event)).Inc()
+		secondsMetric.WithLabelValues(table.Table.Name, string(made.From)).Observe(made.Seconds)
 	}
-}
-
-// moved puts every transition into log and metrics.
-func moved(mgr ctrl.Manager) func(machine.Transition) {
-	logger := mgr.GetLogger().WithName(table.Table.Name)
-	return func(t machine.Transition) {
-		logger.Info("moved", "from", t.From, "event", t.Event, "state", t.To, "cause", t.Cause, "after", t.Seconds)
-		moveMetric.WithLabelValues(table.Table.Name, string(t.Event)).Inc()
-		secondsMetric.WithLabelValues(table.Table.Name, string(t.From)).Observe(t.Seconds)
+	message, err := "", failed
+	switch {
+	case failed != nil:
+		message = "The pass could not be made"
+	case outcome.Failure != nil:
+		message, err = "The work met an error", outcome.Failure
 	}
+	if err == nil {
+		r.logged = ""
+		return
+	}
+	text := fmt.Sprint(message, outcome.State, err)
+	if text == r.logged {
+		return
+	}
+	r.logged = text
+	logger.Info(message, "state", outcome.State, "work", outcome.Work, "error", err.Error(), "terminal", machine.IsTerminal(err))
 }

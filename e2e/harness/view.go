@@ -38,7 +38,7 @@ type Transition struct {
 // Failure is the error that the machine's work meets at present.
 type Failure struct {
 	Message string    `json:"message"`
-	ForGood bool      `json:"forGood"`
+	Terminal bool      `json:"terminal"`
 	Since   time.Time `json:"since"`
 }
 

@@ -25,7 +25,7 @@ import (
 //	pass            one pass of the machine
 //	settle          passes until nothing more happens by itself
 //	clock advance=  lets time go by
-//	fail action= error= [for-good]   lets a work or effect fail from now on
+//	fail action= error= [terminal]   lets a work or effect fail from now on
 //	heal action=    lets it succeed again
 //	restart         starts a new operator on the kept record
 //	lose-record     wipes the record
@@ -37,7 +37,8 @@ func Play[F, E any](t *testing.T, table machine.Table[F, E], pattern string) {
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 		t.Run(strings.ReplaceAll(name, "_", " "), func(t *testing.T) {
-			s := &story[F, E]{table: table, now: noon, store: &memory[F]{}, failing: map[string]error{}}
+			s := &story[F, E]{table: table, now: noon, store: &memory[F, E]{}, failing: map[string]error{}}
+			s.start()
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return s.run(t, d) })
 		})
 	}
@@ -47,7 +48,8 @@ type story[F, E any] struct {
 	table   machine.Table[F, E]
 	facts   F
 	now     time.Time
-	store   *memory[F]
+	store   *memory[F, E]
+	machine *machine.Machine[F, E]
 	failing map[string]error
 	did     []string
 }
@@ -75,7 +77,7 @@ func (s *story[F, E]) run(t *testing.T, d *datadriven.TestData) string {
 		return ""
 	case "fail":
 		err := errors.New(argument(t, d, "error"))
-		if d.HasArg("for-good") {
+		if d.HasArg("terminal") {
 			err = machine.Terminal(err)
 		}
 		s.failing[argument(t, d, "action")] = err
@@ -84,14 +86,28 @@ func (s *story[F, E]) run(t *testing.T, d *datadriven.TestData) string {
 		delete(s.failing, argument(t, d, "action"))
 		return ""
 	case "restart":
-		s.store = &memory[F]{record: s.store.record, found: s.store.found}
+		s.start()
 		return ""
 	case "lose-record":
-		s.store = &memory[F]{}
+		s.store = &memory[F, E]{}
+		s.start()
 		return ""
 	}
 	d.Fatalf(t, "no such command")
 	return ""
+}
+
+// start starts a new operator on the kept record.
+func (s *story[F, E]) start() {
+	s.machine = &machine.Machine[F, E]{
+		Table: s.table.WithDoubles(nil, func(name string) (machine.Result, error) {
+			s.did = append(s.did, name)
+			return machine.Result{}, s.failing[name]
+		}),
+		Observe: func(context.Context, machine.Key) (facts F, env E, err error) { return s.facts, env, nil },
+		Store:   s.store,
+		Now:     func() time.Time { return s.now },
+	}
 }
 
 // settle passes until one neither moves nor asks for the next at once.
@@ -109,19 +125,7 @@ func (s *story[F, E]) settle(t *testing.T) string {
 
 func (s *story[F, E]) pass(t *testing.T) (string, bool) {
 	s.did = nil
-	m := machine.Machine[F, E]{
-		Table: s.table.Rehearse(nil, func(name string) error {
-			s.did = append(s.did, name)
-			return s.failing[name]
-		}),
-		Observe: func(context.Context) (F, E, error) {
-			var env E
-			return s.facts, env, nil
-		},
-		Store: s.store,
-		Now:   func() time.Time { return s.now },
-	}
-	outcome, err := m.Step(context.Background())
+	outcome, err := s.machine.Step(context.Background(), "told")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,10 +66,10 @@ func (s *Store) related(operator *configv1.ClusterOperator) []configv1.ObjectRef
 		{Group: "operator.openshift.io", Resource: "clusterapis", Name: Singleton},
 		{Group: "config.openshift.io", Resource: "infrastructures", Name: Singleton},
 	}
-	if s.newest == nil {
+	if s.memory.newest == nil {
 		return operator.Status.RelatedObjects
 	}
-	for _, component := range s.newest.Components {
+	for _, component := range s.memory.newest.Components {
 		for _, key := range component.Keys() {
 			if key.Namespace == "" {
 				resource, _ := meta.UnsafeGuessKindToResource(key.GVK())

@@ -34,8 +34,8 @@ type Options struct {
 	PullSecrets        []client.ObjectKey
 	Concurrency        int
 
-	// Again asks for another pass after a while; at once for zero.
-	Again func(after time.Duration)
+	// Again asks for another pass, when something has arrived that no watch of the caller shows.
+	Again func()
 	// Acted is told of every change to a managed object, by its action; nil is allowed.
 	Acted func(action string)
 	Clock clock.WithTicker
@@ -61,10 +61,9 @@ func New(o Options) (*Phases, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the client of ClusterOperators: %w", err)
 	}
-	now := func() { o.Again(0) }
 	applier, err := engine.New(engine.Config{
 		REST: o.REST, Namespace: o.OperatorNamespace, Owner: owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix,
-		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: now, Clock: o.Clock, Log: o.Log.WithName("engine"),
+		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: o.Again, Clock: o.Clock, Log: o.Log.WithName("engine"),
 	})
 	if err != nil {
 		return nil, err
@@ -81,7 +80,7 @@ func New(o Options) (*Phases, error) {
 		late: late, events: events, Acted: o.Acted,
 		recorder: recorder.New(o.Live, o.Client, client.ObjectKey{Namespace: o.OperatorNamespace, Name: recorder.ConfigMap}, o.Clock, o.Log.WithName("recorder")),
 		Client:   o.Client, Live: o.Live, ClusterOperators: operators.ClusterOperators(),
-		Images: source(o, now), PullSecrets: o.PullSecrets, Engine: applier, Again: o.Again, Log: o.Log,
+		Images: source(o, o.Again), PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		// What is stored as JSON must compare equal to what is read back.
 		Now: func() time.Time { return o.Clock.Now().UTC().Truncate(time.Millisecond) },

@@ -22,8 +22,8 @@ const gatherMoves = 10 * time.Second
 const maxPath = 400
 
 // tellMoves announces the transitions that have not been told. It is called
-// when they are stored.
-func (s *Store) tellMoves(record machine.Record, line string, now time.Time) {
+// when they are stored, and returns after how long to call it again.
+func (s *Store) tellMoves(record machine.Record, line string, now time.Time) time.Duration {
 	var made []machine.Transition
 	for _, t := range record.Transitions {
 		if t.At.After(s.movesTold) {
@@ -31,11 +31,10 @@ func (s *Store) tellMoves(record machine.Record, line string, now time.Time) {
 		}
 	}
 	if len(made) == 0 {
-		return
+		return 0
 	}
 	if wait := made[0].At.Add(gatherMoves).Sub(now); wait > 0 && !s.Rests(record.State) {
-		s.Again(wait)
-		return
+		return wait
 	}
 	last := made[len(made)-1]
 	s.movesTold = last.At
@@ -43,6 +42,7 @@ func (s *Store) tellMoves(record machine.Record, line string, now time.Time) {
 		about: s.about(), key: pathOf(made, true), reason: string(last.To), action: string(last.Event),
 		text: passage(line, made), warns: record.Failure != nil || s.Alarms(record.State),
 	})
+	return 0
 }
 
 // passage is the line and every move that led there. When there is no room for
@@ -74,14 +74,14 @@ func pathOf(made []machine.Transition, causes bool) string {
 // tellStanding announces what has come to stand since the stored detail was
 // written, one Event for each kind of thing. What stood before is no news, also
 // after a restart.
-func (s *Store) tellStanding(before *configv1.ClusterOperator, f guards.Facts) {
+func (s *Store) tellStanding(before *configv1.ClusterOperator, f guards.Display) {
 	old := storedDetail(before)
-	announce(s, "Collision", "Apply", true, old.Collisions, f.Applied.Collisions, func(c guards.Collision) string { return c.Object + " " + c.Holder })
-	announce(s, "Refused", "Apply", true, old.Refused, f.Applied.Refused, func(r guards.Refused) string { return r.Object })
-	announce(s, "Contested", "Apply", true, old.Contested, f.Applied.Contested, func(c guards.Contested) string {
+	announce(s, "Collision", "Apply", true, old.Collisions, f.Collisions, func(c guards.Collision) string { return c.Object + " " + c.Holder })
+	announce(s, "Refused", "Apply", true, old.Refused, f.Refused, func(r guards.Refused) string { return r.Object })
+	announce(s, "Contested", "Apply", true, old.Contested, f.Contested, func(c guards.Contested) string {
 		return c.Object + " " + c.Field + " " + strings.Join(c.Managers, " ")
 	})
-	announce(s, "Retained", "Prune", false, old.Retained, f.Retained, func(r guards.Retained) string { return r.Object })
+	announce(s, "Retained", "Prune", false, old.Retained, f.Retained, func(r guards.RetainedObject) string { return r.Object })
 	announce(s, "Stray", "Watch", true, old.Strays, f.Strays, func(stray string) string { return stray })
 }
 
@@ -109,6 +109,6 @@ func announce[T any](s *Store, reason, action string, warns bool, before, now []
 // about is the object that Events are about.
 func (s *Store) about() corev1.ObjectReference {
 	return corev1.ObjectReference{
-		APIVersion: operatorv1alpha1.GroupVersion.String(), Kind: "ClusterAPI", Name: Singleton, UID: s.apiUID,
+		APIVersion: operatorv1alpha1.GroupVersion.String(), Kind: "ClusterAPI", Name: Singleton, UID: s.memory.apiUID,
 	}
 }

@@ -18,7 +18,7 @@ import (
 func reporter() *Store {
 	return &Store{
 		Phases: &Phases{
-			events: &announcer{queue: make(chan news, waitingNews), log: logr.Discard()}, Again: func(time.Duration) {},
+			events: &announcer{queue: make(chan news, waitingNews), log: logr.Discard()}, Again: func() {},
 		},
 		Rests:  func(s machine.State) bool { return s == "Installed" || s == "Degraded" },
 		Alarms: func(s machine.State) bool { return s == "Degraded" },
@@ -87,21 +87,19 @@ func TestTellStanding_what_stood_before_is_no_news(t *testing.T) {
 	s := reporter()
 	before := &configv1.ClusterOperator{}
 	raw, err := json.Marshal(Detail{
-		Retained:  []guards.Retained{{Object: "CustomResourceDefinition as", Why: "holds 1 instances", Count: 1}},
+		Retained:  []guards.RetainedObject{{Object: "CustomResourceDefinition as", Why: "holds 1 instances", Count: 1}},
 		Contested: []guards.Contested{{Object: "ConfigMap a", Field: ".data.x", Managers: []string{"x"}, Times: 5}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before.Status.Extension.Raw = fmt.Appendf(nil, `{"clusterapiDetail":%s}`, raw)
-	now := guards.Facts{
-		Retained: []guards.Retained{{Object: "CustomResourceDefinition as", Why: "holds 2 instances", Count: 2}, {Object: "Namespace b", Why: "holds 1 objects", Count: 1}},
-		Strays:   []string{"ConfigMap s"},
-		Applied: guards.Applied{
-			Collisions: []guards.Collision{{Object: "ConfigMap c", Holder: "x", Why: "exists already"}, {Object: "ConfigMap d", Holder: "x", Why: "exists already"}},
-			Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs", Why: "version v1 is dropped"}},
-			Contested:  []guards.Contested{{Object: "ConfigMap a", Field: ".data.x", Managers: []string{"x"}, Times: 9}},
-		},
+	now := guards.Display{
+		Retained:   []guards.RetainedObject{{Object: "CustomResourceDefinition as", Why: "holds 2 instances", Count: 2}, {Object: "Namespace b", Why: "holds 1 objects", Count: 1}},
+		Strays:     []string{"ConfigMap s"},
+		Collisions: []guards.Collision{{Object: "ConfigMap c", Holder: "x", Why: "exists already"}, {Object: "ConfigMap d", Holder: "x", Why: "exists already"}},
+		Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs", Why: "version v1 is dropped"}},
+		Contested:  []guards.Contested{{Object: "ConfigMap a", Field: ".data.x", Managers: []string{"x"}, Times: 9}},
 	}
 	s.tellStanding(before, now)
 	want := []string{

@@ -47,7 +47,7 @@ func kindOf(failure *machine.Failure) int {
 	switch {
 	case failure == nil:
 		return 0
-	case !failure.ForGood:
+	case !failure.Terminal:
 		return 1
 	}
 	return 2

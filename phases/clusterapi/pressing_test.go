@@ -32,7 +32,7 @@ func TestPressing_words_and_counts_can_wait_and_nothing_else(t *testing.T) {
 		"a move":                   {func(r *machine.Record, _ *Condition) { r.State, r.Since = "Pruning", noon.Add(time.Second) }, true},
 		"the same state again":     {func(r *machine.Record, _ *Condition) { r.Since = noon.Add(time.Second) }, true},
 		"an error":                 {func(r *machine.Record, _ *Condition) { r.Failure = &machine.Failure{Message: "x"} }, true},
-		"a guard begins to hold":   {func(r *machine.Record, _ *Condition) { r.Held = map[machine.Event]time.Time{"GateLost": noon} }, false},
+		"a guard begins to hold":   {func(r *machine.Record, _ *Condition) { r.Lasting = map[machine.Event]time.Time{"GateLost": noon} }, false},
 		"a condition turns":        {func(_ *machine.Record, c *Condition) { c.Is = false }, true},
 		"a condition has a reason": {func(_ *machine.Record, c *Condition) { c.Reason = "EphemeralError" }, true},
 		"a condition is new":       {func(_ *machine.Record, c *Condition) { c.Type = "YProgressing" }, true},

@@ -34,6 +34,9 @@ type Condition struct {
 	Unsure bool
 }
 
+// Snapshot is the machine after a pass.
+type Snapshot = machine.Snapshot[guards.Facts, *Pass]
+
 // Store keeps the machine's record in status.extension of the ClusterOperator
 // cluster-api, and the machine's conditions, related objects and version beside
 // it, in one server-side apply that is sent only when something changed. Like
@@ -41,8 +44,8 @@ type Condition struct {
 type Store struct {
 	*Phases
 	// Describe derives the conditions, and Line the one line that says why it is not done, from the record and the facts.
-	Describe func(machine.Record, guards.Facts) []Condition
-	Line     func(machine.Record, guards.Facts) string
+	Describe func(Snapshot) []Condition
+	Line     func(Snapshot) string
 	// Rests are the states that the machine may stay in, Alarms those that are told as warnings.
 	Rests, Alarms func(machine.State) bool
 
@@ -62,7 +65,7 @@ type Store struct {
 
 // Load reads the record. One that is missing or cannot be read is not found,
 // and the machine then starts afresh.
-func (s *Store) Load(ctx context.Context) (machine.Record, bool, error) {
+func (s *Store) Load(ctx context.Context, _ machine.Key) (machine.Record, bool, error) {
 	var record machine.Record
 	operator, err := s.operator(ctx)
 	if err != nil {
@@ -97,27 +100,27 @@ type report struct {
 
 // Save writes record, conditions and detail if they differ from what is there,
 // and tells in log and Events what is new about them.
-func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Facts, leaves []machine.Leave) error {
+func (s *Store) Save(ctx context.Context, _ machine.Key, shot Snapshot) (time.Duration, error) {
+	record := shot.Record
 	operator, err := s.operator(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if operator == nil {
 		if operator, err = s.create(ctx); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	now := s.Now()
-	wanted, err := s.compose(operator, record, facts, leaves, now)
+	line := s.Line(shot)
+	wanted, err := s.compose(operator, shot, line, now)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	line := s.Line(record, facts)
 	stored := recordOf(operator)
 	if wanted.stands(operator) {
 		s.unwritten, s.differs = nil, time.Time{}
-		s.tellMoves(record, line, now)
-		return nil
+		return s.tellMoves(record, line, now), nil
 	}
 	if s.detailFrom.IsZero() {
 		s.detailFrom = now.Add(quietStart)
@@ -129,21 +132,19 @@ func (s *Store) Save(ctx context.Context, record machine.Record, facts guards.Fa
 	s.detailFrom, s.differs = earlier(s.detailFrom, now.Add(quietStart)), earlier(s.differs, now)
 	if wait := s.mayWait(operator, record, wanted, now); wait > 0 {
 		s.unwritten = &unwritten{stored: stored, record: record}
-		s.Again(wait)
-		return nil
+		return wait, nil
 	}
 	s.detailFrom = now.Add(detailEvery)
 	if err := s.write(ctx, wanted); err != nil {
-		return err
+		return 0, err
 	}
 	s.unwritten, s.differs = nil, time.Time{}
 	if line != s.logged {
 		s.Log.Info(line)
 		s.logged = line
 	}
-	s.tellMoves(record, line, now)
-	s.tellStanding(operator, s.stillStanding(operator, facts))
-	return nil
+	s.tellStanding(operator, s.stillStanding(operator, shot.Seen.Display))
+	return s.tellMoves(record, line, now), nil
 }
 
 // mayWait is how long the report may wait to be written, zero for not at all.
@@ -169,22 +170,22 @@ func recordOf(operator *configv1.ClusterOperator) []byte {
 	return extension(operator)[RecordKey]
 }
 
-func (s *Store) compose(operator *configv1.ClusterOperator, record machine.Record, f guards.Facts, leaves []machine.Leave, now time.Time) (report, error) {
-	raw, err := json.Marshal(record)
+func (s *Store) compose(operator *configv1.ClusterOperator, shot Snapshot, line string, now time.Time) (report, error) {
+	raw, err := json.Marshal(shot.Record)
 	if err != nil {
 		return report{}, fmt.Errorf("encoding the record: %w", err)
 	}
-	detail, err := s.detailOf(record, s.stillStanding(operator, f), leaves).encode()
+	detail, err := detailOf(line, s.stillStanding(operator, shot.Seen.Display), shot.Candidates).encode()
 	return report{
-		record: raw, detail: detail, conditions: merge(operator.Status.Conditions, s.Describe(record, f), now),
-		versions: s.versions(operator, f), related: s.related(operator),
+		record: raw, detail: detail, conditions: merge(operator.Status.Conditions, s.Describe(shot), now),
+		versions: s.versions(operator, shot.Facts), related: s.related(operator),
 	}, err
 }
 
 // stands says that there is nothing to write.
 func (r report) stands(operator *configv1.ClusterOperator) bool {
 	there := extension(operator)
-	return sameJSON(there[RecordKey], r.record) && sameJSON(there[DetailKey], r.detail) && conditions.Stand(r.conditions, operator.Status.Conditions) &&
+	return sameJSON(there[RecordKey], r.record) && sameJSON(there[DetailKey], r.detail) && conditions.Stored(r.conditions, operator.Status.Conditions) &&
 		slices.Equal(operator.Status.Versions, r.versions) && slices.Equal(operator.Status.RelatedObjects, r.related)
 }
 

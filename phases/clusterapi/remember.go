@@ -26,10 +26,10 @@ func (p *Phases) Remember(o machine.Outcome, failed error) {
 
 // workedOn is the name of the newest listed revision, empty for none.
 func (p *Phases) workedOn() string {
-	if p.newest == nil {
+	if p.memory.newest == nil {
 		return ""
 	}
-	return p.newest.Name
+	return p.memory.newest.Name
 }
 
 // acted tells log, recorder and metrics what was changed; a report without changes is silence.

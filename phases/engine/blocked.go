@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
@@ -35,7 +36,7 @@ func (r *Report) BlockedBecause(cause string) string {
 		cause = ", " + cause
 	}
 	prefix := fmt.Sprintf("wave %d/%d (%s of %s) ", w.Number, len(r.Waves), w.Name, w.Component)
-	return prefix + clippedTo(mostTelling(open).cause()+cause, maxBlocked-len(prefix)-len(more)) + more
+	return prefix + message.Shorten(mostTelling(open).cause()+cause, maxBlocked-len(prefix)-len(more)) + more
 }
 
 // Culprit is the object that Blocked speaks of, nil when it speaks of none.
@@ -109,15 +110,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-func clipped(s string) string { return clippedTo(s, maxBlocked) }
-
-// clippedTo cuts s to n bytes at a character's edge and shows that it did.
-func clippedTo(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
-}
+func clipped(s string) string { return message.Shorten(s, maxBlocked) }
 
 // cause is the words for why the object is not complete, after "wave 1/7 (crds of core) ".
 func (o *Object) cause() string {

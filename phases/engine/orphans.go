@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 )
@@ -96,7 +97,7 @@ func (r *TeardownReport) Blocked() string {
 		more = " (and " + strconv.Itoa(len(r.Waiting)-1) + " more)"
 	}
 	text := "pruning waits for " + first.Key.String() + " of " + first.Component + ": " + first.Why
-	return clippedTo(text, maxBlocked-len(more)) + more
+	return message.Shorten(text, maxBlocked-len(more)) + more
 }
 
 // WhyRetained says in one sentence what was retained and why, empty if nothing was; at most 1 KiB.

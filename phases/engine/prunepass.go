@@ -25,6 +25,7 @@ type prunePass struct {
 	err        error      // of that
 
 	consented bool // what holds data goes with it
+	onlyLook  bool // nothing is deleted
 }
 
 func orphanOf(c inventory.Candidate) Orphan {
@@ -82,6 +83,10 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *Orpha
 		}
 		if c.Contents != nil {
 			o.Count = c.Contents.Count
+		}
+		if r.onlyLook && (decided.Action == decide.Deleted || decided.Action == decide.Orphaned) {
+			o.Action, o.Why = decide.Pending, "it may go now"
+			return nil
 		}
 		switch decided.Action {
 		case decide.Deleted:

@@ -15,7 +15,7 @@ import (
 // a whole. What holds users' data is retained, which is no error, unless the administrator consented to current: then it
 // goes with its data. Every pass looks at all orphans again, except those that it saw go.
 func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, opts ...TeardownOption) (*TeardownReport, error) {
-	consent := TeardownOptionsOf(opts...).Consent
+	options := TeardownOptionsOf(opts...)
 	report := &TeardownReport{}
 	p, err := e.plan(current)
 	if err != nil {
@@ -35,11 +35,15 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, opts ..
 		report.Wait = "pruning waits for its inventories: " + err.Error()
 		return report, err
 	}
-	pass := &prunePass{e: e, keep: p, consented: consent != "" && consent == current.ContentID}
+	pass := &prunePass{e: e, keep: p, consented: options.Consent != "" && options.Consent == current.ContentID, onlyLook: options.OnlyLook}
 	if pass.consented {
 		var first []inventory.Candidate
 		first, entries = pass.withData(ctx, entries)
 		pass.step(ctx, first, report)
+	}
+	if pass.onlyLook {
+		pass.step(ctx, entries, report) // nothing is deleted, so nothing has to go before anything else
+		return report, report.Err()
 	}
 	for len(entries) > 0 && len(report.Waiting) == 0 {
 		size := slices.IndexFunc(entries, func(x inventory.Candidate) bool { return !x.SameStep(entries[0].Candidate) })

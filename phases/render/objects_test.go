@@ -97,7 +97,7 @@ func TestObjects_empty_documents_are_skipped(t *testing.T) {
 	}
 }
 
-func TestObjects_what_is_not_an_object_is_told_with_place_and_path(t *testing.T) {
+func TestObjects_what_is_not_an_object_is_reported_with_place_and_path(t *testing.T) {
 	faultOf := func(object *unstructured.Unstructured) (path, cause string) {
 		if object.GetName() == "refused" {
 			return "metadata.name", "is not liked"

@@ -68,7 +68,7 @@ func (v View) Explain() (Explanation, error) {
 	return e, nil
 }
 
-func (v View) way(move machine.Move[guards.Facts, *phases.Pass]) Way {
+func (v View) way(move *machine.Move[guards.Facts, *phases.Pass]) Way {
 	way := Way{Event: move.On, To: move.To, When: move.When(), Meaning: move.Doc, Questions: []Question{}}
 	if move.Do.Name != "" {
 		way.Effect = move.Do.Name + " " + move.Do.Doc
@@ -76,7 +76,7 @@ func (v View) way(move machine.Move[guards.Facts, *phases.Pass]) Way {
 	for _, atom := range move.If.Atoms() {
 		way.Questions = append(way.Questions, Question{Guard: atom.Name, Meaning: atom.Doc})
 	}
-	if i := slices.IndexFunc(v.Detail.Moves, func(l machine.Leave) bool { return l.Event == move.On && l.To == move.To }); i >= 0 {
+	if i := slices.IndexFunc(v.Detail.Moves, func(l machine.Candidate) bool { return l.Event == move.On && l.To == move.To }); i >= 0 {
 		told := v.Detail.Moves[i]
 		way.Answer, way.Why, way.At = &told.Answer, told.Why, told.At
 		if way.Why == "" && told.Answer != machine.Yes && v.Record.Failure != nil {

@@ -10,7 +10,6 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
-	table "github.com/capstan-capi/capstan/machine/clusterapi"
 )
 
 // Write prints a status for people, as it stands at a moment.
@@ -48,7 +47,7 @@ func (s Status) head(b *strings.Builder, now time.Time) {
 	}
 	if f := s.Failure; f != nil {
 		forGood := ""
-		if f.ForGood {
+		if f.Terminal {
 			forGood = ", for good: it waits for an input to change"
 		}
 		fmt.Fprintf(w, "Failing:\tsince %s (%s)%s\n", machine.Moment(f.Since), lasted(now.Sub(f.Since)), forGood)
@@ -116,7 +115,7 @@ func (s Status) conditionLines(now time.Time) []string {
 	return columns(func(w io.Writer) {
 		for _, c := range s.Conditions {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s", c.Type, c.Status, lasted(now.Sub(c.Since)), c.Reason)
-			if c.Reason != table.AsExpected && c.Reason != table.Progressing && !strings.Contains(c.Message, s.Waits) {
+			if c.Reason != machine.AsExpected && c.Reason != machine.Progressing && !strings.Contains(c.Message, s.Waits) {
 				fmt.Fprintf(w, "\t%s", strings.ReplaceAll(c.Message, "\n", "; "))
 			}
 			fmt.Fprintln(w)

@@ -20,7 +20,7 @@ type Step struct {
 	// Again is the decision that the table takes now, nil for an entry without one.
 	Again *machine.Decision `json:"again,omitempty"`
 	// Moves tell of every move that leaves the state how it stood.
-	Moves []machine.Leave `json:"moves,omitempty"`
+	Moves []machine.Candidate `json:"moves,omitempty"`
 	// Differs says how the two decisions differ, empty if they do not.
 	Differs string `json:"differs,omitempty"`
 }
@@ -51,7 +51,7 @@ func Run(log []recorder.Entry) Result {
 }
 
 func (s *Step) take(recorded machine.Decision) {
-	again, moves, err := table.Table.Again(recorded)
+	again, moves, err := table.Table.Replay(recorded)
 	s.Moves = moves
 	switch {
 	case err != nil:

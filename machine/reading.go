@@ -1,0 +1,148 @@
+package machine
+
+import (
+	"errors"
+	"slices"
+)
+
+// The reasons that conditions give, in order of severity. They are OpenShift's
+// words for its cluster operators.
+const (
+	AsExpected        = "AsExpected"
+	Uninitialized     = "Uninitialized"
+	Progressing       = "Progressing"
+	WaitingOnExternal = "WaitingOnExternal"
+	EphemeralError    = "EphemeralError"
+	NonRetryableError = "NonRetryableError"
+)
+
+// Reading is how a part of a machine reads on conditions.
+type Reading struct {
+	Progressing, Degraded bool
+	// Reason is one of the words above; empty stands for AsExpected.
+	Reason string
+}
+
+// idle is how a part reads that has nothing to do.
+var idle = Reading{Reason: AsExpected}
+
+// Trouble is how a part reads in which an error is met: one that may heal by
+// itself, or a terminal one. It stands in the failure edge of a state, or in
+// the state's row if it has none.
+type Trouble struct {
+	Ephemeral, Terminal Reading
+}
+
+// Readings returns how each part of the machine reads in a record, by part.
+// There is no other place that derives it from the state or from an event.
+func (t Table[F, E]) Readings(r Record) map[string]Reading {
+	readings := map[string]Reading{}
+	for _, part := range t.Parts {
+		readings[part] = idle
+	}
+	row, known := t.State(r.State)
+	if !known {
+		return readings
+	}
+	working := row
+	if row.Work.resumes {
+		working = t.resumed(r)
+	}
+	failing := ""
+	if r.Failure != nil {
+		failing = r.Failure.Part
+		if _, declared := readings[failing]; !declared {
+			failing = working.Part
+		}
+	}
+	switch {
+	case failing == working.Part && failing != "":
+	case failing != "": // the trouble is the other part's
+		readings[working.Part] = working.Reads.orIdle()
+	default:
+		readings[working.Part] = row.Reads.orIdle()
+	}
+	if failing != "" {
+		readings[failing] = t.troubleIn(row).of(r.Failure)
+	}
+	delete(readings, "")
+	return readings
+}
+
+// troubleIn is what an error adds in a state.
+func (t Table[F, E]) troubleIn(row StateRow[E]) Trouble {
+	for _, move := range t.Leaving(row.Name) {
+		if move.Failing > 0 {
+			return move.Trouble
+		}
+	}
+	return row.Trouble
+}
+
+func (t Trouble) of(failure *Failure) Reading {
+	if failure.Terminal {
+		return t.Terminal.orIdle()
+	}
+	return t.Ephemeral.orIdle()
+}
+
+func (r Reading) orIdle() Reading {
+	if r.Reason == "" {
+		r.Reason = AsExpected
+	}
+	return r
+}
+
+// Takes says whether the move into the present state has taken a condition back,
+// which then stays so while the machine is in it.
+func (t Table[F, E]) Takes(r Record, condition string) bool {
+	for _, move := range t.Leaving(r.CameFrom) {
+		if move.On == r.LastEvent && move.To == r.State {
+			return slices.Contains(move.Takes, condition)
+		}
+	}
+	return false
+}
+
+// At is the part that is at work in a record's state, or in the one it resumes.
+func (t Table[F, E]) At(r Record) string {
+	row, known := t.State(r.State)
+	if known && row.Work.resumes {
+		row = t.resumed(r)
+	}
+	return row.Part
+}
+
+// InPart says which part of a machine an error belongs to.
+func InPart(part string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &partError{part: part, err: err}
+}
+
+// PartOf is the part that an error belongs to, and joined errors that of the
+// first; empty when it does not say.
+func PartOf(err error) string {
+	if in, is := err.(*partError); is {
+		return in.part
+	}
+	if joined, is := err.(interface{ Unwrap() []error }); is {
+		if errs := joined.Unwrap(); len(errs) > 0 {
+			return PartOf(errs[0])
+		}
+		return ""
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		return PartOf(inner)
+	}
+	return ""
+}
+
+type partError struct {
+	part string
+	err  error
+}
+
+func (e *partError) Error() string { return e.err.Error() }
+func (e *partError) Unwrap() error { return e.err }
