@@ -9,10 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 // watched is what a watch has shown: a reflector's store that keeps the newest copy of every object, whether it came
@@ -84,7 +85,7 @@ func (w *watched) requestDone(ctx context.Context, err error) error {
 // keep stores o unless a newer copy is known, and says whether it did.
 func (w *watched) keep(o *observed) bool {
 	name := o.name()
-	if old := w.objects[name]; old != nil && !newer(o.ResourceVersion, old.ResourceVersion) {
+	if old := w.objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) {
 		return false
 	}
 	if w.objects == nil {
@@ -105,11 +106,6 @@ func (w *watched) note(name types.NamespacedName) {
 	if w.changed != nil {
 		w.changed(name)
 	}
-}
-
-func newer(a, b string) bool {
-	order, err := resourceversion.CompareResourceVersion(a, b)
-	return err != nil || order > 0
 }
 
 // change runs a change of the store under the lock and tells the world if it did anything.
@@ -142,7 +138,7 @@ func (w *watched) Delete(obj any) error {
 	w.change(func() bool {
 		old := w.objects[o.name()]
 		// A copy that is newer than the deletion was created or labelled again.
-		if old == nil || newer(old.ResourceVersion, o.ResourceVersion) {
+		if old == nil || newest.Version(old.ResourceVersion, o.ResourceVersion) {
 			return false
 		}
 		w.drop(o.name())
@@ -163,7 +159,7 @@ func (w *watched) Replace(list []any, version string) error {
 			}
 		}
 		for name, old := range w.objects {
-			if !listed[name] && !newer(old.ResourceVersion, version) {
+			if !listed[name] && !newest.Version(old.ResourceVersion, version) {
 				w.drop(name)
 			}
 		}
