@@ -145,7 +145,7 @@ func (e *Engine) Orphans(keep *decide.Revision) Orphans {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	o := Orphans{Seen: e.inventories != nil && e.inventories.synced}
-	entries, _ := e.orphans(p)
+	entries, _ := e.orphansLocked(p)
 	for _, orphan := range entries {
 		if orphan.Listed.Retained {
 			o.Retained = append(o.Retained, orphan.Key)
@@ -168,9 +168,9 @@ type orphanCache struct {
 	err              error
 }
 
-// orphans are the candidates for pruning when the revision of a plan stays. They are worked out when an inventory or the
+// orphansLocked are the candidates for pruning when the revision of a plan stays. They are worked out when an inventory or the
 // revisions changed, and shared until then. The engine's lock is held.
-func (e *Engine) orphans(p *plan) ([]inventory.Candidate, error) {
+func (e *Engine) orphansLocked(p *plan) ([]inventory.Candidate, error) {
 	if p.orphaned == nil || p.orphaned.inventoryChanges != e.inventoryChanges {
 		found, err := inventory.Candidates(e.storedLocked(), e.currentLocked(p))
 		p.orphaned = &orphanCache{inventoryChanges: e.inventoryChanges, entries: found, err: err}

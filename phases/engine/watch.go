@@ -82,8 +82,8 @@ func (w *watched) requestDone(ctx context.Context, err error) error {
 	return err
 }
 
-// keep stores o unless a newer copy is known, and says whether it did.
-func (w *watched) keep(o *observed) bool {
+// keepLocked stores o unless a newer copy is known, and says whether it did.
+func (w *watched) keepLocked(o *observed) bool {
 	name := o.name()
 	if old := w.objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) {
 		return false
@@ -92,16 +92,16 @@ func (w *watched) keep(o *observed) bool {
 		w.objects = map[types.NamespacedName]*observed{}
 	}
 	w.objects[name] = o
-	w.note(name)
+	w.noteLocked(name)
 	return true
 }
 
-func (w *watched) drop(name types.NamespacedName) {
+func (w *watched) dropLocked(name types.NamespacedName) {
 	delete(w.objects, name)
-	w.note(name)
+	w.noteLocked(name)
 }
 
-func (w *watched) note(name types.NamespacedName) {
+func (w *watched) noteLocked(name types.NamespacedName) {
 	w.e.changes++
 	if w.changed != nil {
 		w.changed(name)
@@ -124,7 +124,7 @@ func (w *watched) Add(obj any) error { return w.Update(obj) }
 // Update is called by the reflector for an object that changed.
 func (w *watched) Update(obj any) error {
 	if o, isObject := obj.(*observed); isObject {
-		w.change(func() bool { return !w.gone && w.keep(o) })
+		w.change(func() bool { return !w.gone && w.keepLocked(o) })
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (w *watched) Delete(obj any) error {
 		if old == nil || newest.Version(old.ResourceVersion, o.ResourceVersion) {
 			return false
 		}
-		w.drop(o.name())
+		w.dropLocked(o.name())
 		return true
 	})
 	return nil
@@ -155,12 +155,12 @@ func (w *watched) Replace(list []any, version string) error {
 		for _, obj := range list {
 			if o, isObject := obj.(*observed); isObject {
 				listed[o.name()] = true
-				w.keep(o)
+				w.keepLocked(o)
 			}
 		}
 		for name, old := range w.objects {
 			if !listed[name] && !newest.Version(old.ResourceVersion, version) {
-				w.drop(name)
+				w.dropLocked(name)
 			}
 		}
 		if !w.synced {
