@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -33,26 +32,11 @@ func (e *Engine) lookLocked(p *plan) *Report {
 	if last != nil && last.Wait == wait && len(restless) == 0 {
 		return last
 	}
-	r := p.blankReport()
-	if last != nil {
-		r.Waves, r.sum = slices.Clone(last.Waves), last.sum
-	}
-	r.Wait = wait
-	copied := make([]bool, len(r.Waves))
+	edit := NewEdit(p.blankReport(wait), last)
 	for _, t := range restless {
-		if !copied[t.wave] {
-			w := *r.Waves[t.wave]
-			w.Objects = slices.Clone(w.Objects)
-			r.Waves[t.wave], copied[t.wave] = &w, true
-		}
-		objects, o := r.Waves[t.wave].Objects, e.lookAtLocked(p, t)
-		r.sum.count(objects[t.place], -1)
-		r.sum.count(o, +1)
-		objects[t.place] = o
+		edit.Replace(t.wave, t.place, e.lookAtLocked(p, t))
 	}
-	p.best.applied = max(p.best.applied, r.sum.applied)
-	p.best.complete = max(p.best.complete, r.sum.complete)
-	r.best = p.best
+	r := edit.Done(&p.best)
 	p.report = r
 	return r
 }

@@ -26,7 +26,7 @@ type plan struct {
 
 	pass        sync.Mutex // one pass at a time
 	mu          sync.Mutex // guards what was concluded: the lower half of every target, and what follows here
-	best        progress
+	best        Best
 	report      *Report     // of the last look
 	pruneMemory pruneMemory // has a lock of its own
 }
@@ -105,8 +105,8 @@ func (p *plan) addWaves(component string, byClass map[decide.Class][]*target) {
 }
 
 // blankReport is a report in which nothing was seen yet.
-func (p *plan) blankReport() *Report {
-	r := &Report{Revision: p.rev.Name, Number: p.rev.Number, Fault: p.err, sum: sum{counted: true}}
+func (p *plan) blankReport(wait string) *Report {
+	r := &Report{Revision: p.rev.Name, Number: p.rev.Number, Fault: p.err, Wait: wait}
 	for _, w := range p.waves {
 		r.Waves = append(r.Waves, &Wave{
 			Number: w.number, Name: w.class.String(), Component: w.component, Objects: make([]*Object, len(w.targets)),
