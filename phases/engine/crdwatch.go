@@ -19,8 +19,8 @@ const (
 
 var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// tendCRDWatch watches the names of all CRDs, whoever installs them, while a kind is missing. The engine's lock is held.
-func (e *Engine) tendCRDWatch(ctx context.Context, missing bool) {
+// tendCRDWatchLocked watches the names of all CRDs, whoever installs them, while a kind is missing. The engine's lock is held.
+func (e *Engine) tendCRDWatchLocked(ctx context.Context, missing bool) {
 	switch {
 	case !missing && e.crdWatch != nil:
 		e.crdWatch.cancel()
@@ -29,7 +29,7 @@ func (e *Engine) tendCRDWatch(ctx context.Context, missing bool) {
 		e.crdWatch = &watched{
 			e: e, gvk: crdKind, resource: builtin[crdKind], worthTelling: func() bool { return false },
 			changed: func(name types.NamespacedName) {
-				if _, group, _ := strings.Cut(name.Name, "."); e.awaitsGroup(group) {
+				if _, group, _ := strings.Cut(name.Name, "."); e.awaitsGroupLocked(group) {
 					select {
 					case e.crdChanged <- struct{}{}:
 					default:
@@ -41,11 +41,11 @@ func (e *Engine) tendCRDWatch(ctx context.Context, missing bool) {
 	}
 }
 
-// awaitsGroup says whether a kind of the group is needed and not watched yet. Those that a watched revision defines are not
+// awaitsGroupLocked says whether a kind of the group is needed and not watched yet. Those that a watched revision defines are not
 // asked for: seeing their CRD is enough.
-func (e *Engine) awaitsGroup(group string) bool {
-	for gvk := range e.needed() {
-		if gvk.Group == group && e.watches[gvk] == nil && e.crdOf(gvk.GroupKind()) == nil {
+func (e *Engine) awaitsGroupLocked(group string) bool {
+	for gvk := range e.neededLocked() {
+		if gvk.Group == group && e.watches[gvk] == nil && e.crdOfLocked(gvk.GroupKind()) == nil {
 			return true
 		}
 	}

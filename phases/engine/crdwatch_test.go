@@ -16,7 +16,7 @@ func TestAwaits_only_kinds_that_no_watched_revision_defines(t *testing.T) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for group, want := range map[string]bool{"own.example": false, "else.example": true, "apps": false} {
-		if got := e.awaitsGroup(group); got != want {
+		if got := e.awaitsGroupLocked(group); got != want {
 			t.Errorf("%s: %v, want %v", group, got, want)
 		}
 	}

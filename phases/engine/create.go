@@ -41,7 +41,7 @@ func (e *Engine) checksVersions(gvk schema.GroupVersionKind) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, always := builtin[gvk]
-	return always || e.crdOf(gvk.GroupKind()) != nil
+	return always || e.crdOfLocked(gvk.GroupKind()) != nil
 }
 
 // refusesVersion says that an API server does not create an object that is said to have a version, for all that one can

@@ -182,7 +182,7 @@ func (e *Engine) Watch(revs ...*decide.Revision) {
 	}
 	if !maps.Equal(plans, e.plans) {
 		e.plans = plans
-		e.plansChanged()
+		e.plansChangedLocked()
 	}
 }
 
@@ -196,7 +196,7 @@ func (e *Engine) plan(rev *decide.Revision) (*plan, error) {
 	return nil, fmt.Errorf("revision %s is not watched", rev.Name)
 }
 
-func (e *Engine) plansChanged() {
+func (e *Engine) plansChangedLocked() {
 	e.newest = nil
 	e.hadPlans = e.hadPlans || len(e.plans) > 0
 	for rev, p := range e.plans {
@@ -246,8 +246,8 @@ func (e *Engine) keep(key decide.Key, o *observed, r resource) *observed {
 	case w == nil:
 		return o
 	case !e.us.Selects(o.Labels):
-		w = e.watchForeign(key, r)
+		w = e.watchForeignLocked(key, r)
 	}
-	w.keep(o)
+	w.keepLocked(o)
 	return w.objects[o.name()]
 }

@@ -95,7 +95,7 @@ func (w *watched) versionOf(name string) string {
 func TestWatched_never_goes_back_behind_our_own_write(t *testing.T) {
 	w, told := watching()
 	_ = w.Replace([]any{version("a", "5")}, "5")
-	w.keep(version("a", "9")) // our write
+	w.keepLocked(version("a", "9")) // our write
 	*told = 0
 	_ = w.Update(version("a", "7")) // what happened before it
 	_ = w.Update(version("a", "9")) // the echo of it

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 )
@@ -38,7 +40,18 @@ type (
 )
 
 // KeyOf reads the key of an object.
-var KeyOf = decide.KeyOf
+func KeyOf(obj *unstructured.Unstructured) Key { return decide.KeyOf(obj) }
+
+// FaultOf says why a manifest can never be applied as it stands, and at which field; empty if it can.
+func FaultOf(manifest *unstructured.Unstructured) (path, cause string) {
+	fault := decide.FaultOf(manifest)
+	return fault.Path, fault.Cause
+}
+
+// Faults are why a revision of these components can never be applied, whatever the cluster holds; none if it can.
+func Faults(components []Component, unmanaged []string) []string {
+	return decide.Faults(components, unmanaged)
+}
 
 // The marks on the objects of a cluster, and what manifests can ask for.
 const (

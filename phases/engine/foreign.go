@@ -8,9 +8,9 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// watchForeign is the watch of one object that stands where a wanted one belongs and does not carry our label, so that no
+// watchForeignLocked is the watch of one object that stands where a wanted one belongs and does not carry our label, so that no
 // other watch shows it. It heals a collision at once when the object goes or changes. The engine's lock is held.
-func (e *Engine) watchForeign(key decide.Key, r resource) *watched {
+func (e *Engine) watchForeignLocked(key decide.Key, r resource) *watched {
 	id := key.Identity()
 	if w := e.foreignWatches[id]; w != nil {
 		return w
@@ -25,9 +25,9 @@ func (e *Engine) watchForeign(key decide.Key, r resource) *watched {
 	return w
 }
 
-// tendForeignWatches starts the watches of objects that are in the way, and stops those of objects that are not any more: they
+// tendForeignWatchesLocked starts the watches of objects that are in the way, and stops those of objects that are not any more: they
 // are gone, have got our label, or no revision wants their place. The engine's lock is held.
-func (e *Engine) tendForeignWatches(ctx context.Context) {
+func (e *Engine) tendForeignWatchesLocked(ctx context.Context) {
 	for id, w := range e.foreignWatches {
 		var key decide.Key
 		for _, p := range e.plans {
@@ -36,7 +36,7 @@ func (e *Engine) tendForeignWatches(ctx context.Context) {
 			}
 		}
 		switch {
-		case key == decide.Key{}, w.gone, e.object(key) != nil, w.synced && w.objects[key.NamespacedName()] == nil:
+		case key == decide.Key{}, w.gone, e.objectLocked(key) != nil, w.synced && w.objects[key.NamespacedName()] == nil:
 			if w.cancel != nil {
 				w.cancel()
 			}

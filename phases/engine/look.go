@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -23,36 +22,21 @@ func (e *Engine) Look(rev *decide.Revision) *Report {
 func (e *Engine) lookPlan(p *plan) *Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return e.look(p)
+	return e.lookLocked(p)
 }
 
-// look is Look under the plan's lock: the last report with those objects looked at again of which something is new.
-func (e *Engine) look(p *plan) *Report {
+// lookLocked is Look under the plan's lock: the last report with those objects looked at again of which something is new.
+func (e *Engine) lookLocked(p *plan) *Report {
 	wait, restless := e.observations(p)
 	last := p.report
 	if last != nil && last.Wait == wait && len(restless) == 0 {
 		return last
 	}
-	r := p.blankReport()
-	if last != nil {
-		r.Waves, r.sum = slices.Clone(last.Waves), last.sum
-	}
-	r.Wait = wait
-	copied := make([]bool, len(r.Waves))
+	edit := NewEdit(p.blankReport(wait), last)
 	for _, t := range restless {
-		if !copied[t.wave] {
-			w := *r.Waves[t.wave]
-			w.Objects = slices.Clone(w.Objects)
-			r.Waves[t.wave], copied[t.wave] = &w, true
-		}
-		objects, o := r.Waves[t.wave].Objects, e.lookAt(p, t)
-		r.sum.count(objects[t.place], -1)
-		r.sum.count(o, +1)
-		objects[t.place] = o
+		edit.Replace(t.wave, t.place, e.lookAtLocked(p, t))
 	}
-	p.best.applied = max(p.best.applied, r.sum.applied)
-	p.best.complete = max(p.best.complete, r.sum.complete)
-	r.best = p.best
+	r := edit.Done(&p.best)
 	p.report = r
 	return r
 }
@@ -74,9 +58,9 @@ func (e *Engine) observations(p *plan) (wait string, restless []*target) {
 	p.allDirty = false
 	clear(p.dirty)
 	older := e.newest != nil && e.newest.Number > p.rev.Number
-	unmanaged := e.unmanaged()
+	unmanaged := e.unmanagedLocked()
 	for _, t := range restless {
-		t.observation = e.observe(t.Key)
+		t.observation = e.observeLocked(t.Key)
 		t.observation.older = older
 		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
 			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
@@ -111,16 +95,16 @@ func (e *Engine) markDirty(p *plan, t *target) {
 	p.dirty[t] = struct{}{}
 }
 
-// unmanaged are the CRDs that the newest revision leaves alone; older revisions leave them alone too from then on.
-func (e *Engine) unmanaged() map[string]bool {
+// unmanagedLocked are the CRDs that the newest revision leaves alone; older revisions leave them alone too from then on.
+func (e *Engine) unmanagedLocked() map[string]bool {
 	if e.newest == nil {
 		return nil
 	}
 	return set(e.newest.Unmanaged)
 }
 
-// lookAt says where one object stands.
-func (e *Engine) lookAt(p *plan, t *target) *Object {
+// lookAtLocked says where one object stands.
+func (e *Engine) lookAtLocked(p *plan, t *target) *Object {
 	s := t.observation
 	o := &Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, older: s.older}
 	if s.unobservable != "" {
@@ -130,7 +114,7 @@ func (e *Engine) lookAt(p *plan, t *target) *Object {
 		}
 		return o
 	}
-	c := e.decideOn(t, s.object)
+	c := e.decideOnLocked(t, s.object)
 	v, contest := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.version()))
 	if contest != nil {
 		e.markDirty(p, t) // it changes by mere time
@@ -160,24 +144,24 @@ type decision struct {
 	from  *observed // nil: it was not there
 }
 
-// decideOn is the decision about an object, taken anew only when the object changed since the last time. Where nothing
+// decideOnLocked is the decision about an object, taken anew only when the object changed since the last time. Where nothing
 // but its status is new, which controllers write many times, only the probe is.
-func (e *Engine) decideOn(t *target, seen *observed) *decision {
+func (e *Engine) decideOnLocked(t *target, seen *observed) *decision {
 	last := t.decision
 	switch {
 	case last != nil && last.from == seen:
 		return last
 	case seen == nil:
-		return e.decideFrom(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
+		return e.decideFromLocked(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
 	case last == nil || last.from == nil || last.from.specHash != seen.specHash || last.Migrate: // when to fold depends on the probe
-		return e.decideFrom(t, t.Desired(t.Stamp), seen, seen.object(t.Key.GVK()))
+		return e.decideFromLocked(t, t.Desired(t.Stamp), seen, seen.object(t.Key.GVK()))
 	}
 	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.probed(t.Manifest)), from: seen}
 	return t.decision
 }
 
-// decideFrom decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
-func (e *Engine) decideFrom(t *target, d decide.Desired, seen *observed, actual *unstructured.Unstructured) *decision {
+// decideFromLocked decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
+func (e *Engine) decideFromLocked(t *target, d decide.Desired, seen *observed, actual *unstructured.Unstructured) *decision {
 	c := &decision{Verdict: decide.Reconcile(d, actual, t.Number, e.us), from: seen}
 	c.Actual = nil
 	if actual != nil {

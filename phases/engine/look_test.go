@@ -31,7 +31,7 @@ func installed(tb testing.TB) (*Engine, *decide.Revision, *watched) {
 		}}
 		seen := enginetest.Applied()
 		seen.SetName(name)
-		w.keep(observedFrom(seen))
+		w.keepLocked(observedFrom(seen))
 	}
 	rev := enginetest.Revision(enginetest.Number, objects...)
 	rev.Components[0] = rev.Components[0].Packed()
@@ -41,7 +41,7 @@ func installed(tb testing.TB) (*Engine, *decide.Revision, *watched) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	e.inventories.keep(observedFrom(inv))
+	e.inventories.keepLocked(observedFrom(inv))
 	if report := e.Look(rev); !report.Complete() || report.Total() != manyObjects {
 		tb.Fatal(report.Blocked())
 	}

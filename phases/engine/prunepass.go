@@ -37,7 +37,10 @@ func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, rep
 	results := make([]Orphan, len(entries))
 	parallel.Each(r.e.cfg.Concurrency, entries, func(i int, c inventory.Candidate) { results[i] = r.handle(ctx, c) })
 	for _, o := range results {
-		report.add(o, r.keep)
+		if o.Action == decide.Deleted || o.Action == decide.Absent { // nothing of the current revision brings it back
+			r.keep.pruneMemory.note(o.Key, o.Action, o.Consented)
+		}
+		report.Add(o)
 	}
 }
 

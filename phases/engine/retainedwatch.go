@@ -24,9 +24,9 @@ func (e *Engine) watchInstances(crd *unstructured.Unstructured, gvr schema.Group
 	e.kick()
 }
 
-// tendRetainedWatches starts the watches of instances, and stops those of CRDs that are gone or wanted again. The engine's
+// tendRetainedWatchesLocked starts the watches of instances, and stops those of CRDs that are gone or wanted again. The engine's
 // lock is held.
-func (e *Engine) tendRetainedWatches(ctx context.Context) {
+func (e *Engine) tendRetainedWatchesLocked(ctx context.Context) {
 	for crd, w := range e.retainedWatches {
 		wanted := false
 		for _, p := range e.plans {
@@ -34,7 +34,7 @@ func (e *Engine) tendRetainedWatches(ctx context.Context) {
 		}
 		defined := e.watches[crd.GVK()]
 		switch {
-		case w.gone, wanted, defined != nil && defined.synced && e.object(crd) == nil:
+		case w.gone, wanted, defined != nil && defined.synced && e.objectLocked(crd) == nil:
 			if w.cancel != nil {
 				w.cancel()
 			}

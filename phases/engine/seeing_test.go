@@ -27,7 +27,7 @@ func seeing(t testing.TB, inventories ...*inventory.Inventory) *Engine {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.inventories.keep(observedFrom(obj))
+		e.inventories.keepLocked(observedFrom(obj))
 	}
 	return e
 }

@@ -58,7 +58,7 @@ func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
 	inv := &inventory.Inventory{Revision: p.rev.Name, Number: p.rev.Number, ContentID: p.rev.ContentID}
 	for _, t := range p.targets {
 		listed := inventory.EntryOf(t.Key, t.Component, p.waves[t.wave].number, "")
-		if seen := e.object(t.Key); seen != nil && seen.Annotations[decide.OwnerAnnotation] == e.cfg.Owner {
+		if seen := e.objectLocked(t.Key); seen != nil && seen.Annotations[decide.OwnerAnnotation] == e.cfg.Owner {
 			listed.UID = seen.UID
 		}
 		inv.Entries = append(inv.Entries, listed)
@@ -98,7 +98,7 @@ func (e *Engine) store(ctx context.Context, inv *inventory.Inventory) error {
 		return fmt.Errorf("storing the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, obj.GetName(), err)
 	}
 	e.mu.Lock()
-	e.inventories.keep(observedFrom(result))
+	e.inventories.keepLocked(observedFrom(result))
 	e.mu.Unlock()
 	e.kick()
 	return nil
@@ -134,7 +134,7 @@ func (e *Engine) discard(ctx context.Context, s inventory.Stored) error {
 		return fmt.Errorf("deleting the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, s.Object.GetName(), err)
 	}
 	e.mu.Lock()
-	e.inventories.drop(types.NamespacedName{Namespace: e.cfg.Namespace, Name: s.Object.GetName()})
+	e.inventories.dropLocked(types.NamespacedName{Namespace: e.cfg.Namespace, Name: s.Object.GetName()})
 	e.mu.Unlock()
 	e.kick()
 	return nil

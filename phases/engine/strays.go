@@ -17,7 +17,7 @@ func (e *Engine) Strays() []inventory.Stray {
 		return nil
 	}
 	if e.strays == nil || e.strays.changes != e.changes {
-		e.strays = &strays{changes: e.changes, found: inventory.Strays(e.seenObjects, e.us, e.isPlanned, e.storedLocked())}
+		e.strays = &strays{changes: e.changes, found: inventory.Strays(e.seenObjectsLocked, e.us, e.isPlannedLocked, e.storedLocked())}
 	}
 	return e.strays.found
 }
@@ -28,8 +28,8 @@ type strays struct {
 	found   []inventory.Stray
 }
 
-// seenObjects yields all objects that watches of kinds show. The engine's lock is held.
-func (e *Engine) seenObjects(yield func(decide.Key, metav1.Object) bool) {
+// seenObjectsLocked yields all objects that watches of kinds show. The engine's lock is held.
+func (e *Engine) seenObjectsLocked(yield func(decide.Key, metav1.Object) bool) {
 	for gvk, w := range e.watches {
 		for name, o := range w.objects {
 			if !yield(decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: name.Namespace, Name: name.Name}, o) {
@@ -39,7 +39,7 @@ func (e *Engine) seenObjects(yield func(decide.Key, metav1.Object) bool) {
 	}
 }
 
-func (e *Engine) isPlanned(key decide.Key) bool {
+func (e *Engine) isPlannedLocked(key decide.Key) bool {
 	for _, p := range e.plans {
 		if p.keys[key.Identity()] != nil {
 			return true

@@ -21,7 +21,7 @@ func TestStrays(t *testing.T) {
 	see := func(name, owner, number string) {
 		obj := version(name, "1")
 		obj.Annotations = map[string]string{decide.OwnerAnnotation: owner, decide.RevisionAnnotation: number}
-		w.keep(obj)
+		w.keepLocked(obj)
 	}
 	see("wanted", enginetest.Owner, "3")
 	see("listed", enginetest.Owner, "2")
@@ -40,7 +40,7 @@ func TestStrays(t *testing.T) {
 	if again := e.Strays(); &again[0] != &got[0] {
 		t.Error("looked again although nothing changed")
 	}
-	w.drop(got[1].Key.NamespacedName())
+	w.dropLocked(got[1].Key.NamespacedName())
 	e.Watch()
 	if got := e.Strays(); len(got) != 3 || got[2].Key.Name != "wanted" {
 		t.Errorf("without the revision: %v", got)

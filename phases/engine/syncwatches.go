@@ -45,7 +45,7 @@ func (e *Engine) syncWatches(ctx context.Context, again bool) bool {
 func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	needed := e.needed()
+	needed := e.neededLocked()
 	for gvk, w := range e.watches {
 		if w.gone {
 			if e.kinds.vanished == nil {
@@ -62,7 +62,7 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 		if e.watches[gvk] != nil {
 			continue
 		}
-		r, served, wait := e.resolve(gvk)
+		r, served, wait := e.resolveLocked(gvk)
 		if !served {
 			missing = missing || !wait
 			continue
@@ -70,9 +70,9 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 		e.watches[gvk] = e.watchOf(gvk, r)
 		e.watches[gvk].start(ctx, view{gvr: r.gvr, labels: e.us.Selector()})
 	}
-	e.tendForeignWatches(ctx)
-	e.tendRetainedWatches(ctx)
-	e.tendCRDWatch(ctx, missing)
+	e.tendForeignWatchesLocked(ctx)
+	e.tendRetainedWatchesLocked(ctx)
+	e.tendCRDWatchLocked(ctx, missing)
 	return missing
 }
 
@@ -88,9 +88,9 @@ func (e *Engine) watchOf(gvk schema.GroupVersionKind, r resource) *watched {
 	}}
 }
 
-// needed are the kinds of all watched revisions and of all inventories; before the first of them is known, those that
+// neededLocked are the kinds of all watched revisions and of all inventories; before the first of them is known, those that
 // nearly every revision has, so that looking at it need not wait.
-func (e *Engine) needed() map[schema.GroupVersionKind]bool {
+func (e *Engine) neededLocked() map[schema.GroupVersionKind]bool {
 	needed := map[schema.GroupVersionKind]bool{}
 	if !e.hadPlans {
 		maps.Copy(needed, commonKinds)
@@ -104,14 +104,14 @@ func (e *Engine) needed() map[schema.GroupVersionKind]bool {
 	return needed
 }
 
-// resolve finds out how a kind is served. When it is not, wait says that a CRD of a watched revision will bring it,
+// resolveLocked finds out how a kind is served. When it is not, wait says that a CRD of a watched revision will bring it,
 // and that seeing the CRD is enough to know when.
-func (e *Engine) resolve(gvk schema.GroupVersionKind) (r resource, served, wait bool) {
+func (e *Engine) resolveLocked(gvk schema.GroupVersionKind) (r resource, served, wait bool) {
 	if e.kinds.vanished[gvk] {
 		return resource{}, false, false
 	}
-	if crd := e.crdOf(gvk.GroupKind()); crd != nil {
-		seen := e.object(crd.Key)
+	if crd := e.crdOfLocked(gvk.GroupKind()); crd != nil {
+		seen := e.objectLocked(crd.Key)
 		if seen == nil {
 			return resource{}, false, true
 		}
@@ -124,8 +124,8 @@ func (e *Engine) resolve(gvk schema.GroupVersionKind) (r resource, served, wait 
 	return r, served, false
 }
 
-// crdOf is the target of the CRD that defines a kind in any watched revision, nil if none does.
-func (e *Engine) crdOf(gk schema.GroupKind) *target {
+// crdOfLocked is the target of the CRD that defines a kind in any watched revision, nil if none does.
+func (e *Engine) crdOfLocked(gk schema.GroupKind) *target {
 	for _, p := range e.plans {
 		if crd := p.crds[gk]; crd != nil {
 			return crd
@@ -134,8 +134,8 @@ func (e *Engine) crdOf(gk schema.GroupKind) *target {
 	return nil
 }
 
-// object is the seen copy of an object, nil if there is none. The engine's lock is held.
-func (e *Engine) object(key decide.Key) *observed {
+// objectLocked is the seen copy of an object, nil if there is none. The engine's lock is held.
+func (e *Engine) objectLocked(key decide.Key) *observed {
 	if w := e.watches[key.GVK()]; w != nil {
 		return w.objects[key.NamespacedName()]
 	}
@@ -153,8 +153,8 @@ type observation struct {
 	err          error
 }
 
-// observe looks for an object in what the watches have shown. The engine's lock is held.
-func (e *Engine) observe(key decide.Key) observation {
+// observeLocked looks for an object in what the watches have shown. The engine's lock is held.
+func (e *Engine) observeLocked(key decide.Key) observation {
 	if w := e.watches[key.GVK()]; w != nil && !w.gone {
 		switch {
 		case w.synced:
@@ -168,7 +168,7 @@ func (e *Engine) observe(key decide.Key) observation {
 		}
 		return observation{unobservable: decide.Unknown, why: "not seen yet"}
 	}
-	if crd := e.crdOf(key.GVK().GroupKind()); crd != nil {
+	if crd := e.crdOfLocked(key.GVK().GroupKind()); crd != nil {
 		if w := e.watches[crd.Key.GVK()]; w == nil || !w.synced {
 			return observation{unobservable: decide.Unknown, why: "its CRD is not seen yet"}
 		}

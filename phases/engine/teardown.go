@@ -29,7 +29,7 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, opts ..
 		return report, nil
 	}
 	e.mu.Lock()
-	entries, err := e.orphans(p)
+	entries, err := e.orphansLocked(p)
 	e.mu.Unlock()
 	if err != nil {
 		report.Wait = "pruning waits for its inventories: " + err.Error()

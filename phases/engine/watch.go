@@ -9,10 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 // watched is what a watch has shown: a reflector's store that keeps the newest copy of every object, whether it came
@@ -81,35 +82,30 @@ func (w *watched) requestDone(ctx context.Context, err error) error {
 	return err
 }
 
-// keep stores o unless a newer copy is known, and says whether it did.
-func (w *watched) keep(o *observed) bool {
+// keepLocked stores o unless a newer copy is known, and says whether it did.
+func (w *watched) keepLocked(o *observed) bool {
 	name := o.name()
-	if old := w.objects[name]; old != nil && !newer(o.ResourceVersion, old.ResourceVersion) {
+	if old := w.objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) {
 		return false
 	}
 	if w.objects == nil {
 		w.objects = map[types.NamespacedName]*observed{}
 	}
 	w.objects[name] = o
-	w.note(name)
+	w.noteLocked(name)
 	return true
 }
 
-func (w *watched) drop(name types.NamespacedName) {
+func (w *watched) dropLocked(name types.NamespacedName) {
 	delete(w.objects, name)
-	w.note(name)
+	w.noteLocked(name)
 }
 
-func (w *watched) note(name types.NamespacedName) {
+func (w *watched) noteLocked(name types.NamespacedName) {
 	w.e.changes++
 	if w.changed != nil {
 		w.changed(name)
 	}
-}
-
-func newer(a, b string) bool {
-	order, err := resourceversion.CompareResourceVersion(a, b)
-	return err != nil || order > 0
 }
 
 // change runs a change of the store under the lock and tells the world if it did anything.
@@ -128,7 +124,7 @@ func (w *watched) Add(obj any) error { return w.Update(obj) }
 // Update is called by the reflector for an object that changed.
 func (w *watched) Update(obj any) error {
 	if o, isObject := obj.(*observed); isObject {
-		w.change(func() bool { return !w.gone && w.keep(o) })
+		w.change(func() bool { return !w.gone && w.keepLocked(o) })
 	}
 	return nil
 }
@@ -142,10 +138,10 @@ func (w *watched) Delete(obj any) error {
 	w.change(func() bool {
 		old := w.objects[o.name()]
 		// A copy that is newer than the deletion was created or labelled again.
-		if old == nil || newer(old.ResourceVersion, o.ResourceVersion) {
+		if old == nil || newest.Version(old.ResourceVersion, o.ResourceVersion) {
 			return false
 		}
-		w.drop(o.name())
+		w.dropLocked(o.name())
 		return true
 	})
 	return nil
@@ -159,12 +155,12 @@ func (w *watched) Replace(list []any, version string) error {
 		for _, obj := range list {
 			if o, isObject := obj.(*observed); isObject {
 				listed[o.name()] = true
-				w.keep(o)
+				w.keepLocked(o)
 			}
 		}
 		for name, old := range w.objects {
-			if !listed[name] && !newer(old.ResourceVersion, version) {
-				w.drop(name)
+			if !listed[name] && !newest.Version(old.ResourceVersion, version) {
+				w.dropLocked(name)
 			}
 		}
 		if !w.synced {

@@ -161,7 +161,7 @@ func (r *run) finish(j *job, err error) {
 	if seen != nil && seen.ResourceVersion != j.seen.ResourceVersion {
 		return // it changed again since, which the next look decides on
 	}
-	after := r.e.decideFrom(t, t.Desired(t.Stamp), seen, j.actual)
+	after := r.e.decideFromLocked(t, t.Desired(t.Stamp), seen, j.actual)
 	if wrote && did.Action != decide.Created && after.Writes() && !after.Migrate {
 		t.keptByServer, t.decision = after.Why, nil
 		r.e.cfg.Log.Info("An object stays different from its manifest", "object", t.Key.String(), "why", after.Why)
