@@ -21,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/capstan-capi/capstan/controllers"
+	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
@@ -136,12 +137,16 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err := fillCaches(ctx, mgr.GetCache()); err != nil {
 		return err
 	}
+	shared, err := house.New(mgr, f.operatorNamespace, time.wall, time.steady)
+	if err != nil {
+		return err
+	}
 	var ahead []func(context.Context) error
 	err = controllers.Add(mgr, options.Options{
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries,
 		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(),
-		Concurrency: f.concurrency, Clock: time.wall, Queue: time.steady,
+		Concurrency: f.concurrency, House: shared,
 		Ahead: func(run func(context.Context) error) { ahead = append(ahead, run) },
 	})
 	if err != nil {

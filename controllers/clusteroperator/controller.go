@@ -38,6 +38,6 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	if err != nil {
 		return fmt.Errorf("making the client of ClusterOperators: %w", err)
 	}
-	r := &Reconciler{client: mgr.GetClient(), operators: operators.ClusterOperators(), clock: o.Clock}
+	r := &Reconciler{client: mgr.GetClient(), operators: operators.ClusterOperators(), clock: o.House.Clock}
 	return ctrl.NewControllerManagedBy(mgr).Named("clusteroperator").For(&configv1.ClusterOperator{}).Complete(r)
 }

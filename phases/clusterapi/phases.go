@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-logr/logr"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
-	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,10 +44,9 @@ const installerManager = "capi-operator.openshift.io/InstallerController"
 // operator and is used by one pass at a time.
 type Phases struct {
 	// Client reads from the operator's caches and writes to the API server.
-	Client           client.Client
-	ClusterOperators configclient.ClusterOperatorInterface
-	Images           images.Source
-	Engine           *engine.Engine
+	Client client.Client
+	Images images.Source
+	Engine *engine.Engine
 	// Release is the version that the operator was released with, such as 4.22.6.
 	Release           string
 	OperatorNamespace string
@@ -70,8 +68,7 @@ type Phases struct {
 	listed   map[string]*engine.Revision
 	pruned   pruned
 	late     *lateness
-	events   *announcer
-	recorder *recorder.Recorder
+	recorder recorder.Log
 	// apiUID is the ClusterAPI's, for Events; empty while there is none.
 	apiUID types.UID
 	// current is the name of the current revision as it was last seen in the status.

@@ -20,6 +20,7 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/status"
 )
 
 // The two objects that everything is read from.
@@ -89,6 +90,8 @@ func (r *Reader) get(ctx context.Context, kind schema.GroupVersionResource, word
 	return true, nil
 }
 
+var recordKey, detailKey = status.RecordKey(table.Table.Name), status.DetailKey(table.Table.Name)
+
 const noOperatorYet = "is the operator running? `kubectl -n openshift-cluster-api-operator get pods` shows it"
 
 // told reads what the operator has published; what cannot be read is said, not guessed.
@@ -104,18 +107,18 @@ func told(operator *configv1.ClusterOperator) (machine.Record, phases.Detail, st
 			return record, detail, unreadable(err)
 		}
 	}
-	if len(extension[phases.RecordKey]) == 0 {
-		return record, detail, "ClusterOperator " + phases.ClusterOperatorName + " holds no record of the machine (status.extension." + phases.RecordKey +
+	if len(extension[recordKey]) == 0 {
+		return record, detail, "ClusterOperator " + phases.ClusterOperatorName + " holds no record of the machine (status.extension." + recordKey +
 			"): the operator has not reported yet, or another operator reports here; " + noOperatorYet
 	}
-	err := json.Unmarshal(extension[phases.RecordKey], &record)
+	err := json.Unmarshal(extension[recordKey], &record)
 	if _, known := table.Table.State(record.State); err == nil && !known {
 		err = errors.New("there is no state " + string(record.State))
 	}
 	if err != nil {
 		return machine.Record{}, detail, unreadable(err)
 	}
-	if raw := extension[phases.DetailKey]; len(raw) > 0 {
+	if raw := extension[detailKey]; len(raw) > 0 {
 		if err := json.Unmarshal(raw, &detail); err != nil {
 			return record, phases.Detail{}, "what the operator tells beside its record cannot be read: " + err.Error()
 		}
@@ -124,6 +127,6 @@ func told(operator *configv1.ClusterOperator) (machine.Record, phases.Detail, st
 }
 
 func unreadable(err error) string {
-	return "the record in status.extension." + phases.RecordKey + " of ClusterOperator " + phases.ClusterOperatorName + " cannot be read: " + err.Error() +
+	return "the record in status.extension." + recordKey + " of ClusterOperator " + phases.ClusterOperatorName + " cannot be read: " + err.Error() +
 		"; a running operator writes a new one by itself, and this may be another release's"
 }

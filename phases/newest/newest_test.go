@@ -1,0 +1,28 @@
+package newest
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestWrittenFirst(t *testing.T) {
+	object := func(uid, version string) *metav1.ObjectMeta {
+		return &metav1.ObjectMeta{UID: types.UID(uid), ResourceVersion: version}
+	}
+	for name, row := range map[string]struct {
+		written, cached *metav1.ObjectMeta
+		want            bool
+	}{
+		"the cache lags behind":            {object("a", "10"), object("a", "9"), true},
+		"the cache shows what was sent":    {object("a", "10"), object("a", "10"), false},
+		"somebody has written since":       {object("a", "10"), object("a", "11"), false},
+		"the object was created again":     {object("a", "10"), object("b", "9"), false},
+		"versions that cannot be compared": {object("a", "ten"), object("a", "9"), false},
+	} {
+		if got := WrittenFirst(row.written, row.cached); got != row.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
