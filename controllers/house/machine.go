@@ -31,6 +31,9 @@ type Machine[F, E any] struct {
 func Add[F, E any](mgr ctrl.Manager, h *House, m Machine[F, E]) error {
 	controlled := ctrl.NewControllerManagedBy(mgr).Named(m.Table.Name)
 	for _, w := range m.Watches {
+		if _, _, err := mgr.GetScheme().ObjectKinds(w.Kind); err != nil {
+			return fmt.Errorf("adding machine %s: it watches what is not among its kinds: %w", m.Table.Name, err)
+		}
 		controlled = controlled.WatchesRawSource(watching{Watch: w, in: mgr.GetCache()})
 	}
 	if m.Trigger != nil {

@@ -30,6 +30,8 @@ type Options struct {
 	Concurrency int
 	// Ahead is given what runs from the start of the process until its end, beside the manager and whoever holds the Lease.
 	Ahead func(run func(context.Context) error)
+	// ClusterOperators are those that machines report on.
+	ClusterOperators []string
 	// House is what all machines share.
 	House *house.House
 }
