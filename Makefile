@@ -8,9 +8,11 @@ MAKEFLAGS += --no-print-directory
 export GOWORK := off
 BUILD := go build -buildvcs=false
 
-LINT := go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
-# The embedded control plane is a Go module of its own.
-BOTH_MODULES := for module in . e2e/controlplane; do cd $(CURDIR)/$$module;
+# Runs a go build and says how far it is when it takes long.
+PROGRESS := bin/progress
+LINT := $(CURDIR)/bin/golangci-lint
+# The tools and the embedded control plane are Go modules of their own.
+EACH_MODULE := for module in . tools e2e/controlplane; do cd $(CURDIR)/$$module;
 CONTROL_PLANE := $(wildcard e2e/controlplane/go.* e2e/controlplane/*.go)
 # Every folder of machine/ but the tests' own is a machine with a table.
 TABLES := $(filter-out ./machine/machinetest/,$(wildcard ./machine/*/))
@@ -24,32 +26,41 @@ help: ## Show this list.
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-14s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
-build: ## Build bin/capstan and bin/manifests-gen.
-	@$(BUILD) -o bin/ ./cmd/...
+build: $(PROGRESS) ## Build bin/capstan and bin/manifests-gen.
+	@$(PROGRESS) capstan $(BUILD) -o=bin/ ./cmd/...
+
+$(PROGRESS): $(wildcard tools/progress/*.go)
+	@go build -C tools -buildvcs=false -o ../$@ ./progress
+	@touch $@
+
+bin/golangci-lint: tools/go.mod tools/go.sum | $(PROGRESS)
+	@$(PROGRESS) golangci-lint go build -C=tools -o=../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@
 
 .PHONY: controlplane
 controlplane: bin/controlplane/controlplane ## Build the embedded control plane: minutes the first time.
 
 # Without symbols: half the size, and half the time to link. An API server that
 # does not know its own version turns features off.
-bin/controlplane/controlplane: $(CONTROL_PLANE)
-	@version=$$(go list -C e2e/controlplane -m -f '{{.Version}}' k8s.io/kubernetes) && \
-	go build -C e2e/controlplane -buildvcs=false -o ../../bin/controlplane/ -ldflags="-s -w \
+bin/controlplane/controlplane: $(CONTROL_PLANE) | $(PROGRESS)
+	@version=$$(sed -n 's/.*k8s.io\/kubernetes v/v/p' e2e/controlplane/go.mod) && \
+	$(PROGRESS) 'control plane' go build -C=e2e/controlplane -buildvcs=false -o=../../bin/controlplane/ -ldflags="-s -w \
 		-X k8s.io/component-base/version.gitVersion=$$version -X k8s.io/client-go/pkg/version.gitVersion=$$version" \
 		. sigs.k8s.io/kwok/cmd/kwok
 	@touch $@
 
 .PHONY: fmt
-fmt: ## Format every Go file.
-	@set -e; $(BOTH_MODULES) $(LINT) fmt; done
+fmt: bin/golangci-lint ## Format every Go file.
+	@set -e; $(EACH_MODULE) $(LINT) fmt; done
 
 .PHONY: fmt-check
-fmt-check: ## Fail when a Go file is not formatted, showing the difference.
-	@set -e; $(BOTH_MODULES) $(LINT) fmt --diff; done
+fmt-check: bin/golangci-lint ## Fail when a Go file is not formatted, showing the difference.
+	@set -e; $(EACH_MODULE) $(LINT) fmt --diff; done
 
 .PHONY: lint
-lint: ## Run the linters; the import arrows are among them.
+lint: bin/golangci-lint ## Run the linters; the import arrows are among them.
 	@$(LINT) run
+	@cd tools && $(LINT) run
 	@# One small main package on top of all of Kubernetes: the linters that want
 	@# types would read all of it first.
 	@cd e2e/controlplane && $(LINT) run --fast-only
@@ -57,6 +68,7 @@ lint: ## Run the linters; the import arrows are among them.
 .PHONY: unit
 unit: ## Run all tests but the end-to-end suite, with the race detector.
 	@go test $(RACE) $(UNIT)
+	@go test -C tools ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for 30 s, one after the other; what crashes one becomes a corpus file.
@@ -75,12 +87,12 @@ generate: ## Write all other generated files.
 	@go generate ./...
 
 .PHONY: e2e
-e2e: build controlplane ## Run the end-to-end suite against an embedded control plane.
-	@go test -v -count=1 -p 1 -timeout 20m ./e2e/...
+e2e: build controlplane ## Run the end-to-end suite against an embedded control plane, and print the slowest specs.
+	@tools/e2e.sh
 
 .PHONY: bench
-bench: build controlplane ## Measure what Capstan costs, beside a bare client; BENCH="--scenario restart" for some of it.
-	@go run -buildvcs=false ./e2e/bench $(BENCH)
+bench: build controlplane bin/bench-runner ## Measure what Capstan costs, beside a bare client; BENCH="--scenario restart" for some of it.
+	@bin/bench-runner $(BENCH)
 
 .PHONY: test-faults
 test-faults: build controlplane ## Try every fault in every state, every kill point and a soak; write bin/faults/report.json and docs.
@@ -98,19 +110,26 @@ test: ## Run everything: generated files, format, lint, unit tests, end-to-end s
 	@start=$$(date +%s); $(MAKE) test-parts; code=$$?; \
 	echo; cat bin/log/times; printf '%-14s %12d s\n' total $$(($$(date +%s) - start)); exit $$code
 
-# Whatever is only compiled goes side by side; whatever is timed goes alone.
 .PHONY: test-parts
 test-parts:
+	@$(MAKE) part-compile
 	@$(MAKE) part-fresh
-	@$(MAKE) -j2 part-controlplane part-lint
+	@$(MAKE) part-lint
 	@$(MAKE) part-unit
 	@$(MAKE) part-e2e
 
-.PHONY: part-fresh part-controlplane part-lint part-unit part-e2e
+# What takes minutes the first time is compiled first, with its progress told; with
+# the race detector all is compiled once more. A program would be linked, too.
+.PHONY: compile
+compile: build controlplane bin/golangci-lint
+	@$(PROGRESS) tests go build $$(go list -f '{{if ne .Name "main"}}{{.ImportPath}}{{end}}' ./...)
+	@$(PROGRESS) 'tests, -race' go build $(RACE) $$(go list -f '{{if ne .Name "main"}}{{.ImportPath}}{{end}}' $(UNIT))
+
+.PHONY: part-compile part-fresh part-lint part-unit part-e2e
+part-compile:
+	@tools/part.sh -live compile $(MAKE) compile
 part-fresh:
 	@tools/part.sh fresh tools/fresh.sh $(MAKE) generate diagrams
-part-controlplane:
-	@tools/part.sh controlplane $(MAKE) controlplane
 part-lint:
 	@tools/part.sh format $(MAKE) fmt-check
 	@tools/part.sh lint $(MAKE) lint
@@ -119,8 +138,8 @@ part-unit:
 part-e2e:
 	@tools/part.sh -live e2e $(MAKE) e2e
 
-bin/demo-runner: FORCE
-	@$(BUILD) -o $@ ./e2e/demo
+bin/demo-runner bin/bench-runner: bin/%-runner: $(PROGRESS) FORCE
+	@$(PROGRESS) 'the $*' $(BUILD) -o=$@ ./e2e/$*
 FORCE:
 
 .PHONY: demo

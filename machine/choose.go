@@ -46,7 +46,7 @@ func (t Table[F, E]) choose(record Record, facts F, at moment) (choice[F, E], er
 		if candidate.Answer == Yes {
 			switch {
 			case chosen.move == nil || move.rank() < chosen.move.rank():
-				chosen.move, chosen.cause = &move, candidate.Why
+				chosen.move, chosen.cause = move, candidate.Why
 			case move.rank() == chosen.move.rank():
 				return chosen, &AmbiguousError{Machine: t.Name, State: record.State, One: chosen.move.On, Other: move.On}
 			}
@@ -66,7 +66,7 @@ func (t Table[F, E]) choose(record Record, facts F, at moment) (choice[F, E], er
 
 // consider answers whether one move can be made now, and notes in c what time
 // would change about that.
-func (t Table[F, E]) consider(move Move[F, E], record Record, facts F, at moment, c *choice[F, E]) Candidate {
+func (t Table[F, E]) consider(move *Move[F, E], record Record, facts F, at moment, c *choice[F, E]) Candidate {
 	candidate := Candidate{Event: move.On, To: move.To, Answer: No}
 	switch {
 	case move.Stalled > 0:
@@ -100,7 +100,7 @@ func (t Table[F, E]) failureEdge(record Record, at moment) *Move[F, E] {
 			continue
 		}
 		if record.Failure.Terminal || !at.now.Before(at.deadline(record.Failure.Since.Add(move.Failing))) {
-			return &move
+			return move
 		}
 	}
 	return nil

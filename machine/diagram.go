@@ -99,7 +99,7 @@ func (t Table[F, E]) Page() string {
 }
 
 // edge is the label of an arrow: event, what it needs, what it does.
-func edge[F, E any](move Move[F, E]) string {
+func edge[F, E any](move *Move[F, E]) string {
 	label := fmt.Sprintf("%s [%s]", move.On, move.When())
 	if move.Do.Name != "" {
 		label += " / " + move.Do.Name
@@ -108,7 +108,7 @@ func edge[F, E any](move Move[F, E]) string {
 }
 
 // When says in a few words when the move is made: its guard or its deadline.
-func (m Move[F, E]) When() string {
+func (m *Move[F, E]) When() string {
 	switch {
 	case m.Stalled > 0:
 		return "after " + short(m.Stalled) + " without progress"

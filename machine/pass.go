@@ -51,19 +51,19 @@ func (p *pass[F, E]) move(ctx context.Context, c choice[F, E]) Outcome {
 	}
 	to, err := p.machine.Table.fire(ctx, p.record.State, c.move.On, effect)
 	if err != nil {
-		return p.blocked(ctx, *c.move, err)
+		return p.blocked(ctx, c.move, err)
 	}
 	if c.move.rank() != rankFailure {
 		p.record.succeeded()
 	}
-	outcome := p.enter(*c.move, to, c.cause)
+	outcome := p.enter(c.move, to, c.cause)
 	outcome.Did = result.Did
 	return outcome
 }
 
 // blocked is what a failed effect leads to. The move that it belongs to would be
 // chosen again on every pass, so this is where its failure may end that.
-func (p *pass[F, E]) blocked(ctx context.Context, move Move[F, E], err error) Outcome {
+func (p *pass[F, E]) blocked(ctx context.Context, move *Move[F, E], err error) Outcome {
 	now := p.machine.Now()
 	at := moment{now: now, settled: p.at.settled}
 	p.record.failed(effectError(move, err), move.On, now)
@@ -71,17 +71,17 @@ func (p *pass[F, E]) blocked(ctx context.Context, move Move[F, E], err error) Ou
 	if edge := p.machine.Table.failureEdge(p.record, at); edge == nil {
 		p.lookAhead(&outcome)
 	} else if to, illegal := p.machine.Table.fire(ctx, p.record.State, edge.On, func(context.Context) error { return nil }); illegal == nil {
-		outcome = p.enter(*edge, to, p.record.Failure.Message)
+		outcome = p.enter(edge, to, p.record.Failure.Message)
 	}
 	outcome.Failure = err
 	return outcome
 }
 
-func effectError[F, E any](move Move[F, E], err error) error {
+func effectError[F, E any](move *Move[F, E], err error) error {
 	return fmt.Errorf("%s on the way to %s: %w", move.Do.Name, move.To, err)
 }
 
-func (p *pass[F, E]) enter(move Move[F, E], to State, cause string) Outcome {
+func (p *pass[F, E]) enter(move *Move[F, E], to State, cause string) Outcome {
 	done, _ := p.machine.progress(p.facts)
 	entry := Entry{Inputs: p.machine.inputs(p.facts), Done: done}
 	if p.record.Failure != nil {
@@ -187,10 +187,11 @@ func (p *pass[F, E]) candidates() choice[F, E] {
 const atOnce = time.Nanosecond
 
 const (
-	// firstRetry and lastRetry bound the wait before something that failed is tried again: half the time that the
-	// failure has lasted, which backs off without counting attempts, also through a restart.
+	// firstRetry is the shortest wait before something that failed is tried again. The wait is half the time that the
+	// failure has lasted: that backs off without counting attempts, also through a restart.
 	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
+	// lastRetry is the longest wait before something that failed is tried again.
+	lastRetry = 30 * time.Second
 	// terminalRetry is how often work is tried again that met a terminal error: the cluster may have healed what no
 	// event announces, such as a name or a port that was taken.
 	terminalRetry = 10 * time.Minute

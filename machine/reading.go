@@ -1,6 +1,9 @@
 package machine
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // The reasons that conditions give, in order of severity. They are OpenShift's
 // words for its cluster operators.
@@ -90,15 +93,24 @@ func (r Reading) orIdle() Reading {
 	return r
 }
 
-// Takes returns the conditions that the move into the present state has taken
-// back, and that stay so while the machine is in it.
-func (t Table[F, E]) Takes(r Record) []string {
+// Takes says whether the move into the present state has taken a condition back,
+// which then stays so while the machine is in it.
+func (t Table[F, E]) Takes(r Record, condition string) bool {
 	for _, move := range t.Leaving(r.CameFrom) {
 		if move.On == r.LastEvent && move.To == r.State {
-			return move.Takes
+			return slices.Contains(move.Takes, condition)
 		}
 	}
-	return nil
+	return false
+}
+
+// At is the part that is at work in a record's state, or in the one it resumes.
+func (t Table[F, E]) At(r Record) string {
+	row, known := t.State(r.State)
+	if known && row.Work.resumes {
+		row = t.resumed(r)
+	}
+	return row.Part
 }
 
 // InPart says which part of a machine an error belongs to.

@@ -256,22 +256,3 @@ func TestStep_two_moves_of_one_rank_are_refused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestIsTerminal_asks_every_error_that_is_joined(t *testing.T) {
-	soon, never := errors.New("soon"), Terminal(errors.New("never"))
-	for _, row := range []struct {
-		err  error
-		want bool
-	}{
-		{nil, false},
-		{soon, false},
-		{never, true},
-		{fmt.Errorf("doing: %w", never), true},
-		{errors.Join(never, never), true},
-		{errors.Join(never, soon), false},
-	} {
-		if got := IsTerminal(row.err); got != row.want {
-			t.Errorf("IsTerminal(%v) is %v", row.err, got)
-		}
-	}
-}

@@ -126,6 +126,12 @@ func (t Table[F, E]) Alarms(state State) bool {
 	return known && row.Alarm
 }
 
+// Resumes says that a state goes on with the work of the state it came from.
+func (t Table[F, E]) Resumes(state State) bool {
+	row, known := t.State(state)
+	return known && row.Work.resumes
+}
+
 // resumed is the row of the state that a record came from. A record that names
 // none, or one that resumes itself, is that of the start.
 func (t Table[F, E]) resumed(r Record) StateRow[E] {
@@ -158,14 +164,14 @@ func (t Table[F, E]) State(name State) (StateRow[E], bool) {
 }
 
 // Leaving returns the moves that leave a state, sorted by event.
-func (t Table[F, E]) Leaving(state State) []Move[F, E] {
-	var leaving []Move[F, E]
-	for _, move := range t.Moves {
-		if slices.Contains(move.From, state) {
-			leaving = append(leaving, move)
+func (t Table[F, E]) Leaving(state State) []*Move[F, E] {
+	var leaving []*Move[F, E]
+	for i := range t.Moves {
+		if slices.Contains(t.Moves[i].From, state) {
+			leaving = append(leaving, &t.Moves[i])
 		}
 	}
-	slices.SortFunc(leaving, func(a, b Move[F, E]) int { return cmp.Compare(a.On, b.On) })
+	slices.SortFunc(leaving, func(a, b *Move[F, E]) int { return cmp.Compare(a.On, b.On) })
 	return leaving
 }
 
@@ -179,7 +185,7 @@ const (
 	rankDeadline
 )
 
-func (m Move[F, E]) rank() rank {
+func (m *Move[F, E]) rank() rank {
 	switch {
 	case m.Urgent:
 		return rankUrgent

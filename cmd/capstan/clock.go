@@ -10,24 +10,24 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// clocks are what the operator goes by: wall tells what time it is and may be
-// set back, steady only ever goes ahead and times retries. Their timers agree.
+// clocks are the operator's clocks: wall says what time it is and may be set
+// back, steady only moves forward and times retries. Their timers agree.
 type clocks struct {
 	wall, steady clock.WithTicker
 }
 
 func realClocks() clocks { return clocks{wall: clock.RealClock{}, steady: clock.RealClock{}} }
 
-// lookAtOffset is how often the file of a steered clock is read.
+// lookAtOffset is how often the file of --clock-offset-file is read.
 const lookAtOffset = 20 * time.Millisecond
 
-// steering adds the duration in a file to the real time, and follows the file.
-// Of timers an offset that grows is time that has passed; one that shrinks is a
-// clock that was set back, which no timer notices.
+// steering adds the duration in a file to the real time, and follows the file. To
+// timers, an offset that grows is time that has passed. An offset that shrinks is
+// a clock that was set back, which timers do not notice.
 type steering struct {
 	mu     sync.Mutex
 	offset time.Duration
-	// ahead is the sum of all that the offset has ever grown by.
+	// ahead is the sum of all increases of the offset.
 	ahead time.Duration
 	// jumped is closed when ahead grows.
 	jumped chan struct{}
@@ -59,8 +59,8 @@ func readOffset(file string) (time.Duration, error) {
 	return offset, nil
 }
 
-// follow leaves the clock as it is while the file cannot be read, as in the
-// moment in which it is written.
+// follow leaves the clock as it is while the file cannot be read, such as while
+// it is being written.
 func (s *steering) follow(file string, stop <-chan struct{}) {
 	ticker := time.NewTicker(lookAtOffset)
 	defer ticker.Stop()
@@ -88,14 +88,15 @@ func (s *steering) set(offset time.Duration) {
 	}
 }
 
-// elapsed is a point on the scale that timers go by.
+// elapsed returns the present time on the scale of the timers, and a channel that
+// is closed when that scale jumps.
 func (s *steering) elapsed() (at time.Time, jumped <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return time.Now().Add(s.ahead), s.jumped
 }
 
-// until returns true when that point is reached, or false when stop is closed before.
+// until returns true when that time is reached, or false when stop is closed before.
 func (s *steering) until(due time.Time, stop <-chan struct{}) bool {
 	for {
 		now, jumped := s.elapsed()
@@ -112,7 +113,7 @@ func (s *steering) until(due time.Time, stop <-chan struct{}) bool {
 	}
 }
 
-// steeredClock is the real time plus what beyond says.
+// steeredClock is the real time plus what beyond returns.
 type steeredClock struct {
 	*steering
 	beyond func() time.Duration
@@ -144,7 +145,7 @@ func (c *steeredClock) NewTicker(d time.Duration) clock.Ticker {
 		for due, _ := c.elapsed(); c.until(due.Add(d), t.stop); due, _ = c.elapsed() {
 			select {
 			case t.c <- c.Now():
-			default: // a slow receiver misses ticks, as of a real ticker
+			default: // a slow receiver misses ticks, as with a real ticker
 			}
 		}
 	}()
@@ -176,7 +177,7 @@ func (t *steeredTimer) Stop() bool {
 	return t.halt()
 }
 
-// halt needs the lock. As of real timers nothing is received of one that was stopped.
+// halt needs the lock. As with a real timer, nothing can be received from a stopped one.
 func (t *steeredTimer) halt() (ran bool) {
 	ran = t.stop != nil
 	if ran {

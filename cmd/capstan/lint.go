@@ -25,9 +25,9 @@ func lintCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint (IMAGE|DIR)...",
 		Short: "Reports everything that is wrong with provider images",
-		Long: `Looks through all profiles of provider images, of whatever platform, and reports every problem
-at once, each with image, profile, file, document, line, object and field: whatever the operator
-would refuse, and what it would apply in vain:
+		Long: `Checks all profiles of provider images, whatever their platform, and reports every problem at
+once, each with image, profile, file, document, line, object and field: whatever the operator
+would refuse, and what it would apply without effect:
 
   - files that are missing, YAML that does not parse, unknown fields, unknown platforms
   - variables with neither a value nor a default
@@ -58,7 +58,7 @@ The exit code is 1 if there is any problem.`,
 	return cmd
 }
 
-// report is what -o json prints; its shape is a promise.
+// report is what -o json prints; scripts rely on its shape.
 type report struct {
 	Profiles int              `json:"profiles"`
 	Problems []render.Problem `json:"problems"`
@@ -76,7 +76,8 @@ func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error
 		return err
 	}
 	for _, arg := range args {
-		// No folder that exists looks like a reference by digest; what looks like nothing is told what it could be.
+		// An argument that is no folder and has the form of a reference is an image. Anything else is read as a folder,
+		// whose error says what an argument can be.
 		if _, err := os.Stat(arg); err != nil && strings.ContainsAny(arg, "@:") {
 			f.images = append(f.images, arg)
 		} else {

@@ -20,7 +20,7 @@ func TestLint_sound_images_have_no_problem(t *testing.T) {
 	}
 }
 
-func TestLint_tells_everything_at_once_and_fails(t *testing.T) {
+func TestLint_reports_everything_at_once_and_fails(t *testing.T) {
 	aws := awsFolder(t)
 	ref := push(t, map[string]string{
 		"capi-operator-manifests/p/metadata.yaml":  "name: p\nselfImageRef: SELF\n",

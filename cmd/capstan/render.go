@@ -28,9 +28,9 @@ func renderCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "render (--image REF | --dir DIR)... --platform PLATFORM --release-version VERSION",
 		Short: "Shows the revision that the operator would install from provider images",
-		Long: `Renders provider images as the operator does, and shows the revision that comes out: which
+		Long: `Renders provider images as the operator does, and shows the resulting revision: which
 profiles are chosen for the platform, in which order, with which objects, and the content ID
-that tells it from every other. No cluster is needed. The same input gives the same output,
+that distinguishes it from every other. No cluster is needed. The same input gives the same output,
 on every machine.
 
 An image is given by digest and pulled, with the credentials of your container tools; or as
@@ -117,7 +117,7 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 	return revisionFormats[f.output](out, describe(rev, f.release, f.platform, f.number), rev)
 }
 
-// substitutions are what the operator gives in a cluster without a TLS profile, and over it what --set says.
+// substitutions returns the values that the operator uses in a cluster without a TLS profile, overridden by --set.
 func substitutions(set []string) (map[string]string, error) {
 	values := render.ClusterSubstitutions(nil)
 	for _, entry := range set {
@@ -130,7 +130,7 @@ func substitutions(set []string) (map[string]string, error) {
 	return values, nil
 }
 
-// count writes a number and the thing counted, with an s where there is not one.
+// count writes a number and the thing counted, which is plural unless there is one.
 func count(number int, thing string) string {
 	if number == 1 {
 		return "1 " + thing

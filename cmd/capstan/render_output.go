@@ -11,7 +11,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/render"
 )
 
-// revision is the description that -o json prints; its shape is a promise.
+// revision is what -o json prints; scripts rely on its shape.
 type revision struct {
 	Name          string            `json:"name"`
 	ContentID     string            `json:"contentID"`
@@ -43,7 +43,7 @@ type skipped struct {
 	Reason string `json:"reason"`
 }
 
-// describe leaves no list null, so that a reader of the JSON needs no second case.
+// describe makes empty lists rather than null ones, so that readers of the JSON need no second case.
 func describe(rev *render.Revision, release, platform string, number int64) revision {
 	r := revision{
 		Name: render.Name(release, rev.ContentID, number), ContentID: rev.ContentID, Revision: number, Platform: platform,
@@ -117,7 +117,7 @@ func printSummary(out io.Writer, r revision, rev *render.Revision) error {
 	return table.Flush()
 }
 
-// printObjects leaves out the unmanaged CustomResourceDefinitions as the operator does not apply them.
+// printObjects omits unmanaged CustomResourceDefinitions: the operator does not apply them.
 func printObjects(out io.Writer, r revision, rev *render.Revision) error {
 	unmanaged := map[string]bool{}
 	for _, name := range rev.Unmanaged {

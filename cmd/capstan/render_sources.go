@@ -25,11 +25,11 @@ type sources struct {
 	credentials  string
 	extraCAs     string
 
-	// folders are the folders that have no reference of their own, by the one made up for them.
+	// folders maps each reference that was made up to the folder it stands for.
 	folders map[string]string
 }
 
-// credentialFiles are where container tools keep credentials, the first that exists counts.
+// credentialFiles returns where container tools keep credentials; the first file that exists is used.
 func credentialFiles() []string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -42,14 +42,14 @@ func credentialFiles() []string {
 	}
 }
 
-// registryFlags are those of all commands that pull images.
+// registryFlags adds the flags that all commands that pull images have.
 func (s *sources) registryFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&s.insecure, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with; loopback addresses need no flag (repeatable)")
 	flags.StringVar(&s.credentials, "registry-config", "", "`file` with credentials in the form of a pull secret; without it REGISTRY_AUTH_FILE, then the file of podman, then that of docker")
 	flags.StringVar(&s.extraCAs, "extra-ca-file", "", "PEM `file` of certificates to trust besides the system's")
 }
 
-// access reads the credentials; that there are none is no error unless a file was named.
+// access reads the credentials. A missing file is an error only if it was named by a flag.
 func (s *sources) access() (images.Access, error) {
 	candidates := []string{s.credentials}
 	if s.credentials == "" {
@@ -67,7 +67,7 @@ func (s *sources) access() (images.Access, error) {
 	return images.Access{}, nil
 }
 
-// load gives all profiles that can be had, and a problem for each image or folder that cannot.
+// load returns the profiles of all images and folders, and a problem for each that cannot be read.
 func (s *sources) load(ctx context.Context) ([]render.Profile, []render.Problem) {
 	s.folders = map[string]string{}
 	profiles, problems := s.pull(ctx)
@@ -111,7 +111,7 @@ func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems
 	puller.Want(refs)
 	go func() {
 		defer close(ended)
-		// It ends with the context, and has no other error.
+		// It returns an error only for the end of the context.
 		_ = puller.Start(ctx)
 	}()
 	for !settled(puller, refs) && ctx.Err() == nil {
@@ -138,7 +138,7 @@ func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems
 	return profiles, problems
 }
 
-// settled says whether every image has been had or has failed once.
+// settled reports whether every image is ready or has failed once.
 func settled(source images.Source, refs []images.Ref) bool {
 	return !slices.ContainsFunc(refs, func(ref images.Ref) bool {
 		state := source.State(ref)
@@ -156,8 +156,8 @@ func cause(ctx context.Context, err error) string {
 	return fmt.Sprintf("fetching it: %v", err)
 }
 
-// read gives the profiles of a folder that is laid out as an image is, or as
-// manifests-gen writes it: with the folders of the profiles right inside.
+// read returns the profiles of a folder that is laid out as an image is, or as
+// manifests-gen writes it: with the folders of the profiles directly in it.
 func (s *sources) read(dir string) ([]render.Profile, []render.Problem) {
 	fail := func(format string, args ...any) []render.Problem {
 		return []render.Problem{{Image: dir, Cause: fmt.Sprintf(format, args...)}}
@@ -185,7 +185,7 @@ func (s *sources) read(dir string) ([]render.Profile, []render.Problem) {
 		}
 	}
 	if len(profiles) == 0 && len(problems) == 0 {
-		return nil, fail("it has no profile, which is a folder with %s and %s; name the folder that has %s or the folders of profiles in it",
+		return nil, fail("it has no profile: a profile is a folder with %s and %s; name the folder that has %s or the folders of profiles in it",
 			images.MetadataFile, images.ManifestsFile, images.ManifestsFolder[1:])
 	}
 	ref, err := s.reference(dir, profiles)
@@ -198,7 +198,7 @@ func (s *sources) read(dir string) ([]render.Profile, []render.Problem) {
 	return profiles, problems
 }
 
-// readProfile gives nothing for what is not a profile.
+// readProfile returns nil for what is not a profile.
 func readProfile(root, name string) (*render.Profile, error) {
 	profile := &render.Profile{Name: name}
 	missing := []string{}
@@ -226,9 +226,9 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// reference is what the file image-ref beside the profiles says. Without that
-// file one is made up from the folder's name and content: the same folder has
-// the same one everywhere.
+// reference returns the content of the file image-ref beside the profiles.
+// Without that file it makes a reference from the folder's name and content, so
+// that the same folder has the same one everywhere.
 func (s *sources) reference(dir string, profiles []render.Profile) (string, error) {
 	written, err := os.ReadFile(filepath.Join(dir, images.RefFile))
 	if err == nil {
@@ -252,7 +252,7 @@ func (s *sources) reference(dir string, profiles []render.Profile) (string, erro
 
 var notInRepository = regexp.MustCompile(`[^a-z0-9]+`)
 
-// repository makes a name that a reference may have out of a folder's.
+// repository turns the name of a folder into a valid name of a repository.
 func repository(dir string) string {
 	if absolute, err := filepath.Abs(dir); err == nil {
 		dir = absolute
@@ -264,8 +264,8 @@ func repository(dir string) string {
 	return name
 }
 
-// named puts folders where references were made up for them, since those are
-// what the reader knows.
+// named replaces references that were made up by their folders, which are what
+// the reader knows.
 func (s *sources) named(problem render.Problem) render.Problem {
 	for ref, dir := range s.folders {
 		problem.Image = strings.ReplaceAll(problem.Image, ref, dir)

@@ -313,7 +313,7 @@ func TestRender_refuses_command_lines_that_make_no_sense(t *testing.T) {
 	}
 }
 
-func TestRender_tells_all_that_is_wrong_a_line_each(t *testing.T) {
+func TestRender_reports_all_that_is_wrong_a_line_each(t *testing.T) {
 	broken := write(t, map[string]string{
 		"a/metadata.yaml": "name: a\ncolour: red\n", "a/manifests.yaml": "kind: ConfigMap\nvalue: ${REGION}\n",
 		"b/manifests.yaml": "", "c/metadata.yaml": "",

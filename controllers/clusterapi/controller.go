@@ -4,7 +4,6 @@ package clusterapi
 
 import (
 	"fmt"
-	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
@@ -37,7 +36,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ProviderImageDir: o.ProviderImageDir,
 		ExtraCAFile: o.ExtraCAFile, PullSecrets: o.PullSecrets,
-		Concurrency: o.Concurrency, Again: func(after time.Duration) { again.After(key, after) },
+		Concurrency: o.Concurrency, Again: func() { again.After(key, 0) },
 		Acted: acted, Recorder: o.House.Recorder.Of(name, key), Clock: o.House.Clock, Log: log,
 	})
 	if err != nil {
@@ -71,7 +70,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 // words are what the machine says of a pass.
 func words(p *phases.Phases) func(machine.Key, phases.Snapshot) house.Words {
 	return func(_ machine.Key, shot phases.Snapshot) house.Words {
-		return house.Words{Line: table.Line(shot.Record, shot.Facts), Subject: p.WorkedOn(), About: p.About()}
+		return house.Words{Line: table.Line(shot), Subject: p.WorkedOn(), About: p.About()}
 	}
 }
 

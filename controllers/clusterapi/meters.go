@@ -39,19 +39,19 @@ func observe(p *phases.Phases) func(context.Context, machine.Key) (guards.Facts,
 	return func(ctx context.Context, key machine.Key) (guards.Facts, *phases.Pass, error) {
 		facts, pass, err := p.Observe(ctx, key)
 		if err == nil {
-			measure(facts)
+			measure(facts.Applied, pass.Display)
 		}
 		return facts, pass, err
 	}
 }
 
-func measure(f guards.Facts) {
+func measure(applied guards.Applied, d guards.Display) {
 	for what, count := range map[string]int{
-		"retained": len(f.Retained), "collision": len(f.Applied.Collisions), "refused": len(f.Applied.Refused),
-		"contested": len(f.Applied.Contested), "stray": len(f.Strays), "finalizer": f.Waiting,
+		"retained": len(d.Retained), "collision": len(d.Collisions), "refused": len(d.Refused),
+		"contested": len(d.Contested), "stray": len(d.Strays), "finalizer": d.Finalizers,
 	} {
 		standingMetric.WithLabelValues(what).Set(float64(count))
 	}
-	objectsMetric.WithLabelValues("all").Set(float64(f.Applied.Total))
-	objectsMetric.WithLabelValues("done").Set(float64(f.Applied.Done))
+	objectsMetric.WithLabelValues("all").Set(float64(applied.Total))
+	objectsMetric.WithLabelValues("done").Set(float64(applied.Done))
 }

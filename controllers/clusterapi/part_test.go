@@ -38,7 +38,7 @@ func TestPart_a_pass_reads_no_kind_that_is_not_among_its_kinds(t *testing.T) {
 	p, err := phases.New(phases.Options{
 		Client: cluster, Live: cluster, REST: &rest.Config{Host: "http://127.0.0.1:1"}, HTTP: http.DefaultClient, Release: "4.22.6",
 		OperatorNamespace: "ops", CAPINamespace: "capi", CacheDir: t.TempDir(), PullSecrets: o.PullSecrets, Concurrency: 1,
-		Again: func(time.Duration) {}, Clock: testclock.NewFakeClock(time.Now()), Log: logr.Discard(),
+		Again: func() {}, Clock: testclock.NewFakeClock(time.Now()), Log: logr.Discard(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -53,13 +53,13 @@ type Status struct {
 	Release   string     `json:"release,omitempty"`
 	Revisions []Revision `json:"revisions"`
 
-	Retained   []guards.Retained    `json:"retained"`
-	Collisions []guards.Collision   `json:"collisions"`
-	Refused    []guards.Refused     `json:"refused"`
-	Contested  []guards.Contested   `json:"contested"`
-	Strays     []string             `json:"strays"`
-	Images     []phases.ImageDetail `json:"images"`
-	Conditions []view.Condition     `json:"conditions"`
+	Retained   []guards.RetainedObject `json:"retained"`
+	Collisions []guards.Collision      `json:"collisions"`
+	Refused    []guards.Refused        `json:"refused"`
+	Contested  []guards.Contested      `json:"contested"`
+	Strays     []string                `json:"strays"`
+	Images     []phases.ImageDetail    `json:"images"`
+	Conditions []view.Condition        `json:"conditions"`
 }
 
 // Revision is one listed revision, the newest last.

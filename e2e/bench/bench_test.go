@@ -75,16 +75,57 @@ func TestSummarize_takes_the_median_of_the_runs_own_ratios(t *testing.T) {
 	}
 }
 
+func TestEnough_runs_are_as_many_as_asked_for_on_one_side_of_the_ratios_target(t *testing.T) {
+	paired, alone := scenario{targets: []target{requests(1), ratio(1.2)}}, scenario{targets: []target{requests(1)}}
+	of := func(ratios ...float64) (samples []sample) {
+		for _, r := range ratios {
+			samples = append(samples, sample{Seconds: r, FloorSeconds: 1})
+		}
+		return samples
+	}
+	for _, c := range []struct {
+		in      scenario
+		samples []sample
+		want    bool
+	}{
+		{alone, of(1, 1), false},
+		{alone, of(1, 2, 1), true},
+		{paired, of(1, 1), false},
+		{paired, of(1, 1, 1.2), true},
+		{paired, of(1, 2, 1), false},
+		{paired, of(1, 2, 1, 2), false},
+		{paired, of(1, 2, 1, 2, 1.3), true},
+	} {
+		b := &bench{options: options{runs: 3}, scenario: c.in}
+		if got := b.enough(c.samples); got != c.want {
+			t.Errorf("%+v: got %v", c.samples, got)
+		}
+	}
+}
+
+func TestCalibrate_times_a_workload(t *testing.T) {
+	got, err := calibrate()
+	if err != nil || got.clock <= 0 || got.processor <= 0 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got := between(pace{1, 2}, pace{2, 4}); got != (pace{1.5, 3}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestTargets_are_told_with_what_missed_them(t *testing.T) {
 	small := scenario{name: "small", targets: []target{ratio(1.3), wall(2)}}
-	large := scenario{name: "large", targets: []target{requests(5), growth(1.15, "small")}}
+	large := scenario{name: "large", targets: []target{requests(5), growth(1.15, "small"), processor(20), writesBesideObjects(10)}}
 	alone := scenario{name: "alone", targets: []target{growth(1.15, "nobody")}}
 	all := results{
 		{Name: "small", Objects: 100, Seconds: 2, Ratio: 1.3},
-		{Name: "large", Objects: 1000, Seconds: 24, Requests: 5},
+		{Name: "large", Objects: 1000, Seconds: 24, Ratio: 1.56, Requests: 5, Writes: 1035, pace: pace{clock: 2, processor: 1.5}},
 		{Name: "alone", Objects: 1, Seconds: 1},
 	}
-	want := []string{"small: time < 2 s, and it was 2 s", "large: time per object, times that of small <= 1.15, and it was 1.2"}
+	want := []string{
+		"small: time < 2 s, and it was 2 s", "large: ratio, times that of small <= 1.15, and it was 1.2",
+		"large: writes beside one an object and two every 2 s <= 10, and it was 11",
+	}
 	if got := all.missed([]scenario{small, large, alone}); !slices.Equal(got, want) {
 		t.Errorf("missed are %q", got)
 	}

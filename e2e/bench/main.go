@@ -34,7 +34,7 @@ func main() {
 	o := options{}
 	flag.StringVar(&o.bin, "bin", "bin", "`folder` that make build and make controlplane fill")
 	flag.StringVar(&o.scenarios, "scenario", "", "measure only these, `names` or beginnings of names separated by commas")
-	flag.IntVar(&o.runs, "runs", 3, "how `often` each scenario is measured; the medians are reported")
+	flag.IntVar(&o.runs, "runs", 3, "how `often` each scenario is measured, and a ratio until so many say the same of its target; the medians are reported")
 	flag.StringVar(&o.output, "o", "table", "what to print, table or json; `format`")
 	flag.Parse()
 	ctrllog.SetLogger(klog.NewKlogr())
@@ -67,12 +67,11 @@ func run(ctx context.Context, o options) error {
 	}
 	var all results
 	for _, s := range chosen {
-		b.begin(s)
-		samples, err := s.measure(ctx, b)
+		one, err := b.measure(ctx, s)
 		if err != nil {
 			return fmt.Errorf("measuring %s: %w", s.name, err)
 		}
-		all = append(all, summarize(s.name, samples))
+		all = append(all, one)
 		// Written each time, so that a run that is stopped has said what it found.
 		if err := all.write(filepath.Join(b.dir, reportFile)); err != nil {
 			return err
@@ -97,7 +96,7 @@ type bench struct {
 	options
 	// dir is bin/bench: the report, and images and manifests kept for the next time.
 	dir      string
-	scenario string
+	scenario scenario
 	started  time.Time
 }
 
@@ -114,12 +113,44 @@ func newBench(o options) (*bench, error) {
 	return b, nil
 }
 
-func (b *bench) begin(s scenario) {
-	b.scenario = s.name
+func (b *bench) measure(ctx context.Context, s scenario) (result, error) {
+	b.scenario = s
 	b.say("%s", s.doc)
+	before, err := calibrate()
+	if err != nil {
+		return result{}, err
+	}
+	samples, err := s.measure(ctx, b)
+	if err != nil {
+		return result{}, err
+	}
+	after, err := calibrate()
+	if err != nil {
+		return result{}, err
+	}
+	one := summarize(s.name, samples)
+	one.pace = between(before, after)
+	b.say("the machine took %.2f times the processor, and %.2f times the time, of the one of reference", one.pace.processor, one.pace.clock)
+	return one, nil
+}
+
+// enough says that there are as many runs as were asked for; where there is a
+// target for a ratio, so many on the same side of it, so that noise does not decide.
+func (b *bench) enough(samples []sample) bool {
+	limit, paired := b.scenario.ratioLimit()
+	if !paired {
+		return len(samples) >= b.runs
+	}
+	met := 0
+	for _, s := range samples {
+		if s.ratio() <= limit {
+			met++
+		}
+	}
+	return max(met, len(samples)-met) >= b.runs
 }
 
 // say prints a line of progress, never onto standard output.
 func (b *bench) say(format string, values ...any) {
-	fmt.Fprintf(os.Stderr, "%4.0fs %-15s %s\n", time.Since(b.started).Seconds(), b.scenario, fmt.Sprintf(format, values...))
+	fmt.Fprintf(os.Stderr, "%4.0fs %-15s %s\n", time.Since(b.started).Seconds(), b.scenario.name, fmt.Sprintf(format, values...))
 }

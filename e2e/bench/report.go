@@ -31,6 +31,15 @@ type result struct {
 
 	// rewrites are the most writes to one object that a new revision leaves unchanged.
 	rewrites int
+	// pace is that of the machine while the scenario was measured; zero counts as one.
+	pace pace
+}
+
+func (r result) ratio() float64 {
+	if r.FloorSeconds == 0 {
+		return 0
+	}
+	return r.Seconds / r.FloorSeconds
 }
 
 // sample is one run of a scenario.
@@ -41,17 +50,12 @@ type results []result
 
 // summarize takes the medians of a scenario's runs.
 func summarize(name string, runs []sample) result {
-	for i, run := range runs {
-		if run.FloorSeconds > 0 {
-			runs[i].Ratio = run.Seconds / run.FloorSeconds
-		}
-	}
 	return result{
 		Name:         name,
 		Objects:      median(runs, func(s sample) int { return s.Objects }),
 		Seconds:      rounded(median(runs, func(s sample) float64 { return s.Seconds }), 10000),
 		FloorSeconds: rounded(median(runs, func(s sample) float64 { return s.FloorSeconds }), 1000),
-		Ratio:        rounded(median(runs, func(s sample) float64 { return s.Ratio }), 100),
+		Ratio:        rounded(median(runs, sample.ratio), 100),
 		Requests:     median(runs, func(s sample) int { return s.Requests }),
 		Writes:       median(runs, func(s sample) int { return s.Writes }),
 		DryRuns:      median(runs, func(s sample) int { return s.DryRuns }),

@@ -44,48 +44,53 @@ func (b *bench) changed(ctx context.Context, verbosity int) (content, error) {
 }
 
 // upgrading measures upgrades that follow each other, each to a release that
-// changes one Deployment; the floor applies the same contents. The images are
-// not cached, as those of a new release are not.
+// changes one Deployment; the floor applies the same contents, in turns with
+// Capstan, on a control plane of its own. The images are not cached, as those of
+// a new release are not.
 func upgrading(ctx context.Context, b *bench) ([]sample, error) {
 	before, err := realContent(coreAWS)(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	releases := make([]content, b.runs)
-	for run := range releases {
-		if releases[run], err = b.changed(ctx, run+1); err != nil {
-			return nil, err
+	var samples []sample
+	return samples, b.within(ctx, func(floor *stage) error {
+		if _, err := floor.floor(ctx, before.components); err != nil {
+			return fmt.Errorf("the floor: %w", err)
 		}
-	}
-	samples := make([]sample, b.runs)
-	err = b.within(ctx, func(s *stage) error {
-		if _, err := s.floor(ctx, before.components); err != nil {
-			return err
-		}
-		for run := range samples {
-			if err := s.floorInto(ctx, &samples[run], releases[run]); err != nil {
+		return b.within(ctx, func(s *stage) error {
+			s.cache = ""
+			if err := s.install(ctx, before); err != nil {
 				return err
 			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("the floor: %w", err)
-	}
-	return samples, b.within(ctx, func(s *stage) error {
-		s.cache = ""
-		if err := s.install(ctx, before); err != nil {
-			return err
-		}
-		for run := range samples {
-			one := &samples[run]
-			if err := s.upgrade(ctx, one, releases[run]); err != nil {
-				return fmt.Errorf("run %d: %w", run+1, err)
+			for run := 0; !b.enough(samples); run++ {
+				one, err := upgradeBoth(ctx, floor, s, run)
+				if err != nil {
+					return fmt.Errorf("run %d: %w", run+1, err)
+				}
+				b.say("run %d: %.2f s, the floor %.2f s, %d requests, %d writes", run+1, one.Seconds, one.FloorSeconds, one.Requests, one.Writes)
+				samples = append(samples, one)
 			}
-			b.say("run %d of %d: %.2f s, the floor %.2f s, %d requests, %d writes", run+1, b.runs, one.Seconds, one.FloorSeconds, one.Requests, one.Writes)
-		}
-		return nil
+			return nil
+		})
 	})
+}
+
+func upgradeBoth(ctx context.Context, floor, s *stage, run int) (sample, error) {
+	one := sample{}
+	next, err := s.bench.changed(ctx, run+1)
+	if err != nil {
+		return one, err
+	}
+	turns := []func() error{
+		func() error { return floor.floorInto(ctx, &one, next) },
+		func() error { return s.upgrade(ctx, &one, next) },
+	}
+	for turn := range turns {
+		if err := turns[(turn+run)%len(turns)](); err != nil {
+			return one, err
+		}
+	}
+	return one, nil
 }
 
 func (s *stage) upgrade(ctx context.Context, one *sample, c content) error {

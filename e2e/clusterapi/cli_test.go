@@ -67,7 +67,7 @@ var _ = Describe("The commands that look at a cluster", func() {
 		Expect(reader.run(ctx, codeInstalled, "explain")).To(And(
 			ContainSubstring("This cluster has been in Installed since "), ContainSubstring("WaitingOnInfra --InfrastructureKnown--> Planning"),
 			ContainSubstring("because the platform is AWS"), ContainSubstring("GateLost leads to Degraded: "),
-			MatchRegexp(`now +No: all \d+ objects of revision 1 are applied`), MatchRegexp(`now +No: the last try met no error`),
+			MatchRegexp(`now +No: all \d+ objects of revision 1 are applied`), MatchRegexp(`now +No: the last attempt met no error`),
 		))
 		Expect(reader.run(ctx, codeInstalled, "diagram", "--live")).To(And(
 			HavePrefix("stateDiagram-v2\n"), ContainSubstring("class Installed current\n"), ContainSubstring("Pruning --> Installed: (4) OrphansGone"),
@@ -214,14 +214,14 @@ var _ = Describe("The commands that lead out of bad states", func() {
 		until(ctx, "the machine to be degraded", inState(harness.Degraded))
 		Expect(admin().run(ctx, codeLook, "status", "--exit-code")).To(And(ContainSubstring("State:      Degraded since"), ContainSubstring("for good")))
 		Expect(admin().run(ctx, 0, "explain")).To(And(
-			ContainSubstring("--FailureEstablished--> Degraded"), ContainSubstring("Recovered leads to Planning"), ContainSubstring("InputChanged: ")))
+			ContainSubstring("--FailureEstablished--> Degraded"), ContainSubstring("WorkSucceeded leads to Planning"), ContainSubstring("InputChanged: ")))
 
 		before := len(until(ctx, "the moves so far").Record.Transitions)
 		Expect(as("reader").run(ctx, codeFailed, "retry")).To(ContainSubstring("not allowed to patch ClusterAPI cluster"))
 		Expect(admin().run(ctx, 0, "retry")).To(ContainSubstring("Another attempt is asked for. Watch it with: capstan status --watch"))
 		until(ctx, "another attempt", func(v harness.View) error {
 			made := path(v)[min(before, len(v.Record.Transitions)):]
-			if len(made) < 2 || made[0] != "Recovered" || made[1] != "FailureEstablished" {
+			if len(made) < 2 || made[0] != "InputChanged" || made[1] != "FailureEstablished" {
 				return fmt.Errorf("the moves since are %v", made)
 			}
 			return nil

@@ -57,7 +57,7 @@ var _ = Describe("Another attempt", func() {
 			moves := len(degraded.Record.Transitions)
 			annotate(ctx, retryAnnotation, strconv.Itoa(attempt))
 			degraded = until(ctx, "another attempt", inState(harness.Degraded), func(v harness.View) error {
-				if made := path(v)[moves:]; len(made) != 2 || made[0] != "Recovered" || made[1] != "FailureEstablished" {
+				if made := path(v)[moves:]; len(made) != 2 || made[0] != "InputChanged" || made[1] != "FailureEstablished" {
 					return fmt.Errorf("the moves since are %v", made)
 				}
 				return nil

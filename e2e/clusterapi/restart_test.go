@@ -99,7 +99,7 @@ var _ = Describe("A ClusterAPI object", func() {
 		before := uids(ctx, alpha.objects...)
 
 		Expect(env.Client.Delete(ctx, &operatorv1alpha1.ClusterAPI{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}})).To(Succeed())
-		until(ctx, "the loss to be reported", says("Progressing", "True", "EphemeralError", "ClusterAPI cluster does not exist"))
+		until(ctx, "the loss to be reported", inState(harness.WaitingOnInfra), says("Progressing", "True", "WaitingOnExternal", "ClusterAPI cluster does not exist"))
 		Expect(env.CreateClusterAPI(ctx)).To(Succeed())
 		v := installed(ctx, 2)
 		Expect(uids(ctx, alpha.objects...)).To(Equal(before))
@@ -118,7 +118,7 @@ var _ = Describe("A ClusterAPI object", func() {
 		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 
 		Expect(env.Client.Delete(ctx, &operatorv1alpha1.ClusterAPI{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}})).To(Succeed())
-		until(ctx, "the loss to be reported", says("Progressing", "True", "Progressing", "ClusterAPI cluster does not exist"))
+		until(ctx, "the loss to be reported", inState(harness.WaitingOnInfra), says("Progressing", "True", "WaitingOnExternal", "ClusterAPI cluster does not exist"))
 		Expect(env.CreateClusterAPI(ctx)).To(Succeed())
 		free()
 		v := installed(ctx, 3)

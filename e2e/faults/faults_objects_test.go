@@ -62,12 +62,16 @@ var objectFaults = []fault{
 			GinkgoHelper()
 			remove(ctx, theClusterAPI())
 			c.later(func() { Expect(env.CreateClusterAPI(ctx)).To(Succeed()) })
+			until(ctx, "the absence to be told", mentions("ClusterAPI cluster does not exist"))
+			next()
+			edit(ctx)
 		},
 		expect: func(s *stage) expectation {
-			e := expectation{word: told, departs: true, told: []func(harness.View) error{mentions("ClusterAPI cluster does not exist")}}
-			if s.state == harness.Degraded || s.state == harness.MaxRevisions {
-				e.word, e.to = replans, harness.Planning // an input has changed, and there is room
+			e := expectation{word: waits, to: harness.WaitingOnInfra, departs: true, mended: true}
+			if s.state == harness.WaitingOnInfra {
+				e.word, e.to = told, ""
 			}
+			e.told = []func(harness.View) error{mentions("ClusterAPI cluster does not exist")}
 			return e
 		},
 	},
@@ -87,7 +91,13 @@ var objectFaults = []fault{
 			next()
 			edit(ctx)
 		},
-		expect: soon,
+		expect: func(s *stage) expectation {
+			e := soon(s)
+			if s.state == harness.Installed || s.state == harness.Pruning {
+				e.word = returns // by way of Planning and Applying, whose gates are asked again
+			}
+			return e
+		},
 	},
 	{
 		name: "ClusterOperator deleted", doc: "ClusterOperator cluster-api is deleted, and with it the machine's record.", quick: true,

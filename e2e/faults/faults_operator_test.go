@@ -128,7 +128,7 @@ var clockFaults = []fault{
 		expect: soon,
 	},
 	{
-		name: "nothing comes forward for five minutes", doc: "What holds the state goes on holding it for five minutes; ten seconds before they are over nothing has changed.", quick: true,
+		name: "no progress for five minutes", doc: "What keeps the machine in the state lasts for five minutes; ten seconds before they are over nothing has changed.", quick: true,
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
 			v, err := harness.See(ctx, env.Client)
@@ -145,7 +145,7 @@ var clockFaults = []fault{
 			if s.stalls {
 				return stalled(s)
 			}
-			return expectation{never: "the state is at rest: nothing has to come forward"}
+			return expectation{never: "the state is at rest: no progress is needed"}
 		},
 	},
 	{
@@ -165,7 +165,7 @@ var clockFaults = []fault{
 		},
 	},
 	{
-		name: "clock jumps back, and five minutes", doc: "The clock is set an hour back, and then what holds the state goes on holding it for five minutes.",
+		name: "clock jumps back, and five minutes", doc: "The clock is set an hour back, and then what keeps the machine in the state lasts for five minutes.",
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
 			advance(-time.Hour)
@@ -179,7 +179,7 @@ var clockFaults = []fault{
 			if s.stalls {
 				return stalled(s)
 			}
-			return expectation{never: "the state is at rest: nothing has to come forward"}
+			return expectation{never: "the state is at rest: no progress is needed"}
 		},
 	},
 }

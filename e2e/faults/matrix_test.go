@@ -52,6 +52,7 @@ const (
 	escalates word = "Degraded"
 	returns   word = "comes back"
 	replans   word = "Planning"
+	waits     word = "WaitingOnInfra"
 )
 
 // cell is one fault in one state while it is tried.

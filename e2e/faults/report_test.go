@@ -57,7 +57,7 @@ func (e expectation) sentence(s *stage) string {
 		return "stays in " + s.state + "; nothing is told"
 	case told:
 		return "stays in " + s.state + "; people are told"
-	case escalates, replans:
+	case escalates, replans, waits:
 		return "goes to " + e.to + "; people are told"
 	}
 	return "comes back to " + s.state + " by itself"

@@ -45,7 +45,7 @@ var symptoms = []symptom{
 	{
 		"An image is listed by tag",
 		[]string{"is by tag"},
-		"Tags move, so that a revision could not be made again. This is wrong for good: it is not tried again until the list changes.",
+		"Tags move, so that a revision could not be made again. No other attempt can succeed, so it is not tried again until the list changes.",
 		"Put the digest that the message asks for into ConfigMap `capi-installer-images`.",
 	},
 	{
@@ -69,7 +69,7 @@ var symptoms = []symptom{
 	{
 		"The registry fails",
 		[]string{"registry", "500 Internal Server Error"},
-		"The registry was reached and failed by itself.",
+		"The registry was reached and answered with an error of its own.",
 		"Look at the registry's own log. It is tried again at least once in a minute.",
 	},
 	{
@@ -85,16 +85,16 @@ var symptoms = []symptom{
 		"Read the cause that follows the object's name, and look at its pods: `oc describe deployment` and `oc get pods` in the namespace that is named.",
 	},
 	{
-		"Nothing comes forward",
+		"No progress for five minutes",
 		[]string{"no progress for 5m"},
-		"For five minutes no object more has become what it should be. The operator goes on trying; this only tells you to look.",
-		"Read what it waits for, behind the colon, and see the section about that. Degraded ends by itself when there is progress, or when an input changes.",
+		"For five minutes no further object has become what it should be. The operator goes on trying; somebody should look.",
+		"Read what it waits for, after the colon, and see the section about that. Degraded ends by itself when there is progress, or when an input changes.",
 	},
 	{
 		"An object cannot be deleted",
 		[]string{"finalizer"},
-		"The new revision is installed. An object that only the older one had is marked for deletion, and somebody has asked to be heard first.",
-		"Find out who the finalizer belongs to and why that program does not act. Take the finalizer off by hand only if you know what it protects.",
+		"The new revision is installed. An object that only the older one had is being deleted, and a finalizer keeps it.",
+		"Find out who the finalizer belongs to and why that program does not act. Remove the finalizer by hand only if you know what it protects.",
 	},
 	{
 		"The operator may not write",
@@ -117,8 +117,8 @@ var symptoms = []symptom{
 	{
 		"The API server asks for patience",
 		[]string{"asked to be left alone until"},
-		"The API server is overloaded and has said when to come again.",
-		"Nothing, unless it goes on: then find the client that overloads it with `oc get --raw /debug/api_priority_and_fairness/dump_requests`.",
+		"The API server is overloaded and has said when to try again.",
+		"Wait. If it goes on, find the client that overloads it with `oc get --raw /debug/api_priority_and_fairness/dump_requests`.",
 	},
 	{
 		"An object belongs to somebody else",
@@ -129,8 +129,8 @@ var symptoms = []symptom{
 	{
 		"Somebody changes an object back",
 		[]string{"is changed by field manager", "again and again"},
-		"The named manager writes a field as often as the operator puts it right. The operator gives way a little: it writes the object less and less often.",
-		"Find out what the manager is for, and let one of the two go. An object of a custom kind can be given up with `spec.unmanagedCustomResourceDefinitions`.",
+		"The named manager changes a field as often as the operator puts it right. The operator backs off: it writes the object less and less often.",
+		"Find out what the manager is for, and stop one of the two. An object of a custom kind can be given up with `spec.unmanagedCustomResourceDefinitions`.",
 	},
 	{
 		"The list of revisions is full",
@@ -146,9 +146,9 @@ const sightingsFile = "testdata/sightings.yaml"
 // sightings are the messages that this run has seen, by symptom.
 var sightings = map[string]string{}
 
-// sight takes in what a view tells.
+// sight remembers the messages of a view.
 func sight(v harness.View) {
-	if v.ClusterOperator == nil {
+	if v.ClusterOperator == nil || healed(v.Record) {
 		return
 	}
 	for _, c := range v.ClusterOperator.Status.Conditions {
@@ -163,6 +163,15 @@ func sight(v harness.View) {
 			}
 		}
 	}
+}
+
+// healed reports whether a machine that an error has led to Degraded meets that
+// error no more: it is on its way out, and its message will not last.
+func healed(r harness.Record) bool {
+	if r.State != harness.Degraded || r.Failure != nil || len(r.Transitions) == 0 {
+		return false
+	}
+	return r.Transitions[len(r.Transitions)-1].Event == "FailureEstablished"
 }
 
 func (s symptom) isIn(message string) bool {

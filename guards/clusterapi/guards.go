@@ -7,39 +7,52 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// The events whose causes Recovered tells apart.
+// The events that lead to Degraded, which its exits tell apart.
 const (
 	ProgressStalled    machine.Event = "ProgressStalled"
 	FailureEstablished machine.Event = "FailureEstablished"
 	GateLost           machine.Event = "GateLost"
 )
 
+// notLooked is why nothing can be told before the first look.
+const notLooked = "the cluster has not been looked at yet"
+
+// seen makes a question one that is Unknown until the cluster was looked at.
+func seen(ask func(Facts) machine.Answer) func(Facts) machine.Answer {
+	return func(f Facts) machine.Answer {
+		if !f.Seen {
+			return machine.SayUnknown(notLooked)
+		}
+		return ask(f)
+	}
+}
+
 // ClusterAPIExists asks for the object that revisions are written to.
 var ClusterAPIExists = machine.Guard[Facts]{
 	Name: "ClusterAPIExists",
 	Doc:  "The ClusterAPI object named cluster exists.",
-	Ask: func(f Facts) machine.Answer {
-		return machine.Say(f.ClusterAPI, unless(f.ClusterAPI, "ClusterAPI cluster does not exist; create it to begin"))
-	},
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.ClusterAPI, unless(f.ClusterAPI, "ClusterAPI cluster does not exist; create it to go on"))
+	}),
 }
 
 // PlatformKnown asks for the platform that profiles are chosen by.
 var PlatformKnown = machine.Guard[Facts]{
 	Name: "PlatformKnown",
 	Doc:  "Infrastructure cluster has a status.platformStatus.",
-	Ask: func(f Facts) machine.Answer {
+	Ask: seen(func(f Facts) machine.Answer {
 		if f.Platform == "" {
 			return machine.SayNo("Infrastructure cluster has no status.platformStatus yet")
 		}
 		return machine.SayYes("the platform is " + f.Platform)
-	},
+	}),
 }
 
 // LatestIsWanted asks whether the newest listed revision is what the inputs ask for.
 var LatestIsWanted = machine.Guard[Facts]{
 	Name: "LatestIsWanted",
 	Doc:  "The newest listed revision has the content that images, platform and ClusterAPI spec ask for.",
-	Ask: func(f Facts) machine.Answer {
+	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.Wanted == "":
 			return machine.SayUnknown(f.Planning)
@@ -49,23 +62,38 @@ var LatestIsWanted = machine.Guard[Facts]{
 			return machine.SayNo(fmt.Sprintf("content %s is wanted, revision %d has %s", id(f.Wanted), f.LatestNumber, id(f.Latest)))
 		}
 		return machine.SayYes(fmt.Sprintf("revision %d has the wanted content %s", f.LatestNumber, id(f.Wanted)))
-	},
+	}),
 }
 
 // LatestIsCurrent asks whether the newest listed revision has been fully applied before.
 var LatestIsCurrent = machine.Guard[Facts]{
 	Name: "LatestIsCurrent",
 	Doc:  "The newest listed revision is status.currentRevision: it has been fully applied.",
-	Ask: func(f Facts) machine.Answer {
-		return machine.Say(f.LatestNumber != 0 && f.LatestNumber == f.CurrentNumber, "")
-	},
+	Ask: seen(func(f Facts) machine.Answer {
+		switch {
+		case f.CurrentNumber == 0:
+			return machine.SayNo("no revision is current")
+		case f.LatestNumber != f.CurrentNumber:
+			return machine.SayNo(fmt.Sprintf("revision %d is current", f.CurrentNumber))
+		}
+		return machine.SayYes("")
+	}),
+}
+
+// SpecObserved asks whether the status tells which spec it is for.
+var SpecObserved = machine.Guard[Facts]{
+	Name: "SpecObserved",
+	Doc:  "ClusterAPI.status.observedRevisionGeneration is the generation of the spec.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.SpecObserved, unless(f.SpecObserved, "the status does not tell of the newest spec yet"))
+	}),
 }
 
 // OlderGone asks whether anything is left of older revisions.
 var OlderGone = machine.Guard[Facts]{
 	Name: "OlderGone",
 	Doc:  "No older revision is listed or has an inventory left.",
-	Ask: func(f Facts) machine.Answer {
+	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.Older > 0 && f.Wanted != f.Latest:
 			return machine.SayNo("") // it is not what is waited for
@@ -75,35 +103,29 @@ var OlderGone = machine.Guard[Facts]{
 			return machine.SayUnknown("the inventories of revisions have not been seen yet")
 		}
 		return machine.SayYes("")
-	},
+	}),
 }
 
 // RoomLeft asks whether one more revision can be listed.
 var RoomLeft = machine.Guard[Facts]{
 	Name: "RoomLeft",
 	Doc:  "Fewer than 16 revisions are listed, so one more can be added.",
-	Ask: func(f Facts) machine.Answer {
+	Ask: seen(func(f Facts) machine.Answer {
 		if f.Listed >= MaxRevisions {
 			return machine.SayNo(fmt.Sprintf("%d revisions are listed in ClusterAPI.status, and the API allows no more; remove one that never became current%s",
-				f.Listed, neverCurrent(f)))
+				f.Listed, abandoned(f)))
 		}
 		return machine.SayYes(fmt.Sprintf("%d of %d revisions are listed", f.Listed, MaxRevisions))
-	},
+	}),
 }
 
-// neverCurrent names the revisions that were given up before they were fully
+// abandoned names the revisions that were given up before they were fully
 // applied. The newest is none of them: its number must not be used again.
-func neverCurrent(f Facts) string {
-	var names []string
-	for _, r := range f.Revisions {
-		if r.Number > f.CurrentNumber && r.Number < f.LatestNumber {
-			names = append(names, r.Name)
-		}
-	}
-	if len(names) == 0 {
+func abandoned(f Facts) string {
+	if len(f.Abandoned) == 0 {
 		return ""
 	}
-	return " (capstan recover does): " + strings.Join(names, ", ")
+	return " (capstan recover does): " + strings.Join(f.Abandoned, ", ")
 }
 
 // RevisionIsApplied asks whether all waves are applied and all probes pass.
@@ -121,7 +143,8 @@ var RevisionIsApplied = machine.Guard[Facts]{
 	},
 }
 
-// WorkSucceeds asks whether what is not as it should be can be told from what merely cannot be put right.
+// WorkSucceeds asks whether the last attempt met no error. With one it cannot
+// be told what a probe that fails means.
 var WorkSucceeds = machine.Guard[Facts]{
 	Name: "WorkSucceeds",
 	Doc:  "The last attempt at the work of this state met no error; with one it cannot be told what a probe that fails means.",
@@ -129,7 +152,7 @@ var WorkSucceeds = machine.Guard[Facts]{
 		if f.Then.Failing {
 			return machine.SayUnknown("")
 		}
-		return machine.SayYes("")
+		return machine.SayYes("the last attempt met no error")
 	},
 }
 
@@ -148,29 +171,54 @@ var OrphansAreGone = machine.Guard[Facts]{
 	},
 }
 
-// CauseIsGone asks whether what led to Degraded has passed.
-var CauseIsGone = machine.Guard[Facts]{
-	Name: "CauseIsGone",
-	Doc:  "What led to Degraded has passed: the work succeeds again, objects make progress again, or the probes pass again.",
+// RetainedMayGo asks whether an object that was kept for its data can be deleted now.
+var RetainedMayGo = machine.Guard[Facts]{
+	Name: "RetainedMayGo",
+	Doc:  "The newest revision is current, and an object that was retained for its data is empty now, or the administrator has consented to lose the data.",
 	Ask: func(f Facts) machine.Answer {
-		if f.Then.Failing {
+		switch {
+		case !f.Retained.Known:
+			return machine.SayUnknown("")
+		case len(f.Retained.MayGo) == 0 || f.LatestNumber != f.CurrentNumber:
 			return machine.SayNo("")
 		}
-		done, known := Progress(f)
-		switch f.Then.Event {
-		case ProgressStalled:
-			if why := unfinished(f); why != nil && (!known || done <= f.Then.Done) {
-				return machine.SayNo(*why)
-			}
-			return machine.SayYes("there is progress again")
-		case GateLost:
-			if !f.Applied.Complete {
-				return machine.SayNo(f.Applied.Why)
-			}
-			return machine.SayYes("the probes pass again")
-		}
-		return machine.SayYes("the last try met no error")
+		return machine.SayYes("nothing holds back any more: " + strings.Join(f.Retained.MayGo, ", "))
 	},
+}
+
+// EnteredByStall asks the record whether the present state was entered because there was no progress.
+var EnteredByStall = machine.Guard[Facts]{
+	Name: "EnteredByStall",
+	Doc:  "The machine came here because there was no progress.",
+	Ask: func(f Facts) machine.Answer {
+		return machine.Say(f.Then.Event == ProgressStalled, "")
+	},
+}
+
+// EnteredByGateLoss asks the record whether the present state was entered because what is installed stopped working.
+var EnteredByGateLoss = machine.Guard[Facts]{
+	Name: "EnteredByGateLoss",
+	Doc:  "The machine came here because a probe of the installed revision failed.",
+	Ask: func(f Facts) machine.Answer {
+		return machine.Say(f.Then.Event == GateLost, "")
+	},
+}
+
+// ProgressIsMade asks whether more is done than when the present state was entered.
+var ProgressIsMade = machine.Guard[Facts]{
+	Name: "ProgressIsMade",
+	Doc:  "More is done than when the machine came here, or nothing is left to do.",
+	Ask: seen(func(f Facts) machine.Answer {
+		done, known := Progress(f)
+		why := unfinished(f)
+		switch {
+		case why == nil, known && done > f.Then.Done:
+			return machine.SayYes("there is progress again")
+		case !known:
+			return machine.SayUnknown(*why)
+		}
+		return machine.SayNo(*why)
+	}),
 }
 
 // unfinished is why there is still work on the way to Installed, nil if there is none.
@@ -189,7 +237,7 @@ func unfinished(f Facts) *string {
 // InputChanged asks whether people have changed something since.
 var InputChanged = machine.Guard[Facts]{
 	Name: "InputChanged",
-	Doc:  "An input has changed since: images, platform, ClusterAPI spec, release version or TLS profile.",
+	Doc:  "An input has changed since: images, platform, ClusterAPI spec, release version, TLS profile, or annotation retry.",
 	Ask: func(f Facts) machine.Answer {
 		if f.Inputs == "" {
 			return machine.SayUnknown("")

@@ -14,34 +14,34 @@ func TestGuards(t *testing.T) {
 		want  machine.Truth
 		says  string
 	}{
-		"ClusterAPIExists/missing is no, and says what to do": {ClusterAPIExists, Facts{}, machine.No, "create it"},
-		"ClusterAPIExists/there":                              {ClusterAPIExists, Facts{ClusterAPI: true}, machine.Yes, ""},
-		"PlatformKnown/no platformStatus":                     {PlatformKnown, Facts{}, machine.No, "platformStatus"},
-		"PlatformKnown/AWS":                                   {PlatformKnown, Facts{Platform: "AWS"}, machine.Yes, "AWS"},
+		"ClusterAPIExists/missing is no, and says what to do": {ClusterAPIExists, Facts{Seen: true}, machine.No, "create it"},
+		"ClusterAPIExists/there":                              {ClusterAPIExists, Facts{Seen: true, ClusterAPI: true}, machine.Yes, ""},
+		"PlatformKnown/no platformStatus":                     {PlatformKnown, Facts{Seen: true}, machine.No, "platformStatus"},
+		"PlatformKnown/AWS":                                   {PlatformKnown, Facts{Seen: true, Platform: "AWS"}, machine.Yes, "AWS"},
+		"SpecObserved/a new spec":                             {SpecObserved, Facts{Seen: true}, machine.No, "newest spec"},
+		"SpecObserved/the same":                               {SpecObserved, Facts{Seen: true, SpecObserved: true}, machine.Yes, ""},
 
 		"LatestIsWanted/wanted not yet known is unknown": {
-			LatestIsWanted, Facts{Planning: "fetching", LatestNumber: 1, Latest: "a"}, machine.Unknown, "fetching",
+			LatestIsWanted, Facts{Seen: true, Planning: "fetching", LatestNumber: 1, Latest: "a"}, machine.Unknown, "fetching",
 		},
-		"LatestIsWanted/nothing listed": {LatestIsWanted, Facts{Wanted: "a"}, machine.No, "no revision"},
+		"LatestIsWanted/nothing listed": {LatestIsWanted, Facts{Seen: true, Wanted: "a"}, machine.No, "no revision"},
 		"LatestIsWanted/other content": {
-			LatestIsWanted, Facts{Wanted: "bbbbbbbbbbbb", Latest: "aaaaaaaaaaaa", LatestNumber: 3}, machine.No, "content bbbbbbbb is wanted, revision 3 has aaaaaaaa",
+			LatestIsWanted, Facts{Seen: true, Wanted: "bbbbbbbbbbbb", Latest: "aaaaaaaaaaaa", LatestNumber: 3}, machine.No, "content bbbbbbbb is wanted, revision 3 has aaaaaaaa",
 		},
-		"LatestIsWanted/the same": {LatestIsWanted, Facts{Wanted: "a", Latest: "a", LatestNumber: 1}, machine.Yes, "wanted content"},
+		"LatestIsWanted/the same": {LatestIsWanted, Facts{Seen: true, Wanted: "a", Latest: "a", LatestNumber: 1}, machine.Yes, "wanted content"},
 
-		"LatestIsCurrent/nothing listed":                 {LatestIsCurrent, Facts{}, machine.No, ""},
-		"LatestIsCurrent/older current":                  {LatestIsCurrent, Facts{LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
-		"LatestIsCurrent/same":                           {LatestIsCurrent, Facts{LatestNumber: 2, CurrentNumber: 2}, machine.Yes, ""},
-		"OlderGone/one left":                             {OlderGone, Facts{Older: 1}, machine.No, "left: 1"},
-		"OlderGone/one left, which nobody waits for yet": {OlderGone, Facts{Older: 1, Latest: "a"}, machine.No, ""},
-		"OlderGone/not seen is unknown":                  {OlderGone, Facts{}, machine.Unknown, "not been seen"},
-		"OlderGone/none left":                            {OlderGone, Facts{OlderSeen: true}, machine.Yes, ""},
-		"RoomLeft/fifteen listed":                        {RoomLeft, Facts{Listed: 15}, machine.Yes, "15 of 16"},
-		"RoomLeft/sixteen says what to do":               {RoomLeft, Facts{Listed: 16}, machine.No, "remove one"},
+		"LatestIsCurrent/nothing listed":                 {LatestIsCurrent, Facts{Seen: true}, machine.No, ""},
+		"LatestIsCurrent/older current":                  {LatestIsCurrent, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
+		"LatestIsCurrent/same":                           {LatestIsCurrent, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 2}, machine.Yes, ""},
+		"OlderGone/one left":                             {OlderGone, Facts{Seen: true, Older: 1}, machine.No, "left: 1"},
+		"OlderGone/one left, which nobody waits for yet": {OlderGone, Facts{Seen: true, Older: 1, Latest: "a"}, machine.No, ""},
+		"OlderGone/not seen is unknown":                  {OlderGone, Facts{Seen: true}, machine.Unknown, "not been seen"},
+		"OlderGone/none left":                            {OlderGone, Facts{Seen: true, OlderSeen: true}, machine.Yes, ""},
+		"RoomLeft/fifteen listed":                        {RoomLeft, Facts{Seen: true, Listed: 15}, machine.Yes, "15 of 16"},
+		"RoomLeft/sixteen says what to do":               {RoomLeft, Facts{Seen: true, Listed: 16}, machine.No, "remove one"},
 
 		"RoomLeft/sixteen names those that were given up": {
-			RoomLeft, Facts{Listed: 16, CurrentNumber: 2, LatestNumber: 5, Revisions: []Revision{
-				{Name: "a-1", Number: 1}, {Name: "a-2", Number: 2}, {Name: "b-3", Number: 3}, {Name: "c-4", Number: 4}, {Name: "d-5", Number: 5},
-			}}, machine.No, "never became current (capstan recover does): b-3, c-4",
+			RoomLeft, Facts{Seen: true, Listed: 16, CurrentNumber: 2, LatestNumber: 5, Abandoned: []string{"b-3", "c-4"}}, machine.No, "never became current (capstan recover does): b-3, c-4",
 		},
 		"RevisionIsApplied/not seen is unknown": {
 			RevisionIsApplied, Facts{Applied: Applied{Why: "not watched"}}, machine.Unknown, "not watched",
@@ -56,28 +56,36 @@ func TestGuards(t *testing.T) {
 		"OrphansAreGone/two left":   {OrphansAreGone, Facts{Orphans: Orphans{Known: true, Left: 2, Why: "2 left"}}, machine.No, "2 left"},
 		"OrphansAreGone/none left":  {OrphansAreGone, Facts{Orphans: Orphans{Known: true}}, machine.Yes, "nothing is left"},
 
-		"CauseIsGone/still failing":            {CauseIsGone, Facts{Then: Then{Event: FailureEstablished, Failing: true}}, machine.No, ""},
-		"CauseIsGone/no longer failing":        {CauseIsGone, Facts{Then: Then{Event: FailureEstablished}}, machine.Yes, "no error"},
-		"CauseIsGone/stalled, nothing new":     {CauseIsGone, stalled(10), machine.No, "waits"},
-		"CauseIsGone/stalled, not seen":        {CauseIsGone, Facts{LatestNumber: 1, Then: Then{Event: ProgressStalled}}, machine.No, ""},
-		"CauseIsGone/stalled, one more object": {CauseIsGone, stalled(11), machine.Yes, "progress"},
-		"CauseIsGone/stalled on an orphan that is still there": {
-			CauseIsGone, Facts{
-				Wanted: "a", Older: 1, Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}, Orphans: Orphans{Known: true, Left: 1, Why: "held"},
-			}, machine.No, "held",
+		"RetainedMayGo/not looked":     {RetainedMayGo, Facts{}, machine.Unknown, ""},
+		"RetainedMayGo/all holds data": {RetainedMayGo, Facts{Retained: Retained{Known: true}}, machine.No, ""},
+		"RetainedMayGo/one is empty": {
+			RetainedMayGo, Facts{LatestNumber: 2, CurrentNumber: 2, Retained: Retained{Known: true, MayGo: []string{"a CRD"}}}, machine.Yes, "a CRD",
 		},
-		"CauseIsGone/stalled on an image that is still not there": {
-			CauseIsGone, Facts{Planning: "being fetched", Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}}, machine.No, "being fetched",
+		"RetainedMayGo/one is empty, and the newest revision is not current": {
+			RetainedMayGo, Facts{LatestNumber: 3, CurrentNumber: 2, Retained: Retained{Known: true, MayGo: []string{"a CRD"}}}, machine.No, "",
 		},
-		"CauseIsGone/nothing is left to do": {
-			CauseIsGone, Facts{Wanted: "a", Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}}, machine.Yes, "progress",
+
+		"WorkSucceeds/an error is unknown": {WorkSucceeds, Facts{Then: Then{Failing: true}}, machine.Unknown, ""},
+		"WorkSucceeds/no error":            {WorkSucceeds, Facts{}, machine.Yes, "no error"},
+
+		"EnteredByStall/stalled":     {EnteredByStall, Facts{Then: Then{Event: ProgressStalled}}, machine.Yes, ""},
+		"EnteredByStall/an error":    {EnteredByStall, Facts{Then: Then{Event: FailureEstablished}}, machine.No, ""},
+		"EnteredByGateLoss/gate":     {EnteredByGateLoss, Facts{Then: Then{Event: GateLost}}, machine.Yes, ""},
+		"EnteredByGateLoss/an error": {EnteredByGateLoss, Facts{Then: Then{Event: FailureEstablished}}, machine.No, ""},
+
+		"ProgressIsMade/nothing new":     {ProgressIsMade, stalled(10), machine.No, "waits"},
+		"ProgressIsMade/not seen":        {ProgressIsMade, Facts{Seen: true, LatestNumber: 1, Then: Then{Event: ProgressStalled}}, machine.Unknown, ""},
+		"ProgressIsMade/one more object": {ProgressIsMade, stalled(11), machine.Yes, "progress"},
+		"ProgressIsMade/an orphan is still there": {
+			ProgressIsMade, Facts{
+				Seen: true, Wanted: "a", Older: 1, Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}, Orphans: Orphans{Known: true, Left: 1, Why: "in use"},
+			}, machine.No, "in use",
 		},
-		"CauseIsGone/gate still lost": {CauseIsGone, Facts{Then: Then{Event: GateLost}, Applied: Applied{Known: true, Why: "0/1"}}, machine.No, "0/1"},
-		"CauseIsGone/gate regained": {
-			CauseIsGone, Facts{Then: Then{Event: GateLost}, Applied: Applied{Known: true, Complete: true}}, machine.Yes, "probes pass",
+		"ProgressIsMade/an image is still not there": {
+			ProgressIsMade, Facts{Seen: true, Planning: "being fetched", Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}}, machine.No, "being fetched",
 		},
-		"CauseIsGone/gate regained, but the work fails": {
-			CauseIsGone, Facts{Then: Then{Event: GateLost, Failing: true}, Applied: Applied{Known: true, Complete: true}}, machine.No, "",
+		"ProgressIsMade/nothing is left to do": {
+			ProgressIsMade, Facts{Seen: true, Wanted: "a", Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}}, machine.Yes, "progress",
 		},
 
 		"InputChanged/not known": {InputChanged, Facts{Then: Then{Inputs: "x"}}, machine.Unknown, ""},
@@ -93,10 +101,21 @@ func TestGuards(t *testing.T) {
 	}
 }
 
+func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *testing.T) {
+	for _, guard := range []machine.Guard[Facts]{
+		ClusterAPIExists, PlatformKnown, LatestIsWanted, LatestIsCurrent, SpecObserved, OlderGone, RoomLeft,
+		RevisionIsApplied, OrphansAreGone, RetainedMayGo, ProgressIsMade, InputChanged,
+	} {
+		if got := guard.Answer(Facts{}); got.Truth != machine.Unknown {
+			t.Errorf("%s answers %s (%s)", guard.Name, got.Truth, got.Reason)
+		}
+	}
+}
+
 // stalled is a revision that stood still at 10 objects done.
 func stalled(done int) Facts {
 	return Facts{
-		LatestNumber: 1, Applied: Applied{Known: true, Done: done, Total: 20, Why: "wave 2/3 waits"},
+		Seen: true, LatestNumber: 1, Applied: Applied{Known: true, Done: done, Total: 20, Why: "wave 2/3 waits"},
 		Then: Then{Event: ProgressStalled, Done: 10},
 	}
 }

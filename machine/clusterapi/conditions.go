@@ -9,115 +9,67 @@ import (
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
-// The reasons of conditions, in order of severity.
-const (
-	AsExpected        = "AsExpected"
-	Uninitialized     = "Uninitialized"
-	Progressing       = "Progressing"
-	WaitingOnExternal = "WaitingOnExternal"
-	EphemeralError    = "EphemeralError"
-	NonRetryableError = "NonRetryableError"
-)
-
-// Conditions derives what people are told from the record and the facts. It
-// stores nothing: the same record and facts always read the same.
-func Conditions(r machine.Record, f guards.Facts) []phases.Condition {
-	planning, applying := halves(r, f)
-	conditions := append(planning.conditions("RevisionController"), applying.conditions("InstallerController")...)
-	conditions[0].Message = withNotes(conditions[0].Message, imageTexts(f.ImageStates), f.ImageWarning)
-	conditions[2].Message = withNotes(conditions[2].Message, "", objectWarning(f))
-	if f.CurrentNumber > 0 {
-		conditions = append(conditions, available(r, f))
-	}
-	return append(conditions, upgradeable(r, f))
-}
-
-// half is one of the two halves of the machine as conditions show it.
-type half struct {
-	progressing, degraded bool
-	reason, message       string
-}
-
-func (h half) conditions(prefix string) []phases.Condition {
-	degraded := phases.Condition{Type: prefix + "Degraded", Is: h.degraded, Reason: AsExpected}
-	if h.degraded {
-		degraded.Reason, degraded.Message = h.reason, h.message
-	}
-	return []phases.Condition{
-		{Type: prefix + "Progressing", Is: h.progressing, Reason: h.reason, Message: h.message},
-		degraded,
-	}
-}
-
-// halves tells which half is at work, and how it does.
-func halves(r machine.Record, f guards.Facts) (planning, applying half) {
-	idle := half{reason: AsExpected}
-	busy := half{progressing: true, reason: Progressing, message: Line(r, f)}
-	switch r.State {
-	case WaitingOnInfra:
-		busy.reason = WaitingOnExternal
-		return busy, kept(r, f, initial(f, idle))
-	case MaxRevisions:
-		return half{degraded: true, reason: NonRetryableError, message: Line(r, f)}, kept(r, f, idle)
-	}
-	if r.State == Degraded || r.Failure != nil {
-		busy.degraded = r.State == Degraded
-		busy.reason = EphemeralError
-		if r.Failure != nil && r.Failure.Terminal {
-			busy.reason, busy.progressing, busy.degraded = NonRetryableError, false, true
+// Conditions derives what people are told from a snapshot. It stores nothing:
+// the same snapshot always reads the same. How a state and a failure read stands
+// in the table's rows; here it gets its words.
+func Conditions(s phases.Snapshot) []phases.Condition {
+	r, f, d := s.Record, s.Facts, s.Seen.Display
+	readings := Table.Readings(r)
+	planning, installing := readings[RevisionController], readings[InstallerController]
+	words := map[string]string{RevisionController: message(s, RevisionController, planning), InstallerController: message(s, InstallerController, installing)}
+	if d.PlanError != "" && planning.Reason == machine.AsExpected {
+		planning = failing.Ephemeral
+		if d.PlanTerminal {
+			planning = failing.Terminal
 		}
+		words[RevisionController] = clipBefore(d.PlanError, fmt.Sprintf("; until that is repaired, revision %s goes on", d.LatestName))
 	}
+	if f.CurrentNumber == 0 && installing.Reason == machine.AsExpected {
+		installing.Reason = machine.Uninitialized
+	}
+	conditions := append(
+		pair(RevisionController, planning, withNotes(words[RevisionController], imageTexts(d.ImageStates), d.ImageWarning)),
+		pair(InstallerController, installing, withNotes(words[InstallerController], "", objectWarning(d)))...)
+	if f.CurrentNumber > 0 {
+		conditions = append(conditions, available(s))
+	}
+	return append(conditions, upgradeable(s))
+}
+
+// pair are the two conditions of a part.
+func pair(part string, reads machine.Reading, message string) []phases.Condition {
+	degraded := phases.Condition{Type: part + "Degraded", Is: reads.Degraded, Reason: machine.AsExpected}
+	if reads.Degraded {
+		degraded.Reason, degraded.Message = reads.Reason, message
+	}
+	return []phases.Condition{{Type: part + "Progressing", Is: reads.Progressing, Reason: reads.Reason, Message: message}, degraded}
+}
+
+// message is what a part says: the line, where it is the part that the line is
+// about. A failure that is another part's than the state's is told with that.
+func message(s phases.Snapshot, part string, reads machine.Reading) string {
+	r := s.Record
 	switch {
-	case r.State == Installed && r.Failure == nil:
-		idle.message = Line(r, f)
-		return idle, idle
-	case f.PlanFailed && (r.State == Applying || r.State == Pruning):
-		return unplanned(f), busy
-	case r.State == Planning || f.PlanFailed || (r.State == Degraded && r.CameFrom == Planning):
-		return busy, initial(f, idle)
+	case Table.Rests(r.State) && reads.Reason == machine.AsExpected && r.Failure == nil && Table.At(r) == InstallerController:
+		return Line(s) // at rest without trouble, both parts say so
+	case reads.Reason == machine.AsExpected:
+		return ""
+	case r.Failure != nil && r.Failure.Part == InstallerController && part == InstallerController && Table.At(r) != part:
+		return clipBefore("keeping the installed revision: "+r.Failure.Message, "; since "+machine.Moment(r.Failure.Since)+next(s))
 	}
-	return idle, busy
-}
-
-// kept is the applying half while only the current revision is kept.
-func kept(r machine.Record, f guards.Facts, idle half) half {
-	if r.Failure == nil {
-		return idle
-	}
-	return half{
-		progressing: true, reason: EphemeralError,
-		message: clipBefore("keeping the installed revision: "+r.Failure.Message, "; since "+machine.Moment(r.Failure.Since)+next(r, f)),
-	}
-}
-
-// unplanned is the planning half while an earlier plan is still being carried
-// out, which bad inputs do not stop.
-func unplanned(f guards.Facts) half {
-	told := half{progressing: true, reason: EphemeralError}
-	if f.PlanTerminal {
-		told = half{degraded: true, reason: NonRetryableError}
-	}
-	told.message = clipBefore(f.Planning, fmt.Sprintf("; until that is repaired, revision %s goes on", f.LatestName))
-	return told
-}
-
-// initial is the applying half before anything was ever applied.
-func initial(f guards.Facts, idle half) half {
-	if f.CurrentNumber == 0 {
-		idle.reason = Uninitialized
-	}
-	return idle
+	return Line(s)
 }
 
 // available is said only after the first success; it is taken back only when
 // what is installed has stopped working and stays so, and given back only when
 // it was seen to work: until then what was said before stays.
-func available(r machine.Record, f guards.Facts) phases.Condition {
-	if r.State == Degraded && r.LastEvent == guards.GateLost {
-		return phases.Condition{Type: "InstallerControllerAvailable", Reason: NonRetryableError, Message: Line(r, f)}
+func available(s phases.Snapshot) phases.Condition {
+	r, f := s.Record, s.Facts
+	if Table.Takes(r, Available) {
+		return phases.Condition{Type: Available, Reason: machine.NonRetryableError, Message: Line(s)}
 	}
 	return phases.Condition{
-		Type: "InstallerControllerAvailable", Is: true, Reason: AsExpected,
+		Type: Available, Is: true, Reason: machine.AsExpected,
 		Message: fmt.Sprintf("revision %d is installed", f.CurrentNumber),
 		Unsure:  f.LatestNumber != f.CurrentNumber || !f.Applied.Complete,
 	}
@@ -126,46 +78,47 @@ func available(r machine.Record, f guards.Facts) phases.Condition {
 // upgradeable is taken back while an administrator should look first, with all
 // causes, the worst one first. A restarted machine has not seen yet what is in
 // the way or retained, and takes back nothing that was said.
-func upgradeable(r machine.Record, f guards.Facts) phases.Condition {
-	told := phases.Condition{Type: "InstallerControllerUpgradeable"}
+func upgradeable(s phases.Snapshot) phases.Condition {
+	r, f, d := s.Record, s.Facts, s.Seen.Display
+	condition := phases.Condition{Type: InstallerController + "Upgradeable"}
 	var causes []string
 	cause := func(reason, text string) {
-		if told.Reason == "" {
-			told.Reason = reason
+		if condition.Reason == "" {
+			condition.Reason = reason
 		}
 		causes = append(causes, text)
 	}
-	if r.State == MaxRevisions {
-		cause(NonRetryableError, r.Reason)
+	if f.Listed >= guards.MaxRevisions {
+		cause(machine.NonRetryableError, guards.RoomLeft.Answer(f).Reason)
 	}
-	if len(f.Applied.Collisions) > 0 {
-		cause(EphemeralError, "objects of other owners are in the way: "+strings.Join(guards.Texts(f.Applied.Collisions), "; "))
+	if len(d.Collisions) > 0 {
+		cause(machine.EphemeralError, "objects of other owners are in the way: "+strings.Join(guards.Texts(d.Collisions), "; "))
 	}
-	if len(f.Applied.Refused) > 0 {
-		cause(EphemeralError, strings.Join(guards.Texts(f.Applied.Refused), "; "))
+	if len(d.Refused) > 0 {
+		cause(machine.EphemeralError, strings.Join(guards.Texts(d.Refused), "; "))
 	}
 	tail := ""
-	if len(f.Retained) > 0 {
-		cause(WaitingOnExternal, "kept for the data in them: "+strings.Join(guards.Texts(f.Retained), "; "))
-		tail = consentText(f)
+	if len(d.Retained) > 0 {
+		cause(machine.WaitingOnExternal, "kept for the data in them: "+strings.Join(guards.Texts(d.Retained), "; "))
+		tail = consentText(d)
 	}
 	if len(causes) > 0 {
-		told.Message = clipBefore(strings.Join(causes, "; "), tail)
-		return told
+		condition.Message = clipBefore(strings.Join(causes, "; "), tail)
+		return condition
 	}
-	told.Is, told.Reason = true, AsExpected
-	seen := f.OlderSeen && f.Attempted && r.Failure == nil
-	told.Unsure = f.LatestNumber != 0 && !seen
-	return told
+	condition.Is, condition.Reason = true, machine.AsExpected
+	seen := f.OlderSeen && d.Attempted && r.Failure == nil
+	condition.Unsure = f.LatestNumber != 0 && !seen
+	return condition
 }
 
 // consentText says what deletes retained objects with the data in them.
-func consentText(f guards.Facts) string {
-	if f.Latest == "" {
+func consentText(d guards.Display) string {
+	if d.LatestContent == "" {
 		return ""
 	}
-	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, f.Latest)
-	if f.Consent != "" && f.Consent != f.Latest {
+	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, d.LatestContent)
+	if d.Consent != "" && d.Consent != d.LatestContent {
 		text += " (the consent that is given is for other content)"
 	}
 	return text

@@ -8,14 +8,20 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
+// shot is a snapshot after a pass.
+func shot(r machine.Record, f guards.Facts, d guards.Display) phases.Snapshot {
+	return phases.Snapshot{Record: r, Facts: f, Seen: &phases.Pass{Display: d}}
+}
+
 // told is one line per condition: type, status, reason.
-func told(r machine.Record, f guards.Facts) string {
+func told(s phases.Snapshot) string {
 	var lines []string
-	for _, c := range table.Conditions(r, f) {
+	for _, c := range table.Conditions(s) {
 		status := "False"
 		if c.Is {
 			status = "True"
@@ -26,17 +32,21 @@ func told(r machine.Record, f guards.Facts) string {
 }
 
 func TestConditions_in_every_state(t *testing.T) {
-	installed := guards.Facts{OlderSeen: true, CurrentNumber: 1, LatestNumber: 1, LatestName: "4.22.5-aaaa-1"}
+	installed := guards.Facts{OlderSeen: true, CurrentNumber: 1, LatestNumber: 1}
 	ephemeral := &machine.Failure{Message: "the registry is away", Since: noon}
+	keeping := &machine.Failure{Message: "the registry is away", Part: table.InstallerController, Since: noon}
+	planning := &machine.Failure{Message: "the registry is away", Part: table.RevisionController, Since: noon}
 	forGood := &machine.Failure{Message: "by tag", Terminal: true, Since: noon}
 	for name, row := range map[string]struct {
 		record machine.Record
 		facts  guards.Facts
+		shown  guards.Display
 		want   string
 	}{
 		"a new cluster waits for its platform": {
 			machine.Record{State: table.WaitingOnInfra},
 			guards.Facts{},
+			guards.Display{},
 			`RevisionControllerProgressing True WaitingOnExternal
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False Uninitialized
@@ -46,6 +56,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		"planning the first revision": {
 			machine.Record{State: table.Planning},
 			guards.Facts{},
+			guards.Display{},
 			`RevisionControllerProgressing True Progressing
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False Uninitialized
@@ -55,6 +66,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		"planning meets an error that may heal": {
 			machine.Record{State: table.Planning, Failure: ephemeral},
 			installed,
+			guards.Display{},
 			`RevisionControllerProgressing True EphemeralError
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False AsExpected
@@ -65,6 +77,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		"an error for good degrades at once": {
 			machine.Record{State: table.Planning, Failure: forGood},
 			installed,
+			guards.Display{},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing False AsExpected
@@ -75,6 +88,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		"applying": {
 			machine.Record{State: table.Applying},
 			installed,
+			guards.Display{},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True Progressing
@@ -84,7 +98,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"applying while the next revision cannot be planned for now": {
 			machine.Record{State: table.Applying},
-			guards.Facts{CurrentNumber: 1, PlanFailed: true},
+			guards.Facts{CurrentNumber: 1},
+			guards.Display{PlanError: "the registry is away"},
 			`RevisionControllerProgressing True EphemeralError
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True Progressing
@@ -94,7 +109,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"pruning while the next revision cannot be planned for good": {
 			machine.Record{State: table.Pruning},
-			guards.Facts{CurrentNumber: 2, PlanFailed: true, PlanTerminal: true},
+			guards.Facts{CurrentNumber: 2},
+			guards.Display{PlanError: "by tag", PlanTerminal: true},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing True Progressing
@@ -104,7 +120,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"a foreign object in the way": {
 			machine.Record{State: table.Applying, Failure: ephemeral},
-			guards.Facts{CurrentNumber: 1, Applied: guards.Applied{Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "somebody"}}}},
+			guards.Facts{CurrentNumber: 1},
+			guards.Display{Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "somebody"}}},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True EphemeralError
@@ -115,6 +132,7 @@ InstallerControllerUpgradeable False EphemeralError`,
 		"installed": {
 			machine.Record{State: table.Installed},
 			installed,
+			guards.Display{},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False AsExpected
@@ -124,7 +142,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"installed, with objects kept for their data": {
 			machine.Record{State: table.Installed},
-			guards.Facts{CurrentNumber: 1, Retained: []guards.Retained{{Object: "a CRD", Why: "holds 2 instances"}}},
+			guards.Facts{CurrentNumber: 1},
+			guards.Display{Retained: []guards.RetainedObject{{Object: "a CRD", Why: "holds 2 instances"}}},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False AsExpected
@@ -133,8 +152,9 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable False WaitingOnExternal`,
 		},
 		"installed, but the next revision cannot be planned": {
-			machine.Record{State: table.Installed, Failure: ephemeral},
-			guards.Facts{CurrentNumber: 1, PlanFailed: true},
+			machine.Record{State: table.Installed, Failure: planning},
+			guards.Facts{CurrentNumber: 1},
+			guards.Display{PlanError: "the registry is away"},
 			`RevisionControllerProgressing True EphemeralError
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False AsExpected
@@ -145,6 +165,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		"degraded by a rollout that stands still": {
 			machine.Record{State: table.Degraded, CameFrom: table.Applying, LastEvent: guards.ProgressStalled},
 			installed,
+			guards.Display{},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True EphemeralError
@@ -155,6 +176,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		"degraded because what is installed has stopped working": {
 			machine.Record{State: table.Degraded, CameFrom: table.Installed, LastEvent: guards.GateLost},
 			installed,
+			guards.Display{},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True EphemeralError
@@ -163,8 +185,9 @@ InstallerControllerAvailable False NonRetryableError
 InstallerControllerUpgradeable True AsExpected`,
 		},
 		"waiting for the platform, and what is installed cannot be kept": {
-			machine.Record{State: table.WaitingOnInfra, Failure: ephemeral},
+			machine.Record{State: table.WaitingOnInfra, Failure: keeping},
 			installed,
+			guards.Display{},
 			`RevisionControllerProgressing True WaitingOnExternal
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True EphemeralError
@@ -174,7 +197,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"degraded by planning that fails, and tried again": {
 			machine.Record{State: table.Degraded, CameFrom: table.Planning, LastEvent: guards.FailureEstablished, Failure: ephemeral},
-			guards.Facts{CurrentNumber: 1, PlanFailed: true},
+			guards.Facts{CurrentNumber: 1},
+			guards.Display{PlanError: "the registry is away"},
 			`RevisionControllerProgressing True EphemeralError
 RevisionControllerDegraded True EphemeralError
 InstallerControllerProgressing False AsExpected
@@ -184,7 +208,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"degraded by inputs that are wrong for good": {
 			machine.Record{State: table.Degraded, CameFrom: table.Planning, LastEvent: guards.FailureEstablished, Failure: forGood},
-			guards.Facts{PlanFailed: true, PlanTerminal: true},
+			guards.Facts{},
+			guards.Display{PlanError: "by tag", PlanTerminal: true},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing False Uninitialized
@@ -194,6 +219,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		"an object that the API server refuses for good": {
 			machine.Record{State: table.Applying, Failure: forGood},
 			installed,
+			guards.Display{},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False NonRetryableError
@@ -203,7 +229,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"an update that is refused for the data it would lose": {
 			machine.Record{State: table.Applying, Failure: ephemeral},
-			guards.Facts{CurrentNumber: 1, Applied: guards.Applied{Refused: []guards.Refused{{Object: "CustomResourceDefinition as"}}}},
+			guards.Facts{CurrentNumber: 1},
+			guards.Display{Refused: []guards.Refused{{Object: "CustomResourceDefinition as"}}},
 			`RevisionControllerProgressing False AsExpected
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True EphemeralError
@@ -212,8 +239,9 @@ InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable False EphemeralError`,
 		},
 		"too many revisions, and one that is kept fails": {
-			machine.Record{State: table.MaxRevisions, Failure: ephemeral},
-			installed,
+			machine.Record{State: table.MaxRevisions, Failure: keeping},
+			guards.Facts{OlderSeen: true, CurrentNumber: 1, LatestNumber: 1, Listed: 16},
+			guards.Display{},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing True EphemeralError
@@ -223,7 +251,8 @@ InstallerControllerUpgradeable False NonRetryableError`,
 		},
 		"too many revisions": {
 			machine.Record{State: table.MaxRevisions},
-			installed,
+			guards.Facts{OlderSeen: true, CurrentNumber: 1, LatestNumber: 1, Listed: 16},
+			guards.Display{},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing False AsExpected
@@ -233,7 +262,7 @@ InstallerControllerUpgradeable False NonRetryableError`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := told(row.record, row.facts); got != row.want {
+			if got := told(shot(row.record, row.facts, row.shown)); got != row.want {
 				t.Errorf("got\n%s\nwant\n%s", got, row.want)
 			}
 		})
@@ -246,33 +275,34 @@ func TestConditions_what_was_not_seen_leaves_what_was_said(t *testing.T) {
 	for name, row := range map[string]struct {
 		record                 machine.Record
 		facts                  guards.Facts
+		attempted              bool
 		available, upgradeable bool
 	}{
 		"all seen": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Attempted: true, Applied: complete}, true, true,
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: complete}, true, true, true,
 		},
 		"not seen what is retained": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, Attempted: true, Applied: complete}, true, false,
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, Applied: complete}, true, true, false,
 		},
 		"nothing was tried yet": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: complete}, true, false,
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: complete}, false, true, false,
 		},
 		"not seen what is applied": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true}, false, false,
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true}, false, false, false,
 		},
 		"a probe fails": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Attempted: true, Applied: guards.Applied{Known: true}}, false, true,
+			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, true, false, true,
 		},
 		"a newer revision is on its way": {
-			machine.Record{State: table.Applying}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Attempted: true, Applied: guards.Applied{Known: true}}, false, true,
+			machine.Record{State: table.Applying}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, true, false, true,
 		},
 		"after an error what is in the way may not be seen": {
-			machine.Record{State: table.Applying, Failure: failure}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Attempted: true, Applied: guards.Applied{Known: true}}, false, false,
+			machine.Record{State: table.Applying, Failure: failure}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, true, false, false,
 		},
-		"nothing was ever listed": {machine.Record{State: table.Planning, Failure: failure}, guards.Facts{CurrentNumber: 1}, false, true},
+		"nothing was ever listed": {machine.Record{State: table.Planning, Failure: failure}, guards.Facts{CurrentNumber: 1}, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, c := range table.Conditions(row.record, row.facts) {
+			for _, c := range table.Conditions(shot(row.record, row.facts, guards.Display{Attempted: row.attempted})) {
 				if want, asked := map[string]bool{"InstallerControllerAvailable": row.available, "InstallerControllerUpgradeable": row.upgradeable}[c.Type]; asked && c.Unsure == want {
 					t.Errorf("%s: unsure is %v", c.Type, c.Unsure)
 				}
@@ -282,25 +312,24 @@ func TestConditions_what_was_not_seen_leaves_what_was_said(t *testing.T) {
 }
 
 func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
-	f := guards.Facts{
-		Latest: strings.Repeat("ab", 32), LatestNumber: 2, CurrentNumber: 2, Consent: "other",
-		Retained: []guards.Retained{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}},
-		Applied: guards.Applied{
-			Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "field manager kubectl", Why: "exists already and belongs to field manager kubectl; remove it"}},
-			Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs.test", Why: "version v1 is dropped, and 3 instances are stored in it"}},
-		},
+	f := guards.Facts{LatestNumber: 2, CurrentNumber: 2}
+	d := guards.Display{
+		LatestContent: strings.Repeat("ab", 32), Consent: "other",
+		Retained:   []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}},
+		Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "field manager kubectl", Why: "exists already and belongs to field manager kubectl; remove it"}},
+		Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs.test", Why: "version v1 is dropped, and 3 instances are stored in it"}},
 	}
-	c := table.Conditions(machine.Record{State: table.Applying}, f)[5]
+	c := table.Conditions(shot(machine.Record{State: table.Applying}, f, d))[5]
 	want := "objects of other owners are in the way: ConfigMap a/b exists already and belongs to field manager kubectl; remove it; " +
 		"the update of CustomResourceDefinition bs.test is refused: version v1 is dropped, and 3 instances are stored in it; " +
 		"kept for the data in them: CustomResourceDefinition as.test (holds 2 instances); delete the data, or consent to lose it: " +
-		"kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-delete=" + f.Latest +
+		"kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-delete=" + d.LatestContent +
 		" (the consent that is given is for other content)"
-	if c.Is || c.Reason != table.EphemeralError || c.Message != want {
+	if c.Is || c.Reason != machine.EphemeralError || c.Message != want {
 		t.Errorf("got  %+v\nwant %s", c, want)
 	}
-	f.Retained[0].Why = strings.Repeat("many ", 400)
-	if c = table.Conditions(machine.Record{State: table.Applying}, f)[5]; len(c.Message) > machine.MaxMessage || !strings.Contains(c.Message, "="+f.Latest) {
+	d.Retained[0].Why = strings.Repeat("many ", 400)
+	if c = table.Conditions(shot(machine.Record{State: table.Applying}, f, d))[5]; len(c.Message) > machine.MaxMessage || !strings.Contains(c.Message, "="+d.LatestContent) {
 		t.Errorf("a long message has %d bytes and does not say how to consent: %s", len(c.Message), c.Message)
 	}
 }
@@ -311,49 +340,70 @@ func TestLine_says_what_has_to_happen_next(t *testing.T) {
 	for want, row := range map[string]struct {
 		record machine.Record
 		facts  guards.Facts
+		latest string
 	}{
-		"Planning: by tag; since 2026-01-01 12:00:00Z; tried again when an input changes, or annotation capi-operator.openshift.io/retry of the ClusterAPI does": {
-			machine.Record{State: table.Planning, Reason: "by tag", Failure: forGood}, guards.Facts{},
+		"Planning: by tag; since 2026-01-01 12:00:00Z; tried again every 10 minutes, and when an input changes or annotation capi-operator.openshift.io/retry of the ClusterAPI does": {
+			machine.Record{State: table.Planning, Reason: "by tag", Failure: forGood}, guards.Facts{}, "",
 		},
 		"Degraded 4.22.6-b-2: the registry is away; since 2026-01-01 12:00:00Z; tried again by itself; revision 1 stays applied": {
 			machine.Record{State: table.Degraded, Reason: "the registry is away", Failure: ephemeral},
-			guards.Facts{LatestName: "4.22.6-b-2", LatestNumber: 2, CurrentNumber: 1},
+			guards.Facts{LatestNumber: 2, CurrentNumber: 1},
+			"4.22.6-b-2",
 		},
 		"Degraded 4.22.6-b-2: no progress for 5m; since 2026-01-01 12:00:00Z; goes on by itself when that heals": {
 			machine.Record{State: table.Degraded, Cause: "no progress for 5m", Since: noon},
-			guards.Facts{LatestName: "4.22.6-b-2", LatestNumber: 2, CurrentNumber: 2},
+			guards.Facts{LatestNumber: 2, CurrentNumber: 2},
+			"4.22.6-b-2",
 		},
 		"Installed 4.22.6-b-2: everything is as it should be; since 2026-01-01 12:00:00Z": {
-			machine.Record{State: table.Installed, Since: noon}, guards.Facts{LatestName: "4.22.6-b-2", LatestNumber: 2, CurrentNumber: 2},
+			machine.Record{State: table.Installed, Since: noon}, guards.Facts{LatestNumber: 2, CurrentNumber: 2}, "4.22.6-b-2",
 		},
 	} {
-		if got := table.Line(row.record, row.facts); got != want {
+		if got := table.Line(shot(row.record, row.facts, guards.Display{LatestName: row.latest})); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }
 
 func TestConditions_what_cannot_be_kept_is_told_beside_what_is_waited_for(t *testing.T) {
-	failure := &machine.Failure{Message: "the API server is not reachable", Since: noon}
+	failure := &machine.Failure{Message: "the API server is not reachable", Part: table.InstallerController, Since: noon}
 	f := guards.Facts{LatestNumber: 1, CurrentNumber: 1}
 	want := "keeping the installed revision: the API server is not reachable; since 2026-01-01 12:00:00Z; tried again by itself"
 	for _, state := range []machine.State{table.WaitingOnInfra, table.MaxRevisions} {
-		if c := table.Conditions(machine.Record{State: state, Failure: failure}, f)[2]; c.Message != want {
+		if c := table.Conditions(shot(machine.Record{State: state, Failure: failure}, f, guards.Display{}))[2]; c.Message != want {
 			t.Errorf("%s: got %+v", state, c)
 		}
 	}
 }
 
-func TestConditions_what_is_contested_or_stray_is_a_warning(t *testing.T) {
-	f := guards.Facts{
-		LatestNumber: 1, CurrentNumber: 1, Strays: []string{"ConfigMap a/stray"},
-		Applied: guards.Applied{Known: true, Complete: true, Contested: []guards.Contested{
-			{Object: "Deployment a/b", Field: ".spec.replicas", Managers: []string{"hpa"}, Times: 7},
-		}},
+func TestConditions_inputs_that_cannot_be_planned_are_told_while_the_rollout_goes_on(t *testing.T) {
+	conditions := table.Conditions(shot(
+		machine.Record{State: table.Applying}, guards.Facts{LatestNumber: 2, CurrentNumber: 1},
+		guards.Display{LatestName: "4.22.6-b-2", PlanError: "key core is by tag", PlanTerminal: true},
+	))
+	if want := "key core is by tag; until that is repaired, revision 4.22.6-b-2 goes on"; conditions[0].Message != want || conditions[1].Message != want {
+		t.Errorf("got %+v and %+v, want %s", conditions[0], conditions[1], want)
 	}
-	c := table.Conditions(machine.Record{State: table.Installed}, f)[2]
+}
+
+func TestConditions_a_current_revision_that_cannot_be_kept_is_a_warning_on_the_rollout(t *testing.T) {
+	c := table.Conditions(shot(
+		machine.Record{State: table.Applying}, guards.Facts{LatestNumber: 2, CurrentNumber: 1}, guards.Display{Keeping: "ConfigMap a/b is refused"},
+	))[2]
+	if want := "; warning: the current revision cannot be kept as it is: ConfigMap a/b is refused"; c.Reason != machine.Progressing || !strings.HasSuffix(c.Message, want) {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestConditions_what_is_contested_or_stray_is_a_warning(t *testing.T) {
+	f := guards.Facts{LatestNumber: 1, CurrentNumber: 1, Applied: guards.Applied{Known: true, Complete: true}}
+	d := guards.Display{
+		Strays:    []string{"ConfigMap a/stray"},
+		Contested: []guards.Contested{{Object: "Deployment a/b", Field: ".spec.replicas", Managers: []string{"hpa"}, Times: 7}},
+	}
+	c := table.Conditions(shot(machine.Record{State: table.Installed}, f, d))[2]
 	want := "; warning: field .spec.replicas of Deployment a/b is changed by field manager hpa again and again and put right less and less often; stop one of the two; objects that no revision knows: ConfigMap a/stray"
-	if c.Is || c.Reason != table.AsExpected || !strings.HasSuffix(c.Message, want) {
+	if c.Is || c.Reason != machine.AsExpected || !strings.HasSuffix(c.Message, want) {
 		t.Errorf("got %+v", c)
 	}
 }
@@ -365,17 +415,17 @@ func TestConditions_the_message_answers_why_it_is_not_done(t *testing.T) {
 	}
 	want := "Applying 4.22.6-873bdf9a-2 (54 of 57 objects): wave 5/7 (workloads of aws) waits for Deployment a/b: 0/1 available; " +
 		"since 2026-01-01 12:00:00Z; Degraded at 2026-01-01 12:05:00Z"
-	if got := table.Conditions(r, guards.Facts{
-		LatestName: "4.22.6-873bdf9a-2", Applied: guards.Applied{Known: true, Done: 54, Total: 57},
-	})[2].Message; got != want {
+	if got := table.Conditions(shot(
+		r, guards.Facts{Applied: guards.Applied{Known: true, Done: 54, Total: 57}}, guards.Display{LatestName: "4.22.6-873bdf9a-2"},
+	))[2].Message; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	r.Failure = &machine.Failure{Message: "the registry is away", Since: noon.Add(time.Minute)}
-	if got := table.Conditions(r, guards.Facts{})[2].Message; !strings.Contains(got, "; since 2026-01-01 12:01:00Z; ") {
+	if got := table.Conditions(shot(r, guards.Facts{}, guards.Display{}))[2].Message; !strings.Contains(got, "; since 2026-01-01 12:01:00Z; ") {
 		t.Errorf("the message does not tell since when there is an error: %s", got)
 	}
 	r.Reason = strings.Repeat("ö", 2000)
-	got := table.Conditions(r, guards.Facts{})[2].Message
+	got := table.Conditions(shot(r, guards.Facts{}, guards.Display{}))[2].Message
 	if len(got) > 1024 || !strings.HasSuffix(got, "Degraded at 2026-01-01 12:05:00Z") {
 		t.Errorf("a long message has %d bytes and ends in %q", len(got), got[len(got)-40:])
 	}

@@ -7,6 +7,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
 func TestImageTexts_say_how_every_image_stands_that_is_not_at_hand(t *testing.T) {
@@ -52,7 +53,9 @@ func TestWithNotes_adds_what_there_is_room_for(t *testing.T) {
 }
 
 func TestConditions_show_a_warning_where_people_look_for_planning(t *testing.T) {
-	got := Conditions(machine.Record{State: Installed}, guards.Facts{ImageWarning: "the disk is full"})[0]
+	got := Conditions(phases.Snapshot{
+		Record: machine.Record{State: Installed}, Seen: &phases.Pass{Display: guards.Display{ImageWarning: "the disk is full"}},
+	})[0]
 	if got.Type != "RevisionControllerProgressing" || !strings.HasSuffix(got.Message, "; warning: the disk is full") {
 		t.Errorf("got %+v", got)
 	}

@@ -14,21 +14,22 @@ import (
 // itself and when. Conditions, log, Events and commands show this same text.
 // Times are moments, not durations, so that a line that has nothing new to say
 // stays the same and is not written again.
-func Line(r machine.Record, f guards.Facts) string {
+func Line(s phases.Snapshot) string {
+	r, f, d := s.Record, s.Facts, s.Seen.Display
 	var b strings.Builder
 	b.WriteString(string(r.State))
-	if f.LatestName != "" && r.State != WaitingOnInfra && r.State != Planning {
-		b.WriteString(" " + f.LatestName)
+	if d.LatestName != "" && (Table.At(r) == InstallerController || Table.Alarms(r.State)) {
+		b.WriteString(" " + d.LatestName)
 		if f.Applied.Known && !f.Applied.Complete {
 			fmt.Fprintf(&b, " (%d of %d objects)", f.Applied.Done, f.Applied.Total)
 		}
 	}
 	why := r.Reason
-	if why == "" && r.State == Degraded {
-		why = r.Cause
-	}
-	if why == "" && r.State == Installed {
-		why = "everything is as it should be"
+	if row, _ := Table.State(r.State); why == "" && row.Rest {
+		why = r.Cause // the state has just been entered
+		if row.Reads == (machine.Reading{}) {
+			why = "everything is as it should be"
+		}
 	}
 	if why != "" {
 		b.WriteString(": " + why)
@@ -37,7 +38,7 @@ func Line(r machine.Record, f guards.Facts) string {
 	if r.Failure != nil {
 		since = r.Failure.Since // an error may have begun long after the state
 	}
-	tail := "; since " + machine.Moment(since) + next(r, f)
+	tail := "; since " + machine.Moment(since) + next(s)
 	if r.Deadline != nil {
 		tail += fmt.Sprintf("; %s at %s", r.Deadline.To, machine.Moment(r.Deadline.At))
 	}
@@ -45,27 +46,31 @@ func Line(r machine.Record, f guards.Facts) string {
 }
 
 // next is what has to happen for the machine to go on, where waiting is not enough of an answer.
-func next(r machine.Record, f guards.Facts) string {
+func next(s phases.Snapshot) string {
+	r, f := s.Record, s.Facts
 	text := ""
 	switch {
 	case r.Failure != nil && r.Failure.Terminal:
-		text = "; tried again when an input changes, or annotation " + phases.RetryAnnotation + " of the ClusterAPI does"
+		text = "; tried again every 10 minutes, and when an input changes or annotation " + phases.RetryAnnotation + " of the ClusterAPI does"
 	case r.Failure != nil:
 		text = "; tried again by itself"
-	case r.State == Degraded:
+	case Table.Resumes(r.State):
 		text = "; goes on by itself when that heals"
 	}
-	if r.State == Degraded && f.CurrentNumber > 0 && f.CurrentNumber != f.LatestNumber {
+	if Table.Resumes(r.State) && f.CurrentNumber > 0 && f.CurrentNumber != f.LatestNumber {
 		text += fmt.Sprintf("; revision %d stays applied", f.CurrentNumber)
 	}
 	return text
 }
 
 // objectWarning tells what does not hold anything up and should be known.
-func objectWarning(f guards.Facts) string {
-	texts := guards.Texts(f.Applied.Contested)
-	if len(f.Strays) > 0 {
-		texts = append(texts, "objects that no revision knows: "+strings.Join(f.Strays, ", "))
+func objectWarning(d guards.Display) string {
+	texts := guards.Texts(d.Contested)
+	if len(d.Strays) > 0 {
+		texts = append(texts, "objects that no revision knows: "+strings.Join(d.Strays, ", "))
+	}
+	if d.Keeping != "" {
+		texts = append(texts, "the current revision cannot be kept as it is: "+d.Keeping)
 	}
 	return strings.Join(texts, "; ")
 }

@@ -23,15 +23,37 @@ const (
 	MaxRevisions   machine.State = "MaxRevisions"
 )
 
+// The parts of the machine that have conditions of their own.
+const (
+	RevisionController  = phases.RevisionController
+	InstallerController = phases.InstallerController
+)
+
+// Available is the condition that tells whether what is installed works.
+const Available = InstallerController + "Available"
+
 // patience is how long work may stand still, an error may last or a probe may
 // fail before people are told that something is wrong.
 const patience = 5 * time.Minute
+
+// How the parts read on conditions.
+var (
+	working  = machine.Reading{Progressing: true, Reason: machine.Progressing}
+	waiting  = machine.Reading{Progressing: true, Reason: machine.WaitingOnExternal}
+	retrying = machine.Reading{Progressing: true, Reason: machine.EphemeralError}
+	degraded = machine.Reading{Progressing: true, Degraded: true, Reason: machine.EphemeralError}
+	terminal = machine.Reading{Degraded: true, Reason: machine.NonRetryableError}
+	resuming = machine.Trouble{Ephemeral: degraded, Terminal: terminal}
+	keeping  = machine.Trouble{Ephemeral: retrying, Terminal: retrying}
+	failing  = machine.Trouble{Ephemeral: retrying, Terminal: terminal}
+)
 
 // Table is the machine.
 var Table = machine.Table[guards.Facts, *phases.Pass]{
 	Name:     "clusterapi",
 	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. In every state that has a current revision that revision is kept applied.",
 	Start:    WaitingOnInfra,
+	Parts:    []string{RevisionController, InstallerController},
 	Progress: guards.Progress,
 	Inputs:   guards.Inputs,
 	Recall:   guards.Recall,
@@ -39,30 +61,37 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 	States: []machine.StateRow[*phases.Pass]{
 		{
 			Name: WaitingOnInfra, Rest: true, Work: phases.KeepCurrent,
-			Doc: "The cluster has not yet said what platform it runs on, or there is no ClusterAPI object to write to.",
+			Part: RevisionController, Reads: waiting, Trouble: keeping,
+			Doc: "The cluster has not yet said what platform it runs on, or there is no ClusterAPI object to write to. What is installed is kept.",
 		},
 		{
 			Name: Planning, Work: phases.PlanRevision,
-			Doc: "The provider images are fetched and rendered; a new revision is listed if their content differs from the newest one.",
+			Part: RevisionController, Reads: working,
+			Doc: "The inputs are being turned into a revision; a new one is listed if their content differs from the newest one's.",
 		},
 		{
 			Name: Applying, Work: phases.ApplyRevision,
+			Part: InstallerController, Reads: working,
 			Doc: "The newest revision is applied wave by wave; a wave starts when the one before it is applied and its probes pass.",
 		},
 		{
 			Name: Pruning, Work: phases.PruneOrphans,
-			Doc: "The newest revision is fully applied; what only older revisions had is deleted, except what holds users' data.",
+			Part: InstallerController, Reads: working,
+			Doc: "The newest revision is fully applied; what only older revisions had is deleted. What holds users' data is retained, unless it is empty or the administrator has consented.",
 		},
 		{
 			Name: Installed, Rest: true, Work: phases.KeepApplied,
-			Doc: "The wanted revision is installed; drift is repaired here and deleted objects are recreated.",
+			Part: InstallerController,
+			Doc:  "The wanted revision is installed; drift is repaired here and deleted objects are recreated.",
 		},
 		{
-			Name: Degraded, Rest: true, Alarm: true, Work: phases.RetryWork,
-			Doc: "Something has been wrong for five minutes, or is wrong for good. The last good revision stays applied and what can be retried is retried.",
+			Name: Degraded, Rest: true, Alarm: true, Work: machine.Resume[*phases.Pass](),
+			Reads: degraded, Trouble: resuming,
+			Doc: "Something has been wrong for five minutes, or met an error that trying again cannot heal. What was at work goes on, and the current revision stays applied.",
 		},
 		{
 			Name: MaxRevisions, Rest: true, Alarm: true, Work: phases.KeepCurrent,
+			Part: RevisionController, Reads: terminal, Trouble: keeping,
 			Doc: "A new revision is needed and 16 are listed already. An administrator has to remove one that never became current.",
 		},
 	},
@@ -74,19 +103,24 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The platform is known and there is a ClusterAPI object, so planning can begin.",
 		},
 		{
+			On: "ClusterAPIGone", From: in(Planning, Applying, Pruning, Installed, Degraded, MaxRevisions), To: WaitingOnInfra, Urgent: true,
+			If:  machine.Not(guards.ClusterAPIExists),
+			Doc: "Somebody deleted the ClusterAPI object. Nothing is uninstalled; what the operator knows to be installed is kept until the object is there again.",
+		},
+		{
 			On: "RevisionPublished", From: in(Planning), To: Applying,
-			If:  machine.All(guards.LatestIsWanted, machine.Not(guards.LatestIsCurrent)),
+			If:  machine.All(guards.LatestIsWanted, guards.SpecObserved, machine.Not(guards.LatestIsCurrent)),
 			Doc: "The wanted content is listed as the newest revision and has not been fully applied yet.",
 		},
 		{
 			On: "NothingToDo", From: in(Planning), To: Installed,
-			If:  machine.All(guards.LatestIsWanted, guards.LatestIsCurrent, guards.OlderGone),
+			If:  machine.All(guards.LatestIsWanted, guards.SpecObserved, guards.LatestIsCurrent, guards.OlderGone),
 			Doc: "The wanted content is installed already and nothing older is left, so nothing is written.",
 		},
 		{
 			On: "PruneUnfinished", From: in(Planning), To: Pruning,
-			If:  machine.All(guards.LatestIsWanted, guards.LatestIsCurrent, machine.Not(guards.OlderGone)),
-			Doc: "The wanted content is installed, but an earlier run did not finish removing what was before it.",
+			If:  machine.All(guards.LatestIsWanted, guards.SpecObserved, guards.LatestIsCurrent, machine.Not(guards.OlderGone)),
+			Doc: "The wanted content is installed, but something is left of what was before it.",
 		},
 		{
 			On: "RevisionLimitReached", From: in(Planning), To: MaxRevisions,
@@ -99,32 +133,73 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "Every object of the newest revision is applied and every probe passes.",
 		},
 		{
-			On: "ContentChanged", From: in(Applying, Pruning, Installed), To: Planning, Urgent: true,
-			If:  machine.Not(guards.LatestIsWanted),
+			On: "ContentChanged", From: in(Applying, Installed), To: Planning, Urgent: true,
+			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.LatestIsWanted)),
 			Doc: "The inputs ask for other content than the newest revision has; the newest intent always wins, also over a rollout that is stuck.",
 		},
 		{
+			On: "ContentChanged", From: in(Pruning), To: Planning, Urgent: true,
+			If:  machine.All(guards.ClusterAPIExists, guards.LatestIsCurrent, machine.Not(guards.LatestIsWanted)),
+			Doc: "The inputs ask for other content than the newest revision has; what is left to prune is pruned after it.",
+		},
+		{
+			On: "CurrentLost", From: in(Pruning), To: Planning, Urgent: true,
+			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.LatestIsCurrent)),
+			Doc: "The newest revision is not the current one, so its gates have to be passed first; nothing is pruned for it.",
+		},
+		{
 			On: "OrphansGone", From: in(Pruning), To: Installed,
-			If: guards.OrphansAreGone, Do: phases.TrimRevisions,
+			If: machine.All(guards.LatestIsCurrent, guards.OrphansAreGone), Do: phases.TrimRevisions,
 			Doc: "Nothing is left that only older revisions had.",
 		},
 		{
-			On: guards.ProgressStalled, From: in(Planning, Applying, Pruning), To: Degraded, Stalled: patience,
-			Doc: "Nothing has come forward for five minutes; the time counts from the last progress, not from the beginning.",
+			On: "ListDisturbed", From: in(Installed), To: Planning, Urgent: true,
+			If: machine.All(guards.ClusterAPIExists, guards.LatestIsWanted,
+				machine.Any(machine.Not(guards.LatestIsCurrent), machine.Not(guards.OlderGone), machine.Not(guards.SpecObserved))),
+			Doc: "The status of the ClusterAPI is not what it is after an installation: the current revision was taken out, older ones were put in, or a spec with the same content is new. Planning leads on from there, without a write to an object that is right.",
 		},
 		{
-			On: guards.FailureEstablished, From: in(Planning, Applying, Pruning, Installed), To: Degraded, Failing: patience,
+			On: "RetainedReleasable", From: in(Installed), To: Pruning,
+			If:  guards.RetainedMayGo,
+			Doc: "An object that was retained for the data in it is empty now, or the administrator has consented to lose the data.",
+		},
+		{
+			On: "RetainedReleasable", From: in(Degraded), To: Pruning, Urgent: true,
+			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.InputChanged), guards.RetainedMayGo),
+			Doc: "An object that was retained for the data in it is empty now, or the administrator has consented to lose the data; that does not wait until the trouble is over.",
+		},
+		{
+			On: guards.ProgressStalled, From: in(Planning, Applying, Pruning), To: Degraded, Stalled: patience,
+			Doc: "No progress for five minutes; the time counts from the last progress, not from the beginning.",
+		},
+		{
+			On: guards.FailureEstablished, From: in(Planning, Applying, Pruning, Installed), To: Degraded, Failing: patience, Trouble: failing,
 			Doc: "The work has met errors for five minutes, or one that trying again cannot heal.",
 		},
 		{
-			On: guards.GateLost, From: in(Installed), To: Degraded, For: patience,
-			If:  machine.All(machine.Not(guards.RevisionIsApplied), guards.WorkSucceeds),
+			On: guards.GateLost, From: in(Installed), To: Degraded, For: patience, Takes: []string{Available},
+			If:  machine.All(machine.Not(guards.RetainedMayGo), machine.Not(guards.RevisionIsApplied), guards.WorkSucceeds),
 			Doc: "A probe of the installed revision has failed for five minutes, as in a crash loop; a hiccup does not count, nor does an object that cannot be put right.",
 		},
 		{
-			On: "Recovered", From: in(Degraded), To: Planning,
-			If:  machine.Any(guards.CauseIsGone, guards.InputChanged),
-			Doc: "The cause is gone, or an input has changed, so the way is taken again from planning.",
+			On: "WorkSucceeded", From: in(Degraded), To: Planning,
+			If:  machine.All(guards.WorkSucceeds, machine.Not(guards.EnteredByStall), machine.Not(guards.EnteredByGateLoss)),
+			Doc: "The work that met errors has succeeded, so the way is taken again from planning.",
+		},
+		{
+			On: "ProgressResumed", From: in(Degraded), To: Planning,
+			If:  machine.All(guards.WorkSucceeds, guards.EnteredByStall, machine.Not(guards.EnteredByGateLoss), guards.ProgressIsMade),
+			Doc: "What stood still makes progress again, so the way is taken again from planning.",
+		},
+		{
+			On: "GateRegained", From: in(Degraded), To: Planning,
+			If:  machine.All(guards.WorkSucceeds, guards.EnteredByGateLoss, guards.RevisionIsApplied),
+			Doc: "The probes of the installed revision pass again.",
+		},
+		{
+			On: "InputChanged", From: in(Degraded), To: Planning, Urgent: true,
+			If:  machine.All(guards.ClusterAPIExists, guards.InputChanged),
+			Doc: "An input has changed, so the way is taken again from planning.",
 		},
 		{
 			On: "RoomMade", From: in(MaxRevisions), To: Planning,

@@ -4,7 +4,6 @@
 package machinetest
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -15,7 +14,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/capstan-capi/capstan/machine"
 )
@@ -30,21 +28,25 @@ func Check[F, E any](t *testing.T, table machine.Table[F, E], diagram string) {
 			t.Fatal(err)
 		}
 	})
+	all := situations(table)
+	var outcomes []machine.Outcome
 	t.Run("no two moves of one rank are ever possible together, and every move fires", func(t *testing.T) {
-		checkChoices(t, table)
+		outcomes = checkChoices(t, table, all)
 	})
 	t.Run("all Unknown moves nothing", func(t *testing.T) { checkUnknown(t, table) })
 	t.Run("events that a state does not have are refused", func(t *testing.T) { checkIllegal(t, table) })
-	t.Run("a failing effect leaves the state as it was", func(t *testing.T) { checkEffects(t, table) })
-	t.Run("the order of rows has no meaning", func(t *testing.T) { checkShuffled(t, table) })
-	t.Run("a decision that was written down is taken again as it was", func(t *testing.T) { checkReplay(t, table) })
+	t.Run("a failing effect leaves the state as it was", func(t *testing.T) { checkEffects(t, table, all) })
+	t.Run("the order of rows has no meaning", func(t *testing.T) { checkShuffled(t, table, all, outcomes) })
+	t.Run("a decision that was written down is taken again as it was", func(t *testing.T) { checkReplay(t, table, all, outcomes) })
 	t.Run("the generated diagram is fresh", func(t *testing.T) { checkDiagram(t, table.Page(), diagram) })
 }
 
-func checkChoices[F, E any](t *testing.T, table machine.Table[F, E]) {
-	fired := map[string]bool{}
-	for _, s := range situations(table) {
-		outcome, err := play(s, table, nil)
+// checkChoices returns what came of every situation.
+func checkChoices[F, E any](t *testing.T, table machine.Table[F, E], all []situation) []machine.Outcome {
+	fired, player := map[string]bool{}, newPlayer(table)
+	outcomes := make([]machine.Outcome, len(all))
+	for i, s := range all {
+		outcome, err := player.play(s, nil)
 		var ambiguous *machine.AmbiguousError
 		if errors.As(err, &ambiguous) {
 			t.Fatalf("%v, when %s", err, s)
@@ -55,6 +57,7 @@ func checkChoices[F, E any](t *testing.T, table machine.Table[F, E]) {
 		if outcome.Moved != nil {
 			fired[string(outcome.Moved.From)+" "+string(outcome.Moved.Event)] = true
 		}
+		outcomes[i] = outcome
 	}
 	for _, move := range table.Moves {
 		for _, from := range move.From {
@@ -63,11 +66,13 @@ func checkChoices[F, E any](t *testing.T, table machine.Table[F, E]) {
 			}
 		}
 	}
+	return outcomes
 }
 
 func checkUnknown[F, E any](t *testing.T, table machine.Table[F, E]) {
+	player := newPlayer(table)
 	for _, row := range table.States {
-		outcome, err := play(situation{state: row.Name}, table, nil)
+		outcome, err := player.play(situation{state: row.Name}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,10 +101,10 @@ func checkIllegal[F, E any](t *testing.T, table machine.Table[F, E]) {
 	}
 }
 
-func checkEffects[F, E any](t *testing.T, table machine.Table[F, E]) {
-	broken := errors.New("the effect fails")
-	for _, s := range situations(table) {
-		outcome, err := play(s, table, broken)
+func checkEffects[F, E any](t *testing.T, table machine.Table[F, E], all []situation) {
+	broken, player := errors.New("the effect fails"), newPlayer(table)
+	for _, s := range all {
+		outcome, err := player.play(s, broken)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,32 +123,27 @@ func checkEffects[F, E any](t *testing.T, table machine.Table[F, E]) {
 	}
 }
 
-func checkShuffled[F, E any](t *testing.T, table machine.Table[F, E]) {
+func checkShuffled[F, E any](t *testing.T, table machine.Table[F, E], all []situation, outcomes []machine.Outcome) {
 	shuffled := table.WithDoubles(nil, func(string) (machine.Result, error) { return machine.Result{}, nil })
 	rand.Shuffle(len(shuffled.Moves), func(i, j int) {
 		shuffled.Moves[i], shuffled.Moves[j] = shuffled.Moves[j], shuffled.Moves[i]
 	})
-	for _, s := range situations(table) {
-		one, err := play(s, table, nil)
+	player := newPlayer(shuffled)
+	for i, s := range all {
+		one := outcomes[i]
+		two, err := player.play(s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := play(s, shuffled, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if one.State != other.State || one.Reason != other.Reason || one.Work != other.Work {
-			t.Errorf("shuffling the rows changed %s to %s, when %s", one.State, other.State, s)
+		if one.State != two.State || one.Reason != two.Reason || one.Work != two.Work {
+			t.Errorf("shuffling the rows changed %s to %s, when %s", one.State, two.State, s)
 		}
 	}
 }
 
-func checkReplay[F, E any](t *testing.T, table machine.Table[F, E]) {
-	for _, s := range situations(table) {
-		outcome, err := play(s, table, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+func checkReplay[F, E any](t *testing.T, table machine.Table[F, E], all []situation, outcomes []machine.Outcome) {
+	for i, s := range all {
+		outcome := outcomes[i]
 		if len(outcome.Moves) != len(table.Leaving(outcome.State)) {
 			t.Errorf("of %d moves that leave %s, %d are told", len(table.Leaving(outcome.State)), outcome.State, len(outcome.Moves))
 		}
@@ -200,29 +200,4 @@ func fresh(t *testing.T, path, have, want string) {
 	default:
 		t.Errorf("%s is stale; run `make diagrams` and look at what changed", path)
 	}
-}
-
-// play makes one pass over the table in a situation; work succeeds, effects return broken.
-func play[F, E any](s situation, table machine.Table[F, E], broken error) (machine.Outcome, error) {
-	effects := map[string]bool{}
-	var events []machine.Event
-	for _, move := range table.Moves {
-		effects[move.Do.Name] = true
-		events = append(events, move.On)
-	}
-	doubled := table.WithDoubles(s.answersOrNone(), func(name string) (machine.Result, error) {
-		if effects[name] {
-			return machine.Result{}, broken
-		}
-		return machine.Result{}, nil
-	})
-	doubled.Recall, doubled.Progress, doubled.Inputs = nil, nil, nil
-	now := longAgo
-	m := machine.Machine[F, E]{
-		Table: doubled, Now: func() time.Time { return now },
-		Observe: func(context.Context, machine.Key) (facts F, env E, err error) { return facts, env, nil },
-	}
-	m.Settle() // the operator has been running for a while
-	now, m.Store = noon, &memory[F, E]{record: s.record(events), found: true}
-	return m.Step(context.Background(), "played")
 }

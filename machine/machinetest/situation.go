@@ -16,9 +16,9 @@ type situation struct {
 	state   machine.State
 	answers map[string]machine.Truth
 	// lasted says that guards which have to last have said Yes for long enough.
-	lasted  bool
-	stalled bool
-	failing bool
+	lasted   bool
+	stalled  bool
+	failing  bool
 	terminal bool
 }
 
@@ -31,15 +31,8 @@ func (s situation) String() string {
 	return fmt.Sprintf("%s (lasted=%v stalled=%v failing=%v terminal=%v)", strings.Join(parts, " "), s.lasted, s.stalled, s.failing, s.terminal)
 }
 
-// answersOrNone leaves every atom Unknown where nothing is said.
-func (s situation) answersOrNone() map[string]machine.Truth {
-	if s.answers == nil {
-		return map[string]machine.Truth{}
-	}
-	return s.answers
-}
-
-// situations are all of them: 3^n assignments per state, times the marks of time and errors.
+// situations are all of them: 3^n assignments per state, times the marks of time
+// and errors that any move out of the state asks for.
 func situations[F, E any](table machine.Table[F, E]) []situation {
 	var all []situation
 	for _, row := range table.States {
@@ -51,16 +44,41 @@ func situations[F, E any](table machine.Table[F, E]) []situation {
 				}
 			}
 		}
+		marks := marksOf(row.Name, table)
 		for _, answers := range assignments(atoms) {
-			for bits := range 16 {
-				all = append(all, situation{
-					state: row.Name, answers: answers,
-					lasted: bits&1 > 0, stalled: bits&2 > 0, failing: bits&4 > 0, terminal: bits&8 > 0,
-				})
+			for _, mark := range marks {
+				mark.answers = answers
+				all = append(all, mark)
 			}
 		}
 	}
 	return all
+}
+
+// marksOf are the situations of a state as to time and errors.
+func marksOf[F, E any](state machine.State, table machine.Table[F, E]) []situation {
+	marks := []situation{{state: state}}
+	double := func(set func(*situation)) {
+		for _, mark := range marks {
+			set(&mark)
+			marks = append(marks, mark)
+		}
+	}
+	lasts, stalls, fails := false, false, false
+	for _, move := range table.Leaving(state) {
+		lasts, stalls, fails = lasts || move.For > 0, stalls || move.Stalled > 0, fails || move.Failing > 0
+	}
+	if lasts {
+		double(func(s *situation) { s.lasted = true })
+	}
+	if stalls {
+		double(func(s *situation) { s.stalled = true })
+	}
+	if fails {
+		double(func(s *situation) { s.failing = true })
+		double(func(s *situation) { s.terminal = true })
+	}
+	return marks
 }
 
 func assignments(atoms []string) []map[string]machine.Truth {

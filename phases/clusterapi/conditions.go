@@ -29,10 +29,10 @@ func (p *Phases) related(told []configv1.ObjectReference) []configv1.ObjectRefer
 		{Group: "operator.openshift.io", Resource: "clusterapis", Name: Singleton},
 		{Group: "config.openshift.io", Resource: "infrastructures", Name: Singleton},
 	}
-	if p.newest == nil {
+	if p.memory.newest == nil {
 		return told
 	}
-	for _, component := range p.newest.Components {
+	for _, component := range p.memory.newest.Components {
 		for _, key := range component.Keys() {
 			if key.Namespace == "" {
 				resource, _ := meta.UnsafeGuessKindToResource(key.GVK())

@@ -16,15 +16,15 @@ const maxDetail = 16 << 10
 // decides by it, and it is written anew when it is lost.
 type Detail struct {
 	// Waits is the line that conditions, log and Events show.
-	Waits      string              `json:"waits,omitempty"`
-	Revisions  []guards.Revision   `json:"revisions,omitempty"`
-	Retained   []guards.Retained   `json:"retained,omitempty"`
-	Collisions []guards.Collision  `json:"collisions,omitempty"`
-	Refused    []guards.Refused    `json:"refused,omitempty"`
-	Contested  []guards.Contested  `json:"contested,omitempty"`
-	Strays     []string            `json:"strays,omitempty"`
-	Images     []ImageDetail       `json:"images,omitempty"`
-	Moves      []machine.Candidate `json:"moves,omitempty"`
+	Waits      string                  `json:"waits,omitempty"`
+	Revisions  []guards.Revision       `json:"revisions,omitempty"`
+	Retained   []guards.RetainedObject `json:"retained,omitempty"`
+	Collisions []guards.Collision      `json:"collisions,omitempty"`
+	Refused    []guards.Refused        `json:"refused,omitempty"`
+	Contested  []guards.Contested      `json:"contested,omitempty"`
+	Strays     []string                `json:"strays,omitempty"`
+	Images     []ImageDetail           `json:"images,omitempty"`
+	Moves      []machine.Candidate     `json:"moves,omitempty"`
 }
 
 // ImageDetail is how one provider image stands, and the component it brings as
@@ -38,24 +38,23 @@ type ImageDetail struct {
 }
 
 // detailOf puts together what is shown beside the record.
-func detailOf(line string, f guards.Facts, leaves []machine.Candidate) Detail {
+func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 	return Detail{
-		Waits: line, Revisions: f.Revisions, Retained: f.Retained, Collisions: f.Applied.Collisions,
-		Refused: f.Applied.Refused, Contested: f.Applied.Contested, Strays: f.Strays, Images: imageDetails(f.ImageStates), Moves: leaves,
+		Waits: line, Revisions: d.Revisions, Retained: d.Retained, Collisions: d.Collisions,
+		Refused: d.Refused, Contested: d.Contested, Strays: d.Strays, Images: imageDetails(d.ImageStates), Moves: moves,
 	}
 }
 
 // stillStanding takes from the stored detail what is in the way of objects that
 // this process has not tried to apply: it may not see it yet.
-func (p *Phases) stillStanding(old Detail, f guards.Facts) guards.Facts {
-	if f.Attempted || f.LatestNumber == 0 {
-		return f
+func (p *Phases) stillStanding(old Detail, now guards.Display) guards.Display {
+	if now.Attempted || now.LatestName == "" {
+		return now
 	}
-	now := &f.Applied
 	now.Collisions = withUntried(p, now.Collisions, old.Collisions, func(c guards.Collision) string { return c.Object })
 	now.Refused = withUntried(p, now.Refused, old.Refused, func(r guards.Refused) string { return r.Object })
 	now.Contested = withUntried(p, now.Contested, old.Contested, func(c guards.Contested) string { return c.Object })
-	return f
+	return now
 }
 
 // withUntried adds to what stands now what stood before of objects of which nothing is known yet.
@@ -72,7 +71,7 @@ func withUntried[T any](p *Phases, now, before []T, object func(T) string) []T {
 
 // hasTried says that an object, as it is told, is in a revision that this process has applied or kept.
 func (p *Phases) hasTried(object string) bool {
-	for revision := range p.tried {
+	for revision := range p.memory.tried {
 		for i := range revision.Components {
 			if slices.ContainsFunc(revision.Components[i].Keys(), func(k engine.Key) bool { return k.String() == object }) {
 				return true

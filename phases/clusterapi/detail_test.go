@@ -38,14 +38,12 @@ func TestDetail_stays_within_its_bounds_and_keeps_the_beginning(t *testing.T) {
 }
 
 func TestDetail_is_what_the_commands_read(t *testing.T) {
-	raw := detailOf("Applying x", guards.Facts{
-		Revisions: []guards.Revision{{Name: "r", Number: 2, ContentID: "c", Current: true, Waves: []guards.Wave{{Number: 1, Name: "crds", Component: "core", Done: 1, Total: 2}}}},
-		Retained:  []guards.Retained{{Object: "o", Why: "w", Count: 3}},
-		Strays:    []string{"s"},
-		Applied: guards.Applied{
-			Collisions: []guards.Collision{{Object: "o", Holder: "h", Why: "w"}}, Refused: []guards.Refused{{Object: "o", Why: "w"}},
-			Contested: []guards.Contested{{Object: "o", Field: "f", Managers: []string{"m"}, Times: 7}},
-		},
+	raw := detailOf("Applying x", guards.Display{
+		Revisions:  []guards.Revision{{Name: "r", Number: 2, ContentID: "c", Current: true, Waves: []guards.Wave{{Number: 1, Name: "crds", Component: "core", Done: 1, Total: 2}}}},
+		Retained:   []guards.RetainedObject{{Object: "o", Why: "w", Count: 3}},
+		Strays:     []string{"s"},
+		Collisions: []guards.Collision{{Object: "o", Holder: "h", Why: "w"}}, Refused: []guards.Refused{{Object: "o", Why: "w"}},
+		Contested:   []guards.Contested{{Object: "o", Field: "f", Managers: []string{"m"}, Times: 7}},
 		ImageStates: []guards.ImageState{{Reference: "r", Component: "core", Failure: "Network", Fetching: true, Message: "no route"}, {Reference: "q", Ready: true}},
 	}, []machine.Candidate{{Event: "E", To: "T", Answer: machine.No, Why: "y"}}).encode()
 	want := `{"waits":"Applying x","revisions":[{"name":"r","number":2,"contentID":"c","current":true,"waves":[{"number":1,"name":"crds","component":"core","done":1,"total":2}]}],` +
@@ -69,31 +67,31 @@ func TestStillStanding_what_was_in_the_way_stays_told_until_it_was_tried(t *test
 	object.SetNamespace("a")
 	object.SetName("kept")
 	current := &engine.Revision{Components: []engine.Component{{Objects: []*unstructured.Unstructured{object}}}}
-	stands := func(names ...string) guards.Facts {
-		f := guards.Facts{LatestNumber: 2}
+	stands := func(names ...string) guards.Display {
+		d := guards.Display{LatestName: "r"}
 		for _, name := range names {
-			f.Applied.Collisions = append(f.Applied.Collisions, collision(name))
+			d.Collisions = append(d.Collisions, collision(name))
 		}
-		return f
+		return d
 	}
 	for name, row := range map[string]struct {
-		facts guards.Facts
+		shown guards.Display
 		tried map[*engine.Revision]bool
 		want  []string
 	}{
 		"after a start":                               {stands(), nil, []string{"kept", "coming"}},
-		"the newest revision was tried":               {guards.Facts{LatestNumber: 2, Attempted: true}, nil, nil},
-		"nothing listed to try":                       {guards.Facts{}, nil, nil},
+		"the newest revision was tried":               {guards.Display{LatestName: "r", Attempted: true}, nil, nil},
+		"nothing listed to try":                       {guards.Display{}, nil, nil},
 		"only the current one was tried, and is free": {stands(), map[*engine.Revision]bool{current: true}, []string{"coming"}},
 		"only the current one was tried, and is not":  {stands("kept"), map[*engine.Revision]bool{current: true}, []string{"kept", "coming"}},
 		"something new":                               {stands("other"), nil, []string{"other", "kept", "coming"}},
 	} {
-		p := &Phases{tried: row.tried}
+		p := &Phases{memory: memory{tried: row.tried}}
 		var want []guards.Collision
 		for _, name := range row.want {
 			want = append(want, collision(name))
 		}
-		if got := p.stillStanding(before, row.facts).Applied.Collisions; !slices.Equal(got, want) {
+		if got := p.stillStanding(before, row.shown).Collisions; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}

@@ -3,36 +3,53 @@ package clusterapi
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 
+	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
-// keepCurrent repairs drift of the current revision and recreates what was
-// deleted of it, except for what a newer revision has taken over.
+// lookAgainAtRetained is how soon retained objects are looked at again of which
+// no watch tells that they hold nothing any more; see goesUnseen.
+const lookAgainAtRetained = time.Minute
+
+// How often retained objects are looked at, at most, however many passes there
+// are: releaseEvery, or sweepEvery when a namespace is among them, because
+// looking into one takes a request for every kind.
+const (
+	// releaseEvery is the shortest time between two looks at retained objects.
+	releaseEvery = 2 * time.Second
+	// sweepEvery is the shortest time between two looks when a namespace is among the retained objects.
+	sweepEvery = 10 * time.Second
+)
+
+// keepCurrent keeps the current revision, and writes it into the status again
+// when somebody has taken it out.
 func (p *Pass) keepCurrent(ctx context.Context) error {
+	return machine.InPart(InstallerController, errors.Join(p.keep(ctx), p.restoreCurrent(ctx)))
+}
+
+// keepApplied keeps the installed revision, and reports that the inputs cannot
+// be planned if that is so. Which revision is installed is what the status says,
+// not what state the machine is in.
+func (p *Pass) keepApplied(ctx context.Context) error {
+	kept := machine.InPart(InstallerController, errors.Join(p.keep(ctx), p.lookAtRetained(ctx)))
+	return errors.Join(p.planError(), kept)
+}
+
+// keep repairs drift of the current revision and recreates what was deleted of
+// it, except for what a newer revision has taken over.
+func (p *Pass) keep(ctx context.Context) error {
 	if p.current == nil {
 		return failure(p.currentErr)
 	}
-	return p.keep(ctx, p.current)
-}
-
-// keepLatest does the same for a latest revision that is known to be applied.
-// It does not ask the status which one is current: the cache may not yet show
-// that, and keeping the one before would bring back what was pruned.
-func (p *Pass) keepLatest(ctx context.Context) error {
-	if p.latest == nil {
-		return failure(p.latestErr)
-	}
-	return p.keep(ctx, p.latest)
-}
-
-func (p *Pass) keep(ctx context.Context, revision *engine.Revision) error {
-	report, err := p.Engine.Reconcile(ctx, revision, engine.Keep())
-	p.tried[revision] = true
+	report, err := p.Engine.Reconcile(ctx, p.current, engine.Keep())
+	p.memory.tried[p.current] = true
 	p.acted("keeping", report)
-	return errors.Join(inTheWay(report), err, p.restoreCurrent(ctx))
+	return errors.Join(inTheWay(report), err)
 }
 
 // restoreCurrent writes the current revision into the status again when somebody has taken it out.
@@ -40,61 +57,46 @@ func (p *Pass) restoreCurrent(ctx context.Context) error {
 	if p.world.api == nil || p.world.current == p.world.api.Status.CurrentRevision {
 		return nil
 	}
-	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) bool {
+	return p.writeStatus(ctx, "restored the current revision "+string(p.world.current), func(api *operatorv1alpha1.ClusterAPI) bool {
 		return api.Status.CurrentRevision == "" && makeCurrent(api, p.world.current)
 	})
 }
 
-// keepApplied keeps the installed revision, deletes retained objects whose data
-// is gone, and reports that the next revision cannot be planned if that is so.
-// It puts the status in order when somebody took the current revision out of it,
-// or put others in.
-func (p *Pass) keepApplied(ctx context.Context) error {
-	kept := errors.Join(p.keepLatest(ctx), p.releaseRetained(ctx))
-	switch {
-	case p.world.api == nil:
-		return errors.Join(errors.New(p.plan.waiting), kept)
-	case p.plan.err != nil:
-		return errors.Join(p.plan.err, kept)
-	case p.plan.revision != nil:
-		return errors.Join(p.publish(ctx), p.putInOrder(ctx), kept)
-	}
-	return kept
-}
-
-// putInOrder writes that the latest revision is current, and clears what is
-// listed before it. A newer one that was listed in this very pass is not in what
-// the pass has seen, and is not meant.
-func (p *Pass) putInOrder(ctx context.Context) error {
-	latest := p.world.latestEntry()
-	switch {
-	case latest == nil || latest.ContentID != p.plan.revision.ContentID:
+// lookAtRetained looks whether objects that were kept for their data may go by
+// now, and deletes none.
+func (p *Pass) lookAtRetained(ctx context.Context) error {
+	if p.latest == nil || p.latest != p.current {
 		return nil
-	case p.world.current != latest.Name:
-		return p.recordCurrent(ctx)
-	case p.olderLeft > 0 && p.olderSeen:
-		return p.clearOlder(ctx)
 	}
-	return nil
+	orphans := p.Engine.Orphans(p.latest)
+	if !orphans.Seen || len(orphans.Retained) == 0 {
+		return nil
+	}
+	last := p.memory.torndown
+	if wait := last.due().Sub(p.Now()); last.of(p.latest) && last.consent == p.world.consent && wait > 0 {
+		p.lookAgainIn(wait)
+		return nil
+	}
+	report, err := p.Engine.Teardown(ctx, p.latest, engine.Consent(p.world.consent), engine.OnlyLook())
+	p.tornDown(report, true)
+	return err
 }
 
-// retryWork tries whatever is next, as far as that is possible: also what the
-// machine records on its way, because that may be what keeps failing.
-func (p *Pass) retryWork(ctx context.Context) error {
-	latest, wanted := p.world.latestEntry(), p.plan.revision
+// goesUnseen says that nothing announces when what a retained object holds is
+// gone, or can be counted again: a namespace is not watched inside, and neither
+// are instances of a CRD that the API server cannot give. Those that it gives
+// are watched, and a volume goes by consent only.
+func goesUnseen(o engine.Orphan) bool { return o.Count == 0 || isNamespace(o) }
+
+func isNamespace(o engine.Orphan) bool { return o.Key.Group == "" && o.Key.Kind == "Namespace" }
+
+// due is when retained objects may be looked at again; long ago when they never were.
+func (t torndown) due() time.Time {
 	switch {
-	case p.plan.err != nil:
-		return errors.Join(p.plan.err, p.keepCurrent(ctx))
-	case latest == nil || wanted == nil || latest.ContentID != wanted.ContentID:
-		return p.planRevision(ctx)
-	case p.world.current != latest.Name:
-		if err := p.applyRevision(ctx); err != nil || p.latest == nil || !p.Engine.Look(p.latest).Complete() {
-			return err
-		}
-		return p.recordCurrent(ctx)
-	case p.olderLeft > 0:
-		kept := p.keepLatest(ctx)
-		return errors.Join(p.clearOlder(ctx), kept)
+	case t.report == nil:
+		return time.Time{}
+	case slices.ContainsFunc(t.report.Retained, isNamespace):
+		return t.at.Add(sweepEvery)
 	}
-	return p.keepLatest(ctx)
+	return t.at.Add(releaseEvery)
 }

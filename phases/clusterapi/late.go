@@ -24,7 +24,7 @@ const (
 	lateAfter = 30 * time.Second
 	// manyPods and manySets bound what one look brings.
 	manyPods, manySets = 50, 50
-	// lookTimeout bounds one look.
+	// lookTimeout bounds one look at the pods of a workload.
 	lookTimeout = 15 * time.Second
 )
 
@@ -66,7 +66,7 @@ func newLateness(config *rest.Config, connection *http.Client) (*lateness, error
 
 // blocked is why a revision is not complete. Of a workload that is late the
 // cause is told as well, as far as it is known.
-func (p *Phases) blocked(revision *engine.Revision, report *engine.Report) string {
+func (p *Pass) blocked(revision *engine.Revision, report *engine.Report) string {
 	culprit := report.Culprit()
 	if culprit == nil || !culprit.Applied() || culprit.Probe.Answer == engine.AnswerTrue {
 		p.late.clear()
@@ -78,7 +78,7 @@ func (p *Phases) blocked(revision *engine.Revision, report *engine.Report) strin
 		return report.Blocked()
 	}
 	cause, again := p.late.ask(suspect{key: culprit.Key, selector: selector, progress: report.Progress()}, p.Now())
-	p.Again(again)
+	p.lookAgainIn(again)
 	return report.BlockedBecause(cause)
 }
 
@@ -144,7 +144,7 @@ func (p *Phases) explainLateness(ctx context.Context) error {
 				continue
 			}
 			if p.late.answer(s, cause) {
-				p.Again(0)
+				p.Again()
 			}
 		}
 	}

@@ -32,8 +32,8 @@ type Options struct {
 	PullSecrets        []client.ObjectKey
 	Concurrency        int
 
-	// Again asks for another pass after a while; at once for zero.
-	Again func(after time.Duration)
+	// Again asks for another pass, when something has arrived that no watch of the caller shows.
+	Again func()
 	// Acted is told of every change to a managed object, by its action; nil is allowed.
 	Acted func(action string)
 	// Recorder keeps what was done to objects.
@@ -45,10 +45,9 @@ type Options struct {
 // New binds the phases to a cluster and to the provider images. Nothing is
 // sent before Ahead and Background are run.
 func New(o Options) (*Phases, error) {
-	now := func() { o.Again(0) }
 	applier, err := engine.New(engine.Config{
 		REST: o.REST, Namespace: o.OperatorNamespace, Owner: "ClusterAPI/" + Singleton,
-		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: now, Clock: o.Clock, Log: o.Log.WithName("engine"),
+		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: o.Again, Clock: o.Clock, Log: o.Log.WithName("engine"),
 	})
 	if err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func New(o Options) (*Phases, error) {
 	return &Phases{
 		late: late, Acted: o.Acted, recorder: o.Recorder,
 		Client: o.Client, Live: o.Live,
-		Images: source(o, now), PullSecrets: o.PullSecrets, Engine: applier, Again: o.Again, Log: o.Log,
+		Images: source(o, o.Again), PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		// What is stored as JSON must compare equal to what is read back.
 		Now: func() time.Time { return o.Clock.Now().UTC().Truncate(time.Millisecond) },

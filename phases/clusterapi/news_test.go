@@ -11,17 +11,15 @@ import (
 
 func TestNews_what_stood_before_is_none(t *testing.T) {
 	before := Detail{
-		Retained:  []guards.Retained{{Object: "CustomResourceDefinition as", Why: "holds 1 instances", Count: 1}},
+		Retained:  []guards.RetainedObject{{Object: "CustomResourceDefinition as", Why: "holds 1 instances", Count: 1}},
 		Contested: []guards.Contested{{Object: "ConfigMap a", Field: ".data.x", Managers: []string{"x"}, Times: 5}},
 	}
-	now := guards.Facts{
-		Retained: []guards.Retained{{Object: "CustomResourceDefinition as", Why: "holds 2 instances", Count: 2}, {Object: "Namespace b", Why: "holds 1 objects", Count: 1}},
-		Strays:   []string{"ConfigMap s"},
-		Applied: guards.Applied{
-			Collisions: []guards.Collision{{Object: "ConfigMap c", Holder: "x", Why: "exists already"}, {Object: "ConfigMap d", Holder: "x", Why: "exists already"}},
-			Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs", Why: "version v1 is dropped"}},
-			Contested:  []guards.Contested{{Object: "ConfigMap a", Field: ".data.x", Managers: []string{"x"}, Times: 9}},
-		},
+	now := guards.Display{
+		Retained:   []guards.RetainedObject{{Object: "CustomResourceDefinition as", Why: "holds 2 instances", Count: 2}, {Object: "Namespace b", Why: "holds 1 objects", Count: 1}},
+		Strays:     []string{"ConfigMap s"},
+		Collisions: []guards.Collision{{Object: "ConfigMap c", Holder: "x", Why: "exists already"}, {Object: "ConfigMap d", Holder: "x", Why: "exists already"}},
+		Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs", Why: "version v1 is dropped"}},
+		Contested:  []guards.Contested{{Object: "ConfigMap a", Field: ".data.x", Managers: []string{"x"}, Times: 9}},
 	}
 	var got []string
 	for _, n := range news(before, now) {

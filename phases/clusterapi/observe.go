@@ -1,10 +1,8 @@
 package clusterapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
@@ -13,71 +11,55 @@ import (
 	"github.com/capstan-capi/capstan/phases/images"
 )
 
-// Observe looks at the cluster without changing anything in it. What it needs
-// watched is watched from then on, in the background; it waits for nothing but
-// what is prepared before the first pass.
+// Observe looks at the cluster without changing anything in it: it reads the
+// inputs, asks for what a pass needs (images, watches), which comes in the
+// background, and makes facts of what is at hand.
 func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pass, error) {
 	p.passing.Lock()
 	defer p.passing.Unlock()
-	w, err := p.readWorld(ctx, p.Client)
-	if err != nil {
+	pass := &Pass{Phases: p}
+	var err error
+	if pass.world, err = p.readWorld(ctx, p.Client); err != nil {
 		return guards.Facts{}, nil, err
 	}
-	if err := p.reachRegistries(ctx, w); err != nil {
+	if err = p.reachRegistries(ctx, pass.world); err != nil {
 		return guards.Facts{}, nil, err
 	}
-	wanted := p.wantImages(w)
-	p.heed(w)
-	p.forget(w)
-	pass := &Pass{Phases: p, world: w, plan: p.makePlan(w)}
-	latest, current := w.latestEntry(), w.currentEntry()
-	pass.latest, pass.latestErr = p.revision(latest, pass.plan.revision)
-	p.newest = pass.latest
-	if p.apiUID = ""; w.api != nil {
-		p.apiUID = w.api.UID
-	}
-	pass.current, pass.currentErr = p.revision(current, pass.plan.revision)
-	p.Engine.Watch(known(pass.latest, pass.current)...)
-
-	facts := guards.Facts{
-		ClusterAPI: w.api != nil,
-		Platform:   w.platform,
-		Planning:   pass.plan.waiting,
-		Images:     pass.plan.ready,
-		Listed:     len(w.entries()),
-		Inputs:     w.inputs,
-		Consent:    w.consent,
-		Attempted:  p.tried[pass.latest],
-
-		ImageStates:  imageStates(wanted, w.componentsOf(), p.Images.State),
-		ImageWarning: p.Images.Warning(),
-	}
-	if pass.plan.err != nil {
-		facts.Planning, facts.PlanFailed, facts.PlanTerminal = pass.plan.err.Error(), true, machine.IsTerminal(pass.plan.err)
-	}
-	if pass.plan.revision != nil {
-		facts.Wanted = pass.plan.revision.ContentID
-	}
-	if latest != nil {
-		facts.Latest, facts.LatestName, facts.LatestNumber = latest.ContentID, string(latest.Name), latest.Revision
-	}
-	if current != nil {
-		facts.Current, facts.CurrentNumber = current.ContentID, current.Revision
-	}
-	facts.Applied, facts.Revisions = pass.applied()
-	pass.older(&facts)
-	pass.olderLeft, pass.olderSeen = facts.Older, facts.OlderSeen
-	facts.Strays = pass.strays(facts)
+	wanted := p.prepare(pass)
+	facts := pass.facts()
+	pass.Display.ImageStates = imageStates(wanted, pass.world.componentsOf(), p.Images.State)
+	pass.Display.ImageWarning = p.Images.Warning()
 	return facts, pass, nil
 }
 
-// heed tries failed images again when the administrator asks for another
+// prepare asks for the images and watches that a pass needs, and renders what is
+// at hand. It returns the images that are asked for.
+func (p *Phases) prepare(pass *Pass) []images.Ref {
+	w := pass.world
+	wanted := p.wantImages(w)
+	p.retryImages(w)
+	p.forget(w)
+	pass.plan = p.makePlan(w)
+	pass.latest, pass.latestErr = p.revision(w.latestEntry(), pass.plan.revision)
+	pass.current, pass.currentErr = p.revision(w.currentEntry(), pass.plan.revision)
+	if w.api == nil {
+		pass.current = p.memory.kept // what is installed is kept, by what the process knows
+	}
+	p.memory.kept, p.memory.newest = pass.current, pass.latest
+	if p.memory.apiUID = ""; w.api != nil {
+		p.memory.apiUID = w.api.UID
+	}
+	p.Engine.Watch(known(pass.latest, pass.current)...)
+	return wanted
+}
+
+// retryImages tries failed images again when the administrator asks for another
 // attempt. What was asked for before a start is done by starting.
-func (p *Phases) heed(w world) {
-	if p.heeded != nil && *p.heeded != w.retry {
+func (p *Phases) retryImages(w world) {
+	if p.memory.retried != nil && *p.memory.retried != w.retry {
 		p.Images.Retry()
 	}
-	p.heeded = &w.retry
+	p.memory.retried = &w.retry
 }
 
 // wantImages asks for the images of the inputs and of every listed revision, so
@@ -92,59 +74,67 @@ func (p *Phases) wantImages(w world) []images.Ref {
 	return wanted
 }
 
-// applied tells how the latest revision stands, what stands in its way and the
-// current one's, and how far all listed ones are.
-func (p *Pass) applied() (guards.Applied, []guards.Revision) {
+// facts makes facts of what the pass has seen, and notes what is only told.
+func (p *Pass) facts() guards.Facts {
+	w := p.world
+	latest := w.latestEntry()
+	facts := guards.Facts{
+		Seen:         true,
+		ClusterAPI:   w.api != nil,
+		SpecObserved: w.specObserved(),
+		Platform:     w.platform,
+		Planning:     p.plan.waiting,
+		Images:       p.plan.ready,
+		Listed:       len(w.entries()),
+		Inputs:       w.inputs,
+	}
+	p.Display.Consent, p.Display.Attempted = w.consent, p.memory.tried[p.latest]
+	if p.plan.err != nil {
+		facts.Planning = p.plan.err.Error()
+		p.Display.PlanError, p.Display.PlanTerminal = facts.Planning, machine.IsTerminal(p.plan.err)
+	}
+	if p.memory.keeping != nil {
+		p.Display.Keeping = p.memory.keeping.Error()
+	}
+	if p.plan.revision != nil {
+		facts.Wanted = p.plan.revision.ContentID
+	}
+	if latest != nil {
+		facts.Latest, facts.LatestNumber = latest.ContentID, latest.Revision
+		p.Display.LatestName, p.Display.LatestContent = string(latest.Name), latest.ContentID
+	}
+	if w.api != nil {
+		facts.CurrentNumber = w.numberOf(w.api.Status.CurrentRevision)
+	}
+	facts.Abandoned = p.abandoned(facts)
+	facts.Applied = p.applied()
+	p.older(&facts)
+	p.Display.Strays = p.strays(facts)
+	return facts
+}
+
+// applied tells how the latest revision stands, and notes what stands in its way
+// and the current one's, and how far all listed ones are.
+func (p *Pass) applied() guards.Applied {
 	var reports []*engine.Report
 	for _, revision := range slices.Compact(known(p.latest, p.current)) {
 		reports = append(reports, p.Engine.Look(revision))
 	}
-	told := guards.Applied{Collisions: collisions(reports...), Refused: refused(reports...), Contested: contested(reports...)}
+	p.Display.Collisions, p.Display.Refused, p.Display.Contested = collisions(reports...), refused(reports...), contested(reports...)
+	p.Display.Revisions = p.progress(reports)
 	var notYet *notYetError
 	switch {
 	case errors.As(p.latestErr, &notYet):
-		told.Why = notYet.what
+		return guards.Applied{Why: notYet.what}
 	case p.latestErr != nil:
-		told.Why = p.latestErr.Error()
+		return guards.Applied{Why: p.latestErr.Error()}
 	case p.latest == nil:
-		told.Why = "no revision is listed"
-	default:
-		report := reports[0]
-		told.Known, told.Complete, told.Done, told.Total = !report.Unknown(), report.Complete(), report.Done(), report.Total()
-		told.Why = p.blocked(p.latest, report)
+		return guards.Applied{Why: "no revision is listed"}
 	}
-	return told, p.progress(reports)
-}
-
-// strays are told when nothing is on its way: before, what an older revision
-// left behind may look like one.
-func (p *Pass) strays(f guards.Facts) []string {
-	if f.Older > 0 || !f.OlderSeen || f.LatestNumber != f.CurrentNumber || !f.Applied.Complete {
-		return nil
+	report := reports[0]
+	return guards.Applied{
+		Known: !report.Unknown(), Complete: report.Complete(), Done: report.Done(), Total: report.Total(), Why: p.blocked(p.latest, report),
 	}
-	var texts []string
-	for _, stray := range p.Engine.Strays() {
-		texts = append(texts, fmt.Sprintf("%s (marked by revision %d)", stray.Key, stray.Number))
-	}
-	return texts
-}
-
-// progress tells of every listed revision how far it is, the oldest first.
-func (p *Pass) progress(reports []*engine.Report) []guards.Revision {
-	var told []guards.Revision
-	for _, entry := range p.world.entries() {
-		revision := guards.Revision{
-			Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Current: entry.Name == p.world.current,
-		}
-		for _, report := range reports {
-			if report.Revision == revision.Name {
-				revision.Waves = wavesOf(report)
-			}
-		}
-		told = append(told, revision)
-	}
-	slices.SortFunc(told, func(a, b guards.Revision) int { return cmp.Compare(a.Number, b.Number) })
-	return told
 }
 
 // older counts what is left of older revisions, and what of it holds up. While
@@ -156,26 +146,52 @@ func (p *Pass) older(facts *guards.Facts) {
 	}
 	facts.Orphans = guards.Orphans{Why: "what older revisions left behind has not been looked at yet"}
 	if kept := known(p.latest, p.current); len(kept) > 0 {
-		stored := p.Engine.Orphans(kept[0])
-		facts.OlderSeen = stored.Seen && p.latest != nil
-		for _, number := range stored.Revisions {
-			numbers[number] = true
-		}
-		for _, key := range stored.Retained {
-			facts.Retained = append(facts.Retained, guards.Retained{Object: key.String()})
-		}
-		if last := p.pruned; last.report != nil && last.number == kept[0].Number {
-			facts.Retained, facts.Waiting = retained(last.report), held(last.report)
-		}
+		p.retained(facts, kept[0], numbers)
 	}
 	for number := range numbers {
 		if number < facts.LatestNumber {
 			facts.Older++
 		}
 	}
-	if last := p.pruned; last.report != nil && last.number == facts.LatestNumber {
+	if last := p.memory.torndown; last.of(p.latest) {
 		facts.Orphans = guards.Orphans{Known: last.report.Complete() || len(last.report.Waiting) > 0, Left: len(last.report.Waiting), Why: last.report.Blocked()}
 	}
+}
+
+// retained tells what is kept for its data beside a revision, and what of that
+// may go; it adds the numbers of the older revisions that have an inventory.
+func (p *Pass) retained(facts *guards.Facts, kept *engine.Revision, numbers map[int64]bool) {
+	stored := p.Engine.Orphans(kept)
+	p.olderSeen = stored.Seen && p.latest != nil
+	facts.OlderSeen = p.olderSeen
+	for _, number := range stored.Revisions {
+		numbers[number] = true
+	}
+	for _, key := range stored.Retained {
+		p.Display.Retained = append(p.Display.Retained, guards.RetainedObject{Object: key.String()})
+	}
+	last := p.memory.torndown
+	facts.Retained.Known = stored.Seen && (len(stored.Retained) == 0 || last.of(kept))
+	if !last.of(kept) {
+		return
+	}
+	p.Display.Retained, p.Display.Finalizers = retainedObjects(last.report), finalizersPending(last.report)
+	if last.looked {
+		facts.Retained.MayGo = mayGo(last.report)
+	}
+}
+
+// mayGo names what a look at retained objects found that they need not be
+// retained any more: what can be deleted, is gone or is somebody else's. What is
+// being deleted by somebody is waited for, and what cannot be read as well.
+func mayGo(looked *engine.TeardownReport) []string {
+	var names []string
+	for _, o := range slices.Concat(looked.Waiting, looked.Gone, looked.Left) {
+		if o.Action != engine.Terminating && o.Action != engine.Failed {
+			names = append(names, o.Key.String())
+		}
+	}
+	return names
 }
 
 func known(revisions ...*engine.Revision) []*engine.Revision {

@@ -6,6 +6,7 @@ package clusterapi
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
@@ -26,6 +28,13 @@ const (
 	ImagesConfigMap     = "capi-installer-images"
 	ClusterOperatorName = "cluster-api"
 	FieldManager        = "capstan-clusterapi"
+)
+
+// The parts of the machine that have conditions of their own: the first plans,
+// the second applies, prunes and keeps.
+const (
+	RevisionController  = "RevisionController"
+	InstallerController = "InstallerController"
 )
 
 // What an administrator says to the machine by annotations of the ClusterAPI.
@@ -46,15 +55,15 @@ type Phases struct {
 	// Client reads from the operator's caches and writes to the API server.
 	Client client.Client
 	Images images.Source
-	Engine *engine.Engine
+	Engine Engine
 	// Release is the version that the operator was released with, such as 4.22.6.
 	Release           string
 	OperatorNamespace string
 	CAPINamespace     string
 	// Live reads from the API server itself.
 	Live client.Reader
-	// Again asks for another pass after a while; at once for zero.
-	Again func(after time.Duration)
+	// Again asks for another pass, when something has arrived that no watch of the caller shows.
+	Again func()
 	Now   func() time.Time
 	Log   logr.Logger
 	// Acted is told of every change to a managed object, by its action; nil is allowed.
@@ -63,22 +72,38 @@ type Phases struct {
 	// PullSecrets have the credentials for registries; of equally specific ones the first counts.
 	PullSecrets []client.ObjectKey
 
-	passing  sync.Mutex // held while looking, which begins before the first pass
+	// run keeps the engine's watches.
+	run func(context.Context) error
+
+	passing sync.Mutex // held while looking, which begins before the first pass
+	memory  memory
+	late    *lateness
+	// recorder is the flight recorder.
+	recorder recorder.Log
+}
+
+// memory is what one pass leaves for the next. All of it can be lost: a new
+// process finds it again, except for what is said at a field.
+type memory struct {
+	// rendered is the rendering of the inputs, listed those of the listed revisions by their names and content.
 	rendered rendered
 	listed   map[string]*engine.Revision
-	pruned   pruned
-	late     *lateness
-	recorder recorder.Log
+	// torndown is what the last look at orphans found. Lost, they are looked at again.
+	torndown torndown
 	// apiUID is the ClusterAPI's, for Events; empty while there is none.
 	apiUID types.UID
-	// current is the name of the current revision as it was last seen in the status.
+	// current is the name of the current revision as it was last seen in the status, kept the revision itself. Lost, a
+	// current revision that was taken out of the status, or went with the ClusterAPI, is not kept until another is applied.
 	current operatorv1alpha1.RevisionName
-	// heeded is the value of the annotation that asks for another attempt, as last seen.
-	heeded *string
+	kept    *engine.Revision
+	// retried is the value of the annotation that asks for another attempt, as last seen. Starting is an attempt.
+	retried *string
 	// tried are those of the listed revisions that this process has applied or kept.
 	tried map[*engine.Revision]bool
-	// wrote is the ClusterAPI as this operator wrote it last: that may reach the cache late.
+	// wrote is the ClusterAPI as this operator wrote it last: that may reach the cache late. A new process has a new cache.
 	wrote *operatorv1alpha1.ClusterAPI
+	// keeping is why the current revision could not be kept while a newer one was applied, nil if it could.
+	keeping error
 	// newest is the rendering of the newest listed revision, for the list of related objects.
 	newest *engine.Revision
 }
@@ -92,53 +117,71 @@ type Pass struct {
 	// where it cannot be rendered, for which the errors say why.
 	latest, current       *engine.Revision
 	latestErr, currentErr error
-	// olderLeft counts the revisions before the latest of which something may be left; olderSeen says that none is missed.
-	olderLeft int
+	// olderSeen says that every older revision that has an inventory was seen.
 	olderSeen bool
-	// result is what the work of the pass says of itself.
-	result machine.Result
+	// lookAgain is after how long the next pass is wanted; zero: only when something changes.
+	lookAgain time.Duration
+	// did says what was done, for people.
+	did []string
+	// Display is what the pass has seen for people.
+	Display guards.Display
 }
+
+// The kinds of writes that works and effects make, as their Docs name them.
+const (
+	writesRevision  = "ClusterAPI status.revisions: one more, status.desiredRevision and status.observedRevisionGeneration"
+	writesCurrent   = "ClusterAPI status.currentRevision"
+	writesTrimmed   = "ClusterAPI status.revisions: fewer"
+	writesObjects   = "objects of revisions"
+	writesDeletions = "deletions of objects"
+	writesInventory = "inventories"
+)
 
 // The works and effects, by the names that diagrams and logs show.
 var (
 	PlanRevision = machine.Action[*Pass]{
-		Name: "PlanRevision", Run: work((*Pass).planRevision),
-		Doc: "fetches and renders the provider images and lists a new revision if the content differs and there is room.",
+		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{writesRevision, writesObjects, writesInventory, writesCurrent},
+		Doc: "lists a new revision if the content that the inputs render to differs from the newest one's and there is room, and keeps the current revision.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
-		Name: "ApplyRevision", Run: work((*Pass).applyRevision),
-		Doc: "applies the newest revision as far as its gates allow, and keeps the current one.",
+		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{writesObjects, writesInventory, writesCurrent},
+		Doc: "applies the newest revision as far as its gates allow, and keeps the current one except for what the newest has taken over.",
 	}
 	PruneOrphans = machine.Action[*Pass]{
-		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans),
-		Doc: "deletes what only older revisions had, in reverse order of waves, and keeps the newest one.",
+		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans), Writes: []string{writesDeletions, writesObjects, writesInventory},
+		Doc: "deletes what only older revisions had, in reverse order of waves, and keeps the newest revision. What holds users' data is retained, unless the administrator has consented to lose it. It deletes nothing before the newest revision is current.",
 	}
 	KeepApplied = machine.Action[*Pass]{
-		Name: "KeepApplied", Run: work((*Pass).keepApplied),
-		Doc: "repairs drift and recreates what was deleted, puts the list of revisions in order, and says so if the next revision cannot be planned.",
+		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{writesObjects, writesInventory},
+		Doc: "repairs drift and recreates what was deleted, looks whether retained objects may go, and says so if the inputs cannot be planned.",
 	}
 	KeepCurrent = machine.Action[*Pass]{
-		Name: "KeepCurrent", Run: work((*Pass).keepCurrent),
-		Doc: "keeps the current revision applied, if there is one.",
-	}
-	RetryWork = machine.Action[*Pass]{
-		Name: "RetryWork", Run: work((*Pass).retryWork),
-		Doc: "tries again what failed, and keeps the current revision applied.",
+		Name: "KeepCurrent", Run: work((*Pass).keepCurrent), Writes: []string{writesObjects, writesInventory, writesCurrent},
+		Doc: "keeps the current revision applied, if there is one, and writes it into the status again if somebody took it out.",
 	}
 	RecordCurrent = machine.Action[*Pass]{
-		Name: "RecordCurrent", Run: work((*Pass).recordCurrent),
+		Name: "RecordCurrent", Run: work((*Pass).recordCurrent), Writes: []string{writesCurrent},
 		Doc: "writes status.currentRevision.",
 	}
 	TrimRevisions = machine.Action[*Pass]{
-		Name: "TrimRevisions", Run: work((*Pass).trimRevisions),
-		Doc: "removes the older revisions from the list, and their inventories.",
+		Name: "TrimRevisions", Run: work((*Pass).trimRevisions), Writes: []string{writesTrimmed, writesInventory},
+		Doc: "takes the older revisions off status.revisions, and deletes their inventories.",
 	}
 )
 
 // work turns a method of a pass into what the machine runs.
 func work(do func(*Pass, context.Context) error) func(context.Context, *Pass) (machine.Result, error) {
 	return func(ctx context.Context, p *Pass) (machine.Result, error) {
+		p.did = nil
 		err := do(p, ctx)
-		return p.result, err
+		return machine.Result{LookAgain: p.lookAgain, Did: strings.Join(p.did, "; ")}, err
+	}
+}
+
+// lookAgainIn asks for the next pass after a while, at the latest; zero: at once.
+func (p *Pass) lookAgainIn(wait time.Duration) {
+	wait = max(wait, time.Nanosecond)
+	if p.lookAgain == 0 || wait < p.lookAgain {
+		p.lookAgain = wait
 	}
 }

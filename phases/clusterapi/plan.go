@@ -9,6 +9,7 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/utils/ptr"
 
+	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/render"
@@ -57,16 +58,16 @@ func (p *Phases) makePlan(w world) plan {
 	if out.waiting != "" || out.err != nil {
 		return out
 	}
-	if p.rendered.inputs != w.inputs {
-		p.rendered = rendered{inputs: w.inputs}
-		p.rendered.revision, p.rendered.err = render.Render(render.Input{
+	if p.memory.rendered.inputs != w.inputs {
+		p.memory.rendered = rendered{inputs: w.inputs}
+		p.memory.rendered.revision, p.memory.rendered.err = render.Render(render.Input{
 			Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(),
 		})
-		if p.rendered.revision != nil {
-			p.rendered.components = packed(p.rendered.revision)
+		if p.memory.rendered.revision != nil {
+			p.memory.rendered.components = packed(p.memory.rendered.revision)
 		}
 	}
-	out.revision, out.err = p.rendered.revision, p.rendered.err
+	out.revision, out.err = p.memory.rendered.revision, p.memory.rendered.err
 	return out
 }
 
@@ -106,31 +107,35 @@ func (p *Phases) profiles(refs []images.Ref) ([]render.Profile, plan) {
 
 // planRevision lists a new revision when the wanted content is not the newest one's.
 func (p *Pass) planRevision(ctx context.Context) error {
-	kept := p.keepCurrent(ctx)
-	if p.plan.err != nil {
-		return errors.Join(p.plan.err, kept)
+	if err := p.planError(); err != nil {
+		return errors.Join(err, p.keepCurrent(ctx))
 	}
+	kept := machine.InPart(InstallerController, p.keep(ctx))
 	if p.plan.revision == nil {
-		return kept
+		return errors.Join(machine.InPart(InstallerController, p.restoreCurrent(ctx)), kept)
 	}
-	return errors.Join(p.publish(ctx), kept)
+	return errors.Join(machine.InPart(RevisionController, p.publish(ctx)), kept)
 }
 
+// planError is why the inputs cannot be planned, nil while they can or are only waited for.
+func (p *Pass) planError() error { return machine.InPart(RevisionController, p.plan.err) }
+
 // publish writes ClusterAPI.status so that its newest revision has the wanted
-// content, and the observed generation follows. It checks the API's own rules
-// before the API server would.
+// content, and the observed generation follows. A current revision that somebody
+// took out comes back with the same write. It checks the API's own rules before
+// the API server would.
 func (p *Pass) publish(ctx context.Context) error {
-	if latest := newest(p.world.api); latest != nil && latest.ContentID == p.plan.revision.ContentID &&
-		p.world.api.Status.ObservedRevisionGeneration == p.world.api.Generation {
-		return nil
+	if latest := newest(p.world.api); latest != nil && latest.ContentID == p.plan.revision.ContentID && p.world.specObserved() {
+		return p.restoreCurrent(ctx)
 	}
 	highest, err := p.Engine.HighestNumber(ctx)
 	if err != nil {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
 	generation := p.world.api.Generation
-	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) bool {
-		return enlist(api, p.plan.revision, p.Release, highest, generation)
+	return p.writeStatus(ctx, "listed content "+p.plan.revision.ContentID, func(api *operatorv1alpha1.ClusterAPI) bool {
+		restored := api.Status.CurrentRevision == "" && makeCurrent(api, p.world.current)
+		return enlist(api, p.plan.revision, p.Release, highest, generation) || restored
 	})
 }
 

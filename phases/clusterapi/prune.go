@@ -3,69 +3,52 @@ package clusterapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
+
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
-// pruned is what the last pruning found, for the next pass's facts.
-type pruned struct {
-	number  int64
-	report  *engine.TeardownReport
+// torndown is what the last look at orphans found, for the next pass's facts.
+type torndown struct {
+	number int64
+	report *engine.TeardownReport
+	// looked says that nothing was deleted: what the report waits for is what may go.
+	looked  bool
 	at      time.Time
 	consent string
 }
 
-// due is when retained objects may be looked at again; long ago when they never were.
-func (p pruned) due() time.Time {
-	switch {
-	case p.report == nil:
-		return time.Time{}
-	case slices.ContainsFunc(p.report.Retained, isNamespace):
-		return p.at.Add(sweepEvery)
-	}
-	return p.at.Add(releaseEvery)
+// of says whether the look was at what a revision does not have.
+func (t torndown) of(revision *engine.Revision) bool {
+	return t.report != nil && revision != nil && t.number == revision.Number
 }
 
 // lookAgainAtDeletions is how soon objects that are being deleted are looked at
 // again, should no watch tell sooner that they are gone.
 const lookAgainAtDeletions = 2 * time.Second
 
-// lookAgainAtRetained is how soon retained objects are looked at again of which
-// no watch tells that they hold nothing any more; see goesUnseen.
-const lookAgainAtRetained = time.Minute
-
-// How often retained objects are looked at, at most, however many passes there
-// are: releaseEvery, or sweepEvery when a namespace is among them, because
-// looking into one takes a request for every kind.
-const (
-	releaseEvery = 2 * time.Second
-	sweepEvery   = 10 * time.Second
-)
-
 // pruneOrphans deletes what only older revisions had, and keeps the latest.
 func (p *Pass) pruneOrphans(ctx context.Context) error {
-	kept := p.keepLatest(ctx)
-	return errors.Join(p.pruneOlder(ctx), kept)
+	kept := p.keep(ctx)
+	return errors.Join(p.prune(ctx), kept)
 }
 
-func (p *Pass) pruneOlder(ctx context.Context) error {
-	if p.latest == nil {
+// prune tears down for the latest revision, if that is current: nothing is
+// deleted for one whose gates were not passed.
+func (p *Pass) prune(ctx context.Context) error {
+	if p.latest == nil || p.latest != p.current {
 		return nil
 	}
 	if err := p.adopt(ctx); err != nil {
 		return err
 	}
-	return p.prune(ctx)
-}
-
-// clearOlder prunes, and takes the older revisions off the list when nothing is left of them.
-func (p *Pass) clearOlder(ctx context.Context) error {
-	if err := p.pruneOlder(ctx); err != nil || p.pruned.report == nil || !p.pruned.report.Complete() {
-		return err
-	}
-	return p.trimRevisions(ctx)
+	report, err := p.Engine.Teardown(ctx, p.latest, engine.Consent(p.world.consent))
+	p.tornDown(report, false)
+	return err
 }
 
 // adopt gives inventories to listed revisions that have none, because another
@@ -84,52 +67,46 @@ func (p *Pass) adopt(ctx context.Context) error {
 	return p.Engine.Adopt(ctx, older...)
 }
 
-// prune makes what is left of older revisions a fact for the next pass, and
-// asks for that pass, because nothing else may announce it.
-func (p *Pass) prune(ctx context.Context) error {
-	report, err := p.Engine.Teardown(ctx, p.latest, engine.Consent(p.world.consent))
+// tornDown makes what a teardown found a fact for the next pass, and asks for
+// that pass when it is another one: nothing else may announce it.
+func (p *Pass) tornDown(report *engine.TeardownReport, looked bool) {
 	if report == nil {
-		return err
+		return
 	}
-	before := p.pruned
-	news := before.report == nil || before.number != p.latest.Number || before.report.Progress() != report.Progress()
-	if news {
-		p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "retained", report.WhyRetained())
+	before := p.memory.torndown
+	changed := !before.of(p.latest) || before.looked != looked || before.report.Progress() != report.Progress()
+	if !looked {
+		if changed {
+			p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "retained", report.WhyRetained())
+		}
+		p.removed(report, before.report)
 	}
-	p.removed(report, before.report)
-	p.Phases.pruned = pruned{number: p.latest.Number, report: report, at: p.Now(), consent: p.world.consent}
+	p.memory.torndown = torndown{number: p.latest.Number, report: report, looked: looked, at: p.Now(), consent: p.world.consent}
 	switch {
-	case news:
-		p.Again(0)
-	case len(report.Waiting) > 0:
-		p.Again(lookAgainAtDeletions)
+	case changed && (!looked || len(report.Waiting) > 0):
+		p.lookAgainIn(0)
+	case !looked && len(report.Waiting) > 0:
+		p.lookAgainIn(lookAgainAtDeletions)
 	case slices.ContainsFunc(report.Retained, goesUnseen):
-		p.Again(lookAgainAtRetained)
+		p.lookAgainIn(lookAgainAtRetained)
 	}
-	return err
 }
 
-// goesUnseen says that nothing announces when what a retained object holds is
-// gone, or can be counted again: a namespace is not watched inside, and neither
-// are instances of a CRD that the API server cannot give. Those that it gives
-// are watched, and a volume goes by consent only.
-func goesUnseen(o engine.Orphan) bool { return o.Count == 0 || isNamespace(o) }
-
-func isNamespace(o engine.Orphan) bool { return o.Key.Group == "" && o.Key.Kind == "Namespace" }
-
-// releaseRetained looks again at objects that were kept for their data, and
-// takes those that are gone off the inventory.
-func (p *Pass) releaseRetained(ctx context.Context) error {
-	if p.latest == nil || len(p.Engine.Orphans(p.latest).Retained) == 0 {
+// trimRevisions takes what came before the latest revision off the list, and
+// then the engine forgets it.
+func (p *Pass) trimRevisions(ctx context.Context) error {
+	if p.latest == nil {
 		return nil
 	}
-	last := p.pruned
-	if wait := last.due().Sub(p.Now()); last.number == p.latest.Number && last.consent == p.world.consent && wait > 0 {
-		p.Again(wait)
-		return nil
+	last := p.memory.torndown
+	if !last.of(p.latest) {
+		return errors.New("what older revisions left behind has not been looked at yet")
 	}
-	if err := p.prune(ctx); err != nil || !p.pruned.report.Complete() {
+	err := p.writeStatus(ctx, fmt.Sprintf("took the revisions before %d off the list", p.latest.Number), func(api *operatorv1alpha1.ClusterAPI) bool {
+		return trim(api, p.latest.Number)
+	})
+	if err != nil {
 		return err
 	}
-	return p.Engine.Forget(ctx, p.latest, p.pruned.report)
+	return p.Engine.Forget(ctx, p.latest, last.report)
 }

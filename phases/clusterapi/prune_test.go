@@ -25,16 +25,16 @@ func TestGoesUnseen_is_what_no_watch_tells_the_end_of(t *testing.T) {
 	}
 }
 
-func TestPruned_due_is_later_where_looking_takes_many_requests(t *testing.T) {
+func TestTorndown_due_is_later_where_looking_takes_many_requests(t *testing.T) {
 	at := time.Unix(1000, 0)
 	crd, namespace := engine.Orphan{Key: engine.Key{Kind: "CustomResourceDefinition"}, Count: 1}, engine.Orphan{Key: engine.Key{Kind: "Namespace"}, Count: 1}
 	for name, c := range map[string]struct {
-		last pruned
+		last torndown
 		want time.Time
 	}{
-		"never looked at": {pruned{}, time.Time{}},
-		"a definition":    {pruned{at: at, report: &engine.TeardownReport{Retained: []engine.Orphan{crd}}}, at.Add(releaseEvery)},
-		"a namespace too": {pruned{at: at, report: &engine.TeardownReport{Retained: []engine.Orphan{crd, namespace}}}, at.Add(sweepEvery)},
+		"never looked at": {torndown{}, time.Time{}},
+		"a definition":    {torndown{at: at, report: &engine.TeardownReport{Retained: []engine.Orphan{crd}}}, at.Add(releaseEvery)},
+		"a namespace too": {torndown{at: at, report: &engine.TeardownReport{Retained: []engine.Orphan{crd, namespace}}}, at.Add(sweepEvery)},
 	} {
 		if got := c.last.due(); !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -15,11 +15,11 @@ type Condition = status.Condition
 // Snapshot is the machine after a pass.
 type Snapshot = machine.Snapshot[guards.Facts, *Pass]
 
-// Words derive what people are told from the record and the facts; they are the table's.
+// Words derive what people are told from a snapshot; they are the table's.
 type Words struct {
-	Conditions func(machine.Record, guards.Facts) []Condition
+	Conditions func(Snapshot) []Condition
 	// Line says in one line why it is not done.
-	Line func(machine.Record, guards.Facts) string
+	Line func(Snapshot) string
 }
 
 // Lasting are the conditions that are never taken off again once they were told.
@@ -28,11 +28,11 @@ var Lasting = []string{"InstallerControllerAvailable"}
 // Tell derives what stands in the status of the ClusterOperator.
 func (p *Phases) Tell(words Words) func(Snapshot, status.Stored) status.Told {
 	return func(shot Snapshot, stored status.Stored) status.Told {
-		line, before := words.Line(shot.Record, shot.Facts), storedDetail(stored.Detail)
-		f := p.stillStanding(before, shot.Facts)
+		line, before := words.Line(shot), storedDetail(stored.Detail)
+		display := p.stillStanding(before, shot.Seen.Display)
 		return status.Told{
-			Line: line, About: p.About(), Conditions: words.Conditions(shot.Record, shot.Facts),
-			Detail: detailOf(line, f, shot.Candidates).encode(), News: news(before, f),
+			Line: line, About: p.About(), Conditions: words.Conditions(shot),
+			Detail: detailOf(line, display, shot.Candidates).encode(), News: news(before, display),
 			Versions: p.versions(stored.Versions, shot.Facts), Related: p.related(stored.Related),
 		}
 	}
@@ -41,6 +41,6 @@ func (p *Phases) Tell(words Words) func(Snapshot, status.Stored) status.Told {
 // About is the object that Events are about.
 func (p *Phases) About() corev1.ObjectReference {
 	return corev1.ObjectReference{
-		APIVersion: operatorv1alpha1.GroupVersion.String(), Kind: "ClusterAPI", Name: Singleton, UID: p.apiUID,
+		APIVersion: operatorv1alpha1.GroupVersion.String(), Kind: "ClusterAPI", Name: Singleton, UID: p.memory.apiUID,
 	}
 }

@@ -10,10 +10,10 @@ const deleted = "Deleted"
 
 // WorkedOn is the name of the newest listed revision, empty for none.
 func (p *Phases) WorkedOn() string {
-	if p.newest == nil {
+	if p.memory.newest == nil {
 		return ""
 	}
-	return p.newest.Name
+	return p.memory.newest.Name
 }
 
 // acted tells log, recorder and metrics what was changed; a report without changes is silence.

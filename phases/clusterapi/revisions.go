@@ -17,10 +17,10 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 		return nil, nil
 	}
 	key := string(entry.Name) + " " + entry.ContentID
-	if known, ok := p.listed[key]; ok {
+	if known, ok := p.memory.listed[key]; ok {
 		return known, nil
 	}
-	content, components := planned, p.rendered.components
+	content, components := planned, p.memory.rendered.components
 	if planned == nil || planned.ContentID != entry.ContentID {
 		var err error
 		if content, err = p.renderListed(entry); err != nil {
@@ -32,10 +32,10 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: content.Unmanaged,
 		Components: components,
 	}
-	if p.listed == nil {
-		p.listed, p.tried = map[string]*engine.Revision{}, map[*engine.Revision]bool{}
+	if p.memory.listed == nil {
+		p.memory.listed, p.memory.tried = map[string]*engine.Revision{}, map[*engine.Revision]bool{}
 	}
-	p.listed[key] = revision
+	p.memory.listed[key] = revision
 	return revision, nil
 }
 
@@ -95,16 +95,20 @@ func entryRefs(entry *operatorv1alpha1.ClusterAPIInstallerRevision) []images.Ref
 	return refs
 }
 
-// forget drops the renderings of revisions that are no longer listed.
+// forget drops the renderings of revisions that are no longer listed. While
+// there is no list, what is installed is still kept by them.
 func (p *Phases) forget(w world) {
+	if w.api == nil {
+		return
+	}
 	listed := map[string]bool{}
 	for _, entry := range w.entries() {
 		listed[string(entry.Name)+" "+entry.ContentID] = true
 	}
-	for key, revision := range p.listed {
+	for key, revision := range p.memory.listed {
 		if !listed[key] {
-			delete(p.listed, key)
-			delete(p.tried, revision)
+			delete(p.memory.listed, key)
+			delete(p.memory.tried, revision)
 		}
 	}
 }

@@ -65,16 +65,18 @@ func contested(reports ...*engine.Report) []guards.Contested {
 	return facts
 }
 
-func retained(report *engine.TeardownReport) []guards.Retained {
-	var facts []guards.Retained
+// retainedObjects are those that are kept for their data. One that may go now is
+// kept until the machine prunes.
+func retainedObjects(report *engine.TeardownReport) []guards.RetainedObject {
+	var facts []guards.RetainedObject
 	for _, o := range report.Retained {
-		facts = append(facts, guards.Retained{Object: o.Key.String(), Why: o.Why, Count: o.Count})
+		facts = append(facts, guards.RetainedObject{Object: o.Key.String(), Why: o.Why, Count: o.Count})
 	}
 	return facts
 }
 
-// held counts the objects that are being deleted and wait for somebody to take finalizers off.
-func held(report *engine.TeardownReport) int {
+// finalizersPending counts the objects that are being deleted and wait for somebody to take finalizers off.
+func finalizersPending(report *engine.TeardownReport) int {
 	count := 0
 	for _, o := range report.Waiting {
 		if len(o.Finalizers) > 0 {

@@ -10,10 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// writeStatus changes ClusterAPI.status under an optimistic lock. change says
-// whether there is anything to write; after a conflict it is asked again about
+// writeStatus changes ClusterAPI.status under an optimistic lock, and notes what
+// was done. change says whether there is anything to write; after a conflict it is asked again about
 // the live object, because the cache may lag behind what this operator wrote itself.
-func (p *Pass) writeStatus(ctx context.Context, change func(*operatorv1alpha1.ClusterAPI) bool) error {
+func (p *Pass) writeStatus(ctx context.Context, does string, change func(*operatorv1alpha1.ClusterAPI) bool) error {
+	if p.world.api == nil {
+		return nil
+	}
 	api, attempt := p.world.api.DeepCopy(), 0
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		if attempt++; attempt > 1 {
@@ -27,7 +30,8 @@ func (p *Pass) writeStatus(ctx context.Context, change func(*operatorv1alpha1.Cl
 		if err := p.Client.Status().Update(ctx, api); err != nil {
 			return err
 		}
-		p.Phases.wrote = api
+		p.memory.wrote = api
+		p.did = append(p.did, does)
 		return nil
 	})
 	if err != nil {

@@ -48,10 +48,11 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 		return w, err
 	}
 	if found {
-		api = newerOf(p.wrote, api)
-		w.api, w.current = api, p.currentOf(api)
+		api = newerOf(p.memory.wrote, api)
+		w.api = api
 		w.consent, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[RetryAnnotation]
 	}
+	w.current = p.currentOf(w.api)
 	infra := &configv1.Infrastructure{}
 	if found, err = read(ctx, from, client.ObjectKey{Name: Singleton}, infra); err != nil {
 		return w, err
@@ -80,13 +81,21 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 }
 
 // currentOf is the name of the current revision. One that was taken out of the
-// status by hand is still current as long as it is listed: nothing but this
-// operator makes another one that.
+// status by hand is still current as long as it is listed, or there is no list
+// any more: nothing but this operator makes another one that.
 func (p *Phases) currentOf(api *operatorv1alpha1.ClusterAPI) operatorv1alpha1.RevisionName {
-	if name := api.Status.CurrentRevision; name != "" || !isListed(api, p.current) {
-		p.current = name
+	if api == nil {
+		return p.memory.current
 	}
-	return p.current
+	if name := api.Status.CurrentRevision; name != "" || !isListed(api, p.memory.current) {
+		p.memory.current = name
+	}
+	return p.memory.current
+}
+
+// specObserved says that the status tells which spec it is for.
+func (w world) specObserved() bool {
+	return w.api != nil && w.api.Status.ObservedRevisionGeneration == w.api.Generation
 }
 
 func read(ctx context.Context, from client.Reader, key client.ObjectKey, into client.Object) (found bool, err error) {
@@ -160,6 +169,16 @@ func (w world) currentEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {
 		}
 	}
 	return nil
+}
+
+// numberOf is the number of a listed revision, zero for a name that is not listed.
+func (w world) numberOf(name operatorv1alpha1.RevisionName) int64 {
+	for _, entry := range w.entries() {
+		if entry.Name == name {
+			return entry.Revision
+		}
+	}
+	return 0
 }
 
 func (w world) entries() []operatorv1alpha1.ClusterAPIInstallerRevision {

@@ -1,7 +1,6 @@
 // Package clusteroperator sums up the conditions that the machines' controllers
-// write on the ClusterOperator into the four that OpenShift reads: Available,
-// Progressing, Degraded and Upgradeable. It looks at conditions only and adds
-// no judgement of its own.
+// write on the ClusterOperator in the four that OpenShift reads: Available,
+// Progressing, Degraded and Upgradeable. It reads nothing but conditions.
 package clusteroperator
 
 import (
@@ -26,7 +25,8 @@ const FieldManager = "capstan-clusteroperator"
 // severity orders the reasons, so that the worst one is shown.
 var severity = []string{"AsExpected", "Uninitialized", "Progressing", "WaitingOnExternal", "EphemeralError", "NonRetryableError"}
 
-// sums says, for each aggregated condition, which status of one part decides it.
+// sums lists the aggregated conditions, each with the status that decides it as
+// soon as one part has it.
 var sums = []struct {
 	kind     configv1.ClusterStatusConditionType
 	decisive configv1.ConditionStatus
@@ -37,8 +37,8 @@ var sums = []struct {
 	{configv1.OperatorUpgradeable, configv1.ConditionFalse},
 }
 
-// Aggregate returns the aggregated conditions. One without any part is left
-// out: Available is not said before the first success.
+// Aggregate returns the aggregated conditions. One without any part is left out:
+// there is no Available before the first success.
 func Aggregate(parts []configv1.ClusterOperatorStatusCondition, now time.Time) []configv1.ClusterOperatorStatusCondition {
 	var out []configv1.ClusterOperatorStatusCondition
 	for _, sum := range sums {
@@ -61,7 +61,7 @@ func aggregate(all []configv1.ClusterOperatorStatusCondition, kind configv1.Clus
 		parts++
 		counts := c.Status == decisive
 		if counts && total.Status != decisive {
-			// The first part that decides silences the others.
+			// Messages of parts that do not decide are dropped.
 			total.Status, worst, messages = decisive, -1, nil
 		}
 		if counts != (total.Status == decisive) {
@@ -94,13 +94,12 @@ func opposite(status configv1.ConditionStatus) configv1.ConditionStatus {
 	return configv1.ConditionTrue
 }
 
-// Write sends the aggregated conditions if they differ from what is there. A
-// copy that is not the newest changes nothing: what is not in it, such as a
-// transition that was written a moment ago, would be taken back. The watch that
-// brings the newer copy calls again.
+// Write sends the aggregated conditions if they differ from the stored ones. The
+// API server refuses what was computed from an old copy, which would undo what
+// was written since; Write is called again when the watch brings the new copy.
 func Write(ctx context.Context, operators configclient.ClusterOperatorInterface, operator *configv1.ClusterOperator, now time.Time) error {
 	wanted := Aggregate(operator.Status.Conditions, now)
-	if conditions.Stand(wanted, operator.Status.Conditions) {
+	if conditions.Stored(wanted, operator.Status.Conditions) {
 		return nil
 	}
 	status := configv1ac.ClusterOperatorStatus()

@@ -72,7 +72,7 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-func TestAggregate_says_nothing_of_what_no_part_says(t *testing.T) {
+func TestAggregate_leaves_out_a_condition_without_parts(t *testing.T) {
 	out := Aggregate([]configv1.ClusterOperatorStatusCondition{part("InstallerControllerDegraded", false, "AsExpected", "")}, noon)
 	if len(out) != 1 || out[0].Type != configv1.OperatorDegraded {
 		t.Errorf("got %+v", out)

@@ -1,17 +1,19 @@
-// Package conditions keeps the conditions of a ClusterOperator honest, for
-// everyone who writes some of them under a field manager of their own. It knows
-// no condition in particular and sends nothing.
+// Package conditions holds what all writers of a ClusterOperator's conditions do
+// alike: each writes its own, under a field manager of its own. It knows no
+// condition in particular and sends nothing.
 package conditions
 
 import (
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	configv1 "github.com/openshift/api/config/v1"
 	configv1ac "github.com/openshift/client-go/config/applyconfigurations/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Find returns the condition of a type, nil if it is not among all.
+// Find returns the condition of a type, nil if there is none.
 func Find(all []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterStatusConditionType) *configv1.ClusterOperatorStatusCondition {
 	for i := range all {
 		if all[i].Type == kind {
@@ -21,22 +23,25 @@ func Find(all []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterSt
 	return nil
 }
 
-// Stamp gives each condition its transition time: that of the old condition of
-// its type unless the status is another, whatever reason and message say.
-func Stamp(told, old []configv1.ClusterOperatorStatusCondition, now time.Time) {
-	for i := range told {
-		told[i].LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
-		if before := Find(old, told[i].Type); before != nil && before.Status == told[i].Status {
-			told[i].LastTransitionTime = before.LastTransitionTime
+// Stamp makes conditions exactly what the API will store. Each gets its
+// transition time: that of the old condition of its type, unless the status has
+// changed; reason and message play no part. Messages become valid UTF-8.
+func Stamp(wanted, old []configv1.ClusterOperatorStatusCondition, now time.Time) {
+	for i := range wanted {
+		// JSON has no other text: anything else would never equal what is stored.
+		wanted[i].Message = strings.ToValidUTF8(wanted[i].Message, string(utf8.RuneError))
+		wanted[i].LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
+		if before := Find(old, wanted[i].Type); before != nil && before.Status == wanted[i].Status {
+			wanted[i].LastTransitionTime = before.LastTransitionTime
 		}
 	}
 }
 
-// Stand says that all conditions are there, whatever their times: there is
-// nothing to write.
-func Stand(told, there []configv1.ClusterOperatorStatusCondition) bool {
-	for _, c := range told {
-		found := Find(there, c.Type)
+// Stored reports whether all wanted conditions are stored, whatever their
+// transition times: then there is nothing to write.
+func Stored(wanted, stored []configv1.ClusterOperatorStatusCondition) bool {
+	for _, c := range wanted {
+		found := Find(stored, c.Type)
 		if found == nil || found.Status != c.Status || found.Reason != c.Reason || found.Message != c.Message {
 			return false
 		}
@@ -44,9 +49,9 @@ func Stand(told, there []configv1.ClusterOperatorStatusCondition) bool {
 	return true
 }
 
-// AddTo puts conditions into a status that is to be applied.
-func AddTo(status *configv1ac.ClusterOperatorStatusApplyConfiguration, told []configv1.ClusterOperatorStatusCondition) {
-	for _, c := range told {
+// AddTo adds conditions to a status that is to be applied.
+func AddTo(status *configv1ac.ClusterOperatorStatusApplyConfiguration, wanted []configv1.ClusterOperatorStatusCondition) {
+	for _, c := range wanted {
 		status.WithConditions(configv1ac.ClusterOperatorStatusCondition().WithType(c.Type).WithStatus(c.Status).
 			WithReason(c.Reason).WithMessage(c.Message).WithLastTransitionTime(c.LastTransitionTime))
 	}

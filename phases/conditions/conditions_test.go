@@ -1,6 +1,7 @@
 package conditions
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func TestStamp_the_transition_time_moves_with_the_status_only(t *testing.T) {
 	}
 }
 
-func TestStand_sees_every_difference_but_the_time(t *testing.T) {
+func TestStored_sees_every_difference_but_the_time(t *testing.T) {
 	there := condition(configv1.ConditionFalse, "AsExpected", "fine")
 	there.LastTransitionTime = metav1.NewTime(noon)
 	for name, row := range map[string]struct {
@@ -48,8 +49,8 @@ func TestStand_sees_every_difference_but_the_time(t *testing.T) {
 		"other status":  {condition(configv1.ConditionTrue, "AsExpected", "fine"), false},
 		"not there yet": {configv1.ClusterOperatorStatusCondition{Type: configv1.OperatorAvailable}, false},
 	} {
-		if got := Stand([]configv1.ClusterOperatorStatusCondition{row.told}, []configv1.ClusterOperatorStatusCondition{there}); got != row.want {
-			t.Errorf("%s: stands is %v", name, got)
+		if got := Stored([]configv1.ClusterOperatorStatusCondition{row.told}, []configv1.ClusterOperatorStatusCondition{there}); got != row.want {
+			t.Errorf("%s: stored is %v", name, got)
 		}
 	}
 }
@@ -61,5 +62,30 @@ func TestAddTo_leaves_nothing_out(t *testing.T) {
 	AddTo(status, []configv1.ClusterOperatorStatusCondition{told})
 	if c := status.Conditions[0]; *c.Type != told.Type || *c.Status != told.Status || *c.Reason != told.Reason || *c.Message != told.Message || !c.LastTransitionTime.Equal(&told.LastTransitionTime) {
 		t.Errorf("got %+v", c)
+	}
+}
+
+// encoding/json replaces what is not UTF-8 by U+FFFD. A condition that never
+// equals what is stored would be written again on every pass.
+func TestStored_recognizes_every_message_that_went_through_the_API(t *testing.T) {
+	for _, message := range []string{"fine", "é cut in half: \xc3", "\xff\xfe in the middle"} {
+		wanted := func() []configv1.ClusterOperatorStatusCondition {
+			told := []configv1.ClusterOperatorStatusCondition{condition(configv1.ConditionTrue, "EphemeralError", message)}
+			Stamp(told, nil, noon)
+			return told
+		}
+		status := configv1ac.ClusterOperatorStatus()
+		AddTo(status, wanted())
+		sent, err := json.Marshal(status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stored configv1.ClusterOperatorStatus
+		if err := json.Unmarshal(sent, &stored); err != nil {
+			t.Fatal(err)
+		}
+		if !Stored(wanted(), stored.Conditions) {
+			t.Errorf("%q is stored as %q, and would be written again", message, stored.Conditions[0].Message)
+		}
 	}
 }

@@ -12,8 +12,11 @@ import (
 // How long kinds that nobody serves are left alone before the API server is asked again: longer each time, but soon
 // after a CRD of their group was seen to change, because what it serves is announced moments later.
 const (
-	askAgain     = 10 * time.Second
+	// askAgain is the first wait before the API server is asked again for a kind that nobody serves; it doubles.
+	askAgain = 10 * time.Second
+	// askAgainSoon is the first such wait after a CRD of the kind's group has changed.
 	askAgainSoon = time.Second
+	// askAgainLast is the longest such wait.
 	askAgainLast = 2 * time.Minute
 )
 

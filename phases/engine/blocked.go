@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // maxBlocked bounds Blocked in bytes: it ends up in conditions.
@@ -109,13 +111,7 @@ func (r *Report) String() string {
 
 func clipped(s string) string { return clippedTo(s, maxBlocked) }
 
-// clippedTo cuts s to n bytes at a character's edge and shows that it did.
-func clippedTo(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
-}
+func clippedTo(s string, n int) string { return message.Shorten(s, n) }
 
 // cause is the words for why the object is not complete, after "wave 1/7 (crds of core) ".
 func (o *Object) cause() string {

@@ -13,10 +13,14 @@ import (
 
 // What makes a contest, and how it is answered.
 const (
-	contestRepairs = 5               // repairs within contestWindow make a contest
-	contestWindow  = 5 * time.Minute // so long without a repair, and right at the end of it, ends one
-	firstPause     = time.Minute     // between two writes in a contest; doubled with every further one
-	longestPause   = 10 * time.Minute
+	// contestRepairs is how many repairs within contestWindow make a contest.
+	contestRepairs = 5
+	// contestWindow is how long a field must go without a repair for its contest to end, and within how long repairs make one.
+	contestWindow = 5 * time.Minute
+	// firstPause is the first wait between two writes of a contested field; it doubles with each further write.
+	firstPause = time.Minute
+	// longestPause is the longest wait between two writes of a contested field.
+	longestPause = 10 * time.Minute
 )
 
 // Contest is about a field that we put right and somebody else changes again, over and over. While it lasts, the object

@@ -23,7 +23,8 @@ func ReconcileOptionsOf(opts ...ReconcileOption) ReconcileOptions {
 
 // TeardownOptions are what a TeardownOption sets. Another implementation of Teardown reads its options here too.
 type TeardownOptions struct {
-	Consent string
+	Consent  string
+	OnlyLook bool
 }
 
 // TeardownOption changes what Teardown does.
@@ -34,6 +35,9 @@ type TeardownOption func(*TeardownOptions)
 func Consent(contentID string) TeardownOption {
 	return func(o *TeardownOptions) { o.Consent = contentID }
 }
+
+// OnlyLook deletes nothing: what would be deleted is reported as Pending.
+func OnlyLook() TeardownOption { return func(o *TeardownOptions) { o.OnlyLook = true } }
 
 // TeardownOptionsOf sets all options.
 func TeardownOptionsOf(opts ...TeardownOption) TeardownOptions {

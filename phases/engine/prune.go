@@ -12,7 +12,7 @@ import (
 // a whole. What holds users' data is retained, which is no error, unless the administrator consented to current: then it
 // goes with its data. Every pass looks at all orphans again, except those that it saw go.
 func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...TeardownOption) (*TeardownReport, error) {
-	consent := TeardownOptionsOf(opts...).Consent
+	options := TeardownOptionsOf(opts...)
 	p := e.plan(current)
 	p.pass.Lock()
 	defer p.pass.Unlock()
@@ -28,11 +28,15 @@ func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...Teardo
 		report.Wait = "pruning waits for its inventories: " + err.Error()
 		return report, err
 	}
-	pass := &removal{e: e, keep: p, consented: consent != "" && consent == current.ContentID}
+	pass := &removal{e: e, keep: p, consented: options.Consent != "" && options.Consent == current.ContentID, onlyLook: options.OnlyLook}
 	if pass.consented {
 		var first []condemned
 		first, entries = pass.full(ctx, entries)
 		pass.step(ctx, first, report)
+	}
+	if pass.onlyLook {
+		pass.step(ctx, entries, report) // nothing is deleted, so nothing has to go before anything else
+		return report, report.Err()
 	}
 	for len(entries) > 0 && len(report.Waiting) == 0 {
 		size := slices.IndexFunc(entries, func(x condemned) bool { return !x.sameStep(entries[0]) })

@@ -21,6 +21,7 @@ type removal struct {
 	err       error        // of that
 
 	consented bool // what holds data goes with it
+	onlyLook  bool // nothing is deleted
 }
 
 func (c condemned) orphan() Orphan {
@@ -78,6 +79,13 @@ func (r *removal) remove(ctx context.Context, c *condemned, o *Orphan) error {
 		}
 		if c.held != nil {
 			o.Count = c.held.count
+		}
+		switch decided.action {
+		case Deleted, Orphaned:
+			if r.onlyLook {
+				o.Action, o.Why = Pending, "it may go now"
+				return nil
+			}
 		}
 		switch decided.action {
 		case Deleted:

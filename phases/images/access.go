@@ -16,11 +16,11 @@ type Document struct {
 	Data []byte
 }
 
-// Access is what registries ask of who pulls from them, and where else images may be had. What is wrong with a part of
-// it is told by Puller.Warning, and the rest is used.
+// Access is how images are reached: credentials, trusted certificates and mirrors. Puller.Warning names what cannot be
+// used of it; the rest is used.
 type Access struct {
-	// Credentials are in the form of a .dockerconfigjson. The most specific entry for a repository counts, whatever
-	// document it is in, and the first document if several are equally specific.
+	// Credentials are in the form of a .dockerconfigjson. The most specific entry for a repository wins, whatever
+	// document it is in; of equally specific ones, that of the first document.
 	Credentials []Document
 	// CAs are certificates in PEM that are trusted besides the system's.
 	CAs []Document
@@ -28,7 +28,7 @@ type Access struct {
 	Mirrors []Mirrors
 }
 
-// access holds what is known of how to reach registries, ready for use.
+// access is an Access that is ready for use.
 type access struct {
 	caFile string            // read again for every attempt; empty for none
 	given  http.RoundTripper // instead of a transport of our own; nil for none
@@ -43,15 +43,15 @@ type access struct {
 	untrusted   []string // what is wrong with the trusted certificates
 }
 
-// Use replaces how registries are reached, and tries all failed images now if that is news. It may be called at any
-// time; pulls that are under way end as they have begun.
+// Use replaces the access, and tries all failed images now if it differs from the one before. It may be called at any
+// time; pulls that are under way go on with the old access.
 func (p *Puller) Use(a Access) {
 	if p.access.use(a) {
 		p.Retry()
 	}
 }
 
-func (a *access) use(next Access) (news bool) {
+func (a *access) use(next Access) (changed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if reflect.DeepEqual(a.from, next) {
@@ -64,7 +64,7 @@ func (a *access) use(next Access) (news bool) {
 	return true
 }
 
-// trust makes a new transport if the trusted certificates are others than those of the present one.
+// trust makes a new transport if the trusted certificates have changed.
 func (a *access) trust() {
 	wanted, unread := a.certificates()
 	if a.transport != nil && reflect.DeepEqual(a.trusted, wanted) && len(unread) == 0 {
@@ -75,7 +75,7 @@ func (a *access) trust() {
 	a.transport, a.trusted, a.untrusted = newTransport(roots), wanted, slices.Concat(unread, problems)
 }
 
-// certificates gives all that is to be trusted besides the system's certificates.
+// certificates returns all certificates to be trusted besides the system's.
 func (a *access) certificates() (all []Document, unread []string) {
 	all = append(all, a.from.CAs...)
 	if a.caFile == "" {
@@ -88,7 +88,7 @@ func (a *access) certificates() (all []Document, unread []string) {
 	return append(all, Document{From: "the extra CA file " + a.caFile, Data: data}), nil
 }
 
-// now is the access for one attempt.
+// now returns the access for one attempt.
 func (a *access) now() (credentials, []Mirrors, http.RoundTripper) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

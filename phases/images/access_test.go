@@ -57,7 +57,7 @@ func TestPuller_uses_new_credentials_at_once(t *testing.T) {
 	}
 
 	p.use(Access{Credentials: []Document{pullSecret("Secret a/b", map[string]string{r.host: "wrong"})}})
-	s := p.await(ref, "a refusal of the password", func(s State) bool { return s.Phase == Failed && s.Attempts == 2 })
+	s := p.await(ref, "a refusal of the password", func(s State) bool { return s.Phase == Failed && s.attempts == 2 })
 	if strings.Contains(s.Err.Error(), "without credentials") || strings.Contains(s.Err.Error(), "wrong") {
 		t.Errorf("the message is %v", s.Err)
 	}
@@ -112,7 +112,7 @@ func TestPuller_asks_for_nothing_when_access_stays_the_same(t *testing.T) {
 	_, _ = p.failed(ref)
 	before := r.requests.Load()
 	p.use(same())
-	if s := p.State(ref); s.Attempts != 1 || r.requests.Load() != before {
+	if s := p.State(ref); s.attempts != 1 || r.requests.Load() != before {
 		t.Errorf("it was tried again: %+v", s)
 	}
 }

@@ -11,24 +11,29 @@ import (
 )
 
 const (
-	firstRetry  = time.Second
-	lastRetry   = time.Minute
+	// firstRetry is how long a failed image waits for its second attempt, less up to a half by chance; it doubles with
+	// each further failure.
+	firstRetry = time.Second
+	// lastRetry is the longest wait between two attempts for an image, and between two attempts to store one.
+	lastRetry = time.Minute
+	// parallelism is how many images are fetched at the same time.
 	parallelism = 4
 )
 
 // background runs one goroutine per wanted image: fetch, then wait for the next try until it is ready.
 type background struct {
-	// recall gives an image that is at hand, without any slot: what is cached never waits for what is fetched. nil for none.
+	// recall returns the image if it is on disk. It takes no slot, so that a cached image never waits for one that is
+	// fetched. It is nil for a source that keeps nothing on disk.
 	recall func(Ref) *Image
 	fetch  func(context.Context, Ref) (*Image, error)
-	// keep stores a fetched image; an image that could not be stored is ready all the same, and storing is retried.
+	// keep stores a fetched image. An image that cannot be stored is ready all the same, and storing is retried.
 	keep func(*Image) error
-	// hopeless is the time after which a terminal failure is tried again, 0 for never.
-	hopeless time.Duration
-	notify   func()
-	clock    clock.Clock
-	log      logr.Logger
-	slots    chan struct{}
+	// terminalRetry is the time after which a terminal failure is tried again, 0 for never.
+	terminalRetry time.Duration
+	notify        func()
+	clock         clock.Clock
+	log           logr.Logger
+	slots         chan struct{}
 
 	changed chan struct{}
 	mu      sync.Mutex
@@ -177,16 +182,16 @@ func (b *background) run(ctx context.Context, t *task) {
 		}
 		delay := backoff(failures, rand.Float64())
 		if err.Terminal() {
-			delay = b.hopeless
+			delay = b.terminalRetry
 		}
-		// The timer is set before the failure is told, so that whoever hears of it can rely on the timer.
+		// The timer is set before the failure is published: whoever sees the failure may rely on the timer.
 		again, stop := b.after(delay)
 		b.failed(t, err, delay)
 		select {
 		case <-ctx.Done():
 		case <-again:
 		case <-t.retry:
-			failures = 0 // what made them may be gone
+			failures = 0 // their cause may be gone
 		}
 		stop()
 		if ctx.Err() != nil {
@@ -208,7 +213,7 @@ func (b *background) attempt(ctx context.Context, t *task) (*Image, *Error) {
 	}
 	b.publish(t, func(s *State) {
 		s.Phase, s.Since = Fetching, b.clock.Now()
-		s.Attempts++
+		s.attempts++
 	})
 	if _, err := ParseRef(string(t.ref)); err != nil {
 		return nil, about("", err)
@@ -222,14 +227,11 @@ func (b *background) attempt(ctx context.Context, t *task) (*Image, *Error) {
 
 func (b *background) failed(t *task, err *Error, delay time.Duration) {
 	now := b.clock.Now()
-	if last := b.State(t.ref).Err; last == nil || last.Error() != err.Error() {
-		b.log.Info("provider image failed", "image", t.ref, "kind", err.Kind, "error", err.Error(), "retryIn", delay)
+	if last := b.State(t.ref); last.Err == nil || last.Err.Error() != err.Error() {
+		b.log.Info("provider image failed", "image", t.ref, "kind", err.Kind, "error", err.Error(), "attempts", last.attempts, "retryIn", delay)
 	}
 	b.publish(t, func(s *State) {
 		s.Phase, s.Since, s.Err = Failed, now, err
-		if s.FailingSince.IsZero() {
-			s.FailingSince = now
-		}
 		s.NextTry = time.Time{}
 		if delay > 0 {
 			s.NextTry = now.Add(delay)
@@ -237,15 +239,15 @@ func (b *background) failed(t *task, err *Error, delay time.Duration) {
 	})
 }
 
-// ready stores the image before it tells that it is there: once an image is Ready, a restart finds it on the disk or
-// there is a warning.
+// ready stores the image before it publishes it: once an image is Ready, a restart finds it on disk, or Warning says
+// why not.
 func (b *background) ready(ctx context.Context, t *task, image *Image) {
 	stored := b.store(image)
 	again, stop := b.after(storeRetry(stored))
 	b.publish(t, func(s *State) {
-		*s = State{Phase: Ready, Image: image, Since: b.clock.Now(), Attempts: s.Attempts}
+		*s = State{Phase: Ready, Image: image, Since: b.clock.Now(), attempts: s.attempts}
 	})
-	b.log.Info("provider image ready", "image", t.ref, "profiles", len(image.Profiles), "stored", stored)
+	b.log.Info("provider image ready", "image", t.ref, "profiles", len(image.Profiles), "attempts", b.State(t.ref).attempts, "stored", stored)
 	for !stored {
 		select {
 		case <-ctx.Done():
@@ -270,7 +272,7 @@ func (b *background) store(image *Image) bool {
 	return b.keep == nil || b.keep(image) == nil
 }
 
-// after gives a channel that never fires for a delay of zero.
+// after returns a channel that fires after the delay, and never for a delay of zero.
 func (b *background) after(delay time.Duration) (<-chan time.Time, func()) {
 	if delay == 0 {
 		return nil, func() {}
@@ -289,8 +291,8 @@ func (b *background) publish(t *task, change func(*State)) {
 	}
 }
 
-// backoff doubles from a second to a minute and then takes off up to a half by jitter, in [0,1), so that operators
-// that lost the same registry do not come back to it in step.
+// backoff doubles from firstRetry to lastRetry. jitter, in [0,1), shortens it by up to a half, so that operators that
+// lost the same registry do not all come back to it at the same moment.
 func backoff(failures int, jitter float64) time.Duration {
 	nominal := min(firstRetry<<min(failures-1, 16), lastRetry)
 	return nominal - time.Duration(jitter*float64(nominal/2))

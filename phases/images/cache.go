@@ -23,8 +23,8 @@ const (
 )
 
 // cache keeps the profiles of images on disk, a file per digest and architecture: a line with a checksum, then a tar
-// with the files of the profiles. The checksum tells a whole file from a damaged one; it is no defence against someone
-// who can write to the folder.
+// with the files of the profiles. The checksum detects damage; it is no defence against someone who can write to the
+// folder.
 type cache struct {
 	dir  string // empty: no cache
 	arch string
@@ -40,7 +40,7 @@ func (c *cache) name(ref Ref) string {
 	return strings.ReplaceAll(ref.Digest(), ":", "-") + "-linux-" + c.arch + cacheEnding
 }
 
-// open removes what a killed process left half written.
+// open removes files that a killed process left half written.
 func (c *cache) open() {
 	if c.dir == "" {
 		return
@@ -63,7 +63,7 @@ func (c *cache) want(refs []Ref) {
 	}
 }
 
-// spare names images that must stay, too, if they are there.
+// spare names further images that must stay if they are there.
 func (c *cache) spare(refs []Ref) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +78,7 @@ func (c *cache) names(refs []Ref) map[string]bool {
 	return names
 }
 
-// load gives no profiles for an image that is not there, and an error for one that is damaged, which it removes.
+// load returns no profiles for an image that is not there, and an error for one that is damaged, which it removes.
 func (c *cache) load(ref Ref) ([]Profile, error) {
 	if c.dir == "" {
 		return nil, nil
@@ -98,8 +98,8 @@ func (c *cache) load(ref Ref) ([]Profile, error) {
 	return profiles, nil
 }
 
-// readable gives nil for a file that cannot be read: to load, that is no more than an image that is not there, and
-// storing it will tell what is wrong with the folder.
+// readable returns nil for a file that cannot be read. To load, such an image is not there; storing it will report
+// what is wrong with the folder.
 func readable(path string) []byte {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -190,7 +190,7 @@ func (c *cache) warning() string {
 		len(causes), c.dir, slices.Min(causes))
 }
 
-// encode writes the files twice, once for the checksum that stands before them, so that it needs no copy of them.
+// encode goes over the files twice, first for the checksum that precedes them, so that it needs no copy of them.
 func encode(w io.Writer, profiles []Profile) error {
 	sum := sha256.New()
 	if err := encodeFiles(sum, profiles); err != nil {

@@ -18,11 +18,11 @@ type credential struct {
 	// host may have a * for a label or a part of one, as the kubelet allows; path is empty or begins with a slash.
 	host, path string
 	secret     authn.AuthConfig
-	// from is the document that it stands in.
+	// from is the document that it is in.
 	from string
 }
 
-// known is a credential on its way to a registry that still tells where it stands.
+// known is a credential that says which document it is from, for messages.
 type known struct {
 	authn.Authenticator
 	from string
@@ -31,7 +31,7 @@ type known struct {
 // credentials are sorted by how specific they are; it is an authn.Keychain.
 type credentials []credential
 
-// parseCredentials never tells what a document has, only its places and keys.
+// parseCredentials reports problems by document and key, and never repeats what a document contains.
 func parseCredentials(documents []Document) (found credentials, problems []string) {
 	for _, document := range documents {
 		var content struct {
@@ -48,7 +48,7 @@ func parseCredentials(documents []Document) (found credentials, problems []strin
 				problems = append(problems, fmt.Sprintf("the credentials for %s in %s are not used: auth must be the base64 form of user:password", key, document.From))
 				continue
 			}
-			// What a credential helper leaves behind says nothing.
+			// A credential helper leaves an empty entry.
 			if c.secret != (authn.AuthConfig{}) {
 				found = append(found, c)
 			}
@@ -75,7 +75,7 @@ func credentialFor(key string) credential {
 	return c
 }
 
-// Resolve gives the most specific credential for a repository, or none.
+// Resolve returns the most specific credential for a repository, or none.
 func (cs credentials) Resolve(repo authn.Resource) (authn.Authenticator, error) {
 	host := strings.ToLower(repo.RegistryStr())
 	where := strings.TrimPrefix(repo.String(), repo.RegistryStr())

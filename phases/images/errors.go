@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Kind groups errors by what their reader can do about them.
@@ -12,7 +14,7 @@ type Kind string
 const (
 	// KindReference errors are references that are not by digest or not well formed.
 	KindReference Kind = "Reference"
-	// KindNotFound errors are manifests, blobs or mounted folders that are not where they were looked for.
+	// KindNotFound errors are manifests, blobs or mounted folders that are not where they should be.
 	KindNotFound Kind = "NotFound"
 	// KindUnauthorized errors are credentials that are missing, wrong or not enough.
 	KindUnauthorized Kind = "Unauthorized"
@@ -48,9 +50,9 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Terminal is true if the same reference can only fail again. KindDigest is not terminal: the reference may be right
-// and the registry, or a proxy before it, be repaired without any change of input. For the same reason the terminal
-// kinds are only ever given to bytes that matched their digest.
+// Terminal is true if the same reference can only fail again. KindDigest is not terminal: the reference may be right,
+// and the registry, or a proxy before it, may be repaired without any change of input. For the same reason, errors
+// about content are terminal only for bytes that matched their digest.
 func (e *Error) Terminal() bool {
 	return e.Kind == KindReference || e.Kind == KindContent || e.Kind == KindLimit
 }
@@ -59,21 +61,21 @@ func fail(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Err: fmt.Errorf(format, args...)}
 }
 
-// everywhere is the failure of an image that no place has given; its kind is that of the first, which should have.
-func everywhere(failures []*Error, never bool) error {
-	if len(failures) == 1 && !never {
+// noPlaceHas returns the failure of an image that no place has provided. Its kind is that of the first place.
+func noPlaceHas(failures []*Error, sourceExcluded bool) error {
+	if len(failures) == 1 && !sourceExcluded {
 		return failures[0]
 	}
 	if len(failures) == 0 {
-		return fail(KindNotFound, "no mirror makes a valid reference of it, and mirrorSourcePolicy NeverContactSource forbids to ask the source; "+
+		return fail(KindNotFound, "no mirror makes a valid reference for it, and mirrorSourcePolicy NeverContactSource forbids asking the source; "+
 			"check the ImageDigestMirrorSets")
 	}
 	var said []string
 	for _, failure := range failures {
 		where, _, _ := strings.Cut(string(failure.Ref), "@")
-		said = append(said, fmt.Sprintf("at %s: %s", where, shortened(failure.Err.Error(), 300)))
+		said = append(said, fmt.Sprintf("at %s: %s", where, message.Shorten(failure.Err.Error(), 300)))
 	}
-	if never {
+	if sourceExcluded {
 		said = append(said, "the source is not asked, as mirrorSourcePolicy NeverContactSource forbids it")
 	}
 	return fail(failures[0].Kind, "%s", strings.Join(said, "; "))

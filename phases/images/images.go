@@ -12,16 +12,16 @@ import (
 const (
 	// ManifestsFolder is the folder of an image that holds one folder per profile.
 	ManifestsFolder = "/capi-operator-manifests"
-	// MetadataFile is the one of the two files of a profile that says for whom it is.
+	// MetadataFile is the file of a profile that describes its component.
 	MetadataFile = "metadata.yaml"
-	// ManifestsFile is the one that holds the objects.
+	// ManifestsFile is the file of a profile that holds its objects.
 	ManifestsFile = "manifests.yaml"
 	// MaxImages is how many images a cluster may ask for at the same time; a source itself does not count.
 	MaxImages = 32
 )
 
 // Profile is one folder of ManifestsFolder with the unparsed content of its two files. The bytes are shared by all
-// who ask for the image and must not be changed.
+// users of the image and must not be changed.
 type Profile struct {
 	Name                string
 	Metadata, Manifests []byte
@@ -32,7 +32,7 @@ type Image struct {
 	Ref      Ref
 	Profiles []Profile
 
-	cached bool // it came from the disk
+	cached bool // it was read from the cache
 }
 
 // Phase says how far an image has come.
@@ -41,7 +41,7 @@ type Phase string
 const (
 	// Waiting images have not been tried yet: the source is not started or all its slots are busy.
 	Waiting Phase = "Waiting"
-	// Fetching images are being read now; State.Err still tells why the attempt before failed.
+	// Fetching images are being read now; State.Err still says why the last attempt failed.
 	Fetching Phase = "Fetching"
 	// Ready images are in memory.
 	Ready Phase = "Ready"
@@ -54,33 +54,33 @@ type State struct {
 	Phase Phase
 	// Image is set exactly when Phase is Ready.
 	Image *Image
-	// Err is an *Error: why the last attempt failed. It stays while the next attempt runs, so that a message made
-	// of it does not flicker.
+	// Err is an *Error: why the last attempt failed. It stays while the next attempt runs, so that messages do not
+	// change with every attempt.
 	Err error
-	// Since is when the present phase began; FailingSince is when the first of the failures in a row happened.
-	Since, FailingSince time.Time
+	// Since is when the present phase began.
+	Since time.Time
 	// NextTry is when a failed image is tried again; it is zero if only a changed image or Retry can help. Like Err, it
 	// stays while that attempt runs.
 	NextTry time.Time
-	// Attempts counts the attempts since the image is wanted.
-	Attempts int
+
+	attempts int // since the image is wanted, for the log
 }
 
-// Source gives provider images. No method but Start and Recall blocks, reads a disk or talks to a registry.
+// Source is where provider images come from. No method but Start and Recall blocks, reads a disk or talks to a registry.
 type Source interface {
-	// Start fetches what is wanted, in the background of everything else, until the context ends; when it returns,
-	// nothing of it is left running. A source is started once.
+	// Start fetches what is wanted until the context ends; when it returns, it has left nothing running. A source is
+	// started once.
 	Start(ctx context.Context) error
 	// Want replaces the set of wanted images: new ones are fetched, the others are stopped and forgotten.
 	Want(refs []Ref)
-	// Recall reads those of the images that are on the disk, so that they are ready once they are wanted. It alone blocks,
-	// and asks no registry.
+	// Recall reads those of the images that are on disk, so that they are ready as soon as they are wanted. It blocks,
+	// and sends no request.
 	Recall(refs []Ref)
-	// State of a wanted image; of any other the zero State.
+	// State returns what is known of a wanted image, and the zero State for any other.
 	State(ref Ref) State
-	// Retry tries all failed images now, also those that would not be tried by themselves, and those that are being
-	// fetched once more at once if that fails.
+	// Retry tries all failed images now, terminal failures included. An image that is being fetched is tried once more
+	// at once if that attempt fails.
 	Retry()
-	// Warning is a sentence about something that works worse than it should without failing, or empty.
+	// Warning says what is wrong without failing an image, and is empty if nothing is.
 	Warning() string
 }

@@ -19,8 +19,8 @@ const (
 	zstdMemory     = 64 << 20
 )
 
-// unpack reads one layer into the tree as it streams by; nothing of it is held that does not lie under
-// ManifestsFolder. Layers are given lowest first, numbered from 1. left is what may still be decompressed.
+// unpack reads one layer into the tree as it arrives, and keeps only what lies under ManifestsFolder. Layers come lowest
+// first, numbered from 1. left is how many bytes may still be decompressed.
 func unpack(r io.Reader, layer int, t *tree, left *int64) error {
 	plain, done, err := decompress(r)
 	if err != nil {
@@ -82,11 +82,11 @@ func unpackEntry(header *tar.Header, content io.Reader, layer int, t *tree) erro
 	case tar.TypeLink:
 		return t.add(p, hardLink(path.Clean("/"+header.Linkname), layer, t))
 	default:
-		return t.add(p, &node{kind: something, layer: layer})
+		return t.add(p, &node{kind: special, layer: layer})
 	}
 }
 
-// hardLink shares the content that its target has now; a later layer that replaces the target does not change it.
+// hardLink shares the content that its target has now. A later layer that replaces the target does not change it.
 func hardLink(target string, layer int, t *tree) *node {
 	if inside(target) {
 		if n := t.at(target); n != nil && n.kind != folder {
@@ -95,7 +95,7 @@ func hardLink(target string, layer int, t *tree) *node {
 			return &same
 		}
 	}
-	return &node{kind: lost, layer: layer, target: target}
+	return &node{kind: dangling, layer: layer, target: target}
 }
 
 // decompress looks at the first bytes rather than at the media type, which tools get wrong.
@@ -119,7 +119,7 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 	return buffered, func() {}, nil
 }
 
-// meter ends a decompression that gives more than the image may have.
+// meter stops a decompression that exceeds the limit of the image.
 type meter struct {
 	r     io.Reader
 	left  *int64

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Mirrors says where else the images of a source may be had, in the terms of the type ImageDigestMirrors of
+// Mirrors says where else the images of a source may be found, in the terms of the type ImageDigestMirrors of
 // github.com/openshift/api.
 type Mirrors struct {
 	// Source is host[:port], that with a path, or *.host for all hosts under one.
 	Source string
 	// Mirrors take the place of Source in a reference, the first one first.
 	Mirrors []string
-	// NeverSource forbids to ask the source itself when no mirror has the image.
+	// NeverSource forbids asking the source itself when no mirror has the image.
 	NeverSource bool
 }
 
-// places gives the references under which an image may be had, in the order in which they are to be asked, and whether
-// the source is not among them. Only the most specific source counts. A place that makes no valid reference is left out.
-func places(ref Ref, all []Mirrors) (found []Ref, never bool) {
+// places returns the references under which an image may be found, in the order in which to ask, and whether the source
+// itself is excluded. Only the most specific source counts. A mirror that makes no valid reference is left out.
+func places(ref Ref, all []Mirrors) (found []Ref, sourceExcluded bool) {
 	name, _, _ := strings.Cut(string(ref), "@")
 	var replaced, specific int
 	var lists [][]string
@@ -29,23 +29,24 @@ func places(ref Ref, all []Mirrors) (found []Ref, never bool) {
 			continue
 		}
 		if rank > specific {
-			replaced, specific, lists, never = length, rank, nil, false
+			replaced, specific, lists, sourceExcluded = length, rank, nil, false
 		}
 		lists = append(lists, m.Mirrors)
-		never = never || m.NeverSource
+		sourceExcluded = sourceExcluded || m.NeverSource
 	}
 	for _, mirror := range merged(lists) {
 		if place, err := ParseRef(mirror + string(ref)[replaced:]); err == nil && place != ref {
 			found = append(found, place)
 		}
 	}
-	if !never {
+	if !sourceExcluded {
 		found = append(found, ref)
 	}
-	return found, never
+	return found, sourceExcluded
 }
 
-// matched is how much of a name, as host/path, a source stands for: whole hosts and whole parts of the path only.
+// matched returns how many bytes of a name, as host/path, a source stands for: whole hosts and whole parts of the path
+// only.
 func matched(source, name string) int {
 	host, _, _ := strings.Cut(name, "/")
 	if under, ok := strings.CutPrefix(source, "*"); ok {
@@ -79,7 +80,7 @@ func merged(lists [][]string) []string {
 	return done
 }
 
-// behind says whether a list has one of the others before a mirror.
+// behind reports whether some list has one of the others before a mirror.
 func behind(mirror string, others []string, lists [][]string) bool {
 	return slices.ContainsFunc(lists, func(list []string) bool {
 		at := slices.Index(list, mirror)

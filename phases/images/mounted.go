@@ -12,13 +12,15 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // RefFile is the file beside capi-operator-manifests that holds the reference of a mounted image.
 const RefFile = "image-ref"
 
 // Mounted is the Source that reads images from the sub-folders of a folder, each with the image's reference in RefFile
-// and the image's folder capi-operator-manifests. It does not verify digests: that has been done by who mounted them.
+// and the image's folder capi-operator-manifests. It does not verify digests: whoever mounted them did.
 type Mounted struct {
 	*background
 	dir    string
@@ -30,8 +32,8 @@ var _ Source = (*Mounted)(nil)
 // NewMounted makes a source that does nothing until it is started; notify is as in Options.
 func NewMounted(dir string, notify func(), clk clock.Clock, log logr.Logger) *Mounted {
 	m := &Mounted{background: newBackground(notify, clk, log), dir: dir, limits: standardLimits}
-	// Nothing but looking again tells that a folder has been repaired.
-	m.fetch, m.hopeless = m.load, lastRetry
+	// Only another look shows that a folder was repaired.
+	m.fetch, m.terminalRetry = m.load, lastRetry
 	return m
 }
 
@@ -57,7 +59,8 @@ func (m *Mounted) load(_ context.Context, ref Ref) (*Image, error) {
 	return &Image{Ref: ref, Profiles: profiles}, nil
 }
 
-// find gives the sub-folder with a reference; the first by name if there are several, as they have the same content.
+// find returns the sub-folder of a reference. If there are several, they have the same content, and it is the first by
+// name.
 func (m *Mounted) find(ref Ref) (string, error) {
 	entries, err := os.ReadDir(m.dir)
 	if err != nil {
@@ -78,7 +81,7 @@ func (m *Mounted) find(ref Ref) (string, error) {
 		}
 	}
 	return "", fail(KindNotFound, "no sub-folder of %s has this reference in its file %s; mount the image there "+
-		"(sub-folders with other content: %s)", m.dir, RefFile, shortened(strings.Join(others, ", "), 160))
+		"(sub-folders with other content: %s)", m.dir, RefFile, message.Shorten(strings.Join(others, ", "), 160))
 }
 
 func readStart(name string, most int64) (string, error) {
@@ -91,21 +94,21 @@ func readStart(name string, most int64) (string, error) {
 	return string(data), err
 }
 
-// read fills the tree from a folder that holds what an image has at its root. Links are taken as they are written, and
-// followed later within the tree only, as for a pulled image.
+// read fills the tree from a folder that holds what an image has at its root. Links are stored as they are written, and
+// followed later, within the tree only, as for a pulled image.
 func (t *tree) read(where string) error {
 	root, err := os.OpenRoot(where)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }()
-	// The walk would follow a link in the place of the folder.
+	// If the folder itself were a link, the walk would follow it.
 	info, err := root.Lstat(ManifestsFolder[1:])
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil && !info.IsDir() {
-		return t.add(ManifestsFolder, &node{kind: something})
+		return t.add(ManifestsFolder, &node{kind: special})
 	}
 	return fs.WalkDir(root.FS(), ManifestsFolder[1:], func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -127,7 +130,7 @@ func (t *tree) nodeOf(root *os.Root, name string, e fs.DirEntry) (*node, error) 
 		target, err := root.Readlink(name)
 		return &node{kind: link, target: target}, err
 	case !e.Type().IsRegular():
-		return &node{kind: something}, nil
+		return &node{kind: special}, nil
 	}
 	f, err := root.Open(name)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // The same expression and length as for the field profile of github.com/openshift/api's ClusterAPI.
 var profileForm = regexp.MustCompile(`^[a-zA-Z0-9-_]{1,255}$`)
 
-// profiles finds the profiles of a complete tree, or names every folder that is half of one.
+// profiles returns the profiles of a complete tree, or an error that names every incomplete one.
 func (t *tree) profiles() ([]Profile, error) {
 	root := t.at(ManifestsFolder)
 	if root == nil {
@@ -36,13 +36,13 @@ func (t *tree) profiles() ([]Profile, error) {
 		return nil, fail(KindContent, "%s; rebuild the image", strings.Join(problems, "; "))
 	}
 	if len(found) == 0 {
-		return nil, fail(KindContent, "it has %s but no profile in it, which is a folder with %s and %s; rebuild the image",
+		return nil, fail(KindContent, "it has %s but no profile in it: a profile is a folder with %s and %s; rebuild the image",
 			ManifestsFolder, MetadataFile, ManifestsFile)
 	}
 	return found, nil
 }
 
-// profile gives nothing for what is not a profile: no folder, or a folder with neither file.
+// profile returns nil for what is not a profile: no folder, or a folder with neither file.
 func (t *tree) profile(name string) (*Profile, error) {
 	where := path.Join(ManifestsFolder, name)
 	dir, err := t.resolve(where)
@@ -81,8 +81,8 @@ func (t *tree) content(p string) ([]byte, error) {
 		return nil, fmt.Errorf("link %s leads to nothing that the image has", p)
 	case n.kind == folder:
 		return nil, fmt.Errorf("%s is a folder, not a file", p)
-	case n.kind == lost:
-		return nil, fmt.Errorf("hard link %s leads to %s, which is not a file that the image has before it in %s", p, n.target, ManifestsFolder)
+	case n.kind == dangling:
+		return nil, fmt.Errorf("hard link %s leads to %s, but no earlier entry of the image under %s has that path", p, n.target, ManifestsFolder)
 	case n.kind != file:
 		return nil, fmt.Errorf("%s is a device, pipe or socket, not a file", p)
 	}

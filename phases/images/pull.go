@@ -22,7 +22,7 @@ type manifest struct {
 	Layers        []v1.Descriptor `json:"layers"`
 }
 
-// pull reads all layers of an image, or of the one for linux/arch of an index, and gives its profiles.
+// pull reads all layers of an image, or of an index's image for linux/arch, and returns its profiles.
 func (r *repository) pull(ctx context.Context, digest, arch string, l limits) ([]Profile, error) {
 	m, err := r.manifest(ctx, digest)
 	if err == nil && m.Manifests != nil {
@@ -88,8 +88,8 @@ func forPlatform(manifests []v1.Descriptor, arch string) (string, error) {
 	return "", fail(KindContent, "its manifest list has no image for linux/%s, only for %v; build it for this architecture too", arch, offered)
 }
 
-// layer unpacks a layer while it comes in. What is wrong with its content counts only once all of it has come and
-// matched its digest: else the registry is at fault, not the image.
+// layer unpacks a layer as it arrives. An error in its content counts only once all of it has arrived and matched its
+// digest: otherwise the registry is at fault, not the image.
 func (r *repository) layer(ctx context.Context, d v1.Descriptor, number int, t *tree, left *int64) error {
 	if d.Size < 0 {
 		return fail(KindContent, "layer %d has the size %d in the manifest; check what was pushed", number, d.Size)

@@ -17,18 +17,18 @@ const defaultCacheBytes = 512 << 20
 type Options struct {
 	// CacheDir keeps fetched images across restarts; empty: in memory only. It is made if it is not there.
 	CacheDir string
-	// CacheBytes is what the cache may have before images that are not wanted are dropped; 0: 512 MiB.
+	// CacheBytes is the size above which the cache drops images that are not wanted; 0: 512 MiB.
 	CacheBytes int64
 	// InsecureRegistries, as host[:port], may be spoken to without TLS; loopback hosts always may.
 	InsecureRegistries []string
-	// Arch is chosen in manifest lists, as linux/<arch>; empty: that of this process.
+	// Arch is the architecture to choose in manifest lists, as linux/<arch>; empty: that of this process.
 	Arch string
 	// ExtraCAFile has certificates in PEM that are trusted besides the system's; it is read again for every attempt.
 	ExtraCAFile string
 	// Transport sends the requests; nil: one of its own, with the proxy of the environment and the trusted certificates.
 	Transport http.RoundTripper
-	// Notify is called after every change of a state or of the warning that Want has not made, from several goroutines;
-	// it must not block.
+	// Notify is called, from several goroutines, after every change of a state or of the warning except those that Want
+	// makes. It must not block.
 	Notify func()
 	Clock  clock.Clock
 	Log    logr.Logger
@@ -80,13 +80,13 @@ func (p *Puller) Want(refs []Ref) {
 // Spare keeps further images in the cache, if they are there: those of revisions that are listed but not needed now.
 func (p *Puller) Spare(refs []Ref) { p.cache.spare(refs) }
 
-// Warning is described at Source: it tells of images that could not be stored on disk, and of credentials and
-// certificates that cannot be used.
+// Warning is described at Source: it names images that could not be stored on disk, and credentials and certificates
+// that cannot be used.
 func (p *Puller) Warning() string {
 	return strings.Trim(p.cache.warning()+"; "+p.access.warning(), "; ")
 }
 
-// cached gives nothing for an image that is not in the cache, or not undamaged.
+// cached returns an image as the cache has it, and nil if it is not there or damaged.
 func (p *Puller) cached(ref Ref) *Image {
 	if _, err := ParseRef(string(ref)); err != nil {
 		return nil
@@ -101,11 +101,11 @@ func (p *Puller) cached(ref Ref) *Image {
 	return &Image{Ref: ref, Profiles: profiles, cached: true}
 }
 
-// pulled asks one place after the other for an image. Content that has matched its digest is the same everywhere, so
-// an image that is wrong in itself is not asked for again.
+// pulled asks one place after the other for an image. Content that matched its digest is the same everywhere, so an
+// error in the image itself ends the search.
 func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 	credentials, mirrors, transport := p.access.now()
-	asked, never := places(ref, mirrors)
+	asked, sourceExcluded := places(ref, mirrors)
 	var failures []*Error
 	for _, place := range asked {
 		profiles, err := p.pull(ctx, place, p.registries.with(credentials, transport))
@@ -118,13 +118,13 @@ func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 		}
 		failures = append(failures, &Error{Ref: place, Kind: failure.Kind, Err: failure.Err})
 	}
-	return nil, everywhere(failures, never)
+	return nil, noPlaceHas(failures, sourceExcluded)
 }
 
 func (p *Puller) pull(ctx context.Context, place Ref, registries *registries) ([]Profile, error) {
-	ctx, signs, end := watchSigns(ctx, p.clock)
+	ctx, activity, end := watchActivity(ctx, p.clock)
 	defer end()
-	repo, err := registries.open(ctx, place, signs)
+	repo, err := registries.open(ctx, place, activity)
 	if err != nil {
 		return nil, err
 	}

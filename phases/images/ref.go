@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 const (
@@ -11,7 +13,7 @@ const (
 	refLength = 447
 )
 
-// Ref is a reference by digest, as host[:port]/path@sha256:<64 hex>, that ParseRef has accepted.
+// Ref is a reference by digest, as host[:port]/path@sha256:<64 hex>, accepted by ParseRef.
 type Ref string
 
 // The same expressions as in the validation rules of ImageDigestFormat in github.com/openshift/api: what is accepted
@@ -28,11 +30,7 @@ var (
 // *Error of KindReference that says what is wrong and what is asked for.
 func ParseRef(s string) (Ref, error) {
 	if problem := refProblem(s); problem != "" {
-		shown := s
-		if len(shown) > 160 {
-			shown = shown[:160] + "..."
-		}
-		return "", fail(KindReference, "image reference %q %s; write it as %s", shown, problem, refForm)
+		return "", fail(KindReference, "image reference %q %s; write it as %s", message.Shorten(s, 160), problem, refForm)
 	}
 	return Ref(s), nil
 }
@@ -87,7 +85,7 @@ func (r Ref) Digest() string {
 	return digest
 }
 
-// Short is enough of a reference to tell images apart in a message that has not much room.
+// Short returns enough of a reference to tell images apart where a message has little room.
 func (r Ref) Short() string {
 	name, digest, _ := strings.Cut(string(r), "@sha256:")
 	return name[strings.LastIndex(name, "/")+1:] + "@" + digest[:min(12, len(digest))]

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 )
 
 // registries opens repositories. It uses the handshake and the credentials of go-containerregistry, and reads
-// manifests and blobs itself, because only then are wrong bytes told apart from broken connections by type.
+// manifests and blobs itself, so that wrong bytes and broken connections give errors of different types.
 type registries struct {
 	keychain  authn.Keychain
 	transport http.RoundTripper
@@ -31,18 +33,18 @@ type registries struct {
 
 // repository is one repository of one registry, for the time of one attempt.
 type repository struct {
-	host   string
-	auth   authn.Authenticator
-	base   url.URL
-	client *http.Client
-	signs  *signs
+	host     string
+	auth     authn.Authenticator
+	base     url.URL
+	client   *http.Client
+	activity *activity
 }
 
 func (r *registries) with(keychain authn.Keychain, transport http.RoundTripper) *registries {
 	return &registries{keychain: keychain, transport: transport, insecure: r.insecure}
 }
 
-func (r *registries) open(ctx context.Context, ref Ref, signs *signs) (*repository, error) {
+func (r *registries) open(ctx context.Context, ref Ref, activity *activity) (*repository, error) {
 	host := ref.Host()
 	plain := r.plainAllowed(host)
 	var options []name.Option
@@ -58,22 +60,22 @@ func (r *registries) open(ctx context.Context, ref Ref, signs *signs) (*reposito
 	if err != nil {
 		return nil, fail(KindUnauthorized, "reading the credentials for %s: %w; check the pull secret", host, err)
 	}
-	client, err := transport.NewWithContext(ctx, registry, auth, &polite{inner: r.transport, registries: r, host: host, plain: plain},
+	client, err := transport.NewWithContext(ctx, registry, auth, &registryTransport{inner: r.transport, registries: r, host: host, plain: plain},
 		[]string{repo.Scope(transport.PullScope)})
 	if err != nil {
-		return nil, asked(auth, failure(ctx, host, handshake, err))
+		return nil, namingCredentials(auth, failure(ctx, host, handshake, err))
 	}
 	return &repository{
 		host: host,
 		auth: auth,
-		// The handshake has found out the scheme and puts it right.
-		base:   url.URL{Scheme: "https", Host: registry.RegistryStr(), Path: "/v2/" + repo.RepositoryStr()},
-		client: &http.Client{Transport: client},
-		signs:  signs,
+		// The transport that the handshake has made replaces the scheme where the registry speaks another.
+		base:     url.URL{Scheme: "https", Host: registry.RegistryStr(), Path: "/v2/" + repo.RepositoryStr()},
+		client:   &http.Client{Transport: client},
+		activity: activity,
 	}, nil
 }
 
-// get asks for a manifest or a blob. The body of the answer must be closed.
+// get requests a manifest or a blob. The caller closes the body of the answer.
 func (r *repository) get(ctx context.Context, what, digest string) (*http.Response, error) {
 	u := r.base
 	u.Path += "/" + what + "s/" + digest
@@ -90,7 +92,7 @@ func (r *repository) get(ctx context.Context, what, digest string) (*http.Respon
 	answer, err := r.client.Do(request)
 	if err == nil {
 		if err = transport.CheckError(answer, http.StatusOK); err == nil {
-			r.signs.seen()
+			r.activity.seen()
 			return answer, nil
 		}
 		_ = answer.Body.Close()
@@ -99,11 +101,11 @@ func (r *repository) get(ctx context.Context, what, digest string) (*http.Respon
 	if call, ok := errors.AsType[*url.Error](err); ok {
 		err = call.Err
 	}
-	return nil, asked(r.auth, failure(ctx, r.host, what+" "+digest, err))
+	return nil, namingCredentials(r.auth, failure(ctx, r.host, what+" "+digest, err))
 }
 
-// asked tells a refusal of credentials from the lack of them.
-func asked(auth authn.Authenticator, err *Error) *Error {
+// namingCredentials adds to a refusal which credentials the request was sent with, if any.
+func namingCredentials(auth authn.Authenticator, err *Error) *Error {
 	if err.Kind != KindUnauthorized {
 		return err
 	}
@@ -115,8 +117,8 @@ func asked(auth authn.Authenticator, err *Error) *Error {
 	return err
 }
 
-// failure turns what an HTTP exchange with a registry came to, when it was asked for what, into an *Error with the next
-// step.
+// failure turns the error of a request to a registry into an *Error that ends in a next step. what names
+// what was requested.
 func failure(ctx context.Context, host, what string, err error) *Error {
 	if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
 		return fail(KindNetwork, "registry %s: %w; check the network to it and its load", host, cause)
@@ -131,7 +133,7 @@ func failure(ctx context.Context, host, what string, err error) *Error {
 		return fail(KindNetwork, "registry %s: %w", host, err)
 	}
 	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fail(KindNetwork, "registry %s, or a proxy before it, shows a certificate that is not trusted: %w; "+
+		return fail(KindNetwork, "registry %s, or a proxy before it, presents a certificate that is not trusted: %w; "+
 			"add the authority that issued it to ConfigMap openshift-config/user-ca-bundle or to the file of --extra-ca-file", host, untrusted.Err)
 	}
 	return fail(KindNetwork, "registry %s cannot be reached or broke the connection at %s: %w; "+
@@ -141,7 +143,7 @@ func failure(ctx context.Context, host, what string, err error) *Error {
 func refusal(host, what string, answer *transport.Error) *Error {
 	said := fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
 	if len(answer.Errors) > 0 {
-		said += ", " + shortened(answer.Errors[0].String(), 160)
+		said += ", " + message.Shorten(answer.Errors[0].String(), 160)
 	}
 	switch {
 	case answer.StatusCode == http.StatusUnauthorized, answer.StatusCode == http.StatusForbidden:
@@ -154,14 +156,7 @@ func refusal(host, what string, answer *transport.Error) *Error {
 	}
 }
 
-func shortened(s string, most int) string {
-	if len(s) > most {
-		return s[:most] + "..."
-	}
-	return s
-}
-
-// plainAllowed says whether a registry may be spoken to without TLS.
+// plainAllowed reports whether a registry may be spoken to without TLS.
 func (r *registries) plainAllowed(host string) bool {
 	for _, listed := range r.insecure {
 		if strings.EqualFold(listed, host) {
@@ -173,17 +168,16 @@ func (r *registries) plainAllowed(host string) bool {
 	return hostname == "localhost" || strings.HasSuffix(hostname, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// polite sends the requests of one registry with our user agent, and refuses plain HTTP, also in redirects and for
-// token servers, unless the registry is one that may be insecure; go-containerregistry alone would allow it for every
-// private address.
-type polite struct {
+// registryTransport sends the requests to one registry with our user agent. It refuses plain HTTP, also in redirects
+// and to token servers, unless plainAllowed; go-containerregistry alone would allow it for every private address.
+type registryTransport struct {
 	inner      http.RoundTripper
 	registries *registries
 	host       string
 	plain      bool
 }
 
-func (p *polite) RoundTrip(request *http.Request) (*http.Response, error) {
+func (p *registryTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme != "https" && !(p.plain && p.registries.plainAllowed(request.URL.Host)) {
 		return nil, &plainHTTPError{host: request.URL.Host}
 	}

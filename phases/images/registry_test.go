@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -157,6 +158,21 @@ func tooMany(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprint(w, `{"errors":[{"code":"TOOMANYREQUESTS","message":"slow down"}]}`)
 }
 
+// Half a character in a message would be stored as another one, so that the stored message would never be the wanted one.
+func TestPuller_cuts_what_a_registry_says_between_characters(t *testing.T) {
+	r := newRegistry(t)
+	ref := r.push(imageOf(t, profileAt(root+"/a", "a")))
+	for _, before := range []string{"", "x"} {
+		r.breaks("/manifests/", answers(403, `{"errors":[{"code":"DENIED","message":"`+before+strings.Repeat("é", 200)+`"}]}`))
+		p := runPuller(t, Options{})
+		p.Want([]Ref{ref})
+		_, failure := p.failed(ref)
+		if said := failure.Error(); !utf8.ValidString(said) || !strings.Contains(said, "ééé…)") {
+			t.Errorf("after %q the message is cut to %q", before, said)
+		}
+	}
+}
+
 func TestPuller_tells_failures_apart_and_recovers_by_itself(t *testing.T) {
 	r := newRegistry(t)
 	ref := r.push(imageOf(t, profileAt(root+"/a", "a")))
@@ -234,7 +250,7 @@ func TestPuller_tells_failures_apart_and_recovers_by_itself(t *testing.T) {
 				t.Errorf("got a %s error, terminal %t; want %s, to be tried again", err.Kind, err.Terminal(), c.kind)
 			}
 			contains(t, err, append(c.says, string(ref), r.host)...)
-			if !s.NextTry.After(p.clock.Now()) || s.Attempts != 1 || s.FailingSince.IsZero() {
+			if !s.NextTry.After(p.clock.Now()) || s.attempts != 1 {
 				t.Errorf("no next try is set: %+v", s)
 			}
 			r.heal()
@@ -242,7 +258,7 @@ func TestPuller_tells_failures_apart_and_recovers_by_itself(t *testing.T) {
 			if got := p.recovered(ref); string(got.Profiles[0].Manifests) != "a" {
 				t.Errorf("got %v", got)
 			}
-			if s := p.State(ref); s.Err != nil || s.Attempts != 2 || !s.NextTry.IsZero() || !s.FailingSince.IsZero() {
+			if s := p.State(ref); s.Err != nil || s.attempts != 2 || !s.NextTry.IsZero() {
 				t.Errorf("the failure is still there: %+v", s)
 			}
 		})
@@ -266,7 +282,7 @@ func TestPuller_recovers_when_a_registry_is_started_again(t *testing.T) {
 	p := runPuller(t, Options{})
 	p.Want([]Ref{ref})
 	for failures := 1; failures <= 9; failures++ {
-		s := p.await(ref, "one more failure", func(s State) bool { return s.Phase == Failed && s.Attempts == failures })
+		s := p.await(ref, "one more failure", func(s State) bool { return s.Phase == Failed && s.attempts == failures })
 		e := errorOf(t, s)
 		if e.Kind != KindNetwork {
 			t.Fatalf("the kind is %s: %v", e.Kind, e)

@@ -90,14 +90,14 @@ func TestPuller_gives_up_a_registry_that_says_nothing_more(t *testing.T) {
 			}
 			p.clock.Step(stallAfter + time.Second)
 			s, err := p.failed(ref)
-			if err.Kind != KindNetwork || err.Terminal() || !s.NextTry.After(p.clock.Now()) || s.Attempts != 1 {
+			if err.Kind != KindNetwork || err.Terminal() || !s.NextTry.After(p.clock.Now()) || s.attempts != 1 {
 				t.Errorf("got a %s error, terminal %t: %+v", err.Kind, err.Terminal(), s)
 			}
-			contains(t, err, "nothing came from it for half a minute", r.host, string(ref), "check the network to it and its load")
+			contains(t, err, "it sent nothing for 30 seconds", r.host, string(ref), "check the network to it and its load")
 			r.heal()
 			p.clock.Step(firstRetry)
 			p.recovered(ref)
-			if s := p.State(ref); s.Err != nil || s.Attempts != 2 {
+			if s := p.State(ref); s.Err != nil || s.attempts != 2 {
 				t.Errorf("the failure is still there: %+v", s)
 			}
 		})
@@ -128,7 +128,7 @@ func TestPuller_lets_a_slow_registry_take_its_time(t *testing.T) {
 		p.clock.Step(stallAfter - time.Second)
 		more <- struct{}{}
 	}
-	if got := p.ready(ref); string(got.Profiles[0].Manifests) != "a" || p.State(ref).Attempts != 1 {
-		t.Errorf("got %v after %d attempts", got, p.State(ref).Attempts)
+	if got := p.ready(ref); string(got.Profiles[0].Manifests) != "a" || p.State(ref).attempts != 1 {
+		t.Errorf("got %v after %d attempts", got, p.State(ref).attempts)
 	}
 }

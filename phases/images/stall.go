@@ -2,31 +2,32 @@ package images
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/utils/clock"
 )
 
+// stallAfter is how long a registry may send nothing before the attempt to pull from it is stopped.
 const stallAfter = 30 * time.Second
 
-var errStalled = errors.New("nothing came from it for half a minute")
+var errStalled = fmt.Errorf("it sent nothing for %d seconds", stallAfter/time.Second)
 
-// signs are the signs of life of a registry during one attempt.
-type signs struct {
+// activity is when a registry last sent something during one attempt.
+type activity struct {
 	clock clock.Clock
 	last  atomic.Int64 // in nanoseconds since 1970
 }
 
-func (s *signs) seen() { s.last.Store(s.clock.Now().UnixNano()) }
+func (a *activity) seen() { a.last.Store(a.clock.Now().UnixNano()) }
 
-// watchSigns stops an attempt whose registry has given no sign of life for stallAfter: a dead connection must not hold
-// one of the few slots for ever. The function it gives must be called at the end; it returns when nothing is left
+// watchActivity stops an attempt when its registry has sent nothing for stallAfter: a dead connection must not occupy
+// one of the few slots for ever. The caller calls the returned function at the end; when that returns, nothing is left
 // running.
-func watchSigns(ctx context.Context, clk clock.Clock) (context.Context, *signs, func()) {
-	s := &signs{clock: clk}
-	s.seen()
+func watchActivity(ctx context.Context, clk clock.Clock) (context.Context, *activity, func()) {
+	a := &activity{clock: clk}
+	a.seen()
 	ctx, stop := context.WithCancelCause(ctx)
 	timer := clk.NewTimer(stallAfter)
 	ended := make(chan struct{})
@@ -38,7 +39,7 @@ func watchSigns(ctx context.Context, clk clock.Clock) (context.Context, *signs, 
 				timer.Stop()
 				return
 			case <-timer.C():
-				silence := clk.Since(time.Unix(0, s.last.Load()))
+				silence := clk.Since(time.Unix(0, a.last.Load()))
 				if silence >= stallAfter {
 					stop(errStalled)
 					return
@@ -47,7 +48,7 @@ func watchSigns(ctx context.Context, clk clock.Clock) (context.Context, *signs, 
 			}
 		}
 	}()
-	return ctx, s, func() {
+	return ctx, a, func() {
 		stop(nil)
 		<-ended
 	}

@@ -13,22 +13,35 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
+const (
+	// dialTimeout bounds opening a connection to a registry or proxy.
+	dialTimeout = 10 * time.Second
+	// handshakeTimeout bounds the TLS handshake with a registry or proxy.
+	handshakeTimeout = 10 * time.Second
+	// keepAlive is how often a quiet connection to a registry is probed.
+	keepAlive = 30 * time.Second
+	// idleTimeout is how long an unused connection to a registry stays open.
+	idleTimeout = 10 * time.Second
+	// continueTimeout is how long a request waits for "100 Continue" where it asks for it.
+	continueTimeout = time.Second
+)
+
 // newTransport uses the proxy of the environment as it is now: HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
 func newTransport(roots *x509.CertPool) *http.Transport {
 	proxy := httpproxy.FromEnvironment().ProxyFunc()
 	return &http.Transport{
 		Proxy:                 func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext,
 		TLSClientConfig:       &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:     true,
 		MaxIdleConnsPerHost:   parallelism,
-		IdleConnTimeout:       10 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
+		IdleConnTimeout:       idleTimeout,
+		TLSHandshakeTimeout:   handshakeTimeout,
+		ExpectContinueTimeout: continueTimeout,
 	}
 }
 
-// trustedRoots gives the system's certificates and those of the documents, or nil, which means the system's only.
+// trustedRoots returns the system's certificates and those of the documents, or nil, which means the system's only.
 func trustedRoots(documents []Document) (roots *x509.CertPool, problems []string) {
 	if len(documents) == 0 {
 		return nil, nil

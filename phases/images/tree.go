@@ -21,9 +21,9 @@ type kind int
 const (
 	folder kind = iota
 	file
-	link      // symbolic
-	lost      // a hard link to something that is not in the tree
-	something // a device, a socket, a pipe
+	link     // symbolic
+	dangling // a hard link to something that is not in the tree
+	special  // a device, a socket, a pipe
 )
 
 // node is one name in the tree. Only nodes of lower layers are hidden by a whiteout, so each knows its own layer.
@@ -31,7 +31,7 @@ type node struct {
 	kind     kind
 	layer    int
 	data     []byte
-	target   string // of a link, as written; of a lost one, as a path
+	target   string // of a link, as written; of a dangling one, as a path
 	children map[string]*node
 }
 
@@ -95,14 +95,14 @@ func (t *tree) count(p string) error {
 	return nil
 }
 
-// parent makes the folders above a path that no entry has made.
+// parent returns the folder of a path and its last name, and makes the folders that no entry has made.
 func (t *tree) parent(p string, layer int) (*node, string, error) {
 	names := strings.Split(p[1:], "/")
 	dir := t.root
 	for i, name := range names[:len(names)-1] {
 		next := dir.children[name]
 		switch {
-		case next == nil || next.kind == file || next.kind == something || next.kind == lost:
+		case next == nil || next.kind == file || next.kind == special || next.kind == dangling:
 			if err := t.count(p); err != nil {
 				return nil, "", err
 			}
@@ -154,7 +154,7 @@ func (t *tree) opaque(dir string, layer int) {
 	}
 }
 
-// hide reports whether nothing of the node is left; a folder that the layer itself has entries in stays.
+// hide reports whether nothing of the node is left. A folder in which the layer itself has entries stays.
 func hide(n *node, layer int) bool {
 	if n.layer < layer {
 		return true
@@ -171,7 +171,7 @@ func hideChildren(n *node, layer int) {
 	}
 }
 
-// resolve follows a path and all links on it, as a process with the image as its root would. It gives no node if the
+// resolve follows a path and all links on it, as a process with the image as its root would. It returns no node if the
 // path leads nowhere, and an error if it leads out of ManifestsFolder or in circles.
 func (t *tree) resolve(p string) (*node, error) {
 	todo := strings.Split(p, "/")

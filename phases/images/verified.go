@@ -18,7 +18,7 @@ const (
 )
 
 // verified reads the body of an answer. It ends with io.EOF only if all that was read had the wanted digest and size;
-// any other end is an *Error, and stays.
+// any other end is an *Error, which every later Read returns too.
 type verified struct {
 	body   io.Reader
 	what   string
@@ -26,16 +26,16 @@ type verified struct {
 	want   v1.Hash
 	size   int64
 	most   int64
-	signs  *signs
 	broken func(error) error
 
-	read int64
-	hash hash.Hash
-	err  error
+	activity *activity
+	read     int64
+	hash     hash.Hash
+	err      error
 }
 
 func (r *repository) verified(ctx context.Context, body io.Reader, kind string, want v1.Hash, size int64) *verified {
-	v := &verified{body: body, what: fmt.Sprintf("%s %s", kind, want), host: r.host, want: want, size: size, most: size, signs: r.signs}
+	v := &verified{body: body, what: fmt.Sprintf("%s %s", kind, want), host: r.host, want: want, size: size, most: size, activity: r.activity}
 	if size == sizeUnknown {
 		v.most = manifestBytes
 	}
@@ -53,10 +53,10 @@ func (v *verified) Read(p []byte) (int, error) {
 	if v.err != nil {
 		return 0, v.err
 	}
-	// One byte more than is right, to see whether there is one.
+	// One byte more than expected shows whether there are more.
 	p = p[:min(int64(len(p)), v.most-v.read+1)]
 	n, err := v.body.Read(p)
-	v.signs.seen()
+	v.activity.seen()
 	v.read += int64(n)
 	v.hash.Write(p[:n])
 	switch {

@@ -23,9 +23,12 @@ const ConfigMap = "capstan-recorder"
 // The times of writing. What happens together is written together, and a
 // recorder is never what wears a cluster down.
 const (
-	gather     = time.Second
+	// gather is how long an entry waits for others that are written together with it.
+	gather = time.Second
+	// writeEvery is the shortest time between two writes of the ConfigMap.
 	writeEvery = 10 * time.Second
-	lastWrite  = 3 * time.Second
+	// lastWrite is how long a process that ends may still write.
+	lastWrite = 3 * time.Second
 )
 
 // Recorder keeps a log in a ConfigMap. What it is given is in the cluster ten
@@ -37,7 +40,8 @@ type Recorder struct {
 	key    client.ObjectKey
 	clock  clock.WithTicker
 	log    logr.Logger
-	news   chan struct{}
+	// news holds a token while added has an entry that is worth a write.
+	news chan struct{}
 
 	mu sync.Mutex
 	// added is what is not written yet, last the newest of all; of what is written, stored is a copy, and object
@@ -57,16 +61,20 @@ func New(live client.Reader, writer client.Writer, key client.ObjectKey, clock c
 // Add records an entry. It does no I/O, and may be called at any time by any goroutine.
 func (r *Recorder) Add(e Entry) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	var news bool
 	r.added, news = add(r.added, e)
-	news = news && !e.clipped().repeats(r.last)
+	if news && !e.clipped().repeats(r.last) {
+		r.announce()
+	}
 	r.last = e.clipped()
-	r.mu.Unlock()
-	if news {
-		select {
-		case r.news <- struct{}{}:
-		default:
-		}
+}
+
+// announce is called with the lock held.
+func (r *Recorder) announce() {
+	select {
+	case r.news <- struct{}{}:
+	default:
 	}
 }
 
@@ -94,35 +102,35 @@ func (l Log) Add(e Entry) {
 // Run writes what was added until ctx ends, and once more then. It never
 // returns an error: a recorder that cannot write tries again and says so in the log.
 func (r *Recorder) Run(ctx context.Context) error {
+	// A write under way when ctx ends is finished: the server may have made it
+	// already, and it would be made a second time.
+	writing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastWrite, cancel) })
+	defer stop()
 	var next time.Time
 	for {
 		select {
 		case <-ctx.Done():
-			r.end(ctx)
+			r.end(writing)
 			return nil
 		case <-r.news:
 		}
 		select {
 		case <-ctx.Done():
-			r.end(ctx)
+			r.end(writing)
 			return nil
 		case <-r.clock.After(max(gather, next.Sub(r.clock.Now()))):
 		}
 		next = r.clock.Now().Add(writeEvery)
-		if err := r.write(ctx); err != nil {
+		if err := r.write(writing); err != nil {
 			r.log.Info("the recorder could not be written, trying again", "error", err.Error())
-			select {
-			case r.news <- struct{}{}:
-			default:
-			}
 		}
 	}
 }
 
-// end writes what is left, for the time that a process that ends is given.
+// end writes what is left.
 func (r *Recorder) end(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
-	defer cancel()
 	if err := r.write(ctx); err != nil {
 		r.log.Info("the recorder could not be written", "error", err.Error())
 	}
@@ -134,6 +142,10 @@ func (r *Recorder) write(ctx context.Context) error {
 	r.mu.Lock()
 	added := r.added
 	r.added = nil
+	select {
+	case <-r.news:
+	default:
+	}
 	r.mu.Unlock()
 	if len(added) == 0 {
 		return nil
@@ -146,6 +158,7 @@ func (r *Recorder) write(ctx context.Context) error {
 	if err != nil {
 		r.mu.Lock()
 		r.added = joined(added, r.added)
+		r.announce()
 		r.mu.Unlock()
 		return fmt.Errorf("writing ConfigMap %s: %w", r.key, err)
 	}

@@ -35,6 +35,8 @@ type server struct {
 	// refuse answers requests with this code; lost makes changes first.
 	refuse int
 	lost   bool
+	// hold, unless nil, delays the answers to changes that were made until it is closed.
+	hold chan struct{}
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +72,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, s.refuse, metav1.StatusReasonInternalError)
 	default:
 		s.put(&sent)
-		answer(w, http.StatusOK, s.stored)
+		made := s.stored
+		if hold := s.hold; hold != nil {
+			s.mu.Unlock()
+			<-hold
+			s.mu.Lock()
+		}
+		answer(w, http.StatusOK, made)
 	}
 }
 
@@ -275,6 +283,28 @@ func TestRun_writes_at_most_every_ten_seconds_only_news_and_what_is_left_at_the_
 	}
 	if log, err := unpack(s.stored.BinaryData[contentKey]); err != nil || log[2].Times != 3 {
 		t.Errorf("how often it happened is not told: %+v (%v)", log, err)
+	}
+}
+
+func TestRun_finishes_the_write_under_way_when_it_ends_and_does_not_make_it_twice(t *testing.T) {
+	s, c := serve(t)
+	s.hold = make(chan struct{})
+	now := clocktesting.NewFakeClock(noon)
+	r := New(c, c, key, now, logr.Discard())
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }()
+
+	say(r, "a")
+	step(t, now, gather)
+	stored(t, s, "a")
+	cancel()
+	close(s.hold)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if requests, _ := s.seen(t); requests != "GET POST" {
+		t.Errorf("requests were %s", requests)
 	}
 }
 

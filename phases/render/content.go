@@ -17,7 +17,8 @@ import (
 const maxName = 255
 
 // Name is `<release>-<first 8 of contentID>-<number>`, at most 255 bytes: a
-// release that is too long is cut, the suffix that tells revisions apart never.
+// release that is too long is cut, but never the suffix, which distinguishes
+// revisions.
 func Name(release, contentID string, number int64) string {
 	suffix := "-" + contentID[:min(8, len(contentID))] + "-" + strconv.FormatInt(number, 10)
 	end := min(len(release), maxName-len(suffix))

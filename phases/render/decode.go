@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // maxAliased bounds the values that the aliases of one document may stand for:
@@ -16,9 +18,9 @@ const maxAliased = 100_000
 
 // decoder turns a YAML document into the values that unstructured objects are
 // made of: map[string]any, []any, string, int64, float64, bool and nil. Scalars
-// mean what they mean to kubectl (yes and off are booleans, timestamps are
-// strings, a whole float is an integer), keys are always their text. Numbers
-// without JSON form, tags of other types and keys given twice are problems.
+// are read as kubectl reads them (yes and off are booleans, timestamps are
+// strings, a whole float is an integer); keys are always strings. Numbers that
+// JSON cannot express, tags of other types and duplicate keys are problems.
 type decoder struct {
 	report func(line int, path, cause string)
 	// self is replaced by image in every string value.
@@ -76,12 +78,12 @@ func (d *decoder) value(node *yaml.Node) any {
 	case node.Kind == yaml.AliasNode:
 		return d.alias(node)
 	}
-	return d.fail(node, "the tag %s is not supported", cut(node.Tag, 100))
+	return d.fail(node, "the tag %s is not supported", message.Shorten(node.Tag, 100))
 }
 
 func (d *decoder) alias(node *yaml.Node) any {
 	if slices.Contains(d.aliases, node.Alias) {
-		return d.fail(node, "the alias *%s stands for a value that contains it", cut(node.Value, 100))
+		return d.fail(node, "the alias *%s stands for a value that contains it", message.Shorten(node.Value, 100))
 	}
 	d.aliases = append(d.aliases, node.Alias)
 	value := d.value(node.Alias)
@@ -169,7 +171,7 @@ func (d *decoder) merge(fields map[string]any, source *yaml.Node) {
 func (d *decoder) scalar(node *yaml.Node) any {
 	switch node.Tag {
 	case "!!str":
-		if value, ok := oldBoolean(node); ok {
+		if value, ok := yaml11Boolean(node); ok {
 			return value
 		}
 		if d.self != "" {
@@ -188,15 +190,15 @@ func (d *decoder) scalar(node *yaml.Node) any {
 	case "!!bool", "!!float":
 		return d.number(node)
 	}
-	return d.fail(node, "the tag %s is not supported", cut(node.Tag, 100))
+	return d.fail(node, "the tag %s is not supported", message.Shorten(node.Tag, 100))
 }
 
-// number decodes a boolean or a number with the YAML library, and makes whole
-// numbers int64 where they fit, since that is what the API server answers.
+// number decodes a boolean or a number with the YAML library. Whole numbers
+// become int64 where they fit, as in answers of the API server.
 func (d *decoder) number(node *yaml.Node) any {
 	var value any
 	if err := node.Decode(&value); err != nil {
-		return d.fail(node, "%s is not a value of type %s", cut(node.Value, 100), strings.TrimPrefix(node.Tag, "!!"))
+		return d.fail(node, "%s is not a value of type %s", message.Shorten(node.Value, 100), strings.TrimPrefix(node.Tag, "!!"))
 	}
 	switch v := value.(type) {
 	case bool:
@@ -216,12 +218,12 @@ func (d *decoder) number(node *yaml.Node) any {
 		}
 		return v
 	}
-	return d.fail(node, "%s is not a number", cut(node.Value, 100))
+	return d.fail(node, "%s is not a number", message.Shorten(node.Value, 100))
 }
 
-// oldBoolean is a plain scalar that YAML 1.1, hence kubectl, takes for a
-// boolean, while the library decodes YAML 1.2.
-func oldBoolean(node *yaml.Node) (value, ok bool) {
+// yaml11Boolean returns the value of a plain scalar that YAML 1.1, and so
+// kubectl, reads as a boolean; the library decodes YAML 1.2.
+func yaml11Boolean(node *yaml.Node) (value, ok bool) {
 	if len(node.Value) > 3 || node.Style != 0 {
 		return false, false
 	}

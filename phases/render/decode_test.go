@@ -26,7 +26,7 @@ func decode(t *testing.T, text string) (any, []string) {
 	return d.value(root), reports
 }
 
-func TestDecoder_values_mean_what_they_mean_to_kubectl(t *testing.T) {
+func TestDecoder_reads_values_as_kubectl_does(t *testing.T) {
 	for _, text := range []string{
 		"a: 1\nb: -1\nc: 0\nd: +1\ne: 1_000\nf: 0x1F\ng: 0o17\nh: 0b11\ni: 0644\nj: -0\nk: 08",
 		"a: 1.5\nb: 1.0\nc: 1e3\nd: 1e30\ne: -0.0\nf: .5\ng: 1.\nh: 9007199254740993\ni: 1e-7",
@@ -57,7 +57,7 @@ func TestDecoder_values_mean_what_they_mean_to_kubectl(t *testing.T) {
 	}
 }
 
-func TestDecoder_keys_are_their_text(t *testing.T) {
+func TestDecoder_keys_are_strings(t *testing.T) {
 	got, _ := decode(t, "on: 1\n2: 3\nnull_: 4\ntrue: 5")
 	if diff := cmp.Diff(map[string]any{"on": int64(1), "2": int64(3), "null_": int64(4), "true": int64(5)}, got); diff != "" {
 		t.Error(diff)
@@ -96,7 +96,7 @@ func TestDecoder_aliases_of_aliases_stand_for_a_bounded_number_of_values(t *test
 	}
 }
 
-func TestParse_complains_about_the_line_that_is_wrong(t *testing.T) {
+func TestParse_reports_the_line_that_is_wrong(t *testing.T) {
 	for text, want := range map[string]int{
 		"a: 1\nb:\n  c: 2\n d: 3\ne: 4\nf: 5\n": 4,
 		"a: 1\nb: 2\n\tc: 3\nd: 4\n":            3,

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // What the ClusterAPI CustomResourceDefinition accepts in an entry of
@@ -46,7 +48,7 @@ func (r *renderer) checkLimits(rev *Revision) {
 	}
 	for _, name := range rev.Unmanaged {
 		for _, cause := range validation.IsDNS1123Subdomain(name) {
-			r.report(Problem{Cause: fmt.Sprintf("unmanaged CustomResourceDefinition %q is not a name: %s", cut(name, 300), cause)})
+			r.report(Problem{Cause: fmt.Sprintf("unmanaged CustomResourceDefinition %q is not a name: %s", message.Shorten(name, 300), cause)})
 		}
 	}
 }
@@ -77,7 +79,7 @@ func (r *renderer) checkSource(c Component) {
 
 func (r *renderer) checkSubstitution(s Substitution) {
 	report := func(format string, args ...any) {
-		r.report(Problem{Cause: fmt.Sprintf("substitution %q: ", cut(s.Key, 300)) + fmt.Sprintf(format, args...)})
+		r.report(Problem{Cause: fmt.Sprintf("substitution %q: ", message.Shorten(s.Key, 300)) + fmt.Sprintf(format, args...)})
 	}
 	switch {
 	case len(s.Key) > maxSubstitutionKey:

@@ -7,21 +7,23 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
-// LintOptions say what the profiles will find when they are installed.
+// LintOptions describe the cluster that profiles are checked for.
 type LintOptions struct {
 	// Substitutions are the values of the variables in manifests.
 	Substitutions map[string]string
-	// Namespaces are the only ones that objects may be in.
+	// Namespaces are those that objects may be in.
 	Namespaces []string
 }
 
 // Lint reports everything that is wrong with profiles, whatever their platform:
 // what Render would refuse on some cluster, and what would render and then not
-// work. Profiles are judged as one set; two of different platforms are never
-// installed together, so neither can help nor disturb the other. No problem is
-// a nil error.
+// work. Profiles are checked as one set. Those of different platforms are never
+// installed together, so one can neither satisfy nor conflict with the other.
+// It returns nil if there is no problem.
 func Lint(profiles []Profile, o LintOptions) ProblemsError {
 	l := linter{renderer: renderer{substitutions: o.Substitutions}, namespaces: o.Namespaces, components: map[string]int{}}
 	for _, p := range l.distinct(profiles) {
@@ -58,12 +60,12 @@ func (l *linter) report(f found, path, format string, args ...any) {
 	l.renderer.report(f.at.problem(path, fmt.Sprintf(format, args...)))
 }
 
-// together says whether some cluster gets both.
+// together reports whether some cluster gets both.
 func together(a, b found) bool {
 	return a.platform == "" || b.platform == "" || a.platform == b.platform
 }
 
-// reaches says whether every cluster that gets user gets provider.
+// reaches reports whether every cluster that gets user gets provider too.
 func reaches(provider, user found) bool {
 	return provider.platform == "" || provider.platform == user.platform
 }
@@ -90,10 +92,10 @@ func (l *linter) add(p Profile) {
 	case m.at.image == "": // there is no metadata, which has been reported
 	case m.selfImageRef != "" && !selfUsed:
 		l.renderer.report(m.at.problem("selfImageRef", fmt.Sprintf(
-			"%q is in none of the manifests, so nothing would run this image: make the two the same", cut(m.selfImageRef, 300))))
+			"%q is in none of the manifests, so nothing would run this image: make the two the same", message.Shorten(m.selfImageRef, 300))))
 	case m.selfImageRef == "" && container != "":
 		l.renderer.report(m.at.problem("selfImageRef", fmt.Sprintf(
-			"is not given, but %s runs containers: give the image that they have in the manifests, so that they run the one of the release", container)))
+			"is not given, but %s runs containers: give the image that they have in the manifests, so that the release can replace it by its own", container)))
 	}
 	l.components[m.platform]++
 }
@@ -112,7 +114,7 @@ func (l *linter) limits() {
 	}
 }
 
-// contains says whether text is part of a string in value.
+// contains reports whether text is part of a string in value.
 func contains(value any, text string) bool {
 	switch v := value.(type) {
 	case string:
@@ -129,8 +131,8 @@ func contains(value any, text string) bool {
 	return false
 }
 
-// duplicates reports objects that two profiles of one cluster have. Those that
-// are twice in one profile are reported when it is rendered.
+// duplicates reports objects that are in two profiles of one cluster. Rendering
+// a profile reports those that are in it twice.
 func (l *linter) duplicates() {
 	first := map[identity][]found{}
 	for _, f := range l.found {

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 var (
@@ -16,7 +18,7 @@ var (
 	apiServiceKind = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 )
 
-// alwaysThere are kinds outside of client-go that every cluster of Capstan has.
+// alwaysThere are kinds outside client-go that every OpenShift cluster has.
 var alwaysThere = []schema.GroupVersionKind{
 	crdKind.WithVersion("v1"),
 	apiServiceKind.WithVersion("v1"),
@@ -52,7 +54,7 @@ type defined struct {
 	namespaced bool
 }
 
-// kinds are those that the set defines, in the versions that are served.
+// kinds returns the kinds that the set defines, in the versions that are served.
 func (l *linter) kinds() map[schema.GroupVersionKind][]defined {
 	kinds := map[schema.GroupVersionKind][]defined{}
 	for _, f := range l.found {
@@ -71,8 +73,8 @@ func (l *linter) kinds() map[schema.GroupVersionKind][]defined {
 	return kinds
 }
 
-// kind reports an object of a kind that its cluster does not have, or one that
-// is not where it may be.
+// kind reports an object whose kind its cluster does not have, or whose
+// namespace is not allowed.
 func (l *linter) kind(f found, kinds map[schema.GroupVersionKind][]defined) {
 	gvk := f.object.GroupVersionKind()
 	namespaced, known := kubernetes(gvk)
@@ -81,7 +83,7 @@ func (l *linter) kind(f found, kinds map[schema.GroupVersionKind][]defined) {
 		if i := slices.IndexFunc(of, func(d defined) bool { return reaches(d.by, f) }); i >= 0 {
 			namespaced = of[i].namespaced
 		} else if len(of) > 0 {
-			l.report(f, "kind", "only profiles of other platforms define %s %s: this one's clusters would not know it (see %s)", gvk.GroupVersion(), gvk.Kind, of[0].by.at)
+			l.report(f, "kind", "only profiles of other platforms define %s %s, so the clusters of this one would not know it (see %s)", gvk.GroupVersion(), gvk.Kind, of[0].by.at)
 			namespaced = of[0].namespaced
 		} else {
 			l.report(f, "kind", "neither Kubernetes nor a CustomResourceDefinition of these images defines %s %s: bring its CustomResourceDefinition, or leave the object out%s",
@@ -94,11 +96,11 @@ func (l *linter) kind(f found, kinds map[schema.GroupVersionKind][]defined) {
 	case namespace == "":
 		l.report(f, "metadata.namespace", "is missing: a %s lives in a namespace, and only %s is allowed", gvk.Kind, strings.Join(l.namespaces, ", "))
 	default:
-		l.report(f, "metadata.namespace", "namespace %s is not allowed, only %s is", cut(namespace, 100), strings.Join(l.namespaces, ", "))
+		l.report(f, "metadata.namespace", "namespace %s is not allowed, only %s is", message.Shorten(namespace, 100), strings.Join(l.namespaces, ", "))
 	}
 }
 
-// otherVersions is a hint for whoever used a version that is not there.
+// otherVersions returns a hint at the served versions of a kind.
 func otherVersions(gvk schema.GroupVersionKind, kinds map[schema.GroupVersionKind][]defined) string {
 	var versions []string
 	for other := range kinds {
@@ -118,7 +120,7 @@ func otherVersions(gvk schema.GroupVersionKind, kinds map[schema.GroupVersionKin
 	return fmt.Sprintf(" (it is served in %s)", strings.Join(slices.Compact(versions), ", "))
 }
 
-// kubernetes says whether every cluster has a kind, and whether its objects
+// kubernetes reports whether every cluster has a kind, and whether its objects
 // have a namespace.
 func kubernetes(gvk schema.GroupVersionKind) (namespaced, known bool) {
 	known = slices.Contains(alwaysThere, gvk)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // schemas reports versions of a CustomResourceDefinition without a schema: the
@@ -19,12 +21,12 @@ func (l *linter) schemas(f found) {
 	for i, version := range versions {
 		if len(field(field(fields(version), "schema"), "openAPIV3Schema")) == 0 {
 			l.report(f, fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i), "is missing: version %s has no schema, and the API server refuses it",
-				cut(text(fields(version), "name"), 100))
+				message.Shorten(text(fields(version), "name"), 100))
 		}
 	}
 }
 
-// services reports webhooks and API services that no Service of the set stands behind.
+// services reports webhooks and API services whose Service is not in the set.
 func (l *linter) services(f found) {
 	spec := field(f.object.Object, "spec")
 	switch {
@@ -40,7 +42,7 @@ func (l *linter) services(f found) {
 	}
 }
 
-// httpsPort is what the API server calls when a reference gives no port.
+// httpsPort is the port that the API server calls when a reference gives none.
 const httpsPort = int64(443)
 
 func (l *linter) service(f found, path string, reference any) {
@@ -65,14 +67,14 @@ func (l *linter) service(f found, path string, reference any) {
 				return
 			}
 		}
-		l.report(f, path, "the Service %s/%s has no port %d: the API server could not call it", cut(want.namespace, 100), cut(want.name, 100), port)
+		l.report(f, path, "the Service %s/%s has no port %d: the API server could not call it", message.Shorten(want.namespace, 100), message.Shorten(want.name, 100), port)
 		return
 	}
-	l.report(f, path, "no profile brings the Service %s/%s: the API server could not call it, and would refuse every request that asks for it",
-		cut(want.namespace, 100), cut(want.name, 100))
+	l.report(f, path, "no profile brings the Service %s/%s: the API server could not call it, and would refuse every request that needs it",
+		message.Shorten(want.namespace, 100), message.Shorten(want.name, 100))
 }
 
-// workloads are where a pod's template is, by kind.
+// workloads maps kinds to the path of their pod's spec.
 var workloads = map[identity][]string{
 	{group: "apps", kind: "Deployment"}:  {"spec", "template", "spec"},
 	{group: "apps", kind: "DaemonSet"}:   {"spec", "template", "spec"},
@@ -96,7 +98,8 @@ func runsContainers(object *unstructured.Unstructured) bool {
 	return len(list(spec, "containers")) > 0
 }
 
-// What follows reads values of any shape; what is not there is empty.
+// The functions below read fields of values of any shape; a missing field is
+// empty.
 
 func fields(value any) map[string]any {
 	if m, ok := value.(map[string]any); ok {

@@ -156,13 +156,13 @@ func TestLint(t *testing.T) {
 	}
 }
 
-func TestLint_problems_tell_image_profile_file_document_line_object_and_path(t *testing.T) {
+func TestLint_problems_name_image_profile_file_document_line_object_and_path(t *testing.T) {
 	p := on("", service, webhook, things, in("other"))
 	p.Manifests = []byte(strings.Replace(string(p.Manifests), "capi, path", "gone, path", 1))
 	want := ProblemsError{{
 		Image: p.Image, Profile: "default", File: manifestsFile, Document: 2, Line: 10,
 		Object: "admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration v", Path: "webhooks[0].clientConfig.service",
-		Cause: "no profile brings the Service gone/hook: the API server could not call it, and would refuse every request that asks for it",
+		Cause: "no profile brings the Service gone/hook: the API server could not call it, and would refuse every request that needs it",
 	}, {
 		Image: p.Image, Profile: "default", File: manifestsFile, Document: 4, Line: 36,
 		Object: "v1 ConfigMap other/c", Path: "metadata.namespace", Cause: "namespace other is not allowed, only capi is",
@@ -172,7 +172,7 @@ func TestLint_problems_tell_image_profile_file_document_line_object_and_path(t *
 	}
 }
 
-func TestLint_selfImageRef_is_told_with_its_line(t *testing.T) {
+func TestLint_selfImageRef_is_reported_with_its_line(t *testing.T) {
 	for want, p := range map[string]Profile{"document 1, line 4": self(on("", service)), "document 1, line 1": on("", manager)} {
 		found := Lint([]Profile{p}, LintOptions{Namespaces: []string{"capi"}})
 		if len(found) != 1 || !strings.Contains(found[0].String(), "file metadata.yaml, "+want+", field selfImageRef") {

@@ -9,6 +9,8 @@ import (
 
 	configv1 "github.com/openshift/api/config/v1"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // metadata is the content of metadata.yaml.
@@ -19,7 +21,7 @@ type metadata struct {
 	selfImageRef string
 	attributes   map[string]string
 
-	at place // of selfImageRef, or of the document without it; none if there is no document
+	at place // of selfImageRef, or of the document if it is not given; empty if there is no document
 }
 
 // maxComponentName is stricter than the API's 255 because the name is also the
@@ -63,7 +65,7 @@ func (r *renderer) metadata(p Profile) (metadata, bool) {
 }
 
 // metadataReader fills result from a YAML mapping. It reads the nodes itself,
-// since a strict decoder stops at its first complaint and knows no lines.
+// since a strict decoder stops at its first error and knows no lines.
 type metadataReader struct {
 	r      *renderer
 	at     place
@@ -104,7 +106,7 @@ func (m *metadataReader) fields(root *yaml.Node) {
 	})
 }
 
-// check is for what needs all fields.
+// check reports what only all fields together can show.
 func (m *metadataReader) check() {
 	switch name := m.result.name; {
 	case !m.found:
@@ -169,11 +171,11 @@ func (m *metadataReader) platform(node *yaml.Node, path string) string {
 	return text
 }
 
-// CheckPlatform refuses what is no platform type of OpenShift's API, with the
-// list of those that are.
+// CheckPlatform refuses a name that is no platform type of OpenShift's API; the
+// error lists those that are.
 func CheckPlatform(name string) error {
 	if !slices.Contains(platforms, configv1.PlatformType(name)) {
-		return fmt.Errorf("unknown platform %q: the platforms are %s", cut(name, 100), platformNames())
+		return fmt.Errorf("unknown platform %q: the platforms are %s", message.Shorten(name, 100), platformNames())
 	}
 	return nil
 }

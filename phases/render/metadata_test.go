@@ -36,7 +36,7 @@ func TestMetadata_all_but_the_name_may_be_left_out(t *testing.T) {
 	}
 }
 
-func TestMetadata_what_is_wrong_is_told_with_its_line_and_path(t *testing.T) {
+func TestMetadata_what_is_wrong_is_reported_with_its_line_and_path(t *testing.T) {
 	for _, c := range []struct {
 		metadata string
 		want     []string // line path: part of the cause

@@ -9,13 +9,15 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // ManagedByLabel is set on every object, with the component's name.
 const ManagedByLabel = "capi-operator.openshift.io/managed-by"
 
-// identity is what one object of a revision must not share with another. The
-// version is not part of it: a cluster has one object for all of them.
+// identity is what no two objects of a revision may share. The version is not
+// part of it: a cluster has one object for all versions.
 type identity struct {
 	group, kind, namespace, name string
 }
@@ -67,7 +69,7 @@ func (r *renderer) document(s selected, at place, text []byte) *manifest {
 	m.check()
 	delete(fields, "status")
 	if d.nulls {
-		settleNulls(m.id.kind, "", fields)
+		dropNulls(m.id.kind, "", fields)
 	}
 	if !m.failed {
 		m.label(s.metadata.name)
@@ -75,7 +77,7 @@ func (r *renderer) document(s selected, at place, text []byte) *manifest {
 	return m
 }
 
-// manifest is a document on its way to being an object.
+// manifest is a document that is being turned into an object.
 type manifest struct {
 	r        *renderer
 	at       place
@@ -95,14 +97,14 @@ func (m *manifest) reportLine(line int, path, cause string) {
 	m.r.report(m.at.onLine(line).problem(path, cause))
 }
 
-// check asks for what every object has.
+// check reports what every object must have and this one lacks.
 func (m *manifest) check() {
 	m.at.object = describe(m.fields)
 	apiVersion := m.text(m.fields, "apiVersion", "apiVersion")
 	kind := m.text(m.fields, "kind", "kind")
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
-		m.report("apiVersion", "%q is not of the form version or group/version", cut(apiVersion, 100))
+		m.report("apiVersion", "%q is not of the form version or group/version", message.Shorten(apiVersion, 100))
 	}
 	if kind == "List" {
 		m.report("kind", "a List is not an object: write its items as documents of their own")
@@ -122,7 +124,7 @@ func (m *manifest) check() {
 }
 
 // Fields of metadata that only a cluster can know, and annotations that the
-// applying engine writes: it refuses them, and by then the revision is listed.
+// engine writes. The engine refuses both, but by then the revision is listed.
 var (
 	clusterFields = []string{
 		"generateName", "uid", "resourceVersion", "generation", "deletionTimestamp",
@@ -162,14 +164,14 @@ func (m *manifest) checkMetadata() {
 	}
 }
 
-// describe is as much of `apiVersion kind namespace/name` as there is.
+// describe returns as much of `apiVersion kind namespace/name` as there is.
 func describe(fields map[string]any) string {
 	text := func(fields map[string]any, name string) string {
 		value, ok := fields[name].(string)
 		if !ok {
 			return ""
 		}
-		return cut(value, 253)
+		return message.Shorten(value, 253)
 	}
 	metadata, ok := fields["metadata"].(map[string]any)
 	if !ok {
@@ -182,7 +184,7 @@ func describe(fields map[string]any) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
-// text is a field that must be a string with something in it.
+// text returns a field that must be a string and not empty.
 func (m *manifest) text(fields map[string]any, name, path string) string {
 	switch value := fields[name].(type) {
 	case string:
@@ -226,28 +228,28 @@ func (m *manifest) unique(seen map[identity]place) {
 // as empty strings. Dropping one could widen a nodeSelector to every node.
 var stringMaps = []string{"labels", "annotations", "matchLabels", "nodeSelector"}
 
-// emptyForNull says whether a null entry of the field called name means the
+// emptyForNull reports whether a null entry of the field called name means the
 // empty string in objects of a kind.
 func emptyForNull(kind, name string) bool {
 	switch kind {
 	case "CustomResourceDefinition":
-		return false // there such names are those of properties in schemas
+		return false // such names are those of properties in its schemas
 	case "ConfigMap", "Secret":
 		return name == "data" || name == "stringData" || slices.Contains(stringMaps, name)
 	}
 	return slices.Contains(stringMaps, name)
 }
 
-// settleNulls removes fields without a value, such as creationTimestamp: null:
-// to the API server they are not there, and applying them would look like a
-// difference for ever. Nulls in lists stay.
-func settleNulls(kind, name string, value any) {
+// dropNulls removes fields without a value, such as creationTimestamp: null. The
+// API server drops them too, so applying them would look like drift for ever.
+// Nulls in lists stay.
+func dropNulls(kind, name string, value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, field := range v {
 			switch {
 			case field != nil:
-				settleNulls(kind, key, field)
+				dropNulls(kind, key, field)
 			case emptyForNull(kind, name):
 				v[key] = ""
 			default:
@@ -256,7 +258,7 @@ func settleNulls(kind, name string, value any) {
 		}
 	case []any:
 		for _, item := range v {
-			settleNulls(kind, "", item)
+			dropNulls(kind, "", item)
 		}
 	}
 }

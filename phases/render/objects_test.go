@@ -96,7 +96,7 @@ func TestObjects_empty_documents_are_skipped(t *testing.T) {
 	}
 }
 
-func TestObjects_what_is_not_an_object_is_told_with_place_and_path(t *testing.T) {
+func TestObjects_what_is_not_an_object_is_reported_with_place_and_path(t *testing.T) {
 	for text, want := range map[string]string{
 		"{kind: Pod, metadata: {name: a}}":                                                                     "2 Pod a apiVersion is missing",
 		"{apiVersion: v1, metadata: {name: a}}":                                                                "2 v1 a kind is missing",

@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// place is where a problem is. line is that of the document's first line, or
-// the problem's own after onLine.
+// place is where a problem is. line is the first line of the document, and after
+// onLine that of the problem.
 type place struct {
 	image, profile, file string
 	document, line       int
@@ -23,13 +23,13 @@ type place struct {
 	object               string
 }
 
-// in is the place of a document of the same file.
+// in returns the place of a document of the same file.
 func (p place) in(doc document) place {
 	p.document, p.line = doc.number, doc.line
 	return p
 }
 
-// onLine is the place of a line of the document's text, counted from 1.
+// onLine returns the place of a line of the document's text, counted from 1.
 func (p place) onLine(line int) place {
 	p.line += original(p.moved, line) - 1
 	p.moved = nil
@@ -40,7 +40,7 @@ func (p place) problem(path, cause string) Problem {
 	return Problem{Image: p.image, Profile: p.profile, File: p.file, Document: p.document, Line: p.line, Path: path, Object: p.object, Cause: cause}
 }
 
-// String names the place inside a message about another one.
+// String names the place in a message about another place.
 func (p place) String() string {
 	return fmt.Sprintf("image %s, profile %s, file %s, document %d, line %d", p.image, p.profile, p.file, p.document, p.line)
 }
@@ -57,8 +57,8 @@ func (r *renderer) parse(at place, text []byte, moved []shift) *yaml.Node {
 		r.reportSyntax(at, text, err)
 		return nil
 	}
-	// The decoder sees a second document where split does not: in a value that
-	// was substituted, or after one of YAML's unusual line ends.
+	// The decoder finds a second document where split does not: in a substituted
+	// value, or after one of YAML's unusual line ends.
 	if err := decoder.Decode(&rest); err == nil {
 		r.report(at.onLine(rest.Line).problem("", "a second YAML document begins here without a line of --- before it"))
 		return nil
@@ -78,8 +78,8 @@ func (r *renderer) parse(at place, text []byte, moved []shift) *yaml.Node {
 
 var syntaxError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-// reportSyntax gives the parser's complaint the line that it means. The parser
-// counts from 0 in some complaints, from 1 in others and leaves out line 0.
+// reportSyntax reports an error of the parser with the line that it is about. The
+// parser counts from 0 in some errors, from 1 in others, and omits line 0.
 func (r *renderer) reportSyntax(at place, text []byte, err error) {
 	line, cause := 1, err.Error()
 	if found := syntaxError.FindStringSubmatch(cause); found != nil {
@@ -96,17 +96,18 @@ func (r *renderer) reportSyntax(at place, text []byte, err error) {
 			line = lineOf(text, bytes.IndexFunc(text, forbidden))
 		}
 	}
-	// A document that ends too early is complained about behind its last line.
+	// The parser reports the early end of a document after its last line.
 	last := lineOf(text, max(len(text)-1, 0))
 	r.report(at.onLine(min(line, last)).problem("", "not valid YAML: "+cause))
 }
 
-// forbidden characters make the parser stop without telling where.
+// forbidden reports characters at which the parser stops without saying where.
 func forbidden(c rune) bool {
 	return c == utf8.RuneError || c != '\n' && c != '\r' && c != '\t' && unicode.IsControl(c)
 }
 
-// lineOf is the line of an offset, counted from 1; an offset below 0 is on it.
+// lineOf returns the line of an offset, counted from 1; a negative offset is on
+// line 1.
 func lineOf(text []byte, offset int) int {
 	return 1 + bytes.Count(text[:max(offset, 0)], []byte("\n"))
 }

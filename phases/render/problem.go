@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // maxText bounds the text of every error of this package, in bytes.
@@ -18,8 +20,8 @@ const (
 	manifestsFile = "manifests.yaml"
 )
 
-// Problem is one thing that is wrong and where it is. Fields that do not apply
-// are empty; one of the revision as a whole has neither image nor profile.
+// Problem is one thing that is wrong, and where it is. Fields that do not apply
+// are empty: a problem of the whole revision has neither image nor profile.
 type Problem struct {
 	Image    string `json:"image,omitempty"`
 	Profile  string `json:"profile,omitempty"`
@@ -31,9 +33,9 @@ type Problem struct {
 	Cause    string `json:"cause"`
 }
 
-// String is the problem in one line: place first, then cause. What cannot be
-// printed, which an image is free to have anywhere, is replaced: it could begin
-// another line or command a terminal.
+// String is the problem in one line: place first, then cause. Characters that
+// cannot be printed are replaced: an image may have them anywhere, and they could
+// begin another line or control a terminal.
 func (p Problem) String() string {
 	var where []string
 	add := func(format string, value any, given bool) {
@@ -78,15 +80,15 @@ func compareProblems(a, b Problem) int {
 // changed input heals it.
 type ProblemsError []Problem
 
-// Error tells how many problems there are and as many of them as fit, naming
-// image and profile once for all that they have in common.
+// Error says how many problems there are and lists as many as fit. Image and
+// profile are named once for the problems of one profile.
 func (p ProblemsError) Error() string {
 	if len(p) == 1 {
 		text, remedy := "rendering provider profiles: "+p[0].String(), ""
 		if p[0].Image != "" {
 			remedy = "; rebuild the image"
 		}
-		return cut(text, maxText-len(remedy)) + remedy
+		return message.Shorten(text, maxText-len(remedy)) + remedy
 	}
 	const room = 40 // for "and N more"
 	text := fmt.Sprintf("rendering provider profiles: %d problems to be repaired in the images", len(p))
@@ -94,7 +96,7 @@ func (p ProblemsError) Error() string {
 		if i > 0 && problem.Image == p[i-1].Image && problem.Profile == p[i-1].Profile {
 			problem.Image, problem.Profile = "", ""
 		}
-		next := cut(problem.String(), 500)
+		next := message.Shorten(problem.String(), 500)
 		if len(text)+len(next) > maxText-room {
 			return fmt.Sprintf("%s; and %d more", text, len(p)-i)
 		}
@@ -109,17 +111,4 @@ func (ProblemsError) Terminal() bool { return true }
 func (p ProblemsError) sorted() ProblemsError {
 	slices.SortFunc(p, compareProblems)
 	return slices.Compact(p)
-}
-
-// cut shortens text to at most limit bytes without splitting a character.
-func cut(text string, limit int) string {
-	const dots = "..."
-	if len(text) <= limit {
-		return text
-	}
-	end := limit - len(dots)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + dots
 }

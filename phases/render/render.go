@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Profile is one folder of a provider image, as bytes.
@@ -30,7 +32,7 @@ type Input struct {
 	// Substitutions are the values of the variables in manifests.
 	Substitutions map[string]string
 	// Unmanaged are names of CustomResourceDefinitions that must not be
-	// applied. They are rendered all the same: whoever applies leaves them out.
+	// applied. They are rendered all the same: the engine leaves them out.
 	Unmanaged []string
 }
 
@@ -39,8 +41,8 @@ type ComponentRef struct {
 	Image, Profile string
 }
 
-// Component is a rendered profile. Its objects are shared, never to be changed
-// by a reader.
+// Component is a rendered profile. Its objects are shared: readers must not
+// change them.
 type Component struct {
 	Name         string
 	Image        string
@@ -83,13 +85,14 @@ func (e *MissingError) Error() string {
 	for _, c := range e.Components {
 		text = append(text, fmt.Sprintf("profile %s of image %s", c.Profile, c.Image))
 	}
-	return cut("rendering a listed revision needs profiles that are not at hand: "+strings.Join(text, ", "), maxText)
+	return message.Shorten("rendering a listed revision needs profiles that are not at hand: "+strings.Join(text, ", "), maxText)
 }
 
 // Render selects, orders and renders the profiles that belong to the platform.
 // Its error is a ProblemsError: everything that is wrong, at once. A profile of
 // another platform must have valid metadata; its manifests are not looked at.
-// Manifests whose metadata is bad are, unless it gives another platform.
+// Bad metadata that names no other platform does not stop its manifests from
+// being looked at.
 func Render(in Input) (*Revision, error) {
 	r := renderer{substitutions: in.Substitutions}
 	var chosen []selected
@@ -102,7 +105,7 @@ func Render(in Input) (*Revision, error) {
 			}
 			continue
 		}
-		// With bad metadata there will be no revision, but all that is wrong with the manifests is told as well.
+		// Bad metadata prevents a revision, but the problems of the manifests are reported too.
 		chosen = append(chosen, selected{Profile: p, metadata: m})
 	}
 	slices.SortFunc(chosen, installOrder)
@@ -117,8 +120,8 @@ func Render(in Input) (*Revision, error) {
 // Listed renders a revision that was published earlier: the components of
 // order, in that order, with the substitutions and unmanaged names recorded
 // then (in.Platform plays no part). The caller compares the content ID with the
-// recorded one. A component without profile is a *MissingError; all else that
-// is wrong is a ProblemsError, as for Render.
+// recorded one. A component without profile is a *MissingError; any other
+// error is a ProblemsError, as for Render.
 func Listed(in Input, order []ComponentRef) (*Revision, error) {
 	r := renderer{substitutions: in.Substitutions}
 	profiles := map[ComponentRef]Profile{}
@@ -169,7 +172,7 @@ type renderer struct {
 
 func (r *renderer) report(p Problem) { r.problems = append(r.problems, p) }
 
-// result is the revision if nothing was wrong with it.
+// result returns the revision if there are no problems.
 func (r *renderer) result(rev *Revision) (*Revision, error) {
 	if len(r.problems) > 0 {
 		return nil, r.problems.sorted()
@@ -178,7 +181,7 @@ func (r *renderer) result(rev *Revision) (*Revision, error) {
 }
 
 // distinct sorts the profiles and drops repetitions: two keys of the images
-// ConfigMap may hold the same reference, which means nothing.
+// ConfigMap may have the same reference.
 func (r *renderer) distinct(profiles []Profile) []Profile {
 	sorted := slices.Clone(profiles)
 	slices.SortFunc(sorted, func(a, b Profile) int {

@@ -154,7 +154,7 @@ func TestRender_a_profile_given_twice_counts_once(t *testing.T) {
 	}
 }
 
-func TestRender_tells_all_problems_at_once_sorted_by_place(t *testing.T) {
+func TestRender_reports_all_problems_at_once_sorted_by_place(t *testing.T) {
 	broken := profile("broken", "colour: red")
 	found := problems(t, Input{
 		Profiles:  []Profile{manifests(configMap("a") + "---\n" + configMap("${B}") + "---\na: [\n---\n" + configMap("a")), broken},

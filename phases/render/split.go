@@ -48,7 +48,7 @@ func split(file []byte) []document {
 	return documents
 }
 
-// isMarker says whether a line is the marker alone or followed by white space.
+// isMarker reports whether a line is the marker alone or followed by white space.
 func isMarker(line []byte, marker string) bool {
 	rest, ok := bytes.CutPrefix(line, []byte(marker))
 	return ok && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)

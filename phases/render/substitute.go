@@ -9,6 +9,8 @@ import (
 
 	"github.com/drone/envsubst/v2"
 	"github.com/drone/envsubst/v2/parse"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Variables are replaced in the text of a document, before YAML is parsed, as
@@ -22,13 +24,14 @@ import (
 // ends the document at a NUL. A ${ with a doubled dollar is text: $${X} is left
 // as ${X}, $$${X} as $ and the value.
 
-// shift says that from a line of the expanded text on, the original line is by
-// lines further down.
+// shift says that, from line on, a line of the expanded text is by lines further
+// down in the original.
 type shift struct {
 	line, by int
 }
 
-// original is the line of the source that a line of the expanded text is from.
+// original returns the line of the source that a line of the expanded text is
+// from.
 func original(moved []shift, line int) int {
 	next, _ := slices.BinarySearchFunc(moved, line+1, func(s shift, line int) int { return cmp.Compare(s.line, line) })
 	if next == 0 {
@@ -42,8 +45,8 @@ func original(moved []shift, line int) int {
 const maxExpression = 4096
 
 // expand replaces the variables of a document's text and reports those that it
-// cannot. What cannot be replaced becomes a harmless word, so that the document
-// is looked through for other problems all the same.
+// cannot replace. A placeholder takes their place, so that other problems of the
+// document are found too.
 func (r *renderer) expand(at place, text []byte) ([]byte, []shift) {
 	var out []byte
 	var moved []shift
@@ -93,7 +96,7 @@ func (r *renderer) expand(at place, text []byte) ([]byte, []shift) {
 	return append(out, rest...), moved
 }
 
-// expression is the length of the ${...} that text begins with, 0 if it does
+// expression returns the length of the ${...} that text begins with, 0 if it does
 // not end.
 func expression(text []byte) int {
 	depth := 0
@@ -128,7 +131,7 @@ func placeholder(expression string) string {
 // evaluate computes one ${...}, or says why that cannot be done.
 func (r *renderer) evaluate(source string) (value string, causes []string) {
 	bad := func(cause any) []string {
-		return []string{fmt.Sprintf("%s is not a substitution that can be computed: %v; write $${ where ${ is meant as text", cut(source, 200), cause)}
+		return []string{fmt.Sprintf("%s is not a substitution that can be computed: %v; write $${ where ${ is meant as text", message.Shorten(source, 200), cause)}
 	}
 	// The library's substring function panics on a negative length.
 	defer func() {
@@ -156,10 +159,10 @@ func (r *renderer) evaluate(source string) (value string, causes []string) {
 	return value, nil
 }
 
-// require tells the variables that an expression needs and does not have. A
-// variable that is given and empty is there. As in clusterctl a function with
-// arguments makes do with an unset variable; other than there, what a default
-// needs is only asked for when the default is used.
+// require returns a problem for each variable that an expression needs and that
+// is not given. An empty variable is given. As in clusterctl, a function with
+// arguments works with an unset variable. Unlike there, the variables of a
+// default are needed only when the default is used.
 func (r *renderer) require(nodes ...parse.Node) []string {
 	var missing []string
 	for _, node := range nodes {
@@ -179,7 +182,7 @@ func (r *renderer) require(nodes ...parse.Node) []string {
 	return missing
 }
 
-// requireVariable says what is wrong with a function's variable, and whether
+// requireVariable returns what is wrong with a function's variable, and whether
 // its arguments will be used.
 func (r *renderer) requireVariable(n *parse.FuncNode) (cause string, arguments bool) {
 	value, given := r.substitutions[n.Param]
@@ -208,5 +211,5 @@ func words(nodes []parse.Node) string {
 			text.WriteString(t.Value)
 		}
 	}
-	return cut(text.String(), 200)
+	return message.Shorten(text.String(), 200)
 }

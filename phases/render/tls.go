@@ -13,15 +13,16 @@ const (
 	tlsCipherSuites = "TLS_CIPHER_SUITES"
 )
 
-// ClusterSubstitutions are what every cluster gives to manifests: the variables
-// of its TLS profile, and that bootstrap data is Ignition's.
+// ClusterSubstitutions returns the variables that every cluster gives to
+// manifests: those of its TLS profile, and the one that makes bootstrap data
+// Ignition's.
 func ClusterSubstitutions(profile *configv1.TLSSecurityProfile) map[string]string {
 	values := TLSSubstitutions(profile)
 	values["EXP_BOOTSTRAP_FORMAT_IGNITION"] = "true"
 	return values
 }
 
-// TLSSubstitutions are TLS_MIN_VERSION (such as VersionTLS12) and
+// TLSSubstitutions returns TLS_MIN_VERSION (such as VersionTLS12) and
 // TLS_CIPHER_SUITES (IANA names joined by commas) of APIServer `cluster`'s TLS
 // profile. Without a profile it is Intermediate, OpenShift's default. Ciphers
 // that Go does not implement are left out: a manager given one would not start.

@@ -44,7 +44,7 @@ func reportIn(operator *configv1.ClusterOperator, name string) report {
 
 // stands says that there is nothing to write.
 func (r report) stands(stored report) bool {
-	return sameJSON(stored.raw, r.raw) && (len(r.detail) == 0 || sameJSON(stored.detail, r.detail)) && conditions.Stand(r.conditions, stored.conditions) &&
+	return sameJSON(stored.raw, r.raw) && (len(r.detail) == 0 || sameJSON(stored.detail, r.detail)) && conditions.Stored(r.conditions, stored.conditions) &&
 		r.keepsVersions(stored) && (r.related == nil || slices.Equal(stored.related, r.related))
 }
 

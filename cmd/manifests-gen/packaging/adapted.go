@@ -10,21 +10,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// localConfig keeps kustomize from giving an object out.
+// localConfig keeps an object out of what kustomize builds.
 const localConfig = "config.kubernetes.io/local-config"
 
-// functions are the transformers of OpenShift's own packaging tool, which want a
-// container engine. What they do is done here without one.
+// functions are the transformers of OpenShift's own packaging tool, which need a
+// container engine. This package does what they do without one.
 var functions = []string{"exclude-resources", "rename-resources"}
 
-// adaptedDisk is the disk with kustomizations that were written for OpenShift's
-// tool made to work: its two transformers do nothing, and the settings for them
-// come out of kustomize like other objects.
+// adaptedDisk is the disk as kustomize sees it, on which kustomizations for
+// OpenShift's tool work: its two transformers do nothing, and kustomize builds
+// their settings like other objects.
 type adaptedDisk struct {
 	filesys.FileSystem
 }
 
-// separator is the beginning of the line that a YAML document begins with, wherever it is not the first.
+// separator begins the line between two YAML documents.
 var separator = regexp.MustCompile(`(?m)^---(?:[ \t\r]|$)`)
 
 func (d adaptedDisk) ReadFile(path string) ([]byte, error) {
@@ -41,7 +41,7 @@ func (d adaptedDisk) ReadFile(path string) ([]byte, error) {
 	return append(out, adapt(content[start:])...), nil
 }
 
-// adapt leaves alone what it does not know, errors included: kustomize reports those.
+// adapt returns what it does not know unchanged, errors included: kustomize reports those.
 func adapt(document []byte) []byte {
 	object := &unstructured.Unstructured{}
 	if !bytes.Contains(document, []byte("-resources")) {

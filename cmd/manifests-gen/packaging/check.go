@@ -13,7 +13,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// StaleError says which files on disk are not what would be written.
+// StaleError names the files on disk that differ from what would be written.
 type StaleError struct {
 	Files []string
 }
@@ -57,7 +57,7 @@ func (p *Profile) Check(w io.Writer, manifestsPath, name string) error {
 	return nil
 }
 
-// lines keeps the line ends; a last line without one shows as it does in other tools.
+// lines keeps the line ends. A last line without one shows as in other diff tools.
 func lines(content []byte) []string {
 	var out []string
 	for line := range strings.Lines(string(content)) {

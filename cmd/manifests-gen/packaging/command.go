@@ -42,8 +42,8 @@ const example = `  manifests-gen --kustomize-dir openshift --manifests-path /cap
     --attribute type=infrastructure --attribute version=v2.12.1 \
     --protect-cluster-resource awscluster --manifests-summary`
 
-// Command is the command line of manifests-gen with its arguments, ready to be
-// executed. Flags may be written with one dash or with two.
+// Command returns the command manifests-gen with its arguments. Flags may be
+// written with one dash or with two.
 func Command(args []string) *cobra.Command {
 	var (
 		o          Options

@@ -62,7 +62,7 @@ func (e *exclusion) names(crd *unstructured.Unstructured) bool {
 	return excluded
 }
 
-// kinds are those that the excluded CRDs define.
+// kinds returns the kinds that the excluded CRDs define.
 func (e *exclusion) kinds(objects []*unstructured.Unstructured) map[schema.GroupKind]bool {
 	kinds := map[schema.GroupKind]bool{}
 	for _, object := range objects {
@@ -149,16 +149,16 @@ func (e *exclusion) filter(holder node) ([]any, error) {
 	return left, nil
 }
 
-// without is what is left of a rule, or nil when it names nothing excluded. A
-// rule for several groups can become two: a plural that is excluded in one group
-// may go on in another.
+// without returns what is left of a rule, or nil when it names nothing excluded.
+// A rule for several groups can become two: a plural that is excluded in one
+// group may stay in another.
 func (e *exclusion) without(rule node) ([]map[string]any, error) {
 	names, err := rule.texts("resourceNames")
 	if err != nil {
 		return nil, err
 	}
 	if left := slices.DeleteFunc(slices.Clone(names), e.isNamed); len(left) < len(names) {
-		if len(left) == 0 { // a rule without names would be for all
+		if len(left) == 0 { // a rule without names would apply to all
 			return []map[string]any{}, nil
 		}
 		copied := maps.Clone(rule.fields)
@@ -198,7 +198,7 @@ func (e *exclusion) without(rule node) ([]map[string]any, error) {
 	return out, nil
 }
 
-// isNamed says whether the name of an object is that of an excluded CRD.
+// isNamed reports whether the name of an object is that of an excluded CRD.
 func (e *exclusion) isNamed(name string) bool {
 	resource := schema.ParseGroupResource(name)
 	_, excluded := e.hits[resource]
@@ -208,7 +208,7 @@ func (e *exclusion) isNamed(name string) bool {
 	return excluded
 }
 
-// covers says whether a resource of a rule, such as machinepools/status, is an excluded one.
+// covers reports whether a resource of a rule, such as machinepools/status, is an excluded one.
 func (e *exclusion) covers(group, resource string) bool {
 	plural, _, _ := strings.Cut(resource, "/")
 	covered := false
@@ -221,7 +221,7 @@ func (e *exclusion) covers(group, resource string) bool {
 	return covered
 }
 
-// dropBindings follows the roles that are gone.
+// dropBindings removes the bindings of roles that were removed.
 func (e *exclusion) dropBindings(objects []*unstructured.Unstructured) error {
 	type role struct{ kind, namespace, name string }
 	roles := map[role]bool{}

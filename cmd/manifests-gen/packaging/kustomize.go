@@ -20,7 +20,7 @@ func kustomize(folder string) ([]*unstructured.Unstructured, error) {
 	}
 	objects := make([]*unstructured.Unstructured, 0, built.Size())
 	for _, resource := range built.Resources() {
-		// By way of JSON, so that whole numbers stay whole numbers.
+		// JSON keeps whole numbers whole.
 		json, err := resource.MarshalJSON()
 		if err != nil {
 			return nil, fmt.Errorf("reading %s as built by kustomize on %s: %w", resource.CurId(), folder, err)
@@ -34,8 +34,8 @@ func kustomize(folder string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// youngKinds are cluster-scoped kinds of Kubernetes that kustomize does not know yet.
-var youngKinds = []schema.GroupKind{
+// newKinds are cluster-scoped kinds of Kubernetes that kustomize does not know yet.
+var newKinds = []schema.GroupKind{
 	{Group: admission, Kind: "ValidatingAdmissionPolicy"},
 	{Group: admission, Kind: "ValidatingAdmissionPolicyBinding"},
 	{Group: admission, Kind: "MutatingAdmissionPolicy"},
@@ -44,7 +44,7 @@ var youngKinds = []schema.GroupKind{
 
 // isNamespaced answers for the kinds of Kubernetes itself; found is false for all others.
 func isNamespaced(object *unstructured.Unstructured) (namespaced, found bool) {
-	if slices.Contains(youngKinds, object.GroupVersionKind().GroupKind()) {
+	if slices.Contains(newKinds, object.GroupVersionKind().GroupKind()) {
 		return false, true
 	}
 	return openapi.IsNamespaceScoped(kyaml.TypeMeta{APIVersion: object.GetAPIVersion(), Kind: object.GetKind()})

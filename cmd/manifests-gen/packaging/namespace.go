@@ -48,7 +48,7 @@ func formerNamespaces(objects []*unstructured.Unstructured) map[string]bool {
 	return former
 }
 
-// namespacedKinds says of the types that the set itself defines, by kind and group, whether they are namespaced.
+// namespacedKinds returns, for each kind that the set itself defines, as <kind>.<group>, whether it is namespaced.
 func namespacedKinds(objects []*unstructured.Unstructured) map[string]bool {
 	kinds := map[string]bool{}
 	for _, object := range objects {
@@ -79,7 +79,7 @@ func moveSubjects(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// moveServices follows the webhooks of admission, conversion and aggregated APIs to their service.
+// moveServices changes the namespace of the Services that webhooks and aggregated APIs refer to.
 func moveServices(object *unstructured.Unstructured) error {
 	clients, err := clientConfigs(object)
 	if err != nil {

@@ -30,7 +30,7 @@ func describe(object *unstructured.Unstructured) string {
 }
 
 // node is a mapping inside an object together with the path that leads to it,
-// so that whoever stumbles over a field can name it. It shares memory with the object.
+// so that an error can name the field. It shares memory with the object.
 type node struct {
 	object *unstructured.Unstructured
 	path   string
@@ -145,7 +145,7 @@ func (n node) texts(field string) ([]string, error) {
 }
 
 // each visits the mappings at a dotted path, in which a name that ends in []
-// stands for every element of a list. What is absent is not visited.
+// stands for every element of a list. Absent mappings are not visited.
 func (n node) each(path string, visit func(node) error) error {
 	if path == "" {
 		return visit(n)

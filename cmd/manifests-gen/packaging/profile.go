@@ -82,8 +82,8 @@ func build(o Options, built []*unstructured.Unstructured) (*Profile, error) {
 	return profile, err
 }
 
-// assemble makes the objects of the profile. What is excluded goes first, so
-// that it need not be fitted; renaming comes last, when all references are there.
+// assemble makes the objects of the profile. Exclusion comes first, so that what
+// is excluded need not be fitted; renaming comes last, when all references exist.
 func assemble(o Options, built []*unstructured.Unstructured) (r report, err error) {
 	objects, settings, err := takeSettings(built)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// protection is the policy and its binding that keep anyone from deleting the
-// cluster's own infrastructure resource, and the CRD that they are about.
+// protection is the policy, with its binding, that forbids deleting the cluster's
+// own infrastructure resource, and the CRD of that resource.
 type protection struct {
 	crd     string
 	objects []*unstructured.Unstructured
@@ -51,15 +51,15 @@ func protect(objects []*unstructured.Unstructured, singular string) (*protection
 	return &protection{crd: found.GetName(), objects: policies("openshift-cluster-api-protect-"+singular, group, plural)}, nil
 }
 
-// singularOf is the singular name of what a CRD defines, by default as the API server has it.
+// singularOf returns the singular name of a CRD's kind, by default that of the API server.
 func singularOf(crd *unstructured.Unstructured) string {
 	singular, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "singular")
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
 	return cmp.Or(singular, strings.ToLower(kind))
 }
 
-// policies refuse too much rather than too little: without Infrastructure
-// cluster, or without its name, nothing of the resource can be deleted.
+// policies returns a policy and its binding. They refuse too much rather than too
+// little: without Infrastructure cluster, or its name, nothing can be deleted.
 func policies(name, group, plural string) []*unstructured.Unstructured {
 	policy := map[string]any{
 		"apiVersion": admission + "/v1",

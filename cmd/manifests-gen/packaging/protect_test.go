@@ -55,13 +55,13 @@ func TestProtect_knows_a_CRD_without_a_singular_name_by_its_kind(t *testing.T) {
 	}
 }
 
-func TestProtect_without_a_name_makes_nothing_and_tells_what_is_open(t *testing.T) {
+func TestProtect_without_a_name_makes_nothing_and_names_what_is_not_protected(t *testing.T) {
 	if p, err := protect(parse(t, clusterCRDs), ""); err != nil || len(p.objects) != 0 || strings.Join(p.open, " ") != "foocluster barcluster" {
 		t.Errorf("got %+v, %v", p, err)
 	}
 }
 
-func TestCommand_tells_which_clusters_are_not_protected(t *testing.T) {
+func TestCommand_names_the_clusters_that_are_not_protected(t *testing.T) {
 	out, err := run("--manifests-path", t.TempDir(), "--kustomize-dir", write(t, clusterCRDs), "--name", "foo")
 	if err != nil || !strings.Contains(out, "not protected from deletion: barcluster, foocluster (see --protect-cluster-resource)") {
 		t.Errorf("got %v and\n%s", err, out)

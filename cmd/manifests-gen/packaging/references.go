@@ -6,11 +6,11 @@ import (
 
 // reference is a place in an object that names another object.
 type reference struct {
-	// path leads to the mappings that hold the name, see node.each.
+	// path leads to the mappings that contain the name, see node.each.
 	path string
 	// field of the mapping is the name.
 	field string
-	// to is what is named; empty when the mapping says so itself.
+	// to is the kind that is named; empty when the mapping itself states it.
 	to schema.GroupKind
 }
 

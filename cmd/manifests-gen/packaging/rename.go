@@ -16,7 +16,7 @@ import (
 type renamed struct {
 	from identity
 	to   string
-	// references counts the places that followed.
+	// references counts the references that were changed.
 	references int
 }
 
@@ -56,7 +56,7 @@ type renaming struct {
 	references map[identity]int
 }
 
-// others names the objects that might have been meant.
+// others lists the names of the objects of that kind.
 func (r renaming) others(missing identity, objects []*unstructured.Unstructured) string {
 	var names []string
 	for _, object := range objects {
@@ -71,7 +71,7 @@ func (r renaming) others(missing identity, objects []*unstructured.Unstructured)
 	return "; those of that kind are " + strings.Join(names, ", ")
 }
 
-// follow changes the references that an object holds.
+// follow changes the references in an object.
 func (r renaming) follow(object *unstructured.Unstructured) error {
 	if isKind(object, rbac, "ClusterRole") || isKind(object, rbac, "Role") {
 		return root(object).each("rules[]", r.followRule)
@@ -140,8 +140,8 @@ func (r renaming) followRule(rule node) error {
 	return nil
 }
 
-// ruleNames are the new names of what a rule means by name; shared says that it
-// may mean something else as well.
+// ruleNames returns the new names of what a rule names. shared reports that the
+// rule is for other resources as well.
 func (r renaming) ruleNames(name string, groups, resources []string) (followed []string, shared bool) {
 	for _, id := range slices.SortedFunc(maps.Keys(r.names), compareIdentities) {
 		plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: id.group, Kind: id.kind})

@@ -11,8 +11,8 @@ const (
 	servingCertSecret = "service.beta.openshift.io/serving-cert-secret-name"
 )
 
-// useServiceCA hands the two jobs of cert-manager to OpenShift's Service CA:
-// issuing the certificates that services serve with, and telling their CA to callers.
+// useServiceCA lets OpenShift's Service CA do the two jobs of cert-manager:
+// issuing serving certificates, and giving their CA to callers.
 func useServiceCA(objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if isKind(object, certManager, "Certificate") {
@@ -29,7 +29,7 @@ func useServiceCA(objects []*unstructured.Unstructured) error {
 	return nil
 }
 
-// issueCertificate asks Service CA for the secret that a Certificate would have filled.
+// issueCertificate makes Service CA fill the Secret that a Certificate would have filled.
 func issueCertificate(certificate *unstructured.Unstructured, objects []*unstructured.Unstructured) error {
 	spec, err := root(certificate).ensure("spec")
 	if err != nil {
@@ -82,6 +82,9 @@ func servedBy(certificate node, objects []*unstructured.Unstructured) (*unstruct
 				return object, nil
 			}
 		}
+	}
+	if len(names) == 0 {
+		return nil, certificate.errorf("dnsNames", "is empty: it must name a Service of this kustomization as <name>.<namespace>.svc")
 	}
 	return nil, certificate.errorf("dnsNames", "%v names no Service of this kustomization as <name>.<namespace>.svc", names)
 }

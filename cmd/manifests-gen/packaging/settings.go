@@ -17,7 +17,7 @@ const (
 	renameSettings  = "rename-resources-config"
 )
 
-// settings are what a kustomization asks of this tool.
+// settings are what a kustomization configures of this tool.
 type settings struct {
 	// exclude holds the CRDs, as plural and group, that must not be packaged.
 	exclude []schema.GroupResource
@@ -75,7 +75,7 @@ func takeSettings(objects []*unstructured.Unstructured) ([]*unstructured.Unstruc
 	return rest, s, nil
 }
 
-// readLines reads one setting per line; empty lines and those that begin with # say nothing.
+// readLines reads one setting per line; empty lines and those that begin with # are skipped.
 func readLines(data node, key string, read func(string) error) error {
 	text, err := data.text(key)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *settings) readRename(line string) error {
 	return s.addRename(identity{group: parts[0], kind: parts[1], name: parts[2]}, name)
 }
 
-// readClusterRole reads the form that was there before other kinds could be renamed.
+// readClusterRole reads the form of settings that rename nothing but ClusterRoles.
 func (s *settings) readClusterRole(line string) error {
 	from, name, found := strings.Cut(line, "=")
 	if !found {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// SummaryFile lists the objects of a profile, for whoever reviews a change of it.
+// SummaryFile lists the objects of a profile, for reviewers of a change.
 const SummaryFile = "manifests-summary.yaml"
 
 // summaryEntry is one object of SummaryFile.
@@ -48,7 +48,7 @@ type report struct {
 	protection *protection
 }
 
-// Report prints what the profile holds and what was done to get there.
+// Report prints what the profile contains and what was changed.
 func (p *Profile) Report(w io.Writer) error {
 	var text []byte
 	line := func(format string, args ...any) { text = fmt.Appendf(text, "  "+format+"\n", args...) }

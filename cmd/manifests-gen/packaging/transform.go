@@ -25,7 +25,7 @@ var transformations = []func([]*unstructured.Unstructured) error{
 	useServiceCA,
 	moveToNamespace,
 	limitWebhooks,
-	settleDeployments,
+	fitDeployments,
 	refuseForeignImages,
 	stripNoise,
 }
@@ -52,7 +52,7 @@ func Transform(input []*unstructured.Unstructured) ([]*unstructured.Unstructured
 	return objects, refuseDuplicates(objects)
 }
 
-// isDropped tells the objects that OpenShift provides itself: the namespace,
+// isDropped reports whether OpenShift itself provides an object: the namespace,
 // credentials and serving certificates.
 func isDropped(object *unstructured.Unstructured) bool {
 	switch group := object.GroupVersionKind().Group; group {
@@ -63,7 +63,7 @@ func isDropped(object *unstructured.Unstructured) bool {
 	}
 }
 
-// isKind compares group and kind: versions of a kind are packaged alike.
+// isKind compares group and kind; all versions of a kind are packaged alike.
 func isKind(object *unstructured.Unstructured, group, kind string) bool {
 	actual := object.GroupVersionKind()
 	return actual.Group == group && actual.Kind == kind

@@ -21,6 +21,16 @@ var selectionRows = map[string]struct{ in, want string }{
 ---
 {apiVersion: bitnami.com/v1, kind: Secret, metadata: {name: foreign, namespace: openshift-cluster-api}}`,
 	},
+	"objects of one kind come in the order of their names": {
+		in: `
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}}
+---
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: bs.x.io}}`,
+		want: `
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: bs.x.io}}
+---
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.example.com}}`,
+	},
 	"what only a running cluster knows is removed": {
 		in: `
 apiVersion: apiextensions.k8s.io/v1

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// limitWebhooks keeps a provider's admission webhooks out of other people's
-// namespaces, in addition to whatever the provider selects itself.
+// limitWebhooks restricts a provider's admission webhooks to Namespace, in
+// addition to what the provider selects itself.
 func limitWebhooks(objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if !isWebhookConfiguration(object) {
@@ -56,7 +56,7 @@ func limitWebhook(webhook node) error {
 	return nil
 }
 
-// clientConfigs are the places in an object that say where a webhook is served.
+// clientConfigs returns the mappings of an object that say where a webhook is served.
 func clientConfigs(object *unstructured.Unstructured) ([]node, error) {
 	var holders []node
 	switch {

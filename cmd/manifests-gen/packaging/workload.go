@@ -6,16 +6,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// podAnnotations belong on the pod template: they are read by the admission of
-// pods, the first to pin management pods to reserved CPUs, the second to choose
+// podAnnotations belong on the pod template, since the admission of pods reads
+// them: the first to pin management pods to reserved CPUs, the second to choose
 // the security context constraint.
 var podAnnotations = map[string]string{
 	"target.workload.openshift.io/management": `{"effect": "PreferredDuringScheduling"}`,
 	"openshift.io/required-scc":               "restricted-v2",
 }
 
-// settleDeployments gives Deployments the manners of an OpenShift control plane component.
-func settleDeployments(objects []*unstructured.Unstructured) error {
+// fitDeployments makes Deployments follow the conventions of OpenShift's control plane components.
+func fitDeployments(objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if !isKind(object, "apps", "Deployment") {
 			continue
@@ -50,7 +50,7 @@ func settleDeployments(objects []*unstructured.Unstructured) error {
 	return nil
 }
 
-// podSpec is the spec of a pod, or of the pods of a workload; found is false for other objects.
+// podSpec returns the spec of a pod, or of the pods of a workload; found is false for other objects.
 func podSpec(object *unstructured.Unstructured) (spec node, found bool, err error) {
 	switch group := object.GroupVersionKind().Group; {
 	case isKind(object, "", "Pod"):
@@ -83,7 +83,7 @@ func images(objects []*unstructured.Unstructured) []string {
 	for _, object := range objects {
 		containers, err := containers(object)
 		if err != nil {
-			continue // named by the transformation that met it first
+			continue // the transformation that met it first has reported it
 		}
 		for _, container := range containers {
 			if image, err := container.text("image"); err == nil {

@@ -114,6 +114,10 @@ var errorRows = map[string]struct{ in, object, field, reason string }{
 		in:     `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: c, namespace: capa-system}, spec: {secretName: cert-a, dnsNames: [hook.capa-system.svc]}}` + manager,
 		object: "Certificate capa-system/c", field: "spec.dnsNames", reason: "[hook.capa-system.svc] names no Service",
 	},
+	"a Certificate without DNS names": {
+		in:     `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: c, namespace: capa-system}, spec: {secretName: cert-a}}` + manager,
+		object: "Certificate capa-system/c", field: "spec.dnsNames", reason: "is empty: it must name a Service",
+	},
 	"a Certificate whose Secret nothing mounts": {
 		in: `
 {apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: c, namespace: capa-system}, spec: {secretName: other, dnsNames: [hook.capa-system.svc]}}

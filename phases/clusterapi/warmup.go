@@ -11,13 +11,13 @@ const aheadTimeout = 5 * time.Second
 // Ahead is what runs from the start of the process until the context ends,
 // whoever holds the Lease: none of it writes.
 func (p *Phases) Ahead() []func(context.Context) error {
-	return []func(context.Context) error{p.Engine.Run, p.prepare}
+	return []func(context.Context) error{p.run, p.warmUp}
 }
 
-// prepare does what the first pass would take longest for while the caches of
+// warmUp does what the first pass would take longest for while the caches of
 // the manager fill: it reads the provider images that are on the disk, and
 // renders. What it cannot do is left to the first pass.
-func (p *Phases) prepare(ctx context.Context) error {
+func (p *Phases) warmUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aheadTimeout)
 	defer cancel()
 	p.passing.Lock()

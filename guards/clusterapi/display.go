@@ -1,0 +1,148 @@
+package clusterapi
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Display is what one look at the cluster has shown for people: conditions,
+// commands, Events and metrics show it. No guard asks it.
+type Display struct {
+	// LatestName is the name of the newest listed revision, LatestContent its content ID.
+	LatestName    string
+	LatestContent string
+	// PlanError says why the inputs cannot be planned, empty while they can or are only waited for; PlanTerminal that
+	// only a changed input heals it.
+	PlanError    string
+	PlanTerminal bool
+	// Keeping says why the current revision cannot be kept while a newer one is applied.
+	Keeping string
+	// ImageStates tell how every image stands that is wanted, in the order of references; ImageWarning says what
+	// works worse than it should without failing.
+	ImageStates  []ImageState
+	ImageWarning string
+	// Attempted says that this process has tried to apply the newest revision, without which collisions, unsafe updates
+	// and conflicts may be missed.
+	Attempted bool
+	// Collisions are objects that exist already and belong to somebody else; Refused are updates that are not sent
+	// because they would lose data. Both hold the revision up until somebody gives way. The current revision's are
+	// among them as long as it is kept.
+	Collisions []Collision
+	Refused    []Refused
+	// Contested are applied objects of which somebody else keeps changing a field back.
+	Contested []Contested
+	// Retained are the objects kept for their users' data; Strays are objects with this installation's marks that no
+	// revision and no inventory knows. Neither holds anything up.
+	Retained []RetainedObject
+	Strays   []string
+	// Revisions tell how far the listed revisions are, the oldest first.
+	Revisions []Revision
+	// Finalizers counts the objects that are being deleted and have finalizers pending.
+	Finalizers int
+	// Consent is the content ID for which the administrator lets retained objects be deleted; it counts for that of
+	// the newest revision only.
+	Consent string
+}
+
+// ImageState is how one provider image stands: at hand, failed, being fetched
+// or waiting for its turn.
+type ImageState struct {
+	// Name is enough of the reference to tell images apart; Component is what it brings, as far as a listed revision
+	// says so.
+	Name      string
+	Reference string
+	Component string
+	Ready     bool
+	Fetching  bool
+	// Failure is the kind of the last failure, empty for none. It stays while the next attempt runs.
+	Failure string
+	// Message is the last failure's own words.
+	Message string
+	// Since is when fetching began, NextTry when a failed image is tried again: the zero time for never by itself.
+	Since, NextTry time.Time
+}
+
+// Collision is an object that exists and belongs to somebody else.
+type Collision struct {
+	Object string `json:"object" yaml:"object"`
+	Holder string `json:"holder" yaml:"holder"`
+	// Why says so in a sentence that begins with the object, and what lets the machine go on.
+	Why string `json:"-" yaml:"why"`
+}
+
+func (c Collision) String() string { return c.Object + " " + c.Why }
+
+// Refused is an update that is not sent because it would lose data of users.
+type Refused struct {
+	Object string `json:"object" yaml:"object"`
+	// Why names what would be lost and whose.
+	Why string `json:"why" yaml:"why"`
+}
+
+func (r Refused) String() string {
+	return fmt.Sprintf("the update of %s is refused: %s", r.Object, r.Why)
+}
+
+// Contested is an object of which others keep changing a field that is this
+// installation's.
+type Contested struct {
+	Object   string   `json:"object" yaml:"object"`
+	Field    string   `json:"field" yaml:"field"`
+	Managers []string `json:"managers" yaml:"managers"`
+	// Times counts how often the field was put right.
+	Times int `json:"times" yaml:"times"`
+}
+
+// String leaves the count out: it would make the same fact new each time.
+func (c Contested) String() string {
+	who := "somebody who leaves no trace in its managedFields"
+	if len(c.Managers) > 0 {
+		who = "field manager " + strings.Join(c.Managers, " and ")
+	}
+	return fmt.Sprintf("field %s of %s is changed by %s again and again and put right less and less often; stop one of the two", c.Field, c.Object, who)
+}
+
+// RetainedObject is an object that no revision has any more and that is kept because
+// it holds data of users.
+type RetainedObject struct {
+	Object string `json:"object" yaml:"object"`
+	// Why says what it holds, Count how much of that; zero while it was not counted.
+	Why   string `json:"why,omitempty" yaml:"why"`
+	Count int64  `json:"count,omitempty" yaml:"count"`
+}
+
+func (r RetainedObject) String() string {
+	if r.Why == "" {
+		return r.Object
+	}
+	return fmt.Sprintf("%s (%s)", r.Object, r.Why)
+}
+
+// Revision is how far one listed revision is.
+type Revision struct {
+	Name      string `json:"name"`
+	Number    int64  `json:"number"`
+	ContentID string `json:"contentID"`
+	Current   bool   `json:"current,omitempty"`
+	// Waves is empty for a revision that is neither the newest nor the current one.
+	Waves []Wave `json:"waves,omitempty"`
+}
+
+// Wave is how far one wave of a revision is: Done of Total objects.
+type Wave struct {
+	Number    int    `json:"number"`
+	Name      string `json:"name"`
+	Component string `json:"component"`
+	Done      int    `json:"done"`
+	Total     int    `json:"total"`
+}
+
+// Texts are those of standing things, in their order.
+func Texts[S fmt.Stringer](standing []S) []string {
+	var texts []string
+	for _, s := range standing {
+		texts = append(texts, s.String())
+	}
+	return texts
+}

@@ -1,0 +1,57 @@
+package message
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestShorten_cuts_between_characters_and_shows_it(t *testing.T) {
+	for _, row := range []struct {
+		text  string
+		bytes int
+		want  string
+	}{
+		{"short", 5, "short"},
+		{"longer", 5, "lo…"},
+		{"öööö", 6, "ö…"},
+		{"öööö", 7, "öö…"},
+		{"half a character: \xc3", 40, "half a character: \ufffd"},
+		{"\xff\xff", 1, ""},
+		{"anything", 2, ""},
+		{"anything", -1, ""},
+		{"", 0, ""},
+	} {
+		if got := Shorten(row.text, row.bytes); got != row.want {
+			t.Errorf("Shorten(%q, %d) is %q, not %q", row.text, row.bytes, got, row.want)
+		}
+	}
+}
+
+func TestShorten_gives_what_the_API_stores_unchanged(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := string(rapid.SliceOfN(rapid.Byte(), 0, 60).Draw(rt, "text"))
+		if rapid.Bool().Draw(rt, "valid") {
+			text = rapid.String().Draw(rt, "string")
+		}
+		bytes := rapid.IntRange(-1, 70).Draw(rt, "bytes")
+		got := Shorten(text, bytes)
+		if len(got) > max(bytes, 0) || !utf8.ValidString(got) {
+			rt.Fatalf("%d bytes were asked for, got %q", bytes, got)
+		}
+		if !strings.HasSuffix(got, "…") && got != "" && len(got) < len(text) {
+			rt.Fatalf("%q does not show that it is cut", got)
+		}
+		encoded, err := json.Marshal(got)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var stored string
+		if err := json.Unmarshal(encoded, &stored); err != nil || stored != got {
+			rt.Fatalf("%q is stored as %q (%v)", got, stored, err)
+		}
+	})
+}

@@ -1,0 +1,27 @@
+package clusterapi
+
+import (
+	"context"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+// Rollout reconciles a revision made of phases, and tears down what it does not
+// have and older ones had. It has the shape of boxcutter's revision engine.
+type Rollout interface {
+	Reconcile(ctx context.Context, revision *engine.Revision, opts ...engine.ReconcileOption) (*engine.Report, error)
+	Teardown(ctx context.Context, keep *engine.Revision, opts ...engine.TeardownOption) (*engine.TeardownReport, error)
+}
+
+// Engine is a rollout that also tells what it has seen, and keeps inventories.
+type Engine interface {
+	Rollout
+	// Watch says which revisions there are; what they have is watched from then on.
+	Watch(revisions ...*engine.Revision)
+	Look(revision *engine.Revision) *engine.Report
+	Orphans(keep *engine.Revision) engine.Orphans
+	Strays() []engine.Stray
+	HighestNumber(ctx context.Context) (int64, error)
+	Adopt(ctx context.Context, revisions ...engine.RevisionRef) error
+	Forget(ctx context.Context, keep *engine.Revision, done *engine.TeardownReport) error
+}

@@ -1,0 +1,43 @@
+// Package tools has what is needed to work on this repository, and no code of its own.
+package tools
+
+import (
+	"encoding/json"
+	"os/exec"
+	"testing"
+)
+
+// What two modules build from the same versions is compiled once for both, which
+// is a sixth of all that a first `make demo` compiles.
+func TestTheControlPlaneUsesTheOperatorsVersionsOfTheModulesTheyShare(t *testing.T) {
+	operator := required(t, "../go.mod")
+	for path, version := range required(t, "../e2e/controlplane/go.mod") {
+		if own := operator[path]; own != "" && own != version {
+			t.Errorf("%s is %s in go.mod and %s in e2e/controlplane/go.mod: raise the older one", path, own, version)
+		}
+	}
+}
+
+func required(t *testing.T, file string) map[string]string {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json", file).Output()
+	if err != nil {
+		t.Fatalf("reading %s: %v", file, err)
+	}
+	type module struct{ Path, Version string }
+	var content struct {
+		Require []module
+		Replace []struct{ Old, New module }
+	}
+	if err := json.Unmarshal(text, &content); err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]string{}
+	for _, m := range content.Require {
+		versions[m.Path] = m.Version
+	}
+	for _, r := range content.Replace {
+		versions[r.Old.Path] = r.New.Version
+	}
+	return versions
+}
