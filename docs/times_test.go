@@ -229,6 +229,7 @@ func (p pack) isTime(expression ast.Expr) bool {
 		case *ast.SelectorExpr:
 			from, ok := e.X.(*ast.Ident)
 			timed = timed || ok && from.Name == "time" && units[e.Sel.Name] > 0
+			return false // a name of another package
 		case *ast.Ident:
 			value, known := p.values[e.Name]
 			timed = timed || known && p.isTime(value)

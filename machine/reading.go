@@ -121,22 +121,17 @@ func InPart(part string, err error) error {
 	return &partError{part: part, err: err}
 }
 
-// PartOf is the part that an error belongs to; empty when it does not say, or
-// when joined errors belong to several.
+// PartOf is the part that an error belongs to, and joined errors that of the
+// first; empty when it does not say.
 func PartOf(err error) string {
 	if in, is := err.(*partError); is {
 		return in.part
 	}
 	if joined, is := err.(interface{ Unwrap() []error }); is {
-		part := ""
-		for i, e := range joined.Unwrap() {
-			of := PartOf(e)
-			if of == "" || (i > 0 && of != part) {
-				return ""
-			}
-			part = of
+		if errs := joined.Unwrap(); len(errs) > 0 {
+			return PartOf(errs[0])
 		}
-		return part
+		return ""
 	}
 	if inner := errors.Unwrap(err); inner != nil {
 		return PartOf(inner)

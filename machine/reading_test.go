@@ -49,7 +49,7 @@ func TestReadings_stand_in_the_rows(t *testing.T) {
 	}
 }
 
-func TestPartOf_asks_every_error_that_is_joined(t *testing.T) {
+func TestPartOf_of_joined_errors_is_that_of_the_first(t *testing.T) {
 	lock, hinge, other := InPart("Lock", errors.New("no key")), InPart("Hinge", errors.New("rust")), errors.New("no oil")
 	for _, row := range []struct {
 		err  error
@@ -60,8 +60,8 @@ func TestPartOf_asks_every_error_that_is_joined(t *testing.T) {
 		{lock, "Lock"},
 		{fmt.Errorf("opening: %w", lock), "Lock"},
 		{errors.Join(lock, lock), "Lock"},
-		{errors.Join(lock, hinge), ""},
-		{errors.Join(lock, other), ""},
+		{errors.Join(lock, hinge), "Lock"},
+		{errors.Join(other, lock), ""},
 		{InPart("Lock", nil), ""},
 	} {
 		if got := PartOf(row.err); got != row.want {

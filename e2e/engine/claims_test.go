@@ -160,7 +160,7 @@ var _ = Describe("An object of ours", func() {
 			}
 			return acted(theirs, engine.Collision)(report)
 		})
-		Expect(in(report, theirs).Holder).To(ContainSubstring("else"))
+		Expect(in(report, theirs).Owner).To(ContainSubstring("else"))
 		Expect(number(w.fetch(ctx, ours))).To(Equal("1"))
 		Expect(w.fetch(ctx, theirs)).To(Equal(before))
 	})
@@ -194,7 +194,7 @@ func (w *world) collides(ctx context.Context, there, wanted *unstructured.Unstru
 		return acted(wanted, engine.Collision)(report)
 	})
 	Expect(report.Complete()).To(BeFalse())
-	Expect(in(report, wanted).Holder).To(ContainSubstring(holder))
+	Expect(in(report, wanted).Owner).To(ContainSubstring(holder))
 	Expect(report.Blocked()).To(And(ContainSubstring(holder), ContainSubstring(wanted.GetName())))
 	Expect(w.fetch(ctx, wanted)).To(Equal(w.there(ctx, there)))
 	Expect(successful(about(wanted, w.writes(ctx, since)))).To(BeEmpty())

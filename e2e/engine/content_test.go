@@ -146,7 +146,7 @@ var _ = Describe("The content of an object", func() {
 		e := w.start()
 		e.converge(ctx, of(1, w.configMap("a", "key", "value", "old", "value")))
 		e.stop()
-		w.put(ctx, engine.FieldManager, w.configMap("a"), func(o *unstructured.Unstructured) {
+		w.put(ctx, fieldManager, w.configMap("a"), func(o *unstructured.Unstructured) {
 			o.Object["data"] = map[string]any{"key": "stale", "old": "stale"}
 		})
 		Expect(entries(w.fetch(ctx, w.configMap("a")))).To(ContainElement("capstan Update"))

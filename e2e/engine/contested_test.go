@@ -31,7 +31,7 @@ var _ = Describe("A field that another manager keeps writing", func() {
 		report := e.until(ctx, rev, acted(wanted, engine.Contested))
 		Expect(report.Complete()).To(BeTrue(), "a contested object counts as applied")
 		Expect(report.Contested()).To(HaveLen(1))
-		contest := report.Contested()[0].Contest
+		contest := report.Contested()[0].Conflict
 		Expect(contest.Managers).To(Equal([]string{"rival"}))
 		Expect(contest.Field).To(Equal(".data.key"))
 		Expect(contest.Times).To(Equal(5))
@@ -54,7 +54,7 @@ var _ = Describe("A field that another manager keeps writing", func() {
 		w.passTime(ctx, clk, 5*time.Minute, woken)
 		report = e.until(ctx, rev, func(report *engine.Report) error {
 			if contested := report.Contested(); len(contested) > 0 {
-				return errors.New(contested[0].Contest.String())
+				return errors.New(contested[0].Conflict.String())
 			}
 			return nil
 		})

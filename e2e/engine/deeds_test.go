@@ -151,7 +151,7 @@ func (l *trial) edit(ctx context.Context, how, name string) error {
 		here.SetLabels(found.GetLabels())
 		here.SetAnnotations(found.GetAnnotations())
 		theirs := with(here, slots[name].theirs, path...)
-		return l.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner(engine.FieldManager), client.ForceOwnership)
+		return l.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner(fieldManager), client.ForceOwnership)
 	}
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		found, err := l.get(ctx, here)
@@ -241,7 +241,7 @@ func (l *trial) mark(ctx context.Context, how, name string) error {
 }
 
 func managedByEngine(o *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == engine.FieldManager })
+	return slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == fieldManager })
 }
 
 // removeObstacles does by hand what the engine asks people to do.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,12 @@ import (
 // longer; everything else has to come by notification.
 const retryAfter = 200 * time.Millisecond
 
+// What the engines of the suite are known by.
+const (
+	fieldManager    = "capstan"
+	inventoryPrefix = "capstan-inventory-"
+)
+
 // running is an engine under test.
 type running struct {
 	*engine.Engine
@@ -25,8 +32,51 @@ type running struct {
 	agent string // by which the audit log knows it
 	stop  func() // ends it; a second call does nothing
 
-	mu   sync.Mutex
-	next chan struct{} // closed by the next notification
+	mu      sync.Mutex
+	next    chan struct{}      // closed by the next notification
+	watched []*engine.Revision // what the engine was told to watch
+}
+
+// Watch replaces the revisions that the engine watches.
+func (r *running) Watch(revs ...*engine.Revision) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watched = revs
+	r.Engine.Watch(revs...)
+}
+
+// add lets the engine watch one more revision, so that a spec need not name those that it is about beforehand.
+func (r *running) add(rev *engine.Revision) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.watched, rev) {
+		r.watched = append(slices.Clone(r.watched), rev)
+		r.Engine.Watch(r.watched...)
+	}
+}
+
+// Reconcile makes a pass over a revision, which is watched from then on.
+func (r *running) Reconcile(ctx context.Context, rev *engine.Revision, opts ...engine.ReconcileOption) (*engine.Report, error) {
+	r.add(rev)
+	return r.Engine.Reconcile(ctx, rev, opts...)
+}
+
+// Teardown removes what only older revisions than this one have, which is watched from then on.
+func (r *running) Teardown(ctx context.Context, rev *engine.Revision, opts ...engine.TeardownOption) (*engine.TeardownReport, error) {
+	r.add(rev)
+	return r.Engine.Teardown(ctx, rev, opts...)
+}
+
+// Look looks at a revision, which is watched from then on.
+func (r *running) Look(rev *engine.Revision) *engine.Report {
+	r.add(rev)
+	return r.Engine.Look(rev)
+}
+
+// Orphans looks at what older revisions than this one have left, which is watched from then on.
+func (r *running) Orphans(rev *engine.Revision) engine.Orphans {
+	r.add(rev)
+	return r.Engine.Orphans(rev)
 }
 
 // start makes an engine of the world's and runs it until the spec ends or stop is called. Changes of its configuration
@@ -42,7 +92,7 @@ func (w *world) start(changes ...func(*engine.Config)) *running {
 // launch is start for whoever is not a spec.
 func (w *world) launch(changes ...func(*engine.Config)) (*running, error) {
 	r := &running{world: w, agent: fmt.Sprintf("engine-%s%d", w.prefix, w.engines.Add(1)), next: make(chan struct{})}
-	cfg := engine.Config{REST: rest.CopyConfig(w.config), Namespace: w.namespace, Owner: w.owner, Notify: r.notify}
+	cfg := engine.Config{REST: rest.CopyConfig(w.config), Namespace: w.namespace, Owner: w.owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix, Notify: r.notify}
 	cfg.REST.UserAgent = r.agent
 	for _, change := range changes {
 		change(&cfg)

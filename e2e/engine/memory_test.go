@@ -205,7 +205,7 @@ func isAs(found, wanted *unstructured.Unstructured, path []string) error {
 
 func heldByOthers(o *unstructured.Unstructured, key string) bool {
 	for _, e := range o.GetManagedFields() {
-		if e.Manager != engine.FieldManager && holds(o, e.Manager, `"f:`+key+`"`) {
+		if e.Manager != fieldManager && holds(o, e.Manager, `"f:`+key+`"`) {
 			return true
 		}
 	}

@@ -266,7 +266,8 @@ type sender func(*http.Request) (*http.Response, error)
 
 func (s sender) RoundTrip(r *http.Request) (*http.Response, error) { return s(r) }
 
-// terminal says whether an error can only be healed by another input.
+// terminal says whether only another input can heal an error. Of several failures one that may heal is enough to go on
+// trying, as machine.IsTerminal has it.
 func terminal(err error) bool {
 	var t interface{ Terminal() bool }
 	return errors.As(err, &t) && t.Terminal()
@@ -274,5 +275,5 @@ func terminal(err error) bool {
 
 // withoutInventories drops the requests for the inventories, which are written before anything is tried.
 func withoutInventories(all cluster.RequestList) cluster.RequestList {
-	return all.Where(func(r cluster.Request) bool { return !strings.HasPrefix(r.Name, "capstan-inventory-") })
+	return all.Where(func(r cluster.Request) bool { return !strings.HasPrefix(r.Name, inventoryPrefix) })
 }

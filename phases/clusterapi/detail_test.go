@@ -102,7 +102,7 @@ func TestStanding_of_two_revisions_is_told_once_for_each_object(t *testing.T) {
 		wave := &engine.Wave{}
 		for _, name := range contested {
 			wave.Objects = append(wave.Objects, &engine.Object{
-				Key: engine.Key{Version: version, Kind: "Thing", Name: name}, Contest: &engine.Contest{Field: ".spec in " + version},
+				Key: engine.Key{Version: version, Kind: "Thing", Name: name}, Conflict: &engine.Conflict{Field: ".spec in " + version},
 			})
 		}
 		return &engine.Report{Waves: []*engine.Wave{wave}}

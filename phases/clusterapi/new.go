@@ -42,11 +42,23 @@ type Options struct {
 	Log      logr.Logger
 }
 
+// What the engine is known by on clusters: installations of earlier versions have it too.
+const (
+	owner           = "ClusterAPI/" + Singleton
+	fieldManager    = "capstan"
+	inventoryPrefix = "capstan-inventory-"
+)
+
+// Inventories is where the inventories of revisions are kept.
+func Inventories(namespace string) engine.Place {
+	return engine.Place{Namespace: namespace, Prefix: inventoryPrefix, Owner: owner}
+}
+
 // New binds the phases to a cluster and to the provider images. Nothing is
 // sent before Ahead and Background are run.
 func New(o Options) (*Phases, error) {
 	applier, err := engine.New(engine.Config{
-		REST: o.REST, Namespace: o.OperatorNamespace, Owner: "ClusterAPI/" + Singleton,
+		REST: o.REST, Namespace: o.OperatorNamespace, Owner: owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix,
 		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: o.Again, Clock: o.Clock, Log: o.Log.WithName("engine"),
 	})
 	if err != nil {

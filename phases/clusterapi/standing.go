@@ -43,7 +43,7 @@ func sameObject(a, b engine.Key) bool {
 func collisions(reports ...*engine.Report) []guards.Collision {
 	var facts []guards.Collision
 	for _, object := range standing(reports, (*engine.Report).Collisions) {
-		facts = append(facts, guards.Collision{Object: object.Key.String(), Holder: object.Holder, Why: object.Why})
+		facts = append(facts, guards.Collision{Object: object.Key.String(), Holder: object.Owner, Why: object.Why})
 	}
 	return facts
 }
@@ -59,7 +59,7 @@ func refused(reports ...*engine.Report) []guards.Refused {
 func contested(reports ...*engine.Report) []guards.Contested {
 	var facts []guards.Contested
 	for _, object := range standing(reports, (*engine.Report).Contested) {
-		c := object.Contest
+		c := object.Conflict
 		facts = append(facts, guards.Contested{Object: object.Key.String(), Field: c.Field, Managers: c.Managers, Times: c.Times})
 	}
 	return facts

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // maxBlocked bounds Blocked in bytes: it ends up in conditions.
@@ -35,7 +36,7 @@ func (r *Report) BlockedBecause(cause string) string {
 		cause = ", " + cause
 	}
 	prefix := fmt.Sprintf("wave %d/%d (%s of %s) ", w.Number, len(r.Waves), w.Name, w.Component)
-	return prefix + clippedTo(mostTelling(open).cause()+cause, maxBlocked-len(prefix)-len(more)) + more
+	return prefix + message.Shorten(mostTelling(open).cause()+cause, maxBlocked-len(prefix)-len(more)) + more
 }
 
 // Culprit is the object that Blocked speaks of, nil when it speaks of none.
@@ -72,17 +73,17 @@ func severity(o *Object) int {
 	switch {
 	case errors.As(o.Err, &final) && final.Terminal():
 		return 0
-	case o.Action == Collision, o.Action == Refused:
+	case o.Action == decide.Collision, o.Action == decide.Refused:
 		return 1
 	case o.Err != nil:
 		return 2
-	case o.Action == Terminating:
+	case o.Action == decide.Terminating:
 		return 3
-	case o.Applied() && o.Probe.Answer == AnswerFalse:
+	case o.Applied() && o.Probe.Answer == decide.AnswerFalse:
 		return 4
 	case o.Applied():
 		return 5
-	case o.Action == Pending:
+	case o.Action == decide.Pending:
 		return 6
 	}
 	return 7
@@ -109,9 +110,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-func clipped(s string) string { return clippedTo(s, maxBlocked) }
-
-func clippedTo(s string, n int) string { return message.Shorten(s, n) }
+func clipped(s string) string { return message.Shorten(s, maxBlocked) }
 
 // cause is the words for why the object is not complete, after "wave 1/7 (crds of core) ".
 func (o *Object) cause() string {

@@ -2,8 +2,8 @@ package engine
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// usual are kinds of which nearly every revision has objects.
-var usual = func() map[schema.GroupVersionKind]bool {
+// commonKinds are kinds of which nearly every revision has objects.
+var commonKinds = func() map[schema.GroupVersionKind]bool {
 	some := map[schema.GroupVersionKind]bool{crdKind: true}
 	add := func(group string, kinds ...string) {
 		for _, kind := range kinds {

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // neverWritten is a resourceVersion that no object has: etcd counts its writes from 2 on.
@@ -20,16 +22,16 @@ const neverWritten = "1"
 // the fields. The POST is left for what an API server makes something else of, and for trials: nobody reads the fields
 // of those, and it is the cheaper request.
 func (r *run) create(ctx context.Context, j *job, dry bool) (*observed, error) {
-	if dry || j.post || !r.e.checksVersions(j.t.key.GVK()) {
-		opts := metav1.CreateOptions{FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict}
+	if dry || j.mustPost || !r.e.checksVersions(j.t.Key.GVK()) {
+		opts := metav1.CreateOptions{FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict}
 		if dry {
 			opts.DryRun = []string{metav1.DryRunAll}
 		}
-		return r.e.post(ctx, j.resource, j.t.key, j.t.body(""), opts)
+		return r.e.post(ctx, j.resource, j.t.Key, j.t.Body(j.t.Stamp, ""), opts)
 	}
 	force := true // or a field of somebody else's would be told of before the version
-	return r.e.patch(ctx, j.resource, j.t.key, types.ApplyPatchType, j.t.body(neverWritten), metav1.PatchOptions{
-		FieldManager: FieldManager, FieldValidation: metav1.FieldValidationStrict, Force: &force,
+	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.t.Stamp, neverWritten), metav1.PatchOptions{
+		FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict, Force: &force,
 	})
 }
 
@@ -46,13 +48,13 @@ func (e *Engine) checksVersions(gvk schema.GroupVersionKind) bool {
 // read from its answer.
 func refusesVersion(j *job, refusal error) bool {
 	var status apierrors.APIStatus
-	if j.post || j.verdict.action != Created || !errors.As(refusal, &status) || status.Status().Details == nil {
+	if j.mustPost || j.verdict.Action != decide.Created || !errors.As(refusal, &status) || status.Status().Details == nil {
 		return false
 	}
 	details := status.Status().Details
 	switch {
 	case apierrors.IsNotFound(refusal): // another name is that of a namespace that is missing
-		return details.Name == j.t.key.Name && details.Kind == j.resource.gvr.Resource
+		return details.Name == j.t.Key.Name && details.Kind == j.resource.gvr.Resource
 	case apierrors.IsInvalid(refusal):
 		return slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.resourceVersion" })
 	}

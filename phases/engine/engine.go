@@ -16,17 +16,24 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
 )
 
 const defaultConcurrency = 8
 
-// Config is what an engine works with. REST, Namespace and Owner are required.
+// Config is what an engine works with. REST, Namespace, Owner, FieldManager and InventoryPrefix are required.
 type Config struct {
 	REST      *rest.Config // its user agent and limits are the caller's
 	Namespace string       // of the inventories
-	Owner     string       // identity of this installation, written on every object
-	// LegacyManagers are field managers whose fields are taken for our own on objects of this installation and on
-	// adopted ones: they are folded into ours, so that what they set and no manifest wants goes.
+	// Who this installation is. Two engines never meet, in one namespace or in one cluster, if these differ.
+	Owner           string // identity, written on every object
+	FieldManager    string // owns the fields that are applied
+	InventoryPrefix string // of the names of the inventories, before the revision's number
+	Label           string // value of the label on every object and inventory; empty: objects have their component's name
+	// LegacyManagers are field managers whose fields count as our own, on objects of this installation and on adopted
+	// ones: what they set and no manifest has is removed.
 	LegacyManagers []string
 	Concurrency    int    // writes at the same time, 8 if not set
 	Notify         func() // something that matters changed: look again. It must not block
@@ -36,37 +43,38 @@ type Config struct {
 
 // Engine applies revisions to one cluster. Its methods may be called from several goroutines.
 type Engine struct {
-	cfg      Config
-	dynamic  dynamic.Interface
-	metadata metadata.Interface
-	observer rest.Interface
-	hold     *hold // the transport of all of them, with credentials and user agent
-	kicked   chan struct{}
-	arrived  chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
-	running  sync.WaitGroup
+	cfg        Config
+	us         decide.Identity
+	dynamic    dynamic.Interface
+	metadata   metadata.Interface
+	observer   rest.Interface
+	throttle   *throttle // the transport of all of them, with credentials and user agent
+	kicked     chan struct{}
+	crdChanged chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
+	running    sync.WaitGroup
 
-	mu          sync.Mutex
-	kinds       kinds
-	watches     map[schema.GroupVersionKind]*watched
-	inventories *watched
-	stored      []storedInventory
-	booked      int              // grows when an inventory changes
-	changes     int              // grows when anything that is watched, or what is watched, changes
-	strays      *strays          // of the last time that somebody asked
-	arrivals    *watched         // the names of all CRDs, nil while no kind is missing
-	obstacles   map[Key]*watched // objects without our label that are in the way, by identity
-	occupied    map[Key]*watched // of retained CRDs, by the key of the CRD
-	plans       map[*Revision]*plan
-	begun       bool // there was a plan
-	newest      *Revision
+	mu               sync.Mutex
+	kinds            kinds
+	watches          map[schema.GroupVersionKind]*watched
+	inventories      *watched
+	shelf            inventory.Shelf
+	inventoryChanges int                     // grows when an inventory changes
+	changes          int                     // grows when anything that is watched, or what is watched, changes
+	strays           *strays                 // of the last time that somebody asked
+	crdWatch         *watched                // the names of all CRDs, nil while no kind is missing
+	foreignWatches   map[decide.Key]*watched // objects without our label that are in the way, by identity
+	retainedWatches  map[decide.Key]*watched // of retained CRDs, by the key of the CRD
+	plans            map[*decide.Revision]*plan
+	hadPlans         bool // there was a plan
+	newest           *decide.Revision
 
-	rivalries *rivalries
+	conflicts *conflicts
 }
 
 // New makes an engine; nothing is sent before Run.
 func New(cfg Config) (*Engine, error) {
-	if cfg.REST == nil || cfg.Namespace == "" || cfg.Owner == "" {
-		return nil, errors.New("making an engine: REST, Namespace and Owner are required")
+	if cfg.REST == nil || cfg.Namespace == "" || cfg.Owner == "" || cfg.FieldManager == "" || cfg.InventoryPrefix == "" {
+		return nil, errors.New("making an engine: REST, Namespace, Owner, FieldManager and InventoryPrefix are required")
 	}
 	if cfg.Concurrency < 1 {
 		cfg.Concurrency = defaultConcurrency
@@ -81,10 +89,12 @@ func New(cfg Config) (*Engine, error) {
 		cfg.Log = logr.Discard()
 	}
 	e := &Engine{
-		cfg: cfg, kicked: make(chan struct{}, 1), arrived: make(chan struct{}, 1), plans: map[*Revision]*plan{},
-		watches: map[schema.GroupVersionKind]*watched{}, obstacles: map[Key]*watched{}, occupied: map[Key]*watched{},
+		us:    decide.Identity{Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers},
+		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
+		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
+		watches: map[schema.GroupVersionKind]*watched{}, foreignWatches: map[decide.Key]*watched{}, retainedWatches: map[decide.Key]*watched{},
 	}
-	e.rivalries = newRivalries(cfg.Clock)
+	e.conflicts = newConflicts(cfg.Clock)
 	cfg.REST = rest.CopyConfig(cfg.REST)
 	if cfg.REST.WarningHandler == nil && cfg.REST.WarningHandlerWithContext == nil {
 		cfg.REST.WarningHandler = rest.NoWarnings{} // they are about manifests that nobody here can change
@@ -96,8 +106,8 @@ func New(cfg Config) (*Engine, error) {
 	if client.Transport == nil {
 		client.Transport = http.DefaultTransport
 	}
-	e.hold = newHold(client.Transport, cfg.Clock)
-	client = &http.Client{Transport: e.hold, Timeout: client.Timeout} // the one given may be the default one, which is everybody's
+	e.throttle = newThrottle(client.Transport, cfg.Clock)
+	client = &http.Client{Transport: e.throttle, Timeout: client.Timeout} // the one given may be the default one, which is everybody's
 	if e.dynamic, err = dynamic.NewForConfigAndClient(cfg.REST, client); err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
@@ -116,20 +126,20 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.inventories = &watched{
 		e: e, gvk: configMapKind, resource: resource{gvr: configMaps, namespaced: true},
 		changed: func(types.NamespacedName) {
-			e.booked++
+			e.inventoryChanges++
 			e.kick() // they say which kinds to watch
 		},
 	}
-	e.inventories.start(ctx, view{gvr: configMaps, namespace: e.cfg.Namespace, labels: InventoryLabel})
+	e.inventories.start(ctx, view{gvr: configMaps, namespace: e.cfg.Namespace, labels: e.shelf.Place.Selector()})
 	e.mu.Unlock()
-	e.running.Go(func() { e.rivalries.wake(ctx, e.cfg.Notify) })
-	e.running.Go(func() { e.hold.wake(ctx, e.cfg.Notify) })
+	e.running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
+	e.running.Go(func() { e.throttle.wake(ctx, e.cfg.Notify) })
 	defer e.running.Wait()
 	timer := e.cfg.Clock.NewTimer(askAgain)
 	defer timer.Stop()
 	delay := askAgain
 	for running, again := false, false; ; {
-		missing := e.tend(ctx, again)
+		missing := e.syncWatches(ctx, again)
 		switch {
 		case !missing:
 			timer.Stop()
@@ -142,7 +152,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-e.kicked:
-		case <-e.arrived:
+		case <-e.crdChanged:
 			running, again, delay = false, true, askAgainSoon
 		case <-timer.C():
 			running, again, delay = false, true, min(2*delay, askAgainLast)
@@ -159,13 +169,16 @@ func (e *Engine) kick() {
 }
 
 // Watch says which revisions matter from now on: the kinds of their objects and of the inventories are watched, all
-// others are not any more. It never blocks; kinds that are not served yet are watched as soon as they are.
-func (e *Engine) Watch(revs ...*Revision) {
+// others are not any more. All other methods take only revisions that are watched. It never blocks; kinds that are not
+// served yet are watched as soon as they are.
+func (e *Engine) Watch(revs ...*decide.Revision) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	plans := map[*Revision]*plan{}
+	plans := map[*decide.Revision]*plan{}
 	for _, rev := range revs {
-		plans[rev] = e.planLocked(rev)
+		if plans[rev] = e.knownLocked(rev); plans[rev] == nil {
+			plans[rev] = planOf(rev, e.us)
+		}
 	}
 	if !maps.Equal(plans, e.plans) {
 		e.plans = plans
@@ -173,32 +186,31 @@ func (e *Engine) Watch(revs ...*Revision) {
 	}
 }
 
-// plan gives the plan of a revision. A revision that is not watched yet is watched from now on.
-func (e *Engine) plan(rev *Revision) *plan {
+// plan gives the plan of a revision that is watched.
+func (e *Engine) plan(rev *decide.Revision) (*plan, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, known := e.plans[rev]; !known {
-		e.plans[rev] = e.planLocked(rev)
-		e.plansChanged()
+	if p := e.knownLocked(rev); p != nil {
+		return p, nil
 	}
-	return e.plans[rev]
+	return nil, fmt.Errorf("revision %s is not watched", rev.Name)
 }
 
 func (e *Engine) plansChanged() {
 	e.newest = nil
-	e.begun = e.begun || len(e.plans) > 0
+	e.hadPlans = e.hadPlans || len(e.plans) > 0
 	for rev, p := range e.plans {
 		p.orphaned = nil // it depends on what others have
 		if e.newest == nil || rev.Number > e.newest.Number {
 			e.newest = rev
 		}
 	}
-	e.restlessLocked()
+	e.markAllDirtyLocked()
 	e.kick()
 }
 
-// planLocked finds the plan of a revision, also when the caller built the same revision again.
-func (e *Engine) planLocked(rev *Revision) *plan {
+// knownLocked finds the plan of a revision, also when the caller built the same revision again; nil if it has none.
+func (e *Engine) knownLocked(rev *decide.Revision) *plan {
 	if p, known := e.plans[rev]; known {
 		return p
 	}
@@ -207,34 +219,34 @@ func (e *Engine) planLocked(rev *Revision) *plan {
 			return p
 		}
 	}
-	return planOf(rev, e.cfg.Owner)
+	return nil
 }
 
 // seen is the newest known copy of an object and whether its kind is watched; nil and true means that it is not
 // there, or at least not with our label.
-func (e *Engine) seen(key Key) (*unstructured.Unstructured, bool) {
+func (e *Engine) seen(key decide.Key) (*unstructured.Unstructured, bool) {
 	e.mu.Lock()
 	w := e.watches[key.GVK()]
 	if w == nil || !w.synced {
 		e.mu.Unlock()
 		return nil, false
 	}
-	o := w.objects[key.name()]
+	o := w.objects[key.NamespacedName()]
 	e.mu.Unlock()
 	return o.object(key.GVK()), true
 }
 
 // keep remembers the result of a write or of a live read, and gives back what is now known of the object. One that
 // the watches cannot see is watched by itself.
-func (e *Engine) keep(key Key, o *observed, r resource) *observed {
+func (e *Engine) keep(key decide.Key, o *observed, r resource) *observed {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	w := e.watches[key.GVK()]
 	switch {
 	case w == nil:
 		return o
-	case o.Labels[ManagedByLabel] == "":
-		w = e.inTheWay(key, r)
+	case !e.us.Selects(o.Labels):
+		w = e.watchForeign(key, r)
 	}
 	w.keep(o)
 	return w.objects[o.name()]

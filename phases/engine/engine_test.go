@@ -12,11 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 )
 
 func TestNew_wants_to_know_who_it_is(t *testing.T) {
 	for _, cfg := range []Config{
-		{}, {REST: &rest.Config{}, Namespace: "n"}, {REST: &rest.Config{}, Owner: "o"}, {Namespace: "n", Owner: "o"},
+		{},
+		{Namespace: "n", Owner: "o", FieldManager: "f", InventoryPrefix: "i"},
+		{REST: &rest.Config{}, Owner: "o", FieldManager: "f", InventoryPrefix: "i"},
+		{REST: &rest.Config{}, Namespace: "n", FieldManager: "f", InventoryPrefix: "i"},
+		{REST: &rest.Config{}, Namespace: "n", Owner: "o", InventoryPrefix: "i"},
+		{REST: &rest.Config{}, Namespace: "n", Owner: "o", FieldManager: "f"},
 	} {
 		if _, err := New(cfg); err == nil {
 			t.Errorf("%+v was accepted", cfg)
@@ -36,14 +44,14 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 	}))
 	defer server.Close()
 	defer http.DefaultClient.CloseIdleConnections()
-	e, err := New(Config{REST: &rest.Config{Host: server.URL, Transport: &http.Transport{DisableKeepAlives: true}}, Namespace: "n", Owner: testOwner})
+	e, err := New(Config{REST: &rest.Config{Host: server.URL, Transport: &http.Transport{DisableKeepAlives: true}}, Namespace: "n", Owner: enginetest.Owner, FieldManager: "capstan", InventoryPrefix: "capstan-inventory-"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- e.Run(ctx) }()
-	rev := revisionOf(1, made(t, "v1 Service")...)
+	rev := enginetest.Revision(1, enginetest.Made(t, "v1 Service")...)
 	e.Watch(rev)
 	<-asked
 	report, err := e.Reconcile(ctx, rev)
@@ -123,15 +131,19 @@ func TestWatched_a_list_keeps_only_what_is_newer_than_itself(t *testing.T) {
 
 func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	e := seeing(t)
-	key := settings().key
+	key := decide.KeyOf(enginetest.Settings())
 	w := e.watchOf(key.GVK(), resource{})
 	w.synced = true
 	e.watches = map[schema.GroupVersionKind]*watched{key.GVK(): w}
-	rev := revisionOf(testNumber, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: "n"}, data: {a: "1"}}`))
+	rev := enginetest.Revision(enginetest.Number, enginetest.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: "n"}, data: {a: "1"}}`))
+	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "is not watched") {
+		t.Errorf("before it was handed over: %s", got)
+	}
+	e.Watch(rev)
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "does not exist") {
 		t.Errorf("absent: %s", got)
 	}
-	_ = w.Add(observedFrom(object()))
+	_ = w.Add(observedFrom(enginetest.Applied()))
 	first := e.Look(rev)
 	if !first.Complete() {
 		t.Errorf("applied: %s", first)
@@ -139,12 +151,16 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	if e.Look(rev) != first {
 		t.Error("it looked again although nothing had changed")
 	}
-	before := e.plan(rev).targets[0].concluded
-	_ = w.Replace([]any{observedFrom(object())}, "20")
-	if e.Look(rev); e.plan(rev).targets[0].concluded != before {
+	planned, _ := e.plan(rev)
+	before := planned.targets[0].decision
+	_ = w.Replace([]any{observedFrom(enginetest.Applied())}, "20")
+	if e.Look(rev); planned.targets[0].decision != before {
 		t.Error("the same object was decided on twice")
 	}
-	changed := object(data("a", "2"), entryOf(FieldManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData))
+	changed := enginetest.Applied()
+	changed.Object["data"] = map[string]any{"a": "2"}
+	enginetest.WithEntry(changed, testUs.FieldManager, "Apply", enginetest.NoData)
+	enginetest.WithEntry(changed, "kubectl-edit", "Update", enginetest.OnlyData)
 	changed.SetResourceVersion("11")
 	_ = w.Update(observedFrom(changed))
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "kubectl-edit") || got.Progress() != first.Progress() {

@@ -8,24 +8,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
-
-// RevisionError says why a revision can never be applied as it stands, whatever the cluster holds. It is for good.
-type RevisionError struct {
-	Revision string
-	Faults   []string
-}
-
-func (e *RevisionError) Error() string {
-	return fmt.Sprintf("revision %s cannot be applied: %s", e.Revision, strings.Join(e.Faults, "; "))
-}
-
-// Terminal is always true: only other content heals a revision.
-func (e *RevisionError) Terminal() bool { return true }
 
 // ObjectError is what went wrong with one object.
 type ObjectError struct {
-	Key       Key
+	Key       decide.Key
 	Component string
 	Verb      string // gerund: "creating", "updating", "checking"
 	Err       error
@@ -41,7 +30,7 @@ func (e *ObjectError) Unwrap() error { return e.Err }
 func (e *ObjectError) Reason() Reason { return reasonOf(e.Err) }
 
 // Terminal says that the API server will refuse the object until its manifest changes.
-func (e *ObjectError) Terminal() bool { return refused(e.Err) }
+func (e *ObjectError) Terminal() bool { return isTerminal(e.Err) }
 
 // Reason is why the API server did not do what it was asked to, by who can change that.
 type Reason string
@@ -71,7 +60,7 @@ func reasonOf(err error) Reason {
 	switch {
 	case errors.As(err, &fixed):
 		return ReasonImmutable
-	case refused(err):
+	case isTerminal(err):
 		return ReasonInvalid
 	case denied(err):
 		return ReasonDenied
@@ -95,8 +84,7 @@ func denied(err error) bool {
 	return strings.Contains(text, "denied the request") || strings.Contains(text, "denied request")
 }
 
-// Errors are the failures of several objects. It is terminal when one of them is, because then the revision cannot
-// become complete until its content changes, even though the others are tried again.
+// Errors are the failures of several objects.
 type Errors []error
 
 func (e Errors) Error() string {
@@ -109,15 +97,15 @@ func (e Errors) Error() string {
 
 func (e Errors) Unwrap() []error { return e }
 
-// Terminal says whether any of the failures is for good.
+// Terminal says that trying again can heal none of the failures. As long as it may heal one of them it goes on.
 func (e Errors) Terminal() bool {
 	for _, err := range e {
 		var t interface{ Terminal() bool }
-		if errors.As(err, &t) && t.Terminal() {
-			return true
+		if !errors.As(err, &t) || !t.Terminal() {
+			return false
 		}
 	}
-	return false
+	return len(e) > 0
 }
 
 func joined(errs []error) error {
@@ -127,10 +115,10 @@ func joined(errs []error) error {
 	return Errors(errs)
 }
 
-// refused tells "the manifest is wrong" from everything that may heal by itself: permissions that are still being
+// isTerminal tells "the manifest is wrong" from everything that may heal by itself: permissions that are still being
 // aggregated, namespaces that come later, webhooks that are starting, an API server that is busy.
-func refused(err error) bool {
-	var scope *ScopeError
+func isTerminal(err error) bool {
+	var scope *decide.ScopeError
 	if errors.As(err, &scope) {
 		return true
 	}
@@ -145,16 +133,6 @@ func refused(err error) bool {
 	}
 	// Fields that the schema does not know come as an internal error, without a reason of their own.
 	return strings.Contains(err.Error(), "failed to create typed patch object")
-}
-
-// ScopeError says that a manifest has a namespace that its kind cannot have, or lacks the one that it must have.
-type ScopeError struct{ Namespaced bool }
-
-func (e *ScopeError) Error() string {
-	if e.Namespaced {
-		return "the kind is namespaced, and the manifest has no metadata.namespace"
-	}
-	return "the kind is cluster-scoped, and the manifest has a metadata.namespace"
 }
 
 // NoKindError says that the API server does not serve a kind. It heals when the kind's CRD arrives.

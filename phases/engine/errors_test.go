@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 var deployments = schema.GroupResource{Group: "apps", Resource: "deployments"}
@@ -53,7 +55,7 @@ func TestObjectError(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			err := &ObjectError{Key: Key{Kind: "Deployment", Namespace: "n", Name: "a"}, Component: "core", Verb: "updating", Err: row.err}
+			err := &ObjectError{Key: decide.Key{Kind: "Deployment", Namespace: "n", Name: "a"}, Component: "core", Verb: "updating", Err: row.err}
 			if err.Reason() != row.reason || err.Terminal() != row.final {
 				t.Errorf("got %s, for good %t", err.Reason(), err.Terminal())
 			}

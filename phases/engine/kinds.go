@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // resource is how the API server serves a kind.
@@ -25,20 +27,20 @@ type resource struct {
 // kinds knows how kinds are served: those that the API server announced, and those whose CRD is seen and Established,
 // which the announcement follows seconds later. It is guarded by the engine's lock.
 type kinds struct {
-	announced announcement
-	asked     bool                             // the API server has answered, or failed to
-	err       error                            // of asking it
-	vanished  map[schema.GroupVersionKind]bool // announced, but not found when it was to be watched
+	discovered discovered
+	asked      bool                             // the API server has answered, or failed to
+	err        error                            // of asking it
+	vanished   map[schema.GroupVersionKind]bool // announced, but not found when it was to be watched
 }
 
-// announcement is what an API server said that it serves.
-type announcement struct {
-	kinds  map[schema.GroupVersionKind]resource
-	silent map[string]bool // API groups that did not answer and may serve anything: their servers are aggregated, and down
+// discovered is what an API server said that it serves.
+type discovered struct {
+	kinds       map[schema.GroupVersionKind]resource
+	unavailable map[string]bool // API groups that did not answer and may serve anything: their servers are aggregated, and down
 }
 
 // of is how a kind is served, in another version if not in this one.
-func (a announcement) of(gvk schema.GroupVersionKind) (resource, bool) {
+func (a discovered) of(gvk schema.GroupVersionKind) (resource, bool) {
 	if found, served := a.kinds[gvk]; served {
 		return found, true
 	}
@@ -50,9 +52,9 @@ func (a announcement) of(gvk schema.GroupVersionKind) (resource, bool) {
 	return resource{}, false
 }
 
-// silence names the API groups that did not answer, empty if all did.
-func (a announcement) silence() string {
-	return strings.Join(slices.Sorted(maps.Keys(a.silent)), ", ")
+// unavailableGroups names the API groups that did not answer, empty if all did.
+func (a discovered) unavailableGroups() string {
+	return strings.Join(slices.Sorted(maps.Keys(a.unavailable)), ", ")
 }
 
 // discoveryTimeout bounds asking for all kinds: an aggregated API that hangs must not hold up the others for longer.
@@ -64,26 +66,26 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip sends a request.
 func (send roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return send(r) }
 
-// announced asks the API server for everything it serves: two requests. An aggregated API that is down does not hide
+// discover asks the API server for everything it serves: two requests. An aggregated API that is down does not hide
 // the others.
-func (e *Engine) announced(ctx context.Context) (announcement, error) {
+func (e *Engine) discover(ctx context.Context) (discovered, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	// Discovery takes no context, and would go on asking after the engine has ended.
-	send := roundTripper(func(r *http.Request) (*http.Response, error) { return e.hold.RoundTrip(r.WithContext(ctx)) })
+	send := roundTripper(func(r *http.Request) (*http.Response, error) { return e.throttle.RoundTrip(r.WithContext(ctx)) })
 	client, err := discovery.NewDiscoveryClientForConfigAndClient(e.cfg.REST, &http.Client{Transport: send})
 	if err != nil {
-		return announcement{}, fmt.Errorf("making a discovery client: %w", err)
+		return discovered{}, fmt.Errorf("making a discovery client: %w", err)
 	}
 	_, lists, err := discovery.ServerGroupsAndResources(client)
 	var partly *discovery.ErrGroupDiscoveryFailed
 	if err != nil && !errors.As(err, &partly) {
-		return announcement{}, fmt.Errorf("asking the API server for the kinds it serves: %w", err)
+		return discovered{}, fmt.Errorf("asking the API server for the kinds it serves: %w", err)
 	}
-	said := announcement{kinds: map[schema.GroupVersionKind]resource{}, silent: map[string]bool{}}
+	said := discovered{kinds: map[schema.GroupVersionKind]resource{}, unavailable: map[string]bool{}}
 	if partly != nil {
 		for gv := range partly.Groups {
-			said.silent[gv.Group] = true
+			said.unavailable[gv.Group] = true
 		}
 	}
 	for _, list := range lists {
@@ -105,29 +107,17 @@ func isSubresource(name string) bool { return strings.Contains(name, "/") }
 
 // definedBy reads from a CRD how it serves a version, and says no when it does not or is not Established.
 func definedBy(crd *unstructured.Unstructured, version string) (resource, bool) {
-	if crd == nil || condition(crd, "Established").Answer != AnswerTrue {
+	if crd == nil || decide.Condition(crd, "Established").Answer != decide.AnswerTrue {
 		return resource{}, false
 	}
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
 	scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope")
-	for _, v := range versionsOf(crd) {
+	for _, v := range decide.VersionsOf(crd) {
 		if v["name"] == version && v["served"] == true {
 			gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: plural}
 			return resource{gvr: gvr, namespaced: scope == "Namespaced", lists: true}, true
 		}
 	}
 	return resource{}, false
-}
-
-func versionsOf(crd *unstructured.Unstructured) []map[string]any {
-	all, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
-	list, _ := all.([]any)
-	var out []map[string]any
-	for _, v := range list {
-		if m, isMap := v.(map[string]any); isMap {
-			out = append(out, m)
-		}
-	}
-	return out
 }

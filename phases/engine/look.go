@@ -5,12 +5,20 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
 // only as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
 // Reports are shared: nobody changes one.
-func (e *Engine) Look(rev *Revision) *Report { return e.lookPlan(e.plan(rev)) }
+func (e *Engine) Look(rev *decide.Revision) *Report {
+	p, err := e.plan(rev)
+	if err != nil {
+		return &Report{Revision: rev.Name, Number: rev.Number, Fault: err}
+	}
+	return e.lookPlan(p)
+}
 
 func (e *Engine) lookPlan(p *plan) *Report {
 	p.mu.Lock()
@@ -20,7 +28,7 @@ func (e *Engine) lookPlan(p *plan) *Report {
 
 // look is Look under the plan's lock: the last report with those objects looked at again of which something is new.
 func (e *Engine) look(p *plan) *Report {
-	wait, restless := e.sights(p)
+	wait, restless := e.observations(p)
 	last := p.report
 	if last != nil && last.Wait == wait && len(restless) == 0 {
 		return last
@@ -49,58 +57,58 @@ func (e *Engine) look(p *plan) *Report {
 	return r
 }
 
-// sights takes what is to be looked at again, and what is known of its place in the cluster.
-func (e *Engine) sights(p *plan) (wait string, restless []*target) {
+// observations takes what is to be looked at again, and what is known of its place in the cluster.
+func (e *Engine) observations(p *plan) (wait string, restless []*target) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p.err == nil && (e.inventories == nil || !e.inventories.synced) {
 		wait = fmt.Sprintf("revision %s waits for the watches to start: the inventories are not seen yet", p.rev.Name)
 	}
 	restless = p.targets
-	if !p.restless && p.report != nil {
-		restless = make([]*target, 0, len(p.news))
-		for t := range p.news {
+	if !p.allDirty && p.report != nil {
+		restless = make([]*target, 0, len(p.dirty))
+		for t := range p.dirty {
 			restless = append(restless, t)
 		}
 	}
-	p.restless = false
-	clear(p.news)
+	p.allDirty = false
+	clear(p.dirty)
 	older := e.newest != nil && e.newest.Number > p.rev.Number
 	unmanaged := e.unmanaged()
 	for _, t := range restless {
-		t.sight = e.see(t.key)
-		t.sight.older = older
-		if older && t.key.isCRD() && unmanaged[t.key.Name] {
-			t.sight = sight{blind: Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
-		} else if t.sight.blind != "" {
-			p.news[t] = struct{}{} // what brings it into sight is not told object by object
+		t.observation = e.observe(t.Key)
+		t.observation.older = older
+		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
+			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
+		} else if t.observation.unobservable != "" {
+			p.dirty[t] = struct{}{} // what brings it into sight is not told object by object
 		}
 	}
 	return wait, restless
 }
 
-// restlessLocked makes the next look at every plan look at everything again.
-func (e *Engine) restlessLocked() {
+// markAllDirtyLocked makes the next look at every plan look at everything again.
+func (e *Engine) markAllDirtyLocked() {
 	e.changes++
 	for _, p := range e.plans {
-		p.restless = true
+		p.allDirty = true
 	}
 }
 
-// touchLocked makes the next look at every plan look at one object again.
-func (e *Engine) touchLocked(key Key) {
+// markDirtyLocked makes the next look at every plan look at one object again.
+func (e *Engine) markDirtyLocked(key decide.Key) {
 	for _, p := range e.plans {
-		if t := p.keys[key.identity()]; t != nil {
-			p.news[t] = struct{}{}
+		if t := p.keys[key.Identity()]; t != nil {
+			p.dirty[t] = struct{}{}
 		}
 	}
 }
 
-// touch is touchLocked for one object of one plan, of which something is known that no watch shows.
-func (e *Engine) touch(p *plan, t *target) {
+// markDirty is touchLocked for one object of one plan, of which something is known that no watch shows.
+func (e *Engine) markDirty(p *plan, t *target) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	p.news[t] = struct{}{}
+	p.dirty[t] = struct{}{}
 }
 
 // unmanaged are the CRDs that the newest revision leaves alone; older revisions leave them alone too from then on.
@@ -113,71 +121,71 @@ func (e *Engine) unmanaged() map[string]bool {
 
 // lookAt says where one object stands.
 func (e *Engine) lookAt(p *plan, t *target) *Object {
-	s := t.sight
-	o := &Object{Key: t.key, Component: t.component, Wave: p.waves[t.wave].number, older: s.older}
-	if s.blind != "" {
-		o.Action, o.Why = s.blind, s.why
+	s := t.observation
+	o := &Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, older: s.older}
+	if s.unobservable != "" {
+		o.Action, o.Why = s.unobservable, s.why
 		if s.err != nil {
-			o.Err = &ObjectError{Key: t.key, Component: t.component, Verb: "looking for", Err: s.err}
+			o.Err = &ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
 		}
 		return o
 	}
-	c := e.conclude(t, s.object)
-	v, contest := e.rivalries.judge(t.key, t.refusal.over(c.verdict, s.object.version()))
+	c := e.decideOn(t, s.object)
+	v, contest := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.version()))
 	if contest != nil {
-		e.touch(p, t) // it changes by mere time
+		e.markDirty(p, t) // it changes by mere time
 	}
-	t.withheld = v.action == Contested
-	o.Action, o.Why, o.Holder, o.carries, o.Probe, o.Contest = v.action, v.why, v.holder, v.carries, c.probe, contest
-	if v.waits() && t.err == nil {
-		o.Action = Idle
+	t.pausedByConflict = v.Action == decide.Contested
+	o.Action, o.Why, o.Owner, o.carries, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, contest
+	if v.Deferrable() && t.err == nil {
+		o.Action = decide.Idle
 	}
-	if !v.writes() || v.waits() && t.err == nil {
+	if !v.Writes() || v.Deferrable() && t.err == nil {
 		return o
 	}
-	o.Action = Pending
-	if s.object != nil && v.why != "" {
-		o.Why = "is to be written: " + v.why
+	o.Action = decide.Pending
+	if s.object != nil && v.Why != "" {
+		o.Why = "is to be written: " + v.Why
 	}
 	if t.err != nil {
-		o.Action, o.Err = Failed, t.err
+		o.Action, o.Err = decide.Failed, t.err
 	}
 	return o
 }
 
-// conclusion is what was decided about an object, and how its probe answered. The object itself is not kept.
-type conclusion struct {
-	verdict
-	probe Probe
+// decision is what was decided about an object, and how its probe answered. The object itself is not kept.
+type decision struct {
+	decide.Verdict
+	probe decide.Probe
 	from  *observed // nil: it was not there
 }
 
-// conclude is the decision about an object, taken anew only when the object changed since the last time. Where nothing
+// decideOn is the decision about an object, taken anew only when the object changed since the last time. Where nothing
 // but its status is new, which controllers write many times, only the probe is.
-func (e *Engine) conclude(t *target, seen *observed) *conclusion {
-	last := t.concluded
+func (e *Engine) decideOn(t *target, seen *observed) *decision {
+	last := t.decision
 	switch {
 	case last != nil && last.from == seen:
 		return last
 	case seen == nil:
-		return e.concludeFrom(desired{target: t}, nil, nil)
-	case last == nil || last.from == nil || last.from.shape != seen.shape || last.fold: // when to fold depends on the probe
-		return e.concludeFrom(t.desired(), seen, seen.object(t.key.GVK()))
+		return e.decideFrom(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
+	case last == nil || last.from == nil || last.from.specHash != seen.specHash || last.Migrate: // when to fold depends on the probe
+		return e.decideFrom(t, t.Desired(t.Stamp), seen, seen.object(t.Key.GVK()))
 	}
-	t.concluded = &conclusion{verdict: last.verdict, probe: t.gate(seen.probed(t)), from: seen}
-	return t.concluded
+	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.probed(t.Manifest)), from: seen}
+	return t.decision
 }
 
-// concludeFrom decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
-func (e *Engine) concludeFrom(d desired, seen *observed, actual *unstructured.Unstructured) *conclusion {
-	c := &conclusion{verdict: decide(d, actual, d.number, e.claimant()), from: seen}
-	c.actual = nil
+// decideFrom decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
+func (e *Engine) decideFrom(t *target, d decide.Desired, seen *observed, actual *unstructured.Unstructured) *decision {
+	c := &decision{Verdict: decide.Reconcile(d, actual, t.Number, e.us), from: seen}
+	c.Actual = nil
 	if actual != nil {
-		c.probe = d.gate(actual)
+		c.probe = t.Gate(actual)
 	}
-	if c.writes() && c.why == d.settled {
-		c.action, c.why = Idle, "left as it is, because writing it did not help: "+c.why
+	if c.Writes() && c.Why == t.keptByServer {
+		c.Action, c.Why = decide.Idle, "left as it is, because writing it did not help: "+c.Why
 	}
-	d.concluded = c
+	t.decision = c
 	return c
 }

@@ -7,15 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 )
 
 const manyObjects = 5000
 
 // installed is an engine that has seen a revision of many objects as it was applied, and that revision.
-func installed(tb testing.TB) (*Engine, *Revision, *watched) {
+func installed(tb testing.TB) (*Engine, *decide.Revision, *watched) {
 	tb.Helper()
 	e := seeing(tb)
-	key := settings().key
+	key := decide.KeyOf(enginetest.Settings())
 	w := e.watchOf(key.GVK(), resource{})
 	w.synced = true
 	e.watches = map[schema.GroupVersionKind]*watched{key.GVK(): w}
@@ -26,13 +29,15 @@ func installed(tb testing.TB) (*Engine, *Revision, *watched) {
 			"apiVersion": "v1", "kind": "ConfigMap",
 			"metadata": map[string]any{"name": name, "namespace": "n"}, "data": map[string]any{"a": "1"},
 		}}
-		seen := object()
+		seen := enginetest.Applied()
 		seen.SetName(name)
 		w.keep(observedFrom(seen))
 	}
-	rev := revisionOf(testNumber, objects...)
+	rev := enginetest.Revision(enginetest.Number, objects...)
 	rev.Components[0] = rev.Components[0].Packed()
-	inv, err := e.inventoryOf(e.plan(rev)).configMap("ns", testOwner)
+	e.Watch(rev)
+	planned, _ := e.plan(rev)
+	inv, err := testPlace.ConfigMap(e.inventoryOf(planned))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -44,7 +49,7 @@ func installed(tb testing.TB) (*Engine, *Revision, *watched) {
 }
 
 // step is what the machine asks of the engine in every pass.
-func step(tb testing.TB, e *Engine, rev *Revision) {
+func step(tb testing.TB, e *Engine, rev *decide.Revision) {
 	tb.Helper()
 	e.Watch(rev)
 	report := e.Look(rev)
@@ -81,7 +86,7 @@ func BenchmarkLook5000(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			e.mu.Lock()
-			e.restlessLocked()
+			e.markAllDirtyLocked()
 			e.mu.Unlock()
 			step(b, e, rev)
 		}

@@ -8,10 +8,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// evidence are kinds of which every installation has objects.
-var evidence = [...]schema.GroupVersionResource{
+// numberedKinds are kinds of which every installation has objects.
+var numberedKinds = [...]schema.GroupVersionResource{
 	{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
 	{Group: "apps", Version: "v1", Resource: "deployments"},
@@ -21,12 +23,12 @@ var evidence = [...]schema.GroupVersionResource{
 // even when the list of revisions was lost. It asks the API server: for the inventories, which are written before
 // anything else, and only if there are none for the numbers on objects.
 func (e *Engine) HighestNumber(ctx context.Context) (int64, error) {
-	highest, err := e.highestOf(ctx, configMaps, e.cfg.Namespace, InventoryLabel)
+	highest, err := e.highestOf(ctx, configMaps, e.cfg.Namespace, e.shelf.Place.Selector())
 	if err != nil || highest > 0 {
 		return highest, err
 	}
-	for _, gvr := range evidence {
-		n, err := e.highestOf(ctx, gvr, "", ManagedByLabel)
+	for _, gvr := range numberedKinds {
+		n, err := e.highestOf(ctx, gvr, "", e.us.Selector())
 		if err != nil {
 			return 0, err
 		}
@@ -46,10 +48,10 @@ func (e *Engine) highestOf(ctx context.Context, gvr schema.GroupVersionResource,
 	var highest int64
 	for i := range list.Items {
 		annotations := list.Items[i].Annotations
-		if other := annotations[OwnerAnnotation]; other != "" && other != e.cfg.Owner {
+		if other := annotations[decide.OwnerAnnotation]; other != "" && other != e.cfg.Owner {
 			continue
 		}
-		if n, err := strconv.ParseInt(annotations[RevisionAnnotation], 10, 64); err == nil {
+		if n, err := strconv.ParseInt(annotations[decide.RevisionAnnotation], 10, 64); err == nil {
 			highest = max(highest, n)
 		}
 	}

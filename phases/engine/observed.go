@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // observed is what is kept of an object of the cluster: its metadata without what nobody here reads, and all of it
@@ -21,11 +23,11 @@ import (
 type observed struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
-	packed packed // nil when only the metadata was asked for
-	shape  uint64 // a hash of all but the version, the status and who wrote that: what decisions are taken on
+	packed   decide.Packed // nil when only the metadata was asked for
+	specHash uint64        // a hash of all but the version, the status and who wrote that: what decisions are taken on
 }
 
-var shapes = maphash.MakeSeed()
+var hashSeed = maphash.MakeSeed()
 
 // observe reads an object from its JSON without making a tree of it.
 func observe(text []byte) (*observed, error) {
@@ -37,9 +39,9 @@ func observe(text []byte) (*observed, error) {
 
 // observedFrom does the same from a tree.
 func observedFrom(obj *unstructured.Unstructured) *observed {
-	o, err := observe(jsonOf(obj.Object))
+	o, err := observe(decide.ToJSON(obj.Object))
 	if err != nil {
-		panic(fmt.Sprintf("reading %s: %v", KeyOf(obj), err)) // an object of the API server has a time where one belongs
+		panic(fmt.Sprintf("reading %s: %v", decide.KeyOf(obj), err)) // an object of the API server has a time where one belongs
 	}
 	return o
 }
@@ -61,7 +63,7 @@ func observedIn(root gjson.Result) (*observed, error) {
 	o := &observed{}
 	var err error
 	var shape maphash.Hash
-	shape.SetSeed(shapes)
+	shape.SetSeed(hashSeed)
 	root.ForEach(func(field, value gjson.Result) bool {
 		switch field.Str {
 		case "kind":
@@ -76,7 +78,7 @@ func observedIn(root gjson.Result) (*observed, error) {
 		}
 		return err == nil
 	})
-	o.shape = shape.Sum64()
+	o.specHash = shape.Sum64()
 	if err != nil {
 		return nil, fmt.Errorf("reading an object of the API server: %w", err)
 	}
@@ -85,7 +87,7 @@ func observedIn(root gjson.Result) (*observed, error) {
 		*text = strings.Clone(*text)
 	}
 	if o.Kind != "PartialObjectMetadata" {
-		o.packed = pack([]byte(root.Raw))
+		o.packed = decide.Pack([]byte(root.Raw))
 	}
 	return o, nil
 }
@@ -161,20 +163,20 @@ func (o *observed) object(gvk schema.GroupVersionKind) *unstructured.Unstructure
 	if o == nil {
 		return nil
 	}
-	obj := o.packed.unpack()
+	obj := o.packed.Unpack()
 	obj.SetGroupVersionKind(gvk)
 	return obj
 }
 
 // probed is as much of the object as probes look at: of a CustomResourceDefinition not the schemas, which are most of it.
-func (o *observed) probed(t *target) *unstructured.Unstructured {
-	if !t.key.isCRD() || t.own {
-		return o.object(t.key.GVK())
+func (o *observed) probed(m *decide.Manifest) *unstructured.Unstructured {
+	if !m.Key.IsCRD() || m.OwnGate {
+		return o.object(m.Key.GVK())
 	}
-	parts := gjson.GetManyBytes(o.packed.text(), "metadata.generation", "spec.names", "status")
+	parts := gjson.GetManyBytes(o.packed.Text(), "metadata.generation", "spec.names", "status")
 	text := fmt.Sprintf(`{"metadata":{"generation":%s},"spec":{"names":%s},"status":%s}`,
 		cmp.Or(parts[0].Raw, "null"), cmp.Or(parts[1].Raw, "null"), cmp.Or(parts[2].Raw, "null"))
-	return &unstructured.Unstructured{Object: treeOf([]byte(text))}
+	return &unstructured.Unstructured{Object: decide.FromJSON([]byte(text))}
 }
 
 // version is the resourceVersion, empty for none.

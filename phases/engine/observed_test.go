@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 )
 
 func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *testing.T) {
-	for name, s := range samples(t) {
-		text, err := json.Marshal(s.applied.Object)
+	for name, s := range enginetest.Samples(t) {
+		text, err := json.Marshal(s.Applied.Object)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,16 +25,16 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 		if err != nil {
 			t.Fatal(err)
 		}
-		written := observedFrom(s.applied)
+		written := observedFrom(s.Applied)
 		if seen.UID == "" || seen.UID != written.UID || seen.ResourceVersion != written.ResourceVersion || seen.Generation != written.Generation ||
 			!reflect.DeepEqual(seen.Labels, written.Labels) || !reflect.DeepEqual(seen.Annotations, written.Annotations) {
 			t.Errorf("%s: %+v and %+v", name, seen.ObjectMeta, written.ObjectMeta)
 		}
-		if len(seen.ManagedFields) > 0 || seen.Annotations[RevisionAnnotation] == "" || seen.Labels[ManagedByLabel] == "" {
+		if len(seen.ManagedFields) > 0 || seen.Annotations[decide.RevisionAnnotation] == "" || seen.Labels[decide.ManagedByLabel] == "" {
 			t.Errorf("%s: keeps %+v", name, seen.ObjectMeta)
 		}
 		for _, o := range []*observed{seen, written} {
-			if !equalObjects(o.object(s.target.key.GVK()), s.applied) {
+			if !reflect.DeepEqual(o.object(decide.KeyOf(s.Manifest).GVK()), s.Applied) {
 				t.Errorf("%s: it is another object when it is unpacked", name)
 			}
 		}
@@ -40,20 +42,20 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 }
 
 func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *testing.T) {
-	for name, s := range samples(t) {
-		shape := observedFrom(s.applied).shape
-		controlled := s.applied.DeepCopy()
+	for name, s := range enginetest.Samples(t) {
+		shape := observedFrom(s.Applied).specHash
+		controlled := s.Applied.DeepCopy()
 		controlled.SetResourceVersion("123456")
 		controlled.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}}
 		controlled.SetManagedFields(append(controlled.GetManagedFields(), metav1.ManagedFieldsEntry{
 			Manager: "controller", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", FieldsType: "FieldsV1",
 			FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{}}}`),
 		}))
-		if observedFrom(controlled).shape != shape {
+		if observedFrom(controlled).specHash != shape {
 			t.Errorf("%s: a new status looks like another object", name)
 		}
 		for what, change := range map[string]func(*unstructured.Unstructured){
-			"an edit":            func(o *unstructured.Unstructured) { o.Object = s.edited.Object },
+			"an edit":            func(o *unstructured.Unstructured) { o.Object = s.Edited.Object },
 			"another label":      func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"a": "b"}) },
 			"a finalizer":        func(o *unstructured.Unstructured) { o.SetFinalizers([]string{"a/b"}) },
 			"another object":     func(o *unstructured.Unstructured) { o.SetUID("other") },
@@ -65,8 +67,8 @@ func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *tes
 				}))
 			},
 		} {
-			changed := s.applied.DeepCopy()
-			if change(changed); observedFrom(changed).shape == shape {
+			changed := s.Applied.DeepCopy()
+			if change(changed); observedFrom(changed).specHash == shape {
 				t.Errorf("%s: %s goes unnoticed", name, what)
 			}
 		}
@@ -74,9 +76,10 @@ func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *tes
 }
 
 func TestObserved_probes_answer_the_same_from_what_is_probed(t *testing.T) {
-	for name, s := range samples(t) {
-		for stage, object := range map[string]*unstructured.Unstructured{"created": s.created, "applied": s.applied, "edited": s.edited} {
-			whole, part := s.target.gate(object), s.target.gate(observedFrom(object).probed(s.target.target))
+	for name, s := range enginetest.Samples(t) {
+		for stage, object := range map[string]*unstructured.Unstructured{"created": s.Created, "applied": s.Applied, "edited": s.Edited} {
+			m := decide.Component{Objects: []*unstructured.Unstructured{s.Manifest}}.Manifests()[0]
+			whole, part := m.Gate(object), m.Gate(observedFrom(object).probed(m))
 			if whole != part {
 				t.Errorf("%s, %s: %+v, and from what is probed %+v", name, stage, whole, part)
 			}
@@ -110,23 +113,5 @@ func TestObserver_reads_lists_and_errors(t *testing.T) {
 	var syntax *json.SyntaxError
 	if _, _, err = (observer{}).Decode([]byte(`{"kind":`), nil, nil); !errors.As(err, &syntax) {
 		t.Errorf("half an object: %v", err)
-	}
-}
-
-// A definition of 70 KB must not be kept as the megabyte of maps that it makes.
-func TestPacked_a_large_definition_takes_a_fraction_of_its_text(t *testing.T) {
-	properties := map[string]any{}
-	for i := range 400 {
-		properties[fmt.Sprintf("field%d", i)] = map[string]any{
-			"type": "object", "description": strings.Repeat("what the field means, and when it counts. ", 3),
-			"properties": map[string]any{"name": map[string]any{"type": "string"}},
-		}
-	}
-	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Large", "metadata": map[string]any{"name": "a"}, "spec": properties})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := pack(text); len(text) < 70_000 || len(p) > len(text)/5 || cap(p) > len(p)+len(p)/4 {
-		t.Errorf("%d bytes became %d of %d", len(text), len(p), cap(p))
 	}
 }

@@ -1,26 +1,28 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
 )
 
 // Orphan is one object that older revisions had and the kept one has not, and what became of it.
 type Orphan struct {
-	Key        Key
+	Key        decide.Key
 	Component  string
-	Action     Action // Deleted, Absent, HandedOver, Foreign, Orphaned, Retained, Terminating, Pending or Failed
+	Action     decide.Action // Deleted, Absent, HandedOver, Foreign, Orphaned, Retained, Terminating, Pending or Failed
 	Why        string
 	Count      int64    // of what is retained or goes by consent: objects that it holds, 0 if that cannot be told
 	Finalizers []string // of Terminating: what has to be taken off by others before it is gone
 	Consented  bool     // goes, or went, with what it holds, because the administrator consented
 
-	entry entry
-	Err   error // why it is not deleted yet, when something went wrong
+	Entry inventory.Entry // as it is listed
+	Err   error           // why it is not deleted yet, when something went wrong
 }
 
 // TeardownReport is where the removal of orphans stands.
@@ -32,43 +34,43 @@ type TeardownReport struct {
 	Wait     string   // why nothing was looked at yet
 }
 
-// pruned is what is remembered of the orphans of a revision that stays, by identity. Those that were seen to go are
+// pruneMemory is what is remembered of the orphans of a revision that stays, by identity. Those that were seen to go are
 // not looked for again: nothing brings them back.
-type pruned struct {
+type pruneMemory struct {
 	mu      sync.Mutex
-	gone    map[Key]Action
-	consent map[Key]bool // whose data goes, or went, by consent
+	gone    map[decide.Key]decide.Action
+	consent map[decide.Key]bool // whose data goes, or went, by consent
 }
 
-func (p *pruned) of(key Key) (gone Action, consented bool) {
+func (p *pruneMemory) of(key decide.Key) (gone decide.Action, consented bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.gone[key.identity()], p.consent[key.identity()]
+	return p.gone[key.Identity()], p.consent[key.Identity()]
 }
 
-func (p *pruned) note(key Key, gone Action, consented bool) {
+func (p *pruneMemory) note(key decide.Key, gone decide.Action, consented bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone == nil {
-		p.gone, p.consent = map[Key]Action{}, map[Key]bool{}
+		p.gone, p.consent = map[decide.Key]decide.Action{}, map[decide.Key]bool{}
 	}
 	if gone != "" {
-		p.gone[key.identity()] = gone
+		p.gone[key.Identity()] = gone
 	}
 	if consented {
-		p.consent[key.identity()] = true
+		p.consent[key.Identity()] = true
 	}
 }
 
 // add sorts an orphan into the report, and remembers what is gone: nothing of the kept revision brings it back.
 func (r *TeardownReport) add(o Orphan, keep *plan) {
 	switch o.Action {
-	case Deleted, Absent:
-		keep.pruned.note(o.Key, o.Action, o.Consented)
+	case decide.Deleted, decide.Absent:
+		keep.pruneMemory.note(o.Key, o.Action, o.Consented)
 		r.Gone = append(r.Gone, o)
-	case Retained:
+	case decide.Retained:
 		r.Retained = append(r.Retained, o)
-	case HandedOver, Foreign, Orphaned:
+	case decide.HandedOver, decide.Foreign, decide.Orphaned:
 		r.Left = append(r.Left, o)
 	default:
 		r.Waiting = append(r.Waiting, o)
@@ -95,7 +97,7 @@ func (r *TeardownReport) Blocked() string {
 		more = " (and " + strconv.Itoa(len(r.Waiting)-1) + " more)"
 	}
 	text := "pruning waits for " + first.Key.String() + " of " + first.Component + ": " + first.Why
-	return clippedTo(text, maxBlocked-len(more)) + more
+	return message.Shorten(text, maxBlocked-len(more)) + more
 }
 
 // WhyRetained says in one sentence what was retained and why, empty if nothing was; at most 1 KiB.
@@ -128,57 +130,56 @@ func (r *TeardownReport) Err() error {
 
 // Orphans is what the stored inventories say about older revisions, without a request.
 type Orphans struct {
-	Seen      bool    // false: the inventories are not seen yet, and the rest is empty
-	Revisions []int64 // older revisions whose inventory is still stored: Teardown and Forget have work
-	Open      []Key   // objects of those that the kept revision does not have
-	Retained  []Key   // objects that were retained earlier and are to be deleted when they hold nothing any more
+	Seen      bool         // false: the inventories are not seen yet, and the rest is empty
+	Revisions []int64      // older revisions whose inventory is still stored: Teardown and Forget have work
+	Open      []decide.Key // objects of those that the kept revision does not have
+	Retained  []decide.Key // objects that were retained earlier and are to be deleted when they hold nothing any more
 }
 
 // Orphans looks up what Teardown would have to look at.
-func (e *Engine) Orphans(keep *Revision) Orphans {
-	p := e.plan(keep)
+func (e *Engine) Orphans(keep *decide.Revision) Orphans {
+	p, err := e.plan(keep)
+	if err != nil {
+		return Orphans{}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	o := Orphans{Seen: e.inventories != nil && e.inventories.synced}
 	entries, _ := e.orphans(p)
 	for _, orphan := range entries {
-		if orphan.Retained {
-			o.Retained = append(o.Retained, orphan.key())
+		if orphan.Listed.Retained {
+			o.Retained = append(o.Retained, orphan.Key)
 		} else {
-			o.Open = append(o.Open, orphan.key())
+			o.Open = append(o.Open, orphan.Key)
 		}
 	}
 	for _, s := range e.storedLocked() {
-		if s.number < keep.Number {
-			o.Revisions = append(o.Revisions, s.number)
+		if s.Number < keep.Number {
+			o.Revisions = append(o.Revisions, s.Number)
 		}
 	}
 	return o
 }
 
-// orphans are the entries of the inventories up to the kept revision that neither it nor a newer one has, in order of
-// removal. What a revision that is not older has is never among them, whatever the caller makes of its revisions. An
-// inventory that cannot be read is an error: what it lists would be lost from sight. It is worked out when an inventory
-// or the revisions changed, and shared until then. The engine's lock is held.
-func (e *Engine) orphans(p *plan) ([]condemned, error) {
-	if p.orphaned == nil || p.orphaned.booked != e.booked {
-		found, err := e.findOrphans(p)
-		p.orphaned = &orphaned{booked: e.booked, entries: found, err: err}
+// orphanCache is the answer of orphans for as long as no inventory changes.
+type orphanCache struct {
+	inventoryChanges int // what Engine.booked was
+	entries          []inventory.Candidate
+	err              error
+}
+
+// orphans are the candidates for pruning when the revision of a plan stays. They are worked out when an inventory or the
+// revisions changed, and shared until then. The engine's lock is held.
+func (e *Engine) orphans(p *plan) ([]inventory.Candidate, error) {
+	if p.orphaned == nil || p.orphaned.inventoryChanges != e.inventoryChanges {
+		found, err := inventory.Candidates(e.storedLocked(), e.currentLocked(p))
+		p.orphaned = &orphanCache{inventoryChanges: e.inventoryChanges, entries: found, err: err}
 	}
 	return p.orphaned.entries, p.orphaned.err
 }
 
-// orphaned is the answer of orphans for as long as no inventory changes.
-type orphaned struct {
-	booked  int // what Engine.booked was
-	entries []condemned
-	err     error
-}
-
-func (e *Engine) findOrphans(p *plan) ([]condemned, error) {
-	stored := e.storedLocked()
-	unmanaged := set(p.rev.Unmanaged)
-	live := map[Key]string{}
+func (e *Engine) currentLocked(p *plan) inventory.Current {
+	live := map[decide.Key]string{}
 	for _, other := range e.plans {
 		if other.rev.Number >= p.rev.Number {
 			for key := range other.keys {
@@ -189,35 +190,5 @@ func (e *Engine) findOrphans(p *plan) ([]condemned, error) {
 	for key := range p.keys {
 		live[key] = p.rev.Name
 	}
-	var errs []error
-	for _, s := range stored {
-		if s.inventory == nil {
-			errs = append(errs, fmt.Errorf("%w; restore it, or delete it: then the objects that carry its number are listed anew", s.err))
-		} else if s.number > p.rev.Number {
-			for _, entry := range s.inventory.Entries {
-				if !entry.Retained {
-					live[entry.key().identity()] = s.inventory.Revision
-				}
-			}
-		}
-	}
-	var found []condemned
-	known := map[Key]bool{}
-	last := lastWaves(stored, p.rev.Number)
-	for _, s := range slices.Backward(stored) { // the newest inventory knows an object best
-		if s.inventory == nil || s.number > p.rev.Number {
-			continue
-		}
-		for _, entry := range s.inventory.Entries {
-			id := entry.key().identity()
-			_, wanted := live[id]
-			if wanted || known[id] || s.number == p.rev.Number && !entry.Retained {
-				continue
-			}
-			known[id] = true
-			found = append(found, condemned{entry: entry, last: last[entry.Component], unmanaged: id.isCRD() && unmanaged[id.Name]})
-		}
-	}
-	slices.SortFunc(found, condemned.before)
-	return found, errors.Join(errs...)
+	return inventory.Current{Number: p.rev.Number, Unmanaged: set(p.rev.Unmanaged), Live: live}
 }

@@ -2,91 +2,96 @@ package engine
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"sync"
 
-	"github.com/tidwall/gjson"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // plan is a revision made ready to apply: checked, sorted into waves, stamped. It is built once per revision and
 // remembers what was concluded about each object, so that looking again costs nothing while nothing changed.
 type plan struct {
-	rev     *Revision
+	rev     *decide.Revision
 	waves   []wave
 	targets []*target                    // all of them, in order of waves
 	crds    map[schema.GroupKind]*target // the managed CRDs of the revision, by the kind they define
-	keys    map[Key]*target              // by identity
+	keys    map[decide.Key]*target       // by identity
 	kinds   map[schema.GroupVersionKind]bool
 	err     error // what makes the revision impossible to apply, whatever the cluster holds
 
-	restless bool                 // guarded by the engine's lock: everything is to be looked at again
-	news     map[*target]struct{} // guarded by the engine's lock: what is to be looked at again
-	orphaned *orphaned            // guarded by the engine's lock
+	allDirty bool                 // guarded by the engine's lock: everything is to be looked at again
+	dirty    map[*target]struct{} // guarded by the engine's lock: what is to be looked at again
+	orphaned *orphanCache         // guarded by the engine's lock
 
-	pass   sync.Mutex // one pass at a time
-	mu     sync.Mutex // guards what was concluded: the lower half of every target, and what follows here
-	best   progress
-	report *Report // of the last look
-	pruned pruned  // has a lock of its own
+	pass        sync.Mutex // one pass at a time
+	mu          sync.Mutex // guards what was concluded: the lower half of every target, and what follows here
+	best        progress
+	report      *Report     // of the last look
+	pruneMemory pruneMemory // has a lock of its own
+}
+
+// wave is the unit of gating: the objects of one class of one component. It starts when the wave before it is applied
+// and its probes pass; inside it objects have no order.
+type wave struct {
+	number    int // counts from 1 over the revision; empty waves are not counted
+	component string
+	class     decide.Class
+	targets   []*target
 }
 
 // target is one object of a plan.
 type target struct {
-	*manifest
-	component string
-	wave      int    // index in plan.waves
-	place     int    // index in that wave
-	owner     string // stamped on what is sent, as the revision's number is
-	number    int64
+	*decide.Manifest
+	decide.Stamp
+	wave  int // index in plan.waves
+	place int // index in that wave
 
-	sight     sight       // of the last look
-	concluded *conclusion // nil when nothing was decided yet
-	withheld  bool        // contested: not written for a while
-	refusal   *refusal    // of an update of a CRD, nil when none was refused
-	err       error       // of the last write that was tried, nil after one that worked
-	tried     bool        // ahead of its turn, without effect; this and passed are guarded by the pass lock
-	passed    bool        // then, and nothing was done with it since
-	settled   string      // the difference that remained after a write: the server keeps it, so it is not fought
+	observation      observation    // of the last look
+	decision         *decision      // nil when nothing was decided yet
+	pausedByConflict bool           // contested: not written for a while
+	refusal          *refusedUpdate // of an update of a CRD, nil when none was refused
+	err              error          // of the last write that was tried, nil after one that worked
+	triedAhead       bool           // ahead of its turn, without effect; this and passed are guarded by the pass lock
+	passedAhead      bool           // then, and nothing was done with it since
+	keptByServer     string         // the difference that remained after a write: the server keeps it, so it is not fought
 }
 
 // planOf checks and sorts a revision. What is wrong with it ends up in plan.err, which is terminal.
-func planOf(rev *Revision, owner string) *plan {
-	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, news: map[*target]struct{}{}}
+func planOf(rev *decide.Revision, us decide.Identity) *plan {
+	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[decide.Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, dirty: map[*target]struct{}{}}
 	var faults []string
 	if rev.Number < 1 {
 		faults = append(faults, fmt.Sprintf("revision number %d is below 1", rev.Number))
 	}
 	unmanaged := set(rev.Unmanaged)
 	for _, component := range rev.Components {
-		byClass := map[class][]*target{}
-		for _, m := range component.manifests() {
-			key := m.key
-			if m.fault != "" {
-				faults = append(faults, fmt.Sprintf("%s (component %s): %s", key, component.Name, m.fault))
+		byClass := map[decide.Class][]*target{}
+		for _, m := range component.Manifests() {
+			key := m.Key
+			if m.Fault != "" {
+				faults = append(faults, fmt.Sprintf("%s (component %s): %s", key, component.Name, m.Fault))
 				continue
 			}
-			if key.isCRD() && unmanaged[key.Name] {
+			if key.IsCRD() && unmanaged[key.Name] {
 				continue
 			}
-			t := &target{manifest: m, component: component.Name, owner: owner, number: rev.Number}
-			if first, twice := p.keys[key.identity()]; twice {
-				faults = append(faults, fmt.Sprintf("%s is given twice, by component %s and by component %s", key, first.component, component.Name))
+			t := &target{Manifest: m, Stamp: us.Stamp(component.Name, rev.Number)}
+			if first, twice := p.keys[key.Identity()]; twice {
+				faults = append(faults, fmt.Sprintf("%s is given twice, by component %s and by component %s", key, first.Component, component.Name))
 				continue
 			}
-			p.keys[key.identity()], p.kinds[key.GVK()] = t, true
-			if key.isCRD() {
-				p.crds[t.defines] = t
+			p.keys[key.Identity()], p.kinds[key.GVK()] = t, true
+			if key.IsCRD() {
+				p.crds[t.Defines] = t
 			}
-			byClass[classOf(key)] = append(byClass[classOf(key)], t)
+			byClass[decide.ClassOf(key)] = append(byClass[decide.ClassOf(key)], t)
 		}
 		p.addWaves(component.Name, byClass)
 	}
 	faults = append(faults, p.scopeFaults()...)
 	if len(faults) > 0 {
-		p.err = &RevisionError{Revision: rev.Name, Faults: faults}
+		p.err = &decide.RevisionError{Revision: rev.Name, Faults: faults}
 	}
 	return p
 }
@@ -96,16 +101,16 @@ func planOf(rev *Revision, owner string) *plan {
 func (p *plan) scopeFaults() []string {
 	var faults []string
 	for _, t := range p.targets {
-		crd := p.crds[t.key.GVK().GroupKind()]
-		if crd != nil && crd.namespaced != (t.key.Namespace != "") {
-			faults = append(faults, fmt.Sprintf("%s (component %s): %v", t.key, t.component, &ScopeError{Namespaced: crd.namespaced}))
+		crd := p.crds[t.Key.GVK().GroupKind()]
+		if crd != nil && crd.Namespaced != (t.Key.Namespace != "") {
+			faults = append(faults, fmt.Sprintf("%s (component %s): %v", t.Key, t.Component, &decide.ScopeError{Namespaced: crd.Namespaced}))
 		}
 	}
 	return faults
 }
 
-func (p *plan) addWaves(component string, byClass map[class][]*target) {
-	for c := compatibility; c <= others; c++ {
+func (p *plan) addWaves(component string, byClass map[decide.Class][]*target) {
+	for c := decide.ClassCompatibility; c <= decide.ClassOthers; c++ {
 		if len(byClass[c]) == 0 {
 			continue
 		}
@@ -126,58 +131,6 @@ func (p *plan) blankReport() *Report {
 		})
 	}
 	return r
-}
-
-// desired is a target with what is sent at hand; what is absent is decided on without.
-type desired struct {
-	*target
-	payload *unstructured.Unstructured
-}
-
-// desired unpacks a target. Nobody keeps what it gives for longer than it takes to decide.
-func (t *target) desired() desired {
-	return desired{t, payloadOf(t.packed.unpack(), t.component, t.owner, t.number)}
-}
-
-// body is what is sent for a target, as JSON: the text of its manifest with other metadata. A version binds it to the
-// copy of that resourceVersion, empty to none.
-func (t *target) body(version string) []byte {
-	text := t.packed.text()
-	said := gjson.GetBytes(text, "metadata")
-	meta := stamped(treeOf([]byte(said.Raw)), t.component, t.owner, t.number)
-	if version != "" {
-		meta["resourceVersion"] = version
-	}
-	return slices.Concat(text[:said.Index], jsonOf(meta), text[said.Index+len(said.Raw):])
-}
-
-// payloadOf is what is sent for a manifest that was cleaned. It is not changed; parts that stay the same are shared.
-func payloadOf(obj *unstructured.Unstructured, component, owner string, number int64) *unstructured.Unstructured {
-	body := shallow(obj.Object)
-	body["metadata"] = stamped(body["metadata"], component, owner, number)
-	return &unstructured.Unstructured{Object: body}
-}
-
-// stamped is metadata with our marks on it.
-func stamped(metadata any, component, owner string, number int64) map[string]any {
-	meta := shallow(metadata)
-	labels, annotations := shallow(meta["labels"]), shallow(meta["annotations"])
-	if _, labelled := labels[ManagedByLabel]; !labelled {
-		labels[ManagedByLabel] = component
-	}
-	annotations[RevisionAnnotation] = strconv.FormatInt(number, 10)
-	annotations[OwnerAnnotation] = owner
-	meta["labels"], meta["annotations"] = labels, annotations
-	return meta
-}
-
-func shallow(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	out := make(map[string]any, len(m)+2)
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }
 
 func set(names []string) map[string]bool {

@@ -7,28 +7,22 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 )
 
-func made(t *testing.T, kinds ...string) []*unstructured.Unstructured {
-	t.Helper()
-	var out []*unstructured.Unstructured
-	for i, kind := range kinds {
-		version, name, _ := strings.Cut(kind, " ")
-		out = append(out, parse(t, fmt.Sprintf(`{apiVersion: %s, kind: %s, metadata: {name: o%d}}`, version, name, i)))
-	}
-	return out
-}
-
 func TestPlanOf_waves_go_by_component_and_class(t *testing.T) {
-	rev := &Revision{Name: "r", Number: 1, Components: []Component{
-		{Name: "core", Objects: made(t, "example.com/v1 Thing", "admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration",
+	rev := &decide.Revision{Name: "r", Number: 1, Components: []decide.Component{
+		{Name: "core", Objects: enginetest.Made(t, "example.com/v1 Thing", "admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration",
 			"apps/v1 Deployment", "v1 Service", "rbac.authorization.k8s.io/v1 ClusterRole",
 			"apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 Namespace", "apiextensions.openshift.io/v1alpha1 CompatibilityRequirement")},
 		{Name: "none"},
-		{Name: "aws", Objects: made(t, "policy/v1 PodDisruptionBudget", "v1 Pod", "batch/v1 Job", "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy")},
+		{Name: "aws", Objects: enginetest.Made(t, "policy/v1 PodDisruptionBudget", "v1 Pod", "batch/v1 Job", "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy")},
 	}}
 	rev.Components[2].Objects[0].SetName("other")
-	p := planOf(rev, testOwner)
+	p := planOf(rev, testUs)
 	if p.err != nil {
 		t.Fatal(p.err)
 	}
@@ -44,7 +38,7 @@ func TestPlanOf_waves_go_by_component_and_class(t *testing.T) {
 	for _, w := range p.waves {
 		for _, target := range w.targets {
 			if p.waves[target.wave].number != w.number {
-				t.Errorf("%s thinks that it is in wave %d", target.key, target.wave)
+				t.Errorf("%s thinks that it is in wave %d", target.Key, target.wave)
 			}
 		}
 	}
@@ -74,8 +68,8 @@ func TestPlanOf_refuses_for_good_what_can_never_be_applied(t *testing.T) {
 		"managed fields":                {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, managedFields: [{manager: b}]}}`}, "metadata.managedFields"},
 		"a link to itself":              {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, selfLink: b}}`}, "metadata.selfLink"},
 		"a status":                      {[]string{`{apiVersion: v1, kind: A, metadata: {name: a}, status: {conditions: [{type: Ready}]}}`}, "status must not be set"},
-		"our own identity":              {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/owner: x}}}`}, OwnerAnnotation},
-		"the label of inventories":      {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, labels: {capi-operator.openshift.io/inventory: ""}}}`}, InventoryLabel},
+		"our own identity":              {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/owner: x}}}`}, decide.OwnerAnnotation},
+		"the label of inventories":      {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, labels: {capi-operator.openshift.io/inventory: ""}}}`}, decide.InventoryLabel},
 		"a namespace it cannot have":    {[]string{things, `{apiVersion: g/v1, kind: Thing, metadata: {name: a, namespace: b}}`}, "cluster-scoped"},
 		"no apiVersion":                 {[]string{`{apiVersion: "", kind: A, metadata: {name: a}}`}, "apiVersion or kind is empty"},
 		"an unknown way to adopt":       {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/adopt-existing: sometimes}}}`}, `"sometimes"; it may be "always" or "force"`},
@@ -85,106 +79,35 @@ func TestPlanOf_refuses_for_good_what_can_never_be_applied(t *testing.T) {
 		"a volume to recreate":          {[]string{`{apiVersion: v1, kind: PersistentVolume, metadata: {name: a, annotations: {capi-operator.openshift.io/on-immutable-change: recreate}}}`}, "deletes what it holds"},
 		"a definition to recreate":      {[]string{`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a, annotations: {capi-operator.openshift.io/on-immutable-change: recreate}}}`}, "deletes what it holds"},
 		"a condition that is none":      {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/complete-when: self.status.ready}}}`}, "not bool"},
-		"our own annotation":            {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/revision: "1"}}}`}, RevisionAnnotation},
+		"our own annotation":            {[]string{`{apiVersion: v1, kind: A, metadata: {name: a, annotations: {capi-operator.openshift.io/revision: "1"}}}`}, decide.RevisionAnnotation},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
 			var objects []*unstructured.Unstructured
 			for _, text := range row.objects {
-				u := &unstructured.Unstructured{Object: content(t, text).Object}
+				u := &unstructured.Unstructured{}
+				if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+					t.Fatal(err)
+				}
 				objects = append(objects, u)
 			}
-			err := planOf(revisionOf(1, objects...), testOwner).err
+			err := planOf(enginetest.Revision(1, objects...), testUs).err
 			var final interface{ Terminal() bool }
 			if !errors.As(err, &final) || !final.Terminal() || !strings.Contains(err.Error(), row.says) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
-	if err := planOf(revisionOf(0), testOwner).err; err == nil {
+	if err := planOf(enginetest.Revision(0), testUs).err; err == nil {
 		t.Error("number 0 was accepted")
 	}
 }
 
 func TestPlanOf_leaves_unmanaged_CRDs_out(t *testing.T) {
-	rev := revisionOf(1, made(t, "apiextensions.k8s.io/v1 CustomResourceDefinition", "apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 Namespace")...)
+	rev := enginetest.Revision(1, enginetest.Made(t, "apiextensions.k8s.io/v1 CustomResourceDefinition", "apiextensions.k8s.io/v1 CustomResourceDefinition", "v1 Namespace")...)
 	rev.Unmanaged = []string{"o0", "o2"}
-	p := planOf(rev, testOwner)
-	if len(p.targets) != 2 || p.targets[0].key.Kind != "Namespace" || p.targets[1].key.Name != "o1" {
+	p := planOf(rev, testUs)
+	if len(p.targets) != 2 || p.targets[0].Key.Kind != "Namespace" || p.targets[1].Key.Name != "o1" {
 		t.Errorf("%v", p.targets)
-	}
-}
-
-func TestPayloadOf(t *testing.T) {
-	rows := []struct{ name, manifest, payload string }{
-		{
-			"stamps, and drops status, nulls and timestamps",
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, creationTimestamp: null}, spec: {template: {metadata: {creationTimestamp: null}, spec: {list: [{a: null, b: 1}, null]}}}, status: {x: y}}`,
-			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {template: {metadata: {}, spec: {list: [{b: 1}, null]}}}}`,
-		},
-		{
-			"keeps the label and the annotations of the manifest",
-			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {capi-operator.openshift.io/managed-by: core, a: b}, annotations: {c: d}}}`,
-			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {a: b}, annotations: {c: d}}}`,
-		},
-		{
-			"leaves the CA bundle of a ConfigMap to the network operator",
-			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {config.openshift.io/inject-trusted-cabundle: "true"}}, data: {ca-bundle.crt: "", a: b}}`,
-			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {config.openshift.io/inject-trusted-cabundle: "true"}}, data: {a: b}}`,
-		},
-		{
-			"leaves the data of a ConfigMap to service CA",
-			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}, data: {a: b}}`,
-			`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}}`,
-		},
-		{
-			"drops the signature of service CA",
-			`{apiVersion: v1, kind: Service, metadata: {name: a, annotations: {service.beta.openshift.io/serving-cert-signed-by: x, b: c}}}`,
-			`{apiVersion: v1, kind: Service, metadata: {name: a, annotations: {b: c}}}`,
-		},
-		{
-			"encodes the text of a Secret",
-			`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: eA==, b: eQ==}, stringData: {a: z}}`,
-			`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: eg==, b: eQ==}}`,
-		},
-		{
-			"leaves the rules of an aggregated ClusterRole to the one who adds them up",
-			`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {x: y}, rules: []}`,
-			`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {x: y}}`,
-		},
-		{
-			"keeps a CA bundle that nobody else injects",
-			`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a}, webhooks: [{clientConfig: {caBundle: x}}]}`,
-			`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a}, webhooks: [{clientConfig: {caBundle: x}}]}`,
-		},
-		{
-			"drops the CA bundles of webhooks that are injected",
-			`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}, webhooks: [{clientConfig: {caBundle: x, service: y}}, {clientConfig: {}}]}`,
-			`{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}, webhooks: [{clientConfig: {service: y}}, {clientConfig: {}}]}`,
-		},
-		{
-			"drops the CA bundle of a CRD that is injected",
-			`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a, annotations: {cert-manager.io/inject-ca-from: x/y}}, spec: {conversion: {webhook: {clientConfig: {caBundle: x, service: s}}}}}`,
-			`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a, annotations: {cert-manager.io/inject-ca-from: x/y}}, spec: {conversion: {webhook: {clientConfig: {service: s}}}}}`,
-		},
-	}
-	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			manifest := parse(t, row.manifest)
-			before := manifest.DeepCopy()
-			want := parse(t, row.payload)
-			annotated(RevisionAnnotation, "3")(want)
-			annotated(OwnerAnnotation, testOwner)(want)
-			if err := unstructured.SetNestedField(want.Object, "core", "metadata", "labels", ManagedByLabel); err != nil {
-				t.Fatal(err)
-			}
-			got := payloadOf(&unstructured.Unstructured{Object: cleaned(manifest.Object)}, "core", testOwner, 3)
-			if !equalObjects(got, want) {
-				t.Errorf("got  %v\nwant %v", got.Object, want.Object)
-			}
-			if !equalObjects(before, manifest) {
-				t.Error("the manifest was changed")
-			}
-		})
 	}
 }

@@ -6,15 +6,21 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/parallel"
 )
 
 // Reconcile takes a revision as far as it can go now: wave by wave, each written once the one before is applied and its
 // probes pass. It does not wait for anything; a watch brings the next call. Waves that this revision has reached once
 // are kept applied even when a probe before them fails again. The error joins what went wrong; the report comes back in
 // any case.
-func (e *Engine) Reconcile(ctx context.Context, rev *Revision, opts ...ReconcileOption) (*Report, error) {
+func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ...ReconcileOption) (*Report, error) {
 	gated := !ReconcileOptionsOf(opts...).Keep
-	p := e.plan(rev)
+	p, err := e.plan(rev)
+	if err != nil {
+		return &Report{Revision: rev.Name, Number: rev.Number, Fault: err}, err
+	}
 	p.pass.Lock()
 	defer p.pass.Unlock()
 	r := e.lookPlan(p)
@@ -26,12 +32,12 @@ func (e *Engine) Reconcile(ctx context.Context, rev *Revision, opts ...Reconcile
 		failed.Fault = err
 		return &failed, err
 	}
-	run := &run{e: e, p: p, wrote: map[Key]verdict{}, left: e.leaves(p)}
+	run := &run{e: e, p: p, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToNewest(p)}
 	reached := reachedWave(r)
 	open := true
 	for i := range p.waves {
 		if gated && !open && i > reached {
-			run.ahead(ctx, r.Waves[:i], p.waves[i])
+			run.preflightAhead(ctx, r.Waves[:i], p.waves[i])
 			break
 		}
 		if todo := run.todo(p.waves[i].targets, false); len(todo) > 0 {
@@ -42,7 +48,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *Revision, opts ...Reconcile
 	}
 	// That creations are recorded as applies matters to the next revision only: nothing waits for it.
 	if todo := run.todo(p.targets, true); len(todo) > 0 {
-		run.each(todo, func(j *job) { run.settle(j, run.attempt(ctx, j, false)) })
+		run.each(todo, func(j *job) { run.finish(j, run.attempt(ctx, j, false)) })
 		r = e.lookPlan(p)
 	}
 	r = run.tell(r)
@@ -67,32 +73,32 @@ func reachedWave(r *Report) int {
 type run struct {
 	e    *Engine
 	p    *plan
-	left map[Key]bool // absent objects that a newer revision creates
+	left map[decide.Key]bool // absent objects that a newer revision creates
 
 	mu    sync.Mutex
-	wrote map[Key]verdict
+	wrote map[decide.Key]decide.Verdict
 }
 
 // job is the work on one object in a pass.
 type job struct {
-	t        *target
-	resource resource
-	seen     *observed
-	actual   *unstructured.Unstructured // the tree of it, only while the job is worked on
-	ask      bool                       // the watches cannot be trusted on it: read it first
-	again    string                     // why it had to be deleted first; empty if it had not
-	record   bool                       // only the creation is left to be recorded
-	force    bool                       // the API server reported a conflict of managers
-	post     bool                       // the API server does not create it by apply
-	verdict  verdict
-	fused    string // resourceVersion of the CRD that was found to lose nothing in this pass
+	t         *target
+	resource  resource
+	seen      *observed
+	actual    *unstructured.Unstructured // the tree of it, only while the job is worked on
+	readFirst bool                       // the watches cannot be trusted on it: read it first
+	recreated string                     // why it had to be deleted first; empty if it had not
+	migrates  bool                       // only the creation is left to be recorded
+	force     bool                       // the API server reported a conflict of managers
+	mustPost  bool                       // the API server does not create it by apply
+	verdict   decide.Verdict
+	foundSafe string // resourceVersion of the CRD that was found to lose nothing in this pass
 }
 
-// sees takes up a copy of the object, nil for none.
-func (j *job) sees(o *observed) { j.seen, j.actual, j.ask = o, o.object(j.t.key.GVK()), false }
+// see takes up a copy of the object, nil for none.
+func (j *job) see(o *observed) { j.seen, j.actual, j.readFirst = o, o.object(j.t.Key.GVK()), false }
 
-// rest drops the tree until the job is taken up again.
-func (j *job) rest() { j.actual = nil }
+// forget drops the tree until the job is taken up again.
+func (j *job) forget() { j.actual = nil }
 
 // todo are the objects that are not right, or that could not be seen the last time; or else those of which only the
 // creation is left to be recorded.
@@ -101,13 +107,13 @@ func (r *run) todo(targets []*target, record bool) []*job {
 	defer r.p.mu.Unlock()
 	var jobs []*job
 	for _, t := range targets {
-		c := t.concluded
-		if c == nil || t.sight.blind != "" || t.sight.object == nil && r.left[t.key.identity()] {
+		c := t.decision
+		if c == nil || t.observation.unobservable != "" || t.observation.object == nil && r.left[t.Key.Identity()] {
 			continue
 		}
-		write := c.writes() && c.waits() == record && !t.withheld && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())
-		if write || t.sight.ask && !record {
-			jobs = append(jobs, &job{t: t, resource: t.sight.resource, seen: c.from, ask: t.sight.ask, record: record, verdict: c.verdict})
+		write := c.Writes() && c.Deferrable() == record && !t.pausedByConflict && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())
+		if write || t.observation.readFirst && !record {
+			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: record, verdict: c.Verdict})
 		}
 	}
 	return jobs
@@ -118,7 +124,7 @@ func (r *run) todo(targets []*target, record bool) []*job {
 func (r *run) write(ctx context.Context, jobs []*job, gated bool) {
 	var first, again []*job
 	for _, j := range jobs {
-		if gated && !j.verdict.carries {
+		if gated && !j.verdict.Claimed {
 			first = append(first, j)
 		} else {
 			again = append(again, j)
@@ -127,7 +133,7 @@ func (r *run) write(ctx context.Context, jobs []*job, gated bool) {
 	if len(first) > 1 {
 		first = r.preflight(ctx, first)
 	}
-	r.each(append(again, first...), func(j *job) { r.settle(j, r.attempt(ctx, j, false)) })
+	r.each(append(again, first...), func(j *job) { r.finish(j, r.attempt(ctx, j, false)) })
 }
 
 // preflight gives back the jobs that may be written: none, if the API server refuses any of them. What changes in nothing
@@ -136,13 +142,13 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 	errs := make(map[*job]error, len(jobs))
 	var mu sync.Mutex
 	r.each(jobs, func(j *job) {
-		if passed := j.t.passed; j.verdict.renumber || passed && j.verdict.action == Created {
-			j.t.passed = false
+		if passed := j.t.passedAhead; j.verdict.OnlyNumber || passed && j.verdict.Action == decide.Created {
+			j.t.passedAhead = false
 			return
 		}
 		err := r.attempt(ctx, j, true)
-		if err == nil && j.verdict.writes() {
-			j.rest()
+		if err == nil && j.verdict.Writes() {
+			j.forget()
 		}
 		mu.Lock()
 		errs[j] = err
@@ -153,15 +159,15 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 	for _, j := range jobs {
 		switch err := errs[j]; {
 		case err != nil:
-			r.settle(j, err)
-			wrong = wrong || refused(err)
-		case j.verdict.writes():
+			r.finish(j, err)
+			wrong = wrong || isTerminal(err)
+		case j.verdict.Writes():
 			fine = append(fine, j)
 		default:
-			r.settle(j, nil)
+			r.finish(j, nil)
 		}
 	}
-	if wrong || r.e.hold.remaining() > 0 { // some may not have been tried
+	if wrong || r.e.throttle.remaining() > 0 { // some may not have been tried
 		return nil
 	}
 	return fine
@@ -169,8 +175,8 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 
 // each works on jobs in parallel, and begins no more of them when the API server asks to be left alone.
 func (r *run) each(jobs []*job, work func(*job)) {
-	parallel(r.e.cfg.Concurrency, jobs, func(_ int, j *job) {
-		if r.e.hold.remaining() == 0 {
+	parallel.Each(r.e.cfg.Concurrency, jobs, func(_ int, j *job) {
+		if r.e.throttle.remaining() == 0 {
 			work(j)
 		}
 	})
@@ -178,22 +184,22 @@ func (r *run) each(jobs []*job, work func(*job)) {
 
 // tell gives back a report that says what this pass did.
 func (r *run) tell(report *Report) *Report {
-	until := r.e.hold.end()
+	until := r.e.throttle.end()
 	if len(r.wrote) == 0 && until.IsZero() {
 		return report
 	}
 	told := *report
 	if !until.IsZero() {
-		told.Fault = &HeldError{Until: until}
+		told.Fault = &ThrottledError{Until: until}
 	}
 	told.Waves = make([]*Wave, len(report.Waves))
 	for i, w := range report.Waves {
 		wave := *w
 		wave.Objects = slices.Clone(w.Objects)
 		for at, o := range wave.Objects {
-			if v, wrote := r.wrote[o.Key]; wrote && o.Action == Idle {
+			if v, wrote := r.wrote[o.Key]; wrote && o.Action == decide.Idle {
 				did := *o
-				did.Action, did.Why = v.action, v.why
+				did.Action, did.Why = v.Action, v.Why
 				wave.Objects[at] = &did
 			}
 		}

@@ -9,6 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // ImmutableError says that an object has to differ from its manifest for ever, because the API server lets nobody
@@ -20,7 +22,7 @@ type ImmutableError struct {
 
 func (e *ImmutableError) Error() string {
 	return fmt.Sprintf("%s cannot be changed on an object that exists; let its manifest say %s: %s, or give the object another name: %v",
-		strings.Join(e.Fields, " and "), ImmutableAnnotation, recreate, e.Err)
+		strings.Join(e.Fields, " and "), decide.ImmutableAnnotation, decide.OnImmutableRecreate, e.Err)
 }
 
 func (e *ImmutableError) Unwrap() error { return e.Err }
@@ -34,7 +36,7 @@ var unchangeable = regexp.MustCompile(`(?i)immutable|may not (be )?changed?|can 
 // anything else, or for anything else too: such an object could be deleted, but not be created again.
 func immutable(err error) []string {
 	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || !refused(err) || !errors.As(err, &status) || status.Status().Details == nil {
+	if !apierrors.IsInvalid(err) || !isTerminal(err) || !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
 	}
 	var fields []string
@@ -52,19 +54,19 @@ func immutable(err error) []string {
 // and creates it then.
 func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal error, dry bool) (again bool, err error) {
 	switch {
-	case !j.t.recreate || claimOf(j.actual, r.e.cfg.Owner).holder != "":
+	case !j.t.Recreate || decide.ClaimOf(j.actual, r.e.us).Owner != "":
 		return false, &ImmutableError{Fields: fields, Err: refusal}
 	case dry:
 		return false, nil
 	}
-	how := propagation(j.t.key)
-	err = r.client(j).Delete(ctx, j.t.key.Name, metav1.DeleteOptions{
+	how := propagation(j.t.Key)
+	err = r.client(j).Delete(ctx, j.t.Key.Name, metav1.DeleteOptions{
 		Preconditions: exactly(j.actual), PropagationPolicy: &how,
 	})
 	switch {
 	case err == nil:
-		j.again = "was deleted, because " + strings.Join(fields, " and ") + " cannot be changed"
-		r.e.cfg.Log.Info("Deleted an object to create it again", "object", j.t.key.String(), "uid", j.actual.GetUID(), "fields", fields)
+		j.recreated = "was deleted, because " + strings.Join(fields, " and ") + " cannot be changed"
+		r.e.cfg.Log.Info("Deleted an object to create it again", "object", j.t.Key.String(), "uid", j.actual.GetUID(), "fields", fields)
 	case apierrors.IsNotFound(err):
 		err = nil
 	case !apierrors.IsConflict(err):
@@ -76,9 +78,9 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal err
 	return true, err
 }
 
-// leaves are the objects that a revision does not create although they are absent: the newest revision is about to
+// leftToNewest are the objects that a revision does not create although they are absent: the newest revision is about to
 // create them again, and between its two steps nobody else may.
-func (e *Engine) leaves(p *plan) map[Key]bool {
+func (e *Engine) leftToNewest(p *plan) map[decide.Key]bool {
 	e.mu.Lock()
 	newest := e.plans[e.newest]
 	e.mu.Unlock()
@@ -86,10 +88,10 @@ func (e *Engine) leaves(p *plan) map[Key]bool {
 		return nil
 	}
 	report := e.lookPlan(newest)
-	left, reached := map[Key]bool{}, reachedWave(report)
+	left, reached := map[decide.Key]bool{}, reachedWave(report)
 	for i, w := range report.Waves {
 		for _, t := range newest.waves[i].targets {
-			left[t.key.identity()] = t.recreate && !w.failed()
+			left[t.Key.Identity()] = t.Recreate && !w.failed()
 		}
 		if !w.Complete() && i >= reached {
 			break
@@ -100,7 +102,7 @@ func (e *Engine) leaves(p *plan) map[Key]bool {
 
 func (p *plan) recreates() bool {
 	for _, t := range p.targets {
-		if t.recreate {
+		if t.Recreate {
 			return true
 		}
 	}

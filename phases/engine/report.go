@@ -3,19 +3,21 @@ package engine
 import (
 	"fmt"
 	"slices"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // Object is where one object of a revision stands.
 type Object struct {
-	Key       Key
+	Key       decide.Key
 	Component string
 	Wave      int // counts from 1
-	Action    Action
+	Action    decide.Action
 	Why       string // empty for Idle objects
-	Holder    string // of a Collision: who has the object
-	Probe     Probe
-	Err       error    // of the last attempt to write it
-	Contest   *Contest // nil: not contested
+	Owner     string // of a Collision: who has the object
+	Probe     decide.Probe
+	Err       error            // of the last attempt to write it
+	Conflict  *decide.Conflict // nil: not contested
 
 	older   bool // seen from a revision that is not the newest one
 	carries bool // ours, at this revision's number or a higher one
@@ -24,7 +26,7 @@ type Object struct {
 // Applied says that the object is there as wanted, or in the hands of a newer revision.
 func (o *Object) Applied() bool {
 	switch o.Action {
-	case Created, Updated, Recovered, Idle, Progressed, Contested:
+	case decide.Created, decide.Updated, decide.Recovered, decide.Idle, decide.Progressed, decide.Contested:
 		return true
 	}
 	return false
@@ -33,7 +35,7 @@ func (o *Object) Applied() bool {
 // Complete says that the object is applied and its probe passes. In an older revision an object that a newer one has
 // taken over is complete: it is not the older one's business any more.
 func (o *Object) Complete() bool {
-	return o.Applied() && (o.Probe.Answer == AnswerTrue || o.older && o.Action == Progressed)
+	return o.Applied() && (o.Probe.Answer == decide.AnswerTrue || o.older && o.Action == decide.Progressed)
 }
 
 // Wave is where one wave of a revision stands.
@@ -80,7 +82,7 @@ func (s *sum) count(o *Object, by int) {
 	if o.Complete() {
 		s.complete += by
 	}
-	if o.Action == Unknown {
+	if o.Action == decide.Unknown {
 		s.unseen += by
 	}
 }
@@ -144,25 +146,25 @@ func (r *Report) Progress() string {
 }
 
 // Collisions are the objects that exist and belong to somebody else.
-func (r *Report) Collisions() []*Object { return r.those(Collision) }
+func (r *Report) Collisions() []*Object { return r.those(decide.Collision) }
 
 // Refused are the CRDs that are not updated, because instances would lose data; Why names them. They are looked at again
 // when the CRD changes, and otherwise no sooner than after 30 seconds.
-func (r *Report) Refused() []*Object { return r.those(Refused) }
+func (r *Report) Refused() []*Object { return r.those(decide.Refused) }
 
 // Contested are the objects that somebody else keeps writing, also those that are right at the moment. When their time
 // has come, Config.Notify is called.
 func (r *Report) Contested() []*Object {
 	var out []*Object
 	for o := range r.Objects {
-		if o.Contest != nil {
+		if o.Conflict != nil {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-func (r *Report) those(action Action) []*Object {
+func (r *Report) those(action decide.Action) []*Object {
 	var out []*Object
 	for o := range r.Objects {
 		if o.Action == action {

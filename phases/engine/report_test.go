@@ -9,9 +9,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-var deploymentKey = Key{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "n", Name: "d"}
+var deploymentKey = decide.Key{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "n", Name: "d"}
 
 func reportOf(waves ...[]*Object) *Report {
 	r := &Report{Revision: "rev", Number: 1}
@@ -21,12 +23,20 @@ func reportOf(waves ...[]*Object) *Report {
 	return r
 }
 
-func one(name string, action Action, p Probe) *Object {
-	return &Object{Key: Key{Version: "v1", Kind: "ConfigMap", Namespace: "n", Name: name}, Component: "core", Action: action, Why: "why", Probe: p}
+func one(name string, action decide.Action, p decide.Probe) *Object {
+	return &Object{Key: decide.Key{Version: "v1", Kind: "ConfigMap", Namespace: "n", Name: name}, Component: "core", Action: action, Why: "why", Probe: p}
 }
 
+var good = decide.Probe{Answer: decide.AnswerTrue}
+
+func bad(message string) decide.Probe {
+	return decide.Probe{Answer: decide.AnswerFalse, Message: message}
+}
+
+func unseen(message string) decide.Probe { return decide.Probe{Message: message} }
+
 func fault(name string, err error) *Object {
-	o := one(name, Failed, Probe{})
+	o := one(name, decide.Failed, decide.Probe{})
 	o.Err = &ObjectError{Key: o.Key, Component: "core", Verb: "creating", Err: err}
 	return o
 }
@@ -37,8 +47,8 @@ var (
 )
 
 func TestReport_counts(t *testing.T) {
-	done := one("a", Idle, passed)
-	older := one("o", Progressed, failing("down"))
+	done := one("a", decide.Idle, good)
+	older := one("o", decide.Progressed, bad("down"))
 	older.older = true
 	rows := []struct {
 		name                       string
@@ -47,14 +57,14 @@ func TestReport_counts(t *testing.T) {
 		wave                       int
 	}{
 		{"nothing to do", reportOf(), true, true, false, 0},
-		{"all done", reportOf([]*Object{done}, []*Object{one("b", Created, passed)}), true, true, false, 2},
-		{"a probe that fails", reportOf([]*Object{done}, []*Object{one("b", Idle, failing("down"))}), false, true, false, 2},
-		{"a probe that does not know", reportOf([]*Object{one("b", Updated, unknown("?"))}, []*Object{done}), false, true, false, 1},
-		{"a collision", reportOf([]*Object{one("b", Collision, passed)}), false, false, false, 1},
-		{"a deletion", reportOf([]*Object{one("b", Terminating, passed)}), false, false, false, 1},
-		{"not seen", reportOf([]*Object{one("b", Unknown, Probe{})}), false, false, true, 1},
+		{"all done", reportOf([]*Object{done}, []*Object{one("b", decide.Created, good)}), true, true, false, 2},
+		{"a probe that fails", reportOf([]*Object{done}, []*Object{one("b", decide.Idle, bad("down"))}), false, true, false, 2},
+		{"a probe that does not know", reportOf([]*Object{one("b", decide.Updated, unseen("?"))}, []*Object{done}), false, true, false, 1},
+		{"a collision", reportOf([]*Object{one("b", decide.Collision, good)}), false, false, false, 1},
+		{"a deletion", reportOf([]*Object{one("b", decide.Terminating, good)}), false, false, false, 1},
+		{"not seen", reportOf([]*Object{one("b", decide.Unknown, decide.Probe{})}), false, false, true, 1},
 		{"taken over by a newer revision", reportOf([]*Object{older}), true, true, false, 1},
-		{"newest, but somebody else is newer and down", reportOf([]*Object{one("b", Progressed, failing("down"))}), false, true, false, 1},
+		{"newest, but somebody else is newer and down", reportOf([]*Object{one("b", decide.Progressed, bad("down"))}), false, true, false, 1},
 	}
 	for _, row := range rows {
 		r := row.report
@@ -68,19 +78,19 @@ func TestReport_counts(t *testing.T) {
 }
 
 func TestReport_Blocked_names_the_most_useful_cause_of_the_first_open_wave(t *testing.T) {
-	down := one("x", Idle, failing("0/1 updated replicas available"))
+	down := one("x", decide.Idle, bad("0/1 updated replicas available"))
 	down.Key = deploymentKey
 	rows := []struct {
 		name    string
 		objects []*Object
 		says    string
 	}{
-		{"a probe", []*Object{one("a", Idle, passed), down}, "wave 1/2 (config of core) waits for Deployment n/d: 0/1 updated replicas available"},
-		{"the turn of others", []*Object{one("a", Pending, Probe{})}, "wave 1/2 (config of core) waits for ConfigMap n/a: why"},
-		{"a failing probe before one that does not know", []*Object{one("a", Idle, unknown("?")), down}, "Deployment n/d: 0/1 updated replicas available (and 1 more)"},
+		{"a probe", []*Object{one("a", decide.Idle, good), down}, "wave 1/2 (config of core) waits for Deployment n/d: 0/1 updated replicas available"},
+		{"the turn of others", []*Object{one("a", decide.Pending, decide.Probe{})}, "wave 1/2 (config of core) waits for ConfigMap n/a: why"},
+		{"a failing probe before one that does not know", []*Object{one("a", decide.Idle, unseen("?")), down}, "Deployment n/d: 0/1 updated replicas available (and 1 more)"},
 		{"an error before a probe", []*Object{down, fault("b", forbidden)}, "wave 1/2 (config of core) fails: creating ConfigMap n/b of core: "},
-		{"a collision before an error", []*Object{fault("b", forbidden), one("c", Collision, passed)}, "ConfigMap n/c: why (and 1 more)"},
-		{"a refusal before everything", []*Object{one("c", Collision, passed), fault("a", forbidden), fault("b", invalid), down}, "creating ConfigMap n/b of core"},
+		{"a collision before an error", []*Object{fault("b", forbidden), one("c", decide.Collision, good)}, "ConfigMap n/c: why (and 1 more)"},
+		{"a refusal before everything", []*Object{one("c", decide.Collision, good), fault("a", forbidden), fault("b", invalid), down}, "creating ConfigMap n/b of core"},
 	}
 	for _, row := range rows {
 		got := reportOf(row.objects, []*Object{fault("z", invalid)}).Blocked()
@@ -92,7 +102,7 @@ func TestReport_Blocked_names_the_most_useful_cause_of_the_first_open_wave(t *te
 
 func TestReport_Blocked_is_at_most_1_KiB(t *testing.T) {
 	long := fault("a", errors.New(strings.Repeat("ü", 4000)))
-	got := reportOf([]*Object{long, one("b", Pending, Probe{})}).Blocked()
+	got := reportOf([]*Object{long, one("b", decide.Pending, decide.Probe{})}).Blocked()
 	if len(got) > 1024 || !strings.HasSuffix(got, "… (and 1 more)") || strings.ContainsRune(got, '�') {
 		t.Errorf("%d bytes: %q", len(got), got[len(got)-40:])
 	}
@@ -103,16 +113,17 @@ func TestReport_Blocked_is_at_most_1_KiB(t *testing.T) {
 	}
 }
 
-func TestReport_Err_is_for_good_when_one_refusal_is(t *testing.T) {
+func TestReport_Err_is_terminal_when_every_failure_is(t *testing.T) {
 	rows := []struct {
 		name    string
 		objects []*Object
 		any     bool
 		final   bool
 	}{
-		{"no failure", []*Object{one("a", Collision, passed), one("b", Idle, unknown("?"))}, false, false},
+		{"no failure", []*Object{one("a", decide.Collision, good), one("b", decide.Idle, unseen("?"))}, false, false},
 		{"failures that may heal", []*Object{fault("a", forbidden), fault("b", errors.New("timeout"))}, true, false},
-		{"one that does not", []*Object{fault("a", forbidden), fault("b", invalid)}, true, true},
+		{"one that does not heal, one that may", []*Object{fault("b", invalid), fault("a", forbidden)}, true, false},
+		{"failures that do not heal", []*Object{fault("a", invalid), fault("b", invalid)}, true, true},
 	}
 	for _, row := range rows {
 		err := reportOf(row.objects).Err()
@@ -147,14 +158,14 @@ func TestRefused(t *testing.T) {
 		{errors.New("dial tcp: refused"), false},
 	}
 	for _, row := range rows {
-		if got := refused(row.err); got != row.refused {
+		if got := isTerminal(row.err); got != row.refused {
 			t.Errorf("%v: refused %t", row.err, got)
 		}
 	}
 }
 
 func TestReport_String_shows_what_is_not_right(t *testing.T) {
-	got := reportOf([]*Object{one("a", Idle, passed), one("b", Collision, passed)}, []*Object{one("c", Recovered, passed)}).String()
+	got := reportOf([]*Object{one("a", decide.Idle, good), one("b", decide.Collision, good)}, []*Object{one("c", decide.Recovered, good)}).String()
 	for _, says := range []string{"revision rev: 2/3 objects, wave 1/2", "wave 1: config of core", "Collision   waits for ConfigMap n/b: why", "Recovered   ConfigMap n/c: why"} {
 		if !strings.Contains(got, says) {
 			t.Errorf("%q is not in\n%s", says, got)

@@ -8,67 +8,69 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// holds finds out what data of users would go with an object.
-func (e *Engine) holds(ctx context.Context, actual *unstructured.Unstructured) (holding, error) {
-	switch key := KeyOf(actual); {
-	case key.isCRD():
-		return e.instances(ctx, actual)
+// contentsOf finds out what data of users would go with an object.
+func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructured) (decide.Contents, error) {
+	switch key := decide.KeyOf(actual); {
+	case key.IsCRD():
+		return e.crdContents(ctx, actual)
 	case key.Kind == "Namespace":
-		held, err := e.contents(ctx, key.Name)
-		if e.unreadable(err) {
-			return holding{what: "what cannot be read: " + err.Error()}, nil
+		held, err := e.namespaceContents(ctx, key.Name)
+		if e.cannotRead(err) {
+			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
 		}
 		return held, err
 	}
 	return counted(1, "volume"), nil
 }
 
-// unreadable says that the API server could not give objects that may well be there: a conversion webhook that does not
+// cannotRead says that the API server could not give objects that may well be there: a conversion webhook that does not
 // answer is asked for existing objects only, and an aggregated API that is down may have any.
-func (e *Engine) unreadable(err error) bool {
-	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.hold.remaining() == 0
+func (e *Engine) cannotRead(err error) bool {
+	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.throttle.remaining() == 0
 }
 
-func counted(n int64, what string) holding {
+func counted(n int64, what string) decide.Contents {
 	switch n {
 	case 0:
-		return holding{}
+		return decide.Contents{}
 	case 1:
-		return holding{1, "1 " + strings.TrimSuffix(what, "s")}
+		return decide.Contents{Count: 1, What: "1 " + strings.TrimSuffix(what, "s")}
 	}
-	return holding{n, fmt.Sprintf("%d %s", n, what)}
+	return decide.Contents{Count: n, What: fmt.Sprintf("%d %s", n, what)}
 }
 
-// instances counts the objects of a CRD and names some, asking in the stored version first and then in every other
+// crdContents counts the objects of a CRD and names some, asking in the stored version first and then in every other
 // served one. An answer that does not come is an error: whether there is data must be known for sure.
-func (e *Engine) instances(ctx context.Context, crd *unstructured.Unstructured) (holding, error) {
-	established := condition(crd, "Established").Answer == AnswerTrue
-	versions := servedVersions(crd)
+func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured) (decide.Contents, error) {
+	established := decide.Condition(crd, "Established").Answer == decide.AnswerTrue
+	versions := decide.ServedVersions(crd)
 	if established && len(versions) == 0 {
-		return holding{what: "what nobody can count, because none of its versions is served"}, nil
+		return decide.Contents{What: "what nobody can count, because none of its versions is served"}, nil
 	}
 	for _, version := range versions {
-		list, err := e.listPage(ctx, instancesOf(crd, version), "", metav1.ListOptions{Limit: namedAtMost})
+		list, err := e.listPage(ctx, decide.InstancesOf(crd, version), "", metav1.ListOptions{Limit: namedAtMost})
 		switch {
 		case apierrors.IsNotFound(err) && !established:
 			continue // it was never served, so nothing was ever stored
-		case e.unreadable(err):
-			return holding{what: "what cannot be read: " + err.Error()}, nil
+		case e.cannotRead(err):
+			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
 		case err != nil:
-			return holding{}, err
+			return decide.Contents{}, err
 		case len(list.Items) > 0:
-			e.awaitEmpty(crd, instancesOf(crd, version))
+			e.watchInstances(crd, decide.InstancesOf(crd, version))
 			return named(list), nil
 		}
 	}
-	return holding{}, nil
+	return decide.Contents{}, nil
 }
 
 // named says how many instances there are, and what those are called that the list shows. One that is on its way is
 // shown with what it waits for: its controller may be gone.
-func named(list *metav1.PartialObjectMetadataList) holding {
+func named(list *metav1.PartialObjectMetadataList) decide.Contents {
 	more := int64(0)
 	if list.RemainingItemCount != nil {
 		more = *list.RemainingItemCount
@@ -86,7 +88,7 @@ func named(list *metav1.PartialObjectMetadataList) holding {
 	if more > 0 {
 		names = append(names, "…")
 	}
-	held.what += " (" + strings.Join(names, "; ") + ")"
+	held.What += " (" + strings.Join(names, "; ") + ")"
 	return held
 }
 
@@ -94,20 +96,20 @@ func named(list *metav1.PartialObjectMetadataList) holding {
 // the moment.
 var transient = set([]string{"Event", "Lease", "Endpoints", "EndpointSlice", "PodMetrics", "PackageManifest"})
 
-// planted are the objects that a cluster puts into every namespace by itself.
-var planted = set([]string{
+// createdByCluster are the objects that a cluster puts into every namespace by itself.
+var createdByCluster = set([]string{
 	"ServiceAccount default", "ServiceAccount builder", "ServiceAccount deployer",
 	"ConfigMap kube-root-ca.crt", "ConfigMap openshift-service-ca.crt",
 	"RoleBinding system:deployers", "RoleBinding system:image-builders", "RoleBinding system:image-pullers",
 })
 
-// contents counts the objects in a namespace that would be somebody's loss: those that are neither this
+// namespaceContents counts the objects in a namespace that would be somebody's loss: those that are neither this
 // installation's, nor owned by another object, nor put there by the cluster itself. An API group that does not answer may
 // have any.
-func (e *Engine) contents(ctx context.Context, namespace string) (holding, error) {
-	announced, err := e.announced(ctx)
+func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
+	announced, err := e.discover(ctx)
 	if err != nil {
-		return holding{}, err
+		return decide.Contents{}, err
 	}
 	var total int64
 	for gvk, served := range preferred(announced.kinds) {
@@ -115,18 +117,18 @@ func (e *Engine) contents(ctx context.Context, namespace string) (holding, error
 			continue
 		}
 		err := e.listAll(ctx, served.gvr, namespace, func(obj *metav1.PartialObjectMetadata) {
-			ours := obj.Annotations[OwnerAnnotation] == e.cfg.Owner
-			_, booked := obj.Labels[InventoryLabel]
-			if !ours && !booked && len(obj.OwnerReferences) == 0 && !planted[gvk.Kind+" "+obj.Name] {
+			ours := obj.Annotations[decide.OwnerAnnotation] == e.cfg.Owner
+			_, booked := obj.Labels[decide.InventoryLabel]
+			if !ours && !booked && len(obj.OwnerReferences) == 0 && !createdByCluster[gvk.Kind+" "+obj.Name] {
 				total++
 			}
 		})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
-			return holding{}, err
+			return decide.Contents{}, err
 		}
 	}
-	if silence := announced.silence(); total == 0 && silence != "" {
-		return holding{what: "what nobody can tell, because API groups do not answer: " + silence + "; repair or remove their APIServices"}, nil
+	if silence := announced.unavailableGroups(); total == 0 && silence != "" {
+		return decide.Contents{What: "what nobody can tell, because API groups do not answer: " + silence + "; repair or remove their APIServices"}, nil
 	}
 	return counted(total, "objects"), nil
 }

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // pathOf is where the API server keeps the objects of a resource, in one namespace or all.
@@ -24,7 +26,7 @@ func pathOf(gvr schema.GroupVersionResource, namespace string) []string {
 }
 
 // read gets the object itself, which the watches may not show, or not yet as it is; nil if there is none.
-func (e *Engine) read(ctx context.Context, r resource, key Key) (*observed, error) {
+func (e *Engine) read(ctx context.Context, r resource, key decide.Key) (*observed, error) {
 	o, err := answer(ctx, e.observer.Get().AbsPath(append(pathOf(r.gvr, key.Namespace), key.Name)...), nil)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -33,14 +35,14 @@ func (e *Engine) read(ctx context.Context, r resource, key Key) (*observed, erro
 }
 
 // patch sends a change of one object.
-func (e *Engine) patch(ctx context.Context, r resource, key Key, kind types.PatchType, body []byte, opts metav1.PatchOptions) (*observed, error) {
+func (e *Engine) patch(ctx context.Context, r resource, key decide.Key, kind types.PatchType, body []byte, opts metav1.PatchOptions) (*observed, error) {
 	request := e.observer.Patch(kind).AbsPath(append(pathOf(r.gvr, key.Namespace), key.Name)...).
 		SpecificallyVersionedParams(&opts, metaParameters, metaVersion).Body(body)
 	return answer(ctx, request, opts.DryRun)
 }
 
 // post creates an object by a POST.
-func (e *Engine) post(ctx context.Context, r resource, key Key, body []byte, opts metav1.CreateOptions) (*observed, error) {
+func (e *Engine) post(ctx context.Context, r resource, key decide.Key, body []byte, opts metav1.CreateOptions) (*observed, error) {
 	request := e.observer.Post().AbsPath(pathOf(r.gvr, key.Namespace)...).
 		SpecificallyVersionedParams(&opts, metaParameters, metaVersion).SetHeader("Content-Type", "application/json").Body(body)
 	return answer(ctx, request, opts.DryRun)

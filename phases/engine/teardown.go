@@ -1,127 +1,104 @@
 package engine
 
 import (
-	"cmp"
+	"context"
 	"fmt"
+	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
 )
 
-// The actions that only the removal of an orphan takes, besides Terminating, Pending and Failed.
-const (
-	Deleted    Action = "Deleted"    // is gone by our hand, or was asked to go
-	Absent     Action = "Absent"     // is not there
-	HandedOver Action = "HandedOver" // a live or newer revision has it
-	Foreign    Action = "Foreign"    // is not this installation's any more, left alone
-	Orphaned   Action = "Orphaned"   // administrators manage it from now on: our marks are taken off, the rest stays
-	Retained   Action = "Retained"   // holds data of users
-)
-
-// condemned is an orphan with everything that its fate depends on.
-type condemned struct {
-	entry
-	last      int    // wave with which its component was complete
-	wanted    string // the live revision that has it, empty if none
-	unmanaged bool   // the kept revision leaves it to administrators
-
-	served bool                       // its kind is
-	actual *unstructured.Unstructured // nil: it is not there
-	held   *holding                   // nil as long as nobody looked
-}
-
-// holding is what would be lost with an object.
-type holding struct {
-	count int64  // 0 when it is not known
-	what  string // in words, empty for nothing
-}
-
-// fate is what is to become of an orphan.
-type fate struct {
-	action Action
-	why    string
-}
-
-// fate is the decision about one orphan, from what is known of it alone: keep is the number of the revision that
-// stays, consented says that data goes with what holds it. What could hold data is deleted only once it was looked at.
-func (c condemned) fate(keep int64, owner string, consented bool) fate {
-	switch {
-	case c.wanted != "":
-		return fate{HandedOver, "revision " + c.wanted + " has it"}
-	case !c.served:
-		return fate{Absent, "its kind is not served"}
-	case c.actual == nil:
-		return fate{Absent, ""}
+// Teardown deletes what older revisions applied and current does not have, in the reverse of the order of installation:
+// the next step begins when the former is gone. It works from the inventories, and reads what the watches do not show
+// itself, because an object that lost its label is still to be deleted. It refuses to start before current is applied as
+// a whole. What holds users' data is retained, which is no error, unless the administrator consented to current: then it
+// goes with its data. Every pass looks at all orphans again, except those that it saw go.
+func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, opts ...TeardownOption) (*TeardownReport, error) {
+	options := TeardownOptionsOf(opts...)
+	report := &TeardownReport{}
+	p, err := e.plan(current)
+	if err != nil {
+		report.Wait = "pruning waits: " + err.Error()
+		return report, err
 	}
-	claim := claimOf(c.actual, owner)
-	ours := c.actual.GetAnnotations()[OwnerAnnotation] == owner
-	switch {
-	case claim.holder != "":
-		return fate{Foreign, "belongs to " + claim.holder}
-	case c.UID != "" && c.UID != c.actual.GetUID() && !ours:
-		return fate{Foreign, "is another object of the same name, without the marks of this installation"}
-	case c.unmanaged:
-		return fate{Orphaned, "is left to administrators from now on"}
-	case claim.number == 0:
-		return fate{Foreign, "carries no revision number any more"}
-	case claim.number > keep:
-		return fate{HandedOver, fmt.Sprintf("belongs to revision %d", claim.number)}
-	case c.actual.GetDeletionTimestamp() != nil:
-		return fate{Terminating, terminatingWhy(c.actual) + c.inside()}
-	case c.held == nil || c.held.what == "":
-		return fate{Deleted, "is being deleted"}
-	case !consented:
-		return fate{Retained, "holds " + c.held.what}
+	p.pass.Lock()
+	defer p.pass.Unlock()
+	if look := e.lookPlan(p); !look.Applied() {
+		report.Wait = "pruning waits for revision " + current.Name + " to be applied: " + look.Blocked()
+		return report, nil
 	}
-	return fate{Deleted, "is being deleted with the " + c.held.what + " that it holds, as the administrator consented"}
+	e.mu.Lock()
+	entries, err := e.orphans(p)
+	e.mu.Unlock()
+	if err != nil {
+		report.Wait = "pruning waits for its inventories: " + err.Error()
+		return report, err
+	}
+	pass := &prunePass{e: e, keep: p, consented: options.Consent != "" && options.Consent == current.ContentID, onlyLook: options.OnlyLook}
+	if pass.consented {
+		var first []inventory.Candidate
+		first, entries = pass.withData(ctx, entries)
+		pass.step(ctx, first, report)
+	}
+	if pass.onlyLook {
+		pass.step(ctx, entries, report) // nothing is deleted, so nothing has to go before anything else
+		return report, report.Err()
+	}
+	for len(entries) > 0 && len(report.Waiting) == 0 {
+		size := slices.IndexFunc(entries, func(x inventory.Candidate) bool { return !x.SameStep(entries[0].Candidate) })
+		if size < 0 {
+			size = len(entries)
+		}
+		pass.step(ctx, entries[:size], report)
+		entries = entries[size:]
+	}
+	for _, later := range entries {
+		o := orphanOf(later)
+		o.Action, o.Why = decide.Pending, "its turn comes after the others"
+		report.Waiting = append(report.Waiting, o)
+	}
+	return report, report.Err()
 }
 
-// inside is what keeps an object from going that is not about the object itself.
-func (c condemned) inside() string {
-	if c.held != nil && c.held.what != "" {
-		return "; it still holds " + c.held.what
+// Forget ends a finished Teardown: what was retained is booked on the kept revision, so that it is deleted when it holds
+// nothing any more, and then the older inventories go. It writes nothing when there is nothing to forget.
+func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *TeardownReport) error {
+	if !done.Complete() {
+		return fmt.Errorf("forgetting revisions older than %s: %s", keep.Name, done.Blocked())
 	}
-	for _, kind := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
-		if found := conditionOf(c.actual, kind); found != nil && found["status"] == "True" {
-			return "; " + text(found["message"])
+	p, err := e.plan(keep)
+	if err != nil {
+		return fmt.Errorf("forgetting revisions older than %s: %w", keep.Name, err)
+	}
+	p.pass.Lock()
+	defer p.pass.Unlock()
+	if !e.Orphans(keep).Seen {
+		return fmt.Errorf("forgetting revisions older than %s: the inventories are not seen yet", keep.Name)
+	}
+	inv := e.inventoryOf(p)
+	for _, o := range done.Retained {
+		o.Entry.Retained = true
+		inv.Entries = append(inv.Entries, o.Entry)
+	}
+	s, found := e.storedOf(keep.Number)
+	if found {
+		if err := s.SameContent(keep); err != nil {
+			return err
 		}
 	}
-	return ""
-}
-
-// removalRank is the order of removal inside a component: the reverse of installation, except that webhook
-// configurations go before everything, so that a webhook whose server is broken cannot refuse the removal of the rest.
-// Custom resources go while their controllers still run, and what pods use goes after the pods, the way to them first.
-func removalRank(k Key) int {
-	switch c := classOf(k); {
-	case c == webhooks:
-		return 0
-	case c == others:
-		return 1
-	case c == workloads:
-		return 2
-	case k.Group == "" && k.Kind == "Service":
-		return 3
-	case c == config:
-		return 4
-	case c == crds:
-		return 5
-	case c == namespaces:
-		return 6
+	if !found || s.Inventory == nil || !slices.Equal(s.Inventory.Retained(), inv.Retained()) {
+		if err := e.store(ctx, inv); err != nil {
+			return err
+		}
 	}
-	return 7
-}
-
-// before is the order of removal: the component that was installed last goes first.
-func (c condemned) before(other condemned) int {
-	return cmp.Or(
-		cmp.Compare(other.last, c.last),
-		cmp.Compare(c.Component, other.Component),
-		cmp.Compare(removalRank(c.key()), removalRank(other.key())),
-		cmp.Compare(c.key().String(), other.key().String()),
-	)
-}
-
-// sameStep says whether two orphans may be removed at the same time.
-func (c condemned) sameStep(other condemned) bool {
-	return c.last == other.last && c.Component == other.Component && removalRank(c.key()) == removalRank(other.key())
+	e.mu.Lock()
+	older := slices.DeleteFunc(e.storedLocked(), func(s inventory.Stored) bool { return s.Number >= keep.Number })
+	e.mu.Unlock()
+	for _, s := range older {
+		if err := e.discard(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }

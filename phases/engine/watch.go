@@ -19,16 +19,16 @@ import (
 // from the watch or from our own write, so that looking after a write never sees the past. Its fields are guarded by
 // the engine's lock.
 type watched struct {
-	e        *Engine
-	gvk      schema.GroupVersionKind
-	resource resource
-	changed  func(types.NamespacedName) // called for every change, under the engine's lock; may be nil
-	news     func() bool                // whether the change just made is worth another look; nil for always
-	objects  map[types.NamespacedName]*observed
-	synced   bool
-	err      error // of the last list or watch, nil after one that worked
-	cancel   context.CancelFunc
-	gone     bool // the API server does not serve the kind any more
+	e            *Engine
+	gvk          schema.GroupVersionKind
+	resource     resource
+	changed      func(types.NamespacedName) // called for every change, under the engine's lock; may be nil
+	worthTelling func() bool                // whether the change just made is worth another look; nil for always
+	objects      map[types.NamespacedName]*observed
+	synced       bool
+	err          error // of the last list or watch, nil after one that worked
+	cancel       context.CancelFunc
+	gone         bool // the API server does not serve the kind any more
 }
 
 // start lists and watches until ctx ends; errors are remembered and tried again with backoff by the reflector.
@@ -37,11 +37,11 @@ func (w *watched) start(ctx context.Context, v view) {
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			list, err := w.e.list(ctx, v, o)
-			return list, w.heard(ctx, err)
+			return list, w.requestDone(ctx, err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			events, err := w.e.watch(ctx, v, o)
-			return events, w.heard(ctx, err)
+			return events, w.requestDone(ctx, err)
 		},
 	}
 	log := w.e.cfg.Log.V(2)
@@ -51,10 +51,10 @@ func (w *watched) start(ctx context.Context, v view) {
 	w.e.running.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, log)) })
 }
 
-// heard notes how a request of the reflector went, and gives back what the reflector is to make of it. A kind that is
+// requestDone notes how a request of the reflector went, and gives back what the reflector is to make of it. A kind that is
 // not served any more loses its objects, and its watch is given back to the engine, which starts another one when the
 // kind is back; the end of a watch is no error.
-func (w *watched) heard(ctx context.Context, err error) error {
+func (w *watched) requestDone(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return io.EOF
 	}
@@ -71,7 +71,7 @@ func (w *watched) heard(ctx context.Context, err error) error {
 		err = io.EOF
 	}
 	if changed {
-		w.e.restlessLocked()
+		w.e.markAllDirtyLocked()
 	}
 	w.e.mu.Unlock()
 	if changed {
@@ -115,7 +115,7 @@ func newer(a, b string) bool {
 // change runs a change of the store under the lock and tells the world if it did anything.
 func (w *watched) change(do func() bool) {
 	w.e.mu.Lock()
-	tell := do() && (w.news == nil || w.news())
+	tell := do() && (w.worthTelling == nil || w.worthTelling())
 	w.e.mu.Unlock()
 	if tell {
 		w.e.cfg.Notify()
@@ -169,7 +169,7 @@ func (w *watched) Replace(list []any, version string) error {
 		}
 		if !w.synced {
 			w.synced = true
-			w.e.restlessLocked()
+			w.e.markAllDirtyLocked()
 			w.e.kick()
 		}
 		return true

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 const (
@@ -23,26 +25,26 @@ const (
 func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 	ctx, cancel := context.WithTimeout(ctx, attempts*writeTimeout)
 	defer cancel()
-	if j.resource.namespaced != (j.t.key.Namespace != "") {
-		return &ScopeError{Namespaced: j.resource.namespaced}
+	if j.resource.namespaced != (j.t.Key.Namespace != "") {
+		return &decide.ScopeError{Namespaced: j.resource.namespaced}
 	}
-	if j.ask {
+	if j.readFirst {
 		if err := r.read(ctx, j); err != nil {
 			return err
 		}
 	} else {
-		j.sees(j.seen)
+		j.see(j.seen)
 	}
-	want := desired{target: j.t}
+	want := decide.Desired{Manifest: j.t.Manifest}
 	var err error
 	for range attempts {
-		if j.actual != nil && want.payload == nil {
-			want = j.t.desired()
+		if j.actual != nil && want.Payload == nil {
+			want = j.t.Desired(j.t.Stamp)
 		}
-		if j.verdict = r.decide(j, want); !j.verdict.writes() || j.verdict.waits() && !j.record {
+		if j.verdict = r.decide(j, want); !j.verdict.Writes() || j.verdict.Deferrable() && !j.migrates {
 			return nil
 		}
-		if refused, err := r.fuse(ctx, j, want.payload); refused || err != nil {
+		if refused, err := r.refuseUnsafe(ctx, j, want.Payload); refused || err != nil {
 			return err
 		}
 		var result *observed
@@ -51,60 +53,60 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 				return nil
 			}
 			r.note(j)
-			j.sees(result)
-			if j.verdict.done() {
+			j.see(result)
+			if j.verdict.Single() {
 				return nil
 			}
 			continue // a POST is still to be recorded as an apply, and an apply may follow that
 		}
 		var again bool
-		if again, err = r.learn(ctx, j, err, dry); !again {
+		if again, err = r.handleError(ctx, j, err, dry); !again {
 			break
 		}
 	}
-	if did, wrote := r.noted(j); err != nil && wrote && did.action == Created && j.verdict.fold {
-		r.e.cfg.Log.V(1).Info("A creation is not yet recorded as applied", "object", j.t.key.String(), "error", err.Error())
+	if did, wrote := r.noted(j); err != nil && wrote && did.Action == decide.Created && j.verdict.Migrate {
+		r.e.cfg.Log.V(1).Info("A creation is not yet recorded as applied", "object", j.t.Key.String(), "error", err.Error())
 		return nil // the object is there; the next pass records it
 	}
 	return err
 }
 
-// learn takes in why a request was refused, and says whether to decide once more with what is there now. The error is
+// handleError takes in why a request was refused, and says whether to decide once more with what is there now. The error is
 // what is left to be said if that does not help either.
-func (r *run) learn(ctx context.Context, j *job, refusal error, dry bool) (again bool, err error) {
-	if fields := immutable(refusal); len(fields) > 0 && j.verdict.action != Created {
+func (r *run) handleError(ctx context.Context, j *job, refusal error, dry bool) (again bool, err error) {
+	if fields := immutable(refusal); len(fields) > 0 && j.verdict.Action != decide.Created {
 		return r.recreate(ctx, j, fields, refusal, dry)
 	}
 	j.force = j.force || apierrors.HasStatusCause(refusal, metav1.CauseTypeFieldManagerConflict)
-	lost := j.verdict.action != Created && apierrors.IsNotFound(refusal)
+	lost := j.verdict.Action != decide.Created && apierrors.IsNotFound(refusal)
 	if !lost && !apierrors.IsAlreadyExists(refusal) && !apierrors.IsConflict(refusal) && !refusesVersion(j, refusal) {
 		return false, refusal
 	}
 	if err := r.read(ctx, j); err != nil {
 		return false, err
 	}
-	j.post = j.post || !dry && j.verdict.action == Created && j.actual == nil // nothing was in the way but the version
+	j.mustPost = j.mustPost || !dry && j.verdict.Action == decide.Created && j.actual == nil // nothing was in the way but the version
 	return true, refusal
 }
 
 // decide says what is to be done with an object now, and remembers if it had to be deleted first.
-func (r *run) decide(j *job, want desired) verdict {
-	v := decide(want, j.actual, r.p.rev.Number, r.e.claimant())
-	if j.again != "" && v.writes() {
-		v.why = j.again
+func (r *run) decide(j *job, want decide.Desired) decide.Verdict {
+	v := decide.Reconcile(want, j.actual, r.p.rev.Number, r.e.us)
+	if j.recreated != "" && v.Writes() {
+		v.Why = j.recreated
 	}
 	return v
 }
 
 // send is the one request that a verdict asks for.
-func (r *run) send(ctx context.Context, j *job, want desired, dry bool) (*observed, error) {
+func (r *run) send(ctx context.Context, j *job, want decide.Desired, dry bool) (*observed, error) {
 	switch {
-	case j.verdict.action == Created:
+	case j.verdict.Action == decide.Created:
 		return r.create(ctx, j, dry)
-	case j.verdict.release && !dry:
-		patch, err := release(j.actual)
+	case j.verdict.Release && !dry:
+		patch, err := decide.ReleaseController(j.actual)
 		return r.patch(ctx, j, patch, err)
-	case j.verdict.fold && !dry:
+	case j.verdict.Migrate && !dry:
 		return r.fold(ctx, j, want)
 	}
 	return r.update(ctx, j, dry)
@@ -114,83 +116,83 @@ func (r *run) send(ctx context.Context, j *job, want desired, dry bool) (*observ
 func (r *run) note(j *job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, noted := r.wrote[j.t.key]; !noted {
-		r.wrote[j.t.key] = j.verdict
+	if _, noted := r.wrote[j.t.Key]; !noted {
+		r.wrote[j.t.Key] = j.verdict
 	}
 }
 
-func (r *run) noted(j *job) (verdict, bool) {
+func (r *run) noted(j *job) (decide.Verdict, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v, wrote := r.wrote[j.t.key]
+	v, wrote := r.wrote[j.t.Key]
 	return v, wrote
 }
 
-// settle remembers what came of a job.
-func (r *run) settle(j *job, err error) {
+// finish remembers what came of a job.
+func (r *run) finish(j *job, err error) {
 	t := j.t
-	defer j.rest()
-	if r.e.hold.heldBack(err) {
+	defer j.forget()
+	if r.e.throttle.caused(err) {
 		return
 	}
 	if err != nil {
 		verb := "updating"
-		if j.verdict.action == Created {
+		if j.verdict.Action == decide.Created {
 			verb = "creating"
 		}
 		r.p.mu.Lock()
-		t.err = &ObjectError{Key: t.key, Component: t.component, Verb: verb, Err: err}
+		t.err = &ObjectError{Key: t.Key, Component: t.Component, Verb: verb, Err: err}
 		r.p.mu.Unlock()
-		r.e.touch(r.p, t)
+		r.e.markDirty(r.p, t)
 		return
 	}
 	var seen *observed
 	if j.seen != nil {
-		seen = r.e.keep(t.key, j.seen, j.resource)
+		seen = r.e.keep(t.Key, j.seen, j.resource)
 	}
 	did, wrote := r.noted(j)
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
-	defer r.e.touch(r.p, t)
+	defer r.e.markDirty(r.p, t)
 	t.err = nil
-	if wrote && did.repairs() {
-		r.e.rivalries.repaired(t.key, did)
+	if wrote && did.Repairs() {
+		r.e.conflicts.repaired(t.Key, did)
 	}
 	if seen != nil && seen.ResourceVersion != j.seen.ResourceVersion {
 		return // it changed again since, which the next look decides on
 	}
-	after := r.e.concludeFrom(t.desired(), seen, j.actual)
-	if wrote && did.action != Created && after.writes() && !after.fold {
-		t.settled, t.concluded = after.why, nil
-		r.e.cfg.Log.Info("An object stays different from its manifest", "object", t.key.String(), "why", after.why)
+	after := r.e.decideFrom(t, t.Desired(t.Stamp), seen, j.actual)
+	if wrote && did.Action != decide.Created && after.Writes() && !after.Migrate {
+		t.keptByServer, t.decision = after.Why, nil
+		r.e.cfg.Log.Info("An object stays different from its manifest", "object", t.Key.String(), "why", after.Why)
 	}
 }
 
 func (r *run) client(j *job) dynamic.ResourceInterface {
 	client := r.e.dynamic.Resource(j.resource.gvr)
-	if j.t.key.Namespace == "" {
+	if j.t.Key.Namespace == "" {
 		return client
 	}
-	return client.Namespace(j.t.key.Namespace)
+	return client.Namespace(j.t.Key.Namespace)
 }
 
 // read gets the object itself, which the watches may not show, or not yet as it is.
 func (r *run) read(ctx context.Context, j *job) error {
-	seen, err := r.e.read(ctx, j.resource, j.t.key)
+	seen, err := r.e.read(ctx, j.resource, j.t.Key)
 	if err == nil {
-		j.sees(seen)
+		j.see(seen)
 	}
 	return err
 }
 
 // fold records our earlier creation as an apply: of this very payload, or else of everything that was created, so that
 // the apply that follows removes what is not wanted any more.
-func (r *run) fold(ctx context.Context, j *job, want desired) (*observed, error) {
+func (r *run) fold(ctx context.Context, j *job, want decide.Desired) (*observed, error) {
 	var payload *unstructured.Unstructured
-	if j.verdict.carries {
-		payload = want.payload
+	if j.verdict.Claimed {
+		payload = want.Payload
 	}
-	patch, err := fold(j.actual, payload, r.e.cfg.LegacyManagers)
+	patch, err := decide.MigrateFields(j.actual, payload, r.e.us)
 	return r.patch(ctx, j, patch, err)
 }
 
@@ -198,16 +200,16 @@ func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*obse
 	if err != nil {
 		return nil, err
 	}
-	return r.e.patch(ctx, j.resource, j.t.key, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	return r.e.patch(ctx, j.resource, j.t.Key, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: r.e.us.FieldManager})
 }
 
 // update applies the object onto the copy that was decided on, and onto no other. Without effect it is always forced,
 // because only refusals are of interest then.
 func (r *run) update(ctx context.Context, j *job, dry bool) (*observed, error) {
-	force := j.verdict.force || j.force || dry
-	opts := metav1.PatchOptions{FieldManager: FieldManager, Force: &force}
+	force := j.verdict.Force || j.force || dry
+	opts := metav1.PatchOptions{FieldManager: r.e.us.FieldManager, Force: &force}
 	if dry {
 		opts.DryRun = []string{metav1.DryRunAll}
 	}
-	return r.e.patch(ctx, j.resource, j.t.key, types.ApplyPatchType, j.t.body(j.seen.ResourceVersion), opts)
+	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.t.Stamp, j.seen.ResourceVersion), opts)
 }

@@ -125,7 +125,7 @@ func (c *Cluster) clusterAPI(ctx context.Context) (*unstructured.Unstructured, o
 func (c *Cluster) evidence(ctx context.Context, status operatorv1alpha1.ClusterAPIStatus) (map[int64]Evidence, error) {
 	evidence, missing := map[int64]Evidence{}, false
 	for _, r := range status.Revisions {
-		name := engine.InventoryName(r.Revision)
+		name := phases.Inventories(c.namespace).Name(r.Revision)
 		stored, err := c.dynamic.Resource(configMaps).Namespace(c.namespace).Get(ctx, name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
@@ -134,7 +134,7 @@ func (c *Cluster) evidence(ctx context.Context, status operatorv1alpha1.ClusterA
 			return nil, inspect.Explain(err, c.host, "get", "ConfigMap "+c.namespace+"/"+name)
 		default:
 			found := Evidence{}
-			if listed, err := engine.ReadInventory(stored); err != nil {
+			if listed, err := phases.Inventories(c.namespace).ReadListed(stored); err != nil {
 				found.Err = err
 			} else {
 				found.Inventory = &listed

@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// How long kinds that nobody serves are left alone before the API server is asked again: longer each time, but soon
+// after a CRD of their group was seen to change, because what it serves is announced moments later.
+const (
+	askAgain     = 10 * time.Second
+	askAgainSoon = time.Second
+	askAgainLast = 2 * time.Minute
+)
+
+var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+
+// tendCRDWatch watches the names of all CRDs, whoever installs them, while a kind is missing. The engine's lock is held.
+func (e *Engine) tendCRDWatch(ctx context.Context, missing bool) {
+	switch {
+	case !missing && e.crdWatch != nil:
+		e.crdWatch.cancel()
+		e.crdWatch = nil
+	case missing && e.crdWatch == nil:
+		e.crdWatch = &watched{
+			e: e, gvk: crdKind, resource: builtin[crdKind], worthTelling: func() bool { return false },
+			changed: func(name types.NamespacedName) {
+				if _, group, _ := strings.Cut(name.Name, "."); e.awaitsGroup(group) {
+					select {
+					case e.crdChanged <- struct{}{}:
+					default:
+					}
+				}
+			},
+		}
+		e.crdWatch.start(ctx, view{gvr: builtin[crdKind].gvr, metadata: true})
+	}
+}
+
+// awaitsGroup says whether a kind of the group is needed and not watched yet. Those that a watched revision defines are not
+// asked for: seeing their CRD is enough.
+func (e *Engine) awaitsGroup(group string) bool {
+	for gvk := range e.needed() {
+		if gvk.Group == group && e.watches[gvk] == nil && e.crdOf(gvk.GroupKind()) == nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,103 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What makes a contest, and how it is answered.
+const (
+	ConflictRepairs = 5               // repairs within contestWindow make a contest
+	ConflictWindow  = 5 * time.Minute // so long without a repair, and right at the end of it, ends one
+	FirstPause      = time.Minute     // between two writes in a contest; doubled with every further one
+	longestPause    = 10 * time.Minute
+)
+
+// Conflict is about a field that we repair and somebody else changes again, over and over. While it lasts, the object is
+// written at most once in a minute, later once in ten. It is over when nothing had to be repaired for five minutes.
+type Conflict struct {
+	Managers []string  // who wrote; empty when managedFields do not tell
+	Field    string    // as managedFields spell it, such as ".spec.replicas"; the one that was put right last
+	Times    int       // repairs since Since
+	Since    time.Time // the first repair
+	Next     time.Time // the object is not written before
+}
+
+// String says it in words, for people.
+func (c Conflict) String() string {
+	who := "somebody who leaves no trace in managedFields"
+	if len(c.Managers) > 0 {
+		who = "field manager " + strings.Join(c.Managers, " and ")
+	}
+	return fmt.Sprintf("%s is contested by %s: put right %d times since %s, not again before %s",
+		c.Field, who, c.Times, c.Since.UTC().Format("15:04:05Z"), c.Next.UTC().Format("15:04:05Z"))
+}
+
+// RepairHistory is what is remembered of the repairs of one object. It is a value: what happens makes a new one of it.
+type RepairHistory struct {
+	Repairs  []time.Time // the latest ones, at most contestRepairs
+	pause    time.Duration
+	Conflict *Conflict // nil: none
+}
+
+// Repaired books one more repair.
+func (r RepairHistory) Repaired(now time.Time, managers []string, field string) RepairHistory {
+	r = r.At(now, false)
+	r.Repairs = append(slices.Clone(r.Repairs), now)
+	r.Repairs = r.Repairs[max(0, len(r.Repairs)-ConflictRepairs):]
+	var c Conflict
+	switch {
+	case r.Conflict != nil:
+		c, r.pause = *r.Conflict, min(2*r.pause, longestPause)
+		c.Times++
+	case len(r.Repairs) == ConflictRepairs:
+		c, r.pause = Conflict{Since: r.Repairs[0], Times: ConflictRepairs}, FirstPause
+	default:
+		return r
+	}
+	for _, name := range managers {
+		if !slices.Contains(c.Managers, name) {
+			c.Managers = append(slices.Clone(c.Managers), name)
+		}
+	}
+	c.Field, c.Next = field, now.Add(r.pause)
+	r.Conflict = &c
+	return r
+}
+
+// At forgets what is over by now; right says that there is nothing to repair.
+func (r RepairHistory) At(now time.Time, right bool) RepairHistory {
+	quiet := len(r.Repairs) > 0 && now.Sub(r.Repairs[len(r.Repairs)-1]) >= ConflictWindow
+	switch {
+	case r.Conflict == nil:
+		old := slices.IndexFunc(r.Repairs, func(at time.Time) bool { return now.Sub(at) < ConflictWindow })
+		if old < 0 {
+			return RepairHistory{}
+		}
+		r.Repairs = r.Repairs[old:]
+	case right && quiet:
+		return RepairHistory{}
+	}
+	return r
+}
+
+// Withholds says that the object is not to be written now.
+func (r RepairHistory) Withholds(now time.Time) bool {
+	return r.Conflict != nil && now.Before(r.Conflict.Next)
+}
+
+// Due is when the next thing happens by mere time: a write, or the end of the contest; zero when nothing does.
+func (r RepairHistory) Due(now time.Time) time.Time {
+	if r.Conflict == nil {
+		return time.Time{}
+	}
+	var first time.Time
+	for _, at := range [...]time.Time{r.Conflict.Next, r.Repairs[len(r.Repairs)-1].Add(ConflictWindow)} {
+		if at.After(now) && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}

@@ -1,0 +1,162 @@
+package decide
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// gates are what is asked of objects of a kind, by group and kind; all other kinds have nothing to wait for.
+var gates = map[string]rule{
+	"apiextensions.k8s.io/CustomResourceDefinition": all(conditionTrue("Established"), namesAccepted),
+
+	"apps/Deployment":  all(reported(".status.observedGeneration"), upToDate(deployed)),
+	"apps/DaemonSet":   all(reported(".status.observedGeneration"), upToDate(everywhere)),
+	"apps/StatefulSet": all(reported(".status.observedGeneration"), upToDate(inOrder)),
+	"batch/Job":        completed,
+
+	"/Namespace":             all(reported(".status.phase"), fieldIs(".status.phase", "Active")),
+	"/PersistentVolumeClaim": all(reported(".status.phase"), fieldIs(".status.phase", "Bound")),
+
+	"apiregistration.k8s.io/APIService": conditionTrue("Available"),
+
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicy": upToDate(wellTyped),
+}
+
+// gateOf is what is asked of the object that a manifest stands for: what its kind asks for, the CA bundles that it
+// asks another controller for, and its own condition. The second result says what is wrong with that one.
+func gateOf(manifest *unstructured.Unstructured) (rule, string) {
+	var rules []rule
+	key := KeyOf(manifest)
+	if ask := gates[key.Group+"/"+key.Kind]; ask != nil {
+		rules = append(rules, ask)
+	}
+	if isWebhooks(key) && injected(manifest.GetAnnotations()) {
+		rules = append(rules, trusted)
+	}
+	if expression := manifest.GetAnnotations()[CompleteAnnotation]; expression != "" {
+		ask, err := completeWhen(expression)
+		if err != nil {
+			return nil, fmt.Sprintf("annotation %s: %v", CompleteAnnotation, err)
+		}
+		rules = append(rules, ask)
+	}
+	if len(rules) == 1 {
+		return rules[0], ""
+	}
+	return all(rules...), ""
+}
+
+// namesAccepted wants the names as they stand to be accepted. No condition of a CRD says of which generation it speaks: until the
+// API server has looked at a change of the names, those that it accepted are the former ones.
+func namesAccepted(crd *unstructured.Unstructured) Probe {
+	if p := Condition(crd, "NamesAccepted"); p.Answer != AnswerTrue {
+		return p
+	}
+	for _, name := range [...]string{"plural", "singular", "kind", "listKind", "shortNames", "categories"} {
+		asked, accepted := fieldAt(crd, ".spec.names."+name), fieldAt(crd, ".status.acceptedNames."+name)
+		if !reflect.DeepEqual(asked, accepted) && !(empty(asked) && empty(accepted)) {
+			return unknown("names.%s is not accepted yet", name)
+		}
+	}
+	return passed
+}
+
+func isWebhooks(key Key) bool {
+	return key.Group == "admissionregistration.k8s.io" &&
+		(key.Kind == "ValidatingWebhookConfiguration" || key.Kind == "MutatingWebhookConfiguration")
+}
+
+// trusted wants every webhook to have a CA bundle: without one the API server cannot call it, and refuses whatever the
+// webhook would have to look at.
+func trusted(obj *unstructured.Unstructured) Probe {
+	hooks, _ := obj.Object["webhooks"].([]any)
+	for _, hook := range hooks {
+		h, _ := hook.(map[string]any)
+		if config, _ := h["clientConfig"].(map[string]any); empty(config["caBundle"]) {
+			return unknown("webhook %s has no CA bundle yet", text(h["name"]))
+		}
+	}
+	return passed
+}
+
+// wellTyped reads what the type checks of an admission policy found. It does not wait for them: they are advice that
+// no API server needs to enforce the policy, and where no controller makes them they never come.
+func wellTyped(obj *unstructured.Unstructured) Probe {
+	warnings, _ := fieldAt(obj, ".status.typeChecking.expressionWarnings").([]any)
+	var texts []string
+	for _, entry := range warnings {
+		w, _ := entry.(map[string]any)
+		texts = append(texts, text(w["fieldRef"])+": "+text(w["warning"]))
+	}
+	if len(texts) > 0 {
+		return failing("its expressions do not fit the types: %s", strings.Join(texts, "; "))
+	}
+	return passed
+}
+
+func deployed(obj *unstructured.Unstructured) Probe {
+	if c := conditionOf(obj, "Progressing"); c != nil && c["reason"] == "ProgressDeadlineExceeded" {
+		return failing("%s", "ProgressDeadlineExceeded: "+text(c["message"]))
+	}
+	want := count(obj, 1, ".spec.replicas")
+	updated, total := count(obj, 0, ".status.updatedReplicas"), count(obj, 0, ".status.replicas")
+	available := count(obj, 0, ".status.availableReplicas")
+	switch {
+	case updated < want:
+		return failing("%d/%d replicas updated", updated, want)
+	case total > updated:
+		return failing("%d old replicas still run", total-updated)
+	case available < want:
+		return failing("%d/%d updated replicas available", available, want)
+	}
+	return Condition(obj, "Available")
+}
+
+func inOrder(obj *unstructured.Unstructured) Probe {
+	want := count(obj, 1, ".spec.replicas")
+	if ready := count(obj, 0, ".status.readyReplicas"); ready < want {
+		return failing("%d/%d replicas ready", ready, want)
+	}
+	if fieldAt(obj, ".spec.updateStrategy.type") == "OnDelete" {
+		return passed
+	}
+	partition := count(obj, 0, ".spec.updateStrategy.rollingUpdate.partition")
+	if updated := count(obj, 0, ".status.updatedReplicas"); updated < want-partition {
+		return failing("%d/%d replicas updated", updated, want-partition)
+	}
+	if partition == 0 {
+		return fieldsEqual(".status.currentRevision", ".status.updateRevision")(obj)
+	}
+	return passed
+}
+
+func everywhere(obj *unstructured.Unstructured) Probe {
+	want := count(obj, 0, ".status.desiredNumberScheduled")
+	if updated := count(obj, 0, ".status.updatedNumberScheduled"); updated < want {
+		return failing("%d/%d pods updated", updated, want)
+	}
+	if available := count(obj, 0, ".status.numberAvailable"); available < want {
+		return failing("%d/%d updated pods available", available, want)
+	}
+	return passed
+}
+
+func completed(obj *unstructured.Unstructured) Probe {
+	if c := conditionOf(obj, "Failed"); c != nil && c["status"] == "True" {
+		return failing("%s", strings.TrimRight("the job failed: "+text(c["message"]), ": "))
+	}
+	if c := conditionOf(obj, "Complete"); c != nil && c["status"] == "True" {
+		return passed
+	}
+	return unknown("the job has not completed yet")
+}
+
+func count(obj *unstructured.Unstructured, otherwise int64, path string) int64 {
+	if n, isNumber := number(fieldAt(obj, path)); isNumber {
+		return int64(n)
+	}
+	return otherwise
+}

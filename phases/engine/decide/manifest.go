@@ -1,0 +1,56 @@
+package decide
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Manifest is one object of a revision: packed, and what a plan has to know of it without unpacking it.
+type Manifest struct {
+	Key   Key
+	Fault string // why it can never be applied as it stands, or nothing
+	policy
+	Defines    schema.GroupKind // of a CRD
+	Namespaced bool             // of a CRD: what it defines
+	packed     Packed           // cleaned
+}
+
+func manifestOf(obj *unstructured.Unstructured) *Manifest {
+	m := &Manifest{Key: KeyOf(obj), Fault: faultOf(obj), packed: Pack(ToJSON(cleaned(obj.Object)))}
+	if asked, fault := policyOf(obj); m.Fault == "" {
+		m.policy, m.Fault = asked, fault
+	}
+	if m.Key.IsCRD() {
+		m.Defines.Group, _, _ = unstructured.NestedString(obj.Object, "spec", "group")
+		m.Defines.Kind, _, _ = unstructured.NestedString(obj.Object, "spec", "names", "kind")
+		scope, _, _ := unstructured.NestedString(obj.Object, "spec", "scope")
+		m.Namespaced = scope == "Namespaced"
+	}
+	return m
+}
+
+// Desired is an object of a revision as it is sent. What is absent is decided on without.
+type Desired struct {
+	*Manifest
+	Payload *unstructured.Unstructured
+}
+
+// Desired unpacks a manifest. Nobody keeps what it gives for longer than it takes to decide.
+func (m *Manifest) Desired(s Stamp) Desired {
+	return Desired{m, payloadOf(m.packed.Unpack(), s)}
+}
+
+// Body is what is sent for a manifest, as JSON: its text with other metadata. A version binds it to the copy of that
+// resourceVersion, empty to none.
+func (m *Manifest) Body(s Stamp, version string) []byte {
+	text := m.packed.Text()
+	said := gjson.GetBytes(text, "metadata")
+	meta := s.on(FromJSON([]byte(said.Raw)))
+	if version != "" {
+		meta["resourceVersion"] = version
+	}
+	return slices.Concat(text[:said.Index], ToJSON(meta), text[said.Index+len(said.Raw):])
+}

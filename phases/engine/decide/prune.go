@@ -1,0 +1,130 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// The actions that only a teardown takes, besides Terminating, Pending and Failed.
+const (
+	Deleted    Action = "Deleted"    // is gone by our hand, or was asked to go
+	Absent     Action = "Absent"     // is not there
+	HandedOver Action = "HandedOver" // a live or newer revision has it
+	Foreign    Action = "Foreign"    // is not this installation's any more, left alone
+	Orphaned   Action = "Orphaned"   // administrators manage it from now on: our marks are taken off, the rest stays
+	Retained   Action = "Retained"   // holds data of users
+)
+
+// Candidate is an object that only older revisions have, with everything that the decision about it depends on.
+type Candidate struct {
+	Key       Key
+	Component string
+	UID       types.UID // empty if it was never known
+	LastWave  int       // with which its component was complete
+	WantedBy  string    // the name of a live revision that has it, empty if none
+	Unmanaged bool      // the current revision leaves it to administrators
+
+	Served   bool                       // its kind is
+	Actual   *unstructured.Unstructured // nil: it is not there
+	Contents *Contents                  // nil as long as nobody looked
+}
+
+// Contents are what would be lost with an object.
+type Contents struct {
+	Count int64  // 0 when it is not known
+	What  string // in words, empty for nothing
+}
+
+// PruneVerdict is a decision about a candidate.
+type PruneVerdict struct {
+	Action Action
+	Why    string
+}
+
+// Decide says what to do with a candidate. Current is the number of the revision that stays; consented says that users'
+// data goes with the object that holds it. What could hold data is deleted only once somebody looked into it.
+func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdict {
+	switch {
+	case c.WantedBy != "":
+		return PruneVerdict{HandedOver, "revision " + c.WantedBy + " has it"}
+	case !c.Served:
+		return PruneVerdict{Absent, "its kind is not served"}
+	case c.Actual == nil:
+		return PruneVerdict{Absent, ""}
+	}
+	claim := ClaimOf(c.Actual, us)
+	ours := c.Actual.GetAnnotations()[OwnerAnnotation] == us.Owner
+	switch {
+	case claim.Owner != "":
+		return PruneVerdict{Foreign, "belongs to " + claim.Owner}
+	case c.UID != "" && c.UID != c.Actual.GetUID() && !ours:
+		return PruneVerdict{Foreign, "is another object of the same name, without the marks of this installation"}
+	case c.Unmanaged:
+		return PruneVerdict{Orphaned, "is left to administrators from now on"}
+	case claim.Number == 0:
+		return PruneVerdict{Foreign, "carries no revision number any more"}
+	case claim.Number > current:
+		return PruneVerdict{HandedOver, fmt.Sprintf("belongs to revision %d", claim.Number)}
+	case c.Actual.GetDeletionTimestamp() != nil:
+		return PruneVerdict{Terminating, terminatingWhy(c.Actual) + c.inside()}
+	case c.Contents == nil || c.Contents.What == "":
+		return PruneVerdict{Deleted, "is being deleted"}
+	case !consented:
+		return PruneVerdict{Retained, "holds " + c.Contents.What}
+	}
+	return PruneVerdict{Deleted, "is being deleted with the " + c.Contents.What + " that it holds, as the administrator consented"}
+}
+
+// inside says what keeps an object from going that is not the object itself.
+func (c Candidate) inside() string {
+	if c.Contents != nil && c.Contents.What != "" {
+		return "; it still holds " + c.Contents.What
+	}
+	for _, kind := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
+		if found := conditionOf(c.Actual, kind); found != nil && found["status"] == "True" {
+			return "; " + text(found["message"])
+		}
+	}
+	return ""
+}
+
+// removalRank is the order of removal inside a component: the reverse of installation, except that webhook
+// configurations go before everything, so that a webhook whose server is broken cannot refuse the removal of the rest.
+// Custom resources go while their controllers still run, and what pods use goes after the pods, the way to them first.
+func removalRank(k Key) int {
+	switch c := ClassOf(k); {
+	case c == ClassWebhooks:
+		return 0
+	case c == ClassOthers:
+		return 1
+	case c == ClassWorkloads:
+		return 2
+	case k.Group == "" && k.Kind == "Service":
+		return 3
+	case c == ClassConfig:
+		return 4
+	case c == ClassCRDs:
+		return 5
+	case c == ClassNamespaces:
+		return 6
+	}
+	return 7
+}
+
+// Before is the order of removal: the component that was installed last goes first.
+func (c Candidate) Before(other Candidate) int {
+	return cmp.Or(
+		cmp.Compare(other.LastWave, c.LastWave),
+		cmp.Compare(c.Component, other.Component),
+		cmp.Compare(removalRank(c.Key), removalRank(other.Key)),
+		cmp.Compare(c.Key.String(), other.Key.String()),
+	)
+}
+
+// SameStep says whether two orphans may be removed at the same time.
+func (c Candidate) SameStep(other Candidate) bool {
+	return c.LastWave == other.LastWave && c.Component == other.Component && removalRank(c.Key) == removalRank(other.Key)
+}

@@ -1,0 +1,102 @@
+package decide
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// oneOrphan is a ConfigMap that revision 4 applied, when revision 5 stays.
+func oneOrphan(t *testing.T, changes ...change) Candidate {
+	t.Helper()
+	obj := parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: "n", uid: u, resourceVersion: "9",
+		labels: {capi-operator.openshift.io/managed-by: core},
+		annotations: {capi-operator.openshift.io/revision: "4", capi-operator.openshift.io/owner: `+testOwner+`}}}`)
+	for _, change := range changes {
+		change(obj)
+	}
+	return Candidate{Key: Key{Version: "v1", Kind: "ConfigMap", Namespace: "n", Name: "a"}, UID: "u", Served: true, Actual: obj}
+}
+
+func annotation(name, value string) change {
+	return func(u *unstructured.Unstructured) {
+		all := u.GetAnnotations()
+		delete(all, name)
+		if value != "" {
+			all[name] = value
+		}
+		u.SetAnnotations(all)
+	}
+}
+
+func otherUID(u *unstructured.Unstructured) { u.SetUID("other") }
+
+func leaving(u *unstructured.Unstructured) {
+	now := metav1.Now()
+	u.SetDeletionTimestamp(&now)
+	u.SetFinalizers([]string{"hold/on"})
+}
+
+func controlled(u *unstructured.Unstructured) {
+	yes := true
+	u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "other", UID: "x", Controller: &yes}})
+}
+
+func TestFate(t *testing.T) {
+	unlabelled := func(u *unstructured.Unstructured) { u.SetLabels(nil) }
+	owned := func(u *unstructured.Unstructured) {
+		u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "other", UID: "x"}})
+	}
+	with := func(c Candidate, set func(*Candidate)) Candidate { set(&c); return c }
+	remaining := func(u *unstructured.Unstructured) {
+		u.Object["status"] = map[string]any{"conditions": []any{
+			map[string]any{"type": "NamespaceFinalizersRemaining", "status": "True", "message": "hold/on in 1 resource instances"},
+		}}
+	}
+	full := func(c *Candidate) { c.Contents = &Contents{2, "2 instances"} }
+	free := func(c *Candidate) { c.Unmanaged = true }
+	rows := []struct {
+		name    string
+		c       Candidate
+		consent bool
+		want    Action
+		says    string
+	}{
+		{"T1: left to administrators", with(oneOrphan(t), free), false, Orphaned, "administrators"},
+		{"T1: left to administrators with its data, whatever the consent", with(with(oneOrphan(t), free), full), true, Orphaned, ""},
+		{"T1: left to administrators, and gone", with(with(oneOrphan(t), free), func(c *Candidate) { c.Actual = nil }), false, Absent, ""},
+		{"T1: left to administrators, and let go of before", with(oneOrphan(t, annotation(OwnerAnnotation, ""), annotation(RevisionAnnotation, "")), free), false, Foreign, ""},
+		{"T2: not there", with(oneOrphan(t), func(c *Candidate) { c.Actual = nil }), false, Absent, ""},
+		{"T3: its kind is not served", with(oneOrphan(t), func(c *Candidate) { c.Served, c.Actual = false, nil }), false, Absent, "not served"},
+		{"T4: a newer revision has taken it", oneOrphan(t, annotation(RevisionAnnotation, "6")), false, HandedOver, "revision 6"},
+		{"T4: the revision that stays has taken it", oneOrphan(t, annotation(RevisionAnnotation, "5")), false, Deleted, ""},
+		{"T4: an older number", oneOrphan(t, annotation(RevisionAnnotation, "2")), false, Deleted, ""},
+		{"T4: without a number", oneOrphan(t, annotation(RevisionAnnotation, "")), false, Foreign, "no revision number"},
+		{"T4: with a number that is none", oneOrphan(t, annotation(RevisionAnnotation, "abc")), false, Foreign, "no revision number"},
+		{"T4: of another installation", oneOrphan(t, annotation(OwnerAnnotation, "other")), false, Foreign, `"other"`},
+		{"T5: a controller has it", oneOrphan(t, controlled), false, Foreign, "Node other"},
+		{"T5: an owner that is no controller does not keep it", oneOrphan(t, owned), false, Deleted, ""},
+		{"T6: ours", oneOrphan(t), false, Deleted, "being deleted"},
+		{"T6: ours, the label taken off", oneOrphan(t, unlabelled), false, Deleted, ""},
+		{"T6: the identity taken off, but the same object", oneOrphan(t, annotation(OwnerAnnotation, "")), false, Deleted, ""},
+		{"T6: the identity is not ours to see, and it is another object", oneOrphan(t, annotation(OwnerAnnotation, ""), otherUID), false, Foreign, "another object"},
+		{"T6: another object, but ours", oneOrphan(t, otherUID), false, Deleted, ""},
+		{"T6: the UID was never known", with(oneOrphan(t, annotation(OwnerAnnotation, "")), func(c *Candidate) { c.UID = "" }), false, Deleted, ""},
+		{"T9: on its way", oneOrphan(t, leaving), false, Terminating, "hold/on"},
+		{"T9: on its way, and not empty yet", with(oneOrphan(t, leaving), full), false, Terminating, "still holds 2 instances"},
+		{"T9: on its way, with something inside that is not", oneOrphan(t, leaving, remaining), false, Terminating, "hold/on in 1 resource"},
+		{"T9: on its way, but somebody else's", oneOrphan(t, leaving, annotation(OwnerAnnotation, "other")), false, Foreign, ""},
+		{"T11, T12: holds data", with(oneOrphan(t), full), false, Retained, "holds 2 instances"},
+		{"T11, T12: holds data, with consent", with(oneOrphan(t), full), true, Deleted, "consented"},
+		{"T11, T12: holds nothing", with(oneOrphan(t), func(c *Candidate) { c.Contents = &Contents{} }), false, Deleted, ""},
+		{"3.7: a live revision has it", with(oneOrphan(t), func(c *Candidate) { c.WantedBy = "new" }), true, HandedOver, "revision new"},
+	}
+	for _, row := range rows {
+		got := row.c.Decide(5, testUs, row.consent)
+		if got.Action != row.want || !strings.Contains(got.Why, row.says) {
+			t.Errorf("%s: got %s, %q; want %s, %q", row.name, got.Action, got.Why, row.want, row.says)
+		}
+	}
+}

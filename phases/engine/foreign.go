@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+)
+
+// watchForeign is the watch of one object that stands where a wanted one belongs and does not carry our label, so that no
+// other watch shows it. It heals a collision at once when the object goes or changes. The engine's lock is held.
+func (e *Engine) watchForeign(key decide.Key, r resource) *watched {
+	id := key.Identity()
+	if w := e.foreignWatches[id]; w != nil {
+		return w
+	}
+	w := &watched{e: e, gvk: key.GVK(), resource: r}
+	w.changed = func(types.NamespacedName) {
+		e.markDirtyLocked(key)
+		e.kick()
+	}
+	e.foreignWatches[id] = w
+	e.kick()
+	return w
+}
+
+// tendForeignWatches starts the watches of objects that are in the way, and stops those of objects that are not any more: they
+// are gone, have got our label, or no revision wants their place. The engine's lock is held.
+func (e *Engine) tendForeignWatches(ctx context.Context) {
+	for id, w := range e.foreignWatches {
+		var key decide.Key
+		for _, p := range e.plans {
+			if t := p.keys[id]; t != nil {
+				key = t.Key
+			}
+		}
+		switch {
+		case key == decide.Key{}, w.gone, e.object(key) != nil, w.synced && w.objects[key.NamespacedName()] == nil:
+			if w.cancel != nil {
+				w.cancel()
+			}
+			delete(e.foreignWatches, id)
+			e.markDirtyLocked(key)
+		case w.cancel == nil:
+			w.start(ctx, view{
+				gvr: w.resource.gvr, namespace: key.Namespace, fields: "metadata.name=" + key.Name,
+			})
+		}
+	}
+}

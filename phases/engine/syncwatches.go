@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+)
+
+// syncWatches starts the watches that are needed and stops the others. It says whether kinds are left that only asking the
+// API server again can bring; kinds whose CRD the revisions bring themselves are waited for by watching it. The API
+// server is asked once for the kinds that are missing, and once more when again says so; until it has answered, what it
+// said before holds.
+func (e *Engine) syncWatches(ctx context.Context, again bool) bool {
+	missing := e.startWatches(ctx)
+	e.mu.Lock()
+	if !missing {
+		e.kinds = kinds{} // a kind that is needed next may have come since
+	}
+	// What has just vanished may be announced for a while yet.
+	known := e.kinds.asked || len(e.kinds.vanished) > 0
+	e.mu.Unlock()
+	if !missing || known && !again {
+		return missing
+	}
+	announced, err := e.discover(ctx)
+	if ctx.Err() != nil {
+		return false
+	}
+	e.mu.Lock()
+	e.kinds.asked, e.kinds.err = true, err
+	if err == nil {
+		e.kinds = kinds{discovered: announced, asked: true}
+	}
+	e.mu.Unlock()
+	missing = e.startWatches(ctx)
+	e.cfg.Notify()
+	return missing
+}
+
+func (e *Engine) startWatches(ctx context.Context) (missing bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	needed := e.needed()
+	for gvk, w := range e.watches {
+		if w.gone {
+			if e.kinds.vanished == nil {
+				e.kinds.vanished = map[schema.GroupVersionKind]bool{}
+			}
+			e.kinds.vanished[gvk] = true
+		}
+		if !needed[gvk] || w.gone {
+			w.cancel()
+			delete(e.watches, gvk)
+		}
+	}
+	for gvk := range needed {
+		if e.watches[gvk] != nil {
+			continue
+		}
+		r, served, wait := e.resolve(gvk)
+		if !served {
+			missing = missing || !wait
+			continue
+		}
+		e.watches[gvk] = e.watchOf(gvk, r)
+		e.watches[gvk].start(ctx, view{gvr: r.gvr, labels: e.us.Selector()})
+	}
+	e.tendForeignWatches(ctx)
+	e.tendRetainedWatches(ctx)
+	e.tendCRDWatch(ctx, missing)
+	return missing
+}
+
+// watchOf is the watch of the managed objects of a kind, before it is started.
+func (e *Engine) watchOf(gvk schema.GroupVersionKind, r resource) *watched {
+	key := decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
+	return &watched{e: e, gvk: gvk, resource: r, changed: func(name types.NamespacedName) {
+		key.Namespace, key.Name = name.Namespace, name.Name
+		e.markDirtyLocked(key)
+		if key.IsCRD() {
+			e.kick() // it says how a kind is served
+		}
+	}}
+}
+
+// needed are the kinds of all watched revisions and of all inventories; before the first of them is known, those that
+// nearly every revision has, so that looking at it need not wait.
+func (e *Engine) needed() map[schema.GroupVersionKind]bool {
+	needed := map[schema.GroupVersionKind]bool{}
+	if !e.hadPlans {
+		maps.Copy(needed, commonKinds)
+	}
+	for _, p := range e.plans {
+		maps.Copy(needed, p.kinds)
+	}
+	for _, s := range e.storedLocked() {
+		maps.Copy(needed, s.Kinds)
+	}
+	return needed
+}
+
+// resolve finds out how a kind is served. When it is not, wait says that a CRD of a watched revision will bring it,
+// and that seeing the CRD is enough to know when.
+func (e *Engine) resolve(gvk schema.GroupVersionKind) (r resource, served, wait bool) {
+	if e.kinds.vanished[gvk] {
+		return resource{}, false, false
+	}
+	if crd := e.crdOf(gvk.GroupKind()); crd != nil {
+		seen := e.object(crd.Key)
+		if seen == nil {
+			return resource{}, false, true
+		}
+		r, served = definedBy(seen.object(crd.Key.GVK()), gvk.Version)
+		return r, served, !served
+	}
+	if r, served = builtin[gvk]; !served {
+		r, served = e.kinds.discovered.kinds[gvk]
+	}
+	return r, served, false
+}
+
+// crdOf is the target of the CRD that defines a kind in any watched revision, nil if none does.
+func (e *Engine) crdOf(gk schema.GroupKind) *target {
+	for _, p := range e.plans {
+		if crd := p.crds[gk]; crd != nil {
+			return crd
+		}
+	}
+	return nil
+}
+
+// object is the seen copy of an object, nil if there is none. The engine's lock is held.
+func (e *Engine) object(key decide.Key) *observed {
+	if w := e.watches[key.GVK()]; w != nil {
+		return w.objects[key.NamespacedName()]
+	}
+	return nil
+}
+
+// observation is what is known of an object's place in the cluster, without asking.
+type observation struct {
+	object       *observed // nil: not there
+	resource     resource
+	readFirst    bool          // the object is in the way, and no watch shows yet whether it still is
+	older        bool          // seen from a revision that is not the newest one
+	unobservable decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
+	why          string
+	err          error
+}
+
+// observe looks for an object in what the watches have shown. The engine's lock is held.
+func (e *Engine) observe(key decide.Key) observation {
+	if w := e.watches[key.GVK()]; w != nil && !w.gone {
+		switch {
+		case w.synced:
+			s := observation{object: w.objects[key.NamespacedName()], resource: w.resource}
+			if o := e.foreignWatches[key.Identity()]; o != nil && s.object == nil {
+				s.object, s.readFirst = o.objects[key.NamespacedName()], !o.synced
+			}
+			return s
+		case w.err != nil:
+			return observation{unobservable: decide.Unknown, why: "its kind cannot be watched", err: fmt.Errorf("watching %s: %w", w.resource.gvr.Resource, w.err)}
+		}
+		return observation{unobservable: decide.Unknown, why: "not seen yet"}
+	}
+	if crd := e.crdOf(key.GVK().GroupKind()); crd != nil {
+		if w := e.watches[crd.Key.GVK()]; w == nil || !w.synced {
+			return observation{unobservable: decide.Unknown, why: "its CRD is not seen yet"}
+		}
+		return observation{unobservable: decide.Pending, why: "its CRD " + crd.Key.Name + " is not established"}
+	}
+	_, announced := e.kinds.discovered.kinds[key.GVK()]
+	if _, always := builtin[key.GVK()]; always {
+		announced = true
+	}
+	switch {
+	case e.kinds.err != nil:
+		return observation{unobservable: decide.Unknown, why: "its kind is not known", err: e.kinds.err}
+	case !e.kinds.vanished[key.GVK()] && (announced || !e.kinds.asked):
+		return observation{unobservable: decide.Unknown, why: "not seen yet"}
+	}
+	err := &NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it; install one, and it goes on by itself"}
+	return observation{unobservable: decide.Failed, why: err.Error(), err: err}
+}

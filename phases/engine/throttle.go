@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+)
+
+// longestThrottle bounds what an API server can ask for: it answers for itself, not for the day.
+const longestThrottle = 5 * time.Minute
+
+// throttle is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
+// with Retry-After, RFC 9110 section 10.2.3), nothing of any pass is sent until then.
+type throttle struct {
+	next  http.RoundTripper
+	clock clock.Clock
+
+	mu      sync.Mutex
+	until   time.Time
+	started chan struct{} // holds one
+}
+
+func newThrottle(next http.RoundTripper, c clock.Clock) *throttle {
+	return &throttle{next: next, clock: c, started: make(chan struct{}, 1)}
+}
+
+// ThrottledError says that a request was not sent because the API server asked to be left alone.
+type ThrottledError struct{ Until time.Time }
+
+func (e *ThrottledError) Error() string {
+	return "the API server asked to be left alone until " + e.Until.UTC().Format("15:04:05Z")
+}
+
+// unthrottled, as a key of a context, marks requests for all objects of a kind that may be anybody's. Their refusal holds
+// nothing else up, and neither does that of a watch: kube-apiserver asks to wait with those of a kind that it cannot
+// convert, and does so until somebody repairs the kind's webhook (https://kep.k8s.io/4568).
+type unthrottled struct{}
+
+// RoundTrip sends a request, unless nothing is to be sent now.
+func (h *throttle) RoundTrip(request *http.Request) (*http.Response, error) {
+	watches := request.URL.Query().Get("watch") == "true" // a reflector backs off by itself
+	if until := h.end(); !watches && !until.IsZero() {
+		return nil, &ThrottledError{Until: until}
+	}
+	response, err := h.next.RoundTrip(request)
+	if err != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
+		return response, err
+	}
+	if watches || request.Context().Value(unthrottled{}) != nil {
+		response.Header.Del("Retry-After") // whoever asked tries again in its own time
+		return response, nil
+	}
+	if wait := retryAfter(response, h.clock.Now()); wait > 0 {
+		h.mu.Lock()
+		if until := h.clock.Now().Add(min(wait, longestThrottle)); until.After(h.until) {
+			h.until = until
+		}
+		h.mu.Unlock()
+		select {
+		case h.started <- struct{}{}:
+		default:
+		}
+		// client-go would wait as well, and then send again by itself, each worker on its own.
+		response.Header.Del("Retry-After")
+	}
+	return response, nil
+}
+
+// end is when the API server can be asked again; zero for now.
+func (h *throttle) end() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.clock.Now().Before(h.until) {
+		h.until = time.Time{}
+	}
+	return h.until
+}
+
+// remaining is how long nothing is to be sent yet.
+func (h *throttle) remaining() time.Duration {
+	if until := h.end(); !until.IsZero() {
+		return until.Sub(h.clock.Now())
+	}
+	return 0
+}
+
+// wake calls notify when the API server can be asked again, until the context ends.
+func (h *throttle) wake(ctx context.Context, notify func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.started:
+		}
+		for wait := h.remaining(); wait > 0; wait = h.remaining() {
+			select {
+			case <-ctx.Done():
+				return
+			case <-h.clock.After(wait):
+			}
+		}
+		notify()
+	}
+}
+
+// caused says that an object was not written only because the API server asked to be left alone.
+func (h *throttle) caused(err error) bool {
+	var held *ThrottledError
+	return errors.As(err, &held) || (apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)) && h.remaining() > 0
+}
+
+// retryAfter reads the header, which has seconds or a date.
+func retryAfter(response *http.Response, now time.Time) time.Duration {
+	text := response.Header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return at.Sub(now)
+	}
+	return 0
+}
