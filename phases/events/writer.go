@@ -24,12 +24,13 @@ import (
 const (
 	// queued is how many Events may wait to be written; more are dropped and logged.
 	queued = 64
-	// sameFor is how long the same news is another occurrence of the Event that told it first, countEvery how often
-	// that is written, and rememberedNews how many are remembered.
-	sameFor        = time.Hour
-	countEvery     = 10 * time.Minute
+	// sameFor is how long a repeated Event counts as another occurrence of the first one.
+	sameFor = time.Hour
+	// countEvery is how often the count of a repeated Event is written.
+	countEvery = 10 * time.Minute
+	// rememberedNews is how many Events are remembered, so that they can be counted.
 	rememberedNews = 128
-	// writeTimeout bounds one write.
+	// writeTimeout bounds the write of one Event.
 	writeTimeout = 15 * time.Second
 )
 

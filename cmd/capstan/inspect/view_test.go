@@ -179,7 +179,7 @@ func TestExplain_and_diagram_refuse_without_a_record(t *testing.T) {
 
 func TestExplain_says_that_the_work_still_fails_where_a_guard_gives_no_reason(t *testing.T) {
 	v := seen(`{"clusterapi":{"state":"Degraded","since":"2026-01-01T12:00:00Z","failure":{"message":"the registry is away","since":"2026-01-01T12:00:00Z"}},
-		"clusterapiDetail":{"waits":"Degraded: the registry is away","moves":[{"event":"Recovered","to":"Planning","answer":"No"}]}}`)
+		"clusterapiDetail":{"waits":"Degraded: the registry is away","moves":[{"event":"WorkSucceeded","to":"Planning","answer":"No"}]}}`)
 	explanation, err := v.Explain()
 	if err != nil {
 		t.Fatal(err)
