@@ -152,7 +152,7 @@ var WorkSucceeds = machine.Guard[Facts]{
 		if f.Then.Failing {
 			return machine.SayUnknown("")
 		}
-		return machine.SayYes("the last attempt met no error")
+		return machine.SayYes(unless(f.Then.Event != FailureEstablished, "the last attempt met no error"))
 	},
 }
 

@@ -66,7 +66,7 @@ func TestGuards(t *testing.T) {
 		},
 
 		"WorkSucceeds/an error is unknown": {WorkSucceeds, Facts{Then: Then{Failing: true}}, machine.Unknown, ""},
-		"WorkSucceeds/no error":            {WorkSucceeds, Facts{}, machine.Yes, "no error"},
+		"WorkSucceeds/no error, after one": {WorkSucceeds, Facts{Then: Then{Event: FailureEstablished}}, machine.Yes, "no error"},
 
 		"EnteredByStall/stalled":     {EnteredByStall, Facts{Then: Then{Event: ProgressStalled}}, machine.Yes, ""},
 		"EnteredByStall/an error":    {EnteredByStall, Facts{Then: Then{Event: FailureEstablished}}, machine.No, ""},

@@ -178,7 +178,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: guards.GateLost, From: in(Installed), To: Degraded, For: patience, Takes: []string{Available},
-			If:  machine.All(machine.Not(guards.RetainedMayGo), machine.Not(guards.RevisionIsApplied), guards.WorkSucceeds),
+			If:  machine.All(machine.Not(guards.RevisionIsApplied), machine.Not(guards.RetainedMayGo), guards.WorkSucceeds),
 			Doc: "A probe of the installed revision has failed for five minutes, as in a crash loop; a hiccup does not count, nor does an object that cannot be put right.",
 		},
 		{
@@ -188,12 +188,12 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ProgressResumed", From: in(Degraded), To: Planning,
-			If:  machine.All(guards.WorkSucceeds, guards.EnteredByStall, machine.Not(guards.EnteredByGateLoss), guards.ProgressIsMade),
+			If:  machine.All(guards.EnteredByStall, machine.Not(guards.EnteredByGateLoss), guards.ProgressIsMade, guards.WorkSucceeds),
 			Doc: "What stood still makes progress again, so the way is taken again from planning.",
 		},
 		{
 			On: "GateRegained", From: in(Degraded), To: Planning,
-			If:  machine.All(guards.WorkSucceeds, guards.EnteredByGateLoss, guards.RevisionIsApplied),
+			If:  machine.All(guards.EnteredByGateLoss, guards.RevisionIsApplied, guards.WorkSucceeds),
 			Doc: "The probes of the installed revision pass again.",
 		},
 		{

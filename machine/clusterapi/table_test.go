@@ -13,5 +13,5 @@ func TestTable(t *testing.T) {
 }
 
 func TestStories(t *testing.T) {
-	machinetest.Play(t, table.Table, "testdata/*.txt")
+	machinetest.PlayWorld(t, "testdata/*.txt", newWorld)
 }

@@ -16,6 +16,8 @@ import (
 type torndown struct {
 	number int64
 	report *engine.TeardownReport
+	// older are the numbers of the older revisions that were looked at and were there ever since.
+	older []int64
 	// looked says that nothing was deleted: what the report waits for is what may go.
 	looked  bool
 	at      time.Time
@@ -81,7 +83,7 @@ func (p *Pass) tornDown(report *engine.TeardownReport, looked bool) {
 		}
 		p.removed(report, before.report)
 	}
-	p.memory.torndown = torndown{number: p.latest.Number, report: report, looked: looked, at: p.Now(), consent: p.world.consent}
+	p.memory.torndown = torndown{number: p.latest.Number, report: report, older: slices.Clone(p.older), looked: looked, at: p.Now(), consent: p.world.consent}
 	switch {
 	case changed && (!looked || len(report.Waiting) > 0):
 		p.lookAgainIn(0)

@@ -7,12 +7,15 @@ import (
 	"time"
 )
 
-// What makes a contest, and how it is answered.
+// What makes a conflict, and how it is answered.
 const (
-	ConflictRepairs = 5               // repairs within contestWindow make a contest
-	ConflictWindow  = 5 * time.Minute // so long without a repair, and right at the end of it, ends one
-	FirstPause      = time.Minute     // between two writes in a contest; doubled with every further one
-	longestPause    = 10 * time.Minute
+	// ConflictRepairs is how many repairs within ConflictWindow make a conflict.
+	ConflictRepairs = 5
+	// ConflictWindow is how long there must be no repair before a conflict is over.
+	ConflictWindow = 5 * time.Minute
+	// FirstPause is the wait between the first two repairs of a conflict; it is doubled with every further one.
+	FirstPause   = time.Minute
+	longestPause = 10 * time.Minute
 )
 
 // Conflict is about a field that we repair and somebody else changes again, over and over. While it lasts, the object is

@@ -1,0 +1,40 @@
+package clusterapi_test
+
+import (
+	"context"
+	"testing"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	"github.com/capstan-capi/capstan/machine/machinetest"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/clusterapi/simulated"
+)
+
+// world is a simulated cluster in which the real phases run, with the real store.
+type world struct {
+	*simulated.Cluster
+	phases *phases.Phases
+}
+
+// Start starts an operator as cmd/capstan does.
+func (w *world) Start() (func(context.Context, machine.Key) (guards.Facts, *phases.Pass, error), machine.Store[guards.Facts, *phases.Pass]) {
+	p := w.Cluster.Start()
+	w.phases = p
+	return p.Observe, &phases.Store{
+		Phases: p, Describe: table.Conditions, Line: table.Line, Rests: table.Table.Rests, Alarms: table.Table.Alarms,
+	}
+}
+
+// LoseRecord wipes the record that is stored.
+func (w *world) LoseRecord() { w.Forge(nil) }
+
+// Do runs a command of the cluster's.
+func (w *world) Do(command string, args map[string]string, _ string) (string, error) {
+	return w.Cluster.Do(command, args)
+}
+
+func newWorld(*testing.T) (machine.Table[guards.Facts, *phases.Pass], machinetest.World[guards.Facts, *phases.Pass]) {
+	return table.Table, &world{Cluster: simulated.New()}
+}
