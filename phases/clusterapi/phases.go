@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-logr/logr"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
-	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,10 +53,9 @@ const installerManager = "capi-operator.openshift.io/InstallerController"
 // operator and is used by one pass at a time.
 type Phases struct {
 	// Client reads from the operator's caches and writes to the API server.
-	Client           client.Client
-	ClusterOperators configclient.ClusterOperatorInterface
-	Images           images.Source
-	Engine           Engine
+	Client client.Client
+	Images images.Source
+	Engine Engine
 	// Release is the version that the operator was released with, such as 4.22.6.
 	Release           string
 	OperatorNamespace string
@@ -80,9 +78,8 @@ type Phases struct {
 	passing sync.Mutex // held while looking, which begins before the first pass
 	memory  memory
 	late    *lateness
-	events  *announcer
 	// recorder is the flight recorder.
-	recorder *recorder.Recorder
+	recorder recorder.Log
 }
 
 // memory is what one pass leaves for the next. All of it can be lost: a new
