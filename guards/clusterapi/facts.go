@@ -22,9 +22,11 @@ type Facts struct {
 	SpecObserved bool `yaml:"specObserved"`
 	// Platform is Infrastructure cluster's status.platformStatus.type; empty while there is none.
 	Platform string `yaml:"platform"`
-	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why.
-	Wanted   string `yaml:"wanted"`
-	Planning string `yaml:"planning"`
+	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why;
+	// Unplannable says that it is an error, and nothing that is on its way.
+	Wanted      string `yaml:"wanted"`
+	Planning    string `yaml:"planning"`
+	Unplannable bool   `yaml:"unplannable"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
 	// Latest is the content ID of the newest listed revision, LatestNumber its number, and CurrentNumber that of

@@ -80,6 +80,18 @@ var LatestIsCurrent = machine.Guard[Facts]{
 	}),
 }
 
+// RolloutGoesOn asks whether the newest revision has to be rolled out though nobody can tell what is wanted.
+var RolloutGoesOn = machine.Guard[Facts]{
+	Name: "RolloutGoesOn",
+	Doc:  "The inputs cannot be planned, and the newest listed revision is not fully applied yet.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if f.Unplannable && f.LatestNumber > 0 && f.LatestNumber != f.CurrentNumber {
+			return machine.SayYes(fmt.Sprintf("revision %d is not fully applied yet, and the inputs cannot be planned: %s", f.LatestNumber, f.Planning))
+		}
+		return machine.SayNo("")
+	}),
+}
+
 // SpecObserved asks whether the status tells which spec it is for.
 var SpecObserved = machine.Guard[Facts]{
 	Name: "SpecObserved",

@@ -30,6 +30,13 @@ func TestGuards(t *testing.T) {
 		},
 		"LatestIsWanted/the same": {LatestIsWanted, Facts{Seen: true, Wanted: "a", Latest: "a", LatestNumber: 1}, machine.Yes, "wanted content"},
 
+		"RolloutGoesOn/what is wanted is on its way": {RolloutGoesOn, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
+		"RolloutGoesOn/nothing is listed":            {RolloutGoesOn, Facts{Seen: true, Unplannable: true}, machine.No, ""},
+		"RolloutGoesOn/it is installed":              {RolloutGoesOn, Facts{Seen: true, Unplannable: true, LatestNumber: 2, CurrentNumber: 2}, machine.No, ""},
+		"RolloutGoesOn/the inputs are wrong": {
+			RolloutGoesOn, Facts{Seen: true, Unplannable: true, Planning: "by tag", LatestNumber: 2, CurrentNumber: 1}, machine.Yes, "by tag",
+		},
+
 		"LatestIsCurrent/nothing listed":                 {LatestIsCurrent, Facts{Seen: true}, machine.No, ""},
 		"LatestIsCurrent/older current":                  {LatestIsCurrent, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
 		"LatestIsCurrent/same":                           {LatestIsCurrent, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 2}, machine.Yes, ""},
@@ -103,7 +110,7 @@ func TestGuards(t *testing.T) {
 
 func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *testing.T) {
 	for _, guard := range []machine.Guard[Facts]{
-		ClusterAPIExists, PlatformKnown, LatestIsWanted, LatestIsCurrent, SpecObserved, OlderGone, RoomLeft,
+		ClusterAPIExists, PlatformKnown, LatestIsWanted, RolloutGoesOn, LatestIsCurrent, SpecObserved, OlderGone, RoomLeft,
 		RevisionIsApplied, OrphansAreGone, RetainedMayGo, ProgressIsMade, InputChanged,
 	} {
 		if got := guard.Answer(Facts{}); got.Truth != machine.Unknown {

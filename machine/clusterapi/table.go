@@ -123,6 +123,11 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The wanted content is installed, but something is left of what was before it.",
 		},
 		{
+			On: "RolloutGoesOn", From: in(Planning), To: Applying, Urgent: true,
+			If:  machine.All(guards.ClusterAPIExists, guards.RolloutGoesOn),
+			Doc: "The inputs cannot be planned, which does not stop the rollout of the newest revision.",
+		},
+		{
 			On: "RevisionLimitReached", From: in(Planning), To: MaxRevisions,
 			If:  machine.All(machine.Not(guards.LatestIsWanted), machine.Not(guards.RoomLeft)),
 			Doc: "A new revision is needed and the list of revisions is full.",

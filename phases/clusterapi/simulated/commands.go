@@ -216,10 +216,7 @@ func (c *Cluster) doRecord(args Args) string {
 }
 
 func (c *Cluster) doAPI(args Args) string {
-	c.unwritable = nil
-	if args.has("down") {
-		c.unwritable = errUnreachable
-	}
+	c.FailWrites(args.has("down"))
 	return ""
 }
 
