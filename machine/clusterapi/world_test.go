@@ -20,9 +20,7 @@ type world struct {
 // Start starts an operator as cmd/capstan does.
 func (w *world) Start() (func(context.Context, machine.Key) (guards.Facts, *phases.Pass, error), machine.Store[guards.Facts, *phases.Pass]) {
 	p := w.Cluster.Start()
-	return p.Observe, &phases.Store{
-		Phases: p, Describe: table.Conditions, Line: table.Line, Rests: table.Table.Rests, Alarms: table.Table.Alarms,
-	}
+	return p.Observe, w.Store(table.Table, p, phases.Words{Conditions: table.Conditions, Line: table.Line})
 }
 
 // LoseRecord wipes the record that is stored.

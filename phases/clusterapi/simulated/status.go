@@ -156,6 +156,9 @@ func (o *operators) ApplyStatus(ctx context.Context, apply *configv1ac.ClusterOp
 	return operator, nil
 }
 
+// recordKey is where the record lies in the status of the ClusterOperator.
+const recordKey = "clusterapi"
+
 // Record is the stored record as JSON, nil for none.
 func (c *Cluster) Record() json.RawMessage {
 	operator := c.operator()
@@ -166,7 +169,7 @@ func (c *Cluster) Record() json.RawMessage {
 	if len(operator.Status.Extension.Raw) == 0 || json.Unmarshal(operator.Status.Extension.Raw, &entries) != nil {
 		return nil
 	}
-	return entries[phases.RecordKey]
+	return entries[recordKey]
 }
 
 // Forge stores another record; nil stores none.
@@ -179,9 +182,9 @@ func (c *Cluster) Forge(record json.RawMessage) {
 	if len(operator.Status.Extension.Raw) > 0 && json.Unmarshal(operator.Status.Extension.Raw, &entries) != nil {
 		panic(errors.New("simulated: the extension is not an object"))
 	}
-	delete(entries, phases.RecordKey)
+	delete(entries, recordKey)
 	if record != nil {
-		entries[phases.RecordKey] = record
+		entries[recordKey] = record
 	}
 	text, err := json.Marshal(entries)
 	must(err)
