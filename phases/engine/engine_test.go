@@ -54,9 +54,9 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 	rev := enginetest.Revision(1, enginetest.Made(t, "v1 Service")...)
 	e.Watch(rev)
 	<-asked
-	report, err := e.Reconcile(ctx, rev)
-	if err != nil || !report.Unknown() || report.Complete() || !strings.Contains(report.Blocked(), "not seen yet") {
-		t.Errorf("%v, %v", report, err)
+	got, err := e.Reconcile(ctx, rev)
+	if err != nil || !got.Unknown() || got.Complete() || !strings.Contains(got.Blocked(), "not seen yet") {
+		t.Errorf("%v, %v", got, err)
 	}
 	pruned, err := e.Teardown(ctx, rev)
 	if err != nil || pruned.Complete() || pruned.Blocked() == "" {

@@ -15,7 +15,7 @@ const metadataPage = 500
 
 // listPage lists the metadata of objects that may be anybody's.
 func (e *Engine) listPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string, how metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	list, err := e.metadata.Resource(gvr).Namespace(namespace).List(context.WithValue(ctx, unthrottled{}, true), how)
+	list, err := e.metadata.Resource(gvr).Namespace(namespace).List(Apart(ctx), how)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", gvr.GroupResource(), err)
 	}

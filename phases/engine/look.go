@@ -6,33 +6,34 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 // Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
 // only as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
 // Reports are shared: nobody changes one.
-func (e *Engine) Look(rev *decide.Revision) *Report {
+func (e *Engine) Look(rev *decide.Revision) *report.Report {
 	p, err := e.plan(rev)
 	if err != nil {
-		return &Report{Revision: rev.Name, Number: rev.Number, Fault: err}
+		return &report.Report{Revision: rev.Name, Number: rev.Number, Fault: err}
 	}
 	return e.lookPlan(p)
 }
 
-func (e *Engine) lookPlan(p *plan) *Report {
+func (e *Engine) lookPlan(p *plan) *report.Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return e.lookLocked(p)
 }
 
 // lookLocked is Look under the plan's lock: the last report with those objects looked at again of which something is new.
-func (e *Engine) lookLocked(p *plan) *Report {
+func (e *Engine) lookLocked(p *plan) *report.Report {
 	wait, restless := e.observations(p)
 	last := p.report
 	if last != nil && last.Wait == wait && len(restless) == 0 {
 		return last
 	}
-	edit := NewEdit(p.blankReport(wait), last)
+	edit := report.NewEdit(p.blankReport(wait), last)
 	for _, t := range restless {
 		edit.Replace(t.wave, t.place, e.lookAtLocked(p, t))
 	}
@@ -104,13 +105,13 @@ func (e *Engine) unmanagedLocked() map[string]bool {
 }
 
 // lookAtLocked says where one object stands.
-func (e *Engine) lookAtLocked(p *plan, t *target) *Object {
+func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	s := t.observation
-	o := &Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, older: s.older}
+	o := &report.Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, Older: s.older}
 	if s.unobservable != "" {
 		o.Action, o.Why = s.unobservable, s.why
 		if s.err != nil {
-			o.Err = &ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
+			o.Err = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
 		}
 		return o
 	}
@@ -120,7 +121,7 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *Object {
 		e.markDirty(p, t) // it changes by mere time
 	}
 	t.pausedByConflict = v.Action == decide.Contested
-	o.Action, o.Why, o.Owner, o.carries, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, contest
+	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, contest
 	if v.Deferrable() && t.err == nil {
 		o.Action = decide.Idle
 	}

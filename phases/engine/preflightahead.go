@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 // preflightAhead tries the objects of the next wave without effect while those before it are waited for, until there is news of
 // anything. What passes need not be tried when its turn comes; what does not is tried again then, because it may lack
 // something that is still to come. Waves whose objects have a say in what the API server takes are waited for first.
-func (r *run) preflightAhead(ctx context.Context, before []*Wave, next wave) {
+func (r *run) preflightAhead(ctx context.Context, before []*report.Wave, next wave) {
 	for i, w := range before {
 		switch r.p.waves[i].class {
 		case decide.ClassCompatibility, decide.ClassWebhooks, decide.ClassOthers:

@@ -13,6 +13,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 	"github.com/capstan-capi/capstan/phases/engine/parallel"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 // prunePass is one pass of Teardown.
@@ -28,38 +29,38 @@ type prunePass struct {
 	onlyLook  bool // nothing is deleted
 }
 
-func orphanOf(c inventory.Candidate) Orphan {
-	return Orphan{Key: c.Key, Component: c.Component, Entry: c.Listed}
+func orphanOf(c inventory.Candidate) report.Orphan {
+	return report.Orphan{Key: c.Key, Component: c.Component, Entry: c.Listed}
 }
 
 // step removes what may go at the same time.
-func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, report *TeardownReport) {
-	results := make([]Orphan, len(entries))
+func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, done *report.TeardownReport) {
+	results := make([]report.Orphan, len(entries))
 	parallel.Each(r.e.cfg.Concurrency, entries, func(i int, c inventory.Candidate) { results[i] = r.handle(ctx, c) })
 	for _, o := range results {
 		if o.Action == decide.Deleted || o.Action == decide.Absent { // nothing of the current revision brings it back
 			r.keep.pruneMemory.note(o.Key, o.Action, o.Consented)
 		}
-		report.Add(o)
+		done.Add(o)
 	}
 }
 
 // handle brings one orphan to its fate as far as that goes now.
-func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) Orphan {
+func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) report.Orphan {
 	o := orphanOf(c)
 	if o.Action, o.Consented = r.keep.pruneMemory.of(o.Key); o.Action != "" {
 		return o
 	}
 	if err := r.remove(ctx, &c, &o); err != nil {
 		o.Action, o.Why = decide.Failed, err.Error()
-		o.Err = &ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
+		o.Err = &report.ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
 	}
 	_, o.Consented = r.keep.pruneMemory.of(o.Key)
 	return o
 }
 
 // remove deletes one orphan if that is its fate. What the watches do not show is read: it may have lost its label.
-func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *Orphan) error {
+func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *report.Orphan) error {
 	client, served, err := r.client(ctx, o.Key)
 	if err != nil {
 		return err
@@ -171,7 +172,7 @@ func (r *prunePass) wanted(key decide.Key) string {
 }
 
 // delete asks for the removal of the very object that was decided on.
-func (r *prunePass) delete(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate, o *Orphan) error {
+func (r *prunePass) delete(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate, o *report.Orphan) error {
 	how := propagation(o.Key)
 	err := client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
 		Preconditions: exactly(c.Actual), PropagationPolicy: &how,

@@ -9,17 +9,18 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/parallel"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 // Reconcile takes a revision as far as it can go now: wave by wave, each written once the one before is applied and its
 // probes pass. It does not wait for anything; a watch brings the next call. Waves that this revision has reached once
 // are kept applied even when a probe before them fails again. The error joins what went wrong; the report comes back in
 // any case.
-func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ...ReconcileOption) (*Report, error) {
+func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ...ReconcileOption) (*report.Report, error) {
 	gated := !ReconcileOptionsOf(opts...).Keep
 	p, err := e.plan(rev)
 	if err != nil {
-		return &Report{Revision: rev.Name, Number: rev.Number, Fault: err}, err
+		return &report.Report{Revision: rev.Name, Number: rev.Number, Fault: err}, err
 	}
 	p.pass.Lock()
 	defer p.pass.Unlock()
@@ -57,11 +58,11 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ...Re
 
 // reachedWave is the index of the last wave of which any object carries the revision's number, -1 if there is none.
 // The cluster itself is the memory of how far a revision came; nothing else survives a restart.
-func reachedWave(r *Report) int {
+func reachedWave(r *report.Report) int {
 	reached := -1
 	for i, w := range r.Waves {
 		for _, o := range w.Objects {
-			if o.carries {
+			if o.Claimed {
 				reached = i
 			}
 		}
@@ -160,7 +161,7 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 		switch err := errs[j]; {
 		case err != nil:
 			r.finish(j, err)
-			wrong = wrong || isTerminal(err)
+			wrong = wrong || report.IsTerminal(err)
 		case j.verdict.Writes():
 			fine = append(fine, j)
 		default:
@@ -183,17 +184,17 @@ func (r *run) each(jobs []*job, work func(*job)) {
 }
 
 // tell gives back a report that says what this pass did.
-func (r *run) tell(report *Report) *Report {
+func (r *run) tell(seen *report.Report) *report.Report {
 	until := r.e.throttle.end()
 	if len(r.wrote) == 0 && until.IsZero() {
-		return report
+		return seen
 	}
-	told := *report
+	told := *seen
 	if !until.IsZero() {
 		told.Fault = &ThrottledError{Until: until}
 	}
-	told.Waves = make([]*Wave, len(report.Waves))
-	for i, w := range report.Waves {
+	told.Waves = make([]*report.Wave, len(seen.Waves))
+	for i, w := range seen.Waves {
 		wave := *w
 		wave.Objects = slices.Clone(w.Objects)
 		for at, o := range wave.Objects {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 // recreate deletes the very object that was decided on, if its manifest allows it and it is ours, so that it can be
@@ -17,7 +18,7 @@ import (
 func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal error, dry bool) (again bool, err error) {
 	switch {
 	case !j.t.Recreate || decide.ClaimOf(j.actual, r.e.us).Owner != "":
-		return false, &ImmutableError{Fields: fields, Err: refusal}
+		return false, &report.ImmutableError{Fields: fields, Err: refusal}
 	case dry:
 		return false, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 // syncWatches starts the watches that are needed and stops the others. It says whether kinds are left that only asking the
@@ -184,6 +185,6 @@ func (e *Engine) observeLocked(key decide.Key) observation {
 	case !e.kinds.vanished[key.GVK()] && (announced || !e.kinds.asked):
 		return observation{unobservable: decide.Unknown, why: "not seen yet"}
 	}
-	err := &NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it; install one, and it goes on by itself"}
+	err := &report.NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it; install one, and it goes on by itself"}
 	return observation{unobservable: decide.Failed, why: err.Error(), err: err}
 }

@@ -37,10 +37,13 @@ func (e *ThrottledError) Error() string {
 	return "the API server asked to be left alone until " + e.Until.UTC().Format("15:04:05Z")
 }
 
-// unthrottled, as a key of a context, marks requests for all objects of a kind that may be anybody's. Their refusal holds
-// nothing else up, and neither does that of a watch: kube-apiserver asks to wait with those of a kind that it cannot
-// convert, and does so until somebody repairs the kind's webhook (https://kep.k8s.io/4568).
-type unthrottled struct{}
+// apart is the key in a context of what Apart says.
+type apart struct{}
+
+// Apart marks requests for all objects of a kind that may be anybody's. Their refusal throttles nothing else, and neither
+// does that of a watch: kube-apiserver asks to wait with those of a kind that it cannot convert, and does so until
+// somebody repairs the kind's webhook (https://kep.k8s.io/4568).
+func Apart(ctx context.Context) context.Context { return context.WithValue(ctx, apart{}, true) }
 
 // RoundTrip sends a request, unless nothing is to be sent now.
 func (h *throttle) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -52,7 +55,7 @@ func (h *throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
 		return response, err
 	}
-	if watches || request.Context().Value(unthrottled{}) != nil {
+	if watches || request.Context().Value(apart{}) != nil {
 		response.Header.Del("Retry-After") // whoever asked tries again in its own time
 		return response, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 const (
@@ -74,7 +75,7 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 // handleError takes in why a request was refused, and says whether to decide once more with what is there now. The error is
 // what is left to be said if that does not help either.
 func (r *run) handleError(ctx context.Context, j *job, refusal error, dry bool) (again bool, err error) {
-	if fields := immutable(refusal); len(fields) > 0 && j.verdict.Action != decide.Created {
+	if fields := report.ImmutableFields(refusal); len(fields) > 0 && j.verdict.Action != decide.Created {
 		return r.recreate(ctx, j, fields, refusal, dry)
 	}
 	j.force = j.force || apierrors.HasStatusCause(refusal, metav1.CauseTypeFieldManagerConflict)
@@ -141,7 +142,7 @@ func (r *run) finish(j *job, err error) {
 			verb = "creating"
 		}
 		r.p.mu.Lock()
-		t.err = &ObjectError{Key: t.Key, Component: t.Component, Verb: verb, Err: err}
+		t.err = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: verb, Err: err}
 		r.p.mu.Unlock()
 		r.e.markDirty(r.p, t)
 		return
