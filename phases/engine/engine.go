@@ -19,6 +19,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 const defaultConcurrency = 8
@@ -48,7 +49,7 @@ type Engine struct {
 	dynamic    dynamic.Interface
 	metadata   metadata.Interface
 	observer   rest.Interface
-	throttle   *throttle // the transport of all of them, with credentials and user agent
+	throttle   *throttle.Throttle // the transport of all of them, with credentials and user agent
 	kicked     chan struct{}
 	crdChanged chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
 	running    sync.WaitGroup
@@ -106,7 +107,7 @@ func New(cfg Config) (*Engine, error) {
 	if client.Transport == nil {
 		client.Transport = http.DefaultTransport
 	}
-	e.throttle = newThrottle(client.Transport, cfg.Clock)
+	e.throttle = throttle.New(client.Transport, cfg.Clock)
 	client = &http.Client{Transport: e.throttle, Timeout: client.Timeout} // the one given may be the default one, which is everybody's
 	if e.dynamic, err = dynamic.NewForConfigAndClient(cfg.REST, client); err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
@@ -133,7 +134,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.inventories.start(ctx, view{gvr: configMaps, namespace: e.cfg.Namespace, labels: e.shelf.Place.Selector()})
 	e.mu.Unlock()
 	e.running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
-	e.running.Go(func() { e.throttle.wake(ctx, e.cfg.Notify) })
+	e.running.Go(func() { e.throttle.Wake(ctx, e.cfg.Notify) })
 	defer e.running.Wait()
 	timer := e.cfg.Clock.NewTimer(askAgain)
 	defer timer.Stop()

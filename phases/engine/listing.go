@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiversion "k8s.io/apimachinery/pkg/version"
+
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 // metadataPage bounds how many objects are listed at a time. A list with a limit and without a selector is also one that
@@ -15,7 +17,7 @@ const metadataPage = 500
 
 // listPage lists the metadata of objects that may be anybody's.
 func (e *Engine) listPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string, how metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	list, err := e.metadata.Resource(gvr).Namespace(namespace).List(Apart(ctx), how)
+	list, err := e.metadata.Resource(gvr).Namespace(namespace).List(throttle.Apart(ctx), how)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", gvr.GroupResource(), err)
 	}

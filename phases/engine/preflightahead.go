@@ -32,7 +32,7 @@ func (r *run) preflightAhead(ctx context.Context, before []*report.Wave, next wa
 		}
 		r.each(some, func(j *job) {
 			err := r.attempt(ctx, j, true)
-			j.t.triedAhead, j.t.passedAhead = !r.e.throttle.caused(err), err == nil && j.verdict.Action == decide.Created
+			j.t.triedAhead, j.t.passedAhead = !r.e.throttle.Caused(err), err == nil && j.verdict.Action == decide.Created
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/parallel"
 	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 // Reconcile takes a revision as far as it can go now: wave by wave, each written once the one before is applied and its
@@ -168,7 +169,7 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 			r.finish(j, nil)
 		}
 	}
-	if wrong || r.e.throttle.remaining() > 0 { // some may not have been tried
+	if wrong || r.e.throttle.Remaining() > 0 { // some may not have been tried
 		return nil
 	}
 	return fine
@@ -177,7 +178,7 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 // each works on jobs in parallel, and begins no more of them when the API server asks to be left alone.
 func (r *run) each(jobs []*job, work func(*job)) {
 	parallel.Each(r.e.cfg.Concurrency, jobs, func(_ int, j *job) {
-		if r.e.throttle.remaining() == 0 {
+		if r.e.throttle.Remaining() == 0 {
 			work(j)
 		}
 	})
@@ -185,13 +186,13 @@ func (r *run) each(jobs []*job, work func(*job)) {
 
 // tell gives back a report that says what this pass did.
 func (r *run) tell(seen *report.Report) *report.Report {
-	until := r.e.throttle.end()
+	until := r.e.throttle.End()
 	if len(r.wrote) == 0 && until.IsZero() {
 		return seen
 	}
 	told := *seen
 	if !until.IsZero() {
-		told.Fault = &ThrottledError{Until: until}
+		told.Fault = &throttle.Error{Until: until}
 	}
 	told.Waves = make([]*report.Wave, len(seen.Waves))
 	for i, w := range seen.Waves {

@@ -30,7 +30,7 @@ func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructur
 // cannotRead says that the API server could not give objects that may well be there: a conversion webhook that does not
 // answer is asked for existing objects only, and an aggregated API that is down may have any.
 func (e *Engine) cannotRead(err error) bool {
-	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.throttle.remaining() == 0
+	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.throttle.Remaining() == 0
 }
 
 func counted(n int64, what string) decide.Contents {

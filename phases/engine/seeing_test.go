@@ -9,6 +9,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 var (
@@ -20,7 +21,7 @@ var (
 func seeing(t testing.TB, inventories ...*inventory.Inventory) *Engine {
 	t.Helper()
 	e := &Engine{us: testUs, shelf: inventory.Shelf{Place: testPlace}, cfg: Config{Owner: enginetest.Owner, Namespace: "ns", Notify: func() {}}, kicked: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{}}
-	e.conflicts, e.throttle = newConflicts(clock.RealClock{}), newThrottle(nil, clock.RealClock{})
+	e.conflicts, e.throttle = newConflicts(clock.RealClock{}), throttle.New(nil, clock.RealClock{})
 	e.inventories = &watched{e: e, synced: true, objects: map[types.NamespacedName]*observed{}, changed: func(types.NamespacedName) { e.inventoryChanges++ }}
 	for _, inv := range inventories {
 		obj, err := testPlace.ConfigMap(inv)

@@ -133,7 +133,7 @@ func (r *run) noted(j *job) (decide.Verdict, bool) {
 func (r *run) finish(j *job, err error) {
 	t := j.t
 	defer j.forget()
-	if r.e.throttle.caused(err) {
+	if r.e.throttle.Caused(err) {
 		return
 	}
 	if err != nil {
