@@ -25,7 +25,7 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	announced, err := e.discover(ctx)
+	announced, err := e.cluster.reader.discover(ctx)
 	if err != nil {
 		return fmt.Errorf("adopting revisions: %w", err)
 	}
@@ -45,8 +45,8 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 }
 
 func (e *Engine) withoutInventory(revs []inventory.RevisionRef) ([]inventory.RevisionRef, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	if e.inventories == nil || !e.inventories.synced {
 		return nil, errors.New("adopting revisions: the inventories are not seen yet")
 	}
@@ -80,14 +80,14 @@ func (e *Engine) findAdoptableOf(ctx context.Context, gvk schema.GroupVersionKin
 			found = append(found, f)
 		}
 	}
-	list, err := e.listPage(ctx, served.gvr, "", metav1.ListOptions{LabelSelector: e.us.Selector()})
+	list, err := e.cluster.reader.listPage(ctx, served.gvr, "", metav1.ListOptions{LabelSelector: e.us.Selector()})
 	switch {
 	case err == nil:
 		for i := range list.Items {
 			note(&list.Items[i])
 		}
 	case apierrors.IsTooManyRequests(err):
-		err = e.listAll(ctx, served.gvr, "", note)
+		err = e.cluster.reader.listAll(ctx, served.gvr, "", note)
 	}
 	if e.cannotRead(err) {
 		e.cfg.Log.Info("Objects that cannot be read are not adopted", "kind", gvk.String(), "error", err.Error())

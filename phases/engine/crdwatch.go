@@ -27,7 +27,7 @@ func (e *Engine) tendCRDWatchLocked(ctx context.Context, missing bool) {
 		e.crdWatch = nil
 	case missing && e.crdWatch == nil:
 		e.crdWatch = &watched{
-			e: e, gvk: crdKind, resource: builtin[crdKind], worthTelling: func() bool { return false },
+			c: e.cluster, gvk: crdKind, resource: builtin[crdKind], worthTelling: func() bool { return false },
 			changed: func(name types.NamespacedName) {
 				if _, group, _ := strings.Cut(name.Name, "."); e.awaitsGroupLocked(group) {
 					select {

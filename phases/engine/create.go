@@ -38,8 +38,8 @@ func (r *run) create(ctx context.Context, j *job, dry bool) (*observed, error) {
 // checksVersions says that kube-apiserver itself stores the objects of a kind, and so refuses every apply of a version
 // that the object does not have. What the server of an aggregated API does with one, nobody knows.
 func (e *Engine) checksVersions(gvk schema.GroupVersionKind) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	_, always := builtin[gvk]
 	return always || e.crdOfLocked(gvk.GroupKind()) != nil
 }

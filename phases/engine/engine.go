@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"sync"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
@@ -47,20 +45,17 @@ type Engine struct {
 	cfg        Config
 	us         decide.Identity
 	dynamic    dynamic.Interface
-	metadata   metadata.Interface
-	observer   rest.Interface
 	throttle   *throttle.Throttle // the transport of all of them, with credentials and user agent
 	kicked     chan struct{}
 	crdChanged chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
-	running    sync.WaitGroup
 
-	mu               sync.Mutex
+	cluster *cluster // its lock guards the fields that follow
+
 	kinds            kinds
 	watches          map[schema.GroupVersionKind]*watched
 	inventories      *watched
 	shelf            inventory.Shelf
 	inventoryChanges int                     // grows when an inventory changes
-	changes          int                     // grows when anything that is watched, or what is watched, changes
 	strays           *strays                 // of the last time that somebody asked
 	crdWatch         *watched                // the names of all CRDs, nil while no kind is missing
 	foreignWatches   map[decide.Key]*watched // objects without our label that are in the way, by identity
@@ -112,30 +107,29 @@ func New(cfg Config) (*Engine, error) {
 	if e.dynamic, err = dynamic.NewForConfigAndClient(cfg.REST, client); err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
-	if e.metadata, err = metadata.NewForConfigAndClient(cfg.REST, client); err != nil {
+	reader, err := newReader(cfg.REST, client)
+	if err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
-	if e.observer, err = newObserver(cfg.REST, client); err != nil {
-		return nil, fmt.Errorf("making an engine's client: %w", err)
-	}
+	e.sees(reader)
 	return e, nil
 }
 
 // Run keeps the watches going until ctx ends, and returns when all of them have.
 func (e *Engine) Run(ctx context.Context) error {
-	e.mu.Lock()
+	e.cluster.Lock()
 	e.inventories = &watched{
-		e: e, gvk: configMapKind, resource: resource{gvr: configMaps, namespaced: true},
+		c: e.cluster, gvk: configMapKind, resource: resource{gvr: configMaps, namespaced: true},
 		changed: func(types.NamespacedName) {
 			e.inventoryChanges++
 			e.kick() // they say which kinds to watch
 		},
 	}
 	e.inventories.start(ctx, view{gvr: configMaps, namespace: e.cfg.Namespace, labels: e.shelf.Place.Selector()})
-	e.mu.Unlock()
-	e.running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
-	e.running.Go(func() { e.throttle.Wake(ctx, e.cfg.Notify) })
-	defer e.running.Wait()
+	e.cluster.Unlock()
+	e.cluster.running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
+	e.cluster.running.Go(func() { e.throttle.Wake(ctx, e.cfg.Notify) })
+	defer e.cluster.running.Wait()
 	timer := e.cfg.Clock.NewTimer(askAgain)
 	defer timer.Stop()
 	delay := askAgain
@@ -161,6 +155,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
+// sees makes what the engine sees the cluster with.
+func (e *Engine) sees(r *reader) {
+	e.cluster = &cluster{reader: r, log: e.cfg.Log, reset: e.markAllDirtyLocked, kick: e.kick, notify: e.cfg.Notify}
+}
+
 // kick makes Run tend the watches again.
 func (e *Engine) kick() {
 	select {
@@ -173,8 +172,8 @@ func (e *Engine) kick() {
 // others are not any more. All other methods take only revisions that are watched. It never blocks; kinds that are not
 // served yet are watched as soon as they are.
 func (e *Engine) Watch(revs ...*decide.Revision) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	plans := map[*decide.Revision]*plan{}
 	for _, rev := range revs {
 		if plans[rev] = e.knownLocked(rev); plans[rev] == nil {
@@ -189,8 +188,8 @@ func (e *Engine) Watch(revs ...*decide.Revision) {
 
 // plan gives the plan of a revision that is watched.
 func (e *Engine) plan(rev *decide.Revision) (*plan, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	if p := e.knownLocked(rev); p != nil {
 		return p, nil
 	}
@@ -226,22 +225,22 @@ func (e *Engine) knownLocked(rev *decide.Revision) *plan {
 // seen is the newest known copy of an object and whether its kind is watched; nil and true means that it is not
 // there, or at least not with our label.
 func (e *Engine) seen(key decide.Key) (*unstructured.Unstructured, bool) {
-	e.mu.Lock()
+	e.cluster.Lock()
 	w := e.watches[key.GVK()]
 	if w == nil || !w.synced {
-		e.mu.Unlock()
+		e.cluster.Unlock()
 		return nil, false
 	}
 	o := w.objects[key.NamespacedName()]
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	return o.object(key.GVK()), true
 }
 
 // keep remembers the result of a write or of a live read, and gives back what is now known of the object. One that
 // the watches cannot see is watched by itself.
 func (e *Engine) keep(key decide.Key, o *observed, r resource) *observed {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	w := e.watches[key.GVK()]
 	switch {
 	case w == nil:

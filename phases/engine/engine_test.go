@@ -8,9 +8,7 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
@@ -68,64 +66,6 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
-	}
-}
-
-func version(number, resourceVersion string) *observed {
-	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
-	u.SetName(number)
-	u.SetResourceVersion(resourceVersion)
-	return observedFrom(u)
-}
-
-// watching is a store that counts how often the world was told.
-func watching() (*watched, *int) {
-	told := 0
-	e := &Engine{cfg: Config{Notify: func() { told++ }}, kicked: make(chan struct{}, 1)}
-	return &watched{e: e, gvk: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}}, &told
-}
-
-func (w *watched) versionOf(name string) string {
-	if obj := w.objects[types.NamespacedName{Name: name}]; obj != nil {
-		return obj.GetResourceVersion()
-	}
-	return ""
-}
-
-func TestWatched_never_goes_back_behind_our_own_write(t *testing.T) {
-	w, told := watching()
-	_ = w.Replace([]any{version("a", "5")}, "5")
-	w.keepLocked(version("a", "9")) // our write
-	*told = 0
-	_ = w.Update(version("a", "7")) // what happened before it
-	_ = w.Update(version("a", "9")) // the echo of it
-	if w.versionOf("a") != "9" || *told != 0 {
-		t.Errorf("at %s, told %d times", w.versionOf("a"), *told)
-	}
-	_ = w.Delete(version("a", "8"))
-	if w.versionOf("a") != "9" || *told != 0 {
-		t.Errorf("an old deletion: at %q, told %d times", w.versionOf("a"), *told)
-	}
-	_ = w.Update(version("a", "10"))
-	if w.versionOf("a") != "10" || *told != 1 {
-		t.Errorf("a change: at %q, told %d times", w.versionOf("a"), *told)
-	}
-	_ = w.Delete(version("a", "11"))
-	if w.versionOf("a") != "" || *told != 2 {
-		t.Errorf("a deletion: at %q, told %d times", w.versionOf("a"), *told)
-	}
-}
-
-func TestWatched_a_list_keeps_only_what_is_newer_than_itself(t *testing.T) {
-	w, _ := watching()
-	for _, obj := range []*observed{version("deleted", "3"), version("written", "12"), version("changed", "4")} {
-		_ = w.Add(obj)
-	}
-	_ = w.Replace([]any{version("changed", "8"), version("new", "9")}, "10")
-	for name, want := range map[string]string{"deleted": "", "written": "12", "changed": "8", "new": "9"} {
-		if got := w.versionOf(name); got != want {
-			t.Errorf("%s is at %q, want %q", name, got, want)
-		}
 	}
 }
 

@@ -15,7 +15,7 @@ func (e *Engine) watchForeignLocked(key decide.Key, r resource) *watched {
 	if w := e.foreignWatches[id]; w != nil {
 		return w
 	}
-	w := &watched{e: e, gvk: key.GVK(), resource: r}
+	w := &watched{c: e.cluster, gvk: key.GVK(), resource: r}
 	w.changed = func(types.NamespacedName) {
 		e.markDirtyLocked(key)
 		e.kick()

@@ -68,12 +68,12 @@ func (send roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { re
 
 // discover asks the API server for everything it serves: two requests. An aggregated API that is down does not hide
 // the others.
-func (e *Engine) discover(ctx context.Context) (discovered, error) {
+func (r *reader) discover(ctx context.Context) (discovered, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	// Discovery takes no context, and would go on asking after the engine has ended.
-	send := roundTripper(func(r *http.Request) (*http.Response, error) { return e.throttle.RoundTrip(r.WithContext(ctx)) })
-	client, err := discovery.NewDiscoveryClientForConfigAndClient(e.cfg.REST, &http.Client{Transport: send})
+	send := roundTripper(func(sent *http.Request) (*http.Response, error) { return r.transport.RoundTrip(sent.WithContext(ctx)) })
+	client, err := discovery.NewDiscoveryClientForConfigAndClient(r.config, &http.Client{Transport: send})
 	if err != nil {
 		return discovered{}, fmt.Errorf("making a discovery client: %w", err)
 	}
@@ -93,10 +93,10 @@ func (e *Engine) discover(ctx context.Context) (discovered, error) {
 		if err != nil {
 			continue
 		}
-		for _, r := range list.APIResources {
-			if gvk := gv.WithKind(r.Kind); !isSubresource(r.Name) {
-				verbs := set(r.Verbs)
-				said.kinds[gvk] = resource{gvr: gv.WithResource(r.Name), namespaced: r.Namespaced, lists: verbs["list"]}
+		for _, api := range list.APIResources {
+			if gvk := gv.WithKind(api.Kind); !isSubresource(api.Name) {
+				verbs := set(api.Verbs)
+				said.kinds[gvk] = resource{gvr: gv.WithResource(api.Name), namespaced: api.Namespaced, lists: verbs["list"]}
 			}
 		}
 	}

@@ -16,8 +16,8 @@ import (
 const metadataPage = 500
 
 // listPage lists the metadata of objects that may be anybody's.
-func (e *Engine) listPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string, how metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	list, err := e.metadata.Resource(gvr).Namespace(namespace).List(throttle.Apart(ctx), how)
+func (r *reader) listPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string, how metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+	list, err := r.metadata.Resource(gvr).Namespace(namespace).List(throttle.Apart(ctx), how)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", gvr.GroupResource(), err)
 	}
@@ -25,9 +25,9 @@ func (e *Engine) listPage(ctx context.Context, gvr schema.GroupVersionResource, 
 }
 
 // listAll shows the metadata of all objects of a kind, a page at a time.
-func (e *Engine) listAll(ctx context.Context, gvr schema.GroupVersionResource, namespace string, show func(*metav1.PartialObjectMetadata)) error {
+func (r *reader) listAll(ctx context.Context, gvr schema.GroupVersionResource, namespace string, show func(*metav1.PartialObjectMetadata)) error {
 	for page := ""; ; {
-		list, err := e.listPage(ctx, gvr, namespace, metav1.ListOptions{Limit: metadataPage, Continue: page})
+		list, err := r.listPage(ctx, gvr, namespace, metav1.ListOptions{Limit: metadataPage, Continue: page})
 		if err != nil {
 			return err
 		}

@@ -44,8 +44,8 @@ func (e *Engine) lookLocked(p *plan) *report.Report {
 
 // observations takes what is to be looked at again, and what is known of its place in the cluster.
 func (e *Engine) observations(p *plan) (wait string, restless []*target) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	if p.err == nil && (e.inventories == nil || !e.inventories.synced) {
 		wait = fmt.Sprintf("revision %s waits for the watches to start: the inventories are not seen yet", p.rev.Name)
 	}
@@ -74,7 +74,7 @@ func (e *Engine) observations(p *plan) (wait string, restless []*target) {
 
 // markAllDirtyLocked makes the next look at every plan look at everything again.
 func (e *Engine) markAllDirtyLocked() {
-	e.changes++
+	e.cluster.changes++
 	for _, p := range e.plans {
 		p.allDirty = true
 	}
@@ -91,8 +91,8 @@ func (e *Engine) markDirtyLocked(key decide.Key) {
 
 // markDirty is touchLocked for one object of one plan, of which something is known that no watch shows.
 func (e *Engine) markDirty(p *plan, t *target) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	p.dirty[t] = struct{}{}
 }
 

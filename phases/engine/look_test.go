@@ -85,9 +85,9 @@ func BenchmarkLook5000(b *testing.B) {
 	b.Run("everything again", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			e.mu.Lock()
+			e.cluster.Lock()
 			e.markAllDirtyLocked()
-			e.mu.Unlock()
+			e.cluster.Unlock()
 			step(b, e, rev)
 		}
 	})

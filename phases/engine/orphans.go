@@ -42,8 +42,8 @@ func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 	if err != nil {
 		return report.Orphans{}
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	o := report.Orphans{Seen: e.inventories != nil && e.inventories.synced}
 	entries, _ := e.orphansLocked(p)
 	for _, orphan := range entries {

@@ -25,9 +25,9 @@ func (r *run) preflightAhead(ctx context.Context, before []*report.Wave, next wa
 		return
 	}
 	jobs = slices.DeleteFunc(jobs, func(j *job) bool { return j.t.triedAhead || j.verdict.Action != decide.Created })
-	changes := r.e.changed()
+	changes := r.e.cluster.count()
 	for some := range slices.Chunk(jobs, r.e.cfg.Concurrency) {
-		if r.e.changed() != changes {
+		if r.e.cluster.count() != changes {
 			return // whoever made it so asks for another pass
 		}
 		r.each(some, func(j *job) {
@@ -35,11 +35,4 @@ func (r *run) preflightAhead(ctx context.Context, before []*report.Wave, next wa
 			j.t.triedAhead, j.t.passedAhead = !r.e.throttle.Caused(err), err == nil && j.verdict.Action == decide.Created
 		})
 	}
-}
-
-// changed counts what the watches have shown.
-func (e *Engine) changed() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.changes
 }

@@ -161,8 +161,8 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 
 // wanted names a revision that has the object and was handed to the engine while this pass goes on.
 func (r *prunePass) wanted(key decide.Key) string {
-	r.e.mu.Lock()
-	defer r.e.mu.Unlock()
+	r.e.cluster.Lock()
+	defer r.e.cluster.Unlock()
 	for _, p := range r.e.plans {
 		if p.rev.Number >= r.keep.rev.Number && p.keys[key.Identity()] != nil {
 			return p.rev.Name
@@ -232,10 +232,10 @@ func (r *prunePass) resource(ctx context.Context, key decide.Key) (resource, boo
 		return found, true, nil
 	}
 	r.once.Do(func() {
-		if r.discovered, r.err = r.e.discover(ctx); r.err == nil {
-			r.e.mu.Lock()
+		if r.discovered, r.err = r.e.cluster.reader.discover(ctx); r.err == nil {
+			r.e.cluster.Lock()
 			r.e.kinds = kinds{discovered: r.discovered, asked: true}
-			r.e.mu.Unlock()
+			r.e.cluster.Unlock()
 		}
 	})
 	found, served := r.discovered.of(key.GVK())
@@ -246,8 +246,8 @@ func (r *prunePass) resource(ctx context.Context, key decide.Key) (resource, boo
 }
 
 func (r *prunePass) known(key decide.Key) (resource, bool) {
-	r.e.mu.Lock()
-	defer r.e.mu.Unlock()
+	r.e.cluster.Lock()
+	defer r.e.cluster.Unlock()
 	if w := r.e.watches[key.GVK()]; w != nil && !w.gone {
 		return w.resource, true
 	}

@@ -44,9 +44,9 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal err
 // leftToNewest are the objects that a revision does not create although they are absent: the newest revision is about to
 // create them again, and between its two steps nobody else may.
 func (e *Engine) leftToNewest(p *plan) map[decide.Key]bool {
-	e.mu.Lock()
+	e.cluster.Lock()
 	newest := e.plans[e.newest]
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	if newest == nil || newest.rev.Number <= p.rev.Number || !newest.recreates() {
 		return nil
 	}

@@ -52,7 +52,7 @@ func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured
 		return decide.Contents{What: "what nobody can count, because none of its versions is served"}, nil
 	}
 	for _, version := range versions {
-		list, err := e.listPage(ctx, decide.InstancesOf(crd, version), "", metav1.ListOptions{Limit: namedAtMost})
+		list, err := e.cluster.reader.listPage(ctx, decide.InstancesOf(crd, version), "", metav1.ListOptions{Limit: namedAtMost})
 		switch {
 		case apierrors.IsNotFound(err) && !established:
 			continue // it was never served, so nothing was ever stored
@@ -107,7 +107,7 @@ var createdByCluster = set([]string{
 // installation's, nor owned by another object, nor put there by the cluster itself. An API group that does not answer may
 // have any.
 func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
-	announced, err := e.discover(ctx)
+	announced, err := e.cluster.reader.discover(ctx)
 	if err != nil {
 		return decide.Contents{}, err
 	}
@@ -116,7 +116,7 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 		if !served.namespaced || transient[gvk.Kind] {
 			continue
 		}
-		err := e.listAll(ctx, served.gvr, namespace, func(obj *metav1.PartialObjectMetadata) {
+		err := e.cluster.reader.listAll(ctx, served.gvr, namespace, func(obj *metav1.PartialObjectMetadata) {
 			ours := obj.Annotations[decide.OwnerAnnotation] == e.cfg.Owner
 			_, booked := obj.Labels[decide.InventoryLabel]
 			if !ours && !booked && len(obj.OwnerReferences) == 0 && !createdByCluster[gvk.Kind+" "+obj.Name] {

@@ -12,13 +12,13 @@ import (
 // watchInstances watches the instances of a CRD that is retained because of them, so that the world is told when the last
 // one is gone. Only their metadata is asked for, and only their number matters.
 func (e *Engine) watchInstances(crd *unstructured.Unstructured, gvr schema.GroupVersionResource) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	key := decide.KeyOf(crd)
 	if e.retainedWatches[key] != nil {
 		return
 	}
-	w := &watched{e: e, gvk: gvr.GroupVersion().WithKind("Instance"), resource: resource{gvr: gvr}}
+	w := &watched{c: e.cluster, gvk: gvr.GroupVersion().WithKind("Instance"), resource: resource{gvr: gvr}}
 	w.worthTelling = func() bool { return len(w.objects) == 0 }
 	e.retainedWatches[key] = w
 	e.kick()

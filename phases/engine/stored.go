@@ -41,8 +41,8 @@ func (e *Engine) storedLocked() []inventory.Stored {
 
 // storedOf is the stored inventory of one number; false when there is none.
 func (e *Engine) storedOf(number int64) (inventory.Stored, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	for _, s := range e.storedLocked() {
 		if s.Number == number {
 			return s, true
@@ -53,8 +53,8 @@ func (e *Engine) storedOf(number int64) (inventory.Stored, bool) {
 
 // inventoryOf lists what a plan applies, with the UIDs of what there is of it already.
 func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	inv := &inventory.Inventory{Revision: p.rev.Name, Number: p.rev.Number, ContentID: p.rev.ContentID}
 	for _, t := range p.targets {
 		listed := inventory.EntryOf(t.Key, t.Component, p.waves[t.wave].number, "")
@@ -97,9 +97,9 @@ func (e *Engine) store(ctx context.Context, inv *inventory.Inventory) error {
 	if err != nil {
 		return fmt.Errorf("storing the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, obj.GetName(), err)
 	}
-	e.mu.Lock()
+	e.cluster.Lock()
 	e.inventories.keepLocked(observedFrom(result))
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	e.kick()
 	return nil
 }
@@ -133,9 +133,9 @@ func (e *Engine) discard(ctx context.Context, s inventory.Stored) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("deleting the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, s.Object.GetName(), err)
 	}
-	e.mu.Lock()
+	e.cluster.Lock()
 	e.inventories.dropLocked(types.NamespacedName{Namespace: e.cfg.Namespace, Name: s.Object.GetName()})
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	e.kick()
 	return nil
 }

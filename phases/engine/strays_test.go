@@ -19,8 +19,11 @@ func TestStrays(t *testing.T) {
 	rev := enginetest.Revision(3, enginetest.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: wanted}}`))
 	e.Watch(rev)
 	see := func(name, owner, number string) {
-		obj := version(name, "1")
-		obj.Annotations = map[string]string{decide.OwnerAnnotation: owner, decide.RevisionAnnotation: number}
+		u := enginetest.Settings()
+		u.SetName(name)
+		u.SetNamespace("")
+		u.SetAnnotations(map[string]string{decide.OwnerAnnotation: owner, decide.RevisionAnnotation: number})
+		obj := observedFrom(u)
 		w.keepLocked(obj)
 	}
 	see("wanted", enginetest.Owner, "3")

@@ -18,34 +18,34 @@ import (
 // said before holds.
 func (e *Engine) syncWatches(ctx context.Context, again bool) bool {
 	missing := e.startWatches(ctx)
-	e.mu.Lock()
+	e.cluster.Lock()
 	if !missing {
 		e.kinds = kinds{} // a kind that is needed next may have come since
 	}
 	// What has just vanished may be announced for a while yet.
 	known := e.kinds.asked || len(e.kinds.vanished) > 0
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	if !missing || known && !again {
 		return missing
 	}
-	announced, err := e.discover(ctx)
+	announced, err := e.cluster.reader.discover(ctx)
 	if ctx.Err() != nil {
 		return false
 	}
-	e.mu.Lock()
+	e.cluster.Lock()
 	e.kinds.asked, e.kinds.err = true, err
 	if err == nil {
 		e.kinds = kinds{discovered: announced, asked: true}
 	}
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	missing = e.startWatches(ctx)
 	e.cfg.Notify()
 	return missing
 }
 
 func (e *Engine) startWatches(ctx context.Context) (missing bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	needed := e.neededLocked()
 	for gvk, w := range e.watches {
 		if w.gone {
@@ -80,7 +80,7 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 // watchOf is the watch of the managed objects of a kind, before it is started.
 func (e *Engine) watchOf(gvk schema.GroupVersionKind, r resource) *watched {
 	key := decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
-	return &watched{e: e, gvk: gvk, resource: r, changed: func(name types.NamespacedName) {
+	return &watched{c: e.cluster, gvk: gvk, resource: r, changed: func(name types.NamespacedName) {
 		key.Namespace, key.Name = name.Namespace, name.Name
 		e.markDirtyLocked(key)
 		if key.IsCRD() {

@@ -29,9 +29,9 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, opts ..
 		done.Wait = "pruning waits for revision " + current.Name + " to be applied: " + look.Blocked()
 		return done, nil
 	}
-	e.mu.Lock()
+	e.cluster.Lock()
 	entries, err := e.orphansLocked(p)
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	if err != nil {
 		done.Wait = "pruning waits for its inventories: " + err.Error()
 		return done, err
@@ -93,9 +93,9 @@ func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report
 			return err
 		}
 	}
-	e.mu.Lock()
+	e.cluster.Lock()
 	older := slices.DeleteFunc(e.storedLocked(), func(s inventory.Stored) bool { return s.Number >= keep.Number })
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	for _, s := range older {
 		if err := e.discard(ctx, s); err != nil {
 			return err

@@ -18,12 +18,12 @@ import (
 
 // watched is what a watch has shown: a reflector's store that keeps the newest copy of every object, whether it came
 // from the watch or from our own write, so that looking after a write never sees the past. Its fields are guarded by
-// the engine's lock.
+// the cluster's lock.
 type watched struct {
-	e            *Engine
+	c            *cluster
 	gvk          schema.GroupVersionKind
 	resource     resource
-	changed      func(types.NamespacedName) // called for every change, under the engine's lock; may be nil
+	changed      func(types.NamespacedName) // called for every change, under the cluster's lock; may be nil
 	worthTelling func() bool                // whether the change just made is worth another look; nil for always
 	objects      map[types.NamespacedName]*observed
 	synced       bool
@@ -37,19 +37,19 @@ func (w *watched) start(ctx context.Context, v view) {
 	ctx, w.cancel = context.WithCancel(ctx)
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			list, err := w.e.list(ctx, v, o)
+			list, err := w.c.reader.list(ctx, v, o)
 			return list, w.requestDone(ctx, err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			events, err := w.e.watch(ctx, v, o)
+			events, err := w.c.reader.watch(ctx, v, o)
 			return events, w.requestDone(ctx, err)
 		},
 	}
-	log := w.e.cfg.Log.V(2)
+	log := w.c.log.V(2)
 	reflector := cache.NewReflectorWithOptions(lister, &observed{}, w,
 		cache.ReflectorOptions{Logger: &log, Name: "engine", TypeDescription: w.gvk.String()},
 	)
-	w.e.running.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, log)) })
+	w.c.running.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, log)) })
 }
 
 // requestDone notes how a request of the reflector went, and gives back what the reflector is to make of it. A kind that is
@@ -63,7 +63,7 @@ func (w *watched) requestDone(ctx context.Context, err error) error {
 		return err // the reflector lists again at once
 	}
 	gone := apierrors.IsNotFound(err)
-	w.e.mu.Lock()
+	w.c.Lock()
 	changed := gone || (w.err == nil) != (err == nil)
 	w.err = err
 	if gone {
@@ -72,12 +72,12 @@ func (w *watched) requestDone(ctx context.Context, err error) error {
 		err = io.EOF
 	}
 	if changed {
-		w.e.markAllDirtyLocked()
+		w.c.reset()
 	}
-	w.e.mu.Unlock()
+	w.c.Unlock()
 	if changed {
-		w.e.kick()
-		w.e.cfg.Notify()
+		w.c.kick()
+		w.c.notify()
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func (w *watched) dropLocked(name types.NamespacedName) {
 }
 
 func (w *watched) noteLocked(name types.NamespacedName) {
-	w.e.changes++
+	w.c.changes++
 	if w.changed != nil {
 		w.changed(name)
 	}
@@ -110,11 +110,11 @@ func (w *watched) noteLocked(name types.NamespacedName) {
 
 // change runs a change of the store under the lock and tells the world if it did anything.
 func (w *watched) change(do func() bool) {
-	w.e.mu.Lock()
+	w.c.Lock()
 	tell := do() && (w.worthTelling == nil || w.worthTelling())
-	w.e.mu.Unlock()
+	w.c.Unlock()
 	if tell {
-		w.e.cfg.Notify()
+		w.c.notify()
 	}
 }
 
@@ -165,8 +165,8 @@ func (w *watched) Replace(list []any, version string) error {
 		}
 		if !w.synced {
 			w.synced = true
-			w.e.markAllDirtyLocked()
-			w.e.kick()
+			w.c.reset()
+			w.c.kick()
 		}
 		return true
 	})

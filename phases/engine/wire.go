@@ -85,20 +85,20 @@ type view struct {
 	metadata  bool   // nothing but it
 }
 
-func (e *Engine) request(v view, opts metav1.ListOptions) *rest.Request {
+func (r *reader) request(v view, opts metav1.ListOptions) *rest.Request {
 	opts.LabelSelector, opts.FieldSelector = v.labels, v.fields
-	request := e.observer.Get().AbsPath(pathOf(v.gvr, v.namespace)...).SpecificallyVersionedParams(&opts, metaParameters, metaVersion)
+	request := r.objects.Get().AbsPath(pathOf(v.gvr, v.namespace)...).SpecificallyVersionedParams(&opts, metaParameters, metaVersion)
 	if v.metadata {
 		request.SetHeader("Accept", onlyMetadata)
 	}
 	return request
 }
 
-func (e *Engine) list(ctx context.Context, v view, opts metav1.ListOptions) (runtime.Object, error) {
-	return e.request(v, opts).Do(ctx).Get()
+func (r *reader) list(ctx context.Context, v view, opts metav1.ListOptions) (runtime.Object, error) {
+	return r.request(v, opts).Do(ctx).Get()
 }
 
-func (e *Engine) watch(ctx context.Context, v view, opts metav1.ListOptions) (watch.Interface, error) {
+func (r *reader) watch(ctx context.Context, v view, opts metav1.ListOptions) (watch.Interface, error) {
 	opts.Watch = true
-	return e.request(v, opts).Watch(ctx)
+	return r.request(v, opts).Watch(ctx)
 }

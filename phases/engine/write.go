@@ -179,7 +179,7 @@ func (r *run) client(j *job) dynamic.ResourceInterface {
 
 // read gets the object itself, which the watches may not show, or not yet as it is.
 func (r *run) read(ctx context.Context, j *job) error {
-	seen, err := r.e.read(ctx, j.resource, j.t.Key)
+	seen, err := r.e.cluster.reader.read(ctx, j.resource, j.t.Key)
 	if err == nil {
 		j.see(seen)
 	}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+)
+
+// reader makes all requests that read.
+type reader struct {
+	objects   rest.Interface
+	metadata  metadata.Interface
+	config    *rest.Config
+	transport http.RoundTripper
+}
+
+// newReader reads with a client that has credentials and user agent.
+func newReader(config *rest.Config, client *http.Client) (*reader, error) {
+	r := &reader{config: config, transport: client.Transport}
+	var err error
+	if r.metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
+		return nil, fmt.Errorf("making a client of metadata: %w", err)
+	}
+	if r.objects, err = newObserver(config, client); err != nil {
+		return nil, fmt.Errorf("making a client of objects: %w", err)
+	}
+	return r, nil
+}
+
+// pathOf is where the API server keeps the objects of a resource, in one namespace or all.
+func pathOf(gvr schema.GroupVersionResource, namespace string) []string {
+	path := []string{"apis", gvr.Group, gvr.Version}
+	if gvr.Group == "" {
+		path = []string{"api", gvr.Version}
+	}
+	if namespace != "" {
+		path = append(path, "namespaces", namespace)
+	}
+	return append(path, gvr.Resource)
+}
+
+// read gets the object itself, which the watches may not show, or not yet as it is; nil if there is none.
+func (r *reader) read(ctx context.Context, of resource, key decide.Key) (*observed, error) {
+	o, err := answer(ctx, r.objects.Get().AbsPath(append(pathOf(of.gvr, key.Namespace), key.Name)...), nil)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return o, err
+}
+
+// answer sends a request that is answered with an object. Of one without effect only the refusal is of interest, so that
+// the API server need not write out what it would have made, nor anybody read it.
+func answer(ctx context.Context, request *rest.Request, dryRun []string) (*observed, error) {
+	if len(dryRun) > 0 {
+		request.SetHeader("Accept", onlyMetadata)
+	}
+	got, err := request.Do(ctx).Get()
+	if err != nil {
+		return nil, err
+	}
+	o, isObject := got.(*observed)
+	if !isObject {
+		return nil, fmt.Errorf("the API server answered with %T where an object belongs", got)
+	}
+	return o, nil
+}
