@@ -17,6 +17,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
@@ -49,17 +50,17 @@ type Engine struct {
 	kicked     chan struct{}
 	crdChanged chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
 
-	cluster *cluster // its lock guards the fields that follow
+	cluster *see.Cluster // its lock guards the fields that follow
 
-	kinds            kinds
-	watches          map[schema.GroupVersionKind]*watched
-	inventories      *watched
+	kinds            see.Kinds
+	watches          map[schema.GroupVersionKind]*see.Watch
+	inventories      *see.Watch
 	shelf            inventory.Shelf
-	inventoryChanges int                     // grows when an inventory changes
-	strays           *strays                 // of the last time that somebody asked
-	crdWatch         *watched                // the names of all CRDs, nil while no kind is missing
-	foreignWatches   map[decide.Key]*watched // objects without our label that are in the way, by identity
-	retainedWatches  map[decide.Key]*watched // of retained CRDs, by the key of the CRD
+	inventoryChanges int                       // grows when an inventory changes
+	strays           *strays                   // of the last time that somebody asked
+	crdWatch         *see.Watch                // the names of all CRDs, nil while no kind is missing
+	foreignWatches   map[decide.Key]*see.Watch // objects without our label that are in the way, by identity
+	retainedWatches  map[decide.Key]*see.Watch // of retained CRDs, by the key of the CRD
 	plans            map[*decide.Revision]*plan
 	hadPlans         bool // there was a plan
 	newest           *decide.Revision
@@ -88,7 +89,7 @@ func New(cfg Config) (*Engine, error) {
 		us:    decide.Identity{Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers},
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
 		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
-		watches: map[schema.GroupVersionKind]*watched{}, foreignWatches: map[decide.Key]*watched{}, retainedWatches: map[decide.Key]*watched{},
+		watches: map[schema.GroupVersionKind]*see.Watch{}, foreignWatches: map[decide.Key]*see.Watch{}, retainedWatches: map[decide.Key]*see.Watch{},
 	}
 	e.conflicts = newConflicts(cfg.Clock)
 	cfg.REST = rest.CopyConfig(cfg.REST)
@@ -107,7 +108,7 @@ func New(cfg Config) (*Engine, error) {
 	if e.dynamic, err = dynamic.NewForConfigAndClient(cfg.REST, client); err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
-	reader, err := newReader(cfg.REST, client)
+	reader, err := see.NewReader(cfg.REST, client)
 	if err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
@@ -118,18 +119,18 @@ func New(cfg Config) (*Engine, error) {
 // Run keeps the watches going until ctx ends, and returns when all of them have.
 func (e *Engine) Run(ctx context.Context) error {
 	e.cluster.Lock()
-	e.inventories = &watched{
-		c: e.cluster, gvk: configMapKind, resource: resource{gvr: configMaps, namespaced: true},
-		changed: func(types.NamespacedName) {
+	e.inventories = &see.Watch{
+		Cluster: e.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true},
+		Changed: func(types.NamespacedName) {
 			e.inventoryChanges++
 			e.kick() // they say which kinds to watch
 		},
 	}
-	e.inventories.start(ctx, view{gvr: configMaps, namespace: e.cfg.Namespace, labels: e.shelf.Place.Selector()})
+	e.inventories.Start(ctx, see.View{GVR: configMaps, Namespace: e.cfg.Namespace, Labels: e.shelf.Place.Selector()})
 	e.cluster.Unlock()
-	e.cluster.running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
-	e.cluster.running.Go(func() { e.throttle.Wake(ctx, e.cfg.Notify) })
-	defer e.cluster.running.Wait()
+	e.cluster.Running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
+	e.cluster.Running.Go(func() { e.throttle.Wake(ctx, e.cfg.Notify) })
+	defer e.cluster.Running.Wait()
 	timer := e.cfg.Clock.NewTimer(askAgain)
 	defer timer.Stop()
 	delay := askAgain
@@ -156,8 +157,8 @@ func (e *Engine) Run(ctx context.Context) error {
 }
 
 // sees makes what the engine sees the cluster with.
-func (e *Engine) sees(r *reader) {
-	e.cluster = &cluster{reader: r, log: e.cfg.Log, reset: e.markAllDirtyLocked, kick: e.kick, notify: e.cfg.Notify}
+func (e *Engine) sees(r *see.Reader) {
+	e.cluster = &see.Cluster{Reader: r, Log: e.cfg.Log, Reset: e.markAllDirtyLocked, Kick: e.kick, Notify: e.cfg.Notify}
 }
 
 // kick makes Run tend the watches again.
@@ -227,18 +228,18 @@ func (e *Engine) knownLocked(rev *decide.Revision) *plan {
 func (e *Engine) seen(key decide.Key) (*unstructured.Unstructured, bool) {
 	e.cluster.Lock()
 	w := e.watches[key.GVK()]
-	if w == nil || !w.synced {
+	if w == nil || !w.Synced {
 		e.cluster.Unlock()
 		return nil, false
 	}
-	o := w.objects[key.NamespacedName()]
+	o := w.Objects[key.NamespacedName()]
 	e.cluster.Unlock()
-	return o.object(key.GVK()), true
+	return o.Tree(key.GVK()), true
 }
 
 // keep remembers the result of a write or of a live read, and gives back what is now known of the object. One that
 // the watches cannot see is watched by itself.
-func (e *Engine) keep(key decide.Key, o *observed, r resource) *observed {
+func (e *Engine) keep(key decide.Key, o *see.Object, r see.Resource) *see.Object {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	w := e.watches[key.GVK()]
@@ -248,6 +249,6 @@ func (e *Engine) keep(key decide.Key, o *observed, r resource) *observed {
 	case !e.us.Selects(o.Labels):
 		w = e.watchForeignLocked(key, r)
 	}
-	w.keepLocked(o)
-	return w.objects[o.name()]
+	w.Keep(o)
+	return w.Objects[o.NamespacedName()]
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 func TestNew_wants_to_know_who_it_is(t *testing.T) {
@@ -72,9 +73,9 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	e := seeing(t)
 	key := decide.KeyOf(enginetest.Settings())
-	w := e.watchOf(key.GVK(), resource{})
-	w.synced = true
-	e.watches = map[schema.GroupVersionKind]*watched{key.GVK(): w}
+	w := e.watchOf(key.GVK(), see.Resource{})
+	w.Synced = true
+	e.watches = map[schema.GroupVersionKind]*see.Watch{key.GVK(): w}
 	rev := enginetest.Revision(enginetest.Number, enginetest.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: "n"}, data: {a: "1"}}`))
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "is not watched") {
 		t.Errorf("before it was handed over: %s", got)
@@ -83,7 +84,7 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "does not exist") {
 		t.Errorf("absent: %s", got)
 	}
-	_ = w.Add(observedFrom(enginetest.Applied()))
+	_ = w.Add(see.ObjectFrom(enginetest.Applied()))
 	first := e.Look(rev)
 	if !first.Complete() {
 		t.Errorf("applied: %s", first)
@@ -93,7 +94,7 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	}
 	planned, _ := e.plan(rev)
 	before := planned.targets[0].decision
-	_ = w.Replace([]any{observedFrom(enginetest.Applied())}, "20")
+	_ = w.Replace([]any{see.ObjectFrom(enginetest.Applied())}, "20")
 	if e.Look(rev); planned.targets[0].decision != before {
 		t.Error("the same object was decided on twice")
 	}
@@ -102,7 +103,7 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	enginetest.WithEntry(changed, testUs.FieldManager, "Apply", enginetest.NoData)
 	enginetest.WithEntry(changed, "kubectl-edit", "Update", enginetest.OnlyData)
 	changed.SetResourceVersion("11")
-	_ = w.Update(observedFrom(changed))
+	_ = w.Update(see.ObjectFrom(changed))
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "kubectl-edit") || got.Progress() != first.Progress() {
 		t.Errorf("changed: %s %s", got, got.Progress())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
@@ -46,7 +47,7 @@ func (e *Engine) lookLocked(p *plan) *report.Report {
 func (e *Engine) observations(p *plan) (wait string, restless []*target) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	if p.err == nil && (e.inventories == nil || !e.inventories.synced) {
+	if p.err == nil && (e.inventories == nil || !e.inventories.Synced) {
 		wait = fmt.Sprintf("revision %s waits for the watches to start: the inventories are not seen yet", p.rev.Name)
 	}
 	restless = p.targets
@@ -74,7 +75,7 @@ func (e *Engine) observations(p *plan) (wait string, restless []*target) {
 
 // markAllDirtyLocked makes the next look at every plan look at everything again.
 func (e *Engine) markAllDirtyLocked() {
-	e.cluster.changes++
+	e.cluster.Changes++
 	for _, p := range e.plans {
 		p.allDirty = true
 	}
@@ -116,7 +117,7 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 		return o
 	}
 	c := e.decideOnLocked(t, s.object)
-	v, contest := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.version()))
+	v, contest := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()))
 	if contest != nil {
 		e.markDirty(p, t) // it changes by mere time
 	}
@@ -142,27 +143,27 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 type decision struct {
 	decide.Verdict
 	probe decide.Probe
-	from  *observed // nil: it was not there
+	from  *see.Object // nil: it was not there
 }
 
 // decideOnLocked is the decision about an object, taken anew only when the object changed since the last time. Where nothing
 // but its status is new, which controllers write many times, only the probe is.
-func (e *Engine) decideOnLocked(t *target, seen *observed) *decision {
+func (e *Engine) decideOnLocked(t *target, seen *see.Object) *decision {
 	last := t.decision
 	switch {
 	case last != nil && last.from == seen:
 		return last
 	case seen == nil:
 		return e.decideFromLocked(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
-	case last == nil || last.from == nil || last.from.specHash != seen.specHash || last.Migrate: // when to fold depends on the probe
-		return e.decideFromLocked(t, t.Desired(t.Stamp), seen, seen.object(t.Key.GVK()))
+	case last == nil || last.from == nil || last.from.SpecHash != seen.SpecHash || last.Migrate: // when to fold depends on the probe
+		return e.decideFromLocked(t, t.Desired(t.Stamp), seen, seen.Tree(t.Key.GVK()))
 	}
-	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.probed(t.Manifest)), from: seen}
+	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.Probed(t.Manifest)), from: seen}
 	return t.decision
 }
 
 // decideFromLocked decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
-func (e *Engine) decideFromLocked(t *target, d decide.Desired, seen *observed, actual *unstructured.Unstructured) *decision {
+func (e *Engine) decideFromLocked(t *target, d decide.Desired, seen *see.Object, actual *unstructured.Unstructured) *decision {
 	c := &decision{Verdict: decide.Reconcile(d, actual, t.Number, e.us), from: seen}
 	c.Actual = nil
 	if actual != nil {

@@ -25,9 +25,9 @@ func (r *run) preflightAhead(ctx context.Context, before []*report.Wave, next wa
 		return
 	}
 	jobs = slices.DeleteFunc(jobs, func(j *job) bool { return j.t.triedAhead || j.verdict.Action != decide.Created })
-	changes := r.e.cluster.count()
+	changes := r.e.cluster.Count()
 	for some := range slices.Chunk(jobs, r.e.cfg.Concurrency) {
-		if r.e.cluster.count() != changes {
+		if r.e.cluster.Count() != changes {
 			return // whoever made it so asks for another pass
 		}
 		r.each(some, func(j *job) {

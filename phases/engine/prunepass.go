@@ -14,6 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 	"github.com/capstan-capi/capstan/phases/engine/parallel"
 	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // prunePass is one pass of Teardown.
@@ -22,8 +23,8 @@ type prunePass struct {
 	keep *plan
 	once sync.Once // asks the API server again before a kind is taken for not served
 
-	discovered discovered // what it answered
-	err        error      // of that
+	discovered see.Discovered // what it answered
+	err        error          // of that
 
 	consented bool // what holds data goes with it
 	onlyLook  bool // nothing is deleted
@@ -220,36 +221,36 @@ func (r *prunePass) client(ctx context.Context, key decide.Key) (dynamic.Resourc
 		return nil, false, err
 	}
 	if key.Namespace != "" {
-		return r.e.dynamic.Resource(served.gvr).Namespace(key.Namespace), true, nil
+		return r.e.dynamic.Resource(served.GVR).Namespace(key.Namespace), true, nil
 	}
-	return r.e.dynamic.Resource(served.gvr), true, nil
+	return r.e.dynamic.Resource(served.GVR), true, nil
 }
 
 // resource finds how an orphan's kind is served, in any version. Before it says that it is not served at all, the API
 // server is asked again, once per pass; one that cannot tell is an error, because what is taken for gone is forgotten.
-func (r *prunePass) resource(ctx context.Context, key decide.Key) (resource, bool, error) {
+func (r *prunePass) resource(ctx context.Context, key decide.Key) (see.Resource, bool, error) {
 	if found, known := r.known(key); known {
 		return found, true, nil
 	}
 	r.once.Do(func() {
-		if r.discovered, r.err = r.e.cluster.reader.discover(ctx); r.err == nil {
+		if r.discovered, r.err = r.e.cluster.Reader.Discover(ctx); r.err == nil {
 			r.e.cluster.Lock()
-			r.e.kinds = kinds{discovered: r.discovered, asked: true}
+			r.e.kinds = see.Kinds{Discovered: r.discovered, Asked: true}
 			r.e.cluster.Unlock()
 		}
 	})
-	found, served := r.discovered.of(key.GVK())
-	if !served && r.err == nil && r.discovered.unavailable[key.Group] {
-		return resource{}, false, fmt.Errorf("finding out whether %s is served: API group %s does not answer; repair the APIService of that group", key.Kind, key.Group)
+	found, served := r.discovered.Of(key.GVK())
+	if !served && r.err == nil && r.discovered.Unavailable[key.Group] {
+		return see.Resource{}, false, fmt.Errorf("finding out whether %s is served: API group %s does not answer; repair the APIService of that group", key.Kind, key.Group)
 	}
 	return found, served, r.err
 }
 
-func (r *prunePass) known(key decide.Key) (resource, bool) {
+func (r *prunePass) known(key decide.Key) (see.Resource, bool) {
 	r.e.cluster.Lock()
 	defer r.e.cluster.Unlock()
-	if w := r.e.watches[key.GVK()]; w != nil && !w.gone {
-		return w.resource, true
+	if w := r.e.watches[key.GVK()]; w != nil && !w.Gone {
+		return w.Resource, true
 	}
-	return r.e.kinds.discovered.of(key.GVK())
+	return r.e.kinds.Discovered.Of(key.GVK())
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/parallel"
 	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
@@ -84,8 +85,8 @@ type run struct {
 // job is the work on one object in a pass.
 type job struct {
 	t         *target
-	resource  resource
-	seen      *observed
+	resource  see.Resource
+	seen      *see.Object
 	actual    *unstructured.Unstructured // the tree of it, only while the job is worked on
 	readFirst bool                       // the watches cannot be trusted on it: read it first
 	recreated string                     // why it had to be deleted first; empty if it had not
@@ -97,7 +98,7 @@ type job struct {
 }
 
 // see takes up a copy of the object, nil for none.
-func (j *job) see(o *observed) { j.seen, j.actual, j.readFirst = o, o.object(j.t.Key.GVK()), false }
+func (j *job) see(o *see.Object) { j.seen, j.actual, j.readFirst = o, o.Tree(j.t.Key.GVK()), false }
 
 // forget drops the tree until the job is taken up again.
 func (j *job) forget() { j.actual = nil }
@@ -113,7 +114,7 @@ func (r *run) todo(targets []*target, record bool) []*job {
 		if c == nil || t.observation.unobservable != "" || t.observation.object == nil && r.left[t.Key.Identity()] {
 			continue
 		}
-		write := c.Writes() && c.Deferrable() == record && !t.pausedByConflict && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())
+		write := c.Writes() && c.Deferrable() == record && !t.pausedByConflict && t.refusal.due(c.from.Version(), r.e.cfg.Clock.Now())
 		if write || t.observation.readFirst && !record {
 			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: record, verdict: c.Verdict})
 		}

@@ -7,18 +7,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // patch sends a change of one object.
-func (e *Engine) patch(ctx context.Context, r resource, key decide.Key, kind types.PatchType, body []byte, opts metav1.PatchOptions) (*observed, error) {
-	request := e.cluster.reader.objects.Patch(kind).AbsPath(append(pathOf(r.gvr, key.Namespace), key.Name)...).
-		SpecificallyVersionedParams(&opts, metaParameters, metaVersion).Body(body)
-	return answer(ctx, request, opts.DryRun)
+func (e *Engine) patch(ctx context.Context, r see.Resource, key decide.Key, kind types.PatchType, body []byte, opts metav1.PatchOptions) (*see.Object, error) {
+	request := e.cluster.Reader.Objects.Patch(kind).AbsPath(append(see.PathOf(r.GVR, key.Namespace), key.Name)...).
+		SpecificallyVersionedParams(&opts, see.MetaParameters, see.MetaVersion).Body(body)
+	return see.Answer(ctx, request, opts.DryRun)
 }
 
 // post creates an object by a POST.
-func (e *Engine) post(ctx context.Context, r resource, key decide.Key, body []byte, opts metav1.CreateOptions) (*observed, error) {
-	request := e.cluster.reader.objects.Post().AbsPath(pathOf(r.gvr, key.Namespace)...).
-		SpecificallyVersionedParams(&opts, metaParameters, metaVersion).SetHeader("Content-Type", "application/json").Body(body)
-	return answer(ctx, request, opts.DryRun)
+func (e *Engine) post(ctx context.Context, r see.Resource, key decide.Key, body []byte, opts metav1.CreateOptions) (*see.Object, error) {
+	request := e.cluster.Reader.Objects.Post().AbsPath(see.PathOf(r.GVR, key.Namespace)...).
+		SpecificallyVersionedParams(&opts, see.MetaParameters, see.MetaVersion).SetHeader("Content-Type", "application/json").Body(body)
+	return see.Answer(ctx, request, opts.DryRun)
 }

@@ -13,11 +13,11 @@ import (
 func (e *Engine) Strays() []inventory.Stray {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	if e.inventories == nil || !e.inventories.synced {
+	if e.inventories == nil || !e.inventories.Synced {
 		return nil
 	}
-	if e.strays == nil || e.strays.changes != e.cluster.changes {
-		e.strays = &strays{changes: e.cluster.changes, found: inventory.Strays(e.seenObjectsLocked, e.us, e.isPlannedLocked, e.storedLocked())}
+	if e.strays == nil || e.strays.changes != e.cluster.Changes {
+		e.strays = &strays{changes: e.cluster.Changes, found: inventory.Strays(e.seenObjectsLocked, e.us, e.isPlannedLocked, e.storedLocked())}
 	}
 	return e.strays.found
 }
@@ -31,7 +31,7 @@ type strays struct {
 // seenObjectsLocked yields all objects that watches of kinds show. The engine's lock is held.
 func (e *Engine) seenObjectsLocked(yield func(decide.Key, metav1.Object) bool) {
 	for gvk, w := range e.watches {
-		for name, o := range w.objects {
+		for name, o := range w.Objects {
 			if !yield(decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: name.Namespace, Name: name.Name}, o) {
 				return
 			}

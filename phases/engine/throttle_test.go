@@ -112,7 +112,7 @@ func TestHold_the_world_is_told_when_it_is_over(t *testing.T) {
 func TestHold_what_says_something_about_one_kind_only_holds_nothing_else_up(t *testing.T) {
 	e, asked, _ := busy(t, http.StatusTooManyRequests, "30")
 	for range 2 {
-		if _, err := e.cluster.reader.listPage(t.Context(), configMaps, "n", metav1.ListOptions{}); !apierrors.IsTooManyRequests(err) {
+		if _, err := e.cluster.Reader.ListPage(t.Context(), configMaps, "n", metav1.ListOptions{}); !apierrors.IsTooManyRequests(err) {
 			t.Errorf("a list: %v", err)
 		}
 		if _, err := e.dynamic.Resource(configMaps).Watch(t.Context(), metav1.ListOptions{}); !apierrors.IsTooManyRequests(err) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 const (
@@ -26,8 +27,8 @@ const (
 func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 	ctx, cancel := context.WithTimeout(ctx, attempts*writeTimeout)
 	defer cancel()
-	if j.resource.namespaced != (j.t.Key.Namespace != "") {
-		return &decide.ScopeError{Namespaced: j.resource.namespaced}
+	if j.resource.Namespaced != (j.t.Key.Namespace != "") {
+		return &decide.ScopeError{Namespaced: j.resource.Namespaced}
 	}
 	if j.readFirst {
 		if err := r.read(ctx, j); err != nil {
@@ -48,7 +49,7 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 		if refused, err := r.refuseUnsafe(ctx, j, want.Payload); refused || err != nil {
 			return err
 		}
-		var result *observed
+		var result *see.Object
 		if result, err = r.send(ctx, j, want, dry); err == nil {
 			if dry {
 				return nil
@@ -100,7 +101,7 @@ func (r *run) decide(j *job, want decide.Desired) decide.Verdict {
 }
 
 // send is the one request that a verdict asks for.
-func (r *run) send(ctx context.Context, j *job, want decide.Desired, dry bool) (*observed, error) {
+func (r *run) send(ctx context.Context, j *job, want decide.Desired, dry bool) (*see.Object, error) {
 	switch {
 	case j.verdict.Action == decide.Created:
 		return r.create(ctx, j, dry)
@@ -147,7 +148,7 @@ func (r *run) finish(j *job, err error) {
 		r.e.markDirty(r.p, t)
 		return
 	}
-	var seen *observed
+	var seen *see.Object
 	if j.seen != nil {
 		seen = r.e.keep(t.Key, j.seen, j.resource)
 	}
@@ -170,7 +171,7 @@ func (r *run) finish(j *job, err error) {
 }
 
 func (r *run) client(j *job) dynamic.ResourceInterface {
-	client := r.e.dynamic.Resource(j.resource.gvr)
+	client := r.e.dynamic.Resource(j.resource.GVR)
 	if j.t.Key.Namespace == "" {
 		return client
 	}
@@ -179,7 +180,7 @@ func (r *run) client(j *job) dynamic.ResourceInterface {
 
 // read gets the object itself, which the watches may not show, or not yet as it is.
 func (r *run) read(ctx context.Context, j *job) error {
-	seen, err := r.e.cluster.reader.read(ctx, j.resource, j.t.Key)
+	seen, err := r.e.cluster.Reader.Read(ctx, j.resource, j.t.Key)
 	if err == nil {
 		j.see(seen)
 	}
@@ -188,7 +189,7 @@ func (r *run) read(ctx context.Context, j *job) error {
 
 // fold records our earlier creation as an apply: of this very payload, or else of everything that was created, so that
 // the apply that follows removes what is not wanted any more.
-func (r *run) fold(ctx context.Context, j *job, want decide.Desired) (*observed, error) {
+func (r *run) fold(ctx context.Context, j *job, want decide.Desired) (*see.Object, error) {
 	var payload *unstructured.Unstructured
 	if j.verdict.Claimed {
 		payload = want.Payload
@@ -197,7 +198,7 @@ func (r *run) fold(ctx context.Context, j *job, want decide.Desired) (*observed,
 	return r.patch(ctx, j, patch, err)
 }
 
-func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*observed, error) {
+func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*see.Object, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +207,7 @@ func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*obse
 
 // update applies the object onto the copy that was decided on, and onto no other. Without effect it is always forced,
 // because only refusals are of interest then.
-func (r *run) update(ctx context.Context, j *job, dry bool) (*observed, error) {
+func (r *run) update(ctx context.Context, j *job, dry bool) (*see.Object, error) {
 	force := j.verdict.Force || j.force || dry
 	opts := metav1.PatchOptions{FieldManager: r.e.us.FieldManager, Force: &force}
 	if dry {

@@ -10,7 +10,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// maxBlocked bounds Blocked in bytes: it ends up in conditions.
+// maxText bounds Blocked in bytes: it ends up in conditions.
 const maxText = 1024
 
 // Blocked is the one most useful reason why the revision is not complete, at most 1 KiB; empty when it is complete.

@@ -15,7 +15,7 @@ import (
 // longestThrottle bounds what an API server can ask for: it answers for itself, not for the day.
 const LongestThrottle = 5 * time.Minute
 
-// throttle is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
+// Throttle is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
 // with Retry-After, RFC 9110 section 10.2.3), nothing of any pass is sent until then.
 type Throttle struct {
 	next  http.RoundTripper
@@ -30,7 +30,7 @@ func New(next http.RoundTripper, c clock.Clock) *Throttle {
 	return &Throttle{next: next, clock: c, started: make(chan struct{}, 1)}
 }
 
-// ThrottledError says that a request was not sent because the API server asked to be left alone.
+// Error says that a request was not sent because the API server asked to be left alone.
 type Error struct{ Until time.Time }
 
 func (e *Error) Error() string {

@@ -1,4 +1,4 @@
-package engine
+package see
 
 import (
 	"context"
@@ -14,31 +14,31 @@ import (
 func TestWatched_tells_that_a_kind_is_gone_also_when_the_watch_had_failed_before(t *testing.T) {
 	w, told, kicked := watching()
 	ctx, cancel := context.WithCancel(t.Context())
-	w.cancel = cancel
+	w.Cancel = cancel
 	_ = w.requestDone(ctx, errors.New("connection refused"))
 	*told, *kicked = 0, false
 	_ = w.requestDone(ctx, apierrors.NewNotFound(schema.GroupResource{Resource: "gadgets"}, ""))
-	if !w.gone || *told == 0 || !*kicked {
-		t.Errorf("gone %v, told %d times, kicked %t: nobody starts another watch", w.gone, *told, *kicked)
+	if !w.Gone || *told == 0 || !*kicked {
+		t.Errorf("gone %v, told %d times, kicked %t: nobody starts another watch", w.Gone, *told, *kicked)
 	}
 }
 
-func version(number, resourceVersion string) *observed {
+func version(number, resourceVersion string) *Object {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
 	u.SetName(number)
 	u.SetResourceVersion(resourceVersion)
-	return observedFrom(u)
+	return ObjectFrom(u)
 }
 
 // watching is a store that counts how often the world was told, and notes whether other watches are needed.
-func watching() (w *watched, told *int, kicked *bool) {
+func watching() (w *Watch, told *int, kicked *bool) {
 	told, kicked = new(int), new(bool)
-	c := &cluster{reset: func() {}, kick: func() { *kicked = true }, notify: func() { *told++ }}
-	return &watched{c: c, gvk: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}}, told, kicked
+	c := &Cluster{Reset: func() {}, Kick: func() { *kicked = true }, Notify: func() { *told++ }}
+	return &Watch{Cluster: c, GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}}, told, kicked
 }
 
-func (w *watched) versionOf(name string) string {
-	if obj := w.objects[types.NamespacedName{Name: name}]; obj != nil {
+func (w *Watch) versionOf(name string) string {
+	if obj := w.Objects[types.NamespacedName{Name: name}]; obj != nil {
 		return obj.GetResourceVersion()
 	}
 	return ""
@@ -47,7 +47,7 @@ func (w *watched) versionOf(name string) string {
 func TestWatched_never_goes_back_behind_our_own_write(t *testing.T) {
 	w, told, _ := watching()
 	_ = w.Replace([]any{version("a", "5")}, "5")
-	w.keepLocked(version("a", "9")) // our write
+	w.Keep(version("a", "9")) // our write
 	*told = 0
 	_ = w.Update(version("a", "7")) // what happened before it
 	_ = w.Update(version("a", "9")) // the echo of it
@@ -70,7 +70,7 @@ func TestWatched_never_goes_back_behind_our_own_write(t *testing.T) {
 
 func TestWatched_a_list_keeps_only_what_is_newer_than_itself(t *testing.T) {
 	w, _, _ := watching()
-	for _, obj := range []*observed{version("deleted", "3"), version("written", "12"), version("changed", "4")} {
+	for _, obj := range []*Object{version("deleted", "3"), version("written", "12"), version("changed", "4")} {
 		_ = w.Add(obj)
 	}
 	_ = w.Replace([]any{version("changed", "8"), version("new", "9")}, "10")

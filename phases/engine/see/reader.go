@@ -1,4 +1,4 @@
-package engine
+package see
 
 import (
 	"context"
@@ -13,29 +13,29 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// reader makes all requests that read.
-type reader struct {
-	objects   rest.Interface
-	metadata  metadata.Interface
+// Reader makes all requests that read.
+type Reader struct {
+	Objects   rest.Interface
+	Metadata  metadata.Interface
 	config    *rest.Config
 	transport http.RoundTripper
 }
 
-// newReader reads with a client that has credentials and user agent.
-func newReader(config *rest.Config, client *http.Client) (*reader, error) {
-	r := &reader{config: config, transport: client.Transport}
+// NewReader reads with a client that has credentials and user agent.
+func NewReader(config *rest.Config, client *http.Client) (*Reader, error) {
+	r := &Reader{config: config, transport: client.Transport}
 	var err error
-	if r.metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
+	if r.Metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
 		return nil, fmt.Errorf("making a client of metadata: %w", err)
 	}
-	if r.objects, err = newObserver(config, client); err != nil {
+	if r.Objects, err = newObserver(config, client); err != nil {
 		return nil, fmt.Errorf("making a client of objects: %w", err)
 	}
 	return r, nil
 }
 
 // pathOf is where the API server keeps the objects of a resource, in one namespace or all.
-func pathOf(gvr schema.GroupVersionResource, namespace string) []string {
+func PathOf(gvr schema.GroupVersionResource, namespace string) []string {
 	path := []string{"apis", gvr.Group, gvr.Version}
 	if gvr.Group == "" {
 		path = []string{"api", gvr.Version}
@@ -47,8 +47,8 @@ func pathOf(gvr schema.GroupVersionResource, namespace string) []string {
 }
 
 // read gets the object itself, which the watches may not show, or not yet as it is; nil if there is none.
-func (r *reader) read(ctx context.Context, of resource, key decide.Key) (*observed, error) {
-	o, err := answer(ctx, r.objects.Get().AbsPath(append(pathOf(of.gvr, key.Namespace), key.Name)...), nil)
+func (r *Reader) Read(ctx context.Context, of Resource, key decide.Key) (*Object, error) {
+	o, err := Answer(ctx, r.Objects.Get().AbsPath(append(PathOf(of.GVR, key.Namespace), key.Name)...), nil)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func (r *reader) read(ctx context.Context, of resource, key decide.Key) (*observ
 
 // answer sends a request that is answered with an object. Of one without effect only the refusal is of interest, so that
 // the API server need not write out what it would have made, nor anybody read it.
-func answer(ctx context.Context, request *rest.Request, dryRun []string) (*observed, error) {
+func Answer(ctx context.Context, request *rest.Request, dryRun []string) (*Object, error) {
 	if len(dryRun) > 0 {
 		request.SetHeader("Accept", onlyMetadata)
 	}
@@ -65,7 +65,7 @@ func answer(ctx context.Context, request *rest.Request, dryRun []string) (*obser
 	if err != nil {
 		return nil, err
 	}
-	o, isObject := got.(*observed)
+	o, isObject := got.(*Object)
 	if !isObject {
 		return nil, fmt.Errorf("the API server answered with %T where an object belongs", got)
 	}
