@@ -5,8 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // How long kinds that nobody serves are left alone before the API server is asked again: longer each time, but soon
@@ -17,18 +18,16 @@ const (
 	askAgainLast = 2 * time.Minute
 )
 
-var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
-
 // tendCRDWatchLocked watches the names of all CRDs, whoever installs them, while a kind is missing. The engine's lock is held.
 func (e *Engine) tendCRDWatchLocked(ctx context.Context, missing bool) {
 	switch {
 	case !missing && e.crdWatch != nil:
-		e.crdWatch.cancel()
+		e.crdWatch.Cancel()
 		e.crdWatch = nil
 	case missing && e.crdWatch == nil:
-		e.crdWatch = &watched{
-			e: e, gvk: crdKind, resource: builtin[crdKind], worthTelling: func() bool { return false },
-			changed: func(name types.NamespacedName) {
+		e.crdWatch = &see.Watch{
+			Cluster: e.cluster, GVK: see.CRDKind, Resource: see.Builtin[see.CRDKind], WorthTelling: func() bool { return false },
+			Changed: func(name types.NamespacedName) {
 				if _, group, _ := strings.Cut(name.Name, "."); e.awaitsGroupLocked(group) {
 					select {
 					case e.crdChanged <- struct{}{}:
@@ -37,7 +36,7 @@ func (e *Engine) tendCRDWatchLocked(ctx context.Context, missing bool) {
 				}
 			},
 		}
-		e.crdWatch.start(ctx, view{gvr: builtin[crdKind].gvr, metadata: true})
+		e.crdWatch.Start(ctx, see.View{GVR: see.Builtin[see.CRDKind].GVR, OnlyMetadata: true})
 	}
 }
 

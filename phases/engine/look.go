@@ -6,33 +6,35 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
 // only as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
 // Reports are shared: nobody changes one.
-func (e *Engine) Look(rev *decide.Revision) *Report {
+func (e *Engine) Look(rev *decide.Revision) *report.Report {
 	p, err := e.plan(rev)
 	if err != nil {
-		return &Report{Revision: rev.Name, Number: rev.Number, Fault: err}
+		return &report.Report{Revision: rev.Name, Number: rev.Number, Fault: err}
 	}
 	return e.lookPlan(p)
 }
 
-func (e *Engine) lookPlan(p *plan) *Report {
+func (e *Engine) lookPlan(p *plan) *report.Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return e.lookLocked(p)
 }
 
 // lookLocked is Look under the plan's lock: the last report with those objects looked at again of which something is new.
-func (e *Engine) lookLocked(p *plan) *Report {
+func (e *Engine) lookLocked(p *plan) *report.Report {
 	wait, restless := e.observations(p)
 	last := p.report
 	if last != nil && last.Wait == wait && len(restless) == 0 {
 		return last
 	}
-	edit := NewEdit(p.blankReport(wait), last)
+	edit := report.NewEdit(p.blankReport(wait), last)
 	for _, t := range restless {
 		edit.Replace(t.wave, t.place, e.lookAtLocked(p, t))
 	}
@@ -43,9 +45,9 @@ func (e *Engine) lookLocked(p *plan) *Report {
 
 // observations takes what is to be looked at again, and what is known of its place in the cluster.
 func (e *Engine) observations(p *plan) (wait string, restless []*target) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if p.err == nil && (e.inventories == nil || !e.inventories.synced) {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	if p.err == nil && (e.inventories == nil || !e.inventories.Synced) {
 		wait = fmt.Sprintf("revision %s waits for the watches to start: the inventories are not seen yet", p.rev.Name)
 	}
 	restless = p.targets
@@ -73,7 +75,7 @@ func (e *Engine) observations(p *plan) (wait string, restless []*target) {
 
 // markAllDirtyLocked makes the next look at every plan look at everything again.
 func (e *Engine) markAllDirtyLocked() {
-	e.changes++
+	e.cluster.Changes++
 	for _, p := range e.plans {
 		p.allDirty = true
 	}
@@ -90,8 +92,8 @@ func (e *Engine) markDirtyLocked(key decide.Key) {
 
 // markDirty is touchLocked for one object of one plan, of which something is known that no watch shows.
 func (e *Engine) markDirty(p *plan, t *target) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	p.dirty[t] = struct{}{}
 }
 
@@ -104,23 +106,23 @@ func (e *Engine) unmanagedLocked() map[string]bool {
 }
 
 // lookAtLocked says where one object stands.
-func (e *Engine) lookAtLocked(p *plan, t *target) *Object {
+func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	s := t.observation
-	o := &Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, older: s.older}
+	o := &report.Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, Older: s.older}
 	if s.unobservable != "" {
 		o.Action, o.Why = s.unobservable, s.why
 		if s.err != nil {
-			o.Err = &ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
+			o.Err = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
 		}
 		return o
 	}
 	c := e.decideOnLocked(t, s.object)
-	v, contest := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.version()))
+	v, contest := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()))
 	if contest != nil {
 		e.markDirty(p, t) // it changes by mere time
 	}
 	t.pausedByConflict = v.Action == decide.Contested
-	o.Action, o.Why, o.Owner, o.carries, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, contest
+	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, contest
 	if v.Deferrable() && t.err == nil {
 		o.Action = decide.Idle
 	}
@@ -141,27 +143,27 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *Object {
 type decision struct {
 	decide.Verdict
 	probe decide.Probe
-	from  *observed // nil: it was not there
+	from  *see.Object // nil: it was not there
 }
 
 // decideOnLocked is the decision about an object, taken anew only when the object changed since the last time. Where nothing
 // but its status is new, which controllers write many times, only the probe is.
-func (e *Engine) decideOnLocked(t *target, seen *observed) *decision {
+func (e *Engine) decideOnLocked(t *target, seen *see.Object) *decision {
 	last := t.decision
 	switch {
 	case last != nil && last.from == seen:
 		return last
 	case seen == nil:
 		return e.decideFromLocked(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
-	case last == nil || last.from == nil || last.from.specHash != seen.specHash || last.Migrate: // when to fold depends on the probe
-		return e.decideFromLocked(t, t.Desired(t.Stamp), seen, seen.object(t.Key.GVK()))
+	case last == nil || last.from == nil || last.from.SpecHash != seen.SpecHash || last.Migrate: // when to fold depends on the probe
+		return e.decideFromLocked(t, t.Desired(t.Stamp), seen, seen.Tree(t.Key.GVK()))
 	}
-	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.probed(t.Manifest)), from: seen}
+	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.Probed(t.Manifest)), from: seen}
 	return t.decision
 }
 
 // decideFromLocked decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
-func (e *Engine) decideFromLocked(t *target, d decide.Desired, seen *observed, actual *unstructured.Unstructured) *decision {
+func (e *Engine) decideFromLocked(t *target, d decide.Desired, seen *see.Object, actual *unstructured.Unstructured) *decision {
 	c := &decision{Verdict: decide.Reconcile(d, actual, t.Number, e.us), from: seen}
 	c.Actual = nil
 	if actual != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 // pruneMemory is what is remembered of the orphans of a revision that stays, by identity. Those that were seen to go are
@@ -36,14 +37,14 @@ func (p *pruneMemory) note(key decide.Key, gone decide.Action, consented bool) {
 }
 
 // Orphans looks up what Teardown would have to look at.
-func (e *Engine) Orphans(keep *decide.Revision) Orphans {
+func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 	p, err := e.plan(keep)
 	if err != nil {
-		return Orphans{}
+		return report.Orphans{}
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	o := Orphans{Seen: e.inventories != nil && e.inventories.synced}
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	o := report.Orphans{Seen: e.inventories != nil && e.inventories.Synced}
 	entries, _ := e.orphansLocked(p)
 	for _, orphan := range entries {
 		if orphan.Listed.Retained {

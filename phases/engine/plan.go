@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 // plan is a revision made ready to apply: checked, sorted into waves, stamped. It is built once per revision and
@@ -26,9 +27,9 @@ type plan struct {
 
 	pass        sync.Mutex // one pass at a time
 	mu          sync.Mutex // guards what was concluded: the lower half of every target, and what follows here
-	best        Best
-	report      *Report     // of the last look
-	pruneMemory pruneMemory // has a lock of its own
+	best        report.Best
+	report      *report.Report // of the last look
+	pruneMemory pruneMemory    // has a lock of its own
 }
 
 // wave is the unit of gating: the objects of one class of one component. It starts when the wave before it is applied
@@ -105,11 +106,11 @@ func (p *plan) addWaves(component string, byClass map[decide.Class][]*target) {
 }
 
 // blankReport is a report in which nothing was seen yet.
-func (p *plan) blankReport(wait string) *Report {
-	r := &Report{Revision: p.rev.Name, Number: p.rev.Number, Fault: p.err, Wait: wait}
+func (p *plan) blankReport(wait string) *report.Report {
+	r := &report.Report{Revision: p.rev.Name, Number: p.rev.Number, Fault: p.err, Wait: wait}
 	for _, w := range p.waves {
-		r.Waves = append(r.Waves, &Wave{
-			Number: w.number, Name: w.class.String(), Component: w.component, Objects: make([]*Object, len(w.targets)),
+		r.Waves = append(r.Waves, &report.Wave{
+			Number: w.number, Name: w.class.String(), Component: w.component, Objects: make([]*report.Object, len(w.targets)),
 		})
 	}
 	return r

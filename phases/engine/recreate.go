@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 // recreate deletes the very object that was decided on, if its manifest allows it and it is ours, so that it can be
@@ -17,7 +18,7 @@ import (
 func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal error, dry bool) (again bool, err error) {
 	switch {
 	case !j.t.Recreate || decide.ClaimOf(j.actual, r.e.us).Owner != "":
-		return false, &ImmutableError{Fields: fields, Err: refusal}
+		return false, &report.ImmutableError{Fields: fields, Err: refusal}
 	case dry:
 		return false, nil
 	}
@@ -43,9 +44,9 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal err
 // leftToNewest are the objects that a revision does not create although they are absent: the newest revision is about to
 // create them again, and between its two steps nobody else may.
 func (e *Engine) leftToNewest(p *plan) map[decide.Key]bool {
-	e.mu.Lock()
+	e.cluster.Lock()
 	newest := e.plans[e.newest]
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	if newest == nil || newest.rev.Number <= p.rev.Number || !newest.recreates() {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package engine
+package report
 
 import (
 	"errors"
@@ -30,11 +30,11 @@ func (e *ImmutableError) Unwrap() error { return e.Err }
 // transition rules of CRDs usually say.
 var unchangeable = regexp.MustCompile(`(?i)immutable|may not (be )?changed?|can ?not (be )?(changed?|updated?|unset)|updates to .* are forbidden`)
 
-// immutable are the fields that a write was refused for only because they never change; none when it was refused for
+// ImmutableFields are the fields that a write was refused for only because they never change; none when it was refused for
 // anything else, or for anything else too: such an object could be deleted, but not be created again.
-func immutable(err error) []string {
+func ImmutableFields(err error) []string {
 	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || !isTerminal(err) || !errors.As(err, &status) || status.Status().Details == nil {
+	if !apierrors.IsInvalid(err) || !IsTerminal(err) || !errors.As(err, &status) || status.Status().Details == nil {
 		return nil
 	}
 	var fields []string

@@ -1,4 +1,4 @@
-package engine
+package report
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ type Object struct {
 	Err       error            // of the last attempt to write it
 	Conflict  *decide.Conflict // nil: not contested
 
-	older   bool // seen from a revision that is not the newest one
-	carries bool // ours, at this revision's number or a higher one
+	Older   bool // seen from a revision that is not the newest one
+	Claimed bool // ours, at this revision's number or a higher one
 }
 
 // Applied says that the object is there as wanted, or in the hands of a newer revision.
@@ -35,7 +35,7 @@ func (o *Object) Applied() bool {
 // Complete says that the object is applied and its probe passes. In an older revision an object that a newer one has
 // taken over is complete: it is not the older one's business any more.
 func (o *Object) Complete() bool {
-	return o.Applied() && (o.Probe.Answer == decide.AnswerTrue || o.older && o.Action == decide.Progressed)
+	return o.Applied() && (o.Probe.Answer == decide.AnswerTrue || o.Older && o.Action == decide.Progressed)
 }
 
 // Wave is where one wave of a revision stands.

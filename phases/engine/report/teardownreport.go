@@ -1,4 +1,4 @@
-package engine
+package report
 
 import (
 	"slices"
@@ -67,7 +67,7 @@ func (r *TeardownReport) Blocked() string {
 		more = " (and " + strconv.Itoa(len(r.Waiting)-1) + " more)"
 	}
 	text := "pruning waits for " + first.Key.String() + " of " + first.Component + ": " + first.Why
-	return message.Shorten(text, maxBlocked-len(more)) + more
+	return message.Shorten(text, maxText-len(more)) + more
 }
 
 // WhyRetained says in one sentence what was retained and why, empty if nothing was; at most 1 KiB.
