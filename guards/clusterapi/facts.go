@@ -17,7 +17,7 @@ type Facts struct {
 	// Seen says that the inputs and ClusterAPI.status were looked at.
 	Seen bool `yaml:"seen"`
 	// ClusterAPI says that the ClusterAPI object named cluster exists; SpecObserved that status.observedRevisionGeneration
-	// is the generation of its spec.
+	// is not behind the generation of its spec.
 	ClusterAPI   bool `yaml:"clusterAPI"`
 	SpecObserved bool `yaml:"specObserved"`
 	// Platform is Infrastructure cluster's status.platformStatus.type; empty while there is none.

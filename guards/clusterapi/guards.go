@@ -104,7 +104,7 @@ var RolloutGoesOn = machine.Guard[Facts]{
 // SpecObserved asks whether the status tells which spec it is for.
 var SpecObserved = machine.Guard[Facts]{
 	Name: "SpecObserved",
-	Doc:  "ClusterAPI.status.observedRevisionGeneration is the generation of the spec.",
+	Doc:  "ClusterAPI.status.observedRevisionGeneration is not behind the generation of the spec.",
 	Ask: seen(func(f Facts) machine.Answer {
 		return machine.Say(f.SpecObserved, unless(f.SpecObserved, "the status does not tell of the newest spec yet"))
 	}),
