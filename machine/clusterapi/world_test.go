@@ -10,6 +10,7 @@ import (
 	"github.com/capstan-capi/capstan/machine/machinetest"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 	"github.com/capstan-capi/capstan/phases/clusterapi/simulated"
+	"github.com/capstan-capi/capstan/phases/events"
 )
 
 // world is a simulated cluster in which the real phases run, with the real store.
@@ -22,9 +23,7 @@ type world struct {
 func (w *world) Start() (func(context.Context, machine.Key) (guards.Facts, *phases.Pass, error), machine.Store[guards.Facts, *phases.Pass]) {
 	p := w.Cluster.Start()
 	w.phases = p
-	return p.Observe, &phases.Store{
-		Phases: p, Describe: table.Conditions, Line: table.Line, Rests: table.Table.Rests, Alarms: table.Table.Alarms,
-	}
+	return p.Observe, p.Store(table.Table, phases.Words{Conditions: table.Conditions, Line: table.Line}, w.ClusterOperators(), func(events.News) {})
 }
 
 // LoseRecord wipes the record that is stored.

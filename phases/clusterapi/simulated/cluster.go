@@ -105,7 +105,7 @@ func (c *Cluster) Start() *phases.Phases {
 	if err != nil {
 		panic(err) // none of it looks at the cluster
 	}
-	p.Images, p.Engine, p.ClusterOperators = c.Images, c.Engine, &operators{cluster: c}
+	p.Images, p.Engine = c.Images, c.Engine
 	return p
 }
 

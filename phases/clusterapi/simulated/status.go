@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/status"
 )
 
 func notFound(key client.ObjectKey) error {
@@ -156,6 +157,14 @@ func (o *operators) ApplyStatus(ctx context.Context, apply *configv1ac.ClusterOp
 	return operator, nil
 }
 
+// ClusterOperators writes them.
+func (c *Cluster) ClusterOperators() configclient.ClusterOperatorInterface {
+	return &operators{cluster: c}
+}
+
+// recordKey is where the record lies in the extension.
+var recordKey = status.RecordKey("clusterapi")
+
 // Record is the stored record as JSON, nil for none.
 func (c *Cluster) Record() json.RawMessage {
 	operator := c.operator()
@@ -166,7 +175,7 @@ func (c *Cluster) Record() json.RawMessage {
 	if len(operator.Status.Extension.Raw) == 0 || json.Unmarshal(operator.Status.Extension.Raw, &entries) != nil {
 		return nil
 	}
-	return entries[phases.RecordKey]
+	return entries[recordKey]
 }
 
 // Forge stores another record; nil stores none.
@@ -179,9 +188,9 @@ func (c *Cluster) Forge(record json.RawMessage) {
 	if len(operator.Status.Extension.Raw) > 0 && json.Unmarshal(operator.Status.Extension.Raw, &entries) != nil {
 		panic(errors.New("simulated: the extension is not an object"))
 	}
-	delete(entries, phases.RecordKey)
+	delete(entries, recordKey)
 	if record != nil {
-		entries[phases.RecordKey] = record
+		entries[recordKey] = record
 	}
 	text, err := json.Marshal(entries)
 	must(err)
