@@ -21,7 +21,6 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
-	"github.com/capstan-capi/capstan/phases/status"
 )
 
 // key is the only instance: the machine is one for the whole cluster.
@@ -59,11 +58,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	}
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, *phases.Pass]{
 		Table: table.Table, Observe: observe(p), Words: words(p), Trigger: again, Watches: watches(o.PullSecrets),
-		Store: status.New(status.Config[guards.Facts, *phases.Pass]{
-			Table: table.Table, Operator: phases.ClusterOperatorName, Lasting: phases.Lasting,
-			Tell:   p.Tell(phases.Words{Conditions: table.Conditions, Line: table.Line}),
-			Client: mgr.GetClient(), Operators: operators.ClusterOperators(), Events: o.House.Events, Now: o.House.Now, Log: log,
-		}),
+		Store: p.Store(table.Table, phases.Words{Conditions: table.Conditions, Line: table.Line}, operators.ClusterOperators(), o.House.Events.Tell),
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/capstan-capi/capstan/machine/machinetest"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 	"github.com/capstan-capi/capstan/phases/clusterapi/simulated"
+	"github.com/capstan-capi/capstan/phases/events"
 )
 
 // world is a simulated cluster in which the real phases run, with the real store.
@@ -20,7 +21,7 @@ type world struct {
 // Start starts an operator as cmd/capstan does.
 func (w *world) Start() (func(context.Context, machine.Key) (guards.Facts, *phases.Pass, error), machine.Store[guards.Facts, *phases.Pass]) {
 	p := w.Cluster.Start()
-	return p.Observe, w.Store(table.Table, p, phases.Words{Conditions: table.Conditions, Line: table.Line})
+	return p.Observe, p.Store(table.Table, phases.Words{Conditions: table.Conditions, Line: table.Line}, w.ClusterOperators(), func(events.News) {})
 }
 
 // LoseRecord wipes the record that is stored.

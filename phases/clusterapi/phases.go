@@ -27,7 +27,6 @@ const (
 	Singleton           = "cluster"
 	ImagesConfigMap     = "capi-installer-images"
 	ClusterOperatorName = "cluster-api"
-	FieldManager        = "capstan-clusterapi"
 )
 
 // The parts of the machine that have conditions of their own: the first plans,

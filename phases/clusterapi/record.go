@@ -2,10 +2,12 @@ package clusterapi
 
 import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/events"
 	"github.com/capstan-capi/capstan/phases/status"
 )
 
@@ -22,11 +24,17 @@ type Words struct {
 	Line func(Snapshot) string
 }
 
-// Lasting are the conditions that are never taken off again once they were told.
-var Lasting = []string{"InstallerControllerAvailable"}
+// Store keeps the machine's record in the status of the ClusterOperator, beside
+// what people are told.
+func (p *Phases) Store(t machine.Table[guards.Facts, *Pass], words Words, operators configclient.ClusterOperatorInterface, news func(events.News)) *status.Store[guards.Facts, *Pass] {
+	return status.New(status.Config[guards.Facts, *Pass]{
+		Table: t, Operator: ClusterOperatorName, Lasting: []string{InstallerController + "Available"}, Tell: p.tell(words),
+		Client: p.Client, Operators: operators, News: news, Now: p.Now, Log: p.Log,
+	})
+}
 
-// Tell derives what stands in the status of the ClusterOperator.
-func (p *Phases) Tell(words Words) func(Snapshot, status.Stored) status.Told {
+// tell derives what stands in the status of the ClusterOperator.
+func (p *Phases) tell(words Words) func(Snapshot, status.Stored) status.Told {
 	return func(shot Snapshot, stored status.Stored) status.Told {
 		line, before := words.Line(shot), storedDetail(stored.Detail)
 		display := p.stillStanding(before, shot.Seen.Display)

@@ -30,9 +30,10 @@ type Config[F, E any] struct {
 	// Client reads from caches; Operators speaks to the API server itself.
 	Client    client.Reader
 	Operators configclient.ClusterOperatorInterface
-	Events    *events.Writer
-	Now       func() time.Time
-	Log       logr.Logger
+	// News is given what is to be told as Events.
+	News func(events.News)
+	Now  func() time.Time
+	Log  logr.Logger
 }
 
 // Store is the [machine.Store] of a singleton. It is used by one pass at a time.
@@ -137,6 +138,6 @@ func (s *Store[F, E]) announce(told Told) {
 	}
 	for _, n := range told.News {
 		n.By, n.About = FieldManager(s.Table.Name), told.About
-		s.Events.Tell(n)
+		s.News(n)
 	}
 }

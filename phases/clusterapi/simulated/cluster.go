@@ -19,11 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	guards "github.com/capstan-capi/capstan/guards/clusterapi"
-	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
-	"github.com/capstan-capi/capstan/phases/events"
-	"github.com/capstan-capi/capstan/phases/status"
 )
 
 // operatorNamespace is where the operator and the list of images are.
@@ -111,18 +107,6 @@ func (c *Cluster) Start() *phases.Phases {
 	}
 	p.Images, p.Engine = c.Images, c.Engine
 	return p
-}
-
-// Store is where an operator keeps its record, and tells people.
-func (c *Cluster) Store(table machine.Table[guards.Facts, *phases.Pass], p *phases.Phases, words phases.Words) machine.Store[guards.Facts, *phases.Pass] {
-	writer, err := events.New(&rest.Config{Host: "http://simulated.invalid"}, &http.Client{Transport: nowhere{}}, c.clock, logr.Discard())
-	if err != nil {
-		panic(err) // it does not look at the cluster
-	}
-	return status.New(status.Config[guards.Facts, *phases.Pass]{
-		Table: table, Operator: phases.ClusterOperatorName, Lasting: phases.Lasting, Tell: p.Tell(words),
-		Client: c.cached, Operators: &operators{cluster: c}, Events: writer, Now: p.Now, Log: logr.Discard(),
-	})
 }
 
 // Now is the time of the cluster.

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/status"
 )
 
 func notFound(key client.ObjectKey) error {
@@ -156,8 +157,13 @@ func (o *operators) ApplyStatus(ctx context.Context, apply *configv1ac.ClusterOp
 	return operator, nil
 }
 
-// recordKey is where the record lies in the status of the ClusterOperator.
-const recordKey = "clusterapi"
+// ClusterOperators writes them.
+func (c *Cluster) ClusterOperators() configclient.ClusterOperatorInterface {
+	return &operators{cluster: c}
+}
+
+// recordKey is where the record lies in the extension.
+var recordKey = status.RecordKey("clusterapi")
 
 // Record is the stored record as JSON, nil for none.
 func (c *Cluster) Record() json.RawMessage {
