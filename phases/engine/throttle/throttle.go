@@ -1,3 +1,4 @@
+// Package throttle leaves the API server alone for as long as it asks to be.
 package throttle
 
 import (
@@ -12,7 +13,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// longestThrottle bounds what an API server can ask for: it answers for itself, not for the day.
+// LongestThrottle bounds what an API server can ask for: it answers for itself, not for the day.
 const LongestThrottle = 5 * time.Minute
 
 // Throttle is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
@@ -26,6 +27,7 @@ type Throttle struct {
 	started chan struct{} // holds one
 }
 
+// New makes the transport over another one.
 func New(next http.RoundTripper, c clock.Clock) *Throttle {
 	return &Throttle{next: next, clock: c, started: make(chan struct{}, 1)}
 }
@@ -75,7 +77,7 @@ func (h *Throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// end is when the API server can be asked again; zero for now.
+// End is when the API server can be asked again; zero for now.
 func (h *Throttle) End() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,7 +87,7 @@ func (h *Throttle) End() time.Time {
 	return h.until
 }
 
-// remaining is how long nothing is to be sent yet.
+// Remaining is how long nothing is to be sent yet.
 func (h *Throttle) Remaining() time.Duration {
 	if until := h.End(); !until.IsZero() {
 		return until.Sub(h.clock.Now())
@@ -93,7 +95,7 @@ func (h *Throttle) Remaining() time.Duration {
 	return 0
 }
 
-// wake calls notify when the API server can be asked again, until the context ends.
+// Wake calls notify when the API server can be asked again, until the context ends.
 func (h *Throttle) Wake(ctx context.Context, notify func()) {
 	for {
 		select {
@@ -112,13 +114,13 @@ func (h *Throttle) Wake(ctx context.Context, notify func()) {
 	}
 }
 
-// caused says that an object was not written only because the API server asked to be left alone.
+// Caused says that an object was not written only because the API server asked to be left alone.
 func (h *Throttle) Caused(err error) bool {
 	var held *Error
 	return errors.As(err, &held) || (apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)) && h.Remaining() > 0
 }
 
-// retryAfter reads the header, which has seconds or a date.
+// RetryAfter reads the header, which has seconds or a date.
 func RetryAfter(response *http.Response, now time.Time) time.Duration {
 	text := response.Header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {
