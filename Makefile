@@ -125,10 +125,11 @@ test-parts:
 
 # What takes minutes the first time is compiled first, with its progress told; with
 # the race detector all is compiled once more. A program would be linked, too.
+LIBRARIES = $(shell go list -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' $(1))
 .PHONY: compile
 compile: build controlplane bin/golangci-lint
-	@$(PROGRESS) tests go build $$(go list -f '{{if ne .Name "main"}}{{.ImportPath}}{{end}}' ./...)
-	@$(PROGRESS) 'tests, -race' go build $(RACE) $$(go list -f '{{if ne .Name "main"}}{{.ImportPath}}{{end}}' $(UNIT))
+	@$(PROGRESS) tests go build $(call LIBRARIES,./...)
+	@$(PROGRESS) 'tests, -race' go build $(RACE) $(call LIBRARIES,$(UNIT))
 
 .PHONY: part-compile part-fresh part-lint part-unit part-e2e
 part-compile:

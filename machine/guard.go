@@ -179,16 +179,20 @@ func (g Guard[F]) Atoms() []Guard[F] {
 		return []Guard[F]{g}
 	}
 	var atoms []Guard[F]
-	seen := map[string]bool{}
 	for _, part := range g.parts {
 		for _, a := range part.Atoms() {
-			if !seen[a.Name] {
-				seen[a.Name] = true
-				atoms = append(atoms, a)
-			}
+			atoms = addAtom(atoms, a)
 		}
 	}
 	return atoms
+}
+
+// addAtom adds an atom that is not among the others: there are few.
+func addAtom[F any](atoms []Guard[F], one Guard[F]) []Guard[F] {
+	if slices.ContainsFunc(atoms, func(a Guard[F]) bool { return a.Name == one.Name }) {
+		return atoms
+	}
+	return append(atoms, one)
 }
 
 // WithAnswers returns the same guard with its atoms answering from a map instead

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/render"
 )
 
@@ -35,6 +36,7 @@ would refuse, and what it would apply without effect:
   - a selfImageRef that is not used, or none where containers run
   - objects in namespaces that are not allowed
   - CustomResourceDefinitions without schema
+  - metadata that only a cluster can know, annotations with values that Capstan does not take
   - webhooks and API services whose Service no profile brings, or without the port
   - kinds that neither Kubernetes nor a CustomResourceDefinition of the images defines
 
@@ -85,7 +87,7 @@ func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error
 		}
 	}
 	profiles, problems := f.load(ctx)
-	problems = append(problems, render.Lint(profiles, render.LintOptions{Substitutions: values, Namespaces: f.namespaces})...)
+	problems = append(problems, render.Lint(profiles, render.LintOptions{Substitutions: values, Namespaces: f.namespaces, FaultOf: engine.FaultOf})...)
 	r := report{Profiles: len(profiles), Problems: []render.Problem{}}
 	for _, problem := range problems {
 		r.Problems = append(r.Problems, f.named(problem))

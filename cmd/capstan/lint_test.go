@@ -91,3 +91,24 @@ func TestLint_refuses_command_lines_that_make_no_sense(t *testing.T) {
 		}
 	}
 }
+
+func TestLint_and_render_tell_what_the_operator_would_refuse_to_apply(t *testing.T) {
+	for manifests, want := range map[string]string{
+		`{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: openshift-cluster-api, creationTimestamp: "2024-01-01T00:00:00Z"}}`:                                "field metadata.creationTimestamp: must not be set in a manifest",
+		"{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: openshift-cluster-api, uid: u}}":                                                                   "field metadata.uid: must not be set in a manifest: only a cluster can know it",
+		"{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: openshift-cluster-api, annotations: {capi-operator.openshift.io/owner: o}}}":                       "field metadata.annotations.capi-operator.openshift.io/owner: must not be set in a manifest: Capstan writes it",
+		"{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: openshift-cluster-api, annotations: {capi-operator.openshift.io/complete-when: self.a.b}}}":        "not bool",
+		"{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: openshift-cluster-api, annotations: {capi-operator.openshift.io/adopt-existing: sometimes}}}":      `is "sometimes"; it may be "always" or "force"`,
+		"{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: openshift-cluster-api, annotations: {capi-operator.openshift.io/on-immutable-change: sometimes}}}": `is "sometimes"; it may be "recreate"`,
+	} {
+		dir := write(t, map[string]string{"a/metadata.yaml": "name: a\n", "a/manifests.yaml": manifests + "\n"})
+		out, _, err := capstan(t, "lint", dir)
+		if err == nil || err.Error() != "1 problem in 1 profile" || !strings.Contains(out, want) {
+			t.Errorf("%s: lint tells %v, %s", manifests, err, out)
+		}
+		_, errs, err := capstan(t, "render", "--dir", dir, "--platform", "AWS", "--release-version", "4.22.5")
+		if err == nil || !strings.Contains(errs, want) {
+			t.Errorf("%s: render tells %v, %s", manifests, err, errs)
+		}
+	}
+}

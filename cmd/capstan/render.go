@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/render"
 )
 
@@ -101,12 +102,17 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 		return err
 	}
 	profiles, problems := f.load(ctx)
-	rev, err := render.Render(render.Input{Profiles: profiles, Platform: f.platform, Substitutions: values, Unmanaged: f.unmanaged})
+	rev, err := render.Render(render.Input{Profiles: profiles, Platform: f.platform, Substitutions: values, Unmanaged: f.unmanaged, FaultOf: engine.FaultOf})
 	var found render.ProblemsError
 	if errors.As(err, &found) {
 		problems = append(problems, found...)
 	} else if err != nil {
 		return err
+	}
+	if rev != nil {
+		for _, fault := range engine.Faults(components(rev), f.unmanaged) {
+			problems = append(problems, render.Problem{Cause: fault})
+		}
 	}
 	if len(problems) > 0 {
 		for _, problem := range problems {
@@ -115,6 +121,15 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 		return fmt.Errorf("nothing is rendered, because of %s", count(len(problems), "problem"))
 	}
 	return revisionFormats[f.output](out, describe(rev, f.release, f.platform, f.number), rev)
+}
+
+// components are those of a rendering, as the operator applies them.
+func components(rev *render.Revision) []engine.Component {
+	var all []engine.Component
+	for _, c := range rev.Components {
+		all = append(all, engine.Component{Name: c.Name, Objects: c.Objects})
+	}
+	return all
 }
 
 // substitutions returns the values that the operator uses in a cluster without a TLS profile, overridden by --set.

@@ -16,13 +16,11 @@ import (
 // world is a simulated cluster in which the real phases run, with the real store.
 type world struct {
 	*simulated.Cluster
-	phases *phases.Phases
 }
 
 // Start starts an operator as cmd/capstan does.
 func (w *world) Start() (func(context.Context, machine.Key) (guards.Facts, *phases.Pass, error), machine.Store[guards.Facts, *phases.Pass]) {
 	p := w.Cluster.Start()
-	w.phases = p
 	return p.Observe, p.Store(table.Table, phases.Words{Conditions: table.Conditions, Line: table.Line}, w.ClusterOperators(), func(events.News) {})
 }
 
@@ -34,6 +32,10 @@ func (w *world) Do(command string, args map[string]string, _ string) (string, er
 	return w.Cluster.Do(command, args)
 }
 
-func newWorld(*testing.T) (machine.Table[guards.Facts, *phases.Pass], machinetest.World[guards.Facts, *phases.Pass]) {
-	return table.Table, &world{Cluster: simulated.New()}
+// playedIn is how a story gets a world, with all writes of actions noted.
+func playedIn(l ledger) func(*testing.T) (machine.Table[guards.Facts, *phases.Pass], machinetest.World[guards.Facts, *phases.Pass]) {
+	return func(*testing.T) (machine.Table[guards.Facts, *phases.Pass], machinetest.World[guards.Facts, *phases.Pass]) {
+		w := &world{Cluster: simulated.New()}
+		return l.keep(table.Table, w.Cluster), w
+	}
 }

@@ -155,8 +155,8 @@ var (
 		Doc: "deletes what only older revisions had, in reverse order of waves, and keeps the newest revision. What holds users' data is retained, unless the administrator has consented to lose it. It deletes nothing before the newest revision is current.",
 	}
 	KeepApplied = machine.Action[*Pass]{
-		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{WritesObjects, WritesInventories},
-		Doc: "repairs drift and recreates what was deleted, looks whether retained objects may go, and says so if the inputs cannot be planned.",
+		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
+		Doc: "repairs drift and recreates what was deleted, looks whether retained objects may go, and says so if the inputs cannot be planned. While they cannot, it writes status.currentRevision again if somebody took it out.",
 	}
 	KeepCurrent = machine.Action[*Pass]{
 		Name: "KeepCurrent", Run: work((*Pass).keepCurrent), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},

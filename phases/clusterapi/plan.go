@@ -61,10 +61,14 @@ func (p *Phases) makePlan(w world) plan {
 	if p.memory.rendered.inputs != w.inputs {
 		p.memory.rendered = rendered{inputs: w.inputs}
 		p.memory.rendered.revision, p.memory.rendered.err = render.Render(render.Input{
-			Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(),
+			Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(), FaultOf: engine.FaultOf,
 		})
 		if p.memory.rendered.revision != nil {
 			p.memory.rendered.components = packed(p.memory.rendered.revision)
+			if faults := engine.Faults(p.memory.rendered.components, w.unmanaged()); len(faults) > 0 {
+				p.memory.rendered.revision, p.memory.rendered.err = nil, machine.Terminal(fmt.Errorf(
+					"the provider images have objects that cannot be applied: %s; repair them in the images", strings.Join(faults, "; ")))
+			}
 		}
 	}
 	out.revision, out.err = p.memory.rendered.revision, p.memory.rendered.err

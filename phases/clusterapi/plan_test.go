@@ -11,22 +11,29 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
 
+	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/images"
 )
 
 // readyPhases has a provider image of some size at hand, and a world that wants it.
 func readyPhases(t testing.TB) (*Phases, world) {
 	t.Helper()
-	ref := images.Ref("registry.example.com/core@sha256:" + strings.Repeat("0a", 32))
 	var manifests strings.Builder
 	for i := range 200 {
 		fmt.Fprintf(&manifests, "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c%d\ndata:\n  text: %s\n", i, strings.Repeat("x", 1000))
 	}
+	return phasesWith(t, manifests.String())
+}
+
+// phasesWith has a provider image with these manifests at hand, and a world that wants it.
+func phasesWith(t testing.TB, manifests string) (*Phases, world) {
+	t.Helper()
+	ref := images.Ref("registry.example.com/core@sha256:" + strings.Repeat("0a", 32))
 	dir := t.TempDir()
 	for file, content := range map[string]string{
 		images.RefFile: string(ref),
 		images.ManifestsFolder + "/default/" + images.MetadataFile:  "name: core\n",
-		images.ManifestsFolder + "/default/" + images.ManifestsFile: manifests.String(),
+		images.ManifestsFolder + "/default/" + images.ManifestsFile: manifests,
 	} {
 		path := filepath.Join(dir, "core", file)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -117,5 +124,25 @@ func BenchmarkPlan_again_with_nothing_changed(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		p.makePlan(looked(b, w))
+	}
+}
+
+func TestMakePlan_refuses_for_good_what_the_engine_would_refuse(t *testing.T) {
+	things := "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.g}, spec: {group: g, scope: Cluster, names: {kind: Thing, plural: things}, versions: []}}"
+	for manifests, want := range map[string]string{
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, creationTimestamp: "2024-01-01T00:00:00Z"}}`:                                   "metadata.creationTimestamp",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionGracePeriodSeconds: 3}}":                                               "metadata.deletionGracePeriodSeconds",
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {capi-operator.openshift.io/inventory: ""}}}`:                          "capi-operator.openshift.io/inventory",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {capi-operator.openshift.io/adopt-existing: sometimes}}}":         `is "sometimes"; it may be "always" or "force"`,
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {capi-operator.openshift.io/on-immutable-change: ignore}}}":       `is "ignore"; it may be "recreate"`,
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {capi-operator.openshift.io/complete-when: self.status.ready}}}":  "not bool",
+		things + "\n---\n{apiVersion: g/v1, kind: Thing, metadata: {name: a, namespace: b}}":                                                  "cluster-scoped",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {capi-operator.openshift.io/complete-when: 'self.status.x =='}}}": "Syntax error",
+	} {
+		p, w := phasesWith(t, manifests)
+		got := p.makePlan(w)
+		if got.revision != nil || got.err == nil || !machine.IsTerminal(got.err) || !strings.Contains(got.err.Error(), want) {
+			t.Errorf("%s: got %v, %v", manifests, got.revision, got.err)
+		}
 	}
 }

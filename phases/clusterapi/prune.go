@@ -76,7 +76,7 @@ func (p *Pass) tornDown(report *engine.TeardownReport, looked bool) {
 		return
 	}
 	before := p.memory.torndown
-	changed := !before.of(p.latest) || before.looked != looked || before.report.Progress() != report.Progress()
+	changed := !before.of(p.latest) || before.looked != looked || before.report.Progress() != report.Progress() || before.report.Wait != report.Wait
 	if !looked {
 		if changed {
 			p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "retained", report.WhyRetained())

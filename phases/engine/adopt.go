@@ -14,6 +14,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 	"github.com/capstan-capi/capstan/phases/engine/parallel"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // Adopt gives inventories to those of the revisions that have none, so that what only they have can be pruned: it
@@ -25,14 +26,14 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	announced, err := e.discover(ctx)
+	announced, err := e.cluster.Reader.Discover(ctx)
 	if err != nil {
 		return fmt.Errorf("adopting revisions: %w", err)
 	}
-	if silence := announced.unavailableGroups(); silence != "" {
+	if silence := announced.UnavailableGroups(); silence != "" {
 		e.cfg.Log.Info("Objects of API groups that do not answer are not adopted", "groups", silence)
 	}
-	found, err := e.findAdoptable(ctx, announced.kinds)
+	found, err := e.findAdoptable(ctx, announced.Kinds)
 	if err != nil {
 		return fmt.Errorf("adopting revisions: %w", err)
 	}
@@ -45,20 +46,20 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 }
 
 func (e *Engine) withoutInventory(revs []inventory.RevisionRef) ([]inventory.RevisionRef, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.inventories == nil || !e.inventories.synced {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	if e.inventories == nil || !e.inventories.Synced {
 		return nil, errors.New("adopting revisions: the inventories are not seen yet")
 	}
 	return inventory.Missing(e.storedLocked(), revs), nil
 }
 
 // findAdoptable finds all objects that carry the marks of a revision, asking once for every kind.
-func (e *Engine) findAdoptable(ctx context.Context, kinds map[schema.GroupVersionKind]resource) ([]inventory.Found, error) {
+func (e *Engine) findAdoptable(ctx context.Context, kinds map[schema.GroupVersionKind]see.Resource) ([]inventory.Found, error) {
 	var mu sync.Mutex
 	var found []inventory.Found
 	var errs []error
-	kinds = preferred(kinds)
+	kinds = see.Preferred(kinds)
 	parallel.Each(e.cfg.Concurrency, slices.Collect(maps.Keys(kinds)), func(_ int, gvk schema.GroupVersionKind) {
 		some, err := e.findAdoptableOf(ctx, gvk, kinds[gvk])
 		mu.Lock()
@@ -73,21 +74,21 @@ func (e *Engine) findAdoptable(ctx context.Context, kinds map[schema.GroupVersio
 
 // findAdoptableOf asks for the objects with our label. Where kube-apiserver cannot fill its cache of the kind and so refuses
 // to select, all objects are looked through; a kind that cannot be read even so has nothing that could be deleted.
-func (e *Engine) findAdoptableOf(ctx context.Context, gvk schema.GroupVersionKind, served resource) ([]inventory.Found, error) {
+func (e *Engine) findAdoptableOf(ctx context.Context, gvk schema.GroupVersionKind, served see.Resource) ([]inventory.Found, error) {
 	var found []inventory.Found
 	note := func(obj *metav1.PartialObjectMetadata) {
 		if f, is := inventory.FoundIn(obj, gvk, e.us); is {
 			found = append(found, f)
 		}
 	}
-	list, err := e.listPage(ctx, served.gvr, "", metav1.ListOptions{LabelSelector: e.us.Selector()})
+	list, err := e.cluster.Reader.ListPage(ctx, served.GVR, "", metav1.ListOptions{LabelSelector: e.us.Selector()})
 	switch {
 	case err == nil:
 		for i := range list.Items {
 			note(&list.Items[i])
 		}
 	case apierrors.IsTooManyRequests(err):
-		err = e.listAll(ctx, served.gvr, "", note)
+		err = e.cluster.Reader.ListAll(ctx, served.GVR, "", note)
 	}
 	if e.cannotRead(err) {
 		e.cfg.Log.Info("Objects that cannot be read are not adopted", "kind", gvk.String(), "error", err.Error())

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // How long kinds that nobody serves are left alone before the API server is asked again: longer each time, but soon
@@ -17,19 +18,17 @@ const (
 	askAgainLast = 2 * time.Minute
 )
 
-var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
-
-// tendCRDWatch watches the names of all CRDs, whoever installs them, while a kind is missing. The engine's lock is held.
-func (e *Engine) tendCRDWatch(ctx context.Context, missing bool) {
+// tendCRDWatchLocked watches the names of all CRDs, whoever installs them, while a kind is missing. The engine's lock is held.
+func (e *Engine) tendCRDWatchLocked(ctx context.Context, missing bool) {
 	switch {
 	case !missing && e.crdWatch != nil:
-		e.crdWatch.cancel()
+		e.crdWatch.Cancel()
 		e.crdWatch = nil
 	case missing && e.crdWatch == nil:
-		e.crdWatch = &watched{
-			e: e, gvk: crdKind, resource: builtin[crdKind], worthTelling: func() bool { return false },
-			changed: func(name types.NamespacedName) {
-				if _, group, _ := strings.Cut(name.Name, "."); e.awaitsGroup(group) {
+		e.crdWatch = &see.Watch{
+			Cluster: e.cluster, GVK: see.CRDKind, Resource: see.Builtin[see.CRDKind], WorthTelling: func() bool { return false },
+			Changed: func(name types.NamespacedName) {
+				if _, group, _ := strings.Cut(name.Name, "."); e.awaitsGroupLocked(group) {
 					select {
 					case e.crdChanged <- struct{}{}:
 					default:
@@ -37,15 +36,15 @@ func (e *Engine) tendCRDWatch(ctx context.Context, missing bool) {
 				}
 			},
 		}
-		e.crdWatch.start(ctx, view{gvr: builtin[crdKind].gvr, metadata: true})
+		e.crdWatch.Start(ctx, see.View{GVR: see.Builtin[see.CRDKind].GVR, OnlyMetadata: true})
 	}
 }
 
-// awaitsGroup says whether a kind of the group is needed and not watched yet. Those that a watched revision defines are not
+// awaitsGroupLocked says whether a kind of the group is needed and not watched yet. Those that a watched revision defines are not
 // asked for: seeing their CRD is enough.
-func (e *Engine) awaitsGroup(group string) bool {
-	for gvk := range e.needed() {
-		if gvk.Group == group && e.watches[gvk] == nil && e.crdOf(gvk.GroupKind()) == nil {
+func (e *Engine) awaitsGroupLocked(group string) bool {
+	for gvk := range e.neededLocked() {
+		if gvk.Group == group && e.watches[gvk] == nil && e.crdOfLocked(gvk.GroupKind()) == nil {
 			return true
 		}
 	}

@@ -13,10 +13,10 @@ func TestAwaits_only_kinds_that_no_watched_revision_defines(t *testing.T) {
 		enginetest.Parse(t, `{apiVersion: own.example/v1, kind: Thing, metadata: {name: a}}`),
 		enginetest.Parse(t, `{apiVersion: else.example/v1, kind: Gadget, metadata: {name: a}}`),
 	))
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	for group, want := range map[string]bool{"own.example": false, "else.example": true, "apps": false} {
-		if got := e.awaitsGroup(group); got != want {
+		if got := e.awaitsGroupLocked(group); got != want {
 			t.Errorf("%s: %v, want %v", group, got, want)
 		}
 	}

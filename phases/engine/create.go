@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // neverWritten is a resourceVersion that no object has: etcd counts its writes from 2 on.
@@ -21,7 +22,7 @@ const neverWritten = "1"
 // whosever and in whatever state, it answers with a conflict. That is one request where a POST needs a second one to book
 // the fields. The POST is left for what an API server makes something else of, and for trials: nobody reads the fields
 // of those, and it is the cheaper request.
-func (r *run) create(ctx context.Context, j *job, dry bool) (*observed, error) {
+func (r *run) create(ctx context.Context, j *job, dry bool) (*see.Object, error) {
 	if dry || j.mustPost || !r.e.checksVersions(j.t.Key.GVK()) {
 		opts := metav1.CreateOptions{FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict}
 		if dry {
@@ -38,10 +39,10 @@ func (r *run) create(ctx context.Context, j *job, dry bool) (*observed, error) {
 // checksVersions says that kube-apiserver itself stores the objects of a kind, and so refuses every apply of a version
 // that the object does not have. What the server of an aggregated API does with one, nobody knows.
 func (e *Engine) checksVersions(gvk schema.GroupVersionKind) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	_, always := builtin[gvk]
-	return always || e.crdOf(gvk.GroupKind()) != nil
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	_, always := see.Builtin[gvk]
+	return always || e.crdOfLocked(gvk.GroupKind()) != nil
 }
 
 // refusesVersion says that an API server does not create an object that is said to have a version, for all that one can
@@ -54,7 +55,7 @@ func refusesVersion(j *job, refusal error) bool {
 	details := status.Status().Details
 	switch {
 	case apierrors.IsNotFound(refusal): // another name is that of a namespace that is missing
-		return details.Name == j.t.Key.Name && details.Kind == j.resource.gvr.Resource
+		return details.Name == j.t.Key.Name && details.Kind == j.resource.GVR.Resource
 	case apierrors.IsInvalid(refusal):
 		return slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.resourceVersion" })
 	}

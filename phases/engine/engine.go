@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"sync"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 const defaultConcurrency = 8
@@ -46,24 +46,21 @@ type Engine struct {
 	cfg        Config
 	us         decide.Identity
 	dynamic    dynamic.Interface
-	metadata   metadata.Interface
-	observer   rest.Interface
-	throttle   *throttle // the transport of all of them, with credentials and user agent
+	throttle   *throttle.Throttle // the transport of all of them, with credentials and user agent
 	kicked     chan struct{}
 	crdChanged chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
-	running    sync.WaitGroup
 
-	mu               sync.Mutex
-	kinds            kinds
-	watches          map[schema.GroupVersionKind]*watched
-	inventories      *watched
+	cluster *see.Cluster // its lock guards the fields that follow
+
+	kinds            see.Kinds
+	watches          map[schema.GroupVersionKind]*see.Watch
+	inventories      *see.Watch
 	shelf            inventory.Shelf
-	inventoryChanges int                     // grows when an inventory changes
-	changes          int                     // grows when anything that is watched, or what is watched, changes
-	strays           *strays                 // of the last time that somebody asked
-	crdWatch         *watched                // the names of all CRDs, nil while no kind is missing
-	foreignWatches   map[decide.Key]*watched // objects without our label that are in the way, by identity
-	retainedWatches  map[decide.Key]*watched // of retained CRDs, by the key of the CRD
+	inventoryChanges int                       // grows when an inventory changes
+	strays           *strays                   // of the last time that somebody asked
+	crdWatch         *see.Watch                // the names of all CRDs, nil while no kind is missing
+	foreignWatches   map[decide.Key]*see.Watch // objects without our label that are in the way, by identity
+	retainedWatches  map[decide.Key]*see.Watch // of retained CRDs, by the key of the CRD
 	plans            map[*decide.Revision]*plan
 	hadPlans         bool // there was a plan
 	newest           *decide.Revision
@@ -92,7 +89,7 @@ func New(cfg Config) (*Engine, error) {
 		us:    decide.Identity{Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers},
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
 		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
-		watches: map[schema.GroupVersionKind]*watched{}, foreignWatches: map[decide.Key]*watched{}, retainedWatches: map[decide.Key]*watched{},
+		watches: map[schema.GroupVersionKind]*see.Watch{}, foreignWatches: map[decide.Key]*see.Watch{}, retainedWatches: map[decide.Key]*see.Watch{},
 	}
 	e.conflicts = newConflicts(cfg.Clock)
 	cfg.REST = rest.CopyConfig(cfg.REST)
@@ -106,35 +103,34 @@ func New(cfg Config) (*Engine, error) {
 	if client.Transport == nil {
 		client.Transport = http.DefaultTransport
 	}
-	e.throttle = newThrottle(client.Transport, cfg.Clock)
+	e.throttle = throttle.New(client.Transport, cfg.Clock)
 	client = &http.Client{Transport: e.throttle, Timeout: client.Timeout} // the one given may be the default one, which is everybody's
 	if e.dynamic, err = dynamic.NewForConfigAndClient(cfg.REST, client); err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
-	if e.metadata, err = metadata.NewForConfigAndClient(cfg.REST, client); err != nil {
+	reader, err := see.NewReader(cfg.REST, client)
+	if err != nil {
 		return nil, fmt.Errorf("making an engine's client: %w", err)
 	}
-	if e.observer, err = newObserver(cfg.REST, client); err != nil {
-		return nil, fmt.Errorf("making an engine's client: %w", err)
-	}
+	e.sees(reader)
 	return e, nil
 }
 
 // Run keeps the watches going until ctx ends, and returns when all of them have.
 func (e *Engine) Run(ctx context.Context) error {
-	e.mu.Lock()
-	e.inventories = &watched{
-		e: e, gvk: configMapKind, resource: resource{gvr: configMaps, namespaced: true},
-		changed: func(types.NamespacedName) {
+	e.cluster.Lock()
+	e.inventories = &see.Watch{
+		Cluster: e.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true},
+		Changed: func(types.NamespacedName) {
 			e.inventoryChanges++
 			e.kick() // they say which kinds to watch
 		},
 	}
-	e.inventories.start(ctx, view{gvr: configMaps, namespace: e.cfg.Namespace, labels: e.shelf.Place.Selector()})
-	e.mu.Unlock()
-	e.running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
-	e.running.Go(func() { e.throttle.wake(ctx, e.cfg.Notify) })
-	defer e.running.Wait()
+	e.inventories.Start(ctx, see.View{GVR: configMaps, Namespace: e.cfg.Namespace, Labels: e.shelf.Place.Selector()})
+	e.cluster.Unlock()
+	e.cluster.Running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
+	e.cluster.Running.Go(func() { e.throttle.Wake(ctx, e.cfg.Notify) })
+	defer e.cluster.Running.Wait()
 	timer := e.cfg.Clock.NewTimer(askAgain)
 	defer timer.Stop()
 	delay := askAgain
@@ -160,6 +156,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
+// sees makes what the engine sees the cluster with.
+func (e *Engine) sees(r *see.Reader) {
+	e.cluster = &see.Cluster{Reader: r, Log: e.cfg.Log, Reset: e.markAllDirtyLocked, Kick: e.kick, Notify: e.cfg.Notify}
+}
+
 // kick makes Run tend the watches again.
 func (e *Engine) kick() {
 	select {
@@ -172,8 +173,8 @@ func (e *Engine) kick() {
 // others are not any more. All other methods take only revisions that are watched. It never blocks; kinds that are not
 // served yet are watched as soon as they are.
 func (e *Engine) Watch(revs ...*decide.Revision) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	plans := map[*decide.Revision]*plan{}
 	for _, rev := range revs {
 		if plans[rev] = e.knownLocked(rev); plans[rev] == nil {
@@ -182,21 +183,21 @@ func (e *Engine) Watch(revs ...*decide.Revision) {
 	}
 	if !maps.Equal(plans, e.plans) {
 		e.plans = plans
-		e.plansChanged()
+		e.plansChangedLocked()
 	}
 }
 
 // plan gives the plan of a revision that is watched.
 func (e *Engine) plan(rev *decide.Revision) (*plan, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	if p := e.knownLocked(rev); p != nil {
 		return p, nil
 	}
 	return nil, fmt.Errorf("revision %s is not watched", rev.Name)
 }
 
-func (e *Engine) plansChanged() {
+func (e *Engine) plansChangedLocked() {
 	e.newest = nil
 	e.hadPlans = e.hadPlans || len(e.plans) > 0
 	for rev, p := range e.plans {
@@ -225,29 +226,29 @@ func (e *Engine) knownLocked(rev *decide.Revision) *plan {
 // seen is the newest known copy of an object and whether its kind is watched; nil and true means that it is not
 // there, or at least not with our label.
 func (e *Engine) seen(key decide.Key) (*unstructured.Unstructured, bool) {
-	e.mu.Lock()
+	e.cluster.Lock()
 	w := e.watches[key.GVK()]
-	if w == nil || !w.synced {
-		e.mu.Unlock()
+	if w == nil || !w.Synced {
+		e.cluster.Unlock()
 		return nil, false
 	}
-	o := w.objects[key.NamespacedName()]
-	e.mu.Unlock()
-	return o.object(key.GVK()), true
+	o := w.Objects[key.NamespacedName()]
+	e.cluster.Unlock()
+	return o.Tree(key.GVK()), true
 }
 
 // keep remembers the result of a write or of a live read, and gives back what is now known of the object. One that
 // the watches cannot see is watched by itself.
-func (e *Engine) keep(key decide.Key, o *observed, r resource) *observed {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e *Engine) keep(key decide.Key, o *see.Object, r see.Resource) *see.Object {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	w := e.watches[key.GVK()]
 	switch {
 	case w == nil:
 		return o
 	case !e.us.Selects(o.Labels):
-		w = e.watchForeign(key, r)
+		w = e.watchForeignLocked(key, r)
 	}
-	w.keep(o)
-	return w.objects[o.name()]
+	w.Keep(o)
+	return w.Objects[o.NamespacedName()]
 }

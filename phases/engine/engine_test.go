@@ -8,13 +8,12 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 func TestNew_wants_to_know_who_it_is(t *testing.T) {
@@ -54,9 +53,9 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 	rev := enginetest.Revision(1, enginetest.Made(t, "v1 Service")...)
 	e.Watch(rev)
 	<-asked
-	report, err := e.Reconcile(ctx, rev)
-	if err != nil || !report.Unknown() || report.Complete() || !strings.Contains(report.Blocked(), "not seen yet") {
-		t.Errorf("%v, %v", report, err)
+	got, err := e.Reconcile(ctx, rev)
+	if err != nil || !got.Unknown() || got.Complete() || !strings.Contains(got.Blocked(), "not seen yet") {
+		t.Errorf("%v, %v", got, err)
 	}
 	pruned, err := e.Teardown(ctx, rev)
 	if err != nil || pruned.Complete() || pruned.Blocked() == "" {
@@ -71,70 +70,12 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 	}
 }
 
-func version(number, resourceVersion string) *observed {
-	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
-	u.SetName(number)
-	u.SetResourceVersion(resourceVersion)
-	return observedFrom(u)
-}
-
-// watching is a store that counts how often the world was told.
-func watching() (*watched, *int) {
-	told := 0
-	e := &Engine{cfg: Config{Notify: func() { told++ }}, kicked: make(chan struct{}, 1)}
-	return &watched{e: e, gvk: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}}, &told
-}
-
-func (w *watched) versionOf(name string) string {
-	if obj := w.objects[types.NamespacedName{Name: name}]; obj != nil {
-		return obj.GetResourceVersion()
-	}
-	return ""
-}
-
-func TestWatched_never_goes_back_behind_our_own_write(t *testing.T) {
-	w, told := watching()
-	_ = w.Replace([]any{version("a", "5")}, "5")
-	w.keep(version("a", "9")) // our write
-	*told = 0
-	_ = w.Update(version("a", "7")) // what happened before it
-	_ = w.Update(version("a", "9")) // the echo of it
-	if w.versionOf("a") != "9" || *told != 0 {
-		t.Errorf("at %s, told %d times", w.versionOf("a"), *told)
-	}
-	_ = w.Delete(version("a", "8"))
-	if w.versionOf("a") != "9" || *told != 0 {
-		t.Errorf("an old deletion: at %q, told %d times", w.versionOf("a"), *told)
-	}
-	_ = w.Update(version("a", "10"))
-	if w.versionOf("a") != "10" || *told != 1 {
-		t.Errorf("a change: at %q, told %d times", w.versionOf("a"), *told)
-	}
-	_ = w.Delete(version("a", "11"))
-	if w.versionOf("a") != "" || *told != 2 {
-		t.Errorf("a deletion: at %q, told %d times", w.versionOf("a"), *told)
-	}
-}
-
-func TestWatched_a_list_keeps_only_what_is_newer_than_itself(t *testing.T) {
-	w, _ := watching()
-	for _, obj := range []*observed{version("deleted", "3"), version("written", "12"), version("changed", "4")} {
-		_ = w.Add(obj)
-	}
-	_ = w.Replace([]any{version("changed", "8"), version("new", "9")}, "10")
-	for name, want := range map[string]string{"deleted": "", "written": "12", "changed": "8", "new": "9"} {
-		if got := w.versionOf(name); got != want {
-			t.Errorf("%s is at %q, want %q", name, got, want)
-		}
-	}
-}
-
 func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	e := seeing(t)
 	key := decide.KeyOf(enginetest.Settings())
-	w := e.watchOf(key.GVK(), resource{})
-	w.synced = true
-	e.watches = map[schema.GroupVersionKind]*watched{key.GVK(): w}
+	w := e.watchOf(key.GVK(), see.Resource{})
+	w.Synced = true
+	e.watches = map[schema.GroupVersionKind]*see.Watch{key.GVK(): w}
 	rev := enginetest.Revision(enginetest.Number, enginetest.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: "n"}, data: {a: "1"}}`))
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "is not watched") {
 		t.Errorf("before it was handed over: %s", got)
@@ -143,7 +84,7 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "does not exist") {
 		t.Errorf("absent: %s", got)
 	}
-	_ = w.Add(observedFrom(enginetest.Applied()))
+	_ = w.Add(see.ObjectFrom(enginetest.Applied()))
 	first := e.Look(rev)
 	if !first.Complete() {
 		t.Errorf("applied: %s", first)
@@ -153,7 +94,7 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	}
 	planned, _ := e.plan(rev)
 	before := planned.targets[0].decision
-	_ = w.Replace([]any{observedFrom(enginetest.Applied())}, "20")
+	_ = w.Replace([]any{see.ObjectFrom(enginetest.Applied())}, "20")
 	if e.Look(rev); planned.targets[0].decision != before {
 		t.Error("the same object was decided on twice")
 	}
@@ -162,7 +103,7 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	enginetest.WithEntry(changed, testUs.FieldManager, "Apply", enginetest.NoData)
 	enginetest.WithEntry(changed, "kubectl-edit", "Update", enginetest.OnlyData)
 	changed.SetResourceVersion("11")
-	_ = w.Update(observedFrom(changed))
+	_ = w.Update(see.ObjectFrom(changed))
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "kubectl-edit") || got.Progress() != first.Progress() {
 		t.Errorf("changed: %s %s", got, got.Progress())
 	}

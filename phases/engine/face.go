@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 type (
@@ -26,6 +29,27 @@ type (
 	// Stray is an object with our marks that nobody lists.
 	Stray = inventory.Stray
 
+	// Report is where a revision stands.
+	Report = report.Report
+	// Wave is where one wave of a revision stands.
+	Wave = report.Wave
+	// Object is where one object of a revision stands.
+	Object = report.Object
+	// TeardownReport is where the removal of orphans stands.
+	TeardownReport = report.TeardownReport
+	// Orphan is one object that only older revisions have, and what became of it.
+	Orphan = report.Orphan
+	// Orphans is what inventories say about older revisions.
+	Orphans = report.Orphans
+
+	// ObjectError is what went wrong with one object.
+	ObjectError = report.ObjectError
+	// Reason is why the API server did not do what it was asked to, by who can change that.
+	Reason = report.Reason
+	// ImmutableError says that fields of an object can never change.
+	ImmutableError = report.ImmutableError
+	// NoKindError says that the API server does not serve a kind.
+	NoKindError = report.NoKindError
 	// RevisionError says why a revision can never be applied as it stands.
 	RevisionError = decide.RevisionError
 	// ScopeError says that a manifest has a namespace that its kind cannot have, or lacks one.
@@ -38,7 +62,18 @@ type (
 )
 
 // KeyOf reads the key of an object.
-var KeyOf = decide.KeyOf
+func KeyOf(obj *unstructured.Unstructured) Key { return decide.KeyOf(obj) }
+
+// FaultOf says why a manifest can never be applied as it stands, and at which field; empty if it can.
+func FaultOf(manifest *unstructured.Unstructured) (path, cause string) {
+	fault := decide.FaultOf(manifest)
+	return fault.Path, fault.Cause
+}
+
+// Faults are why a revision of these components can never be applied, whatever the cluster holds; none if it can.
+func Faults(components []Component, unmanaged []string) []string {
+	return decide.Faults(components, unmanaged)
+}
 
 // The marks on the objects of a cluster, and what manifests can ask for.
 const (
@@ -71,6 +106,18 @@ const (
 	Foreign     = decide.Foreign
 	Orphaned    = decide.Orphaned
 	Retained    = decide.Retained
+)
+
+// The reasons of an ObjectError.
+const (
+	ReasonInvalid   = report.ReasonInvalid
+	ReasonImmutable = report.ReasonImmutable
+	ReasonDenied    = report.ReasonDenied
+	ReasonForbidden = report.ReasonForbidden
+	ReasonMissing   = report.ReasonMissing
+	ReasonBusy      = report.ReasonBusy
+	ReasonConflict  = report.ReasonConflict
+	ReasonOther     = report.ReasonOther
 )
 
 // The answers of probes.

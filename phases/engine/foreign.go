@@ -6,17 +6,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
-// watchForeign is the watch of one object that stands where a wanted one belongs and does not carry our label, so that no
+// watchForeignLocked is the watch of one object that stands where a wanted one belongs and does not carry our label, so that no
 // other watch shows it. It heals a collision at once when the object goes or changes. The engine's lock is held.
-func (e *Engine) watchForeign(key decide.Key, r resource) *watched {
+func (e *Engine) watchForeignLocked(key decide.Key, r see.Resource) *see.Watch {
 	id := key.Identity()
 	if w := e.foreignWatches[id]; w != nil {
 		return w
 	}
-	w := &watched{e: e, gvk: key.GVK(), resource: r}
-	w.changed = func(types.NamespacedName) {
+	w := &see.Watch{Cluster: e.cluster, GVK: key.GVK(), Resource: r}
+	w.Changed = func(types.NamespacedName) {
 		e.markDirtyLocked(key)
 		e.kick()
 	}
@@ -25,9 +26,9 @@ func (e *Engine) watchForeign(key decide.Key, r resource) *watched {
 	return w
 }
 
-// tendForeignWatches starts the watches of objects that are in the way, and stops those of objects that are not any more: they
+// tendForeignWatchesLocked starts the watches of objects that are in the way, and stops those of objects that are not any more: they
 // are gone, have got our label, or no revision wants their place. The engine's lock is held.
-func (e *Engine) tendForeignWatches(ctx context.Context) {
+func (e *Engine) tendForeignWatchesLocked(ctx context.Context) {
 	for id, w := range e.foreignWatches {
 		var key decide.Key
 		for _, p := range e.plans {
@@ -36,15 +37,15 @@ func (e *Engine) tendForeignWatches(ctx context.Context) {
 			}
 		}
 		switch {
-		case key == decide.Key{}, w.gone, e.object(key) != nil, w.synced && w.objects[key.NamespacedName()] == nil:
-			if w.cancel != nil {
-				w.cancel()
+		case key == decide.Key{}, w.Gone, e.objectLocked(key) != nil, w.Synced && w.Objects[key.NamespacedName()] == nil:
+			if w.Cancel != nil {
+				w.Cancel()
 			}
 			delete(e.foreignWatches, id)
 			e.markDirtyLocked(key)
-		case w.cancel == nil:
-			w.start(ctx, view{
-				gvr: w.resource.gvr, namespace: key.Namespace, fields: "metadata.name=" + key.Name,
+		case w.Cancel == nil:
+			w.Start(ctx, see.View{
+				GVR: w.Resource.GVR, Namespace: key.Namespace, Fields: "metadata.name=" + key.Name,
 			})
 		}
 	}

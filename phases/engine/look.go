@@ -2,66 +2,52 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
 // only as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
 // Reports are shared: nobody changes one.
-func (e *Engine) Look(rev *decide.Revision) *Report {
+func (e *Engine) Look(rev *decide.Revision) *report.Report {
 	p, err := e.plan(rev)
 	if err != nil {
-		return &Report{Revision: rev.Name, Number: rev.Number, Fault: err}
+		return &report.Report{Revision: rev.Name, Number: rev.Number, Fault: err}
 	}
 	return e.lookPlan(p)
 }
 
-func (e *Engine) lookPlan(p *plan) *Report {
+func (e *Engine) lookPlan(p *plan) *report.Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return e.look(p)
+	return e.lookLocked(p)
 }
 
-// look is Look under the plan's lock: the last report with those objects looked at again of which something is new.
-func (e *Engine) look(p *plan) *Report {
+// lookLocked is Look under the plan's lock: the last report with those objects looked at again of which something is new.
+func (e *Engine) lookLocked(p *plan) *report.Report {
 	wait, restless := e.observations(p)
 	last := p.report
 	if last != nil && last.Wait == wait && len(restless) == 0 {
 		return last
 	}
-	r := p.blankReport()
-	if last != nil {
-		r.Waves, r.sum = slices.Clone(last.Waves), last.sum
-	}
-	r.Wait = wait
-	copied := make([]bool, len(r.Waves))
+	edit := report.NewEdit(p.blankReport(wait), last)
 	for _, t := range restless {
-		if !copied[t.wave] {
-			w := *r.Waves[t.wave]
-			w.Objects = slices.Clone(w.Objects)
-			r.Waves[t.wave], copied[t.wave] = &w, true
-		}
-		objects, o := r.Waves[t.wave].Objects, e.lookAt(p, t)
-		r.sum.count(objects[t.place], -1)
-		r.sum.count(o, +1)
-		objects[t.place] = o
+		edit.Replace(t.wave, t.place, e.lookAtLocked(p, t))
 	}
-	p.best.applied = max(p.best.applied, r.sum.applied)
-	p.best.complete = max(p.best.complete, r.sum.complete)
-	r.best = p.best
+	r := edit.Done(&p.best)
 	p.report = r
 	return r
 }
 
 // observations takes what is to be looked at again, and what is known of its place in the cluster.
 func (e *Engine) observations(p *plan) (wait string, restless []*target) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if p.err == nil && (e.inventories == nil || !e.inventories.synced) {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	if p.err == nil && (e.inventories == nil || !e.inventories.Synced) {
 		wait = fmt.Sprintf("revision %s waits for the watches to start: the inventories are not seen yet", p.rev.Name)
 	}
 	restless = p.targets
@@ -74,9 +60,9 @@ func (e *Engine) observations(p *plan) (wait string, restless []*target) {
 	p.allDirty = false
 	clear(p.dirty)
 	older := e.newest != nil && e.newest.Number > p.rev.Number
-	unmanaged := e.unmanaged()
+	unmanaged := e.unmanagedLocked()
 	for _, t := range restless {
-		t.observation = e.observe(t.Key)
+		t.observation = e.observeLocked(t.Key)
 		t.observation.older = older
 		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
 			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
@@ -89,7 +75,7 @@ func (e *Engine) observations(p *plan) (wait string, restless []*target) {
 
 // markAllDirtyLocked makes the next look at every plan look at everything again.
 func (e *Engine) markAllDirtyLocked() {
-	e.changes++
+	e.cluster.Changes++
 	for _, p := range e.plans {
 		p.allDirty = true
 	}
@@ -106,37 +92,37 @@ func (e *Engine) markDirtyLocked(key decide.Key) {
 
 // markDirty is touchLocked for one object of one plan, of which something is known that no watch shows.
 func (e *Engine) markDirty(p *plan, t *target) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	p.dirty[t] = struct{}{}
 }
 
-// unmanaged are the CRDs that the newest revision leaves alone; older revisions leave them alone too from then on.
-func (e *Engine) unmanaged() map[string]bool {
+// unmanagedLocked are the CRDs that the newest revision leaves alone; older revisions leave them alone too from then on.
+func (e *Engine) unmanagedLocked() map[string]bool {
 	if e.newest == nil {
 		return nil
 	}
 	return set(e.newest.Unmanaged)
 }
 
-// lookAt says where one object stands.
-func (e *Engine) lookAt(p *plan, t *target) *Object {
+// lookAtLocked says where one object stands.
+func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	s := t.observation
-	o := &Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, older: s.older}
+	o := &report.Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, Older: s.older}
 	if s.unobservable != "" {
 		o.Action, o.Why = s.unobservable, s.why
 		if s.err != nil {
-			o.Err = &ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
+			o.Err = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
 		}
 		return o
 	}
-	c := e.decideOn(t, s.object)
-	v, contest := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.version()))
+	c := e.decideOnLocked(t, s.object)
+	v, contest := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()))
 	if contest != nil {
 		e.markDirty(p, t) // it changes by mere time
 	}
 	t.pausedByConflict = v.Action == decide.Contested
-	o.Action, o.Why, o.Owner, o.carries, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, contest
+	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, contest
 	if v.Deferrable() && t.err == nil {
 		o.Action = decide.Idle
 	}
@@ -157,27 +143,27 @@ func (e *Engine) lookAt(p *plan, t *target) *Object {
 type decision struct {
 	decide.Verdict
 	probe decide.Probe
-	from  *observed // nil: it was not there
+	from  *see.Object // nil: it was not there
 }
 
-// decideOn is the decision about an object, taken anew only when the object changed since the last time. Where nothing
+// decideOnLocked is the decision about an object, taken anew only when the object changed since the last time. Where nothing
 // but its status is new, which controllers write many times, only the probe is.
-func (e *Engine) decideOn(t *target, seen *observed) *decision {
+func (e *Engine) decideOnLocked(t *target, seen *see.Object) *decision {
 	last := t.decision
 	switch {
 	case last != nil && last.from == seen:
 		return last
 	case seen == nil:
-		return e.decideFrom(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
-	case last == nil || last.from == nil || last.from.specHash != seen.specHash || last.Migrate: // when to fold depends on the probe
-		return e.decideFrom(t, t.Desired(t.Stamp), seen, seen.object(t.Key.GVK()))
+		return e.decideFromLocked(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
+	case last == nil || last.from == nil || last.from.SpecHash != seen.SpecHash || last.Migrate: // when to fold depends on the probe
+		return e.decideFromLocked(t, t.Desired(t.Stamp), seen, seen.Tree(t.Key.GVK()))
 	}
-	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.probed(t.Manifest)), from: seen}
+	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.Probed(t.Manifest)), from: seen}
 	return t.decision
 }
 
-// decideFrom decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
-func (e *Engine) decideFrom(t *target, d decide.Desired, seen *observed, actual *unstructured.Unstructured) *decision {
+// decideFromLocked decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
+func (e *Engine) decideFromLocked(t *target, d decide.Desired, seen *see.Object, actual *unstructured.Unstructured) *decision {
 	c := &decision{Verdict: decide.Reconcile(d, actual, t.Number, e.us), from: seen}
 	c.Actual = nil
 	if actual != nil {

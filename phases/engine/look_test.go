@@ -10,18 +10,19 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 const manyObjects = 5000
 
 // installed is an engine that has seen a revision of many objects as it was applied, and that revision.
-func installed(tb testing.TB) (*Engine, *decide.Revision, *watched) {
+func installed(tb testing.TB) (*Engine, *decide.Revision, *see.Watch) {
 	tb.Helper()
 	e := seeing(tb)
 	key := decide.KeyOf(enginetest.Settings())
-	w := e.watchOf(key.GVK(), resource{})
-	w.synced = true
-	e.watches = map[schema.GroupVersionKind]*watched{key.GVK(): w}
+	w := e.watchOf(key.GVK(), see.Resource{})
+	w.Synced = true
+	e.watches = map[schema.GroupVersionKind]*see.Watch{key.GVK(): w}
 	objects := make([]*unstructured.Unstructured, manyObjects)
 	for i := range objects {
 		name := fmt.Sprintf("settings-%04d", i)
@@ -31,7 +32,7 @@ func installed(tb testing.TB) (*Engine, *decide.Revision, *watched) {
 		}}
 		seen := enginetest.Applied()
 		seen.SetName(name)
-		w.keep(observedFrom(seen))
+		w.Keep(see.ObjectFrom(seen))
 	}
 	rev := enginetest.Revision(enginetest.Number, objects...)
 	rev.Components[0] = rev.Components[0].Packed()
@@ -41,7 +42,7 @@ func installed(tb testing.TB) (*Engine, *decide.Revision, *watched) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	e.inventories.keep(observedFrom(inv))
+	e.inventories.Keep(see.ObjectFrom(inv))
 	if report := e.Look(rev); !report.Complete() || report.Total() != manyObjects {
 		tb.Fatal(report.Blocked())
 	}
@@ -75,7 +76,7 @@ func BenchmarkLook5000(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			name := fmt.Sprintf("settings-%04d", i%manyObjects)
-			old := w.objects[types.NamespacedName{Namespace: "n", Name: name}]
+			old := w.Objects[types.NamespacedName{Namespace: "n", Name: name}]
 			again := *old
 			again.ResourceVersion = fmt.Sprint(100 + i)
 			_ = w.Update(&again)
@@ -85,9 +86,9 @@ func BenchmarkLook5000(b *testing.B) {
 	b.Run("everything again", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			e.mu.Lock()
+			e.cluster.Lock()
 			e.markAllDirtyLocked()
-			e.mu.Unlock()
+			e.cluster.Unlock()
 			step(b, e, rev)
 		}
 	})

@@ -38,7 +38,7 @@ func (e *Engine) HighestNumber(ctx context.Context) (int64, error) {
 }
 
 func (e *Engine) highestOf(ctx context.Context, gvr schema.GroupVersionResource, namespace, selector string) (int64, error) {
-	list, err := e.metadata.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	list, err := e.cluster.Reader.Metadata.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return 0, fmt.Errorf("looking for the highest revision number on %s: %w", gvr.Resource, err)
 	}

@@ -18,7 +18,7 @@ func orphanNames(t *testing.T, e *Engine, keep *decide.Revision) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := e.orphans(p)
+	entries, err := e.orphansLocked(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
 // plan is a revision made ready to apply: checked, sorted into waves, stamped. It is built once per revision and
@@ -26,9 +27,9 @@ type plan struct {
 
 	pass        sync.Mutex // one pass at a time
 	mu          sync.Mutex // guards what was concluded: the lower half of every target, and what follows here
-	best        progress
-	report      *Report     // of the last look
-	pruneMemory pruneMemory // has a lock of its own
+	best        report.Best
+	report      *report.Report // of the last look
+	pruneMemory pruneMemory    // has a lock of its own
 }
 
 // wave is the unit of gating: the objects of one class of one component. It starts when the wave before it is applied
@@ -60,27 +61,23 @@ type target struct {
 // planOf checks and sorts a revision. What is wrong with it ends up in plan.err, which is terminal.
 func planOf(rev *decide.Revision, us decide.Identity) *plan {
 	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[decide.Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, dirty: map[*target]struct{}{}}
-	var faults []string
+	components := make([]decide.Component, len(rev.Components))
+	for i, c := range rev.Components {
+		components[i] = c.Packed()
+	}
+	faults := decide.Faults(components, rev.Unmanaged)
 	if rev.Number < 1 {
 		faults = append(faults, fmt.Sprintf("revision number %d is below 1", rev.Number))
 	}
 	unmanaged := set(rev.Unmanaged)
-	for _, component := range rev.Components {
+	for _, component := range components {
 		byClass := map[decide.Class][]*target{}
 		for _, m := range component.Manifests() {
 			key := m.Key
-			if m.Fault != "" {
-				faults = append(faults, fmt.Sprintf("%s (component %s): %s", key, component.Name, m.Fault))
-				continue
-			}
-			if key.IsCRD() && unmanaged[key.Name] {
+			if m.Fault != (decide.Fault{}) || p.keys[key.Identity()] != nil || key.IsCRD() && unmanaged[key.Name] {
 				continue
 			}
 			t := &target{Manifest: m, Stamp: us.Stamp(component.Name, rev.Number)}
-			if first, twice := p.keys[key.Identity()]; twice {
-				faults = append(faults, fmt.Sprintf("%s is given twice, by component %s and by component %s", key, first.Component, component.Name))
-				continue
-			}
 			p.keys[key.Identity()], p.kinds[key.GVK()] = t, true
 			if key.IsCRD() {
 				p.crds[t.Defines] = t
@@ -89,24 +86,10 @@ func planOf(rev *decide.Revision, us decide.Identity) *plan {
 		}
 		p.addWaves(component.Name, byClass)
 	}
-	faults = append(faults, p.scopeFaults()...)
 	if len(faults) > 0 {
 		p.err = &decide.RevisionError{Revision: rev.Name, Faults: faults}
 	}
 	return p
-}
-
-// scopeFaults finds instances of the revision's own CRDs that have a namespace and must not, or the other way round. Of
-// other kinds only the cluster knows.
-func (p *plan) scopeFaults() []string {
-	var faults []string
-	for _, t := range p.targets {
-		crd := p.crds[t.Key.GVK().GroupKind()]
-		if crd != nil && crd.Namespaced != (t.Key.Namespace != "") {
-			faults = append(faults, fmt.Sprintf("%s (component %s): %v", t.Key, t.Component, &decide.ScopeError{Namespaced: crd.Namespaced}))
-		}
-	}
-	return faults
 }
 
 func (p *plan) addWaves(component string, byClass map[decide.Class][]*target) {
@@ -123,11 +106,11 @@ func (p *plan) addWaves(component string, byClass map[decide.Class][]*target) {
 }
 
 // blankReport is a report in which nothing was seen yet.
-func (p *plan) blankReport() *Report {
-	r := &Report{Revision: p.rev.Name, Number: p.rev.Number, Fault: p.err, sum: sum{counted: true}}
+func (p *plan) blankReport(wait string) *report.Report {
+	r := &report.Report{Revision: p.rev.Name, Number: p.rev.Number, Fault: p.err, Wait: wait}
 	for _, w := range p.waves {
-		r.Waves = append(r.Waves, &Wave{
-			Number: w.number, Name: w.class.String(), Component: w.component, Objects: make([]*Object, len(w.targets)),
+		r.Waves = append(r.Waves, &report.Wave{
+			Number: w.number, Name: w.class.String(), Component: w.component, Objects: make([]*report.Object, len(w.targets)),
 		})
 	}
 	return r

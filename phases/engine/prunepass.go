@@ -13,6 +13,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 	"github.com/capstan-capi/capstan/phases/engine/parallel"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // prunePass is one pass of Teardown.
@@ -21,42 +23,45 @@ type prunePass struct {
 	keep *plan
 	once sync.Once // asks the API server again before a kind is taken for not served
 
-	discovered discovered // what it answered
-	err        error      // of that
+	discovered see.Discovered // what it answered
+	err        error          // of that
 
 	consented bool // what holds data goes with it
 	onlyLook  bool // nothing is deleted
 }
 
-func orphanOf(c inventory.Candidate) Orphan {
-	return Orphan{Key: c.Key, Component: c.Component, Entry: c.Listed}
+func orphanOf(c inventory.Candidate) report.Orphan {
+	return report.Orphan{Key: c.Key, Component: c.Component, Entry: c.Listed}
 }
 
 // step removes what may go at the same time.
-func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, report *TeardownReport) {
-	results := make([]Orphan, len(entries))
+func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, done *report.TeardownReport) {
+	results := make([]report.Orphan, len(entries))
 	parallel.Each(r.e.cfg.Concurrency, entries, func(i int, c inventory.Candidate) { results[i] = r.handle(ctx, c) })
 	for _, o := range results {
-		report.add(o, r.keep)
+		if o.Action == decide.Deleted || o.Action == decide.Absent { // nothing of the current revision brings it back
+			r.keep.pruneMemory.note(o.Key, o.Action, o.Consented)
+		}
+		done.Add(o)
 	}
 }
 
 // handle brings one orphan to its fate as far as that goes now.
-func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) Orphan {
+func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) report.Orphan {
 	o := orphanOf(c)
 	if o.Action, o.Consented = r.keep.pruneMemory.of(o.Key); o.Action != "" {
 		return o
 	}
 	if err := r.remove(ctx, &c, &o); err != nil {
 		o.Action, o.Why = decide.Failed, err.Error()
-		o.Err = &ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
+		o.Err = &report.ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
 	}
 	_, o.Consented = r.keep.pruneMemory.of(o.Key)
 	return o
 }
 
 // remove deletes one orphan if that is its fate. What the watches do not show is read: it may have lost its label.
-func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *Orphan) error {
+func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *report.Orphan) error {
 	client, served, err := r.client(ctx, o.Key)
 	if err != nil {
 		return err
@@ -157,8 +162,8 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 
 // wanted names a revision that has the object and was handed to the engine while this pass goes on.
 func (r *prunePass) wanted(key decide.Key) string {
-	r.e.mu.Lock()
-	defer r.e.mu.Unlock()
+	r.e.cluster.Lock()
+	defer r.e.cluster.Unlock()
 	for _, p := range r.e.plans {
 		if p.rev.Number >= r.keep.rev.Number && p.keys[key.Identity()] != nil {
 			return p.rev.Name
@@ -168,7 +173,7 @@ func (r *prunePass) wanted(key decide.Key) string {
 }
 
 // delete asks for the removal of the very object that was decided on.
-func (r *prunePass) delete(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate, o *Orphan) error {
+func (r *prunePass) delete(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate, o *report.Orphan) error {
 	how := propagation(o.Key)
 	err := client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
 		Preconditions: exactly(c.Actual), PropagationPolicy: &how,
@@ -216,36 +221,36 @@ func (r *prunePass) client(ctx context.Context, key decide.Key) (dynamic.Resourc
 		return nil, false, err
 	}
 	if key.Namespace != "" {
-		return r.e.dynamic.Resource(served.gvr).Namespace(key.Namespace), true, nil
+		return r.e.dynamic.Resource(served.GVR).Namespace(key.Namespace), true, nil
 	}
-	return r.e.dynamic.Resource(served.gvr), true, nil
+	return r.e.dynamic.Resource(served.GVR), true, nil
 }
 
 // resource finds how an orphan's kind is served, in any version. Before it says that it is not served at all, the API
 // server is asked again, once per pass; one that cannot tell is an error, because what is taken for gone is forgotten.
-func (r *prunePass) resource(ctx context.Context, key decide.Key) (resource, bool, error) {
+func (r *prunePass) resource(ctx context.Context, key decide.Key) (see.Resource, bool, error) {
 	if found, known := r.known(key); known {
 		return found, true, nil
 	}
 	r.once.Do(func() {
-		if r.discovered, r.err = r.e.discover(ctx); r.err == nil {
-			r.e.mu.Lock()
-			r.e.kinds = kinds{discovered: r.discovered, asked: true}
-			r.e.mu.Unlock()
+		if r.discovered, r.err = r.e.cluster.Reader.Discover(ctx); r.err == nil {
+			r.e.cluster.Lock()
+			r.e.kinds = see.Kinds{Discovered: r.discovered, Asked: true}
+			r.e.cluster.Unlock()
 		}
 	})
-	found, served := r.discovered.of(key.GVK())
-	if !served && r.err == nil && r.discovered.unavailable[key.Group] {
-		return resource{}, false, fmt.Errorf("finding out whether %s is served: API group %s does not answer; repair the APIService of that group", key.Kind, key.Group)
+	found, served := r.discovered.Of(key.GVK())
+	if !served && r.err == nil && r.discovered.Unavailable[key.Group] {
+		return see.Resource{}, false, fmt.Errorf("finding out whether %s is served: API group %s does not answer; repair the APIService of that group", key.Kind, key.Group)
 	}
 	return found, served, r.err
 }
 
-func (r *prunePass) known(key decide.Key) (resource, bool) {
-	r.e.mu.Lock()
-	defer r.e.mu.Unlock()
-	if w := r.e.watches[key.GVK()]; w != nil && !w.gone {
-		return w.resource, true
+func (r *prunePass) known(key decide.Key) (see.Resource, bool) {
+	r.e.cluster.Lock()
+	defer r.e.cluster.Unlock()
+	if w := r.e.watches[key.GVK()]; w != nil && !w.Gone {
+		return w.Resource, true
 	}
-	return r.e.kinds.discovered.of(key.GVK())
+	return r.e.kinds.Discovered.Of(key.GVK())
 }

@@ -9,17 +9,20 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/parallel"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 // Reconcile takes a revision as far as it can go now: wave by wave, each written once the one before is applied and its
 // probes pass. It does not wait for anything; a watch brings the next call. Waves that this revision has reached once
 // are kept applied even when a probe before them fails again. The error joins what went wrong; the report comes back in
 // any case.
-func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ...ReconcileOption) (*Report, error) {
+func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ...ReconcileOption) (*report.Report, error) {
 	gated := !ReconcileOptionsOf(opts...).Keep
 	p, err := e.plan(rev)
 	if err != nil {
-		return &Report{Revision: rev.Name, Number: rev.Number, Fault: err}, err
+		return &report.Report{Revision: rev.Name, Number: rev.Number, Fault: err}, err
 	}
 	p.pass.Lock()
 	defer p.pass.Unlock()
@@ -57,11 +60,11 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ...Re
 
 // reachedWave is the index of the last wave of which any object carries the revision's number, -1 if there is none.
 // The cluster itself is the memory of how far a revision came; nothing else survives a restart.
-func reachedWave(r *Report) int {
+func reachedWave(r *report.Report) int {
 	reached := -1
 	for i, w := range r.Waves {
 		for _, o := range w.Objects {
-			if o.carries {
+			if o.Claimed {
 				reached = i
 			}
 		}
@@ -82,8 +85,8 @@ type run struct {
 // job is the work on one object in a pass.
 type job struct {
 	t         *target
-	resource  resource
-	seen      *observed
+	resource  see.Resource
+	seen      *see.Object
 	actual    *unstructured.Unstructured // the tree of it, only while the job is worked on
 	readFirst bool                       // the watches cannot be trusted on it: read it first
 	recreated string                     // why it had to be deleted first; empty if it had not
@@ -95,7 +98,7 @@ type job struct {
 }
 
 // see takes up a copy of the object, nil for none.
-func (j *job) see(o *observed) { j.seen, j.actual, j.readFirst = o, o.object(j.t.Key.GVK()), false }
+func (j *job) see(o *see.Object) { j.seen, j.actual, j.readFirst = o, o.Tree(j.t.Key.GVK()), false }
 
 // forget drops the tree until the job is taken up again.
 func (j *job) forget() { j.actual = nil }
@@ -111,7 +114,7 @@ func (r *run) todo(targets []*target, record bool) []*job {
 		if c == nil || t.observation.unobservable != "" || t.observation.object == nil && r.left[t.Key.Identity()] {
 			continue
 		}
-		write := c.Writes() && c.Deferrable() == record && !t.pausedByConflict && t.refusal.due(c.from.version(), r.e.cfg.Clock.Now())
+		write := c.Writes() && c.Deferrable() == record && !t.pausedByConflict && t.refusal.due(c.from.Version(), r.e.cfg.Clock.Now())
 		if write || t.observation.readFirst && !record {
 			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: record, verdict: c.Verdict})
 		}
@@ -160,14 +163,14 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 		switch err := errs[j]; {
 		case err != nil:
 			r.finish(j, err)
-			wrong = wrong || isTerminal(err)
+			wrong = wrong || report.IsTerminal(err)
 		case j.verdict.Writes():
 			fine = append(fine, j)
 		default:
 			r.finish(j, nil)
 		}
 	}
-	if wrong || r.e.throttle.remaining() > 0 { // some may not have been tried
+	if wrong || r.e.throttle.Remaining() > 0 { // some may not have been tried
 		return nil
 	}
 	return fine
@@ -176,24 +179,24 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 // each works on jobs in parallel, and begins no more of them when the API server asks to be left alone.
 func (r *run) each(jobs []*job, work func(*job)) {
 	parallel.Each(r.e.cfg.Concurrency, jobs, func(_ int, j *job) {
-		if r.e.throttle.remaining() == 0 {
+		if r.e.throttle.Remaining() == 0 {
 			work(j)
 		}
 	})
 }
 
 // tell gives back a report that says what this pass did.
-func (r *run) tell(report *Report) *Report {
-	until := r.e.throttle.end()
+func (r *run) tell(seen *report.Report) *report.Report {
+	until := r.e.throttle.End()
 	if len(r.wrote) == 0 && until.IsZero() {
-		return report
+		return seen
 	}
-	told := *report
+	told := *seen
 	if !until.IsZero() {
-		told.Fault = &ThrottledError{Until: until}
+		told.Fault = &throttle.Error{Until: until}
 	}
-	told.Waves = make([]*Wave, len(report.Waves))
-	for i, w := range report.Waves {
+	told.Waves = make([]*report.Wave, len(seen.Waves))
+	for i, w := range seen.Waves {
 		wave := *w
 		wave.Objects = slices.Clone(w.Objects)
 		for at, o := range wave.Objects {

@@ -2,52 +2,15 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 )
-
-// ImmutableError says that an object has to differ from its manifest for ever, because the API server lets nobody
-// change the fields. It is for good, unless the manifest lets the object be created again.
-type ImmutableError struct {
-	Fields []string // as the API server spells them, such as "spec.selector"
-	Err    error
-}
-
-func (e *ImmutableError) Error() string {
-	return fmt.Sprintf("%s cannot be changed on an object that exists; let its manifest say %s: %s, or give the object another name: %v",
-		strings.Join(e.Fields, " and "), decide.ImmutableAnnotation, decide.OnImmutableRecreate, e.Err)
-}
-
-func (e *ImmutableError) Unwrap() error { return e.Err }
-
-// unchangeable are the words of API servers for "this field never changes": of field.FieldImmutableErrorMsg in
-// apimachinery, of Services and PriorityClasses, of role bindings, of StatefulSets and StorageClasses, and what
-// transition rules of CRDs usually say.
-var unchangeable = regexp.MustCompile(`(?i)immutable|may not (be )?changed?|can ?not (be )?(changed?|updated?|unset)|updates to .* are forbidden`)
-
-// immutable are the fields that a write was refused for only because they never change; none when it was refused for
-// anything else, or for anything else too: such an object could be deleted, but not be created again.
-func immutable(err error) []string {
-	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || !isTerminal(err) || !errors.As(err, &status) || status.Status().Details == nil {
-		return nil
-	}
-	var fields []string
-	for _, cause := range status.Status().Details.Causes {
-		if !unchangeable.MatchString(cause.Message) {
-			return nil
-		}
-		fields = append(fields, cause.Field)
-	}
-	return fields
-}
 
 // recreate deletes the very object that was decided on, if its manifest allows it and it is ours, so that it can be
 // created again: at once, or, if it takes time to go, in a later pass. Whoever dies in between finds it gone, or going,
@@ -55,7 +18,7 @@ func immutable(err error) []string {
 func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal error, dry bool) (again bool, err error) {
 	switch {
 	case !j.t.Recreate || decide.ClaimOf(j.actual, r.e.us).Owner != "":
-		return false, &ImmutableError{Fields: fields, Err: refusal}
+		return false, &report.ImmutableError{Fields: fields, Err: refusal}
 	case dry:
 		return false, nil
 	}
@@ -81,9 +44,9 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, refusal err
 // leftToNewest are the objects that a revision does not create although they are absent: the newest revision is about to
 // create them again, and between its two steps nobody else may.
 func (e *Engine) leftToNewest(p *plan) map[decide.Key]bool {
-	e.mu.Lock()
+	e.cluster.Lock()
 	newest := e.plans[e.newest]
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	if newest == nil || newest.rev.Number <= p.rev.Number || !newest.recreates() {
 		return nil
 	}
@@ -91,7 +54,7 @@ func (e *Engine) leftToNewest(p *plan) map[decide.Key]bool {
 	left, reached := map[decide.Key]bool{}, reachedWave(report)
 	for i, w := range report.Waves {
 		for _, t := range newest.waves[i].targets {
-			left[t.Key.Identity()] = t.Recreate && !w.failed()
+			left[t.Key.Identity()] = t.Recreate && !w.Failed()
 		}
 		if !w.Complete() && i >= reached {
 			break
@@ -103,16 +66,6 @@ func (e *Engine) leftToNewest(p *plan) map[decide.Key]bool {
 func (p *plan) recreates() bool {
 	for _, t := range p.targets {
 		if t.Recreate {
-			return true
-		}
-	}
-	return false
-}
-
-// failed says that something in the wave was refused, which may keep the whole of it from being written.
-func (w *Wave) failed() bool {
-	for _, o := range w.Objects {
-		if o.Err != nil {
 			return true
 		}
 	}

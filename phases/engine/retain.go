@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // contentsOf finds out what data of users would go with an object.
@@ -30,7 +31,7 @@ func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructur
 // cannotRead says that the API server could not give objects that may well be there: a conversion webhook that does not
 // answer is asked for existing objects only, and an aggregated API that is down may have any.
 func (e *Engine) cannotRead(err error) bool {
-	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.throttle.remaining() == 0
+	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.throttle.Remaining() == 0
 }
 
 func counted(n int64, what string) decide.Contents {
@@ -52,7 +53,7 @@ func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured
 		return decide.Contents{What: "what nobody can count, because none of its versions is served"}, nil
 	}
 	for _, version := range versions {
-		list, err := e.listPage(ctx, decide.InstancesOf(crd, version), "", metav1.ListOptions{Limit: namedAtMost})
+		list, err := e.cluster.Reader.ListPage(ctx, decide.InstancesOf(crd, version), "", metav1.ListOptions{Limit: namedAtMost})
 		switch {
 		case apierrors.IsNotFound(err) && !established:
 			continue // it was never served, so nothing was ever stored
@@ -107,16 +108,16 @@ var createdByCluster = set([]string{
 // installation's, nor owned by another object, nor put there by the cluster itself. An API group that does not answer may
 // have any.
 func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
-	announced, err := e.discover(ctx)
+	announced, err := e.cluster.Reader.Discover(ctx)
 	if err != nil {
 		return decide.Contents{}, err
 	}
 	var total int64
-	for gvk, served := range preferred(announced.kinds) {
-		if !served.namespaced || transient[gvk.Kind] {
+	for gvk, served := range see.Preferred(announced.Kinds) {
+		if !served.Namespaced || transient[gvk.Kind] {
 			continue
 		}
-		err := e.listAll(ctx, served.gvr, namespace, func(obj *metav1.PartialObjectMetadata) {
+		err := e.cluster.Reader.ListAll(ctx, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
 			ours := obj.Annotations[decide.OwnerAnnotation] == e.cfg.Owner
 			_, booked := obj.Labels[decide.InventoryLabel]
 			if !ours && !booked && len(obj.OwnerReferences) == 0 && !createdByCluster[gvk.Kind+" "+obj.Name] {
@@ -127,7 +128,7 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 			return decide.Contents{}, err
 		}
 	}
-	if silence := announced.unavailableGroups(); total == 0 && silence != "" {
+	if silence := announced.UnavailableGroups(); total == 0 && silence != "" {
 		return decide.Contents{What: "what nobody can tell, because API groups do not answer: " + silence + "; repair or remove their APIServices"}, nil
 	}
 	return counted(total, "objects"), nil

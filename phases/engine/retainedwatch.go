@@ -7,26 +7,27 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // watchInstances watches the instances of a CRD that is retained because of them, so that the world is told when the last
 // one is gone. Only their metadata is asked for, and only their number matters.
 func (e *Engine) watchInstances(crd *unstructured.Unstructured, gvr schema.GroupVersionResource) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	key := decide.KeyOf(crd)
 	if e.retainedWatches[key] != nil {
 		return
 	}
-	w := &watched{e: e, gvk: gvr.GroupVersion().WithKind("Instance"), resource: resource{gvr: gvr}}
-	w.worthTelling = func() bool { return len(w.objects) == 0 }
+	w := &see.Watch{Cluster: e.cluster, GVK: gvr.GroupVersion().WithKind("Instance"), Resource: see.Resource{GVR: gvr}}
+	w.WorthTelling = func() bool { return len(w.Objects) == 0 }
 	e.retainedWatches[key] = w
 	e.kick()
 }
 
-// tendRetainedWatches starts the watches of instances, and stops those of CRDs that are gone or wanted again. The engine's
+// tendRetainedWatchesLocked starts the watches of instances, and stops those of CRDs that are gone or wanted again. The engine's
 // lock is held.
-func (e *Engine) tendRetainedWatches(ctx context.Context) {
+func (e *Engine) tendRetainedWatchesLocked(ctx context.Context) {
 	for crd, w := range e.retainedWatches {
 		wanted := false
 		for _, p := range e.plans {
@@ -34,13 +35,13 @@ func (e *Engine) tendRetainedWatches(ctx context.Context) {
 		}
 		defined := e.watches[crd.GVK()]
 		switch {
-		case w.gone, wanted, defined != nil && defined.synced && e.object(crd) == nil:
-			if w.cancel != nil {
-				w.cancel()
+		case w.Gone, wanted, defined != nil && defined.Synced && e.objectLocked(crd) == nil:
+			if w.Cancel != nil {
+				w.Cancel()
 			}
 			delete(e.retainedWatches, crd)
-		case w.cancel == nil:
-			w.start(ctx, view{gvr: w.resource.gvr, metadata: true})
+		case w.Cancel == nil:
+			w.Start(ctx, see.View{GVR: w.Resource.GVR, OnlyMetadata: true})
 		}
 	}
 }

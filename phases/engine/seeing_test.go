@@ -9,6 +9,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 var (
@@ -20,14 +22,15 @@ var (
 func seeing(t testing.TB, inventories ...*inventory.Inventory) *Engine {
 	t.Helper()
 	e := &Engine{us: testUs, shelf: inventory.Shelf{Place: testPlace}, cfg: Config{Owner: enginetest.Owner, Namespace: "ns", Notify: func() {}}, kicked: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{}}
-	e.conflicts, e.throttle = newConflicts(clock.RealClock{}), newThrottle(nil, clock.RealClock{})
-	e.inventories = &watched{e: e, synced: true, objects: map[types.NamespacedName]*observed{}, changed: func(types.NamespacedName) { e.inventoryChanges++ }}
+	e.sees(nil)
+	e.conflicts, e.throttle = newConflicts(clock.RealClock{}), throttle.New(nil, clock.RealClock{})
+	e.inventories = &see.Watch{Cluster: e.cluster, Synced: true, Objects: map[types.NamespacedName]*see.Object{}, Changed: func(types.NamespacedName) { e.inventoryChanges++ }}
 	for _, inv := range inventories {
 		obj, err := testPlace.ConfigMap(inv)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.inventories.keep(observedFrom(obj))
+		e.inventories.Keep(see.ObjectFrom(obj))
 	}
 	return e
 }

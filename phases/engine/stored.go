@@ -13,6 +13,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
@@ -20,10 +21,10 @@ var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmap
 var configMapKind = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 
 // configMap is a ConfigMap that a watch showed.
-type configMap struct{ *observed }
+type configMap struct{ *see.Object }
 
 // Whole is all of it.
-func (c configMap) Whole() *unstructured.Unstructured { return c.object(configMapKind) }
+func (c configMap) Whole() *unstructured.Unstructured { return c.Tree(configMapKind) }
 
 // storedLocked are this installation's inventories as the watch shows them, lowest number first.
 func (e *Engine) storedLocked() []inventory.Stored {
@@ -31,7 +32,7 @@ func (e *Engine) storedLocked() []inventory.Stored {
 		return nil
 	}
 	return e.shelf.Of(func(yield func(inventory.ConfigMap) bool) {
-		for _, o := range e.inventories.objects {
+		for _, o := range e.inventories.Objects {
 			if !yield(configMap{o}) {
 				return
 			}
@@ -41,8 +42,8 @@ func (e *Engine) storedLocked() []inventory.Stored {
 
 // storedOf is the stored inventory of one number; false when there is none.
 func (e *Engine) storedOf(number int64) (inventory.Stored, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	for _, s := range e.storedLocked() {
 		if s.Number == number {
 			return s, true
@@ -53,12 +54,12 @@ func (e *Engine) storedOf(number int64) (inventory.Stored, bool) {
 
 // inventoryOf lists what a plan applies, with the UIDs of what there is of it already.
 func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
 	inv := &inventory.Inventory{Revision: p.rev.Name, Number: p.rev.Number, ContentID: p.rev.ContentID}
 	for _, t := range p.targets {
 		listed := inventory.EntryOf(t.Key, t.Component, p.waves[t.wave].number, "")
-		if seen := e.object(t.Key); seen != nil && seen.Annotations[decide.OwnerAnnotation] == e.cfg.Owner {
+		if seen := e.objectLocked(t.Key); seen != nil && seen.Annotations[decide.OwnerAnnotation] == e.cfg.Owner {
 			listed.UID = seen.UID
 		}
 		inv.Entries = append(inv.Entries, listed)
@@ -97,9 +98,9 @@ func (e *Engine) store(ctx context.Context, inv *inventory.Inventory) error {
 	if err != nil {
 		return fmt.Errorf("storing the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, obj.GetName(), err)
 	}
-	e.mu.Lock()
-	e.inventories.keep(observedFrom(result))
-	e.mu.Unlock()
+	e.cluster.Lock()
+	e.inventories.Keep(see.ObjectFrom(result))
+	e.cluster.Unlock()
 	e.kick()
 	return nil
 }
@@ -111,7 +112,7 @@ func (e *Engine) relabel(ctx context.Context, inv *inventory.Inventory) (*unstru
 	if err != nil {
 		return nil, err
 	}
-	if s, ours := inventory.ReadStored(e.shelf.Place, configMap{observedFrom(there)}); !ours || s.Inventory == nil || s.Inventory.ContentID != inv.ContentID {
+	if s, ours := inventory.ReadStored(e.shelf.Place, configMap{see.ObjectFrom(there)}); !ours || s.Inventory == nil || s.Inventory.ContentID != inv.ContentID {
 		return nil, errors.New("it exists already and has other content; if nobody needs it, delete it, and the inventory is stored")
 	}
 	labels := there.GetLabels()
@@ -133,9 +134,9 @@ func (e *Engine) discard(ctx context.Context, s inventory.Stored) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("deleting the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, s.Object.GetName(), err)
 	}
-	e.mu.Lock()
-	e.inventories.drop(types.NamespacedName{Namespace: e.cfg.Namespace, Name: s.Object.GetName()})
-	e.mu.Unlock()
+	e.cluster.Lock()
+	e.inventories.Drop(types.NamespacedName{Namespace: e.cfg.Namespace, Name: s.Object.GetName()})
+	e.cluster.Unlock()
 	e.kick()
 	return nil
 }

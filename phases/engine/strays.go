@@ -11,27 +11,27 @@ import (
 // lists, in order of their names: what a lost inventory left behind, or a copy that somebody made of an object. They are
 // for people to judge: nothing deletes them. It sends nothing, and so knows of watched kinds only.
 func (e *Engine) Strays() []inventory.Stray {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.inventories == nil || !e.inventories.synced {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	if e.inventories == nil || !e.inventories.Synced {
 		return nil
 	}
-	if e.strays == nil || e.strays.changes != e.changes {
-		e.strays = &strays{changes: e.changes, found: inventory.Strays(e.seenObjects, e.us, e.isPlanned, e.storedLocked())}
+	if e.strays == nil || e.strays.changes != e.cluster.Changes {
+		e.strays = &strays{changes: e.cluster.Changes, found: inventory.Strays(e.seenObjectsLocked, e.us, e.isPlannedLocked, e.storedLocked())}
 	}
 	return e.strays.found
 }
 
 // strays are what was found for as long as nothing that is watched changes.
 type strays struct {
-	changes int // what Engine.changes was
+	changes int // what Engine.cluster.changes was
 	found   []inventory.Stray
 }
 
-// seenObjects yields all objects that watches of kinds show. The engine's lock is held.
-func (e *Engine) seenObjects(yield func(decide.Key, metav1.Object) bool) {
+// seenObjectsLocked yields all objects that watches of kinds show. The engine's lock is held.
+func (e *Engine) seenObjectsLocked(yield func(decide.Key, metav1.Object) bool) {
 	for gvk, w := range e.watches {
-		for name, o := range w.objects {
+		for name, o := range w.Objects {
 			if !yield(decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: name.Namespace, Name: name.Name}, o) {
 				return
 			}
@@ -39,7 +39,7 @@ func (e *Engine) seenObjects(yield func(decide.Key, metav1.Object) bool) {
 	}
 }
 
-func (e *Engine) isPlanned(key decide.Key) bool {
+func (e *Engine) isPlannedLocked(key decide.Key) bool {
 	for _, p := range e.plans {
 		if p.keys[key.Identity()] != nil {
 			return true

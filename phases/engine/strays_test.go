@@ -8,20 +8,24 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 func TestStrays(t *testing.T) {
 	e := seeing(t, listed(2, "listed"))
 	kind := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
-	w := e.watchOf(kind, resource{gvr: configMaps, namespaced: true})
-	w.synced = true
-	e.watches = map[schema.GroupVersionKind]*watched{kind: w}
+	w := e.watchOf(kind, see.Resource{GVR: configMaps, Namespaced: true})
+	w.Synced = true
+	e.watches = map[schema.GroupVersionKind]*see.Watch{kind: w}
 	rev := enginetest.Revision(3, enginetest.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: wanted}}`))
 	e.Watch(rev)
 	see := func(name, owner, number string) {
-		obj := version(name, "1")
-		obj.Annotations = map[string]string{decide.OwnerAnnotation: owner, decide.RevisionAnnotation: number}
-		w.keep(obj)
+		u := enginetest.Settings()
+		u.SetName(name)
+		u.SetNamespace("")
+		u.SetAnnotations(map[string]string{decide.OwnerAnnotation: owner, decide.RevisionAnnotation: number})
+		obj := see.ObjectFrom(u)
+		w.Keep(obj)
 	}
 	see("wanted", enginetest.Owner, "3")
 	see("listed", enginetest.Owner, "2")
@@ -40,7 +44,7 @@ func TestStrays(t *testing.T) {
 	if again := e.Strays(); &again[0] != &got[0] {
 		t.Error("looked again although nothing changed")
 	}
-	w.drop(got[1].Key.NamespacedName())
+	w.Drop(got[1].Key.NamespacedName())
 	e.Watch()
 	if got := e.Strays(); len(got) != 3 || got[2].Key.Name != "wanted" {
 		t.Errorf("without the revision: %v", got)
@@ -52,20 +56,20 @@ func TestAdopt_asks_nobody_when_every_revision_has_an_inventory(t *testing.T) {
 	if err := e.Adopt(t.Context(), inventory.RevisionRef{Number: 2}, inventory.RevisionRef{Number: 3}); err != nil {
 		t.Error(err)
 	}
-	e.inventories.synced = false
+	e.inventories.Synced = false
 	if err := e.Adopt(t.Context(), inventory.RevisionRef{Number: 2}); err == nil {
 		t.Error("revisions were adopted before the inventories were seen")
 	}
 }
 
 func TestPreferred_asks_for_every_kind_once(t *testing.T) {
-	kinds := map[schema.GroupVersionKind]resource{}
+	kinds := map[schema.GroupVersionKind]see.Resource{}
 	for _, v := range []string{"v1beta1", "v1", "v1alpha1"} {
 		gvk := schema.GroupVersionKind{Group: "g", Version: v, Kind: "Thing"}
-		kinds[gvk] = resource{gvr: gvk.GroupVersion().WithResource("things"), lists: v != "v1alpha1"}
+		kinds[gvk] = see.Resource{GVR: gvk.GroupVersion().WithResource("things"), Lists: v != "v1alpha1"}
 	}
-	kinds[schema.GroupVersionKind{Version: "v1", Kind: "Binding"}] = resource{}
-	got := preferred(kinds)
+	kinds[schema.GroupVersionKind{Version: "v1", Kind: "Binding"}] = see.Resource{}
+	got := see.Preferred(kinds)
 	if _, best := got[schema.GroupVersionKind{Group: "g", Version: "v1", Kind: "Thing"}]; len(got) != 1 || !best {
 		t.Errorf("got %v", got)
 	}

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 // syncWatches starts the watches that are needed and stops the others. It says whether kinds are left that only asking the
@@ -17,44 +19,44 @@ import (
 // said before holds.
 func (e *Engine) syncWatches(ctx context.Context, again bool) bool {
 	missing := e.startWatches(ctx)
-	e.mu.Lock()
+	e.cluster.Lock()
 	if !missing {
-		e.kinds = kinds{} // a kind that is needed next may have come since
+		e.kinds = see.Kinds{} // a kind that is needed next may have come since
 	}
 	// What has just vanished may be announced for a while yet.
-	known := e.kinds.asked || len(e.kinds.vanished) > 0
-	e.mu.Unlock()
+	known := e.kinds.Asked || len(e.kinds.Vanished) > 0
+	e.cluster.Unlock()
 	if !missing || known && !again {
 		return missing
 	}
-	announced, err := e.discover(ctx)
+	announced, err := e.cluster.Reader.Discover(ctx)
 	if ctx.Err() != nil {
 		return false
 	}
-	e.mu.Lock()
-	e.kinds.asked, e.kinds.err = true, err
+	e.cluster.Lock()
+	e.kinds.Asked, e.kinds.Err = true, err
 	if err == nil {
-		e.kinds = kinds{discovered: announced, asked: true}
+		e.kinds = see.Kinds{Discovered: announced, Asked: true}
 	}
-	e.mu.Unlock()
+	e.cluster.Unlock()
 	missing = e.startWatches(ctx)
 	e.cfg.Notify()
 	return missing
 }
 
 func (e *Engine) startWatches(ctx context.Context) (missing bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	needed := e.needed()
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	needed := e.neededLocked()
 	for gvk, w := range e.watches {
-		if w.gone {
-			if e.kinds.vanished == nil {
-				e.kinds.vanished = map[schema.GroupVersionKind]bool{}
+		if w.Gone {
+			if e.kinds.Vanished == nil {
+				e.kinds.Vanished = map[schema.GroupVersionKind]bool{}
 			}
-			e.kinds.vanished[gvk] = true
+			e.kinds.Vanished[gvk] = true
 		}
-		if !needed[gvk] || w.gone {
-			w.cancel()
+		if !needed[gvk] || w.Gone {
+			w.Cancel()
 			delete(e.watches, gvk)
 		}
 	}
@@ -62,24 +64,24 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 		if e.watches[gvk] != nil {
 			continue
 		}
-		r, served, wait := e.resolve(gvk)
+		r, served, wait := e.resolveLocked(gvk)
 		if !served {
 			missing = missing || !wait
 			continue
 		}
 		e.watches[gvk] = e.watchOf(gvk, r)
-		e.watches[gvk].start(ctx, view{gvr: r.gvr, labels: e.us.Selector()})
+		e.watches[gvk].Start(ctx, see.View{GVR: r.GVR, Labels: e.us.Selector()})
 	}
-	e.tendForeignWatches(ctx)
-	e.tendRetainedWatches(ctx)
-	e.tendCRDWatch(ctx, missing)
+	e.tendForeignWatchesLocked(ctx)
+	e.tendRetainedWatchesLocked(ctx)
+	e.tendCRDWatchLocked(ctx, missing)
 	return missing
 }
 
 // watchOf is the watch of the managed objects of a kind, before it is started.
-func (e *Engine) watchOf(gvk schema.GroupVersionKind, r resource) *watched {
+func (e *Engine) watchOf(gvk schema.GroupVersionKind, r see.Resource) *see.Watch {
 	key := decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
-	return &watched{e: e, gvk: gvk, resource: r, changed: func(name types.NamespacedName) {
+	return &see.Watch{Cluster: e.cluster, GVK: gvk, Resource: r, Changed: func(name types.NamespacedName) {
 		key.Namespace, key.Name = name.Namespace, name.Name
 		e.markDirtyLocked(key)
 		if key.IsCRD() {
@@ -88,12 +90,12 @@ func (e *Engine) watchOf(gvk schema.GroupVersionKind, r resource) *watched {
 	}}
 }
 
-// needed are the kinds of all watched revisions and of all inventories; before the first of them is known, those that
+// neededLocked are the kinds of all watched revisions and of all inventories; before the first of them is known, those that
 // nearly every revision has, so that looking at it need not wait.
-func (e *Engine) needed() map[schema.GroupVersionKind]bool {
+func (e *Engine) neededLocked() map[schema.GroupVersionKind]bool {
 	needed := map[schema.GroupVersionKind]bool{}
 	if !e.hadPlans {
-		maps.Copy(needed, commonKinds)
+		maps.Copy(needed, see.CommonKinds)
 	}
 	for _, p := range e.plans {
 		maps.Copy(needed, p.kinds)
@@ -104,28 +106,28 @@ func (e *Engine) needed() map[schema.GroupVersionKind]bool {
 	return needed
 }
 
-// resolve finds out how a kind is served. When it is not, wait says that a CRD of a watched revision will bring it,
+// resolveLocked finds out how a kind is served. When it is not, wait says that a CRD of a watched revision will bring it,
 // and that seeing the CRD is enough to know when.
-func (e *Engine) resolve(gvk schema.GroupVersionKind) (r resource, served, wait bool) {
-	if e.kinds.vanished[gvk] {
-		return resource{}, false, false
+func (e *Engine) resolveLocked(gvk schema.GroupVersionKind) (r see.Resource, served, wait bool) {
+	if e.kinds.Vanished[gvk] {
+		return see.Resource{}, false, false
 	}
-	if crd := e.crdOf(gvk.GroupKind()); crd != nil {
-		seen := e.object(crd.Key)
+	if crd := e.crdOfLocked(gvk.GroupKind()); crd != nil {
+		seen := e.objectLocked(crd.Key)
 		if seen == nil {
-			return resource{}, false, true
+			return see.Resource{}, false, true
 		}
-		r, served = definedBy(seen.object(crd.Key.GVK()), gvk.Version)
+		r, served = see.DefinedBy(seen.Tree(crd.Key.GVK()), gvk.Version)
 		return r, served, !served
 	}
-	if r, served = builtin[gvk]; !served {
-		r, served = e.kinds.discovered.kinds[gvk]
+	if r, served = see.Builtin[gvk]; !served {
+		r, served = e.kinds.Discovered.Kinds[gvk]
 	}
 	return r, served, false
 }
 
-// crdOf is the target of the CRD that defines a kind in any watched revision, nil if none does.
-func (e *Engine) crdOf(gk schema.GroupKind) *target {
+// crdOfLocked is the target of the CRD that defines a kind in any watched revision, nil if none does.
+func (e *Engine) crdOfLocked(gk schema.GroupKind) *target {
 	for _, p := range e.plans {
 		if crd := p.crds[gk]; crd != nil {
 			return crd
@@ -134,18 +136,18 @@ func (e *Engine) crdOf(gk schema.GroupKind) *target {
 	return nil
 }
 
-// object is the seen copy of an object, nil if there is none. The engine's lock is held.
-func (e *Engine) object(key decide.Key) *observed {
+// objectLocked is the seen copy of an object, nil if there is none. The engine's lock is held.
+func (e *Engine) objectLocked(key decide.Key) *see.Object {
 	if w := e.watches[key.GVK()]; w != nil {
-		return w.objects[key.NamespacedName()]
+		return w.Objects[key.NamespacedName()]
 	}
 	return nil
 }
 
 // observation is what is known of an object's place in the cluster, without asking.
 type observation struct {
-	object       *observed // nil: not there
-	resource     resource
+	object       *see.Object // nil: not there
+	resource     see.Resource
 	readFirst    bool          // the object is in the way, and no watch shows yet whether it still is
 	older        bool          // seen from a revision that is not the newest one
 	unobservable decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
@@ -153,37 +155,37 @@ type observation struct {
 	err          error
 }
 
-// observe looks for an object in what the watches have shown. The engine's lock is held.
-func (e *Engine) observe(key decide.Key) observation {
-	if w := e.watches[key.GVK()]; w != nil && !w.gone {
+// observeLocked looks for an object in what the watches have shown. The engine's lock is held.
+func (e *Engine) observeLocked(key decide.Key) observation {
+	if w := e.watches[key.GVK()]; w != nil && !w.Gone {
 		switch {
-		case w.synced:
-			s := observation{object: w.objects[key.NamespacedName()], resource: w.resource}
+		case w.Synced:
+			s := observation{object: w.Objects[key.NamespacedName()], resource: w.Resource}
 			if o := e.foreignWatches[key.Identity()]; o != nil && s.object == nil {
-				s.object, s.readFirst = o.objects[key.NamespacedName()], !o.synced
+				s.object, s.readFirst = o.Objects[key.NamespacedName()], !o.Synced
 			}
 			return s
-		case w.err != nil:
-			return observation{unobservable: decide.Unknown, why: "its kind cannot be watched", err: fmt.Errorf("watching %s: %w", w.resource.gvr.Resource, w.err)}
+		case w.Err != nil:
+			return observation{unobservable: decide.Unknown, why: "its kind cannot be watched", err: fmt.Errorf("watching %s: %w", w.Resource.GVR.Resource, w.Err)}
 		}
 		return observation{unobservable: decide.Unknown, why: "not seen yet"}
 	}
-	if crd := e.crdOf(key.GVK().GroupKind()); crd != nil {
-		if w := e.watches[crd.Key.GVK()]; w == nil || !w.synced {
+	if crd := e.crdOfLocked(key.GVK().GroupKind()); crd != nil {
+		if w := e.watches[crd.Key.GVK()]; w == nil || !w.Synced {
 			return observation{unobservable: decide.Unknown, why: "its CRD is not seen yet"}
 		}
 		return observation{unobservable: decide.Pending, why: "its CRD " + crd.Key.Name + " is not established"}
 	}
-	_, announced := e.kinds.discovered.kinds[key.GVK()]
-	if _, always := builtin[key.GVK()]; always {
+	_, announced := e.kinds.Discovered.Kinds[key.GVK()]
+	if _, always := see.Builtin[key.GVK()]; always {
 		announced = true
 	}
 	switch {
-	case e.kinds.err != nil:
-		return observation{unobservable: decide.Unknown, why: "its kind is not known", err: e.kinds.err}
-	case !e.kinds.vanished[key.GVK()] && (announced || !e.kinds.asked):
+	case e.kinds.Err != nil:
+		return observation{unobservable: decide.Unknown, why: "its kind is not known", err: e.kinds.Err}
+	case !e.kinds.Vanished[key.GVK()] && (announced || !e.kinds.Asked):
 		return observation{unobservable: decide.Unknown, why: "not seen yet"}
 	}
-	err := &NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it; install one, and it goes on by itself"}
+	err := &report.NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it; install one, and it goes on by itself"}
 	return observation{unobservable: decide.Failed, why: err.Error(), err: err}
 }

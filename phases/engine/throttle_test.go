@@ -16,6 +16,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 // busy is an engine whose API server answers every request with a status and asks to be asked again after a while.
@@ -45,21 +46,21 @@ func TestHold_nobody_sends_until_the_time_that_the_API_server_asked_for(t *testi
 			_, err := e.dynamic.Resource(configMaps).Namespace("n").Get(t.Context(), "a", metav1.GetOptions{})
 			return err
 		}
-		if err := get(); err == nil || !e.throttle.caused(err) || asked.Load() != 1 {
+		if err := get(); err == nil || !e.throttle.Caused(err) || asked.Load() != 1 {
 			t.Fatalf("%d: the first request: %v, %d sent: client-go must not try again by itself", status, err, asked.Load())
 		}
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				var held *ThrottledError
+				var held *throttle.Error
 				if err := get(); !errors.As(err, &held) || held.Error() != "the API server asked to be left alone until 03:04:35Z" {
 					t.Errorf("%d: %v", status, err)
 				}
 			})
 		}
 		all.Wait()
-		if asked.Load() != 1 || e.throttle.remaining() != 30*time.Second {
-			t.Errorf("%d: %d requests were sent, %s remain", status, asked.Load(), e.throttle.remaining())
+		if asked.Load() != 1 || e.throttle.Remaining() != 30*time.Second {
+			t.Errorf("%d: %d requests were sent, %s remain", status, asked.Load(), e.throttle.Remaining())
 		}
 		clk.Step(31 * time.Second)
 		if _ = get(); asked.Load() != 2 {
@@ -72,8 +73,8 @@ func TestHold_without_Retry_After_or_for_other_answers_nothing_is_held_back(t *t
 	for status, after := range map[int]string{http.StatusTooManyRequests: "", http.StatusForbidden: "30", http.StatusInternalServerError: ""} {
 		e, _, _ := busy(t, status, after)
 		_, err := e.dynamic.Resource(configMaps).Namespace("n").Get(t.Context(), "a", metav1.GetOptions{})
-		if err == nil || e.throttle.remaining() != 0 || e.throttle.caused(err) {
-			t.Errorf("%d: %v, %s", status, err, e.throttle.remaining())
+		if err == nil || e.throttle.Remaining() != 0 || e.throttle.Caused(err) {
+			t.Errorf("%d: %v, %s", status, err, e.throttle.Remaining())
 		}
 	}
 }
@@ -85,13 +86,13 @@ func TestHold_is_bounded_and_reads_dates(t *testing.T) {
 		"": 0, "soon": 0, "7": 7 * time.Second, now.Add(time.Minute).Format(http.TimeFormat): time.Minute,
 	} {
 		response.Header.Set("Retry-After", text)
-		if got := retryAfter(response, now); got != want {
+		if got := throttle.RetryAfter(response, now); got != want {
 			t.Errorf("%q: %s", text, got)
 		}
 	}
 	e, _, _ := busy(t, http.StatusTooManyRequests, "86400")
 	_, _ = e.dynamic.Resource(configMaps).Namespace("n").Get(t.Context(), "a", metav1.GetOptions{})
-	if got := e.throttle.remaining(); got != longestThrottle {
+	if got := e.throttle.Remaining(); got != throttle.LongestThrottle {
 		t.Errorf("it is held for %s", got)
 	}
 }
@@ -99,7 +100,7 @@ func TestHold_is_bounded_and_reads_dates(t *testing.T) {
 func TestHold_the_world_is_told_when_it_is_over(t *testing.T) {
 	e, _, clk := busy(t, http.StatusTooManyRequests, "30")
 	told := make(chan struct{})
-	go e.throttle.wake(t.Context(), func() { close(told) })
+	go e.throttle.Wake(t.Context(), func() { close(told) })
 	_, _ = e.dynamic.Resource(configMaps).Namespace("n").Get(t.Context(), "a", metav1.GetOptions{})
 	for !clk.HasWaiters() {
 		runtime.Gosched()
@@ -111,14 +112,14 @@ func TestHold_the_world_is_told_when_it_is_over(t *testing.T) {
 func TestHold_what_says_something_about_one_kind_only_holds_nothing_else_up(t *testing.T) {
 	e, asked, _ := busy(t, http.StatusTooManyRequests, "30")
 	for range 2 {
-		if _, err := e.listPage(t.Context(), configMaps, "n", metav1.ListOptions{}); !apierrors.IsTooManyRequests(err) {
+		if _, err := e.cluster.Reader.ListPage(t.Context(), configMaps, "n", metav1.ListOptions{}); !apierrors.IsTooManyRequests(err) {
 			t.Errorf("a list: %v", err)
 		}
 		if _, err := e.dynamic.Resource(configMaps).Watch(t.Context(), metav1.ListOptions{}); !apierrors.IsTooManyRequests(err) {
 			t.Errorf("a watch: %v", err)
 		}
 	}
-	if asked.Load() != 4 || e.throttle.remaining() != 0 {
-		t.Errorf("%d requests were sent, %s remain", asked.Load(), e.throttle.remaining())
+	if asked.Load() != 4 || e.throttle.Remaining() != 0 {
+		t.Errorf("%d requests were sent, %s remain", asked.Load(), e.throttle.Remaining())
 	}
 }

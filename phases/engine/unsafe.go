@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 const (
@@ -132,7 +133,7 @@ func (e *Engine) users(ctx context.Context, crd *unstructured.Unstructured, in d
 	}
 	client := e.dynamic.Resource(decide.InstancesOf(crd, in.Version))
 	for page := ""; ; {
-		list, err := client.List(context.WithValue(ctx, unthrottled{}, true), metav1.ListOptions{Limit: instancePage, Continue: page})
+		list, err := client.List(throttle.Apart(ctx), metav1.ListOptions{Limit: instancePage, Continue: page})
 		if err != nil {
 			return found, fmt.Errorf("looking whether instances of %s lose anything: %w", crd.GetName(), err)
 		}

@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 const (
@@ -25,8 +27,8 @@ const (
 func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 	ctx, cancel := context.WithTimeout(ctx, attempts*writeTimeout)
 	defer cancel()
-	if j.resource.namespaced != (j.t.Key.Namespace != "") {
-		return &decide.ScopeError{Namespaced: j.resource.namespaced}
+	if j.resource.Namespaced != (j.t.Key.Namespace != "") {
+		return &decide.ScopeError{Namespaced: j.resource.Namespaced}
 	}
 	if j.readFirst {
 		if err := r.read(ctx, j); err != nil {
@@ -47,7 +49,7 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 		if refused, err := r.refuseUnsafe(ctx, j, want.Payload); refused || err != nil {
 			return err
 		}
-		var result *observed
+		var result *see.Object
 		if result, err = r.send(ctx, j, want, dry); err == nil {
 			if dry {
 				return nil
@@ -74,7 +76,7 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 // handleError takes in why a request was refused, and says whether to decide once more with what is there now. The error is
 // what is left to be said if that does not help either.
 func (r *run) handleError(ctx context.Context, j *job, refusal error, dry bool) (again bool, err error) {
-	if fields := immutable(refusal); len(fields) > 0 && j.verdict.Action != decide.Created {
+	if fields := report.ImmutableFields(refusal); len(fields) > 0 && j.verdict.Action != decide.Created {
 		return r.recreate(ctx, j, fields, refusal, dry)
 	}
 	j.force = j.force || apierrors.HasStatusCause(refusal, metav1.CauseTypeFieldManagerConflict)
@@ -99,7 +101,7 @@ func (r *run) decide(j *job, want decide.Desired) decide.Verdict {
 }
 
 // send is the one request that a verdict asks for.
-func (r *run) send(ctx context.Context, j *job, want decide.Desired, dry bool) (*observed, error) {
+func (r *run) send(ctx context.Context, j *job, want decide.Desired, dry bool) (*see.Object, error) {
 	switch {
 	case j.verdict.Action == decide.Created:
 		return r.create(ctx, j, dry)
@@ -132,7 +134,7 @@ func (r *run) noted(j *job) (decide.Verdict, bool) {
 func (r *run) finish(j *job, err error) {
 	t := j.t
 	defer j.forget()
-	if r.e.throttle.caused(err) {
+	if r.e.throttle.Caused(err) {
 		return
 	}
 	if err != nil {
@@ -141,12 +143,12 @@ func (r *run) finish(j *job, err error) {
 			verb = "creating"
 		}
 		r.p.mu.Lock()
-		t.err = &ObjectError{Key: t.Key, Component: t.Component, Verb: verb, Err: err}
+		t.err = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: verb, Err: err}
 		r.p.mu.Unlock()
 		r.e.markDirty(r.p, t)
 		return
 	}
-	var seen *observed
+	var seen *see.Object
 	if j.seen != nil {
 		seen = r.e.keep(t.Key, j.seen, j.resource)
 	}
@@ -161,7 +163,7 @@ func (r *run) finish(j *job, err error) {
 	if seen != nil && seen.ResourceVersion != j.seen.ResourceVersion {
 		return // it changed again since, which the next look decides on
 	}
-	after := r.e.decideFrom(t, t.Desired(t.Stamp), seen, j.actual)
+	after := r.e.decideFromLocked(t, t.Desired(t.Stamp), seen, j.actual)
 	if wrote && did.Action != decide.Created && after.Writes() && !after.Migrate {
 		t.keptByServer, t.decision = after.Why, nil
 		r.e.cfg.Log.Info("An object stays different from its manifest", "object", t.Key.String(), "why", after.Why)
@@ -169,7 +171,7 @@ func (r *run) finish(j *job, err error) {
 }
 
 func (r *run) client(j *job) dynamic.ResourceInterface {
-	client := r.e.dynamic.Resource(j.resource.gvr)
+	client := r.e.dynamic.Resource(j.resource.GVR)
 	if j.t.Key.Namespace == "" {
 		return client
 	}
@@ -178,7 +180,7 @@ func (r *run) client(j *job) dynamic.ResourceInterface {
 
 // read gets the object itself, which the watches may not show, or not yet as it is.
 func (r *run) read(ctx context.Context, j *job) error {
-	seen, err := r.e.read(ctx, j.resource, j.t.Key)
+	seen, err := r.e.cluster.Reader.Read(ctx, j.resource, j.t.Key)
 	if err == nil {
 		j.see(seen)
 	}
@@ -187,7 +189,7 @@ func (r *run) read(ctx context.Context, j *job) error {
 
 // fold records our earlier creation as an apply: of this very payload, or else of everything that was created, so that
 // the apply that follows removes what is not wanted any more.
-func (r *run) fold(ctx context.Context, j *job, want decide.Desired) (*observed, error) {
+func (r *run) fold(ctx context.Context, j *job, want decide.Desired) (*see.Object, error) {
 	var payload *unstructured.Unstructured
 	if j.verdict.Claimed {
 		payload = want.Payload
@@ -196,7 +198,7 @@ func (r *run) fold(ctx context.Context, j *job, want decide.Desired) (*observed,
 	return r.patch(ctx, j, patch, err)
 }
 
-func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*observed, error) {
+func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*see.Object, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +207,7 @@ func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*obse
 
 // update applies the object onto the copy that was decided on, and onto no other. Without effect it is always forced,
 // because only refusals are of interest then.
-func (r *run) update(ctx context.Context, j *job, dry bool) (*observed, error) {
+func (r *run) update(ctx context.Context, j *job, dry bool) (*see.Object, error) {
 	force := j.verdict.Force || j.force || dry
 	opts := metav1.PatchOptions{FieldManager: r.e.us.FieldManager, Force: &force}
 	if dry {

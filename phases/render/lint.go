@@ -17,6 +17,8 @@ type LintOptions struct {
 	Substitutions map[string]string
 	// Namespaces are those that objects may be in.
 	Namespaces []string
+	// FaultOf says what whoever applies the objects would refuse.
+	FaultOf FaultOf
 }
 
 // Lint reports everything that is wrong with profiles, whatever their platform:
@@ -25,7 +27,7 @@ type LintOptions struct {
 // installed together, so one can neither satisfy nor conflict with the other.
 // It returns nil if there is no problem.
 func Lint(profiles []Profile, o LintOptions) ProblemsError {
-	l := linter{renderer: renderer{substitutions: o.Substitutions}, namespaces: o.Namespaces, components: map[string]int{}}
+	l := linter{renderer: renderer{substitutions: o.Substitutions, faultOf: o.FaultOf}, namespaces: o.Namespaces, components: map[string]int{}}
 	for _, p := range l.distinct(profiles) {
 		l.add(p)
 	}

@@ -32,7 +32,7 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i, doc := range documents {
 		all.Go(func() error {
-			alone := &renderer{substitutions: r.substitutions}
+			alone := &renderer{substitutions: r.substitutions, faultOf: r.faultOf}
 			rendered[i] = alone.document(s, file.in(doc), doc.text)
 			return nil
 		})
@@ -71,6 +71,7 @@ func (r *renderer) document(s selected, at place, text []byte) *manifest {
 	if d.nulls {
 		dropNulls(m.id.kind, "", fields)
 	}
+	m.refused(r.faultOf)
 	if !m.failed {
 		m.label(s.metadata.name)
 	}
@@ -123,16 +124,6 @@ func (m *manifest) check() {
 	m.checkMetadata()
 }
 
-// Fields of metadata that only a cluster can know, and annotations that the
-// engine writes. The engine refuses both, but by then the revision is listed.
-var (
-	clusterFields = []string{
-		"generateName", "uid", "resourceVersion", "generation", "deletionTimestamp",
-		"finalizers", "ownerReferences", "managedFields", "selfLink",
-	}
-	engineAnnotations = []string{"capi-operator.openshift.io/revision", "capi-operator.openshift.io/owner"}
-)
-
 func (m *manifest) checkMetadata() {
 	for _, name := range []string{"labels", "annotations"} {
 		path := "metadata." + name
@@ -144,23 +135,22 @@ func (m *manifest) checkMetadata() {
 			if _, ok := value.(string); !ok && value != nil {
 				m.report(path+"."+key, "must be a string: write it in quotes")
 			}
-			if name == "annotations" && slices.Contains(engineAnnotations, key) {
-				m.report(path+"."+key, "must not be set in a manifest: Capstan writes it")
-			}
 		}
 	}
-	for _, name := range clusterFields {
-		switch value := m.metadata[name].(type) {
-		case nil:
-		case []any:
-			if len(value) > 0 {
-				m.report("metadata."+name, "must not be set in a manifest: only a cluster can know it")
-			}
-		default:
-			if value != "" {
-				m.report("metadata."+name, "must not be set in a manifest: only a cluster can know it")
-			}
-		}
+}
+
+// FaultOf says why whoever applies an object would refuse it, and at which
+// field; empty if it can be applied.
+type FaultOf func(object *unstructured.Unstructured) (path, cause string)
+
+// refused asks whoever applies the object, once nothing else is wrong with it:
+// by then the revision would be listed.
+func (m *manifest) refused(faultOf FaultOf) {
+	if m.failed || faultOf == nil {
+		return
+	}
+	if path, cause := faultOf(&unstructured.Unstructured{Object: m.fields}); cause != "" {
+		m.report(path, "%s", cause)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -97,31 +98,35 @@ func TestObjects_empty_documents_are_skipped(t *testing.T) {
 }
 
 func TestObjects_what_is_not_an_object_is_reported_with_place_and_path(t *testing.T) {
+	faultOf := func(object *unstructured.Unstructured) (path, cause string) {
+		if object.GetName() == "refused" {
+			return "metadata.name", "is not liked"
+		}
+		return "", ""
+	}
 	for text, want := range map[string]string{
-		"{kind: Pod, metadata: {name: a}}":                                                                     "2 Pod a apiVersion is missing",
-		"{apiVersion: v1, metadata: {name: a}}":                                                                "2 v1 a kind is missing",
-		"{apiVersion: 1, kind: Pod, metadata: {name: a}}":                                                      "2 Pod a apiVersion must be a string: write it in quotes",
-		"{apiVersion: a/b/c, kind: Pod, metadata: {name: a}}":                                                  `2 a/b/c Pod a apiVersion "a/b/c" is not of the form version or group/version`,
-		"{apiVersion: v1, kind: Pod}":                                                                          "2 v1 Pod metadata the object has no metadata",
-		"{apiVersion: v1, kind: Pod, metadata: a}":                                                             "2 v1 Pod metadata the object has no metadata",
-		"{apiVersion: v1, kind: Pod, metadata: {labels: {}}}":                                                  "2 v1 Pod metadata.name is missing",
-		"{apiVersion: v1, kind: Pod, metadata: {name: ''}}":                                                    "2 v1 Pod metadata.name is empty",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: 1}}":                                       "2 v1 Pod a metadata.namespace must be a string: write it in quotes",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: [b]}}":                                        "2 v1 Pod a metadata.labels must be a mapping of names to strings",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {b: yes}}}":                                   "2 v1 Pod a metadata.labels.b must be a string: write it in quotes",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: b}}":                                     "2 v1 Pod a metadata.annotations must be a mapping of names to strings",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {b: 1}}}":                                "2 v1 Pod a metadata.annotations.b must be a string: write it in quotes",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, generateName: a}}":                                    "2 v1 Pod a metadata.generateName must not be set in a manifest: only a cluster can know it",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, finalizers: [b]}}":                                    "2 v1 Pod a metadata.finalizers must not be set in a manifest: only a cluster can know it",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, generation: 1, uid: ''}}":                             "2 v1 Pod a metadata.generation must not be set in a manifest: only a cluster can know it",
-		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {capi-operator.openshift.io/owner: b}}}": "2 v1 Pod a metadata.annotations.capi-operator.openshift.io/owner must not be set in a manifest: Capstan writes it",
-		"{apiVersion: v1, kind: List, items: []}":                                                              "2 v1 List kind a List is not an object: write its items as documents of their own",
+		"{kind: Pod, metadata: {name: a}}":                                       "2 Pod a apiVersion is missing",
+		"{apiVersion: v1, metadata: {name: a}}":                                  "2 v1 a kind is missing",
+		"{apiVersion: 1, kind: Pod, metadata: {name: a}}":                        "2 Pod a apiVersion must be a string: write it in quotes",
+		"{apiVersion: a/b/c, kind: Pod, metadata: {name: a}}":                    `2 a/b/c Pod a apiVersion "a/b/c" is not of the form version or group/version`,
+		"{apiVersion: v1, kind: Pod}":                                            "2 v1 Pod metadata the object has no metadata",
+		"{apiVersion: v1, kind: Pod, metadata: a}":                               "2 v1 Pod metadata the object has no metadata",
+		"{apiVersion: v1, kind: Pod, metadata: {labels: {}}}":                    "2 v1 Pod metadata.name is missing",
+		"{apiVersion: v1, kind: Pod, metadata: {name: ''}}":                      "2 v1 Pod metadata.name is empty",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: 1}}":         "2 v1 Pod a metadata.namespace must be a string: write it in quotes",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: [b]}}":          "2 v1 Pod a metadata.labels must be a mapping of names to strings",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {b: yes}}}":     "2 v1 Pod a metadata.labels.b must be a string: write it in quotes",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: b}}":       "2 v1 Pod a metadata.annotations must be a mapping of names to strings",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {b: 1}}}":  "2 v1 Pod a metadata.annotations.b must be a string: write it in quotes",
+		"{apiVersion: v1, kind: Pod, metadata: {name: refused, labels: {b: c}}}": "2 v1 Pod refused metadata.name is not liked",
+		"{apiVersion: v1, kind: Pod, metadata: {name: refused, labels: {b: 1}}}": "2 v1 Pod refused metadata.labels.b must be a string: write it in quotes",
+		"{apiVersion: v1, kind: List, items: []}":                                "2 v1 List kind a List is not an object: write its items as documents of their own",
 		"- a":  "2   the document must be a mapping that describes an object",
 		"text": "2   the document must be a mapping that describes an object",
 		"apiVersion: v1\nkind: Pod\nkind: Job\nmetadata:\n  name: a\n":       "4  kind the field is given twice in one mapping",
 		"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec: !foo {a: b}": "6  spec the tag !foo is not supported",
 	} {
-		found := problems(t, Input{Profiles: []Profile{manifests("---\n" + text)}})
+		found := problems(t, Input{Profiles: []Profile{manifests("---\n" + text)}, FaultOf: faultOf})
 		p := found[0]
 		got := strings.TrimSpace(fmt.Sprintf("%d %s %s %s", p.Line, p.Object, p.Path, p.Cause))
 		if got != want || len(found) != 1 {

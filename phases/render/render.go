@@ -34,6 +34,9 @@ type Input struct {
 	// Unmanaged are names of CustomResourceDefinitions that must not be
 	// applied. They are rendered all the same: the engine leaves them out.
 	Unmanaged []string
+	// FaultOf says what whoever applies the objects would refuse. Listed does
+	// not ask: what is listed was applied once.
+	FaultOf FaultOf
 }
 
 // ComponentRef points at the profile that a component was made from.
@@ -94,7 +97,7 @@ func (e *MissingError) Error() string {
 // Bad metadata that names no other platform does not stop its manifests from
 // being looked at.
 func Render(in Input) (*Revision, error) {
-	r := renderer{substitutions: in.Substitutions}
+	r := renderer{substitutions: in.Substitutions, faultOf: in.FaultOf}
 	var chosen []selected
 	var skipped []Skipped
 	for _, p := range r.distinct(in.Profiles) {
@@ -167,6 +170,7 @@ func installOrder(a, b selected) int {
 // renderer collects problems while it works.
 type renderer struct {
 	substitutions map[string]string
+	faultOf       FaultOf
 	problems      ProblemsError
 }
 

@@ -33,7 +33,7 @@ func (a Args) has(name string) bool {
 //	image release= name= error= [terminal]   one image fails
 //	spec [unmanaged=]            the spec is another generation
 //	retry, consent               annotate the ClusterAPI
-//	status                       edits ClusterAPI.status: [clear-current] [enlist= number= [foreign] [current]] [unlist=]
+//	status                       edits ClusterAPI.status: [clear-current] [enlist= number= [foreign] [current]] [unlist=] [observed=] [wiped]
 //	fill releases=               lists a revision of a release by hand until there are sixteen
 //	objects release= number=     another installer has applied a revision of a release
 //	engine                       [steps=] [unseen=] [error=] [lost] inventories; without any: heals
@@ -124,6 +124,9 @@ func (c *Cluster) doConsent(Args) string {
 
 func (c *Cluster) doStatus(args Args) string {
 	number, _ := strconv.ParseInt(args["number"], 10, 64)
+	if args.has("wiped") {
+		c.Wipe()
+	}
 	if args.has("clear-current") {
 		c.ClearCurrent()
 	}
@@ -132,6 +135,9 @@ func (c *Cluster) doStatus(args Args) string {
 	}
 	if args.has("current") {
 		c.MakeCurrent(number)
+	}
+	if observed, _ := strconv.ParseInt(args["observed"], 10, 64); observed > 0 {
+		c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) { status.ObservedRevisionGeneration = observed })
 	}
 	if count, _ := strconv.Atoi(args["unlist"]); count > 0 {
 		c.Unlist(count)
@@ -216,10 +222,7 @@ func (c *Cluster) doRecord(args Args) string {
 }
 
 func (c *Cluster) doAPI(args Args) string {
-	c.unwritable = nil
-	if args.has("down") {
-		c.unwritable = errUnreachable
-	}
+	c.FailWrites(args.has("down"))
 	return ""
 }
 

@@ -183,6 +183,11 @@ func (c *Cluster) Enlist(release string, number int64, foreign bool) {
 	})
 }
 
+// Wipe empties the status.
+func (c *Cluster) Wipe() {
+	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) { *status = operatorv1alpha1.ClusterAPIStatus{} })
+}
+
 // MakeCurrent makes a listed revision the current one, as another installer does.
 func (c *Cluster) MakeCurrent(number int64) {
 	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 
@@ -26,8 +25,8 @@ var gates = map[string]rule{
 }
 
 // gateOf is what is asked of the object that a manifest stands for: what its kind asks for, the CA bundles that it
-// asks another controller for, and its own condition. The second result says what is wrong with that one.
-func gateOf(manifest *unstructured.Unstructured) (rule, string) {
+// asks another controller for, and its own condition. The error says what is wrong with that one.
+func gateOf(manifest *unstructured.Unstructured) (rule, error) {
 	var rules []rule
 	key := KeyOf(manifest)
 	if ask := gates[key.Group+"/"+key.Kind]; ask != nil {
@@ -39,14 +38,14 @@ func gateOf(manifest *unstructured.Unstructured) (rule, string) {
 	if expression := manifest.GetAnnotations()[CompleteAnnotation]; expression != "" {
 		ask, err := completeWhen(expression)
 		if err != nil {
-			return nil, fmt.Sprintf("annotation %s: %v", CompleteAnnotation, err)
+			return nil, err
 		}
 		rules = append(rules, ask)
 	}
 	if len(rules) == 1 {
-		return rules[0], ""
+		return rules[0], nil
 	}
-	return all(rules...), ""
+	return all(rules...), nil
 }
 
 // namesAccepted wants the names as they stand to be accepted. No condition of a CRD says of which generation it speaks: until the

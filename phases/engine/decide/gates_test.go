@@ -77,9 +77,9 @@ func TestGates(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			obj := parse(t, row.object)
-			ask, fault := gateOf(obj)
-			if fault != "" {
-				t.Fatal(fault)
+			ask, err := gateOf(obj)
+			if err != nil {
+				t.Fatal(err)
 			}
 			p := ask(obj)
 			if p.Answer != row.answer || !strings.Contains(p.Message, row.says) {

@@ -11,7 +11,7 @@ import (
 // Manifest is one object of a revision: packed, and what a plan has to know of it without unpacking it.
 type Manifest struct {
 	Key   Key
-	Fault string // why it can never be applied as it stands, or nothing
+	Fault Fault // why it can never be applied as it stands
 	policy
 	Defines    schema.GroupKind // of a CRD
 	Namespaced bool             // of a CRD: what it defines
@@ -19,8 +19,8 @@ type Manifest struct {
 }
 
 func manifestOf(obj *unstructured.Unstructured) *Manifest {
-	m := &Manifest{Key: KeyOf(obj), Fault: faultOf(obj), packed: Pack(ToJSON(cleaned(obj.Object)))}
-	if asked, fault := policyOf(obj); m.Fault == "" {
+	m := &Manifest{Key: KeyOf(obj), Fault: contentFault(obj), packed: Pack(ToJSON(cleaned(obj.Object)))}
+	if asked, fault := policyOf(obj); m.Fault == (Fault{}) {
 		m.policy, m.Fault = asked, fault
 	}
 	if m.Key.IsCRD() {

@@ -15,29 +15,29 @@ type policy struct {
 }
 
 // policyOf reads the annotations of a manifest, or says what is wrong with them.
-func policyOf(obj *unstructured.Unstructured) (policy, string) {
+func policyOf(obj *unstructured.Unstructured) (policy, Fault) {
 	var p policy
 	annotations := obj.GetAnnotations()
 	mode, known := collisionProtections[annotations[AdoptAnnotation]]
 	if !known {
-		return p, fmt.Sprintf("annotation %s is %q; it may be %q or %q", AdoptAnnotation, annotations[AdoptAnnotation], AdoptAlways, AdoptForce)
+		return p, Fault{annotationPath + AdoptAnnotation, fmt.Sprintf("is %q; it may be %q or %q", annotations[AdoptAnnotation], AdoptAlways, AdoptForce)}
 	}
 	p.Collision = mode
-	gate, fault := gateOf(obj)
-	if fault != "" {
-		return p, fault
+	gate, err := gateOf(obj)
+	if err != nil {
+		return p, Fault{annotationPath + CompleteAnnotation, err.Error()}
 	}
 	p.Gate, p.OwnGate = gate, annotations[CompleteAnnotation] != ""
 	switch asked := annotations[ImmutableAnnotation]; {
 	case asked == "":
 	case asked != OnImmutableRecreate:
-		return p, fmt.Sprintf("annotation %s is %q; it may be %q", ImmutableAnnotation, asked, OnImmutableRecreate)
+		return p, Fault{annotationPath + ImmutableAnnotation, fmt.Sprintf("is %q; it may be %q", asked, OnImmutableRecreate)}
 	case HoldsData(KeyOf(obj)):
-		return p, fmt.Sprintf("annotation %s must not be set: deleting a %s deletes what it holds", ImmutableAnnotation, obj.GetKind())
+		return p, Fault{annotationPath + ImmutableAnnotation, fmt.Sprintf("must not be set: deleting a %s deletes what it holds", obj.GetKind())}
 	default:
 		p.Recreate = true
 	}
-	return p, ""
+	return p, Fault{}
 }
 
 // HoldsData says that data of users may go with an object of that kind.

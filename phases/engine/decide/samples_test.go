@@ -53,7 +53,7 @@ func samples(t *testing.T) map[string]sample {
 			return u
 		}
 		m := manifestOf(stage("manifest"))
-		if m.Fault != "" {
+		if m.Fault != (Fault{}) {
 			t.Fatal(m.Fault)
 		}
 		all[strings.TrimSuffix(filepath.Base(file), ".json")] = sample{m.Desired(testStamp), stage("created"), stage("applied"), stage("edited")}

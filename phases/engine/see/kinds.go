@@ -1,4 +1,4 @@
-package engine
+package see
 
 import (
 	"context"
@@ -17,44 +17,44 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// resource is how the API server serves a kind.
-type resource struct {
-	gvr        schema.GroupVersionResource
-	namespaced bool
-	lists      bool // it can be listed
+// Resource is how the API server serves a kind.
+type Resource struct {
+	GVR        schema.GroupVersionResource
+	Namespaced bool
+	Lists      bool // it can be listed
 }
 
 // kinds knows how kinds are served: those that the API server announced, and those whose CRD is seen and Established,
 // which the announcement follows seconds later. It is guarded by the engine's lock.
-type kinds struct {
-	discovered discovered
-	asked      bool                             // the API server has answered, or failed to
-	err        error                            // of asking it
-	vanished   map[schema.GroupVersionKind]bool // announced, but not found when it was to be watched
+type Kinds struct {
+	Discovered Discovered
+	Asked      bool                             // the API server has answered, or failed to
+	Err        error                            // of asking it
+	Vanished   map[schema.GroupVersionKind]bool // announced, but not found when it was to be watched
 }
 
-// discovered is what an API server said that it serves.
-type discovered struct {
-	kinds       map[schema.GroupVersionKind]resource
-	unavailable map[string]bool // API groups that did not answer and may serve anything: their servers are aggregated, and down
+// Discovered is what an API server said that it serves.
+type Discovered struct {
+	Kinds       map[schema.GroupVersionKind]Resource
+	Unavailable map[string]bool // API groups that did not answer and may serve anything: their servers are aggregated, and down
 }
 
 // of is how a kind is served, in another version if not in this one.
-func (a discovered) of(gvk schema.GroupVersionKind) (resource, bool) {
-	if found, served := a.kinds[gvk]; served {
+func (a Discovered) Of(gvk schema.GroupVersionKind) (Resource, bool) {
+	if found, served := a.Kinds[gvk]; served {
 		return found, true
 	}
-	for other, found := range a.kinds {
+	for other, found := range a.Kinds {
 		if other.GroupKind() == gvk.GroupKind() {
 			return found, true
 		}
 	}
-	return resource{}, false
+	return Resource{}, false
 }
 
 // unavailableGroups names the API groups that did not answer, empty if all did.
-func (a discovered) unavailableGroups() string {
-	return strings.Join(slices.Sorted(maps.Keys(a.unavailable)), ", ")
+func (a Discovered) UnavailableGroups() string {
+	return strings.Join(slices.Sorted(maps.Keys(a.Unavailable)), ", ")
 }
 
 // discoveryTimeout bounds asking for all kinds: an aggregated API that hangs must not hold up the others for longer.
@@ -68,24 +68,24 @@ func (send roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { re
 
 // discover asks the API server for everything it serves: two requests. An aggregated API that is down does not hide
 // the others.
-func (e *Engine) discover(ctx context.Context) (discovered, error) {
+func (r *Reader) Discover(ctx context.Context) (Discovered, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	// Discovery takes no context, and would go on asking after the engine has ended.
-	send := roundTripper(func(r *http.Request) (*http.Response, error) { return e.throttle.RoundTrip(r.WithContext(ctx)) })
-	client, err := discovery.NewDiscoveryClientForConfigAndClient(e.cfg.REST, &http.Client{Transport: send})
+	send := roundTripper(func(sent *http.Request) (*http.Response, error) { return r.transport.RoundTrip(sent.WithContext(ctx)) })
+	client, err := discovery.NewDiscoveryClientForConfigAndClient(r.config, &http.Client{Transport: send})
 	if err != nil {
-		return discovered{}, fmt.Errorf("making a discovery client: %w", err)
+		return Discovered{}, fmt.Errorf("making a discovery client: %w", err)
 	}
 	_, lists, err := discovery.ServerGroupsAndResources(client)
 	var partly *discovery.ErrGroupDiscoveryFailed
 	if err != nil && !errors.As(err, &partly) {
-		return discovered{}, fmt.Errorf("asking the API server for the kinds it serves: %w", err)
+		return Discovered{}, fmt.Errorf("asking the API server for the kinds it serves: %w", err)
 	}
-	said := discovered{kinds: map[schema.GroupVersionKind]resource{}, unavailable: map[string]bool{}}
+	said := Discovered{Kinds: map[schema.GroupVersionKind]Resource{}, Unavailable: map[string]bool{}}
 	if partly != nil {
 		for gv := range partly.Groups {
-			said.unavailable[gv.Group] = true
+			said.Unavailable[gv.Group] = true
 		}
 	}
 	for _, list := range lists {
@@ -93,10 +93,9 @@ func (e *Engine) discover(ctx context.Context) (discovered, error) {
 		if err != nil {
 			continue
 		}
-		for _, r := range list.APIResources {
-			if gvk := gv.WithKind(r.Kind); !isSubresource(r.Name) {
-				verbs := set(r.Verbs)
-				said.kinds[gvk] = resource{gvr: gv.WithResource(r.Name), namespaced: r.Namespaced, lists: verbs["list"]}
+		for _, api := range list.APIResources {
+			if gvk := gv.WithKind(api.Kind); !isSubresource(api.Name) {
+				said.Kinds[gvk] = Resource{GVR: gv.WithResource(api.Name), Namespaced: api.Namespaced, Lists: slices.Contains(api.Verbs, "list")}
 			}
 		}
 	}
@@ -105,10 +104,10 @@ func (e *Engine) discover(ctx context.Context) (discovered, error) {
 
 func isSubresource(name string) bool { return strings.Contains(name, "/") }
 
-// definedBy reads from a CRD how it serves a version, and says no when it does not or is not Established.
-func definedBy(crd *unstructured.Unstructured, version string) (resource, bool) {
+// DefinedBy reads from a CRD how it serves a version, and says no when it does not or is not Established.
+func DefinedBy(crd *unstructured.Unstructured, version string) (Resource, bool) {
 	if crd == nil || decide.Condition(crd, "Established").Answer != decide.AnswerTrue {
-		return resource{}, false
+		return Resource{}, false
 	}
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
@@ -116,8 +115,8 @@ func definedBy(crd *unstructured.Unstructured, version string) (resource, bool) 
 	for _, v := range decide.VersionsOf(crd) {
 		if v["name"] == version && v["served"] == true {
 			gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: plural}
-			return resource{gvr: gvr, namespaced: scope == "Namespaced", lists: true}, true
+			return Resource{GVR: gvr, Namespaced: scope == "Namespaced", Lists: true}, true
 		}
 	}
-	return resource{}, false
+	return Resource{}, false
 }

@@ -1,4 +1,4 @@
-package engine
+package report
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func TestObjectError(t *testing.T) {
 		{"an unknown field", apierrors.NewInternalError(fmt.Errorf("%s", typed)), ReasonInvalid, true, "repair its manifest"},
 		{"a body that is no object", apierrors.NewBadRequest("no"), ReasonInvalid, true, "repair its manifest"},
 		{"too large", apierrors.NewRequestEntityTooLargeError("no"), ReasonInvalid, true, "repair its manifest"},
-		{"a wrong scope", &ScopeError{}, ReasonInvalid, true, "cluster-scoped"},
+		{"a wrong scope", &decide.ScopeError{}, ReasonInvalid, true, "cluster-scoped"},
 		{"a field that never changes", &ImmutableError{Fields: []string{"spec.selector"}, Err: unacceptable(field.Invalid(path, 1, "field is immutable"))}, ReasonImmutable, true, "spec.selector cannot be changed"},
 		{"a webhook that says no", apierrors.NewForbidden(deployments, "a", errors.New(`admission webhook "x" denied the request: no`)), ReasonDenied, false, "webhook or policy"},
 		{"a webhook that says invalid", &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonInvalid, Message: `admission webhook "x" denied the request`}}, ReasonDenied, false, "webhook or policy"},
@@ -91,7 +91,7 @@ func TestImmutable(t *testing.T) {
 		{"no answer", errors.New("field is immutable"), nil},
 	}
 	for _, row := range rows {
-		if got := immutable(row.err); !slices.Equal(got, row.fields) {
+		if got := ImmutableFields(row.err); !slices.Equal(got, row.fields) {
 			t.Errorf("%s: got %v, want %v", row.name, got, row.fields)
 		}
 	}

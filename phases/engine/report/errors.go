@@ -1,4 +1,4 @@
-package engine
+package report
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func (e *ObjectError) Unwrap() error { return e.Err }
 func (e *ObjectError) Reason() Reason { return reasonOf(e.Err) }
 
 // Terminal says that the API server will refuse the object until its manifest changes.
-func (e *ObjectError) Terminal() bool { return isTerminal(e.Err) }
+func (e *ObjectError) Terminal() bool { return IsTerminal(e.Err) }
 
 // Reason is why the API server did not do what it was asked to, by who can change that.
 type Reason string
@@ -60,7 +60,7 @@ func reasonOf(err error) Reason {
 	switch {
 	case errors.As(err, &fixed):
 		return ReasonImmutable
-	case isTerminal(err):
+	case IsTerminal(err):
 		return ReasonInvalid
 	case denied(err):
 		return ReasonDenied
@@ -115,9 +115,9 @@ func joined(errs []error) error {
 	return Errors(errs)
 }
 
-// isTerminal tells "the manifest is wrong" from everything that may heal by itself: permissions that are still being
+// IsTerminal tells "the manifest is wrong" from everything that may heal by itself: permissions that are still being
 // aggregated, namespaces that come later, webhooks that are starting, an API server that is busy.
-func isTerminal(err error) bool {
+func IsTerminal(err error) bool {
 	var scope *decide.ScopeError
 	if errors.As(err, &scope) {
 		return true

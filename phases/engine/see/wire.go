@@ -1,4 +1,4 @@
-package engine
+package see
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 )
 
 var (
-	metaVersion = schema.GroupVersion{Version: "v1"}
+	MetaVersion = schema.GroupVersion{Version: "v1"}
 	metaScheme  = func() *runtime.Scheme {
 		scheme := runtime.NewScheme()
-		metav1.AddToGroupVersion(scheme, metaVersion)
+		metav1.AddToGroupVersion(scheme, MetaVersion)
 		return scheme
 	}()
-	metaParameters = runtime.NewParameterCodec(metaScheme)
+	MetaParameters = runtime.NewParameterCodec(metaScheme)
 )
 
 // onlyMetadata asks for objects without anything but their metadata.
@@ -69,36 +69,36 @@ func (envelopes) Decode(text []byte, _ *schema.GroupVersionKind, into runtime.Ob
 // newObserver is the client of the watches.
 func newObserver(cfg *rest.Config, client *http.Client) (rest.Interface, error) {
 	cfg = rest.CopyConfig(cfg)
-	cfg.GroupVersion = &metaVersion
+	cfg.GroupVersion = &MetaVersion
 	cfg.APIPath = "/unused" // every request names its path
 	cfg.NegotiatedSerializer = observing{}
 	cfg.ContentType, cfg.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	return rest.RESTClientForConfigAndClient(cfg, client)
 }
 
-// view is what a watch shows: the objects of a resource, in one namespace or all, that have a label or a name.
-type view struct {
-	gvr       schema.GroupVersionResource
-	namespace string // all if empty
-	labels    string // selector
-	fields    string // selector
-	metadata  bool   // nothing but it
+// View is what a watch shows: the objects of a resource, in one namespace or all, that have a label or a name.
+type View struct {
+	GVR          schema.GroupVersionResource
+	Namespace    string // all if empty
+	Labels       string // selector
+	Fields       string // selector
+	OnlyMetadata bool   // nothing but it
 }
 
-func (e *Engine) request(v view, opts metav1.ListOptions) *rest.Request {
-	opts.LabelSelector, opts.FieldSelector = v.labels, v.fields
-	request := e.observer.Get().AbsPath(pathOf(v.gvr, v.namespace)...).SpecificallyVersionedParams(&opts, metaParameters, metaVersion)
-	if v.metadata {
+func (r *Reader) request(v View, opts metav1.ListOptions) *rest.Request {
+	opts.LabelSelector, opts.FieldSelector = v.Labels, v.Fields
+	request := r.Objects.Get().AbsPath(PathOf(v.GVR, v.Namespace)...).SpecificallyVersionedParams(&opts, MetaParameters, MetaVersion)
+	if v.OnlyMetadata {
 		request.SetHeader("Accept", onlyMetadata)
 	}
 	return request
 }
 
-func (e *Engine) list(ctx context.Context, v view, opts metav1.ListOptions) (runtime.Object, error) {
-	return e.request(v, opts).Do(ctx).Get()
+func (r *Reader) listView(ctx context.Context, v View, opts metav1.ListOptions) (runtime.Object, error) {
+	return r.request(v, opts).Do(ctx).Get()
 }
 
-func (e *Engine) watch(ctx context.Context, v view, opts metav1.ListOptions) (watch.Interface, error) {
+func (r *Reader) watchView(ctx context.Context, v View, opts metav1.ListOptions) (watch.Interface, error) {
 	opts.Watch = true
-	return e.request(v, opts).Watch(ctx)
+	return r.request(v, opts).Watch(ctx)
 }

@@ -1,4 +1,4 @@
-package engine
+package report
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// maxBlocked bounds Blocked in bytes: it ends up in conditions.
-const maxBlocked = 1024
+// maxText bounds Blocked in bytes: it ends up in conditions.
+const maxText = 1024
 
 // Blocked is the one most useful reason why the revision is not complete, at most 1 KiB; empty when it is complete.
 func (r *Report) Blocked() string { return r.BlockedBecause("") }
@@ -36,7 +36,7 @@ func (r *Report) BlockedBecause(cause string) string {
 		cause = ", " + cause
 	}
 	prefix := fmt.Sprintf("wave %d/%d (%s of %s) ", w.Number, len(r.Waves), w.Name, w.Component)
-	return prefix + message.Shorten(mostTelling(open).cause()+cause, maxBlocked-len(prefix)-len(more)) + more
+	return prefix + message.Shorten(mostTelling(open).cause()+cause, maxText-len(prefix)-len(more)) + more
 }
 
 // Culprit is the object that Blocked speaks of, nil when it speaks of none.
@@ -110,7 +110,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-func clipped(s string) string { return message.Shorten(s, maxBlocked) }
+func clipped(s string) string { return message.Shorten(s, maxText) }
 
 // cause is the words for why the object is not complete, after "wave 1/7 (crds of core) ".
 func (o *Object) cause() string {

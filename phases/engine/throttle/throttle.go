@@ -1,4 +1,4 @@
-package engine
+package throttle
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 )
 
 // longestThrottle bounds what an API server can ask for: it answers for itself, not for the day.
-const longestThrottle = 5 * time.Minute
+const LongestThrottle = 5 * time.Minute
 
-// throttle is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
+// Throttle is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
 // with Retry-After, RFC 9110 section 10.2.3), nothing of any pass is sent until then.
-type throttle struct {
+type Throttle struct {
 	next  http.RoundTripper
 	clock clock.Clock
 
@@ -26,39 +26,42 @@ type throttle struct {
 	started chan struct{} // holds one
 }
 
-func newThrottle(next http.RoundTripper, c clock.Clock) *throttle {
-	return &throttle{next: next, clock: c, started: make(chan struct{}, 1)}
+func New(next http.RoundTripper, c clock.Clock) *Throttle {
+	return &Throttle{next: next, clock: c, started: make(chan struct{}, 1)}
 }
 
-// ThrottledError says that a request was not sent because the API server asked to be left alone.
-type ThrottledError struct{ Until time.Time }
+// Error says that a request was not sent because the API server asked to be left alone.
+type Error struct{ Until time.Time }
 
-func (e *ThrottledError) Error() string {
+func (e *Error) Error() string {
 	return "the API server asked to be left alone until " + e.Until.UTC().Format("15:04:05Z")
 }
 
-// unthrottled, as a key of a context, marks requests for all objects of a kind that may be anybody's. Their refusal holds
-// nothing else up, and neither does that of a watch: kube-apiserver asks to wait with those of a kind that it cannot
-// convert, and does so until somebody repairs the kind's webhook (https://kep.k8s.io/4568).
-type unthrottled struct{}
+// apart is the key in a context of what Apart says.
+type apart struct{}
+
+// Apart marks requests for all objects of a kind that may be anybody's. Their refusal throttles nothing else, and neither
+// does that of a watch: kube-apiserver asks to wait with those of a kind that it cannot convert, and does so until
+// somebody repairs the kind's webhook (https://kep.k8s.io/4568).
+func Apart(ctx context.Context) context.Context { return context.WithValue(ctx, apart{}, true) }
 
 // RoundTrip sends a request, unless nothing is to be sent now.
-func (h *throttle) RoundTrip(request *http.Request) (*http.Response, error) {
+func (h *Throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 	watches := request.URL.Query().Get("watch") == "true" // a reflector backs off by itself
-	if until := h.end(); !watches && !until.IsZero() {
-		return nil, &ThrottledError{Until: until}
+	if until := h.End(); !watches && !until.IsZero() {
+		return nil, &Error{Until: until}
 	}
 	response, err := h.next.RoundTrip(request)
 	if err != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
 		return response, err
 	}
-	if watches || request.Context().Value(unthrottled{}) != nil {
+	if watches || request.Context().Value(apart{}) != nil {
 		response.Header.Del("Retry-After") // whoever asked tries again in its own time
 		return response, nil
 	}
-	if wait := retryAfter(response, h.clock.Now()); wait > 0 {
+	if wait := RetryAfter(response, h.clock.Now()); wait > 0 {
 		h.mu.Lock()
-		if until := h.clock.Now().Add(min(wait, longestThrottle)); until.After(h.until) {
+		if until := h.clock.Now().Add(min(wait, LongestThrottle)); until.After(h.until) {
 			h.until = until
 		}
 		h.mu.Unlock()
@@ -73,7 +76,7 @@ func (h *throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // end is when the API server can be asked again; zero for now.
-func (h *throttle) end() time.Time {
+func (h *Throttle) End() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.clock.Now().Before(h.until) {
@@ -83,22 +86,22 @@ func (h *throttle) end() time.Time {
 }
 
 // remaining is how long nothing is to be sent yet.
-func (h *throttle) remaining() time.Duration {
-	if until := h.end(); !until.IsZero() {
+func (h *Throttle) Remaining() time.Duration {
+	if until := h.End(); !until.IsZero() {
 		return until.Sub(h.clock.Now())
 	}
 	return 0
 }
 
 // wake calls notify when the API server can be asked again, until the context ends.
-func (h *throttle) wake(ctx context.Context, notify func()) {
+func (h *Throttle) Wake(ctx context.Context, notify func()) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.started:
 		}
-		for wait := h.remaining(); wait > 0; wait = h.remaining() {
+		for wait := h.Remaining(); wait > 0; wait = h.Remaining() {
 			select {
 			case <-ctx.Done():
 				return
@@ -110,13 +113,13 @@ func (h *throttle) wake(ctx context.Context, notify func()) {
 }
 
 // caused says that an object was not written only because the API server asked to be left alone.
-func (h *throttle) caused(err error) bool {
-	var held *ThrottledError
-	return errors.As(err, &held) || (apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)) && h.remaining() > 0
+func (h *Throttle) Caused(err error) bool {
+	var held *Error
+	return errors.As(err, &held) || (apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)) && h.Remaining() > 0
 }
 
 // retryAfter reads the header, which has seconds or a date.
-func retryAfter(response *http.Response, now time.Time) time.Duration {
+func RetryAfter(response *http.Response, now time.Time) time.Duration {
 	text := response.Header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {
 		return time.Duration(seconds) * time.Second

@@ -1,4 +1,4 @@
-package engine
+package see
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiversion "k8s.io/apimachinery/pkg/version"
+
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 // metadataPage bounds how many objects are listed at a time. A list with a limit and without a selector is also one that
@@ -14,8 +16,8 @@ import (
 const metadataPage = 500
 
 // listPage lists the metadata of objects that may be anybody's.
-func (e *Engine) listPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string, how metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	list, err := e.metadata.Resource(gvr).Namespace(namespace).List(context.WithValue(ctx, unthrottled{}, true), how)
+func (r *Reader) ListPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string, how metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+	list, err := r.Metadata.Resource(gvr).Namespace(namespace).List(throttle.Apart(ctx), how)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", gvr.GroupResource(), err)
 	}
@@ -23,9 +25,9 @@ func (e *Engine) listPage(ctx context.Context, gvr schema.GroupVersionResource, 
 }
 
 // listAll shows the metadata of all objects of a kind, a page at a time.
-func (e *Engine) listAll(ctx context.Context, gvr schema.GroupVersionResource, namespace string, show func(*metav1.PartialObjectMetadata)) error {
+func (r *Reader) ListAll(ctx context.Context, gvr schema.GroupVersionResource, namespace string, show func(*metav1.PartialObjectMetadata)) error {
 	for page := ""; ; {
-		list, err := e.listPage(ctx, gvr, namespace, metav1.ListOptions{Limit: metadataPage, Continue: page})
+		list, err := r.ListPage(ctx, gvr, namespace, metav1.ListOptions{Limit: metadataPage, Continue: page})
 		if err != nil {
 			return err
 		}
@@ -38,16 +40,16 @@ func (e *Engine) listAll(ctx context.Context, gvr schema.GroupVersionResource, n
 	}
 }
 
-// preferred leaves one version of every kind that can be listed, the most stable one.
-func preferred(kinds map[schema.GroupVersionKind]resource) map[schema.GroupVersionKind]resource {
+// Preferred leaves one version of every kind that can be listed, the most stable one.
+func Preferred(kinds map[schema.GroupVersionKind]Resource) map[schema.GroupVersionKind]Resource {
 	best := map[schema.GroupKind]string{}
 	for gvk, served := range kinds {
 		known, has := best[gvk.GroupKind()]
-		if served.lists && (!has || apiversion.CompareKubeAwareVersionStrings(gvk.Version, known) > 0) {
+		if served.Lists && (!has || apiversion.CompareKubeAwareVersionStrings(gvk.Version, known) > 0) {
 			best[gvk.GroupKind()] = gvk.Version
 		}
 	}
-	chosen := map[schema.GroupVersionKind]resource{}
+	chosen := map[schema.GroupVersionKind]Resource{}
 	for kind, version := range best {
 		chosen[kind.WithVersion(version)] = kinds[kind.WithVersion(version)]
 	}

@@ -1,10 +1,12 @@
-package engine
+package see
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// commonKinds are kinds of which nearly every revision has objects.
-var commonKinds = func() map[schema.GroupVersionKind]bool {
-	some := map[schema.GroupVersionKind]bool{crdKind: true}
+var CRDKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+
+// CommonKinds are kinds of which nearly every revision has objects.
+var CommonKinds = func() map[schema.GroupVersionKind]bool {
+	some := map[schema.GroupVersionKind]bool{CRDKind: true}
 	add := func(group string, kinds ...string) {
 		for _, kind := range kinds {
 			some[schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}] = true
@@ -17,14 +19,14 @@ var commonKinds = func() map[schema.GroupVersionKind]bool {
 	return some
 }()
 
-// builtin are kinds that every API server serves in this way, so that nobody needs to ask how. One that does not after
+// Builtin are kinds that every API server serves in this way, so that nobody needs to ask how. One that does not after
 // all answers a watch with "not found", and is asked about then.
-var builtin = func() map[schema.GroupVersionKind]resource {
-	all := map[schema.GroupVersionKind]resource{}
+var Builtin = func() map[schema.GroupVersionKind]Resource {
+	all := map[schema.GroupVersionKind]Resource{}
 	add := func(group string, namespaced bool, resources map[string]string) {
 		for kind, plural := range resources {
 			gv := schema.GroupVersion{Group: group, Version: "v1"}
-			all[gv.WithKind(kind)] = resource{gvr: gv.WithResource(plural), namespaced: namespaced, lists: true}
+			all[gv.WithKind(kind)] = Resource{GVR: gv.WithResource(plural), Namespaced: namespaced, Lists: true}
 		}
 	}
 	add("", true, map[string]string{

@@ -1,4 +1,4 @@
-package engine
+package see
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
@@ -25,7 +26,7 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 		if err != nil {
 			t.Fatal(err)
 		}
-		written := observedFrom(s.Applied)
+		written := ObjectFrom(s.Applied)
 		if seen.UID == "" || seen.UID != written.UID || seen.ResourceVersion != written.ResourceVersion || seen.Generation != written.Generation ||
 			!reflect.DeepEqual(seen.Labels, written.Labels) || !reflect.DeepEqual(seen.Annotations, written.Annotations) {
 			t.Errorf("%s: %+v and %+v", name, seen.ObjectMeta, written.ObjectMeta)
@@ -33,8 +34,8 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 		if len(seen.ManagedFields) > 0 || seen.Annotations[decide.RevisionAnnotation] == "" || seen.Labels[decide.ManagedByLabel] == "" {
 			t.Errorf("%s: keeps %+v", name, seen.ObjectMeta)
 		}
-		for _, o := range []*observed{seen, written} {
-			if !reflect.DeepEqual(o.object(decide.KeyOf(s.Manifest).GVK()), s.Applied) {
+		for _, o := range []*Object{seen, written} {
+			if !reflect.DeepEqual(o.Tree(decide.KeyOf(s.Manifest).GVK()), s.Applied) {
 				t.Errorf("%s: it is another object when it is unpacked", name)
 			}
 		}
@@ -43,7 +44,7 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 
 func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *testing.T) {
 	for name, s := range enginetest.Samples(t) {
-		shape := observedFrom(s.Applied).specHash
+		shape := ObjectFrom(s.Applied).SpecHash
 		controlled := s.Applied.DeepCopy()
 		controlled.SetResourceVersion("123456")
 		controlled.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}}
@@ -51,7 +52,7 @@ func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *tes
 			Manager: "controller", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", FieldsType: "FieldsV1",
 			FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:conditions":{}}}`),
 		}))
-		if observedFrom(controlled).specHash != shape {
+		if ObjectFrom(controlled).SpecHash != shape {
 			t.Errorf("%s: a new status looks like another object", name)
 		}
 		for what, change := range map[string]func(*unstructured.Unstructured){
@@ -68,7 +69,7 @@ func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *tes
 			},
 		} {
 			changed := s.Applied.DeepCopy()
-			if change(changed); observedFrom(changed).specHash == shape {
+			if change(changed); ObjectFrom(changed).SpecHash == shape {
 				t.Errorf("%s: %s goes unnoticed", name, what)
 			}
 		}
@@ -79,7 +80,7 @@ func TestObserved_probes_answer_the_same_from_what_is_probed(t *testing.T) {
 	for name, s := range enginetest.Samples(t) {
 		for stage, object := range map[string]*unstructured.Unstructured{"created": s.Created, "applied": s.Applied, "edited": s.Edited} {
 			m := decide.Component{Objects: []*unstructured.Unstructured{s.Manifest}}.Manifests()[0]
-			whole, part := m.Gate(object), m.Gate(observedFrom(object).probed(m))
+			whole, part := m.Gate(object), m.Gate(ObjectFrom(object).Probed(m))
 			if whole != part {
 				t.Errorf("%s, %s: %+v, and from what is probed %+v", name, stage, whole, part)
 			}
@@ -98,11 +99,11 @@ func TestObserve_refuses_what_is_no_object(t *testing.T) {
 func TestObserver_reads_lists_and_errors(t *testing.T) {
 	items := `{"metadata":{"name":"a","resourceVersion":"3"},"data":{"k":"v"}},{"metadata":{"name":"b","resourceVersion":"4"}}`
 	got, _, err := observer{}.Decode([]byte(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`+items+`]}`), nil, nil)
-	list, isList := got.(*observedList)
+	list, isList := got.(*objectList)
 	if err != nil || !isList || list.ResourceVersion != "9" || len(list.Items) != 2 || list.Items[1].Name != "b" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if obj := list.Items[0].object(configMapKind); obj.GetKind() != "ConfigMap" || fmt.Sprint(obj.Object["data"]) != "map[k:v]" {
+	if obj := list.Items[0].Tree(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}); obj.GetKind() != "ConfigMap" || fmt.Sprint(obj.Object["data"]) != "map[k:v]" {
 		t.Errorf("%v", obj)
 	}
 	got, _, err = observer{}.Decode([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"old"}`), nil, nil)

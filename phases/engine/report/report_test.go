@@ -1,4 +1,4 @@
-package engine
+package report
 
 import (
 	"errors"
@@ -49,7 +49,7 @@ var (
 func TestReport_counts(t *testing.T) {
 	done := one("a", decide.Idle, good)
 	older := one("o", decide.Progressed, bad("down"))
-	older.older = true
+	older.Older = true
 	rows := []struct {
 		name                       string
 		report                     *Report
@@ -144,7 +144,7 @@ func TestRefused(t *testing.T) {
 		{apierrors.NewBadRequest("strict decoding error"), true},
 		{apierrors.NewRequestEntityTooLargeError("big"), true},
 		{apierrors.NewMethodNotSupported(resource, "create"), true},
-		{&ScopeError{}, true},
+		{&decide.ScopeError{}, true},
 		{&apierrors.StatusError{ErrStatus: metav1.Status{Code: 500, Message: "failed to create typed patch object (/; v1, Kind=X): .spec.y: field not declared in schema"}}, true},
 		{fmt.Errorf("wrapped: %w", invalid), true},
 		{forbidden, false},
@@ -158,7 +158,7 @@ func TestRefused(t *testing.T) {
 		{errors.New("dial tcp: refused"), false},
 	}
 	for _, row := range rows {
-		if got := isTerminal(row.err); got != row.refused {
+		if got := IsTerminal(row.err); got != row.refused {
 			t.Errorf("%v: refused %t", row.err, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package see
 
 import (
 	"cmp"
@@ -18,27 +18,27 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// observed is what is kept of an object of the cluster: its metadata without what nobody here reads, and all of it
+// Object is what is kept of an object of the cluster: its metadata without what nobody here reads, and all of it
 // packed. It is never changed once it was made, so that the same pointer means the same content.
-type observed struct {
+type Object struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
 	packed   decide.Packed // nil when only the metadata was asked for
-	specHash uint64        // a hash of all but the version, the status and who wrote that: what decisions are taken on
+	SpecHash uint64        // a hash of all but the version, the status and who wrote that: what decisions are taken on
 }
 
 var hashSeed = maphash.MakeSeed()
 
 // observe reads an object from its JSON without making a tree of it.
-func observe(text []byte) (*observed, error) {
+func observe(text []byte) (*Object, error) {
 	if err := valid(text); err != nil {
 		return nil, err
 	}
 	return observedIn(gjson.ParseBytes(text))
 }
 
-// observedFrom does the same from a tree.
-func observedFrom(obj *unstructured.Unstructured) *observed {
+// ObjectFrom does the same from a tree.
+func ObjectFrom(obj *unstructured.Unstructured) *Object {
 	o, err := observe(decide.ToJSON(obj.Object))
 	if err != nil {
 		panic(fmt.Sprintf("reading %s: %v", decide.KeyOf(obj), err)) // an object of the API server has a time where one belongs
@@ -56,11 +56,11 @@ func valid(text []byte) error {
 }
 
 // observedIn is observe for an object in a larger text.
-func observedIn(root gjson.Result) (*observed, error) {
+func observedIn(root gjson.Result) (*Object, error) {
 	if !root.IsObject() {
 		return nil, fmt.Errorf("reading an object of the API server: %.40q is none", root.Raw)
 	}
-	o := &observed{}
+	o := &Object{}
 	var err error
 	var shape maphash.Hash
 	shape.SetSeed(hashSeed)
@@ -78,7 +78,7 @@ func observedIn(root gjson.Result) (*observed, error) {
 		}
 		return err == nil
 	})
-	o.specHash = shape.Sum64()
+	o.SpecHash = shape.Sum64()
 	if err != nil {
 		return nil, fmt.Errorf("reading an object of the API server: %w", err)
 	}
@@ -93,7 +93,7 @@ func observedIn(root gjson.Result) (*observed, error) {
 }
 
 // describe takes over the metadata that is not read from the whole object only.
-func (o *observed) describe(metadata gjson.Result, shape *maphash.Hash) (err error) {
+func (o *Object) describe(metadata gjson.Result, shape *maphash.Hash) (err error) {
 	metadata.ForEach(func(field, value gjson.Result) bool {
 		switch field.Str {
 		case "resourceVersion":
@@ -157,9 +157,9 @@ func ourMarks(all gjson.Result) map[string]string {
 	return kept
 }
 
-// object is the whole object as a tree that nobody else has; nil for none. Items of a list do not say of what kind
+// Tree is the whole object as a tree that nobody else has; nil for none. Items of a list do not say of what kind
 // they are, so the caller does.
-func (o *observed) object(gvk schema.GroupVersionKind) *unstructured.Unstructured {
+func (o *Object) Tree(gvk schema.GroupVersionKind) *unstructured.Unstructured {
 	if o == nil {
 		return nil
 	}
@@ -168,10 +168,10 @@ func (o *observed) object(gvk schema.GroupVersionKind) *unstructured.Unstructure
 	return obj
 }
 
-// probed is as much of the object as probes look at: of a CustomResourceDefinition not the schemas, which are most of it.
-func (o *observed) probed(m *decide.Manifest) *unstructured.Unstructured {
+// Probed is as much of the object as probes look at: of a CustomResourceDefinition not the schemas, which are most of it.
+func (o *Object) Probed(m *decide.Manifest) *unstructured.Unstructured {
 	if !m.Key.IsCRD() || m.OwnGate {
-		return o.object(m.Key.GVK())
+		return o.Tree(m.Key.GVK())
 	}
 	parts := gjson.GetManyBytes(o.packed.Text(), "metadata.generation", "spec.names", "status")
 	text := fmt.Sprintf(`{"metadata":{"generation":%s},"spec":{"names":%s},"status":%s}`,
@@ -179,30 +179,30 @@ func (o *observed) probed(m *decide.Manifest) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: decide.FromJSON([]byte(text))}
 }
 
-// version is the resourceVersion, empty for none.
-func (o *observed) version() string {
+// Version is the resourceVersion, empty for none.
+func (o *Object) Version() string {
 	if o == nil {
 		return ""
 	}
 	return o.ResourceVersion
 }
 
-func (o *observed) name() types.NamespacedName {
+func (o *Object) NamespacedName() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }
 
 // DeepCopyObject makes it an object for reflectors. It gives back the same one, which nobody changes.
-func (o *observed) DeepCopyObject() runtime.Object { return o }
+func (o *Object) DeepCopyObject() runtime.Object { return o }
 
-// observedList is the answer to a list.
-type observedList struct {
+// objectList is the answer to a list.
+type objectList struct {
 	metav1.TypeMeta
 	metav1.ListMeta
-	Items []observed
+	Items []Object
 }
 
 // DeepCopyObject makes it an object for reflectors.
-func (l *observedList) DeepCopyObject() runtime.Object { return l }
+func (l *objectList) DeepCopyObject() runtime.Object { return l }
 
 // observer decodes what lists and watches send: objects, lists of them, and the Status of an error.
 type observer struct{}
@@ -223,7 +223,7 @@ func (observer) Decode(text []byte, _ *schema.GroupVersionKind, _ runtime.Object
 		o, err := observedIn(root)
 		return o, &gvk, err
 	}
-	list := &observedList{TypeMeta: metav1.TypeMeta{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}}
+	list := &objectList{TypeMeta: metav1.TypeMeta{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}}
 	if err := json.Unmarshal([]byte(cmp.Or(root.Get("metadata").Raw, "{}")), &list.ListMeta); err != nil {
 		return nil, &gvk, fmt.Errorf("reading a list of the API server: %w", err)
 	}

@@ -1,4 +1,4 @@
-package engine
+package report
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ type Object struct {
 	Err       error            // of the last attempt to write it
 	Conflict  *decide.Conflict // nil: not contested
 
-	older   bool // seen from a revision that is not the newest one
-	carries bool // ours, at this revision's number or a higher one
+	Older   bool // seen from a revision that is not the newest one
+	Claimed bool // ours, at this revision's number or a higher one
 }
 
 // Applied says that the object is there as wanted, or in the hands of a newer revision.
@@ -35,7 +35,7 @@ func (o *Object) Applied() bool {
 // Complete says that the object is applied and its probe passes. In an older revision an object that a newer one has
 // taken over is complete: it is not the older one's business any more.
 func (o *Object) Complete() bool {
-	return o.Applied() && (o.Probe.Answer == decide.AnswerTrue || o.older && o.Action == decide.Progressed)
+	return o.Applied() && (o.Probe.Answer == decide.AnswerTrue || o.Older && o.Action == decide.Progressed)
 }
 
 // Wave is where one wave of a revision stands.
@@ -59,11 +59,12 @@ type Report struct {
 	Fault    error  // of the revision as a whole
 	Wait     string // why nothing can be told of the revision as a whole yet
 
-	best progress
+	best Best
 	sum  sum
 }
 
-type progress struct{ applied, complete int }
+// Best is how far a revision ever was in this process.
+type Best struct{ applied, complete int }
 
 // sum counts objects, so that asking a report costs nothing however many there are.
 type sum struct {
@@ -186,4 +187,50 @@ func (r *Report) Err() error {
 		}
 	}
 	return joined(errs)
+}
+
+// Failed says that something in the wave was refused, which may keep the whole of it from being written.
+func (w *Wave) Failed() bool {
+	for _, o := range w.Objects {
+		if o.Err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Edit is a report in the making: the last one with some of its objects replaced. The last one stays as it is.
+type Edit struct {
+	report *Report
+	copied []bool // waves that are not shared with the last report
+}
+
+// NewEdit begins a report from the last one, nil for none; blank has the same waves without objects.
+func NewEdit(blank, last *Report) *Edit {
+	blank.sum.counted = true
+	if last != nil {
+		blank.Waves, blank.sum = slices.Clone(last.Waves), last.sum
+	}
+	return &Edit{report: blank, copied: make([]bool, len(blank.Waves))}
+}
+
+// Replace puts an object into its place in a wave.
+func (e *Edit) Replace(wave, place int, o *Object) {
+	if !e.copied[wave] {
+		w := *e.report.Waves[wave]
+		w.Objects = slices.Clone(w.Objects)
+		e.report.Waves[wave], e.copied[wave] = &w, true
+	}
+	objects := e.report.Waves[wave].Objects
+	e.report.sum.count(objects[place], -1)
+	e.report.sum.count(o, +1)
+	objects[place] = o
+}
+
+// Done ends the edit, and notes what is best.
+func (e *Edit) Done(best *Best) *Report {
+	best.applied = max(best.applied, e.report.sum.applied)
+	best.complete = max(best.complete, e.report.sum.complete)
+	e.report.best = *best
+	return e.report
 }

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
+)
+
+// Orphan is one object that older revisions had and the kept one has not, and what became of it.
+type Orphan struct {
+	Key        decide.Key
+	Component  string
+	Action     decide.Action // Deleted, Absent, HandedOver, Foreign, Orphaned, Retained, Terminating, Pending or Failed
+	Why        string
+	Count      int64    // of what is retained or goes by consent: objects that it holds, 0 if that cannot be told
+	Finalizers []string // of Terminating: what has to be taken off by others before it is gone
+	Consented  bool     // goes, or went, with what it holds, because the administrator consented
+
+	Entry inventory.Entry // as it is listed
+	Err   error           // why it is not deleted yet, when something went wrong
+}
+
+// TeardownReport is where the removal of orphans stands.
+type TeardownReport struct {
+	Gone     []Orphan // not in the cluster any more
+	Waiting  []Orphan // being deleted, failed to be deleted, or their turn has not come
+	Retained []Orphan // not deleted, because they hold data of users
+	Left     []Orphan // not deleted, because they are not this installation's any more; see Action
+	Wait     string   // why nothing was looked at yet
+}
+
+// Add sorts an orphan into the report.
+func (r *TeardownReport) Add(o Orphan) {
+	switch o.Action {
+	case decide.Deleted, decide.Absent:
+		r.Gone = append(r.Gone, o)
+	case decide.Retained:
+		r.Retained = append(r.Retained, o)
+	case decide.HandedOver, decide.Foreign, decide.Orphaned:
+		r.Left = append(r.Left, o)
+	default:
+		r.Waiting = append(r.Waiting, o)
+	}
+}
+
+// Complete says that nothing is left to do but what is retained.
+func (r *TeardownReport) Complete() bool { return r.Wait == "" && len(r.Waiting) == 0 }
+
+// Blocked is the one most useful reason why pruning is not complete, at most 1 KiB; empty when it is.
+func (r *TeardownReport) Blocked() string {
+	switch {
+	case r.Wait != "":
+		return clipped(r.Wait)
+	case len(r.Waiting) == 0:
+		return ""
+	}
+	first := r.Waiting[0]
+	if failed := slices.IndexFunc(r.Waiting, func(o Orphan) bool { return o.Err != nil }); failed >= 0 {
+		first = r.Waiting[failed]
+	}
+	more := ""
+	if len(r.Waiting) > 1 {
+		more = " (and " + strconv.Itoa(len(r.Waiting)-1) + " more)"
+	}
+	text := "pruning waits for " + first.Key.String() + " of " + first.Component + ": " + first.Why
+	return message.Shorten(text, maxText-len(more)) + more
+}
+
+// WhyRetained says in one sentence what was retained and why, empty if nothing was; at most 1 KiB.
+func (r *TeardownReport) WhyRetained() string {
+	texts := make([]string, 0, len(r.Retained))
+	for _, o := range r.Retained {
+		texts = append(texts, o.Key.String()+" ("+o.Why+")")
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return clipped("retained: " + strings.Join(texts, ", "))
+}
+
+// Progress is a token that changes when objects went or began to go.
+func (r *TeardownReport) Progress() string {
+	return strconv.Itoa(len(r.Gone)+len(r.Left)+len(r.Retained)) + " handled, " + strconv.Itoa(len(r.Waiting)) + " to go"
+}
+
+// Err joins what went wrong with single objects.
+func (r *TeardownReport) Err() error {
+	var errs []error
+	for _, o := range r.Waiting {
+		if o.Err != nil {
+			errs = append(errs, o.Err)
+		}
+	}
+	return joined(errs)
+}
+
+// Orphans is what the stored inventories say about older revisions, without a request.
+type Orphans struct {
+	Seen      bool         // false: the inventories are not seen yet, and the rest is empty
+	Revisions []int64      // older revisions whose inventory is still stored: Teardown and Forget have work
+	Open      []decide.Key // objects of those that the kept revision does not have
+	Retained  []decide.Key // objects that were retained earlier and are to be deleted when they hold nothing any more
+}

@@ -1,0 +1,177 @@
+package see
+
+import (
+	"context"
+	"io"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/capstan-capi/capstan/phases/newest"
+)
+
+// Watch is what a watch has shown: a reflector's store that keeps the newest copy of every object, whether it came
+// from the watch or from our own write, so that looking after a write never sees the past. Its fields are guarded by
+// the cluster's lock.
+type Watch struct {
+	Cluster      *Cluster
+	GVK          schema.GroupVersionKind
+	Resource     Resource
+	Changed      func(types.NamespacedName) // called for every change, under the cluster's lock; may be nil
+	WorthTelling func() bool                // whether the change just made is worth another look; nil for always
+	Objects      map[types.NamespacedName]*Object
+	Synced       bool
+	Err          error // of the last list or watch, nil after one that worked
+	Cancel       context.CancelFunc
+	Gone         bool // the API server does not serve the kind any more
+}
+
+// start lists and watches until ctx ends; errors are remembered and tried again with backoff by the reflector.
+func (w *Watch) Start(ctx context.Context, v View) {
+	ctx, w.Cancel = context.WithCancel(ctx)
+	lister := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			list, err := w.Cluster.Reader.listView(ctx, v, o)
+			return list, w.requestDone(ctx, err)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			events, err := w.Cluster.Reader.watchView(ctx, v, o)
+			return events, w.requestDone(ctx, err)
+		},
+	}
+	log := w.Cluster.Log.V(2)
+	reflector := cache.NewReflectorWithOptions(lister, &Object{}, w,
+		cache.ReflectorOptions{Logger: &log, Name: "engine", TypeDescription: w.GVK.String()},
+	)
+	w.Cluster.Running.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, log)) })
+}
+
+// requestDone notes how a request of the reflector went, and gives back what the reflector is to make of it. A kind that is
+// not served any more loses its objects, and its watch is given back to the engine, which starts another one when the
+// kind is back; the end of a watch is no error.
+func (w *Watch) requestDone(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return io.EOF
+	}
+	if apierrors.IsResourceExpired(err) {
+		return err // the reflector lists again at once
+	}
+	gone := apierrors.IsNotFound(err)
+	w.Cluster.Lock()
+	changed := gone || (w.Err == nil) != (err == nil)
+	w.Err = err
+	if gone {
+		w.Gone, w.Synced, w.Objects = true, false, nil
+		w.Cancel()
+		err = io.EOF
+	}
+	if changed {
+		w.Cluster.Reset()
+	}
+	w.Cluster.Unlock()
+	if changed {
+		w.Cluster.Kick()
+		w.Cluster.Notify()
+	}
+	return err
+}
+
+// Keep stores o unless a newer copy is known, and says whether it did.
+func (w *Watch) Keep(o *Object) bool {
+	name := o.NamespacedName()
+	if old := w.Objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) {
+		return false
+	}
+	if w.Objects == nil {
+		w.Objects = map[types.NamespacedName]*Object{}
+	}
+	w.Objects[name] = o
+	w.noteChange(name)
+	return true
+}
+
+func (w *Watch) Drop(name types.NamespacedName) {
+	delete(w.Objects, name)
+	w.noteChange(name)
+}
+
+func (w *Watch) noteChange(name types.NamespacedName) {
+	w.Cluster.Changes++
+	if w.Changed != nil {
+		w.Changed(name)
+	}
+}
+
+// change runs a change of the store under the lock and tells the world if it did anything.
+func (w *Watch) change(do func() bool) {
+	w.Cluster.Lock()
+	tell := do() && (w.WorthTelling == nil || w.WorthTelling())
+	w.Cluster.Unlock()
+	if tell {
+		w.Cluster.Notify()
+	}
+}
+
+// Add is called by the reflector for an object that appeared.
+func (w *Watch) Add(obj any) error { return w.Update(obj) }
+
+// Update is called by the reflector for an object that changed.
+func (w *Watch) Update(obj any) error {
+	if o, isObject := obj.(*Object); isObject {
+		w.change(func() bool { return !w.Gone && w.Keep(o) })
+	}
+	return nil
+}
+
+// Delete is called by the reflector for an object that was deleted or lost the label.
+func (w *Watch) Delete(obj any) error {
+	o, isObject := obj.(*Object)
+	if !isObject {
+		return nil
+	}
+	w.change(func() bool {
+		old := w.Objects[o.NamespacedName()]
+		// A copy that is newer than the deletion was created or labelled again.
+		if old == nil || newest.Version(old.ResourceVersion, o.ResourceVersion) {
+			return false
+		}
+		w.Drop(o.NamespacedName())
+		return true
+	})
+	return nil
+}
+
+// Replace is called by the reflector after a list. Copies of our own writes that are newer than the list stay, and
+// copies that are the same stay the same, so that nothing is decided again.
+func (w *Watch) Replace(list []any, version string) error {
+	w.change(func() bool {
+		listed := make(map[types.NamespacedName]bool, len(list))
+		for _, obj := range list {
+			if o, isObject := obj.(*Object); isObject {
+				listed[o.NamespacedName()] = true
+				w.Keep(o)
+			}
+		}
+		for name, old := range w.Objects {
+			if !listed[name] && !newest.Version(old.ResourceVersion, version) {
+				w.Drop(name)
+			}
+		}
+		if !w.Synced {
+			w.Synced = true
+			w.Cluster.Reset()
+			w.Cluster.Kick()
+		}
+		return true
+	})
+	return nil
+}
+
+// Resync has no meaning here.
+func (w *Watch) Resync() error { return nil }

@@ -1,0 +1,82 @@
+package see
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestWatched_tells_that_a_kind_is_gone_also_when_the_watch_had_failed_before(t *testing.T) {
+	w, told, kicked := watching()
+	ctx, cancel := context.WithCancel(t.Context())
+	w.Cancel = cancel
+	_ = w.requestDone(ctx, errors.New("connection refused"))
+	*told, *kicked = 0, false
+	_ = w.requestDone(ctx, apierrors.NewNotFound(schema.GroupResource{Resource: "gadgets"}, ""))
+	if !w.Gone || *told == 0 || !*kicked {
+		t.Errorf("gone %v, told %d times, kicked %t: nobody starts another watch", w.Gone, *told, *kicked)
+	}
+}
+
+func version(number, resourceVersion string) *Object {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	u.SetName(number)
+	u.SetResourceVersion(resourceVersion)
+	return ObjectFrom(u)
+}
+
+// watching is a store that counts how often the world was told, and notes whether other watches are needed.
+func watching() (w *Watch, told *int, kicked *bool) {
+	told, kicked = new(int), new(bool)
+	c := &Cluster{Reset: func() {}, Kick: func() { *kicked = true }, Notify: func() { *told++ }}
+	return &Watch{Cluster: c, GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}}, told, kicked
+}
+
+func (w *Watch) versionOf(name string) string {
+	if obj := w.Objects[types.NamespacedName{Name: name}]; obj != nil {
+		return obj.GetResourceVersion()
+	}
+	return ""
+}
+
+func TestWatched_never_goes_back_behind_our_own_write(t *testing.T) {
+	w, told, _ := watching()
+	_ = w.Replace([]any{version("a", "5")}, "5")
+	w.Keep(version("a", "9")) // our write
+	*told = 0
+	_ = w.Update(version("a", "7")) // what happened before it
+	_ = w.Update(version("a", "9")) // the echo of it
+	if w.versionOf("a") != "9" || *told != 0 {
+		t.Errorf("at %s, told %d times", w.versionOf("a"), *told)
+	}
+	_ = w.Delete(version("a", "8"))
+	if w.versionOf("a") != "9" || *told != 0 {
+		t.Errorf("an old deletion: at %q, told %d times", w.versionOf("a"), *told)
+	}
+	_ = w.Update(version("a", "10"))
+	if w.versionOf("a") != "10" || *told != 1 {
+		t.Errorf("a change: at %q, told %d times", w.versionOf("a"), *told)
+	}
+	_ = w.Delete(version("a", "11"))
+	if w.versionOf("a") != "" || *told != 2 {
+		t.Errorf("a deletion: at %q, told %d times", w.versionOf("a"), *told)
+	}
+}
+
+func TestWatched_a_list_keeps_only_what_is_newer_than_itself(t *testing.T) {
+	w, _, _ := watching()
+	for _, obj := range []*Object{version("deleted", "3"), version("written", "12"), version("changed", "4")} {
+		_ = w.Add(obj)
+	}
+	_ = w.Replace([]any{version("changed", "8"), version("new", "9")}, "10")
+	for name, want := range map[string]string{"deleted": "", "written": "12", "changed": "8", "new": "9"} {
+		if got := w.versionOf(name); got != want {
+			t.Errorf("%s is at %q, want %q", name, got, want)
+		}
+	}
+}
