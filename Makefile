@@ -82,6 +82,11 @@ fuzz: ## Fuzz each target for 30 s, one after the other; what crashes one become
 diagrams: ## Write docs/state-diagrams from the machines' tables.
 	@go test $(TABLES) -run '/the_generated_diagram' -update
 
+.PHONY: new-machine
+new-machine: ## Write an empty machine, NAME=x in lowercase letters.
+	@go run -C tools ./newmachine "$(CURDIR)" "$(NAME)"
+	@go test ./machine/$(NAME) -run '/the_generated_diagram' -update
+
 .PHONY: generate
 generate: ## Write all other generated files.
 	@go generate ./...

@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/status"
 )
 
 // The exit codes of `capstan status --exit-code`.
@@ -131,18 +131,6 @@ func ConditionLines(conditions []Condition, said string, now time.Time) []string
 	})
 }
 
-// Detail is what every machine publishes beside its record, for commands.
-type Detail struct {
-	Waits string              `json:"waits,omitempty"`
-	Moves []machine.Candidate `json:"moves,omitempty"`
-}
-
-// Raw is the detail as it is published.
-func (d Detail) Raw() []byte {
-	raw, _ := json.Marshal(d) // words can always be encoded
-	return raw
-}
-
 // singleton is the status of a machine that has nothing of its own to tell.
 type singleton struct {
 	Head
@@ -158,7 +146,7 @@ func (s singleton) Write(out io.Writer, now time.Time) error {
 	return err
 }
 
-// Singleton is the view of a machine that publishes a [Detail] in the status of a
+// Singleton is the view of a machine that publishes a [status.Detail] in the status of a
 // ClusterOperator, and is done in some states.
 func Singleton(table Table, operator string, done ...machine.State) View {
 	return View{Table: table, Look: func(ctx context.Context, get Getter, _ machine.Key) (Seen, error) {
@@ -166,10 +154,10 @@ func Singleton(table Table, operator string, done ...machine.State) View {
 		if err != nil {
 			return Seen{}, err
 		}
-		var detail Detail
+		var detail status.Detail
 		record, problem := Published(table, operator, there, &detail)
 		if problem != "" {
-			detail = Detail{}
+			detail = status.Detail{}
 		}
 		return Seen{
 			Record: record, Problem: problem, Waits: detail.Waits, Moves: detail.Moves,
