@@ -15,14 +15,14 @@ type conflicts struct {
 	clock  clock.Clock
 	mu     sync.Mutex
 	of     map[decide.Key]decide.RepairHistory
-	change chan struct{} // of the contests; holds one
+	change chan struct{} // of the conflicts; of capacity one
 }
 
 func newConflicts(c clock.Clock) *conflicts {
 	return &conflicts{clock: c, of: map[decide.Key]decide.RepairHistory{}, change: make(chan struct{}, 1)}
 }
 
-// repaired books a repair that a verdict asked for.
+// repaired counts a repair that a verdict asked for.
 func (r *conflicts) repaired(key decide.Key, v decide.Verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,7 +54,7 @@ func (r *conflicts) judge(key decide.Key, v decide.Verdict) (decide.Verdict, *de
 	return v, known.Conflict
 }
 
-// wake calls notify whenever a contest has something to do, until the context ends.
+// wake calls notify whenever a conflict has something to do, until the context ends.
 func (r *conflicts) wake(ctx context.Context, notify func()) {
 	for {
 		timer := r.clock.NewTimer(r.untilDue())
@@ -70,7 +70,7 @@ func (r *conflicts) wake(ctx context.Context, notify func()) {
 	}
 }
 
-// untilDue is how long the first contest can wait; without any, for so long that it does not matter.
+// untilDue is how long the first conflict can wait; without any, for so long that it does not matter.
 func (r *conflicts) untilDue() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -48,7 +48,7 @@ type Engine struct {
 	dynamic    dynamic.Interface
 	throttle   *throttle.Throttle // the transport of all of them, with credentials and user agent
 	kicked     chan struct{}
-	crdChanged chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
+	crdChanged chan struct{} // of capacity one: a CRD that may bring a missing kind was seen to change
 
 	cluster *see.Cluster // its lock guards the fields that follow
 

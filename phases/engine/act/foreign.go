@@ -9,7 +9,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
-// watchForeignLocked is the watch of one object that stands where a wanted one belongs and does not carry our label, so that no
+// watchForeignLocked is the watch of one object that stands where a desired one belongs and does not carry our label, so that no
 // other watch shows it. It heals a collision at once when the object goes or changes. The cluster's lock is held.
 func (e *Engine) watchForeignLocked(key decide.Key, r see.Resource) *see.Watch {
 	id := key.Identity()

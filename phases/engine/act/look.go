@@ -29,13 +29,13 @@ func (e *Engine) lookPlan(p *plan) *report.Report {
 
 // lookLocked is Look under the plan's lock: the last report with those objects looked at again of which something is new.
 func (e *Engine) lookLocked(p *plan) *report.Report {
-	wait, restless := e.observations(p)
+	wait, dirty := e.observations(p)
 	last := p.report
-	if last != nil && last.Wait == wait && len(restless) == 0 {
+	if last != nil && last.Wait == wait && len(dirty) == 0 {
 		return last
 	}
 	edit := report.NewEdit(p.blankReport(wait), last)
-	for _, t := range restless {
+	for _, t := range dirty {
 		edit.Replace(t.wave, t.place, e.lookAtLocked(p, t))
 	}
 	r := edit.Done(&p.best)
@@ -44,33 +44,33 @@ func (e *Engine) lookLocked(p *plan) *report.Report {
 }
 
 // observations takes what is to be looked at again, and what is known of its place in the cluster.
-func (e *Engine) observations(p *plan) (wait string, restless []*target) {
+func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	if p.err == nil && (e.inventories == nil || !e.inventories.Synced) {
 		wait = fmt.Sprintf("revision %s waits for the watches to start: the inventories are not seen yet", p.rev.Name)
 	}
-	restless = p.targets
+	dirty = p.targets
 	if !p.dirty.all && p.report != nil {
-		restless = make([]*target, 0, len(p.dirty.targets))
+		dirty = make([]*target, 0, len(p.dirty.targets))
 		for t := range p.dirty.targets {
-			restless = append(restless, t)
+			dirty = append(dirty, t)
 		}
 	}
 	p.dirty.all = false
 	clear(p.dirty.targets)
 	older := e.newest != nil && e.newest.Number > p.rev.Number
 	unmanaged := e.unmanagedLocked()
-	for _, t := range restless {
+	for _, t := range dirty {
 		t.observation = e.observeLocked(t.Key)
 		t.observation.older = older
 		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
 			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
 		} else if t.observation.unobservable != "" {
-			p.dirty.targets[t] = struct{}{} // what brings it into sight is not told object by object
+			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed now
 		}
 	}
-	return wait, restless
+	return wait, dirty
 }
 
 // markAllDirtyLocked makes the next look at every plan look at everything again.
@@ -117,12 +117,12 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 		return o
 	}
 	c := e.decideOnLocked(t, s.object)
-	v, contest := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()))
-	if contest != nil {
+	v, conflict := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()))
+	if conflict != nil {
 		e.markDirty(p, t) // it changes by mere time
 	}
 	t.pausedByConflict = v.Action == decide.Contested
-	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, contest
+	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, conflict
 	if v.Deferrable() && t.err == nil {
 		o.Action = decide.Idle
 	}
@@ -155,14 +155,14 @@ func (e *Engine) decideOnLocked(t *target, seen *see.Object) *decision {
 		return last
 	case seen == nil:
 		return e.decideFromLocked(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
-	case last == nil || last.from == nil || last.from.SpecHash != seen.SpecHash || last.Migrate: // when to fold depends on the probe
+	case last == nil || last.from == nil || last.from.SpecHash != seen.SpecHash || last.Migrate: // when to migrate depends on the probe
 		return e.decideFromLocked(t, t.Desired(t.Stamp), seen, seen.Tree(t.Key.GVK()))
 	}
 	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.Probed(t.Manifest)), from: seen}
 	return t.decision
 }
 
-// decideFromLocked decides with the objects at hand: what is wanted, and what is there, which is what seen stands for.
+// decideFromLocked decides with the objects at hand: what is desired, and what is there, which is what seen stands for.
 func (e *Engine) decideFromLocked(t *target, d decide.Desired, seen *see.Object, actual *unstructured.Unstructured) *decision {
 	c := &decision{Verdict: decide.Reconcile(d, actual, t.Number, e.us), from: seen}
 	c.Actual = nil

@@ -11,7 +11,7 @@ import (
 )
 
 // plan is a revision made ready to apply: checked, sorted into waves, stamped. It is built once per revision and
-// remembers what was concluded about each object, so that looking again costs nothing while nothing changed.
+// remembers what was decided about each object, so that looking again costs nothing while nothing changed.
 type plan struct {
 	rev     *decide.Revision
 	waves   []wave

@@ -8,7 +8,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
-// preflightAhead tries the objects of the next wave without effect while those before it are waited for, until there is news of
+// preflightAhead tries the objects of the next wave without effect while the waves before it are waited for, until something changes of
 // anything. What passes need not be tried when its turn comes; what does not is tried again then, because it may lack
 // something that is still to come. Waves whose objects have a say in what the API server takes are waited for first.
 func (r *run) preflightAhead(ctx context.Context, before []*report.Wave, next wave) {

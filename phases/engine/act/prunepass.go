@@ -26,7 +26,7 @@ type prunePass struct {
 	discovered see.Discovered // what it answered
 	err        error          // of that
 
-	consented bool // what holds data goes with it
+	consented bool // data goes with the object that holds it
 	onlyLook  bool // nothing is deleted
 }
 
@@ -46,7 +46,7 @@ func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, don
 	}
 }
 
-// handle brings one orphan to its fate as far as that goes now.
+// handle does with one orphan what is decided, as far as that goes now.
 func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) report.Orphan {
 	o := orphanOf(c)
 	if o.Action, o.Consented = r.keep.pruneMemory.of(o.Key); o.Action != "" {
@@ -60,7 +60,7 @@ func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) report.Or
 	return o
 }
 
-// remove deletes one orphan if that is its fate. What the watches do not show is read: it may have lost its label.
+// remove deletes one orphan if that is decided. What the watches do not show is read: it may have lost its label.
 func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *report.Orphan) error {
 	client, served, err := r.client(ctx, o.Key)
 	if err != nil {
@@ -149,14 +149,14 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key)) {
 		return decided, nil
 	}
-	held, err := r.e.contentsOf(ctx, c.Actual)
+	contents, err := r.e.contentsOf(ctx, c.Actual)
 	if err != nil && going {
 		return decided, nil // it is on its way whatever it holds
 	}
 	if err != nil {
 		return decide.PruneVerdict{}, err
 	}
-	c.Contents = &held
+	c.Contents = &contents
 	return c.Decide(r.keep.rev.Number, r.e.us, r.consented), nil
 }
 
@@ -201,7 +201,7 @@ func exactly(obj metav1.Object) *metav1.Preconditions {
 	return &metav1.Preconditions{UID: &uid, ResourceVersion: &version}
 }
 
-// propagation keeps workloads in sight until their pods are gone, so that what the pods use is removed after them.
+// propagation keeps workloads until their pods are gone, so that what the pods use is removed after them.
 func propagation(k decide.Key) metav1.DeletionPropagation {
 	if decide.ClassOf(k) == decide.ClassWorkloads {
 		return metav1.DeletePropagationForeground

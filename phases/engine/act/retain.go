@@ -19,11 +19,11 @@ func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructur
 	case key.IsCRD():
 		return e.crdContents(ctx, actual)
 	case key.Kind == "Namespace":
-		held, err := e.namespaceContents(ctx, key.Name)
+		contents, err := e.namespaceContents(ctx, key.Name)
 		if e.cannotRead(err) {
 			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
 		}
-		return held, err
+		return contents, err
 	}
 	return counted(1, "volume"), nil
 }
@@ -76,7 +76,7 @@ func named(list *metav1.PartialObjectMetadataList) decide.Contents {
 	if list.RemainingItemCount != nil {
 		more = *list.RemainingItemCount
 	}
-	held := counted(int64(len(list.Items))+more, "instances")
+	contents := counted(int64(len(list.Items))+more, "instances")
 	var names []string
 	for i := range list.Items {
 		obj := &list.Items[i]
@@ -89,8 +89,8 @@ func named(list *metav1.PartialObjectMetadataList) decide.Contents {
 	if more > 0 {
 		names = append(names, "…")
 	}
-	held.What += " (" + strings.Join(names, "; ") + ")"
-	return held
+	contents.What += " (" + strings.Join(names, "; ") + ")"
+	return contents
 }
 
 // transient are kinds whose objects nobody loses with their namespace: other objects bring them, or they only serve
@@ -119,8 +119,8 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 		}
 		err := e.cluster.Reader.ListAll(ctx, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
 			ours := obj.Annotations[decide.OwnerAnnotation] == e.cfg.Owner
-			_, booked := obj.Labels[decide.InventoryLabel]
-			if !ours && !booked && len(obj.OwnerReferences) == 0 && !createdByCluster[gvk.Kind+" "+obj.Name] {
+			_, inventory := obj.Labels[decide.InventoryLabel]
+			if !ours && !inventory && len(obj.OwnerReferences) == 0 && !createdByCluster[gvk.Kind+" "+obj.Name] {
 				total++
 			}
 		})

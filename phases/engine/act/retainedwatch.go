@@ -10,7 +10,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
-// watchInstances watches the instances of a CRD that is retained because of them, so that the world is told when the last
+// watchInstances watches the instances of a CRD that is retained because of them, so that somebody notices when the last
 // one is gone. Only their metadata is asked for, and only their number matters.
 func (e *Engine) watchInstances(crd *unstructured.Unstructured, gvr schema.GroupVersionResource) {
 	e.cluster.Lock()

@@ -61,7 +61,7 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 	return done, done.Err()
 }
 
-// Forget ends a finished Teardown: what was retained is booked on the kept revision, so that it is deleted when it holds
+// Forget ends a finished Teardown: what was retained is listed with the current revision, so that it is deleted when it holds
 // nothing any more, and then the older inventories go. It writes nothing when there is nothing to forget.
 func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report.TeardownReport) error {
 	if !done.Complete() {

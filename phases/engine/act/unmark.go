@@ -13,7 +13,7 @@ import (
 )
 
 // unmark takes our marks off the object that was decided on, and off no newer copy: label, annotations, and the fields
-// that we and our predecessors hold. What they say stays as it is.
+// that we and our predecessors own. What they say stays as it is.
 func (e *Engine) unmark(ctx context.Context, client dynamic.ResourceInterface, actual *unstructured.Unstructured) error {
 	patch, err := decide.Unmark(actual, e.us)
 	if err != nil {

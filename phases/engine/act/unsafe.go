@@ -18,20 +18,20 @@ import (
 const (
 	// askAgainUnsafe is how long a refused update is left alone while its CRD does not change.
 	askAgainUnsafe = 30 * time.Second
-	// instancePage bounds how many custom resources are held at a time.
+	// instancePage bounds how many custom resources are in memory at a time.
 	instancePage = 200
-	// namedAtMost is how many instances or fields a refusal names.
+	// namedAtMost is how many instances or fields a message names.
 	namedAtMost = 3
 )
 
 // refusedUpdate is an update of a CRD that was not sent.
 type refusedUpdate struct {
 	why     string
-	version string // resourceVersion of the CRD that it was concluded from
+	version string // resourceVersion of the CRD that was looked at
 	at      time.Time
 }
 
-// over puts a refusal in the place of the write that it refused, for as long as the CRD is the one that it is about.
+// over replaces the write that was refused, for as long as the CRD is the one that was looked at.
 func (f *refusedUpdate) over(v decide.Verdict, version string) decide.Verdict {
 	if f != nil && v.Writes() && f.version == version {
 		v.Action, v.Why = decide.Refused, f.why
@@ -46,11 +46,11 @@ func (f *refusedUpdate) due(version string, now time.Time) bool {
 }
 
 // refuseUnsafe asks whether the update that a job is about to make is refused, and remembers the answer.
-func (r *run) refuseUnsafe(ctx context.Context, j *job, wanted *unstructured.Unstructured) (bool, error) {
+func (r *run) refuseUnsafe(ctx context.Context, j *job, desired *unstructured.Unstructured) (bool, error) {
 	if !j.t.Key.IsCRD() || j.actual == nil || j.foundSafe == j.actual.GetResourceVersion() {
 		return false, nil
 	}
-	why, err := r.e.unsafeUpdate(ctx, j.actual, wanted)
+	why, err := r.e.unsafeUpdate(ctx, j.actual, desired)
 	if err != nil {
 		return false, err
 	}
@@ -65,11 +65,11 @@ func (r *run) refuseUnsafe(ctx context.Context, j *job, wanted *unstructured.Uns
 	return true, nil
 }
 
-// unsafeUpdate says why an existing CRD must not be replaced by the wanted one, empty if it may be. It costs no request unless
+// unsafeUpdate says why an existing CRD must not be replaced by the desired one, empty if it may be. It costs no request unless
 // something would be taken away. A conversion webhook is no reason, also while nobody serves it yet: a request that
 // needs it fails until then, whereas without it the fields that only one of the versions has would be lost unnoticed.
-func (e *Engine) unsafeUpdate(ctx context.Context, actual, wanted *unstructured.Unstructured) (string, error) {
-	n := decide.SchemaLossOf(actual, wanted)
+func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured.Unstructured) (string, error) {
+	n := decide.SchemaLossOf(actual, desired)
 	if n.None() {
 		return "", nil
 	}

@@ -22,7 +22,7 @@ const (
 	writeTimeout = 40 * time.Second
 )
 
-// attempt brings one object to what is wanted, or only tries to. What it finds out on the way (an object that the
+// attempt brings one object to what is desired, or only tries to. What it finds out on the way (an object that the
 // watches could not see, a newer copy) stays in the job.
 func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 	ctx, cancel := context.WithTimeout(ctx, attempts*writeTimeout)
@@ -75,20 +75,20 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 
 // handleError takes in why a request was refused, and says whether to decide once more with what is there now. The error is
 // what is left to be said if that does not help either.
-func (r *run) handleError(ctx context.Context, j *job, refusal error, dry bool) (again bool, err error) {
-	if fields := report.ImmutableFields(refusal); len(fields) > 0 && j.verdict.Action != decide.Created {
-		return r.recreate(ctx, j, fields, refusal, dry)
+func (r *run) handleError(ctx context.Context, j *job, apiErr error, dry bool) (again bool, err error) {
+	if fields := report.ImmutableFields(apiErr); len(fields) > 0 && j.verdict.Action != decide.Created {
+		return r.recreate(ctx, j, fields, apiErr, dry)
 	}
-	j.force = j.force || apierrors.HasStatusCause(refusal, metav1.CauseTypeFieldManagerConflict)
-	lost := j.verdict.Action != decide.Created && apierrors.IsNotFound(refusal)
-	if !lost && !apierrors.IsAlreadyExists(refusal) && !apierrors.IsConflict(refusal) && !refusesVersion(j, refusal) {
-		return false, refusal
+	j.force = j.force || apierrors.HasStatusCause(apiErr, metav1.CauseTypeFieldManagerConflict)
+	lost := j.verdict.Action != decide.Created && apierrors.IsNotFound(apiErr)
+	if !lost && !apierrors.IsAlreadyExists(apiErr) && !apierrors.IsConflict(apiErr) && !refusesVersion(j, apiErr) {
+		return false, apiErr
 	}
 	if err := r.read(ctx, j); err != nil {
 		return false, err
 	}
 	j.mustPost = j.mustPost || !dry && j.verdict.Action == decide.Created && j.actual == nil // nothing was in the way but the version
-	return true, refusal
+	return true, apiErr
 }
 
 // decide says what is to be done with an object now, and remembers if it had to be deleted first.
@@ -109,7 +109,7 @@ func (r *run) send(ctx context.Context, j *job, want decide.Desired, dry bool) (
 		patch, err := decide.ReleaseController(j.actual)
 		return r.patch(ctx, j, patch, err)
 	case j.verdict.Migrate && !dry:
-		return r.fold(ctx, j, want)
+		return r.migrate(ctx, j, want)
 	}
 	return r.update(ctx, j, dry)
 }
@@ -187,9 +187,9 @@ func (r *run) read(ctx context.Context, j *job) error {
 	return err
 }
 
-// fold records our earlier creation as an apply: of this very payload, or else of everything that was created, so that
-// the apply that follows removes what is not wanted any more.
-func (r *run) fold(ctx context.Context, j *job, want decide.Desired) (*see.Object, error) {
+// migrate makes an apply of our earlier creation in managedFields: of this very payload, or else of everything that was
+// created, so that the apply that follows removes what is not desired any more.
+func (r *run) migrate(ctx context.Context, j *job, want decide.Desired) (*see.Object, error) {
 	var payload *unstructured.Unstructured
 	if j.verdict.Claimed {
 		payload = want.Payload

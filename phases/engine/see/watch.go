@@ -109,7 +109,7 @@ func (w *Watch) noteChange(name types.NamespacedName) {
 	}
 }
 
-// change runs a change of the store under the lock and tells the world if it did anything.
+// change runs a change of the store under the lock, and notifies if it changed anything.
 func (w *Watch) change(do func() bool) {
 	w.Cluster.Lock()
 	tell := do() && (w.WorthTelling == nil || w.WorthTelling())
