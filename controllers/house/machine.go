@@ -39,7 +39,7 @@ func Add[F, E any](mgr ctrl.Manager, h *House, m Machine[F, E]) error {
 	if m.Trigger != nil {
 		controlled = controlled.WatchesRawSource(m.Trigger)
 	}
-	err := controlled.WithOptions(controller.Options{NewQueue: queueBy(h.Queue), MaxConcurrentReconciles: m.Side}).Complete(newReconciler(h, m))
+	err := controlled.WithOptions(controller.Options{NewQueue: queueBy(h.Queue), MaxConcurrentReconciles: m.Side}).Complete(NewReconciler(h, m))
 	if err != nil {
 		return fmt.Errorf("adding machine %s: %w", m.Table.Name, err)
 	}
@@ -54,7 +54,8 @@ type Reconciler[F, E any] struct {
 	tellers []Teller
 }
 
-func newReconciler[F, E any](h *House, m Machine[F, E]) *Reconciler[F, E] {
+// NewReconciler makes the reconciler of a machine; it sends nothing.
+func NewReconciler[F, E any](h *House, m Machine[F, E]) *Reconciler[F, E] {
 	var states []machine.State
 	for _, row := range m.Table.States {
 		states = append(states, row.Name)

@@ -81,7 +81,7 @@ func newFamily(t *testing.T, name string) (f *family, r *Reconciler[bool, machin
 	cluster := fake.NewClientBuilder().WithScheme(scheme).Build()
 	kept := client.ObjectKey{Namespace: "ops", Name: recorder.ConfigMap}
 	h := &House{Clock: clock, Queue: clock, Recorder: recorder.New(cluster, cluster, kept, clock, logr.Discard()), Events: &events.Writer{}}
-	r = newReconciler(h, Machine[bool, machine.Key]{
+	r = NewReconciler(h, Machine[bool, machine.Key]{
 		Table: f.Table, Store: f,
 		Observe: func(_ context.Context, key machine.Key) (bool, machine.Key, error) {
 			f.mu.Lock()

@@ -148,7 +148,7 @@ func listed(text, name string) (string, error) {
 		if strings.HasPrefix(line, "\t\""+folder) {
 			imports = append(imports, i)
 		}
-		if words := imported.FindStringSubmatch(line); words != nil && cmp.Or(words[1], words[2]) == name {
+		if words := imported.FindStringSubmatch(line); len(words) > 2 && cmp.Or(words[1], words[2]) == name {
 			return "", fmt.Errorf("it imports another package %s", name)
 		}
 	}
