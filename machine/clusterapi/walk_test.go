@@ -153,10 +153,7 @@ func (w *walk) pass() error {
 	w.visited[outcome.State]++
 	w.note("pass: %+v did %v (%v), error %v", outcome.Moved, w.did, w.met, err)
 	if !w.observed || w.before == nil {
-		if err == nil || len(w.did) > 0 {
-			return fmt.Errorf("nothing was observed, and %v was done (%w)", w.did, err)
-		}
-		return nil
+		return w.unseen(err)
 	}
 	w.oracle.sees(w.Now(), *w.before, expected, w.facts)
 	want := w.oracle.wanted()
@@ -185,6 +182,14 @@ func (w *walk) pass() error {
 	return w.promises(outcome)
 }
 
+// unseen is a pass in which the cluster could not be looked at: nothing may be done.
+func (w *walk) unseen(failed error) error {
+	if failed == nil || len(w.did) > 0 {
+		return fmt.Errorf("observing nothing: %v was done (%w)", w.did, failed)
+	}
+	return nil
+}
+
 // judge compares an outcome with the move that the table promises, nil for work.
 func (w *walk) judge(want *move, o machine.Outcome, stored error) error {
 	row, _ := table.Table.State(w.before.State)
@@ -196,14 +201,14 @@ func (w *walk) judge(want *move, o machine.Outcome, stored error) error {
 	failed := effect != "" && w.met != nil && slices.Equal(w.did, []string{effect})
 	switch {
 	case stored != nil && o.Moved != nil:
-		return fmt.Errorf("a move that could not be stored was made: %+v", o.Moved)
+		return fmt.Errorf("storing nothing: the move was made: %+v", o.Moved)
 	case stored != nil: // it is made again; the work of the stored state is done as well, at most
 		did := w.did
 		if effect != "" && len(did) > 0 && did[0] == effect {
 			did = did[1:]
 		}
 		if !slices.Equal(did, works) && !slices.Equal(did, works[:1]) && !failed {
-			return fmt.Errorf("in %s the record could not be stored, and %v was done instead of %v", row.Name, w.did, works)
+			return fmt.Errorf("storing nothing in %s: %v was done instead of %v", row.Name, w.did, works)
 		}
 	case want == nil && o.Moved != nil:
 		return fmt.Errorf("in %s nothing had to happen, and %s did; facts %+v", row.Name, o.Moved.Event, w.facts)
