@@ -125,7 +125,7 @@ func (o *operators) Create(ctx context.Context, operator *configv1.ClusterOperat
 }
 
 // Get reads the ClusterOperator itself.
-func (o *operators) Get(ctx context.Context, _ string, metav1.GetOptions) (*configv1.ClusterOperator, error) {
+func (o *operators) Get(ctx context.Context, _ string, _ metav1.GetOptions) (*configv1.ClusterOperator, error) {
 	if operator := o.cluster.operator(ctx); operator != nil {
 		return operator, nil
 	}
