@@ -170,10 +170,15 @@ func (w *walk) pass() error {
 	case w.Engine.Writes().Deletions > deletions && (!slices.Contains(w.did, phases.PruneOrphans.Name) || w.facts.LatestNumber != w.facts.CurrentNumber):
 		return fmt.Errorf("in %s objects were deleted by %v, while revision %d is current and %d is the newest", row.Name, w.did, w.facts.CurrentNumber, w.facts.LatestNumber)
 	}
-	if err != nil {
-		w.oracle.lost()
-		return nil
+	if err == nil {
+		return w.stored(outcome)
 	}
+	w.oracle.lost()
+	return nil
+}
+
+// stored takes in what a pass did whose record was stored.
+func (w *walk) stored(outcome machine.Outcome) error {
 	if outcome.Moved != nil {
 		w.moved[outcome.Moved.Event]++
 	}
