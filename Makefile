@@ -82,6 +82,11 @@ fuzz: ## Fuzz each target for 30 s, one after the other; what crashes one become
 diagrams: ## Write docs/state-diagrams from the machines' tables.
 	@go test $(TABLES) -run '/the_generated_diagram' -update
 
+.PHONY: new-machine
+new-machine: ## Write an empty machine, NAME=x in lowercase letters.
+	@go run -C tools ./newmachine "$(CURDIR)" "$(NAME)"
+	@go test ./machine/$(NAME) -run '/the_generated_diagram' -update
+
 .PHONY: generate
 generate: ## Write all other generated files.
 	@go generate ./...
@@ -120,10 +125,11 @@ test-parts:
 
 # What takes minutes the first time is compiled first, with its progress told; with
 # the race detector all is compiled once more. A program would be linked, too.
+LIBRARIES = $(shell go list -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' $(1))
 .PHONY: compile
 compile: build controlplane bin/golangci-lint
-	@$(PROGRESS) tests go build $$(go list -f '{{if ne .Name "main"}}{{.ImportPath}}{{end}}' ./...)
-	@$(PROGRESS) 'tests, -race' go build $(RACE) $$(go list -f '{{if ne .Name "main"}}{{.ImportPath}}{{end}}' $(UNIT))
+	@$(PROGRESS) tests go build $(call LIBRARIES,./...)
+	@$(PROGRESS) 'tests, -race' go build $(RACE) $(call LIBRARIES,$(UNIT))
 
 .PHONY: part-compile part-fresh part-lint part-unit part-e2e
 part-compile:

@@ -1,28 +1,65 @@
-// Package controllers starts what watches the cluster and fires the machines.
+// Package controllers starts what watches the cluster and fires the machines,
+// and tells commands what machines there are.
 package controllers
 
 import (
 	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/capstan-capi/capstan/controllers/clusterapi"
 	"github.com/capstan-capi/capstan/controllers/clusteroperator"
+	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
+	"github.com/capstan-capi/capstan/controllers/view"
 )
 
-// all is the flat list: one line per machine.
-var all = []func(ctrl.Manager, options.Options) error{
-	clusterapi.Add,
-	clusteroperator.Add,
+// all is the flat list: one line per machine. Commands look at the first one unless they are told otherwise.
+var all = []options.Part{
+	clusterapi.Part,
+	clusteroperator.Part,
 }
 
 // Add adds every controller to the manager.
 func Add(mgr ctrl.Manager, o options.Options) error {
-	for _, add := range all {
-		if err := add(mgr, o); err != nil {
-			return fmt.Errorf("adding a controller: %w", err)
+	o = known(o)
+	for _, part := range all {
+		if err := part.Add(mgr, o); err != nil {
+			return fmt.Errorf("adding %s: %w", part.Name, err)
 		}
 	}
 	return nil
+}
+
+// Kinds are those of all controllers, and the house's own.
+func Kinds(o options.Options) house.Kinds {
+	kinds := house.Kinds{{Version: corev1.SchemeGroupVersion, Object: &corev1.ConfigMap{}, List: &corev1.ConfigMapList{}, Namespaced: true, Uncached: true}}
+	for _, part := range all {
+		kinds = append(kinds, part.Kinds(known(o))...)
+	}
+	return kinds
+}
+
+// Views are what commands show of the machines.
+func Views() []view.View {
+	var views []view.View
+	for _, part := range all {
+		if part.View != nil {
+			views = append(views, *part.View)
+		}
+	}
+	return views
+}
+
+// known adds to the options what the controllers know of each other.
+func known(o options.Options) options.Options {
+	o.ClusterOperators = nil
+	for _, part := range all {
+		if name := part.ClusterOperator; name != "" && !slices.Contains(o.ClusterOperators, name) {
+			o.ClusterOperators = append(o.ClusterOperators, name)
+		}
+	}
+	return o
 }

@@ -47,13 +47,9 @@ func (t Table[F, E]) decision(record Record, chosen choice[F, E], facts F, at mo
 // questions are the atoms on the moves that leave a state, each once.
 func (t Table[F, E]) questions(state State) []Guard[F] {
 	var asked []Guard[F]
-	seen := map[string]bool{}
 	for _, move := range t.Leaving(state) {
 		for _, atom := range move.If.Atoms() {
-			if !seen[atom.Name] {
-				seen[atom.Name] = true
-				asked = append(asked, atom)
-			}
+			asked = addAtom(asked, atom)
 		}
 	}
 	return asked
@@ -71,7 +67,12 @@ func (t Table[F, E]) Replay(d Decision) (Decision, []Candidate, error) {
 	for _, asked := range d.Answers {
 		answers[asked.Guard] = Answer{Truth: asked.Answer, Reason: asked.Why}
 	}
-	then := t.answeredBy(func(name string) Answer { return answers[name] })
+	here := t
+	here.Moves = nil
+	for _, move := range t.Leaving(d.State) {
+		here.Moves = append(here.Moves, *move)
+	}
+	then := here.answeredBy(func(name string) Answer { return answers[name] })
 	record := Record{
 		State: d.State, Reason: d.Reason, Failure: d.Failure, Lasting: d.Lasting, Progress: Progress{Since: d.Progressed},
 	}

@@ -67,7 +67,7 @@ func (t Table[F, E]) Page() string {
 		}
 		work := "none"
 		if row.Work.Name != "" {
-			work = fmt.Sprintf("**%s**: %s", row.Work.Name, row.Work.Doc)
+			work = row.Work.told()
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", row.Name, row.Doc, work, strings.Join(ways, "<br/>"))
 	}
@@ -80,7 +80,7 @@ func (t Table[F, E]) Page() string {
 		}
 		effect := "nothing"
 		if move.Do.Name != "" {
-			effect = fmt.Sprintf("**%s**: %s", move.Do.Name, move.Do.Doc)
+			effect = move.Do.told()
 		}
 		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", move.On, strings.Join(from, ", "), move.To, move.When(), effect, move.Doc)
 	}
@@ -96,6 +96,15 @@ func (t Table[F, E]) Page() string {
 		}
 	}
 	return b.String()
+}
+
+// told is an action as the tables of the page show it.
+func (a Action[E]) told() string {
+	text := fmt.Sprintf("**%s**: %s", a.Name, a.Doc)
+	if len(a.Writes) > 0 {
+		text += "<br/>Writes: " + strings.Join(a.Writes, "; ") + "."
+	}
+	return text
 }
 
 // edge is the label of an arrow: event, what it needs, what it does.

@@ -14,6 +14,9 @@ import (
 func (t Table[F, E]) fire(ctx context.Context, from State, on Event, do func(context.Context) error) (State, error) {
 	var events fsm.Events
 	for _, move := range t.Moves {
+		if move.On != on {
+			continue // only moves on this event say whether it is legal
+		}
 		src := make([]string, len(move.From))
 		for i, s := range move.From {
 			src[i] = string(s)

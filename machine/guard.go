@@ -92,7 +92,8 @@ func Any[F any](parts ...Guard[F]) Guard[F] {
 	return Guard[F]{Name: joinNames(parts, " or "), combine: anyOf, parts: parts}
 }
 
-// Answer asks the guard. The reason is that of the part that decided.
+// Answer asks the guard. The reason is that of the part that decided; where all
+// parts have to say Yes, that of the first one that does not.
 func (g Guard[F]) Answer(facts F) Answer {
 	switch g.combine {
 	case notOf:
@@ -105,32 +106,55 @@ func (g Guard[F]) Answer(facts F) Answer {
 		}
 		return answer
 	case allOf:
-		return decide(g.parts, facts, No, Yes)
+		return every(g.parts, facts)
 	case anyOf:
-		return decide(g.parts, facts, Yes, No)
+		return some(g.parts, facts)
 	}
 	return g.Ask(facts)
 }
 
-// decide answers with the first part that says decisive; without one, with
-// Unknown if any part is; else all parts say rest and their reasons add up.
-func decide[F any](parts []Guard[F], facts F, decisive, rest Truth) Answer {
-	open, reasons := Answer{Truth: rest}, []string{}
+// every answers for parts that have to say Yes together. They stand in the order
+// in which things come about, so that the first that does not say Yes is what is
+// waited for, whichever decides.
+func every[F any](parts []Guard[F], facts F) Answer {
+	answer, reasons := Answer{Truth: Yes}, []string{}
 	for _, part := range parts {
-		answer := part.Answer(facts)
-		switch {
-		case answer.Truth == decisive:
-			return answer
-		case answer.Truth == Unknown && open.Truth != Unknown:
-			open = answer
-		case answer.Reason != "":
-			reasons = append(reasons, answer.Reason)
+		one := part.Answer(facts)
+		if one.Truth != Yes && answer.Truth == Yes {
+			answer = one
+		}
+		if one.Truth == No {
+			return SayNo(answer.Reason)
+		}
+		if one.Reason != "" {
+			reasons = append(reasons, one.Reason)
 		}
 	}
-	if open.Truth == rest {
-		open.Reason = strings.Join(reasons, "; ")
+	if answer.Truth == Yes {
+		answer.Reason = strings.Join(reasons, "; ")
 	}
-	return open
+	return answer
+}
+
+// some answers for parts of which one has to say Yes, with the first Yes or else
+// the first Unknown; where all say No their reasons add up.
+func some[F any](parts []Guard[F], facts F) Answer {
+	answer, reasons := Answer{Truth: No}, []string{}
+	for _, part := range parts {
+		one := part.Answer(facts)
+		switch {
+		case one.Truth == Yes:
+			return one
+		case one.Truth == Unknown && answer.Truth == No:
+			answer = one
+		case one.Reason != "":
+			reasons = append(reasons, one.Reason)
+		}
+	}
+	if answer.Truth == No {
+		answer.Reason = strings.Join(reasons, "; ")
+	}
+	return answer
 }
 
 // reasons returns what the atoms say, whatever the guard as a whole answers. It
@@ -155,16 +179,20 @@ func (g Guard[F]) Atoms() []Guard[F] {
 		return []Guard[F]{g}
 	}
 	var atoms []Guard[F]
-	seen := map[string]bool{}
 	for _, part := range g.parts {
 		for _, a := range part.Atoms() {
-			if !seen[a.Name] {
-				seen[a.Name] = true
-				atoms = append(atoms, a)
-			}
+			atoms = addAtom(atoms, a)
 		}
 	}
 	return atoms
+}
+
+// addAtom adds an atom that is not among the others: there are few.
+func addAtom[F any](atoms []Guard[F], one Guard[F]) []Guard[F] {
+	if slices.ContainsFunc(atoms, func(a Guard[F]) bool { return a.Name == one.Name }) {
+		return atoms
+	}
+	return append(atoms, one)
 }
 
 // WithAnswers returns the same guard with its atoms answering from a map instead

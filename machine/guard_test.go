@@ -39,6 +39,12 @@ func TestGuard_the_reason_is_that_of_the_part_that_decided(t *testing.T) {
 	if got := guard.Answer(0).Reason; got != "room" {
 		t.Errorf("reason is %q", got)
 	}
+	if got := All(fixed("images", Unknown), fixed("room", No)).Answer(0); got != SayNo("images") {
+		t.Errorf("what is waited for first is lost: %+v", got)
+	}
+	if got := Any(fixed("images", Unknown), fixed("room", Yes)).Answer(0); got != SayYes("room") {
+		t.Errorf("the reason is not that of the Yes: %+v", got)
+	}
 	if got := Not(fixed("applied", No)).Answer(0).Reason; got != "applied" {
 		t.Errorf("the reason why not is lost: %q", got)
 	}

@@ -122,19 +122,10 @@ func InPart(part string, err error) error {
 }
 
 // PartOf is the part that an error belongs to, and joined errors that of the
-// first; empty when it does not say.
+// first that says; empty when none does.
 func PartOf(err error) string {
-	if in, is := err.(*partError); is {
+	if in, is := errors.AsType[*partError](err); is {
 		return in.part
-	}
-	if joined, is := err.(interface{ Unwrap() []error }); is {
-		if errs := joined.Unwrap(); len(errs) > 0 {
-			return PartOf(errs[0])
-		}
-		return ""
-	}
-	if inner := errors.Unwrap(err); inner != nil {
-		return PartOf(inner)
 	}
 	return ""
 }

@@ -61,7 +61,7 @@ func TestPartOf_of_joined_errors_is_that_of_the_first(t *testing.T) {
 		{fmt.Errorf("opening: %w", lock), "Lock"},
 		{errors.Join(lock, lock), "Lock"},
 		{errors.Join(lock, hinge), "Lock"},
-		{errors.Join(other, lock), ""},
+		{errors.Join(other, lock), "Lock"},
 		{InPart("Lock", nil), ""},
 	} {
 		if got := PartOf(row.err); got != row.want {

@@ -4,11 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
-	machine "github.com/capstan-capi/capstan/machine/clusterapi"
+	"github.com/capstan-capi/capstan/controllers"
 )
 
 func diagramCommand() *cobra.Command {
-	var access inspect.Access
+	target := inspect.Target{Views: controllers.Views()}
 	var live bool
 	cmd := &cobra.Command{
 		Use:   "diagram",
@@ -22,10 +22,14 @@ cluster is needed.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !live {
-				cmd.Print(machine.Table.Diagram(""))
+				view, err := target.View()
+				if err != nil {
+					return err
+				}
+				cmd.Print(view.Table.Diagram(""))
 				return nil
 			}
-			view, err := access.Look(cmd.Context())
+			view, err := target.Look(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -37,7 +41,7 @@ cluster is needed.`,
 			return nil
 		},
 	}
-	access.Flags(cmd.Flags())
+	target.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&live, "live", false, "mark where a cluster is and how it came there")
 	return cmd
 }

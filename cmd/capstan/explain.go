@@ -6,10 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/controllers"
 )
 
 func explainCommand() *cobra.Command {
-	var access inspect.Access
+	target := inspect.Target{Views: controllers.Views()}
 	var output string
 	cmd := &cobra.Command{
 		Use:   "explain",
@@ -26,7 +27,7 @@ It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the 
 			if err := textOrJSON(output); err != nil {
 				return err
 			}
-			view, err := access.Look(cmd.Context())
+			view, err := target.Look(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -40,7 +41,7 @@ It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the 
 			return explanation.Write(cmd.OutOrStdout(), time.Now())
 		},
 	}
-	access.Flags(cmd.Flags())
+	target.Flags(cmd.Flags())
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
 }

@@ -7,12 +7,10 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
-	configv1 "github.com/openshift/api/config/v1"
-	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,9 +19,12 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/capstan-capi/capstan/controllers"
+	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
-	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
+
+// pullSecret is the cluster's own.
+const pullSecret = "openshift-config/pull-secret"
 
 // userAgent is how the API server's audit log names the operator.
 const userAgent = "capstan"
@@ -66,7 +67,7 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.StringVar(&f.providerImageDir, "provider-image-dir", "", "read provider images from this `folder` of mounted images instead of pulling them")
 	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with; loopback addresses need no flag (repeatable)")
 	flags.StringVar(&f.extraCAFile, "extra-ca-file", "", "PEM `file` of certificates to trust registries by, besides the system's and those of ConfigMap openshift-config/user-ca-bundle; it is read again for every pull")
-	flags.StringArrayVar(&f.pullSecrets, "pull-secret", []string{phases.ConfigNamespace + "/" + phases.PullSecret}, "`namespace/name` of a Secret of type kubernetes.io/dockerconfigjson with credentials for registries (repeatable; the most specific entry for a repository counts)")
+	flags.StringArrayVar(&f.pullSecrets, "pull-secret", []string{pullSecret}, "`namespace/name` of a Secret of type kubernetes.io/dockerconfigjson with credentials for registries (repeatable; the most specific entry for a repository counts)")
 	flags.BoolVar(&f.leaderElect, "leader-elect", true, "work only while holding the Lease")
 	flags.StringVar(&f.metricsAddress, "metrics-bind-address", ":8080", "`address` to serve metrics on; 0 for none")
 	flags.StringVar(&f.healthAddress, "health-probe-bind-address", ":8081", "`address` to serve /healthz and /readyz on; 0 for none")
@@ -106,20 +107,22 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
 	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, configv1.AddToScheme, operatorv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return err
-		}
+	var ahead []func(context.Context) error
+	opts := options.Options{
+		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
+		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries,
+		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(), Concurrency: f.concurrency,
+		Ahead: func(run func(context.Context) error) { ahead = append(ahead, run) },
 	}
+	kinds := controllers.Kinds(opts)
 	lock, err := f.lease(config)
 	if err != nil {
 		return err
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                              scheme,
-		MapperProvider:                      knownKinds,
-		Cache:                               f.cacheOptions(),
+		Scheme:                              kinds.Scheme(),
+		MapperProvider:                      kinds.Mapper,
+		Cache:                               kinds.Cache(),
 		Controller:                          warm(),
 		LeaderElection:                      f.leaderElect,
 		LeaderElectionResourceLockInterface: lock,
@@ -133,21 +136,30 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
 		return err
 	}
-	if err := fillCaches(ctx, mgr.GetCache()); err != nil {
+	if err := kinds.Fill(ctx, mgr.GetCache()); err != nil {
 		return err
 	}
-	var ahead []func(context.Context) error
-	err = controllers.Add(mgr, options.Options{
-		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
-		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries,
-		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(),
-		Concurrency: f.concurrency, Clock: time.wall, Queue: time.steady,
-		Ahead: func(run func(context.Context) error) { ahead = append(ahead, run) },
-	})
-	if err != nil {
+	if opts.House, err = house.New(mgr, f.operatorNamespace, time.wall, time.steady); err != nil {
+		return err
+	}
+	if err := controllers.Add(mgr, opts); err != nil {
 		return err
 	}
 	return together(ctx, append(ahead, mgr.Start))
+}
+
+func (f *operatorFlags) pullSecretKeys() []types.NamespacedName {
+	var keys []types.NamespacedName
+	for _, text := range f.pullSecrets {
+		namespace, name, _ := strings.Cut(text, "/")
+		keys = append(keys, types.NamespacedName{Namespace: namespace, Name: name})
+	}
+	return keys
+}
+
+func notAKey(text string) bool {
+	namespace, name, _ := strings.Cut(text, "/")
+	return namespace == "" || name == "" || strings.Contains(name, "/")
 }
 
 func (f *operatorFlags) clocks(ctx context.Context) (clocks, error) {

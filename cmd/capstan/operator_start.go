@@ -3,17 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"time"
 
-	configv1 "github.com/openshift/api/config/v1"
-	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"golang.org/x/sync/errgroup"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
@@ -49,21 +43,6 @@ func (f *operatorFlags) lease(access *rest.Config) (resourcelock.Interface, erro
 		Client:     client,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())},
 	}, nil
-}
-
-// knownKinds are all kinds that the manager's clients and caches speak of. They
-// are known here, so that a start asks the API server for none of its kinds;
-// what providers bring is the apply engine's matter.
-func knownKinds(*rest.Config, *http.Client) (meta.RESTMapper, error) {
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion, configv1.GroupVersion, operatorv1alpha1.GroupVersion})
-	for _, kind := range []string{"ConfigMap", "Secret"} {
-		mapper.Add(corev1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
-	}
-	for _, kind := range []string{"APIServer", "ClusterOperator", "ImageDigestMirrorSet", "Infrastructure"} {
-		mapper.Add(configv1.GroupVersion.WithKind(kind), meta.RESTScopeRoot)
-	}
-	mapper.Add(operatorv1alpha1.GroupVersion.WithKind("ClusterAPI"), meta.RESTScopeRoot)
-	return mapper, nil
 }
 
 // warm has the controllers fill their caches while the Lease is being waited

@@ -4,9 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/deploy"
@@ -58,49 +56,6 @@ func TestOperator_refuses_flags_that_make_no_sense(t *testing.T) {
 	}
 	if err := (&operatorFlags{release: "4.22.6-rc.1", concurrency: 1}).validate(); err != nil {
 		t.Errorf("a sound release is refused: %v", err)
-	}
-}
-
-func TestOperator_watches_no_Secret_that_is_not_named_where_one_is(t *testing.T) {
-	f := &operatorFlags{operatorNamespace: "ops", pullSecrets: []string{"openshift-config/pull-secret", "mine/one", "mine/two", "mine/one"}}
-	for object, by := range f.cacheOptions().ByObject {
-		if _, secret := object.(*corev1.Secret); !secret {
-			continue
-		}
-		got := map[string]string{}
-		for namespace, config := range by.Namespaces {
-			got[namespace] = config.FieldSelector.String()
-		}
-		if len(got) != 2 || got["openshift-config"] != "metadata.name=pull-secret" || got["mine"] != "" {
-			t.Errorf("it watches %v", got)
-		}
-		return
-	}
-	t.Error("Secrets are not limited at all")
-}
-
-func TestKnownKinds_are_those_that_the_API_server_serves(t *testing.T) {
-	mapper, err := knownKinds(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for kind, want := range map[schema.GroupKind]string{
-		{Kind: "ConfigMap"}: "v1 configmaps namespace",
-		{Kind: "Secret"}:    "v1 secrets namespace",
-		{Group: "config.openshift.io", Kind: "APIServer"}:            "v1 apiservers root",
-		{Group: "config.openshift.io", Kind: "ClusterOperator"}:      "v1 clusteroperators root",
-		{Group: "config.openshift.io", Kind: "ImageDigestMirrorSet"}: "v1 imagedigestmirrorsets root",
-		{Group: "config.openshift.io", Kind: "Infrastructure"}:       "v1 infrastructures root",
-		{Group: "operator.openshift.io", Kind: "ClusterAPI"}:         "v1alpha1 clusterapis root",
-	} {
-		mapping, err := mapper.RESTMapping(kind)
-		if err != nil {
-			t.Errorf("%s: %v", kind, err)
-			continue
-		}
-		if got := mapping.Resource.Version + " " + mapping.Resource.Resource + " " + string(mapping.Scope.Name()); got != want {
-			t.Errorf("%s is %s, want %s", kind, got, want)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/replay"
+	"github.com/capstan-capi/capstan/controllers"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
 
@@ -18,7 +19,7 @@ func replayCommand() *cobra.Command {
 		Short: "Steps through a flight recorder's file and decides everything again",
 		Long: `Steps through a flight recorder's file, oldest entry first: what was done to which object, what went
 wrong, and of each transition the state, what every guard answered and why, and which move the table
-of this release decides for from that. No cluster is needed.
+of its machine, in this release, decides for from that. No cluster is needed.
 
 The operator keeps its last 512 entries in ConfigMap capstan-recorder of its namespace. FILE is that
 ConfigMap as kubectl prints it with -o yaml or -o json, its binaryData entries.jsonl.gz, or that
@@ -55,7 +56,7 @@ func runReplay(name, output string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	result := replay.Run(log)
+	result := replay.Run(log, controllers.Views())
 	if output == "json" {
 		err = printJSON(out, result)
 	} else {

@@ -11,20 +11,21 @@ import (
 	"golang.org/x/term"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/controllers"
 )
 
 // lookEvery is how often --watch looks.
 const lookEvery = time.Second
 
 type statusFlags struct {
-	inspect.Access
+	inspect.Target
 	watch    bool
 	output   string
 	exitCode bool
 }
 
 func statusCommand() *cobra.Command {
-	f := &statusFlags{}
+	f := &statusFlags{Target: inspect.Target{Views: controllers.Views()}}
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Tells what state a cluster's Cluster API is in, and what it waits for",
@@ -61,11 +62,11 @@ func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
 	if f.watch {
 		return f.follow(ctx, out)
 	}
-	view, err := f.Look(ctx)
+	seen, err := f.Look(ctx)
 	if err != nil {
 		return err
 	}
-	status := view.Status()
+	status := seen.Status
 	if f.output == "json" {
 		err = printJSON(out, status)
 	} else {
@@ -78,13 +79,13 @@ func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
 }
 
 func (f *statusFlags) follow(ctx context.Context, out io.Writer) error {
-	reader, err := f.Reader()
+	look, err := f.Looker()
 	if err != nil {
 		return err
 	}
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	follow := inspect.Follow{Look: reader.Look, Now: time.Now, Tick: ticker.C, Show: &inspect.Lines{Out: out, JSON: f.output == "json"}}
+	follow := inspect.Follow{Look: look, Now: time.Now, Tick: ticker.C, Show: &inspect.Lines{Out: out, JSON: f.output == "json"}}
 	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && f.output == "text" {
 		follow.Show = &inspect.Screen{Out: out, Size: func() (int, int) {
 			columns, rows, err := term.GetSize(int(file.Fd()))

@@ -3,22 +3,19 @@
 package clusterapi
 
 import (
-	"context"
-	"slices"
+	"fmt"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -26,34 +23,27 @@ import (
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
-// Reconciler fires the machine.
-type Reconciler struct {
-	machine  *machine.Machine[guards.Facts, *phases.Pass]
-	remember func(machine.Outcome, error)
-	// logged is the last error that was logged, with its state: the same one is not logged again.
-	logged string
-}
-
-// Reconcile makes one pass of the machine.
-func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	outcome, err := r.machine.Step(ctx, machine.Key(req.Name))
-	r.show(ctx, outcome, err)
-	r.remember(outcome, err)
-	return ctrl.Result{RequeueAfter: outcome.LookAgain}, nil
-}
+// key is the only instance: the machine is one for the whole cluster.
+const key = machine.Key(phases.Singleton)
 
 // Add binds the machine to the manager's cluster.
 func Add(mgr ctrl.Manager, o options.Options) error {
-	again := &trigger{}
+	name, log := table.Table.Name, mgr.GetLogger().WithName(table.Table.Name)
+	again := &house.Trigger{First: []machine.Key{key}}
 	p, err := phases.New(phases.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), REST: mgr.GetConfig(), HTTP: mgr.GetHTTPClient(),
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ProviderImageDir: o.ProviderImageDir,
 		ExtraCAFile: o.ExtraCAFile, PullSecrets: o.PullSecrets,
-		Concurrency: o.Concurrency, Again: func() { again.after(0) }, Acted: acted, Clock: o.Clock, Log: mgr.GetLogger().WithName(table.Table.Name),
+		Concurrency: o.Concurrency, Again: func() { again.After(key, 0) },
+		Acted: acted, Recorder: o.House.Recorder.Of(name, key), Clock: o.House.Clock, Log: log,
 	})
 	if err != nil {
 		return err
+	}
+	operators, err := configclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("making the client of ClusterOperators: %w", err)
 	}
 	if err := registerMetrics(); err != nil {
 		return err
@@ -66,44 +56,33 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 			return err
 		}
 	}
-	r := &Reconciler{remember: p.Remember, machine: &machine.Machine[guards.Facts, *phases.Pass]{
-		Table:   table.Table,
-		Observe: observe(p),
-		Store:   &phases.Store{Phases: p, Describe: table.Conditions, Line: table.Line, Rests: table.Table.Rests, Alarms: table.Table.Alarms},
-		Now:     p.Now,
-	}}
-	controlled := ctrl.NewControllerManagedBy(mgr).Named(table.Table.Name)
-	for _, w := range []watch{
-		{kind: &operatorv1alpha1.ClusterAPI{}, lets: named(phases.Singleton)},
-		{kind: &configv1.Infrastructure{}, lets: platformAppears},
-		{kind: &configv1.APIServer{}, lets: named(phases.Singleton)},
-		{kind: &configv1.ClusterOperator{}, lets: named(phases.ClusterOperatorName)},
-		{kind: &corev1.ConfigMap{}, lets: named(phases.ImagesConfigMap, phases.UserCABundle)},
-		{kind: &corev1.Secret{}, lets: oneOf(o.PullSecrets)},
-		{kind: &configv1.ImageDigestMirrorSet{}, lets: predicate.Funcs{}},
-	} {
-		w.in = mgr.GetCache()
-		controlled = controlled.WatchesRawSource(w)
-	}
-	return controlled.
-		WatchesRawSource(again).
-		WithOptions(controller.Options{NewQueue: queueBy(o.Queue)}).
-		Complete(r)
+	return house.Add(mgr, o.House, house.Machine[guards.Facts, *phases.Pass]{
+		Table: table.Table, Observe: observe(p), Words: words(p), Trigger: again, Watches: watches(o.PullSecrets),
+		Store: p.Store(table.Table, phases.Words{Conditions: table.Conditions, Line: table.Line}, operators.ClusterOperators(), o.House.Events.Tell),
+	})
 }
 
-// queueBy makes queues whose delays go by a clock.
-func queueBy(c clock.WithTicker) func(string, workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	return func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-		return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{Name: name, Clock: c})
+// words are what the machine says of a pass.
+func words(p *phases.Phases) func(machine.Key, phases.Snapshot) house.Words {
+	return func(_ machine.Key, shot phases.Snapshot) house.Words {
+		return house.Words{Line: table.Line(shot), Subject: p.WorkedOn(), About: p.About()}
 	}
 }
 
-func named(names ...string) predicate.Predicate {
-	return predicate.NewPredicateFuncs(func(o client.Object) bool { return slices.Contains(names, o.GetName()) })
-}
-
-func oneOf(keys []client.ObjectKey) predicate.Predicate {
-	return predicate.NewPredicateFuncs(func(o client.Object) bool { return slices.Contains(keys, client.ObjectKeyFromObject(o)) })
+func watches(pullSecrets []client.ObjectKey) []house.Watch {
+	all := []house.Watch{
+		{Kind: &operatorv1alpha1.ClusterAPI{}, Lets: house.Named(phases.Singleton)},
+		{Kind: &configv1.Infrastructure{}, Lets: platformAppears},
+		{Kind: &configv1.APIServer{}, Lets: house.Named(phases.Singleton)},
+		{Kind: &configv1.ClusterOperator{}, Lets: house.Named(phases.ClusterOperatorName)},
+		{Kind: &corev1.ConfigMap{}, Lets: house.Named(phases.ImagesConfigMap, phases.UserCABundle)},
+		{Kind: &corev1.Secret{}, Lets: house.OneOf(pullSecrets)},
+		{Kind: &configv1.ImageDigestMirrorSet{}, Lets: predicate.Funcs{}},
+	}
+	for i := range all {
+		all[i].Asks = house.Always(key)
+	}
+	return all
 }
 
 // platformAppears lets through only the moment at which the platform becomes

@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -23,19 +24,12 @@ var (
 	actionMetric = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "capstan_object_actions_total", Help: "Changes made to managed objects, by action.",
 	}, []string{"action"})
-	secondsMetric = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "capstan_machine_state_seconds", Help: "How long a machine was in a state before it left it.",
-		Buckets: []float64{0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600},
-	}, []string{"machine", "state"})
 )
 
-func registerMetrics() error {
-	var errs []error
-	for _, metric := range [...]prometheus.Collector{stateMetric, moveMetric, standingMetric, objectsMetric, actionMetric, secondsMetric} {
-		errs = append(errs, metrics.Registry.Register(metric))
-	}
-	return errors.Join(errs...)
-}
+// registerMetrics registers the machine's own metrics, once in a process.
+var registerMetrics = sync.OnceValue(func() error {
+	return errors.Join(metrics.Registry.Register(standingMetric), metrics.Registry.Register(objectsMetric), metrics.Registry.Register(actionMetric))
+})
 
 // acted counts a change to a managed object.
 func acted(action string) { actionMetric.WithLabelValues(action).Inc() }

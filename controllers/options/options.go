@@ -6,7 +6,8 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/controllers/house"
 )
 
 // Options is the same for all controllers.
@@ -29,6 +30,8 @@ type Options struct {
 	Concurrency int
 	// Ahead is given what runs from the start of the process until its end, beside the manager and whoever holds the Lease.
 	Ahead func(run func(context.Context) error)
-	// Clock tells the time, which may be set back; Queue never goes back and times what is to be looked at again.
-	Clock, Queue clock.WithTicker
+	// ClusterOperators are those that machines report on.
+	ClusterOperators []string
+	// House is what all machines share.
+	House *house.House
 }

@@ -26,7 +26,7 @@ var _ = Describe("An update of a definition that would lose data", func() {
 		gamma := newProvider("gamma").at(30)
 		definition := gamma.objects[0]
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, gamma)})
-		operate(harness.OperatorOptions{})
+		operator := operate(harness.OperatorOptions{SteeredClock: true})
 		first := installed(ctx, 1)
 		Expect(env.Client.Create(ctx, custom("gamma", "mine"), administrator)).To(Succeed())
 		before := fetched(ctx, definition)
@@ -41,6 +41,7 @@ var _ = Describe("An update of a definition that would lose data", func() {
 		Expect(field(fetched(ctx, definition), "spec")).To(Equal(field(before, "spec")))
 
 		Expect(env.Client.Delete(ctx, custom("gamma", "mine"))).To(Succeed())
+		Expect(operator.Advance(31 * time.Second)).To(Succeed()) // instances are asked for every 30 s
 		installed(ctx, 2)
 		Expect(fetched(ctx, definition).GetUID()).To(Equal(before.GetUID()))
 		until(ctx, "the conditions of a finished installation", finished)

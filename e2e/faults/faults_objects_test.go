@@ -67,7 +67,10 @@ var objectFaults = []fault{
 			edit(ctx)
 		},
 		expect: func(s *stage) expectation {
-			e := expectation{word: waits, to: harness.WaitingOnInfra, departs: true, mended: true}
+			// What is edited belongs in Applying to a revision that was not finished, and in Planning a new process has begun
+			// meanwhile, which does not know what is installed.
+			mended := s.state != harness.Applying && s.state != harness.Planning
+			e := expectation{word: waits, to: harness.WaitingOnInfra, departs: true, mended: mended}
 			if s.state == harness.WaitingOnInfra {
 				e.word, e.to = told, ""
 			}

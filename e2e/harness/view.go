@@ -37,9 +37,9 @@ type Transition struct {
 
 // Failure is the error that the machine's work meets at present.
 type Failure struct {
-	Message string    `json:"message"`
+	Message  string    `json:"message"`
 	Terminal bool      `json:"terminal"`
-	Since   time.Time `json:"since"`
+	Since    time.Time `json:"since"`
 }
 
 // Progress counts the images at hand and the objects done together: the most

@@ -17,14 +17,16 @@ type Facts struct {
 	// Seen says that the inputs and ClusterAPI.status were looked at.
 	Seen bool `yaml:"seen"`
 	// ClusterAPI says that the ClusterAPI object named cluster exists; SpecObserved that status.observedRevisionGeneration
-	// is the generation of its spec.
+	// is not behind the generation of its spec.
 	ClusterAPI   bool `yaml:"clusterAPI"`
 	SpecObserved bool `yaml:"specObserved"`
 	// Platform is Infrastructure cluster's status.platformStatus.type; empty while there is none.
 	Platform string `yaml:"platform"`
-	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why.
-	Wanted   string `yaml:"wanted"`
-	Planning string `yaml:"planning"`
+	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why;
+	// Unplannable says that it is an error, and nothing that is on its way.
+	Wanted      string `yaml:"wanted"`
+	Planning    string `yaml:"planning"`
+	Unplannable bool   `yaml:"unplannable"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
 	// Latest is the content ID of the newest listed revision, LatestNumber its number, and CurrentNumber that of
@@ -78,9 +80,11 @@ type Orphans struct {
 	Why   string `yaml:"why"`
 }
 
-// Then is how things stood when the present state was entered.
+// Then is how things stood when the present state was entered: by which event and
+// from which state, with which inputs, and how much was done.
 type Then struct {
 	Event   machine.Event
+	From    machine.State
 	Inputs  string
 	Done    int
 	Failing bool
@@ -96,5 +100,5 @@ func Inputs(f Facts) string { return f.Inputs }
 
 // Recall copies what the record remembers into the facts.
 func Recall(f *Facts, r machine.Record) {
-	f.Then = Then{Event: r.LastEvent, Inputs: r.Entry.Inputs, Done: r.Entry.Done, Failing: r.Failure != nil}
+	f.Then = Then{Event: r.LastEvent, From: r.CameFrom, Inputs: r.Entry.Inputs, Done: r.Entry.Done, Failing: r.Failure != nil}
 }

@@ -14,6 +14,15 @@ const (
 	GateLost           machine.Event = "GateLost"
 )
 
+// The states that lead to Degraded. What has to be seen for the way to be open
+// again depends on where the machine stood.
+const (
+	Planning  machine.State = "Planning"
+	Applying  machine.State = "Applying"
+	Pruning   machine.State = "Pruning"
+	Installed machine.State = "Installed"
+)
+
 // notLooked is why nothing can be told before the first look.
 const notLooked = "the cluster has not been looked at yet"
 
@@ -80,10 +89,22 @@ var LatestIsCurrent = machine.Guard[Facts]{
 	}),
 }
 
+// RolloutGoesOn asks whether the newest revision has to be rolled out though nobody can tell what is wanted.
+var RolloutGoesOn = machine.Guard[Facts]{
+	Name: "RolloutGoesOn",
+	Doc:  "The inputs cannot be planned, and the newest listed revision is not fully applied yet.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if f.Unplannable && f.LatestNumber > 0 && f.LatestNumber != f.CurrentNumber {
+			return machine.SayYes(fmt.Sprintf("revision %d is not fully applied yet, and the inputs cannot be planned: %s", f.LatestNumber, f.Planning))
+		}
+		return machine.SayNo("")
+	}),
+}
+
 // SpecObserved asks whether the status tells which spec it is for.
 var SpecObserved = machine.Guard[Facts]{
 	Name: "SpecObserved",
-	Doc:  "ClusterAPI.status.observedRevisionGeneration is the generation of the spec.",
+	Doc:  "ClusterAPI.status.observedRevisionGeneration is not behind the generation of the spec.",
 	Ask: seen(func(f Facts) machine.Answer {
 		return machine.Say(f.SpecObserved, unless(f.SpecObserved, "the status does not tell of the newest spec yet"))
 	}),
@@ -152,7 +173,7 @@ var WorkSucceeds = machine.Guard[Facts]{
 		if f.Then.Failing {
 			return machine.SayUnknown("")
 		}
-		return machine.SayYes("the last attempt met no error")
+		return machine.SayYes(unless(f.Then.Event != FailureEstablished, "the last attempt met no error"))
 	},
 }
 
@@ -207,43 +228,70 @@ var EnteredByGateLoss = machine.Guard[Facts]{
 // ProgressIsMade asks whether more is done than when the present state was entered.
 var ProgressIsMade = machine.Guard[Facts]{
 	Name: "ProgressIsMade",
-	Doc:  "More is done than when the machine came here, or nothing is left to do.",
+	Doc:  "More is done than when the machine came here, or the state that it came from has nothing left to do.",
 	Ask: seen(func(f Facts) machine.Answer {
 		done, known := Progress(f)
-		why := unfinished(f)
+		left := leftToDo(f)
 		switch {
-		case why == nil, known && done > f.Then.Done:
+		case left.Truth == machine.No, known && done > f.Then.Done:
 			return machine.SayYes("there is progress again")
 		case !known:
-			return machine.SayUnknown(*why)
+			return machine.SayUnknown(left.Reason)
 		}
-		return machine.SayNo(*why)
+		return machine.SayNo(left.Reason)
 	}),
 }
 
-// unfinished is why there is still work on the way to Installed, nil if there is none.
-func unfinished(f Facts) *string {
-	switch {
-	case !f.Applied.Complete:
-		return &f.Applied.Why
-	case f.Wanted == "":
-		return &f.Planning
-	case f.Orphans.Left > 0 || f.Older > 0 && !f.Orphans.Known:
-		return &f.Orphans.Why
+// leftToDo asks whether the state that the machine came from still has something to do.
+func leftToDo(f Facts) machine.Answer {
+	switch f.Then.From {
+	case Planning:
+		return machine.Not(machine.All(LatestIsWanted, SpecObserved)).Answer(f)
+	case Applying:
+		return machine.Not(RevisionIsApplied).Answer(f)
+	case Pruning:
+		return machine.Not(OrphansAreGone).Answer(f)
 	}
-	return nil
+	return machine.SayNo("") // nothing else can stand still
 }
 
 // InputChanged asks whether people have changed something since.
 var InputChanged = machine.Guard[Facts]{
 	Name: "InputChanged",
-	Doc:  "An input has changed since: images, platform, ClusterAPI spec, release version, TLS profile, or annotation retry.",
+	Doc: "An input has changed since: images, platform, ClusterAPI spec, release version, TLS profile, or annotation retry. " +
+		"So has the status of the ClusterAPI if the state that the machine came from would be left for what it lists.",
 	Ask: func(f Facts) machine.Answer {
-		if f.Inputs == "" {
+		switch {
+		case f.Inputs == "":
 			return machine.SayUnknown("")
+		case f.Inputs != f.Then.Inputs:
+			return machine.SayYes("an input has changed")
 		}
-		return machine.Say(f.Inputs != f.Then.Inputs, unless(f.Inputs == f.Then.Inputs, "an input has changed"))
+		if listed := overtaken(f); listed.Truth == machine.Yes {
+			return listed
+		}
+		return machine.SayNo("")
 	},
+}
+
+// Disturbed asks whether the status is another one than an installation leaves.
+var Disturbed = machine.Any(machine.Not(LatestIsCurrent), machine.Not(OlderGone), machine.Not(SpecObserved))
+
+// overtaken asks whether the state that the machine came from would be left at
+// once, whatever is wrong there, for what is listed now.
+func overtaken(f Facts) machine.Answer {
+	changed := machine.Not(LatestIsWanted)
+	switch f.Then.From {
+	case Planning:
+		return machine.Any(RolloutGoesOn, machine.All(changed, machine.Not(RoomLeft))).Answer(f)
+	case Applying:
+		return changed.Answer(f)
+	case Pruning:
+		return machine.Any(changed, machine.Not(LatestIsCurrent)).Answer(f)
+	case Installed:
+		return machine.Any(changed, machine.All(LatestIsWanted, Disturbed)).Answer(f)
+	}
+	return machine.SayYes("no state that leads here is known to be the one before")
 }
 
 // unless returns the text where is is false.

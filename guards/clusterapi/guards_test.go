@@ -30,6 +30,13 @@ func TestGuards(t *testing.T) {
 		},
 		"LatestIsWanted/the same": {LatestIsWanted, Facts{Seen: true, Wanted: "a", Latest: "a", LatestNumber: 1}, machine.Yes, "wanted content"},
 
+		"RolloutGoesOn/what is wanted is on its way": {RolloutGoesOn, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
+		"RolloutGoesOn/nothing is listed":            {RolloutGoesOn, Facts{Seen: true, Unplannable: true}, machine.No, ""},
+		"RolloutGoesOn/it is installed":              {RolloutGoesOn, Facts{Seen: true, Unplannable: true, LatestNumber: 2, CurrentNumber: 2}, machine.No, ""},
+		"RolloutGoesOn/the inputs are wrong": {
+			RolloutGoesOn, Facts{Seen: true, Unplannable: true, Planning: "by tag", LatestNumber: 2, CurrentNumber: 1}, machine.Yes, "by tag",
+		},
+
 		"LatestIsCurrent/nothing listed":                 {LatestIsCurrent, Facts{Seen: true}, machine.No, ""},
 		"LatestIsCurrent/older current":                  {LatestIsCurrent, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
 		"LatestIsCurrent/same":                           {LatestIsCurrent, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 2}, machine.Yes, ""},
@@ -66,7 +73,7 @@ func TestGuards(t *testing.T) {
 		},
 
 		"WorkSucceeds/an error is unknown": {WorkSucceeds, Facts{Then: Then{Failing: true}}, machine.Unknown, ""},
-		"WorkSucceeds/no error":            {WorkSucceeds, Facts{}, machine.Yes, "no error"},
+		"WorkSucceeds/no error, after one": {WorkSucceeds, Facts{Then: Then{Event: FailureEstablished}}, machine.Yes, "no error"},
 
 		"EnteredByStall/stalled":     {EnteredByStall, Facts{Then: Then{Event: ProgressStalled}}, machine.Yes, ""},
 		"EnteredByStall/an error":    {EnteredByStall, Facts{Then: Then{Event: FailureEstablished}}, machine.No, ""},
@@ -74,23 +81,51 @@ func TestGuards(t *testing.T) {
 		"EnteredByGateLoss/an error": {EnteredByGateLoss, Facts{Then: Then{Event: FailureEstablished}}, machine.No, ""},
 
 		"ProgressIsMade/nothing new":     {ProgressIsMade, stalled(10), machine.No, "waits"},
-		"ProgressIsMade/not seen":        {ProgressIsMade, Facts{Seen: true, LatestNumber: 1, Then: Then{Event: ProgressStalled}}, machine.Unknown, ""},
+		"ProgressIsMade/not seen":        {ProgressIsMade, Facts{Seen: true, LatestNumber: 1, Then: Then{Event: ProgressStalled, From: Applying}}, machine.Unknown, ""},
 		"ProgressIsMade/one more object": {ProgressIsMade, stalled(11), machine.Yes, "progress"},
 		"ProgressIsMade/an orphan is still there": {
-			ProgressIsMade, Facts{
-				Seen: true, Wanted: "a", Older: 1, Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}, Orphans: Orphans{Known: true, Left: 1, Why: "in use"},
-			}, machine.No, "in use",
+			ProgressIsMade, Facts{Seen: true, Wanted: "a", Applied: Applied{Known: true, Complete: true}, Orphans: Orphans{Known: true, Left: 1, Why: "in use"}, Then: Then{From: Pruning}},
+			machine.No, "in use",
+		},
+		"ProgressIsMade/nothing is left to prune": {
+			ProgressIsMade, Facts{Seen: true, Applied: Applied{Known: true, Complete: true}, Orphans: Orphans{Known: true}, Then: Then{From: Pruning, Done: 9}}, machine.Yes, "progress",
 		},
 		"ProgressIsMade/an image is still not there": {
-			ProgressIsMade, Facts{Seen: true, Planning: "being fetched", Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}}, machine.No, "being fetched",
+			ProgressIsMade, Facts{Seen: true, Planning: "being fetched", Applied: Applied{Known: true, Complete: true}, Then: Then{From: Planning}}, machine.No, "being fetched",
 		},
-		"ProgressIsMade/nothing is left to do": {
-			ProgressIsMade, Facts{Seen: true, Wanted: "a", Then: Then{Event: ProgressStalled}, Applied: Applied{Known: true, Complete: true}}, machine.Yes, "progress",
+		"ProgressIsMade/what is wanted is listed": {
+			ProgressIsMade, Facts{Seen: true, Wanted: "a", Latest: "a", LatestNumber: 2, SpecObserved: true, Applied: Applied{Known: true}, Then: Then{From: Planning, Done: 9}}, machine.Yes, "progress",
+		},
+		"ProgressIsMade/all is applied": {
+			ProgressIsMade, Facts{Seen: true, Applied: Applied{Known: true, Complete: true}, Then: Then{From: Applying, Done: 9}}, machine.Yes, "progress",
 		},
 
 		"InputChanged/not known": {InputChanged, Facts{Then: Then{Inputs: "x"}}, machine.Unknown, ""},
-		"InputChanged/the same":  {InputChanged, Facts{Inputs: "x", Then: Then{Inputs: "x"}}, machine.No, ""},
+		"InputChanged/the same":  {InputChanged, Facts{Inputs: "x", Then: Then{Inputs: "x", From: Applying}}, machine.No, ""},
 		"InputChanged/another":   {InputChanged, Facts{Inputs: "y", Then: Then{Inputs: "x"}}, machine.Yes, "an input has changed"},
+		"InputChanged/the list that was rolled out is lost": {
+			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Then: Then{Inputs: "x", From: Applying}}, machine.Yes, "no revision is listed",
+		},
+		"InputChanged/what has to be listed is not yet": {
+			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Then: Then{Inputs: "x", From: Planning}}, machine.No, "",
+		},
+		"InputChanged/the list is full": {
+			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Listed: 16, Then: Then{Inputs: "x", From: Planning}}, machine.Yes, "16 revisions",
+		},
+		"InputChanged/what was pruned for is not current": {
+			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, Then: Then{Inputs: "x", From: Pruning}}, machine.Yes, "no revision is current",
+		},
+		"InputChanged/the installed list is disturbed": {
+			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, CurrentNumber: 2, SpecObserved: true, Older: 1, Then: Then{Inputs: "x", From: Installed}},
+			machine.Yes, "older revisions left",
+		},
+		"InputChanged/the installed list is as it was": {
+			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, CurrentNumber: 2, SpecObserved: true, OlderSeen: true, Then: Then{Inputs: "x", From: Installed}},
+			machine.No, "",
+		},
+		"InputChanged/nobody knows where the machine came from": {
+			InputChanged, Facts{Seen: true, Inputs: "x", Then: Then{Inputs: "x"}}, machine.Yes, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := row.guard.Answer(row.facts)
@@ -103,7 +138,7 @@ func TestGuards(t *testing.T) {
 
 func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *testing.T) {
 	for _, guard := range []machine.Guard[Facts]{
-		ClusterAPIExists, PlatformKnown, LatestIsWanted, LatestIsCurrent, SpecObserved, OlderGone, RoomLeft,
+		ClusterAPIExists, PlatformKnown, LatestIsWanted, RolloutGoesOn, LatestIsCurrent, SpecObserved, OlderGone, RoomLeft,
 		RevisionIsApplied, OrphansAreGone, RetainedMayGo, ProgressIsMade, InputChanged,
 	} {
 		if got := guard.Answer(Facts{}); got.Truth != machine.Unknown {
@@ -116,14 +151,14 @@ func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *
 func stalled(done int) Facts {
 	return Facts{
 		Seen: true, LatestNumber: 1, Applied: Applied{Known: true, Done: done, Total: 20, Why: "wave 2/3 waits"},
-		Then: Then{Event: ProgressStalled, Done: 10},
+		Then: Then{Event: ProgressStalled, From: Applying, Done: 10},
 	}
 }
 
 func TestRecall_copies_how_the_state_was_entered(t *testing.T) {
 	var f Facts
-	Recall(&f, machine.Record{LastEvent: GateLost, Entry: machine.Entry{Inputs: "i", Done: 7}, Failure: &machine.Failure{}})
-	if f.Then != (Then{Event: GateLost, Inputs: "i", Done: 7, Failing: true}) {
+	Recall(&f, machine.Record{LastEvent: GateLost, CameFrom: Installed, Entry: machine.Entry{Inputs: "i", Done: 7}, Failure: &machine.Failure{}})
+	if f.Then != (Then{Event: GateLost, From: Installed, Inputs: "i", Done: 7, Failing: true}) {
 		t.Errorf("got %+v", f.Then)
 	}
 }

@@ -15,10 +15,10 @@ import (
 // The states, by the names that users, diagrams, logs and metrics show.
 const (
 	WaitingOnInfra machine.State = "WaitingOnInfra"
-	Planning       machine.State = "Planning"
-	Applying       machine.State = "Applying"
-	Pruning        machine.State = "Pruning"
-	Installed      machine.State = "Installed"
+	Planning                     = guards.Planning
+	Applying                     = guards.Applying
+	Pruning                      = guards.Pruning
+	Installed                    = guards.Installed
 	Degraded       machine.State = "Degraded"
 	MaxRevisions   machine.State = "MaxRevisions"
 )
@@ -123,6 +123,11 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The wanted content is installed, but something is left of what was before it.",
 		},
 		{
+			On: "RolloutGoesOn", From: in(Planning), To: Applying, Urgent: true,
+			If:  machine.All(guards.ClusterAPIExists, guards.RolloutGoesOn),
+			Doc: "The inputs cannot be planned, which does not stop the rollout of the newest revision.",
+		},
+		{
 			On: "RevisionLimitReached", From: in(Planning), To: MaxRevisions,
 			If:  machine.All(machine.Not(guards.LatestIsWanted), machine.Not(guards.RoomLeft)),
 			Doc: "A new revision is needed and the list of revisions is full.",
@@ -154,8 +159,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ListDisturbed", From: in(Installed), To: Planning, Urgent: true,
-			If: machine.All(guards.ClusterAPIExists, guards.LatestIsWanted,
-				machine.Any(machine.Not(guards.LatestIsCurrent), machine.Not(guards.OlderGone), machine.Not(guards.SpecObserved))),
+			If:  machine.All(guards.ClusterAPIExists, guards.LatestIsWanted, guards.Disturbed),
 			Doc: "The status of the ClusterAPI is not what it is after an installation: the current revision was taken out, older ones were put in, or a spec with the same content is new. Planning leads on from there, without a write to an object that is right.",
 		},
 		{
@@ -178,7 +182,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: guards.GateLost, From: in(Installed), To: Degraded, For: patience, Takes: []string{Available},
-			If:  machine.All(machine.Not(guards.RetainedMayGo), machine.Not(guards.RevisionIsApplied), guards.WorkSucceeds),
+			If:  machine.All(machine.Not(guards.RevisionIsApplied), machine.Not(guards.RetainedMayGo), guards.WorkSucceeds),
 			Doc: "A probe of the installed revision has failed for five minutes, as in a crash loop; a hiccup does not count, nor does an object that cannot be put right.",
 		},
 		{
@@ -188,12 +192,12 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ProgressResumed", From: in(Degraded), To: Planning,
-			If:  machine.All(guards.WorkSucceeds, guards.EnteredByStall, machine.Not(guards.EnteredByGateLoss), guards.ProgressIsMade),
+			If:  machine.All(guards.EnteredByStall, machine.Not(guards.EnteredByGateLoss), guards.ProgressIsMade, guards.WorkSucceeds),
 			Doc: "What stood still makes progress again, so the way is taken again from planning.",
 		},
 		{
 			On: "GateRegained", From: in(Degraded), To: Planning,
-			If:  machine.All(guards.WorkSucceeds, guards.EnteredByGateLoss, guards.RevisionIsApplied),
+			If:  machine.All(guards.EnteredByGateLoss, guards.RevisionIsApplied, guards.WorkSucceeds),
 			Doc: "The probes of the installed revision pass again.",
 		},
 		{

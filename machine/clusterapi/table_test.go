@@ -13,5 +13,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestStories(t *testing.T) {
-	machinetest.Play(t, table.Table, "testdata/*.txt")
+	wrote := ledger{}
+	machinetest.PlayWorld(t, "testdata/*.txt", playedIn(wrote))
+	t.Run("every action has written all that it names, and nothing else", func(t *testing.T) { wrote.check(t, table.Table, true) })
 }

@@ -2,22 +2,15 @@ package clusterapi
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
-
-	configv1 "github.com/openshift/api/config/v1"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
-const (
-	// DetailKey is where the detail lies in ClusterOperator.status.extension.
-	DetailKey = "clusterapiDetail"
-	// maxDetail bounds the detail in bytes. Of lists that are too long the beginning is kept.
-	maxDetail = 16 << 10
-)
+// maxDetail bounds the detail in bytes. Of lists that are too long the beginning is kept.
+const maxDetail = 16 << 10
 
 // Detail is what commands show beside the record. All of it is derived: nothing
 // decides by it, and it is written anew when it is lost.
@@ -54,23 +47,22 @@ func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 
 // stillStanding takes from the stored detail what is in the way of objects that
 // this process has not tried to apply: it may not see it yet.
-func (s *Store) stillStanding(operator *configv1.ClusterOperator, now guards.Display) guards.Display {
+func (p *Phases) stillStanding(old Detail, now guards.Display) guards.Display {
 	if now.Attempted || now.LatestName == "" {
 		return now
 	}
-	old := storedDetail(operator)
-	now.Collisions = withUntried(s, now.Collisions, old.Collisions, func(c guards.Collision) string { return c.Object })
-	now.Refused = withUntried(s, now.Refused, old.Refused, func(r guards.Refused) string { return r.Object })
-	now.Contested = withUntried(s, now.Contested, old.Contested, func(c guards.Contested) string { return c.Object })
+	now.Collisions = withUntried(p, now.Collisions, old.Collisions, func(c guards.Collision) string { return c.Object })
+	now.Refused = withUntried(p, now.Refused, old.Refused, func(r guards.Refused) string { return r.Object })
+	now.Contested = withUntried(p, now.Contested, old.Contested, func(c guards.Contested) string { return c.Object })
 	return now
 }
 
 // withUntried adds to what stands now what stood before of objects of which nothing is known yet.
-func withUntried[T any](s *Store, now, before []T, object func(T) string) []T {
+func withUntried[T any](p *Phases, now, before []T, object func(T) string) []T {
 	told := slices.Clone(now)
 	for _, old := range before {
 		again := slices.ContainsFunc(now, func(one T) bool { return object(one) == object(old) })
-		if !again && !s.hasTried(object(old)) {
+		if !again && !p.hasTried(object(old)) {
 			told = append(told, old)
 		}
 	}
@@ -78,8 +70,8 @@ func withUntried[T any](s *Store, now, before []T, object func(T) string) []T {
 }
 
 // hasTried says that an object, as it is told, is in a revision that this process has applied or kept.
-func (s *Store) hasTried(object string) bool {
-	for revision := range s.memory.tried {
+func (p *Phases) hasTried(object string) bool {
+	for revision := range p.memory.tried {
 		for i := range revision.Components {
 			if slices.ContainsFunc(revision.Components[i].Keys(), func(k engine.Key) bool { return k.String() == object }) {
 				return true
@@ -90,26 +82,23 @@ func (s *Store) hasTried(object string) bool {
 }
 
 // storedDetail is empty when there is none or it cannot be read.
-func storedDetail(operator *configv1.ClusterOperator) Detail {
+func storedDetail(raw []byte) Detail {
 	var stored Detail
-	if raw := extension(operator)[DetailKey]; len(raw) > 0 && json.Unmarshal(raw, &stored) != nil {
+	if json.Unmarshal(raw, &stored) != nil {
 		return Detail{}
 	}
 	return stored
 }
 
 // encode writes the detail within its bounds.
-func (d Detail) encode() ([]byte, error) {
+func (d Detail) encode() []byte {
 	for _, most := range [...]int{64, 16, 4, 1, 0} {
-		raw, err := json.Marshal(d.shortened(most))
-		if err != nil {
-			return nil, fmt.Errorf("encoding the detail: %w", err)
-		}
-		if len(raw) <= maxDetail {
-			return raw, nil
+		if raw, err := json.Marshal(d.shortened(most)); err == nil && len(raw) <= maxDetail {
+			return raw
 		}
 	}
-	return json.Marshal(Detail{Waits: d.Waits})
+	raw, _ := json.Marshal(Detail{Waits: d.Waits}) // text can always be encoded
+	return raw
 }
 
 func (d Detail) shortened(most int) Detail {

@@ -34,9 +34,10 @@ func (p *Pass) keepCurrent(ctx context.Context) error {
 
 // keepApplied keeps the installed revision, and reports that the inputs cannot
 // be planned if that is so. Which revision is installed is what the status says,
-// not what state the machine is in.
+// not what state the machine is in. A current revision that somebody took out of
+// the status is written again only where no row leads to Planning for that.
 func (p *Pass) keepApplied(ctx context.Context) error {
-	kept := machine.InPart(InstallerController, errors.Join(p.keep(ctx), p.lookAtRetained(ctx)))
+	kept := machine.InPart(InstallerController, errors.Join(p.keep(ctx), p.restoreCurrent(ctx), p.lookAtRetained(ctx)))
 	return errors.Join(p.planError(), kept)
 }
 

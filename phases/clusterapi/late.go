@@ -184,3 +184,10 @@ func (l *lateness) look(ctx context.Context, s suspect) (string, error) {
 	}
 	return machine.Shorten(podCause(conditions, sets, pods.Items), maxCause), nil
 }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

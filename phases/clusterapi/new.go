@@ -2,12 +2,10 @@ package clusterapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/go-logr/logr"
-	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,8 +36,10 @@ type Options struct {
 	Again func()
 	// Acted is told of every change to a managed object, by its action; nil is allowed.
 	Acted func(action string)
-	Clock clock.WithTicker
-	Log   logr.Logger
+	// Recorder keeps what was done to objects.
+	Recorder recorder.Log
+	Clock    clock.WithTicker
+	Log      logr.Logger
 }
 
 // What the engine is known by on clusters: installations of earlier versions have it too.
@@ -57,10 +57,6 @@ func Inventories(namespace string) engine.Place {
 // New binds the phases to a cluster and to the provider images. Nothing is
 // sent before Ahead and Background are run.
 func New(o Options) (*Phases, error) {
-	operators, err := configclient.NewForConfigAndClient(o.REST, o.HTTP)
-	if err != nil {
-		return nil, fmt.Errorf("making the client of ClusterOperators: %w", err)
-	}
 	applier, err := engine.New(engine.Config{
 		REST: o.REST, Namespace: o.OperatorNamespace, Owner: owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix,
 		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: o.Again, Clock: o.Clock, Log: o.Log.WithName("engine"),
@@ -72,14 +68,9 @@ func New(o Options) (*Phases, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := newAnnouncer(o)
-	if err != nil {
-		return nil, err
-	}
 	return &Phases{
-		late: late, events: events, Acted: o.Acted,
-		recorder: recorder.New(o.Live, o.Client, client.ObjectKey{Namespace: o.OperatorNamespace, Name: recorder.ConfigMap}, o.Clock, o.Log.WithName("recorder")),
-		Client:   o.Client, Live: o.Live, ClusterOperators: operators.ClusterOperators(),
+		late: late, Acted: o.Acted, recorder: o.Recorder,
+		Client: o.Client, Live: o.Live,
 		Images: source(o, o.Again), PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		// What is stored as JSON must compare equal to what is read back.
@@ -99,5 +90,5 @@ func source(o Options, changed func()) images.Source {
 
 // Background is what has to run beside the passes until the context ends.
 func (p *Phases) Background() []func(context.Context) error {
-	return []func(context.Context) error{p.Images.Start, p.explainLateness, p.events.run, p.recorder.Run}
+	return []func(context.Context) error{p.Images.Start, p.explainLateness}
 }

@@ -17,12 +17,12 @@ import (
 func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pass, error) {
 	p.passing.Lock()
 	defer p.passing.Unlock()
-	pass := &Pass{Phases: p}
-	var err error
-	if pass.world, err = p.readWorld(ctx, p.Client); err != nil {
+	w, err := p.readWorld(ctx, p.Client)
+	if err != nil {
 		return guards.Facts{}, nil, err
 	}
-	if err = p.reachRegistries(ctx, pass.world); err != nil {
+	pass := &Pass{Phases: p, world: w}
+	if err := p.reachRegistries(ctx, pass.world); err != nil {
 		return guards.Facts{}, nil, err
 	}
 	wanted := p.prepare(pass)
@@ -90,7 +90,7 @@ func (p *Pass) facts() guards.Facts {
 	}
 	p.Display.Consent, p.Display.Attempted = w.consent, p.memory.tried[p.latest]
 	if p.plan.err != nil {
-		facts.Planning = p.plan.err.Error()
+		facts.Planning, facts.Unplannable = p.plan.err.Error(), true
 		p.Display.PlanError, p.Display.PlanTerminal = facts.Planning, machine.IsTerminal(p.plan.err)
 	}
 	if p.memory.keeping != nil {
@@ -108,7 +108,7 @@ func (p *Pass) facts() guards.Facts {
 	}
 	facts.Abandoned = p.abandoned(facts)
 	facts.Applied = p.applied()
-	p.older(&facts)
+	p.lookAtOlder(&facts)
 	p.Display.Strays = p.strays(facts)
 	return facts
 }
@@ -137,9 +137,11 @@ func (p *Pass) applied() guards.Applied {
 	}
 }
 
-// older counts what is left of older revisions, and what of it holds up. While
-// the latest cannot be told, what was retained for the current one is.
-func (p *Pass) older(facts *guards.Facts) {
+// lookAtOlder counts what is left of older revisions, and what of it holds up.
+// While the latest cannot be told, what was retained for the current one is. What
+// was found before does not count when there is an older revision that was not
+// there then, or was gone in between.
+func (p *Pass) lookAtOlder(facts *guards.Facts) {
 	numbers := map[int64]bool{}
 	for _, entry := range p.world.entries() {
 		numbers[entry.Revision] = true
@@ -150,10 +152,13 @@ func (p *Pass) older(facts *guards.Facts) {
 	}
 	for number := range numbers {
 		if number < facts.LatestNumber {
-			facts.Older++
+			p.older = append(p.older, number)
 		}
 	}
-	if last := p.memory.torndown; last.of(p.latest) {
+	facts.Older = len(p.older)
+	last := &p.memory.torndown
+	last.older = slices.DeleteFunc(last.older, func(number int64) bool { return !slices.Contains(p.older, number) })
+	if last.of(p.latest) && len(last.older) == len(p.older) {
 		facts.Orphans = guards.Orphans{Known: last.report.Complete() || len(last.report.Waiting) > 0, Left: len(last.report.Waiting), Why: last.report.Blocked()}
 	}
 }

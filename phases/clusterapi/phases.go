@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-logr/logr"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
-	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,7 +27,6 @@ const (
 	Singleton           = "cluster"
 	ImagesConfigMap     = "capi-installer-images"
 	ClusterOperatorName = "cluster-api"
-	FieldManager        = "capstan-clusterapi"
 )
 
 // The parts of the machine that have conditions of their own: the first plans,
@@ -54,10 +52,9 @@ const installerManager = "capi-operator.openshift.io/InstallerController"
 // operator and is used by one pass at a time.
 type Phases struct {
 	// Client reads from the operator's caches and writes to the API server.
-	Client           client.Client
-	ClusterOperators configclient.ClusterOperatorInterface
-	Images           images.Source
-	Engine           Engine
+	Client client.Client
+	Images images.Source
+	Engine Engine
 	// Release is the version that the operator was released with, such as 4.22.6.
 	Release           string
 	OperatorNamespace string
@@ -80,9 +77,8 @@ type Phases struct {
 	passing sync.Mutex // held while looking, which begins before the first pass
 	memory  memory
 	late    *lateness
-	events  *announcer
 	// recorder is the flight recorder.
-	recorder *recorder.Recorder
+	recorder recorder.Log
 }
 
 // memory is what one pass leaves for the next. All of it can be lost: a new
@@ -120,7 +116,9 @@ type Pass struct {
 	// where it cannot be rendered, for which the errors say why.
 	latest, current       *engine.Revision
 	latestErr, currentErr error
-	// olderSeen says that every older revision that has an inventory was seen.
+	// older are the numbers of the revisions before the newest that are listed or have an inventory; olderSeen says
+	// that the inventories were seen.
+	older     []int64
 	olderSeen bool
 	// lookAgain is after how long the next pass is wanted; zero: only when something changes.
 	lookAgain time.Duration
@@ -130,44 +128,46 @@ type Pass struct {
 	Display guards.Display
 }
 
-// The kinds of writes that works and effects make, as their Docs name them.
+// The kinds of writes that works and effects make, as their Docs name them and
+// the generated page of the machine shows them.
 const (
-	writesRevision  = "ClusterAPI status.revisions: one more, status.desiredRevision and status.observedRevisionGeneration"
-	writesCurrent   = "ClusterAPI status.currentRevision"
-	writesTrimmed   = "ClusterAPI status.revisions: fewer"
-	writesObjects   = "objects of revisions"
-	writesDeletions = "deletions of objects"
-	writesInventory = "inventories"
+	WritesRevision    = "one more of ClusterAPI status.revisions, with status.desiredRevision"
+	WritesObserved    = "ClusterAPI status.observedRevisionGeneration"
+	WritesCurrent     = "ClusterAPI status.currentRevision"
+	WritesTrimmed     = "fewer of ClusterAPI status.revisions"
+	WritesObjects     = "objects of revisions"
+	WritesDeletions   = "deletions of objects"
+	WritesInventories = "inventories of revisions"
 )
 
 // The works and effects, by the names that diagrams and logs show.
 var (
 	PlanRevision = machine.Action[*Pass]{
-		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{writesRevision, writesObjects, writesInventory, writesCurrent},
+		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
 		Doc: "lists a new revision if the content that the inputs render to differs from the newest one's and there is room, and keeps the current revision.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
-		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{writesObjects, writesInventory, writesCurrent},
+		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
 		Doc: "applies the newest revision as far as its gates allow, and keeps the current one except for what the newest has taken over.",
 	}
 	PruneOrphans = machine.Action[*Pass]{
-		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans), Writes: []string{writesDeletions, writesObjects, writesInventory},
+		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans), Writes: []string{WritesDeletions, WritesObjects, WritesInventories},
 		Doc: "deletes what only older revisions had, in reverse order of waves, and keeps the newest revision. What holds users' data is retained, unless the administrator has consented to lose it. It deletes nothing before the newest revision is current.",
 	}
 	KeepApplied = machine.Action[*Pass]{
-		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{writesObjects, writesInventory},
-		Doc: "repairs drift and recreates what was deleted, looks whether retained objects may go, and says so if the inputs cannot be planned.",
+		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
+		Doc: "repairs drift and recreates what was deleted, looks whether retained objects may go, and says so if the inputs cannot be planned. While they cannot, it writes status.currentRevision again if somebody took it out.",
 	}
 	KeepCurrent = machine.Action[*Pass]{
-		Name: "KeepCurrent", Run: work((*Pass).keepCurrent), Writes: []string{writesObjects, writesInventory, writesCurrent},
+		Name: "KeepCurrent", Run: work((*Pass).keepCurrent), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
 		Doc: "keeps the current revision applied, if there is one, and writes it into the status again if somebody took it out.",
 	}
 	RecordCurrent = machine.Action[*Pass]{
-		Name: "RecordCurrent", Run: work((*Pass).recordCurrent), Writes: []string{writesCurrent},
+		Name: "RecordCurrent", Run: work((*Pass).recordCurrent), Writes: []string{WritesCurrent},
 		Doc: "writes status.currentRevision.",
 	}
 	TrimRevisions = machine.Action[*Pass]{
-		Name: "TrimRevisions", Run: work((*Pass).trimRevisions), Writes: []string{writesTrimmed, writesInventory},
+		Name: "TrimRevisions", Run: work((*Pass).trimRevisions), Writes: []string{WritesTrimmed, WritesInventories},
 		Doc: "takes the older revisions off status.revisions, and deletes their inventories.",
 	}
 )

@@ -16,6 +16,8 @@ import (
 type torndown struct {
 	number int64
 	report *engine.TeardownReport
+	// older are the numbers of the older revisions that were looked at and were there ever since.
+	older []int64
 	// looked says that nothing was deleted: what the report waits for is what may go.
 	looked  bool
 	at      time.Time
@@ -74,14 +76,14 @@ func (p *Pass) tornDown(report *engine.TeardownReport, looked bool) {
 		return
 	}
 	before := p.memory.torndown
-	changed := !before.of(p.latest) || before.looked != looked || before.report.Progress() != report.Progress()
+	changed := !before.of(p.latest) || before.looked != looked || before.report.Progress() != report.Progress() || before.report.Wait != report.Wait
 	if !looked {
 		if changed {
 			p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "retained", report.WhyRetained())
 		}
 		p.removed(report, before.report)
 	}
-	p.memory.torndown = torndown{number: p.latest.Number, report: report, looked: looked, at: p.Now(), consent: p.world.consent}
+	p.memory.torndown = torndown{number: p.latest.Number, report: report, older: slices.Clone(p.older), looked: looked, at: p.Now(), consent: p.world.consent}
 	switch {
 	case changed && (!looked || len(report.Waiting) > 0):
 		p.lookAgainIn(0)

@@ -1,7 +1,6 @@
 package clusterapi
 
 import (
-	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
@@ -9,23 +8,8 @@ import (
 // deleted is the action that the engine's reports have no word for: there a pruned object is just not left.
 const deleted = "Deleted"
 
-// Remember puts what a pass did into the flight recorder: its move with every
-// guard's answer, and its errors; failed says that the pass could not be made, and
-// then the move is made again by the next. A pass that did neither costs nothing.
-func (p *Phases) Remember(o machine.Outcome, failed error) {
-	switch {
-	case failed != nil:
-		p.recorder.Add(recorder.Failed(p.Now(), p.workedOn(), failed, nil))
-	case o.Moved != nil:
-		p.recorder.Add(recorder.Moved(*o.Moved, o.Decision, p.workedOn()))
-	}
-	if o.Failure != nil {
-		p.recorder.Add(recorder.Failed(p.Now(), p.workedOn(), o.Failure, o.Decision))
-	}
-}
-
-// workedOn is the name of the newest listed revision, empty for none.
-func (p *Phases) workedOn() string {
+// WorkedOn is the name of the newest listed revision, empty for none.
+func (p *Phases) WorkedOn() string {
 	if p.memory.newest == nil {
 		return ""
 	}

@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
@@ -22,6 +23,9 @@ func (p *Pass) writeStatus(ctx context.Context, does string, change func(*operat
 		if attempt++; attempt > 1 {
 			if err := p.Live.Get(ctx, client.ObjectKeyFromObject(api), api); err != nil {
 				return err
+			}
+			if api.UID != p.world.api.UID {
+				return errors.New("it was deleted and created again since it was looked at")
 			}
 		}
 		if !change(api) {

@@ -93,9 +93,11 @@ func (p *Phases) currentOf(api *operatorv1alpha1.ClusterAPI) operatorv1alpha1.Re
 	return p.memory.current
 }
 
-// specObserved says that the status tells which spec it is for.
+// specObserved says that the status is not behind the spec. It is ahead of it
+// when it came with an object that was restored: generations begin anew, and what
+// was observed cannot be taken back.
 func (w world) specObserved() bool {
-	return w.api != nil && w.api.Status.ObservedRevisionGeneration == w.api.Generation
+	return w.api != nil && w.api.Status.ObservedRevisionGeneration >= w.api.Generation
 }
 
 func read(ctx context.Context, from client.Reader, key client.ObjectKey, into client.Object) (found bool, err error) {

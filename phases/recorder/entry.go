@@ -24,6 +24,9 @@ const (
 type Entry struct {
 	At   time.Time `json:"at"`
 	Kind Kind      `json:"kind"`
+	// Machine and Key name the machine and its instance. Operators that ran one machine only have not written them.
+	Machine string      `json:"machine,omitempty"`
+	Key     machine.Key `json:"key,omitempty"`
 	// Revision is the name of the one that was worked on.
 	Revision string `json:"revision,omitempty"`
 	// Decision is what a move was chosen from, and Seconds how long the state before it had lasted. An
@@ -74,5 +77,6 @@ func (e Entry) clipped() Entry {
 // repeats says that an entry tells nothing that the one before did not, but when.
 func (e Entry) repeats(before Entry) bool {
 	return e.Kind != Transition && e.Decision == nil && before.Decision == nil && e.Kind == before.Kind &&
+		e.Machine == before.Machine && e.Key == before.Key &&
 		e.Revision == before.Revision && e.Object == before.Object && e.Action == before.Action && e.Text == before.Text
 }

@@ -40,7 +40,7 @@ func joined(before, after []Entry) []Entry {
 func without(log, in []Entry) []Entry {
 	return slices.DeleteFunc(slices.Clone(log), func(e Entry) bool {
 		i := slices.IndexFunc(in, func(o Entry) bool {
-			return e.At.Equal(o.At) && e.Kind == o.Kind && e.Revision == o.Revision && e.Object == o.Object && e.Action == o.Action && e.Text == o.Text
+			return e.At.Equal(o.At) && e.Kind == o.Kind && e.Machine == o.Machine && e.Key == o.Key && e.Revision == o.Revision && e.Object == o.Object && e.Action == o.Action && e.Text == o.Text
 		})
 		if i >= 0 && e.Times > in[i].Times {
 			in[i] = e

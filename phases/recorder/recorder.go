@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
 )
 
 // ConfigMap is the name of the ConfigMap that a recorder usually writes to.
@@ -74,6 +76,27 @@ func (r *Recorder) announce() {
 	case r.news <- struct{}{}:
 	default:
 	}
+}
+
+// Log records what one instance of a machine does. The zero one records nothing.
+type Log struct {
+	recorder *Recorder
+	machine  string
+	key      machine.Key
+}
+
+// Of is the log of an instance.
+func (r *Recorder) Of(name string, key machine.Key) Log {
+	return Log{recorder: r, machine: name, key: key}
+}
+
+// Add records an entry of the instance.
+func (l Log) Add(e Entry) {
+	if l.recorder == nil {
+		return
+	}
+	e.Machine, e.Key = l.machine, l.key
+	l.recorder.Add(e)
 }
 
 // Run writes what was added until ctx ends, and once more then. It never

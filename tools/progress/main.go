@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -28,9 +29,9 @@ func main() {
 		fmt.Fprintf(os.Stderr, "progress: %v\n%s\n", err, usage)
 		os.Exit(2)
 	}
-	// An interrupt reaches the go command too, which ends by it.
-	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
-	err = run(context.Background(), build, newDisplay(build.name, os.Stderr))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err = run(ctx, build, newDisplay(build.name, os.Stderr))
+	stop()
 	var ended *exec.ExitError
 	if errors.As(err, &ended) {
 		os.Exit(max(1, ended.ExitCode()))
@@ -80,7 +81,10 @@ func (b build) command(ctx context.Context, verb string, more ...string) *exec.C
 			arguments = append(arguments, flag)
 		}
 	}
-	return exec.CommandContext(ctx, b.program, append(arguments, b.packages...)...)
+	command := exec.CommandContext(ctx, b.program, append(arguments, b.packages...)...)
+	// Interrupted, it ends what it has started.
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	return command
 }
 
 // run downloads what is missing, which listing the packages does, and builds.

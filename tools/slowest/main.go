@@ -32,9 +32,9 @@ func main() {
 	for _, t := range all {
 		total += t.took
 	}
-	fmt.Printf("the slowest of %d tests and specs, which took %s:\n", len(all), total.Round(time.Second))
+	fmt.Fprintf(os.Stdout, "the slowest of %d tests and specs, which took %s:\n", len(all), total.Round(time.Second))
 	for _, t := range all[:min(shown, len(all))] {
-		fmt.Printf("%7.1f s  %s: %s\n", t.took.Seconds(), t.in, t.name)
+		fmt.Fprintf(os.Stdout, "%7.1f s  %s: %s\n", t.took.Seconds(), t.in, t.name)
 	}
 }
 

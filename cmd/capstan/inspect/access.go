@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -81,15 +80,6 @@ func (a *Access) Reader() (*Reader, error) {
 		return nil, err
 	}
 	return NewReader(config)
-}
-
-// Look finds the cluster and reads it once; see Reader.Look.
-func (a *Access) Look(ctx context.Context) (View, error) {
-	reader, err := a.Reader()
-	if err != nil {
-		return View{}, err
-	}
-	return reader.Look(ctx)
 }
 
 // Error is a failure told to a person: what is wrong, and what to do next.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/capstan-capi/capstan/controllers/clusterapi"
 )
 
 // write makes a file of a test's own.
@@ -101,7 +103,7 @@ func look(t *testing.T, access Access, says, next string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = reader.Look(t.Context())
+	_, err = clusterapi.Part.View.Look(t.Context(), reader.Get, "")
 	var told *Error
 	if !errors.As(err, &told) || !strings.Contains(told.What, says) || !strings.Contains(told.Next, next) {
 		t.Errorf("got %v", err)

@@ -8,10 +8,8 @@ import (
 	"strings"
 	"time"
 
-	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/machine"
-	table "github.com/capstan-capi/capstan/machine/clusterapi"
-	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
 // Explanation is what `capstan explain -o json` prints; its shape is a promise.
@@ -24,28 +22,7 @@ type Explanation struct {
 	Waits       string               `json:"waits,omitempty"`
 	Failure     *machine.Failure     `json:"failure,omitempty"`
 	Transitions []machine.Transition `json:"transitions"`
-	Moves       []Way                `json:"moves"`
-}
-
-// Way is a move that can leave the present state.
-type Way struct {
-	Event   machine.Event `json:"event"`
-	To      machine.State `json:"to"`
-	When    string        `json:"when"`
-	Meaning string        `json:"meaning"`
-	Effect  string        `json:"effect,omitempty"`
-	// Answer is what the guard says now; nil if the operator has not told.
-	Answer *machine.Truth `json:"answer,omitempty"`
-	Why    string         `json:"why,omitempty"`
-	// At is the moment at which time alone makes the move.
-	At        time.Time  `json:"at,omitzero"`
-	Questions []Question `json:"questions"`
-}
-
-// Question is one that a move asks of what was seen.
-type Question struct {
-	Guard   string `json:"guard"`
-	Meaning string `json:"meaning"`
+	Moves       []view.Way           `json:"moves"`
 }
 
 // Explain tells where in the machine a cluster is. Without a record that can be
@@ -54,36 +31,27 @@ func (v View) Explain() (Explanation, error) {
 	if v.Record.State == "" {
 		return Explanation{}, &Error{What: v.Problem}
 	}
-	row, _ := table.Table.State(v.Record.State)
+	row, _ := v.Table.State(v.Record.State)
 	e := Explanation{
-		State: row.Name, Meaning: row.Doc, Since: v.Record.Since, Waits: cmp.Or(v.Detail.Waits, v.Record.Reason),
-		Failure: v.Record.Failure, Transitions: list(v.Record.Transitions), Moves: []Way{},
+		State: row.Name, Meaning: row.Doc, Work: row.Work, Since: v.Record.Since, Waits: cmp.Or(v.Waits, v.Record.Reason),
+		Failure: v.Record.Failure, Transitions: view.List(v.Record.Transitions), Moves: []view.Way{},
 	}
-	if row.Work.Name != "" {
-		e.Work = row.Work.Name + " " + row.Work.Doc
-	}
-	for _, move := range table.Table.Leaving(row.Name) {
-		e.Moves = append(e.Moves, v.way(move))
+	for _, way := range row.Ways {
+		e.Moves = append(e.Moves, v.answered(way))
 	}
 	return e, nil
 }
 
-func (v View) way(move *machine.Move[guards.Facts, *phases.Pass]) Way {
-	way := Way{Event: move.On, To: move.To, When: move.When(), Meaning: move.Doc, Questions: []Question{}}
-	if move.Do.Name != "" {
-		way.Effect = move.Do.Name + " " + move.Do.Doc
-	}
-	for _, atom := range move.If.Atoms() {
-		way.Questions = append(way.Questions, Question{Guard: atom.Name, Meaning: atom.Doc})
-	}
-	if i := slices.IndexFunc(v.Detail.Moves, func(l machine.Candidate) bool { return l.Event == move.On && l.To == move.To }); i >= 0 {
-		told := v.Detail.Moves[i]
+// answered is a way with what its guard says now.
+func (v View) answered(way view.Way) view.Way {
+	if i := slices.IndexFunc(v.Moves, func(c machine.Candidate) bool { return c.Event == way.Event && c.To == way.To }); i >= 0 {
+		told := v.Moves[i]
 		way.Answer, way.Why, way.At = &told.Answer, told.Why, told.At
 		if way.Why == "" && told.Answer != machine.Yes && v.Record.Failure != nil {
 			way.Why = "the work still fails"
 		}
 	}
-	if d := v.Record.Deadline; d != nil && d.On == move.On {
+	if d := v.Record.Deadline; d != nil && d.On == way.Event {
 		way.At = d.At
 	}
 	return way
@@ -95,7 +63,7 @@ const shownTransitions = 10
 // Write prints an explanation for people.
 func (e Explanation) Write(out io.Writer, now time.Time) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "This cluster has been in %s since %s (%s).\n", e.State, machine.Moment(e.Since), lasted(now.Sub(e.Since)))
+	fmt.Fprintf(&b, "This cluster has been in %s since %s (%s).\n", e.State, machine.Moment(e.Since), view.Lasted(now.Sub(e.Since)))
 	fmt.Fprintf(&b, "  %s\n", e.Meaning)
 	if e.Work != "" {
 		fmt.Fprintf(&b, "  On every pass %s\n", e.Work)
@@ -104,7 +72,7 @@ func (e Explanation) Write(out io.Writer, now time.Time) error {
 		fmt.Fprintf(&b, "  It says: %s\n", e.Waits)
 	}
 	if e.Failure != nil {
-		fmt.Fprintf(&b, "  Its work fails since %s (%s)", machine.Moment(e.Failure.Since), lasted(now.Sub(e.Failure.Since)))
+		fmt.Fprintf(&b, "  Its work fails since %s (%s)", machine.Moment(e.Failure.Since), view.Lasted(now.Sub(e.Failure.Since)))
 		if !strings.Contains(e.Waits, e.Failure.Message) {
 			fmt.Fprintf(&b, ": %s", e.Failure.Message)
 		}
@@ -113,7 +81,7 @@ func (e Explanation) Write(out io.Writer, now time.Time) error {
 	e.past(&b)
 	b.WriteString("\nWhat can happen next\n")
 	for _, way := range e.Moves {
-		way.write(&b, now)
+		writeWay(&b, way, now)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -130,14 +98,14 @@ func (e Explanation) past(b *strings.Builder) {
 		fmt.Fprintf(b, "  … %d more before, see -o json\n", left)
 	}
 	for _, t := range shown {
-		fmt.Fprintf(b, "  %s  %s --%s--> %s after %s\n", machine.Moment(t.At), t.From, t.Event, t.To, lasted(time.Duration(t.Seconds*float64(time.Second))))
+		fmt.Fprintf(b, "  %s  %s --%s--> %s after %s\n", machine.Moment(t.At), t.From, t.Event, t.To, view.Lasted(time.Duration(t.Seconds*float64(time.Second))))
 		if t.Cause != "" {
 			fmt.Fprintf(b, "      because %s\n", t.Cause)
 		}
 	}
 }
 
-func (w Way) write(b *strings.Builder, now time.Time) {
+func writeWay(b *strings.Builder, w view.Way, now time.Time) {
 	fmt.Fprintf(b, "  %s leads to %s: %s\n", w.Event, w.To, w.Meaning)
 	fmt.Fprintf(b, "      when  %s\n", w.When)
 	for _, q := range w.Questions {
@@ -146,11 +114,11 @@ func (w Way) write(b *strings.Builder, now time.Time) {
 	if w.Effect != "" {
 		fmt.Fprintf(b, "      then  %s\n", w.Effect)
 	}
-	fmt.Fprintf(b, "      now   %s\n", w.now(now))
+	fmt.Fprintf(b, "      now   %s\n", saidOf(w, now))
 }
 
-// now is what the guard says at present.
-func (w Way) now(now time.Time) string {
+// saidOf is what the guard of a way says at present.
+func saidOf(w view.Way, now time.Time) string {
 	said := "not told by this operator"
 	if w.Answer != nil {
 		said = w.Answer.String()
@@ -159,7 +127,7 @@ func (w Way) now(now time.Time) string {
 		said += ": " + w.Why
 	}
 	if !w.At.IsZero() {
-		said += fmt.Sprintf("; unless that changes, the move is made %s (%s)", until(w.At.Sub(now)), machine.Moment(w.At))
+		said += fmt.Sprintf("; unless that changes, the move is made %s (%s)", view.Until(w.At.Sub(now)), machine.Moment(w.At))
 	}
 	return said
 }

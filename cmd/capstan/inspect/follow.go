@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/capstan-capi/capstan/controllers/view"
 )
 
 // Follow looks every second until ctx ends and shows what it sees. An error of
@@ -17,7 +19,7 @@ type Follow struct {
 	Look func(context.Context) (View, error)
 	Show interface {
 		// Status shows a status, and Error what kept one from being read.
-		Status(Status, time.Time) error
+		Status(view.Status, time.Time) error
 		Error(error, time.Time) error
 	}
 	Now func() time.Time
@@ -40,10 +42,10 @@ func (f Follow) Run(ctx context.Context) error {
 }
 
 func (f Follow) once(ctx context.Context, first bool) error {
-	view, err := f.Look(ctx)
+	seen, err := f.Look(ctx)
 	switch {
 	case err == nil:
-		return f.Show.Status(view.Status(), f.Now())
+		return f.Show.Status(seen.Status, f.Now())
 	case first || ctx.Err() != nil:
 		return err
 	}
@@ -59,7 +61,7 @@ type Screen struct {
 }
 
 // Status draws a status.
-func (s *Screen) Status(status Status, now time.Time) error {
+func (s *Screen) Status(status view.Status, now time.Time) error {
 	var text bytes.Buffer
 	if err := status.Write(&text, now); err != nil {
 		return err
@@ -106,7 +108,7 @@ type Lines struct {
 }
 
 // Status prints a status that is not the one before.
-func (l *Lines) Status(status Status, now time.Time) error {
+func (l *Lines) Status(status view.Status, now time.Time) error {
 	line := status.Line()
 	if l.JSON {
 		text, err := json.Marshal(status)

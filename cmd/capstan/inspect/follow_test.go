@@ -4,16 +4,19 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"gotest.tools/v3/golden"
+
+	"github.com/capstan-capi/capstan/controllers/view"
 )
 
 // follow plays looks, one per tick, and ends the context with the last.
 func follow(t *testing.T, show interface {
-	Status(Status, time.Time) error
+	Status(view.Status, time.Time) error
 	Error(error, time.Time) error
 }, looks ...func() (View, error),
 ) error {
@@ -46,8 +49,7 @@ func meets(text string) func() (View, error) {
 
 func TestFollow_prints_a_line_for_each_change_and_survives_a_gap(t *testing.T) {
 	var out bytes.Buffer
-	other := full()
-	other.Detail.Waits = "Applying goes on"
+	other := seen(fmt.Sprintf(`{"clusterapi":%s,"clusterapiDetail":{"waits":"Applying goes on"}}`, record))
 	err := follow(t, &Lines{Out: &out}, sees(full()), sees(full()), meets("the API server\nis away"), meets("the API server\nis away"), sees(other))
 	if err != nil {
 		t.Fatal(err)

@@ -6,11 +6,12 @@ package replay
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/machine"
-	table "github.com/capstan-capi/capstan/machine/clusterapi"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
 
@@ -33,13 +34,14 @@ type Result struct {
 	Differ    int `json:"differ"`
 }
 
-// Run takes every decision of a log again.
-func Run(log []recorder.Entry) Result {
+// Run takes every decision of a log again, on the table of its machine. An entry
+// that names none is of the first one.
+func Run(log []recorder.Entry, machines []view.View) Result {
 	result := Result{Steps: []Step{}}
 	for _, entry := range log {
 		step := Step{Entry: entry}
 		if entry.Decision != nil {
-			step.take(*entry.Decision)
+			step.take(*entry.Decision, machines)
 			result.Decisions++
 		}
 		if step.Differs != "" {
@@ -50,8 +52,13 @@ func Run(log []recorder.Entry) Result {
 	return result
 }
 
-func (s *Step) take(recorded machine.Decision) {
-	again, moves, err := table.Table.Replay(recorded)
+func (s *Step) take(recorded machine.Decision, machines []view.View) {
+	i := slices.IndexFunc(machines, func(v view.View) bool { return s.Machine == "" || v.Table.Name == s.Machine })
+	if i < 0 {
+		s.Differs = "this release has no machine " + s.Machine
+		return
+	}
+	again, moves, err := machines[i].Table.Replay(recorded)
 	s.Moves = moves
 	switch {
 	case err != nil:
@@ -91,6 +98,9 @@ func (r Result) Write(out io.Writer) error {
 
 func (s Step) write(b *strings.Builder) {
 	fmt.Fprintf(b, "%s  %s", s.At.UTC().Format("2006-01-02 15:04:05.000Z"), s.Kind)
+	if s.Machine != "" {
+		fmt.Fprintf(b, "  %s/%s", s.Machine, s.Key)
+	}
 	if s.Revision != "" {
 		fmt.Fprintf(b, "  %s", s.Revision)
 	}

@@ -7,10 +7,18 @@ import (
 
 	"gotest.tools/v3/golden"
 
+	"github.com/capstan-capi/capstan/controllers/clusterapi"
+	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
+
+// views are those of clusterapi and of a machine that stays where it is.
+var views = []view.View{*clusterapi.Part.View, {Table: view.Table{Name: "other", Replay: func(d machine.Decision) (machine.Decision, []machine.Candidate, error) {
+	d.Event, d.To = "", ""
+	return d, nil, nil
+}}}}
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
@@ -35,7 +43,7 @@ func TestRun_tells_where_the_table_decides_otherwise(t *testing.T) {
 		decided(machine.No, "", ""),
 		{At: noon, Kind: recorder.Transition, Decision: &machine.Decision{At: noon, State: "Dancing", Event: "Fell", To: "Lying"}},
 	}
-	result := Run(log)
+	result := Run(log, views)
 	if result.Decisions != 4 || result.Differ != 3 {
 		t.Errorf("of %d decisions %d differ", result.Decisions, result.Differ)
 	}
@@ -47,8 +55,21 @@ func TestRun_tells_where_the_table_decides_otherwise(t *testing.T) {
 }
 
 func TestRun_of_the_same_table_differs_nowhere(t *testing.T) {
-	result := Run([]recorder.Entry{decided(machine.No, "ProgressStalled", table.Degraded), decided(machine.Yes, "RevisionApplied", table.Pruning)})
+	result := Run([]recorder.Entry{decided(machine.No, "ProgressStalled", table.Degraded), decided(machine.Yes, "RevisionApplied", table.Pruning)}, views)
 	if result.Decisions != 2 || result.Differ != 0 {
 		t.Errorf("got %+v", result)
+	}
+}
+
+func TestRun_chooses_the_table_by_the_machine_of_an_entry(t *testing.T) {
+	entry := decided(machine.No, "ProgressStalled", table.Degraded)
+	for name, want := range map[string]string{
+		"": "", "clusterapi": "", "gone": "this release has no machine gone",
+		"other": "recorded Applying --ProgressStalled--> Degraded, and the table now decides to stay in Applying",
+	} {
+		entry.Machine = name
+		if got := Run([]recorder.Entry{entry}, views).Steps[0].Differs; got != want {
+			t.Errorf("machine %q: %q", name, got)
+		}
 	}
 }

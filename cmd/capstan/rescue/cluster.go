@@ -29,7 +29,10 @@ import (
 // revisions keeps one manager.
 const fieldManager = "capstan"
 
-var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+var (
+	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	clusterAPIs = operatorv1alpha1.GroupVersion.WithResource("clusterapis")
+)
 
 // Cluster is what a rescue reads and writes.
 type Cluster struct {
@@ -79,7 +82,7 @@ func (c *Cluster) Recover(ctx context.Context, act bool) (Plan, error) {
 		if err := drop(object, p.Remove); err != nil {
 			return err
 		}
-		_, err = c.dynamic.Resource(inspect.ClusterAPIs).UpdateStatus(ctx, object, metav1.UpdateOptions{FieldManager: fieldManager})
+		_, err = c.dynamic.Resource(clusterAPIs).UpdateStatus(ctx, object, metav1.UpdateOptions{FieldManager: fieldManager})
 		p.Done = err == nil
 		if apierrors.IsConflict(err) {
 			return err
@@ -105,7 +108,7 @@ func drop(api *unstructured.Unstructured, remove []Removal) error {
 
 func (c *Cluster) clusterAPI(ctx context.Context) (*unstructured.Unstructured, operatorv1alpha1.ClusterAPI, error) {
 	var api operatorv1alpha1.ClusterAPI
-	object, err := c.dynamic.Resource(inspect.ClusterAPIs).Get(ctx, phases.Singleton, metav1.GetOptions{})
+	object, err := c.dynamic.Resource(clusterAPIs).Get(ctx, phases.Singleton, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) && !inspect.NotServed(err) {
 		return nil, api, &inspect.Error{What: "ClusterAPI " + phases.Singleton + " does not exist: no revision is listed", Next: "create it, as in deploy/clusterapi.yaml", Err: err}
 	}
@@ -193,7 +196,7 @@ func (c *Cluster) carrying(ctx context.Context) (map[int64][]string, error) {
 // Retry asks for another attempt: the annotation is one of the machine's inputs.
 func (c *Cluster) Retry(ctx context.Context, now time.Time) error {
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, phases.RetryAnnotation, now.UTC().Format(time.RFC3339Nano))
-	_, err := c.dynamic.Resource(inspect.ClusterAPIs).Patch(ctx, phases.Singleton, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "capstan-retry"})
+	_, err := c.dynamic.Resource(clusterAPIs).Patch(ctx, phases.Singleton, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "capstan-retry"})
 	if apierrors.IsNotFound(err) && !inspect.NotServed(err) {
 		return &inspect.Error{What: "ClusterAPI " + phases.Singleton + " does not exist: there is nothing to try again", Next: "create it, as in deploy/clusterapi.yaml", Err: err}
 	}

@@ -1,4 +1,4 @@
-package clusterapi
+package events
 
 import (
 	"encoding/json"
@@ -14,8 +14,10 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 )
 
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
 // eventServer notes the requests that are sent to it, and answers as an API server does.
-func eventServer(t *testing.T) (*announcer, *testclock.FakeClock, func() []string) {
+func eventServer(t *testing.T) (*Writer, *testclock.FakeClock, func() []string) {
 	var sent []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var event eventsv1.Event
@@ -34,18 +36,18 @@ func eventServer(t *testing.T) (*announcer, *testclock.FakeClock, func() []strin
 	}))
 	t.Cleanup(server.Close)
 	now := testclock.NewFakeClock(noon)
-	a, err := newAnnouncer(Options{REST: &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, HTTP: server.Client(), Clock: now, Log: logr.Discard()})
+	w, err := New(&rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, server.Client(), now, logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a, now, func() []string { defer func() { sent = nil }(); return sent }
+	return w, now, func() []string { defer func() { sent = nil }(); return sent }
 }
 
-func TestAnnouncer_counts_what_comes_again_instead_of_telling_it_again(t *testing.T) {
-	a, now, sent := eventServer(t)
+func TestWriter_counts_what_comes_again_instead_of_telling_it_again(t *testing.T) {
+	w, now, sent := eventServer(t)
 	tell := func(key string) {
 		t.Helper()
-		if err := a.write(t.Context(), news{key: key, reason: "Collision", action: "Apply", text: "it is in the way", warns: true}); err != nil {
+		if err := w.write(t.Context(), News{By: "test", Key: key, Reason: "Collision", Action: "Apply", Text: "it is in the way", Warns: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,24 +75,24 @@ func TestAnnouncer_counts_what_comes_again_instead_of_telling_it_again(t *testin
 	expect("the same news after an hour, when the first Event has gone", created)
 }
 
-func TestAnnouncer_remembers_a_bounded_number_of_news(t *testing.T) {
-	a, now, _ := eventServer(t)
+func TestWriter_remembers_a_bounded_number_of_news(t *testing.T) {
+	w, now, _ := eventServer(t)
 	for i := range rememberedNews + 10 {
 		now.Step(time.Millisecond)
-		if err := a.write(t.Context(), news{key: fmt.Sprint(i)}); err != nil {
+		if err := w.write(t.Context(), News{Key: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if a.told["9"] != nil || a.told["10"] == nil || len(a.told) != rememberedNews {
-		t.Errorf("it remembers %d, the oldest first let go: %v", len(a.told), a.told["10"] != nil)
+	if w.told[News{Key: "9"}.identity()] != nil || w.told[News{Key: "10"}.identity()] == nil || len(w.told) != rememberedNews {
+		t.Errorf("it remembers %d, the oldest first let go: %v", len(w.told), w.told[News{Key: "10"}.identity()] != nil)
 	}
 }
 
-func TestAnnouncer_never_blocks_a_pass(t *testing.T) {
-	a := &announcer{queue: make(chan news, 1), log: logr.Discard()}
-	a.tell(news{reason: "one"})
-	a.tell(news{reason: "two"})
-	if n := <-a.queue; n.reason != "one" || len(a.queue) != 0 {
-		t.Errorf("got %+v and %d more", n, len(a.queue))
+func TestWriter_never_blocks_a_pass(t *testing.T) {
+	w := &Writer{queue: make(chan News, 1), log: logr.Discard()}
+	w.Tell(News{Reason: "one"})
+	w.Tell(News{Reason: "two"})
+	if n := <-w.queue; n.Reason != "one" || len(w.queue) != 0 {
+		t.Errorf("got %+v and %d more", n, len(w.queue))
 	}
 }

@@ -1,0 +1,40 @@
+package clusterapi
+
+import (
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/controllers/house"
+	"github.com/capstan-capi/capstan/controllers/options"
+	"github.com/capstan-capi/capstan/controllers/view"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+)
+
+// Part is what the machine clusterapi brings to the house.
+var Part = options.Part{
+	Name: table.Table.Name, Add: Add, Kinds: kinds, ClusterOperator: phases.ClusterOperatorName,
+	View: &view.View{Table: tableView, Look: look},
+}
+
+func kinds(o options.Options) []house.Kind {
+	return []house.Kind{
+		{
+			Version: corev1.SchemeGroupVersion, Object: &corev1.ConfigMap{}, List: &corev1.ConfigMapList{}, Namespaced: true,
+			Only: []client.ObjectKey{
+				{Namespace: o.OperatorNamespace, Name: phases.ImagesConfigMap}, {Namespace: phases.ConfigNamespace, Name: phases.UserCABundle},
+			},
+		},
+		{Version: corev1.SchemeGroupVersion, Object: &corev1.Secret{}, List: &corev1.SecretList{}, Namespaced: true, Only: o.PullSecrets},
+		{Version: configv1.GroupVersion, Object: &configv1.APIServer{}, List: &configv1.APIServerList{}},
+		{Version: configv1.GroupVersion, Object: &configv1.ImageDigestMirrorSet{}, List: &configv1.ImageDigestMirrorSetList{}},
+		{Version: configv1.GroupVersion, Object: &configv1.Infrastructure{}, List: &configv1.InfrastructureList{}},
+		{
+			Version: configv1.GroupVersion, Object: &configv1.ClusterOperator{}, List: &configv1.ClusterOperatorList{},
+			Only: []client.ObjectKey{{Name: phases.ClusterOperatorName}},
+		},
+		{Version: operatorv1alpha1.GroupVersion, Object: &operatorv1alpha1.ClusterAPI{}, List: &operatorv1alpha1.ClusterAPIList{}},
+	}
+}

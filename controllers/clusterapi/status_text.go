@@ -1,0 +1,89 @@
+package clusterapi
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/capstan-capi/capstan/controllers/view"
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+)
+
+// Write prints a status for people, as it stands at a moment.
+func (s Status) Write(out io.Writer, now time.Time) error {
+	var b strings.Builder
+	s.WriteHead(&b, s.Release, now)
+	s.revisionLines(&b)
+	view.Section(&b, "Images", s.imageLines())
+	view.Section(&b, "In the way of objects to be applied", s.collisionLines())
+	view.Section(&b, "Refused, because data would be lost", guards.Texts(s.Refused))
+	view.Section(&b, "Contested", guards.Texts(s.Contested))
+	view.Section(&b, "Retained for the data in them", guards.Texts(s.Retained))
+	view.Section(&b, "Strays: marked as this operator's, and known to no revision", s.Strays)
+	view.Section(&b, "Conditions", view.ConditionLines(s.Conditions, s.Waits, now))
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (s Status) revisionLines(b *strings.Builder) {
+	if len(s.Revisions) == 0 {
+		b.WriteString("\nRevisions: none is listed\n")
+		return
+	}
+	b.WriteString("\nRevisions\n")
+	for _, r := range s.Revisions {
+		fmt.Fprintf(b, "  %d  %s  %s\n", r.Number, r.Name, r.role())
+		waves := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+		for _, wave := range r.Waves {
+			fmt.Fprintf(waves, "       wave %d/%d\t%s\t%s\t%d/%d\t%s\n",
+				wave.Number, len(r.Waves), bar(wave.Done, wave.Total), wave.Component, wave.Done, wave.Total, wave.Name)
+		}
+		waves.Flush()
+	}
+}
+
+// role is what a revision is to the cluster.
+func (r Revision) role() string {
+	switch {
+	case r.Desired && r.Current:
+		return "wanted and installed"
+	case r.Current:
+		return "installed"
+	case r.Desired:
+		return "wanted"
+	}
+	return "not wanted any more"
+}
+
+func (s Status) collisionLines() []string {
+	return view.Columns(func(w io.Writer) {
+		for _, c := range s.Collisions {
+			fmt.Fprintf(w, "%s\tbelongs to %s\n", c.Object, cmp.Or(c.Holder, "nobody that says so"))
+		}
+	})
+}
+
+func (s Status) imageLines() []string {
+	return view.Columns(func(w io.Writer) {
+		for _, image := range s.Images {
+			fmt.Fprintf(w, "%s\t%s\t%s", image.State, cmp.Or(image.Component, "-"), image.Reference)
+			if image.Message != "" {
+				fmt.Fprintf(w, "\t%s", image.Message)
+			}
+			fmt.Fprintln(w)
+		}
+	})
+}
+
+// bar is ten characters wide and full only when all is done.
+func bar(done, total int) string {
+	const width = 10
+	full := width
+	if total > 0 {
+		full = min(max(done, 0)*width/total, width)
+	}
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", width-full) + "]"
+}

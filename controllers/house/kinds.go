@@ -1,0 +1,126 @@
+package house
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Kind is a kind of objects that a machine speaks of through the manager's client.
+type Kind struct {
+	Version    schema.GroupVersion
+	Object     client.Object
+	List       client.ObjectList
+	Namespaced bool
+	// Uncached says that objects are written, or read from the API server itself, and never from a cache.
+	Uncached bool
+	// Only are the objects that are read; none stands for all.
+	Only []client.ObjectKey
+}
+
+func (k Kind) of() schema.GroupVersionKind {
+	return k.Version.WithKind(reflect.TypeOf(k.Object).Elem().Name())
+}
+
+// Kinds are those of all machines. What is not among them cannot be read,
+// written or watched through the manager: its scheme knows nothing else.
+type Kinds []Kind
+
+// Scheme knows the kinds, and no other of their groups.
+func (kinds Kinds) Scheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, k := range kinds {
+		scheme.AddKnownTypes(k.Version, k.Object, k.List)
+		metav1.AddToGroupVersion(scheme, k.Version)
+	}
+	return scheme
+}
+
+// Mapper knows the resources of the kinds, so that a start asks the API server
+// for none of them.
+func (kinds Kinds) Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
+	var versions []schema.GroupVersion
+	for _, k := range kinds {
+		versions = append(versions, k.Version)
+	}
+	mapper := meta.NewDefaultRESTMapper(versions)
+	for _, k := range kinds {
+		scope := meta.RESTScopeRoot
+		if k.Namespaced {
+			scope = meta.RESTScopeNamespace
+		}
+		mapper.Add(k.of(), scope)
+	}
+	return mapper, nil
+}
+
+// Cache has the manager keep only what is read.
+func (kinds Kinds) Cache() cache.Options {
+	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}}
+	for _, k := range kinds.cached() {
+		switch {
+		case len(k.Only) == 0:
+		case k.Namespaced:
+			options.ByObject[k.Object] = cache.ByObject{Namespaces: byNamespace(k.Only)}
+		default:
+			options.ByObject[k.Object] = cache.ByObject{Field: byNamespace(k.Only)[""].FieldSelector}
+		}
+	}
+	return options
+}
+
+// cached are the kinds that are read from caches, each once, with the objects that any machine reads of it.
+func (kinds Kinds) cached() Kinds {
+	var all Kinds
+	for _, k := range kinds {
+		if k.Uncached {
+			continue
+		}
+		i := slices.IndexFunc(all, func(other Kind) bool { return other.of() == k.of() })
+		switch {
+		case i < 0:
+			k.Only = slices.Clone(k.Only)
+			all = append(all, k)
+		case len(k.Only) == 0 || len(all[i].Only) == 0:
+			all[i].Only = nil
+		default:
+			all[i].Only = append(all[i].Only, k.Only...)
+		}
+	}
+	return all
+}
+
+// byNamespace watches these objects, or their whole namespace where there are several in one: a watch cannot name two objects.
+func byNamespace(keys []client.ObjectKey) map[string]cache.Config {
+	in := map[string]cache.Config{}
+	for _, key := range keys {
+		config := cache.Config{FieldSelector: fields.OneTermEqualSelector("metadata.name", key.Name)}
+		if other, several := in[key.Namespace]; several && other.FieldSelector.String() != config.FieldSelector.String() {
+			config.FieldSelector = fields.Everything()
+		}
+		in[key.Namespace] = config
+	}
+	return in
+}
+
+// Fill has all that is cached listed at the same time as soon as the manager starts. Otherwise the namespaces of a kind
+// are listed one after the other, and each is looked at again only every tenth of a second.
+func (kinds Kinds) Fill(ctx context.Context, in cache.Cache) error {
+	for _, k := range kinds.cached() {
+		if _, err := in.GetInformer(ctx, k.Object, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("watching %s: %w", k.of().Kind, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package house
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestKinds_cache_keeps_what_any_machine_reads_and_nothing_else(t *testing.T) {
+	maps := func(keys ...client.ObjectKey) Kind {
+		return Kind{Version: corev1.SchemeGroupVersion, Object: &corev1.ConfigMap{}, List: &corev1.ConfigMapList{}, Namespaced: true, Only: keys}
+	}
+	nodes := func(keys ...client.ObjectKey) Kind {
+		return Kind{Version: corev1.SchemeGroupVersion, Object: &corev1.Node{}, List: &corev1.NodeList{}, Only: keys}
+	}
+	uncached := maps()
+	uncached.Uncached = true
+	one, two, other := client.ObjectKey{Namespace: "a", Name: "one"}, client.ObjectKey{Namespace: "a", Name: "two"}, client.ObjectKey{Namespace: "b", Name: "one"}
+	for name, row := range map[string]struct {
+		kinds Kinds
+		want  string
+	}{
+		"one object":                          {Kinds{maps(one)}, "a metadata.name=one"},
+		"the same object of two machines":     {Kinds{maps(one), maps(one)}, "a metadata.name=one"},
+		"two objects of a namespace":          {Kinds{maps(one), maps(two)}, "a "},
+		"objects of two namespaces":           {Kinds{maps(one), maps(other)}, "a metadata.name=one, b metadata.name=one"},
+		"all for one machine":                 {Kinds{maps(one), maps()}, ""},
+		"written by one and read by another":  {Kinds{uncached, maps(one)}, "a metadata.name=one"},
+		"written only":                        {Kinds{uncached}, ""},
+		"one object without a namespace":      {Kinds{nodes(client.ObjectKey{Name: "n"})}, "metadata.name=n"},
+		"several objects without a namespace": {Kinds{nodes(client.ObjectKey{Name: "n"}), nodes(client.ObjectKey{Name: "m"})}, ""},
+	} {
+		var got []string
+		for _, by := range row.kinds.Cache().ByObject {
+			for namespace, config := range by.Namespaces {
+				got = append(got, fmt.Sprintf("%s %s", namespace, config.FieldSelector))
+			}
+			if by.Field != nil && by.Field.String() != "" {
+				got = append(got, by.Field.String())
+			}
+		}
+		slices.Sort(got)
+		if text := strings.Join(got, ", "); text != row.want {
+			t.Errorf("%s: limited to %q, want %q", name, text, row.want)
+		}
+	}
+	if cached := (Kinds{uncached, maps(one)}).cached(); len(cached) != 1 || len(cached[0].Only) != 1 {
+		t.Errorf("cached are %+v", cached)
+	}
+}
+
+func TestKinds_scheme_knows_no_kind_that_nobody_has_named(t *testing.T) {
+	scheme := Kinds{{Version: corev1.SchemeGroupVersion, Object: &corev1.ConfigMap{}, List: &corev1.ConfigMapList{}, Namespaced: true}}.Scheme()
+	if _, _, err := scheme.ObjectKinds(&corev1.ConfigMap{}); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := scheme.ObjectKinds(&corev1.Secret{}); err == nil {
+		t.Error("a Secret could be read")
+	}
+}

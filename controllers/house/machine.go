@@ -1,0 +1,134 @@
+package house
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// Machine is a machine as it is run.
+type Machine[F, E any] struct {
+	Table   machine.Table[F, E]
+	Observe func(context.Context, machine.Key) (F, E, error)
+	Store   machine.Store[F, E]
+	Words   func(machine.Key, machine.Snapshot[F, E]) Words
+	// Exists says that the object of a key exists; what is remembered of an instance goes with it. Nil for a singleton,
+	// which is there always.
+	Exists  func(context.Context, machine.Key) (bool, error)
+	Trigger *Trigger
+	Watches []Watch
+	// Side is how many instances get their passes side by side; zero stands for one.
+	Side int
+}
+
+// Add has the manager run a machine.
+func Add[F, E any](mgr ctrl.Manager, h *House, m Machine[F, E]) error {
+	controlled := ctrl.NewControllerManagedBy(mgr).Named(m.Table.Name)
+	for _, w := range m.Watches {
+		if _, _, err := mgr.GetScheme().ObjectKinds(w.Kind); err != nil {
+			return fmt.Errorf("adding machine %s: it watches what is not among its kinds: %w", m.Table.Name, err)
+		}
+		controlled = controlled.WatchesRawSource(watching{Watch: w, in: mgr.GetCache()})
+	}
+	if m.Trigger != nil {
+		controlled = controlled.WatchesRawSource(m.Trigger)
+	}
+	err := controlled.WithOptions(controller.Options{NewQueue: queueBy(h.Queue), MaxConcurrentReconciles: m.Side}).Complete(newReconciler(h, m))
+	if err != nil {
+		return fmt.Errorf("adding machine %s: %w", m.Table.Name, err)
+	}
+	return nil
+}
+
+// Reconciler makes the passes of a machine.
+type Reconciler[F, E any] struct {
+	Machine[F, E]
+	machine *machine.Machine[F, E]
+	seen    *seen[F, E]
+	tellers []Teller
+}
+
+func newReconciler[F, E any](h *House, m Machine[F, E]) *Reconciler[F, E] {
+	var states []machine.State
+	for _, row := range m.Table.States {
+		states = append(states, row.Name)
+	}
+	r := &Reconciler[F, E]{Machine: m, seen: &seen[F, E]{Store: m.Store, shots: map[machine.Key]machine.Snapshot[F, E]{}}, tellers: h.tellers(m.Table.Name, states)}
+	r.machine = &machine.Machine[F, E]{Table: m.Table, Observe: m.Observe, Store: r.seen, Now: h.Now}
+	return r
+}
+
+// Reconcile makes one pass of one instance, and tells of it. An error or a panic
+// is told and asks for the next pass of its own key only.
+func (r *Reconciler[F, E]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	key := KeyOf(req.NamespacedName)
+	if gone, err := r.gone(ctx, key); gone || err != nil {
+		return ctrl.Result{}, err
+	}
+	outcome, err := r.machine.Step(ctx, key)
+	return ctrl.Result{RequeueAfter: r.tell(ctx, key, outcome, err)}, nil
+}
+
+// gone forgets an instance whose object does not exist.
+func (r *Reconciler[F, E]) gone(ctx context.Context, key machine.Key) (bool, error) {
+	if r.Exists == nil {
+		return false, nil
+	}
+	exists, err := r.Exists(ctx, key)
+	if exists || err != nil {
+		return false, err
+	}
+	r.machine.Forget(key)
+	for _, teller := range r.tellers {
+		teller.Forget(key)
+	}
+	return true, nil
+}
+
+// tell gives a pass to everyone who tells of it, and returns after how long the next is due.
+func (r *Reconciler[F, E]) tell(ctx context.Context, key machine.Key, outcome machine.Outcome, failed error) time.Duration {
+	p := Pass{
+		Machine: r.Table.Name, Key: key, At: r.machine.Now(), Outcome: outcome, Err: failed,
+		Rests: r.Table.Rests(outcome.State), Alarms: r.Table.Alarms(outcome.State),
+	}
+	if shot, seen := r.seen.take(key); seen {
+		p.Words, p.Fails = r.Words(key, shot), shot.Record.Failure != nil
+	}
+	next := outcome.LookAgain
+	for _, teller := range r.tellers {
+		if again := teller.Tell(ctx, p); again > 0 && (next == 0 || again < next) {
+			next = again
+		}
+	}
+	return next
+}
+
+// seen notes what passes have seen, on its way into the store.
+type seen[F, E any] struct {
+	machine.Store[F, E]
+	mu    sync.Mutex
+	shots map[machine.Key]machine.Snapshot[F, E]
+}
+
+// Save notes and saves.
+func (s *seen[F, E]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
+	s.mu.Lock()
+	s.shots[key] = shot
+	s.mu.Unlock()
+	return s.Store.Save(ctx, key, shot)
+}
+
+// take returns what the last pass of a key has seen, once.
+func (s *seen[F, E]) take(key machine.Key) (machine.Snapshot[F, E], bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shot, is := s.shots[key]
+	delete(s.shots, key)
+	return shot, is
+}

@@ -1,0 +1,21 @@
+package options
+
+import (
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/capstan-capi/capstan/controllers/house"
+	"github.com/capstan-capi/capstan/controllers/view"
+)
+
+// Part is what a machine, or a controller without one, brings to the house.
+type Part struct {
+	Name string
+	// Add has the manager run it.
+	Add func(ctrl.Manager, Options) error
+	// Kinds are those that it reads, writes or watches through the manager.
+	Kinds func(Options) []house.Kind
+	// View is what commands show of the machine; nil for a controller without one.
+	View *view.View
+	// ClusterOperator is the name of the one that the machine reports on, empty for none.
+	ClusterOperator string
+}

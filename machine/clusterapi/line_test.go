@@ -1,0 +1,65 @@
+package clusterapi_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+)
+
+func TestLine_says_what_has_to_happen_next(t *testing.T) {
+	forGood := &machine.Failure{Message: "by tag", Terminal: true, Since: noon}
+	ephemeral := &machine.Failure{Message: "the registry is away", Since: noon}
+	for want, row := range map[string]struct {
+		record machine.Record
+		facts  guards.Facts
+		latest string
+	}{
+		"Planning: by tag; since 2026-01-01 12:00:00Z; tried again every 10 minutes, and when an input changes or annotation capi-operator.openshift.io/retry of the ClusterAPI does": {
+			machine.Record{State: table.Planning, Reason: "by tag", Failure: forGood}, guards.Facts{}, "",
+		},
+		"Degraded 4.22.6-b-2: the registry is away; since 2026-01-01 12:00:00Z; tried again by itself; revision 1 stays applied": {
+			machine.Record{State: table.Degraded, Reason: "the registry is away", Failure: ephemeral},
+			guards.Facts{LatestNumber: 2, CurrentNumber: 1},
+			"4.22.6-b-2",
+		},
+		"Degraded 4.22.6-b-2: no progress for 5m; since 2026-01-01 12:00:00Z; goes on by itself when that heals": {
+			machine.Record{State: table.Degraded, Cause: "no progress for 5m", Since: noon},
+			guards.Facts{LatestNumber: 2, CurrentNumber: 2},
+			"4.22.6-b-2",
+		},
+		"Installed 4.22.6-b-2: everything is as it should be; since 2026-01-01 12:00:00Z": {
+			machine.Record{State: table.Installed, Since: noon}, guards.Facts{LatestNumber: 2, CurrentNumber: 2}, "4.22.6-b-2",
+		},
+	} {
+		if got := table.Line(shot(row.record, row.facts, guards.Display{LatestName: row.latest})); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestLine_in_a_condition_answers_why_it_is_not_done(t *testing.T) {
+	r := machine.Record{
+		State: table.Applying, Since: noon, Reason: "wave 5/7 (workloads of aws) waits for Deployment a/b: 0/1 available",
+		Deadline: &machine.Deadline{At: noon.Add(5 * time.Minute), On: guards.ProgressStalled, To: table.Degraded},
+	}
+	want := "Applying 4.22.6-873bdf9a-2 (54 of 57 objects): wave 5/7 (workloads of aws) waits for Deployment a/b: 0/1 available; " +
+		"since 2026-01-01 12:00:00Z; Degraded at 2026-01-01 12:05:00Z"
+	if got := table.Conditions(shot(
+		r, guards.Facts{Applied: guards.Applied{Known: true, Done: 54, Total: 57}}, guards.Display{LatestName: "4.22.6-873bdf9a-2"},
+	))[2].Message; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	r.Failure = &machine.Failure{Message: "the registry is away", Since: noon.Add(time.Minute)}
+	if got := table.Conditions(shot(r, guards.Facts{}, guards.Display{}))[2].Message; !strings.Contains(got, "; since 2026-01-01 12:01:00Z; ") {
+		t.Errorf("the message does not tell since when there is an error: %s", got)
+	}
+	r.Reason = strings.Repeat("ö", 2000)
+	got := table.Conditions(shot(r, guards.Facts{}, guards.Display{}))[2].Message
+	if len(got) > 1024 || !strings.HasSuffix(got, "Degraded at 2026-01-01 12:05:00Z") {
+		t.Errorf("a long message has %d bytes and ends in %q", len(got), got[len(got)-40:])
+	}
+}

@@ -1,0 +1,231 @@
+package simulated
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/render"
+)
+
+// What people and the platform do to the cluster.
+
+// platform is the one that a cluster runs on, once it says so.
+const platform = string(configv1.AWSPlatformType)
+
+// CreateClusterAPI creates the ClusterAPI object, if there is none.
+func (c *Cluster) CreateClusterAPI() {
+	if c.api() != nil {
+		return
+	}
+	c.created++
+	must(c.stored.Create(context.Background(), &operatorv1alpha1.ClusterAPI{
+		ObjectMeta: metav1.ObjectMeta{Name: phases.Singleton, Generation: 1, UID: types.UID(fmt.Sprintf("clusterapi-%d", c.created))},
+		Spec:       &operatorv1alpha1.ClusterAPISpec{},
+	}))
+	c.announce()
+}
+
+// DeleteClusterAPI deletes it, and its status with it.
+func (c *Cluster) DeleteClusterAPI() {
+	if api := c.api(); api != nil {
+		must(c.stored.Delete(context.Background(), api))
+		c.wrote.last = "" // the versions of another object are others
+		c.announce()
+	}
+}
+
+// SetPlatform lets Infrastructure say on what platform the cluster runs, or not.
+func (c *Cluster) SetPlatform(known bool) {
+	infra := &configv1.Infrastructure{}
+	c.find(client.ObjectKey{Name: phases.Singleton}, infra)
+	infra.Status.PlatformStatus = nil
+	if known {
+		infra.Status.PlatformStatus = &configv1.PlatformStatus{Type: configv1.PlatformType(platform)}
+	}
+	must(c.stored.Status().Update(context.Background(), infra))
+	c.announce()
+}
+
+// List lists the images of a release, and returns the content that they render to.
+func (c *Cluster) List(release string) string {
+	c.Images.add(release)
+	data := map[string]string{}
+	for _, name := range imageNames {
+		data[name] = string(ref(release, name))
+	}
+	c.listImages(data)
+	c.listed = release
+	return c.content(release).ContentID
+}
+
+// ListByTag lists an image by tag, which cannot be planned.
+func (c *Cluster) ListByTag() {
+	c.listImages(map[string]string{"core": "registry.example.com/core:latest"})
+}
+
+func (c *Cluster) listImages(data map[string]string) {
+	list := &corev1.ConfigMap{}
+	c.find(client.ObjectKey{Namespace: operatorNamespace, Name: phases.ImagesConfigMap}, list)
+	list.Data = data
+	must(c.stored.Update(context.Background(), list))
+	c.announce()
+}
+
+// content is what a release's images render to here.
+func (c *Cluster) content(release string) *render.Revision {
+	in := render.Input{Platform: platform, Substitutions: render.ClusterSubstitutions(nil)}
+	for _, name := range imageNames {
+		for _, profile := range profilesOf(release, name) {
+			in.Profiles = append(in.Profiles, render.Profile{Image: string(ref(release, name)), Name: profile.Name, Metadata: profile.Metadata, Manifests: profile.Manifests})
+		}
+	}
+	if api := c.api(); api != nil && api.Spec != nil {
+		in.Unmanaged = api.Spec.UnmanagedCustomResourceDefinitions
+	}
+	content, err := render.Render(in)
+	must(err)
+	return content
+}
+
+// change changes the ClusterAPI without its status, if there is one.
+func (c *Cluster) change(how func(*operatorv1alpha1.ClusterAPI)) {
+	api := c.api()
+	if api == nil {
+		return
+	}
+	how(api)
+	must(c.stored.Update(context.Background(), api))
+	c.announce()
+}
+
+// TouchSpec makes the spec another generation, with the same content.
+func (c *Cluster) TouchSpec() { c.change(func(api *operatorv1alpha1.ClusterAPI) { api.Generation++ }) }
+
+// Unmanage lists CRDs that administrators manage themselves.
+func (c *Cluster) Unmanage(names ...string) {
+	c.change(func(api *operatorv1alpha1.ClusterAPI) {
+		api.Generation++
+		api.Spec.UnmanagedCustomResourceDefinitions = names
+	})
+}
+
+// Annotate sets an annotation of the ClusterAPI.
+func (c *Cluster) Annotate(key, value string) {
+	c.change(func(api *operatorv1alpha1.ClusterAPI) { metav1.SetMetaDataAnnotation(&api.ObjectMeta, key, value) })
+}
+
+// Consent consents to lose the data in what was retained for the newest revision.
+func (c *Cluster) Consent() {
+	if newest := c.newest(); newest != nil {
+		c.Annotate(phases.ConsentAnnotation, newest.ContentID)
+	}
+}
+
+// EditStatus changes ClusterAPI.status by hand, if there is a ClusterAPI.
+func (c *Cluster) EditStatus(how func(*operatorv1alpha1.ClusterAPIStatus)) {
+	api := c.api()
+	if api == nil {
+		return
+	}
+	how(&api.Status)
+	must(c.stored.Status().Update(context.Background(), api))
+	c.announce()
+}
+
+// ClearCurrent takes the current revision out of the status.
+func (c *Cluster) ClearCurrent() {
+	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) { status.CurrentRevision = "" })
+}
+
+// Enlist lists a revision of a release by hand. One of another installer has content that no image renders to here.
+func (c *Cluster) Enlist(release string, number int64, foreign bool) {
+	c.Images.add(release)
+	content := c.content(release)
+	id := content.ContentID
+	if foreign {
+		id = strings.Repeat("c", len(id))
+	}
+	entry := operatorv1alpha1.ClusterAPIInstallerRevision{
+		Name: operatorv1alpha1.RevisionName(render.Name(Release, id, number)), Revision: number, ContentID: id,
+	}
+	for _, s := range content.Substitutions {
+		entry.ManifestSubstitutions = append(entry.ManifestSubstitutions,
+			operatorv1alpha1.ClusterAPIInstallerRevisionManifestSubstitution{Key: s.Key, Value: ptr.To(s.Value)})
+	}
+	for _, component := range content.Components {
+		entry.Components = append(entry.Components, operatorv1alpha1.ClusterAPIInstallerComponent{
+			Name: component.Name,
+			ClusterAPIInstallerComponentSource: operatorv1alpha1.ClusterAPIInstallerComponentSource{
+				Type:  operatorv1alpha1.InstallerComponentTypeImage,
+				Image: operatorv1alpha1.ClusterAPIInstallerComponentImage{Ref: operatorv1alpha1.ImageDigestFormat(component.Image), Profile: component.Profile},
+			},
+		})
+	}
+	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {
+		if slices.ContainsFunc(status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool { return r.Revision == number }) {
+			return
+		}
+		status.Revisions = append(status.Revisions, entry)
+		if newest := newestOf(status); newest.Revision == number {
+			status.DesiredRevision = entry.Name
+		}
+	})
+}
+
+// Wipe empties the status.
+func (c *Cluster) Wipe() {
+	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) { *status = operatorv1alpha1.ClusterAPIStatus{} })
+}
+
+// MakeCurrent makes a listed revision the current one, as another installer does.
+func (c *Cluster) MakeCurrent(number int64) {
+	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {
+		for _, entry := range status.Revisions {
+			if entry.Revision == number {
+				status.CurrentRevision = entry.Name
+			}
+		}
+	})
+}
+
+// Unlist takes revisions off the list that never became current and are not the newest, the oldest first.
+func (c *Cluster) Unlist(count int) {
+	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {
+		newest := newestOf(status)
+		status.Revisions = slices.DeleteFunc(status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool {
+			goes := count > 0 && r.Name != status.CurrentRevision && r.Name != newest.Name
+			if goes {
+				count--
+			}
+			return goes
+		})
+	})
+}
+
+func (c *Cluster) newest() *operatorv1alpha1.ClusterAPIInstallerRevision {
+	if api := c.api(); api != nil {
+		return newestOf(&api.Status)
+	}
+	return nil
+}
+
+func newestOf(status *operatorv1alpha1.ClusterAPIStatus) *operatorv1alpha1.ClusterAPIInstallerRevision {
+	var newest *operatorv1alpha1.ClusterAPIInstallerRevision
+	for i, entry := range status.Revisions {
+		if newest == nil || entry.Revision > newest.Revision {
+			newest = &status.Revisions[i]
+		}
+	}
+	return newest
+}
