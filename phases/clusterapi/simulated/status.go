@@ -72,7 +72,10 @@ func (c *Cluster) updateStatus(ctx context.Context, to client.Client, sub string
 	if c.unwritable != nil {
 		return c.unwritable
 	}
-	before := c.api()
+	before := &operatorv1alpha1.ClusterAPI{}
+	if err := c.stored.Get(ctx, client.ObjectKeyFromObject(api), before); err != nil {
+		return err
+	}
 	if err := to.SubResource(sub).Update(ctx, api, opts...); err != nil {
 		return err
 	}
@@ -124,11 +127,9 @@ func (o *operators) Create(ctx context.Context, operator *configv1.ClusterOperat
 }
 
 // Get reads the ClusterOperator itself.
-func (o *operators) Get(context.Context, string, metav1.GetOptions) (*configv1.ClusterOperator, error) {
-	if operator := o.cluster.operator(); operator != nil {
-		return operator, nil
-	}
-	return nil, notFound(client.ObjectKey{Name: phases.ClusterOperatorName})
+func (o *operators) Get(ctx context.Context, name string, _ metav1.GetOptions) (*configv1.ClusterOperator, error) {
+	operator := &configv1.ClusterOperator{}
+	return operator, o.cluster.stored.Get(ctx, client.ObjectKey{Name: name}, operator)
 }
 
 // ApplyStatus replaces the status: there is one field manager here.
@@ -137,9 +138,9 @@ func (o *operators) ApplyStatus(ctx context.Context, apply *configv1ac.ClusterOp
 	if c.unsaved != nil {
 		return nil, c.unsaved
 	}
-	operator := c.operator()
-	if operator == nil {
-		return nil, notFound(client.ObjectKey{Name: phases.ClusterOperatorName})
+	operator, err := o.Get(ctx, phases.ClusterOperatorName, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
 	}
 	text, err := json.Marshal(apply.Status)
 	if err != nil {
