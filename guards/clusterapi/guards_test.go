@@ -84,7 +84,8 @@ func TestGuards(t *testing.T) {
 		"ProgressIsMade/not seen":        {ProgressIsMade, Facts{Seen: true, LatestNumber: 1, Then: Then{Event: ProgressStalled, From: Applying}}, machine.Unknown, ""},
 		"ProgressIsMade/one more object": {ProgressIsMade, stalled(11), machine.Yes, "progress"},
 		"ProgressIsMade/an orphan is still there": {
-			ProgressIsMade, Facts{Seen: true, Wanted: "a", Applied: Applied{Known: true, Complete: true}, Orphans: Orphans{Known: true, Left: 1, Why: "in use"}, Then: Then{From: Pruning}},
+			ProgressIsMade,
+			Facts{Seen: true, Wanted: "a", Applied: Applied{Known: true, Complete: true}, Orphans: Orphans{Known: true, Left: 1, Why: "in use"}, Then: Then{From: Pruning}},
 			machine.No, "in use",
 		},
 		"ProgressIsMade/nothing is left to prune": {
@@ -116,11 +117,13 @@ func TestGuards(t *testing.T) {
 			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, Then: Then{Inputs: "x", From: Pruning}}, machine.Yes, "no revision is current",
 		},
 		"InputChanged/the installed list is disturbed": {
-			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, CurrentNumber: 2, SpecObserved: true, Older: 1, Then: Then{Inputs: "x", From: Installed}},
+			InputChanged,
+			Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, CurrentNumber: 2, SpecObserved: true, Older: 1, Then: Then{Inputs: "x", From: Installed}},
 			machine.Yes, "older revisions left",
 		},
 		"InputChanged/the installed list is as it was": {
-			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, CurrentNumber: 2, SpecObserved: true, OlderSeen: true, Then: Then{Inputs: "x", From: Installed}},
+			InputChanged,
+			Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, CurrentNumber: 2, SpecObserved: true, OlderSeen: true, Then: Then{Inputs: "x", From: Installed}},
 			machine.No, "",
 		},
 		"InputChanged/nobody knows where the machine came from": {

@@ -111,7 +111,9 @@ func (o *oracle) wanted() *move {
 	ranks := []func(*move) bool{
 		func(m *move) bool { return m.Urgent && yes(m) },
 		func(m *move) bool { return !m.Urgent && yes(m) && (m.For == 0 || o.over(o.gate, m.For)) },
-		func(m *move) bool { return m.Failing > 0 && !o.trouble.IsZero() && (o.terminal || o.over(o.trouble, m.Failing)) },
+		func(m *move) bool {
+			return m.Failing > 0 && !o.trouble.IsZero() && (o.terminal || o.over(o.trouble, m.Failing))
+		},
 		func(m *move) bool { return m.Stalled > 0 && o.over(o.highAt, m.Stalled) },
 	}
 	leaving := table.Table.Leaving(o.record.State)

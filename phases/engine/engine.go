@@ -2,253 +2,118 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"net/http"
 
-	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
-
-	"github.com/capstan-capi/capstan/phases/engine/decide"
-	"github.com/capstan-capi/capstan/phases/engine/inventory"
-	"github.com/capstan-capi/capstan/phases/engine/see"
-	"github.com/capstan-capi/capstan/phases/engine/throttle"
+	"github.com/capstan-capi/capstan/phases/engine/act"
 )
 
-const defaultConcurrency = 8
+// Config is what an engine works with.
+type Config = act.Config
 
-// Config is what an engine works with. REST, Namespace, Owner, FieldManager and InventoryPrefix are required.
-type Config struct {
-	REST      *rest.Config // its user agent and limits are the caller's
-	Namespace string       // of the inventories
-	// Who this installation is. Two engines never meet, in one namespace or in one cluster, if these differ.
-	Owner           string // identity, written on every object
-	FieldManager    string // owns the fields that are applied
-	InventoryPrefix string // of the names of the inventories, before the revision's number
-	Label           string // value of the label on every object and inventory; empty: objects have their component's name
-	// LegacyManagers are field managers whose fields count as our own, on objects of this installation and on adopted
-	// ones: what they set and no manifest has is removed.
-	LegacyManagers []string
-	Concurrency    int    // writes at the same time, 8 if not set
-	Notify         func() // something that matters changed: look again. It must not block
-	Clock          clock.Clock
-	Log            logr.Logger
-}
-
-// Engine applies revisions to one cluster. Its methods may be called from several goroutines.
-type Engine struct {
-	cfg        Config
-	us         decide.Identity
-	dynamic    dynamic.Interface
-	throttle   *throttle.Throttle // the transport of all of them, with credentials and user agent
-	kicked     chan struct{}
-	crdChanged chan struct{} // holds one: a CRD that may bring a missing kind was seen to change
-
-	cluster *see.Cluster // its lock guards the fields that follow
-
-	kinds            see.Kinds
-	watches          map[schema.GroupVersionKind]*see.Watch
-	inventories      *see.Watch
-	shelf            inventory.Shelf
-	inventoryChanges int                       // grows when an inventory changes
-	strays           *strays                   // of the last time that somebody asked
-	crdWatch         *see.Watch                // the names of all CRDs, nil while no kind is missing
-	foreignWatches   map[decide.Key]*see.Watch // objects without our label that are in the way, by identity
-	retainedWatches  map[decide.Key]*see.Watch // of retained CRDs, by the key of the CRD
-	plans            map[*decide.Revision]*plan
-	hadPlans         bool // there was a plan
-	newest           *decide.Revision
-
-	conflicts *conflicts
-}
+// Engine applies revisions to one cluster and keeps them there. Its methods may be called from several goroutines.
+//
+// Reconcile and Teardown write, and so do Adopt and Forget, but nothing but inventories. All others only look. A
+// revision has to be handed to Watch before any other method takes it.
+type Engine struct{ act *act.Engine }
 
 // New makes an engine; nothing is sent before Run.
 func New(cfg Config) (*Engine, error) {
-	if cfg.REST == nil || cfg.Namespace == "" || cfg.Owner == "" || cfg.FieldManager == "" || cfg.InventoryPrefix == "" {
-		return nil, errors.New("making an engine: REST, Namespace, Owner, FieldManager and InventoryPrefix are required")
-	}
-	if cfg.Concurrency < 1 {
-		cfg.Concurrency = defaultConcurrency
-	}
-	if cfg.Notify == nil {
-		cfg.Notify = func() {}
-	}
-	if cfg.Clock == nil {
-		cfg.Clock = clock.RealClock{}
-	}
-	if cfg.Log.GetSink() == nil {
-		cfg.Log = logr.Discard()
-	}
-	e := &Engine{
-		us:    decide.Identity{Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers},
-		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
-		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
-		watches: map[schema.GroupVersionKind]*see.Watch{}, foreignWatches: map[decide.Key]*see.Watch{}, retainedWatches: map[decide.Key]*see.Watch{},
-	}
-	e.conflicts = newConflicts(cfg.Clock)
-	cfg.REST = rest.CopyConfig(cfg.REST)
-	if cfg.REST.WarningHandler == nil && cfg.REST.WarningHandlerWithContext == nil {
-		cfg.REST.WarningHandler = rest.NoWarnings{} // they are about manifests that nobody here can change
-	}
-	client, err := rest.HTTPClientFor(cfg.REST)
+	e, err := act.New(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("making an engine's client: %w", err)
+		return nil, err
 	}
-	if client.Transport == nil {
-		client.Transport = http.DefaultTransport
-	}
-	e.throttle = throttle.New(client.Transport, cfg.Clock)
-	client = &http.Client{Transport: e.throttle, Timeout: client.Timeout} // the one given may be the default one, which is everybody's
-	if e.dynamic, err = dynamic.NewForConfigAndClient(cfg.REST, client); err != nil {
-		return nil, fmt.Errorf("making an engine's client: %w", err)
-	}
-	reader, err := see.NewReader(cfg.REST, client)
-	if err != nil {
-		return nil, fmt.Errorf("making an engine's client: %w", err)
-	}
-	e.sees(reader)
-	return e, nil
+	return &Engine{e}, nil
 }
 
 // Run keeps the watches going until ctx ends, and returns when all of them have.
-func (e *Engine) Run(ctx context.Context) error {
-	e.cluster.Lock()
-	e.inventories = &see.Watch{
-		Cluster: e.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true},
-		Changed: func(types.NamespacedName) {
-			e.inventoryChanges++
-			e.kick() // they say which kinds to watch
-		},
-	}
-	e.inventories.Start(ctx, see.View{GVR: configMaps, Namespace: e.cfg.Namespace, Labels: e.shelf.Place.Selector()})
-	e.cluster.Unlock()
-	e.cluster.Running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
-	e.cluster.Running.Go(func() { e.throttle.Wake(ctx, e.cfg.Notify) })
-	defer e.cluster.Running.Wait()
-	timer := e.cfg.Clock.NewTimer(askAgain)
-	defer timer.Stop()
-	delay := askAgain
-	for running, again := false, false; ; {
-		missing := e.syncWatches(ctx, again)
-		switch {
-		case !missing:
-			timer.Stop()
-			delay = askAgain
-		case !running: // one that runs is left to: kicks may come more often than it fires
-			timer.Reset(delay)
-		}
-		running, again = missing, false
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-e.kicked:
-		case <-e.crdChanged:
-			running, again, delay = false, true, askAgainSoon
-		case <-timer.C():
-			running, again, delay = false, true, min(2*delay, askAgainLast)
-		}
-	}
-}
-
-// sees makes what the engine sees the cluster with.
-func (e *Engine) sees(r *see.Reader) {
-	e.cluster = &see.Cluster{Reader: r, Log: e.cfg.Log, Reset: e.markAllDirtyLocked, Kick: e.kick, Notify: e.cfg.Notify}
-}
-
-// kick makes Run tend the watches again.
-func (e *Engine) kick() {
-	select {
-	case e.kicked <- struct{}{}:
-	default:
-	}
-}
+func (e *Engine) Run(ctx context.Context) error { return e.act.Run(ctx) }
 
 // Watch says which revisions matter from now on: the kinds of their objects and of the inventories are watched, all
-// others are not any more. All other methods take only revisions that are watched. It never blocks; kinds that are not
-// served yet are watched as soon as they are.
-func (e *Engine) Watch(revs ...*decide.Revision) {
-	e.cluster.Lock()
-	defer e.cluster.Unlock()
-	plans := map[*decide.Revision]*plan{}
-	for _, rev := range revs {
-		if plans[rev] = e.knownLocked(rev); plans[rev] == nil {
-			plans[rev] = planOf(rev, e.us)
-		}
-	}
-	if !maps.Equal(plans, e.plans) {
-		e.plans = plans
-		e.plansChangedLocked()
-	}
+// others are not any more. It never blocks; kinds that are not served yet are watched as soon as they are.
+func (e *Engine) Watch(revs ...*Revision) { e.act.Watch(revs...) }
+
+// Reconcile takes a revision as far as it can go now: wave by wave, each written once the one before is applied and its
+// probes pass. It does not wait for anything; a watch brings the next call. Waves that this revision has reached once
+// are kept applied even when a probe before them fails again. The error joins what went wrong; the report comes back in
+// any case.
+func (e *Engine) Reconcile(ctx context.Context, rev *Revision, opts ...ReconcileOption) (*Report, error) {
+	return e.act.Reconcile(ctx, rev, ReconcileOptionsOf(opts...))
 }
 
-// plan gives the plan of a revision that is watched.
-func (e *Engine) plan(rev *decide.Revision) (*plan, error) {
-	e.cluster.Lock()
-	defer e.cluster.Unlock()
-	if p := e.knownLocked(rev); p != nil {
-		return p, nil
-	}
-	return nil, fmt.Errorf("revision %s is not watched", rev.Name)
+// Teardown deletes what only older revisions than the current one have, in the reverse of the order of installation: the
+// next step begins when the former is gone. It refuses to start before current is applied as a whole. What holds users'
+// data is retained, which is no error, unless the administrator consented to current: then it goes with its data. The
+// report comes back in any case.
+func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...TeardownOption) (*TeardownReport, error) {
+	return e.act.Teardown(ctx, current, TeardownOptionsOf(opts...))
 }
 
-func (e *Engine) plansChangedLocked() {
-	e.newest = nil
-	e.hadPlans = e.hadPlans || len(e.plans) > 0
-	for rev, p := range e.plans {
-		p.orphaned = nil // it depends on what others have
-		if e.newest == nil || rev.Number > e.newest.Number {
-			e.newest = rev
-		}
-	}
-	e.markAllDirtyLocked()
-	e.kick()
+// Forget ends a finished Teardown: what was retained is listed with the current revision, so that it is deleted when it
+// holds nothing any more, and then the older inventories go. It writes nothing when there is nothing to forget.
+func (e *Engine) Forget(ctx context.Context, current *Revision, done *TeardownReport) error {
+	return e.act.Forget(ctx, current, done)
 }
 
-// knownLocked finds the plan of a revision, also when the caller built the same revision again; nil if it has none.
-func (e *Engine) knownLocked(rev *decide.Revision) *plan {
-	if p, known := e.plans[rev]; known {
-		return p
-	}
-	for _, p := range e.plans {
-		if rev.ContentID != "" && p.rev.ContentID == rev.ContentID && p.rev.Number == rev.Number && p.rev.Name == rev.Name {
-			return p
-		}
-	}
-	return nil
+// Adopt gives inventories to those of the revisions that have none, so that what only they have can be pruned: it looks
+// for their objects by label and revision annotation among all kinds that the API server serves, and lists those that no
+// other installation and no controller has. It is safe to repeat, and sends nothing when none is missing.
+func (e *Engine) Adopt(ctx context.Context, revs ...RevisionRef) error {
+	return e.act.Adopt(ctx, revs...)
 }
 
-// seen is the newest known copy of an object and whether its kind is watched; nil and true means that it is not
-// there, or at least not with our label.
-func (e *Engine) seen(key decide.Key) (*unstructured.Unstructured, bool) {
-	e.cluster.Lock()
-	w := e.watches[key.GVK()]
-	if w == nil || !w.Synced {
-		e.cluster.Unlock()
-		return nil, false
+// Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs only
+// as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
+func (e *Engine) Look(rev *Revision) *Report { return e.act.Look(rev) }
+
+// Orphans looks up in the inventories what Teardown would have to look at.
+func (e *Engine) Orphans(current *Revision) Orphans { return e.act.Orphans(current) }
+
+// Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
+// lists, in order of their names. They are for people to judge: nothing deletes them. It knows of watched kinds only.
+func (e *Engine) Strays() []Stray { return e.act.Strays() }
+
+// HighestNumber is the highest revision number that was ever used here, 0 if none was: numbers must not be used again
+// even when the list of revisions was lost. It asks the API server.
+func (e *Engine) HighestNumber(ctx context.Context) (int64, error) { return e.act.HighestNumber(ctx) }
+
+// ReconcileOptions are what a ReconcileOption sets. Another implementation of Reconcile reads its options here too.
+type ReconcileOptions = act.ReconcileOptions
+
+// ReconcileOption changes what Reconcile does.
+type ReconcileOption func(*ReconcileOptions)
+
+// Keep keeps a revision that was applied before as it was: drift is repaired and what was deleted is created again, in
+// all waves at once and without gates. What a newer revision has taken over is left alone.
+func Keep() ReconcileOption { return func(o *ReconcileOptions) { o.Keep = true } }
+
+// ReconcileOptionsOf sets all options.
+func ReconcileOptionsOf(opts ...ReconcileOption) ReconcileOptions {
+	var o ReconcileOptions
+	for _, set := range opts {
+		set(&o)
 	}
-	o := w.Objects[key.NamespacedName()]
-	e.cluster.Unlock()
-	return o.Tree(key.GVK()), true
+	return o
 }
 
-// keep remembers the result of a write or of a live read, and gives back what is now known of the object. One that
-// the watches cannot see is watched by itself.
-func (e *Engine) keep(key decide.Key, o *see.Object, r see.Resource) *see.Object {
-	e.cluster.Lock()
-	defer e.cluster.Unlock()
-	w := e.watches[key.GVK()]
-	switch {
-	case w == nil:
-		return o
-	case !e.us.Selects(o.Labels):
-		w = e.watchForeignLocked(key, r)
+// TeardownOptions are what a TeardownOption sets. Another implementation of Teardown reads its options here too.
+type TeardownOptions = act.TeardownOptions
+
+// TeardownOption changes what Teardown does.
+type TeardownOption func(*TeardownOptions)
+
+// Consent says that the administrator lets users' data go with the objects that hold it, if contentID is that of the
+// revision that stays. Consent to any other content counts for nothing.
+func Consent(contentID string) TeardownOption {
+	return func(o *TeardownOptions) { o.Consent = contentID }
+}
+
+// OnlyLook deletes nothing: what would be deleted is reported as Pending.
+func OnlyLook() TeardownOption { return func(o *TeardownOptions) { o.OnlyLook = true } }
+
+// TeardownOptionsOf sets all options.
+func TeardownOptionsOf(opts ...TeardownOption) TeardownOptions {
+	var o TeardownOptions
+	for _, set := range opts {
+		set(&o)
 	}
-	w.Keep(o)
-	return w.Objects[o.NamespacedName()]
+	return o
 }

@@ -130,10 +130,10 @@ func (c *Cluster) Writes() StatusWrites { return c.wrote }
 // Freeze lets the operator's caches show for ever what they show now; Thaw lets them see again.
 func (c *Cluster) Freeze() {
 	c.frozen = map[string]client.Object{kindOf(&operatorv1alpha1.ClusterAPI{}): nil, kindOf(&configv1.ClusterOperator{}): nil}
-	if api := c.api(); api != nil {
+	if api := c.api(context.Background()); api != nil {
 		c.frozen[kindOf(api)] = api
 	}
-	if operator := c.operator(); operator != nil {
+	if operator := c.operator(context.Background()); operator != nil {
 		c.frozen[kindOf(operator)] = operator
 	}
 }

@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (c *Cluster) doStatus(args Args) string {
 }
 
 func (c *Cluster) doFill(args Args) string {
-	for c.api() != nil && len(c.api().Status.Revisions) < guards.MaxRevisions {
+	for c.api(context.Background()) != nil && len(c.api(context.Background()).Status.Revisions) < guards.MaxRevisions {
 		c.Enlist(args["releases"], c.newest().Revision+1, false)
 	}
 	return ""
@@ -238,7 +239,7 @@ func (c *Cluster) doCaches(args Args) string {
 
 func (c *Cluster) doShow(Args) string {
 	var b strings.Builder
-	if api := c.api(); api == nil {
+	if api := c.api(context.Background()); api == nil {
 		b.WriteString("no ClusterAPI\n")
 	} else {
 		b.WriteString("listed:" + listOf(api.Status) + "\n")

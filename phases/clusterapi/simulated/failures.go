@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"context"
 	"maps"
 
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
@@ -38,7 +39,7 @@ func (c *Cluster) Heal() {
 
 // Listed counts the listed revisions.
 func (c *Cluster) Listed() int {
-	if api := c.api(); api != nil {
+	if api := c.api(context.Background()); api != nil {
 		return len(api.Status.Revisions)
 	}
 	return 0

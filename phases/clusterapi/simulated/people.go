@@ -25,7 +25,7 @@ const platform = string(configv1.AWSPlatformType)
 
 // CreateClusterAPI creates the ClusterAPI object, if there is none.
 func (c *Cluster) CreateClusterAPI() {
-	if c.api() != nil {
+	if c.api(context.Background()) != nil {
 		return
 	}
 	c.created++
@@ -38,7 +38,7 @@ func (c *Cluster) CreateClusterAPI() {
 
 // DeleteClusterAPI deletes it, and its status with it.
 func (c *Cluster) DeleteClusterAPI() {
-	if api := c.api(); api != nil {
+	if api := c.api(context.Background()); api != nil {
 		must(c.stored.Delete(context.Background(), api))
 		c.wrote.last = "" // the versions of another object are others
 		c.announce()
@@ -48,7 +48,7 @@ func (c *Cluster) DeleteClusterAPI() {
 // SetPlatform lets Infrastructure say on what platform the cluster runs, or not.
 func (c *Cluster) SetPlatform(known bool) {
 	infra := &configv1.Infrastructure{}
-	c.find(client.ObjectKey{Name: phases.Singleton}, infra)
+	c.find(context.Background(), client.ObjectKey{Name: phases.Singleton}, infra)
 	infra.Status.PlatformStatus = nil
 	if known {
 		infra.Status.PlatformStatus = &configv1.PlatformStatus{Type: configv1.PlatformType(platform)}
@@ -76,7 +76,7 @@ func (c *Cluster) ListByTag() {
 
 func (c *Cluster) listImages(data map[string]string) {
 	list := &corev1.ConfigMap{}
-	c.find(client.ObjectKey{Namespace: operatorNamespace, Name: phases.ImagesConfigMap}, list)
+	c.find(context.Background(), client.ObjectKey{Namespace: operatorNamespace, Name: phases.ImagesConfigMap}, list)
 	list.Data = data
 	must(c.stored.Update(context.Background(), list))
 	c.announce()
@@ -90,7 +90,7 @@ func (c *Cluster) content(release string) *render.Revision {
 			in.Profiles = append(in.Profiles, render.Profile{Image: string(ref(release, name)), Name: profile.Name, Metadata: profile.Metadata, Manifests: profile.Manifests})
 		}
 	}
-	if api := c.api(); api != nil && api.Spec != nil {
+	if api := c.api(context.Background()); api != nil && api.Spec != nil {
 		in.Unmanaged = api.Spec.UnmanagedCustomResourceDefinitions
 	}
 	content, err := render.Render(in)
@@ -100,7 +100,7 @@ func (c *Cluster) content(release string) *render.Revision {
 
 // change changes the ClusterAPI without its status, if there is one.
 func (c *Cluster) change(how func(*operatorv1alpha1.ClusterAPI)) {
-	api := c.api()
+	api := c.api(context.Background())
 	if api == nil {
 		return
 	}
@@ -134,7 +134,7 @@ func (c *Cluster) Consent() {
 
 // EditStatus changes ClusterAPI.status by hand, if there is a ClusterAPI.
 func (c *Cluster) EditStatus(how func(*operatorv1alpha1.ClusterAPIStatus)) {
-	api := c.api()
+	api := c.api(context.Background())
 	if api == nil {
 		return
 	}
@@ -214,7 +214,7 @@ func (c *Cluster) Unlist(count int) {
 }
 
 func (c *Cluster) newest() *operatorv1alpha1.ClusterAPIInstallerRevision {
-	if api := c.api(); api != nil {
+	if api := c.api(context.Background()); api != nil {
 		return newestOf(&api.Status)
 	}
 	return nil

@@ -26,25 +26,25 @@ func notFound(key client.ObjectKey) error {
 }
 
 // api is the ClusterAPI as it is stored, nil for none.
-func (c *Cluster) api() *operatorv1alpha1.ClusterAPI {
+func (c *Cluster) api(ctx context.Context) *operatorv1alpha1.ClusterAPI {
 	api := &operatorv1alpha1.ClusterAPI{}
-	if !c.find(client.ObjectKey{Name: phases.Singleton}, api) {
+	if !c.find(ctx, client.ObjectKey{Name: phases.Singleton}, api) {
 		return nil
 	}
 	return api
 }
 
 // operator is the ClusterOperator as it is stored, nil for none.
-func (c *Cluster) operator() *configv1.ClusterOperator {
+func (c *Cluster) operator(ctx context.Context) *configv1.ClusterOperator {
 	operator := &configv1.ClusterOperator{}
-	if !c.find(client.ObjectKey{Name: phases.ClusterOperatorName}, operator) {
+	if !c.find(ctx, client.ObjectKey{Name: phases.ClusterOperatorName}, operator) {
 		return nil
 	}
 	return operator
 }
 
-func (c *Cluster) find(key client.ObjectKey, into client.Object) bool {
-	err := c.stored.Get(context.Background(), key, into)
+func (c *Cluster) find(ctx context.Context, key client.ObjectKey, into client.Object) bool {
+	err := c.stored.Get(ctx, key, into)
 	if apierrors.IsNotFound(err) {
 		return false
 	}
@@ -73,7 +73,7 @@ func (c *Cluster) updateStatus(ctx context.Context, to client.Client, sub string
 	if c.unwritable != nil {
 		return c.unwritable
 	}
-	before := c.api()
+	before := c.api(ctx)
 	if err := to.SubResource(sub).Update(ctx, api, opts...); err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (o *operators) Create(ctx context.Context, operator *configv1.ClusterOperat
 }
 
 // Get reads the ClusterOperator itself.
-func (o *operators) Get(context.Context, string, metav1.GetOptions) (*configv1.ClusterOperator, error) {
-	if operator := o.cluster.operator(); operator != nil {
+func (o *operators) Get(ctx context.Context, _ string, _ metav1.GetOptions) (*configv1.ClusterOperator, error) {
+	if operator := o.cluster.operator(ctx); operator != nil {
 		return operator, nil
 	}
 	return nil, notFound(client.ObjectKey{Name: phases.ClusterOperatorName})
@@ -138,7 +138,7 @@ func (o *operators) ApplyStatus(ctx context.Context, apply *configv1ac.ClusterOp
 	if c.unsaved != nil {
 		return nil, c.unsaved
 	}
-	operator := c.operator()
+	operator := c.operator(ctx)
 	if operator == nil {
 		return nil, notFound(client.ObjectKey{Name: phases.ClusterOperatorName})
 	}
@@ -167,7 +167,7 @@ var recordKey = status.RecordKey("clusterapi")
 
 // Record is the stored record as JSON, nil for none.
 func (c *Cluster) Record() json.RawMessage {
-	operator := c.operator()
+	operator := c.operator(context.Background())
 	if operator == nil {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (c *Cluster) Record() json.RawMessage {
 
 // Forge stores another record; nil stores none.
 func (c *Cluster) Forge(record json.RawMessage) {
-	operator := c.operator()
+	operator := c.operator(context.Background())
 	if operator == nil {
 		return
 	}

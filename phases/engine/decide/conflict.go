@@ -7,14 +7,16 @@ import (
 	"time"
 )
 
-// What makes a conflict, and how it is answered.
+// ConflictRepairs within ConflictWindow make a conflict.
+const ConflictRepairs = 5
+
 const (
-	// ConflictRepairs is how many repairs within ConflictWindow make a conflict.
-	ConflictRepairs = 5
-	// ConflictWindow is how long there must be no repair before a conflict is over.
+	// ConflictWindow is the time within which repairs make a conflict, and after which a conflict ends if nothing had to
+	// be repaired.
 	ConflictWindow = 5 * time.Minute
-	// FirstPause is the wait between the first two repairs of a conflict; it is doubled with every further one.
-	FirstPause   = time.Minute
+	// FirstPause is the time between the first two writes in a conflict; it doubles with every further write.
+	FirstPause = time.Minute
+	// longestPause is the longest time between two writes in a conflict.
 	longestPause = 10 * time.Minute
 )
 
@@ -40,12 +42,12 @@ func (c Conflict) String() string {
 
 // RepairHistory is what is remembered of the repairs of one object. It is a value: what happens makes a new one of it.
 type RepairHistory struct {
-	Repairs  []time.Time // the latest ones, at most contestRepairs
+	Repairs  []time.Time // the latest ones, at most ConflictRepairs
 	pause    time.Duration
 	Conflict *Conflict // nil: none
 }
 
-// Repaired books one more repair.
+// Repaired counts one more repair.
 func (r RepairHistory) Repaired(now time.Time, managers []string, field string) RepairHistory {
 	r = r.At(now, false)
 	r.Repairs = append(slices.Clone(r.Repairs), now)
@@ -91,7 +93,7 @@ func (r RepairHistory) Withholds(now time.Time) bool {
 	return r.Conflict != nil && now.Before(r.Conflict.Next)
 }
 
-// Due is when the next thing happens by mere time: a write, or the end of the contest; zero when nothing does.
+// Due is when the next thing happens by mere time: a write, or the end of the conflict; zero when nothing does.
 func (r RepairHistory) Due(now time.Time) time.Time {
 	if r.Conflict == nil {
 		return time.Time{}

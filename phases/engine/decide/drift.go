@@ -9,19 +9,19 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// differ compares a field set with wanted content. No schema is needed: the field set, which the API server wrote
+// differ compares a field set with desired content. No schema is needed: the field set, which the API server wrote
 // with the schema at hand, says which lists are keyed, which are sets and which are whole.
 type differ struct {
-	missing []missing        // wanted, but not in the set
-	extra   []fieldpath.Path // in the set, but not wanted any more
-	dots    []fieldpath.Path // entries of a map's own besides its fields, as creates book them and applies do not
-	blank   []fieldpath.Path // wanted empty and not in the set, as applies book it and creates do not
+	missing []missing        // desired, but not in the set
+	extra   []fieldpath.Path // in the set, but not desired any more
+	dots    []fieldpath.Path // entries of a map's own besides its fields, as creates record them and applies do not
+	blank   []fieldpath.Path // desired empty and not in the set, as applies record it and creates do not
 }
 
-// none says that the set is that of the wanted content.
+// none says that the set is that of the desired content.
 func (d differ) none() bool { return len(d.missing)+len(d.extra) == 0 }
 
-// missing is a wanted field that is not in a field set. For an item of a list, path is the list and item its content,
+// missing is a desired field that is not in a field set. For an item of a list, path is the list and item its content,
 // because the key of the item is not known.
 type missing struct {
 	path fieldpath.Path
@@ -41,9 +41,9 @@ func driftOf(applied *fieldpath.Set, payload, actual *unstructured.Unstructured)
 	return d
 }
 
-// walk compares one level; wanted is a map or a list with content, actual is what is there (any type).
-func (d *differ) walk(path fieldpath.Path, owned *fieldpath.Set, wanted, actual any) {
-	switch w := wanted.(type) {
+// walk compares one level; desired is a map or a list with content, actual is what is there (any type).
+func (d *differ) walk(path fieldpath.Path, owned *fieldpath.Set, desired, actual any) {
+	switch w := desired.(type) {
 	case map[string]any:
 		there, _ := actual.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(w)) {
@@ -62,28 +62,28 @@ func (d *differ) walk(path fieldpath.Path, owned *fieldpath.Set, wanted, actual 
 	}
 }
 
-func (d *differ) field(path fieldpath.Path, owned *fieldpath.Set, element fieldpath.PathElement, wanted, actual any) {
+func (d *differ) field(path fieldpath.Path, owned *fieldpath.Set, element fieldpath.PathElement, desired, actual any) {
 	if len(path) <= 2 && unmanagedFields.Has(path) {
 		return
 	}
 	member := owned.Members.Has(element)
 	children, deeper := owned.Children.Get(element)
-	_, isMap := wanted.(map[string]any)
+	_, isMap := desired.(map[string]any)
 	switch {
-	case deeper && !empty(wanted) && !scalar(wanted):
+	case deeper && !empty(desired) && !scalar(desired):
 		if member && element.FieldName != nil {
 			d.dots = append(d.dots, path)
 		}
-		d.walk(path, children, wanted, actual)
-	case member && isMap && !empty(wanted) && !covers(wanted, actual):
+		d.walk(path, children, desired, actual)
+	case member && isMap && !empty(desired) && !covers(desired, actual):
 		// A map of which others have taken every field looks in managedFields like one that is ours as a whole.
-		d.walk(path, &fieldpath.Set{}, wanted, actual)
+		d.walk(path, &fieldpath.Set{}, desired, actual)
 	case member || deeper: // the whole value is ours
-	case empty(wanted) && empty(actual):
+	case empty(desired) && empty(actual):
 		d.blank = append(d.blank, path)
 	default:
-		if isMap && !empty(wanted) {
-			d.walk(path, &fieldpath.Set{}, wanted, actual) // names the very fields
+		if isMap && !empty(desired) {
+			d.walk(path, &fieldpath.Set{}, desired, actual) // names the very fields
 			return
 		}
 		d.missing = append(d.missing, missing{path: path})
@@ -92,12 +92,12 @@ func (d *differ) field(path fieldpath.Path, owned *fieldpath.Set, element fieldp
 
 // items pairs the items of a list with the elements of the set. Key fields that a manifest leaves to defaults match
 // anything, so exact matches go first.
-func (d *differ) items(path fieldpath.Path, owned *fieldpath.Set, wanted []any, actual any) {
+func (d *differ) items(path fieldpath.Path, owned *fieldpath.Set, desired []any, actual any) {
 	left := elements(owned)
 	there, _ := actual.([]any)
-	paired := make([]*fieldpath.PathElement, len(wanted))
+	paired := make([]*fieldpath.PathElement, len(desired))
 	for _, exact := range [...]bool{true, false} {
-		for i, item := range wanted {
+		for i, item := range desired {
 			if paired[i] != nil {
 				continue
 			}
@@ -109,7 +109,7 @@ func (d *differ) items(path fieldpath.Path, owned *fieldpath.Set, wanted []any, 
 			}
 		}
 	}
-	for i, item := range wanted {
+	for i, item := range desired {
 		if paired[i] == nil {
 			d.missing = append(d.missing, missing{path: path, item: item})
 			continue

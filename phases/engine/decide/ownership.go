@@ -16,7 +16,7 @@ type ownership struct {
 	applied        *fieldpath.Set // our Apply entry, nil when there is none
 	appliedVersion string         // the apiVersion in which its paths are written
 	created        *fieldpath.Set // our Update entry, which a create leaves behind, nil when there is none
-	legacy         *fieldpath.Set // what legacy managers hold, nil when they hold nothing
+	legacy         *fieldpath.Set // what legacy managers own, nil when they own nothing
 	legacyManagers []string
 	others         []otherEntry
 }
@@ -75,11 +75,11 @@ var revisionPath = fieldpath.MakePathOrDie("metadata", "annotations", RevisionAn
 
 func (o ownership) numbered() counter {
 	revision := missing{path: revisionPath}
-	holds := func(fields *fieldpath.Set) bool { return fields != nil && revision.ownedIn(fields) }
+	owned := func(fields *fieldpath.Set) bool { return fields != nil && revision.ownedIn(fields) }
 	switch {
-	case holds(o.applied) || holds(o.created):
+	case owned(o.applied) || owned(o.created):
 		return byUs
-	case holds(o.legacy):
+	case owned(o.legacy):
 		return byLegacy
 	case o.applied == nil && o.created == nil && !slices.ContainsFunc(o.owners(revision), somebody):
 		return byUs
@@ -87,12 +87,12 @@ func (o ownership) numbered() counter {
 	return byOther
 }
 
-// somebody is false for the stand-in under which the API server books, at an apply to an object without managedFields,
-// all that was there before: it tells of nobody.
+// somebody is false for the manager under which the API server records, at an apply to an object without managedFields,
+// all that was there before: that is nobody.
 // Source: k8s.io/apimachinery/pkg/util/managedfields/internal, NewSkipNonAppliedManager.
 func somebody(manager string) bool { return manager != "before-first-apply" }
 
-// firstLegacy is a field that legacy managers hold and we do not; one that we hold as well when there is none.
+// firstLegacy is a field that legacy managers own and we do not; one that we own as well when there is none.
 func (o ownership) firstLegacy() string {
 	theirs, first := o.legacy, ""
 	if o.applied != nil && !theirs.Difference(o.applied).Empty() {
@@ -106,7 +106,7 @@ func (o ownership) firstLegacy() string {
 	return first
 }
 
-// staying says which of the fields that are not wanted any more a write will not remove, and because of whom.
+// staying says which of the fields that are not desired any more stay after a write, and because of whom.
 func (o ownership) staying(extra []fieldpath.Path) string {
 	var texts []string
 	for _, path := range extra {
@@ -117,7 +117,7 @@ func (o ownership) staying(extra []fieldpath.Path) string {
 	return strings.Join(texts, "; ")
 }
 
-// owners names the other managers that hold the field m, in the order of managedFields, without doubles.
+// owners names the other managers that own a field, in the order of managedFields, each once.
 func (o ownership) owners(m missing) []string {
 	var names []string
 	for _, other := range o.others {
@@ -139,14 +139,14 @@ func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	return fields
 }
 
-// ownerReferences are never ours to hold, not even where we changed them.
+// ownerReferences are never ours, not even where we changed them.
 var ownerReferences = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "ownerReferences"))
 
 // MigrateFields is the JSON patch that turns our Update entries and those of legacy managers into our Apply entry, so that the
 // next server-side apply does not conflict with our own create, and removes what legacy managers left and nobody wants.
-// Given the payload that was created, the entry is narrowed to its fields: a create also books every default of the
+// Given the payload that was created, the entry is narrowed to its fields: a create also records every default of the
 // server on us, which an apply never does. A nil payload keeps all fields, and so do legacy ones, so that the apply
-// that follows removes what is no longer wanted. Nil when there is nothing to fold.
+// that follows removes what is no longer desired. Nil when there is nothing to migrate.
 func MigrateFields(actual, payload *unstructured.Unstructured, us Identity) ([]byte, error) {
 	own := ownershipOf(actual, us)
 	fields := union(own.created, own.legacy)

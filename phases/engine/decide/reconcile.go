@@ -114,11 +114,11 @@ func decideOurs(v Verdict, t Desired, c Claim, number int64, us Identity) Verdic
 		}
 		return v
 	}
-	held := own.applied
-	if held == nil && own.created != nil { // created by us, the ownership not yet recorded as applied
-		held, own.appliedVersion = own.created, t.Payload.GetAPIVersion()
+	owned := own.applied
+	if owned == nil && own.created != nil { // created by us, the ownership not yet recorded as applied
+		owned, own.appliedVersion = own.created, t.Payload.GetAPIVersion()
 	}
-	if held == nil {
+	if owned == nil {
 		v.Force, v.Field = true, "metadata.managedFields"
 		v.Action, v.Why = Recovered, "its managedFields do not name us any more"
 		if !covers(t.Payload.Object, v.Actual.Object) {
@@ -126,7 +126,7 @@ func decideOurs(v Verdict, t Desired, c Claim, number int64, us Identity) Verdic
 		}
 		return raised(v, c, number)
 	}
-	drift := driftOf(held, t.Payload, v.Actual)
+	drift := driftOf(owned, t.Payload, v.Actual)
 	for _, m := range drift.missing {
 		if v.Managers = own.owners(m); len(v.Managers) > 0 {
 			v.Force, v.Field = true, m.String()
@@ -151,7 +151,7 @@ func renumbered(payload map[string]any, number string) map[string]any {
 	return body
 }
 
-// quiet is the decision about an object of which no other manager holds a wanted field that we do not.
+// quiet is the decision about an object of which no other manager owns a desired field that we do not own.
 func (o ownership) quiet(v Verdict, t Desired, drift differ) Verdict {
 	switch {
 	case o.appliedVersion != t.Payload.GetAPIVersion():

@@ -155,7 +155,7 @@ func (s schemaNode) refuses(value any) bool {
 	if choices, limited := s.schema["enum"].([]any); limited && value != nil && !among(value, choices) {
 		return true
 	}
-	wanted, given := s.schema["type"].(string)
+	typed, given := s.schema["type"].(string)
 	if !given || value == nil {
 		return false
 	}
@@ -174,7 +174,7 @@ func (s schemaNode) refuses(value any) bool {
 			is = "integer"
 		}
 	}
-	return is != wanted && (is != "integer" || wanted != "number")
+	return is != typed && (is != "integer" || typed != "number")
 }
 
 // SchemaLoss is what an update of a CRD would take away.
@@ -197,11 +197,11 @@ func (n SchemaLoss) None() bool { return len(n.Stored)+len(n.Served)+len(n.Versi
 // SchemaLossOf compares a CRD of the cluster with the one that is to replace it. A schema is compared with the one of
 // the same version, and, where objects are to be stored in another version without a webhook to convert them, the
 // stored version's with the new one's.
-func SchemaLossOf(actual, wanted *unstructured.Unstructured) SchemaLoss {
+func SchemaLossOf(actual, desired *unstructured.Unstructured) SchemaLoss {
 	var n SchemaLoss
 	storedAs, servedStill := "", false
 	is := map[string]map[string]any{}
-	for _, v := range VersionsOf(wanted) {
+	for _, v := range VersionsOf(desired) {
 		is[text(v["name"])] = v
 		if v["storage"] == true {
 			storedAs = text(v["name"])
@@ -213,7 +213,7 @@ func SchemaLossOf(actual, wanted *unstructured.Unstructured) SchemaLoss {
 			n.Stored = append(n.Stored, version)
 		}
 	}
-	strategy, _, _ := unstructured.NestedString(wanted.Object, "spec", "conversion", "strategy")
+	strategy, _, _ := unstructured.NestedString(desired.Object, "spec", "conversion", "strategy")
 	for _, v := range VersionsOf(actual) {
 		version := text(v["name"])
 		if v["served"] != true {
@@ -221,9 +221,9 @@ func SchemaLossOf(actual, wanted *unstructured.Unstructured) SchemaLoss {
 		}
 		n.Served = append(n.Served, version)
 		servedStill = servedStill || is[version]["served"] == true
-		n.compare(actual, wanted, version, version)
+		n.compare(actual, desired, version, version)
 		if v["storage"] == true && version != storedAs && strategy != "Webhook" {
-			n.compare(actual, wanted, version, storedAs)
+			n.compare(actual, desired, version, storedAs)
 		}
 	}
 	if servedStill {
@@ -232,9 +232,9 @@ func SchemaLossOf(actual, wanted *unstructured.Unstructured) SchemaLoss {
 	return n
 }
 
-func (n *SchemaLoss) compare(actual, wanted *unstructured.Unstructured, from, to string) {
+func (n *SchemaLoss) compare(actual, desired *unstructured.Unstructured, from, to string) {
 	before, _ := schemaNodeOf(actual, from)
-	after, there := schemaNodeOf(wanted, to)
+	after, there := schemaNodeOf(desired, to)
 	if !there {
 		return
 	}

@@ -9,10 +9,10 @@ import (
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 )
 
-// covers says whether all wanted values are in the actual ones. What is there besides (defaults, other managers'
+// covers says whether all desired values are in the actual ones. What is there besides (defaults, other managers'
 // fields and items) never counts, and an empty value may be absent, because the server drops many of them.
-func covers(wanted, actual any) bool {
-	switch w := wanted.(type) {
+func covers(desired, actual any) bool {
+	switch w := desired.(type) {
 	case map[string]any:
 		there, isMap := actual.(map[string]any)
 		for name, v := range w {
@@ -30,7 +30,7 @@ func covers(wanted, actual any) bool {
 		}
 		return isList || empty(w) && empty(actual)
 	}
-	return equalScalar(wanted, actual) || empty(wanted) && empty(actual)
+	return equalScalar(desired, actual) || empty(desired) && empty(actual)
 }
 
 // anyCovers looks at the item of the same index first, because lists rarely change their order.
@@ -41,9 +41,9 @@ func anyCovers(item any, there []any, i int) bool {
 	return slices.ContainsFunc(there, func(a any) bool { return covers(item, a) })
 }
 
-// differing is the path of the first wanted value, in order of names, that is not in the actual ones.
-func differing(path string, wanted, actual any) string {
-	switch w := wanted.(type) {
+// differing is the path of the first desired value, in order of names, that is not in the actual ones.
+func differing(path string, desired, actual any) string {
+	switch w := desired.(type) {
 	case map[string]any:
 		there, _ := actual.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(w)) {

@@ -23,7 +23,7 @@ type Object struct {
 	Claimed bool // ours, at this revision's number or a higher one
 }
 
-// Applied says that the object is there as wanted, or in the hands of a newer revision.
+// Applied says that the object is there as desired, or in the hands of a newer revision.
 func (o *Object) Applied() bool {
 	switch o.Action {
 	case decide.Created, decide.Updated, decide.Recovered, decide.Idle, decide.Progressed, decide.Contested:
@@ -57,7 +57,7 @@ type Report struct {
 	Number   int64
 	Waves    []*Wave
 	Fault    error  // of the revision as a whole
-	Wait     string // why nothing can be told of the revision as a whole yet
+	Wait     string // why nothing is known of the revision as a whole yet
 
 	best Best
 	sum  sum

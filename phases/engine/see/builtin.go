@@ -2,6 +2,7 @@ package see
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
+// CRDKind is the kind of CustomResourceDefinitions.
 var CRDKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
 // CommonKinds are kinds of which nearly every revision has objects.

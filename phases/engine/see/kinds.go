@@ -24,7 +24,7 @@ type Resource struct {
 	Lists      bool // it can be listed
 }
 
-// kinds knows how kinds are served: those that the API server announced, and those whose CRD is seen and Established,
+// Kinds knows how kinds are served: those that the API server announced, and those whose CRD is seen and Established,
 // which the announcement follows seconds later. It is guarded by the engine's lock.
 type Kinds struct {
 	Discovered Discovered
@@ -39,7 +39,7 @@ type Discovered struct {
 	Unavailable map[string]bool // API groups that did not answer and may serve anything: their servers are aggregated, and down
 }
 
-// of is how a kind is served, in another version if not in this one.
+// Of is how a kind is served, in another version if not in this one.
 func (a Discovered) Of(gvk schema.GroupVersionKind) (Resource, bool) {
 	if found, served := a.Kinds[gvk]; served {
 		return found, true
@@ -52,7 +52,7 @@ func (a Discovered) Of(gvk schema.GroupVersionKind) (Resource, bool) {
 	return Resource{}, false
 }
 
-// unavailableGroups names the API groups that did not answer, empty if all did.
+// UnavailableGroups names the API groups that did not answer, empty if all did.
 func (a Discovered) UnavailableGroups() string {
 	return strings.Join(slices.Sorted(maps.Keys(a.Unavailable)), ", ")
 }
@@ -66,7 +66,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip sends a request.
 func (send roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return send(r) }
 
-// discover asks the API server for everything it serves: two requests. An aggregated API that is down does not hide
+// Discover asks the API server for everything it serves: two requests. An aggregated API that is down does not hide
 // the others.
 func (r *Reader) Discover(ctx context.Context) (Discovered, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)

@@ -15,7 +15,7 @@ import (
 // kube-apiserver answers from etcd while it cannot fill its cache of the kind.
 const metadataPage = 500
 
-// listPage lists the metadata of objects that may be anybody's.
+// ListPage lists the metadata of objects that may be anybody's.
 func (r *Reader) ListPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string, how metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 	list, err := r.Metadata.Resource(gvr).Namespace(namespace).List(throttle.Apart(ctx), how)
 	if err != nil {
@@ -24,7 +24,7 @@ func (r *Reader) ListPage(ctx context.Context, gvr schema.GroupVersionResource, 
 	return list, nil
 }
 
-// listAll shows the metadata of all objects of a kind, a page at a time.
+// ListAll shows the metadata of all objects of a kind, a page at a time.
 func (r *Reader) ListAll(ctx context.Context, gvr schema.GroupVersionResource, namespace string, show func(*metav1.PartialObjectMetadata)) error {
 	for page := ""; ; {
 		list, err := r.ListPage(ctx, gvr, namespace, metav1.ListOptions{Limit: metadataPage, Continue: page})

@@ -187,6 +187,7 @@ func (o *Object) Version() string {
 	return o.ResourceVersion
 }
 
+// NamespacedName is where the object is.
 func (o *Object) NamespacedName() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }

@@ -34,7 +34,7 @@ func NewReader(config *rest.Config, client *http.Client) (*Reader, error) {
 	return r, nil
 }
 
-// pathOf is where the API server keeps the objects of a resource, in one namespace or all.
+// PathOf is where the API server keeps the objects of a resource, in one namespace or all.
 func PathOf(gvr schema.GroupVersionResource, namespace string) []string {
 	path := []string{"apis", gvr.Group, gvr.Version}
 	if gvr.Group == "" {
@@ -55,7 +55,7 @@ func (r *Reader) Read(ctx context.Context, of Resource, key decide.Key) (*Object
 	return o, err
 }
 
-// answer sends a request that is answered with an object. Of one without effect only the refusal is of interest, so that
+// Answer sends a request that is answered with an object. Of one without effect only the refusal is of interest, so that
 // the API server need not write out what it would have made, nor anybody read it.
 func Answer(ctx context.Context, request *rest.Request, dryRun []string) (*Object, error) {
 	if len(dryRun) > 0 {

@@ -32,7 +32,7 @@ type Watch struct {
 	Gone         bool // the API server does not serve the kind any more
 }
 
-// start lists and watches until ctx ends; errors are remembered and tried again with backoff by the reflector.
+// Start lists and watches until ctx ends; errors are remembered and tried again with backoff by the reflector.
 func (w *Watch) Start(ctx context.Context, v View) {
 	ctx, w.Cancel = context.WithCancel(ctx)
 	lister := &cache.ListWatch{
@@ -96,6 +96,7 @@ func (w *Watch) Keep(o *Object) bool {
 	return true
 }
 
+// Drop forgets an object. The cluster's lock is held.
 func (w *Watch) Drop(name types.NamespacedName) {
 	delete(w.Objects, name)
 	w.noteChange(name)
@@ -108,7 +109,7 @@ func (w *Watch) noteChange(name types.NamespacedName) {
 	}
 }
 
-// change runs a change of the store under the lock and tells the world if it did anything.
+// change runs a change of the store under the lock, and notifies if it changed anything.
 func (w *Watch) change(do func() bool) {
 	w.Cluster.Lock()
 	tell := do() && (w.WorthTelling == nil || w.WorthTelling())

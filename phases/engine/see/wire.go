@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// How options of requests are written.
 var (
 	MetaVersion = schema.GroupVersion{Version: "v1"}
 	metaScheme  = func() *runtime.Scheme {

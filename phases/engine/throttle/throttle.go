@@ -1,3 +1,4 @@
+// Package throttle leaves the API server alone for as long as it asks to be.
 package throttle
 
 import (
@@ -12,7 +13,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// longestThrottle bounds what an API server can ask for: it answers for itself, not for the day.
+// LongestThrottle bounds what an API server can ask for: it answers for itself, not for the day.
 const LongestThrottle = 5 * time.Minute
 
 // Throttle is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
@@ -23,9 +24,10 @@ type Throttle struct {
 
 	mu      sync.Mutex
 	until   time.Time
-	started chan struct{} // holds one
+	started chan struct{} // of capacity one
 }
 
+// New makes the transport over another one.
 func New(next http.RoundTripper, c clock.Clock) *Throttle {
 	return &Throttle{next: next, clock: c, started: make(chan struct{}, 1)}
 }
@@ -46,12 +48,12 @@ type apart struct{}
 func Apart(ctx context.Context) context.Context { return context.WithValue(ctx, apart{}, true) }
 
 // RoundTrip sends a request, unless nothing is to be sent now.
-func (h *Throttle) RoundTrip(request *http.Request) (*http.Response, error) {
+func (t *Throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 	watches := request.URL.Query().Get("watch") == "true" // a reflector backs off by itself
-	if until := h.End(); !watches && !until.IsZero() {
+	if until := t.End(); !watches && !until.IsZero() {
 		return nil, &Error{Until: until}
 	}
-	response, err := h.next.RoundTrip(request)
+	response, err := t.next.RoundTrip(request)
 	if err != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
 		return response, err
 	}
@@ -59,14 +61,14 @@ func (h *Throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 		response.Header.Del("Retry-After") // whoever asked tries again in its own time
 		return response, nil
 	}
-	if wait := RetryAfter(response, h.clock.Now()); wait > 0 {
-		h.mu.Lock()
-		if until := h.clock.Now().Add(min(wait, LongestThrottle)); until.After(h.until) {
-			h.until = until
+	if wait := RetryAfter(response, t.clock.Now()); wait > 0 {
+		t.mu.Lock()
+		if until := t.clock.Now().Add(min(wait, LongestThrottle)); until.After(t.until) {
+			t.until = until
 		}
-		h.mu.Unlock()
+		t.mu.Unlock()
 		select {
-		case h.started <- struct{}{}:
+		case t.started <- struct{}{}:
 		default:
 		}
 		// client-go would wait as well, and then send again by itself, each worker on its own.
@@ -75,50 +77,50 @@ func (h *Throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// end is when the API server can be asked again; zero for now.
-func (h *Throttle) End() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.clock.Now().Before(h.until) {
-		h.until = time.Time{}
+// End is when the API server can be asked again; zero for now.
+func (t *Throttle) End() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.clock.Now().Before(t.until) {
+		t.until = time.Time{}
 	}
-	return h.until
+	return t.until
 }
 
-// remaining is how long nothing is to be sent yet.
-func (h *Throttle) Remaining() time.Duration {
-	if until := h.End(); !until.IsZero() {
-		return until.Sub(h.clock.Now())
+// Remaining is how long nothing is to be sent yet.
+func (t *Throttle) Remaining() time.Duration {
+	if until := t.End(); !until.IsZero() {
+		return until.Sub(t.clock.Now())
 	}
 	return 0
 }
 
-// wake calls notify when the API server can be asked again, until the context ends.
-func (h *Throttle) Wake(ctx context.Context, notify func()) {
+// Wake calls notify when the API server can be asked again, until the context ends.
+func (t *Throttle) Wake(ctx context.Context, notify func()) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.started:
+		case <-t.started:
 		}
-		for wait := h.Remaining(); wait > 0; wait = h.Remaining() {
+		for wait := t.Remaining(); wait > 0; wait = t.Remaining() {
 			select {
 			case <-ctx.Done():
 				return
-			case <-h.clock.After(wait):
+			case <-t.clock.After(wait):
 			}
 		}
 		notify()
 	}
 }
 
-// caused says that an object was not written only because the API server asked to be left alone.
-func (h *Throttle) Caused(err error) bool {
-	var held *Error
-	return errors.As(err, &held) || (apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)) && h.Remaining() > 0
+// Caused says that an object was not written only because the API server asked to be left alone.
+func (t *Throttle) Caused(err error) bool {
+	var throttled *Error
+	return errors.As(err, &throttled) || (apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)) && t.Remaining() > 0
 }
 
-// retryAfter reads the header, which has seconds or a date.
+// RetryAfter reads the header, which has seconds or a date.
 func RetryAfter(response *http.Response, now time.Time) time.Duration {
 	text := response.Header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {

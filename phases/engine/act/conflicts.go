@@ -1,0 +1,84 @@
+package act
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+)
+
+// conflicts are those of all objects, by identity. They are not stored: a restart begins with patience.
+type conflicts struct {
+	clock  clock.Clock
+	mu     sync.Mutex
+	of     map[decide.Key]decide.RepairHistory
+	change chan struct{} // of the conflicts; of capacity one
+}
+
+func newConflicts(c clock.Clock) *conflicts {
+	return &conflicts{clock: c, of: map[decide.Key]decide.RepairHistory{}, change: make(chan struct{}, 1)}
+}
+
+// repaired counts a repair that a verdict asked for.
+func (r *conflicts) repaired(key decide.Key, v decide.Verdict) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.of[key.Identity()] = r.of[key.Identity()].Repaired(r.clock.Now(), v.Managers, v.Field)
+	select {
+	case r.change <- struct{}{}:
+	default:
+	}
+}
+
+// judge says whether the object is contested, nil if it is not, and takes a repair that would come too early out of
+// the verdict.
+func (r *conflicts) judge(key decide.Key, v decide.Verdict) (decide.Verdict, *decide.Conflict) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, found := r.of[key.Identity()]
+	if !found {
+		return v, nil
+	}
+	now := r.clock.Now()
+	if known = known.At(now, !v.Writes()); len(known.Repairs) == 0 {
+		delete(r.of, key.Identity())
+	} else {
+		r.of[key.Identity()] = known
+	}
+	if v.Repairs() && known.Withholds(now) {
+		v.Action, v.Why = decide.Contested, known.Conflict.String()
+	}
+	return v, known.Conflict
+}
+
+// wake calls notify whenever a conflict has something to do, until the context ends.
+func (r *conflicts) wake(ctx context.Context, notify func()) {
+	for {
+		timer := r.clock.NewTimer(r.untilDue())
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-r.change:
+		case <-timer.C():
+			notify()
+		}
+		timer.Stop()
+	}
+}
+
+// untilDue is how long the first conflict can wait; without any, for so long that it does not matter.
+func (r *conflicts) untilDue() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, wait := r.clock.Now(), 24*time.Hour
+	for _, known := range r.of {
+		if due := known.Due(now); !due.IsZero() {
+			wait = min(wait, due.Sub(now))
+		}
+	}
+	return wait
+}

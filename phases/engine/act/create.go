@@ -1,0 +1,62 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+// neverWritten is a resourceVersion that no object has: etcd counts its writes from 2 on.
+const neverWritten = "1"
+
+// create brings an object into the cluster, and can never change one that was not seen: as an apply of a version that
+// no object has. Where there is none the API server creates it, with our fields recorded as applied; where there is one,
+// it answers with a conflict. That is one request where a POST needs a second one to record the fields. The POST is left for what an API server makes something else of, and for trials: nobody reads the fields
+// of those, and it is the cheaper request.
+func (r *run) create(ctx context.Context, j *job, dry bool) (*see.Object, error) {
+	if dry || j.mustPost || !r.e.checksVersions(j.t.Key.GVK()) {
+		opts := metav1.CreateOptions{FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict}
+		if dry {
+			opts.DryRun = []string{metav1.DryRunAll}
+		}
+		return r.e.post(ctx, j.resource, j.t.Key, j.t.Body(j.t.Stamp, ""), opts)
+	}
+	force := true // or a conflict of managers would be answered before that of versions
+	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.t.Stamp, neverWritten), metav1.PatchOptions{
+		FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict, Force: &force,
+	})
+}
+
+// checksVersions says that kube-apiserver itself stores the objects of a kind, and so refuses every apply of a version
+// that the object does not have. What the server of an aggregated API does with one, nobody knows.
+func (e *Engine) checksVersions(gvk schema.GroupVersionKind) bool {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	_, always := see.Builtin[gvk]
+	return always || e.crdOfLocked(gvk.GroupKind()) != nil
+}
+
+// refusesVersion says that an API server does not create an object that is said to have a version, for all that one can
+// read from its answer.
+func refusesVersion(j *job, apiErr error) bool {
+	var status apierrors.APIStatus
+	if j.mustPost || j.verdict.Action != decide.Created || !errors.As(apiErr, &status) || status.Status().Details == nil {
+		return false
+	}
+	details := status.Status().Details
+	switch {
+	case apierrors.IsNotFound(apiErr): // another name is that of a namespace that is missing
+		return details.Name == j.t.Key.Name && details.Kind == j.resource.GVR.Resource
+	case apierrors.IsInvalid(apiErr):
+		return slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.resourceVersion" })
+	}
+	return false
+}

@@ -1,0 +1,177 @@
+package act
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+// Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
+// only as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
+// Reports are shared: nobody changes one.
+func (e *Engine) Look(rev *decide.Revision) *report.Report {
+	p, err := e.plan(rev)
+	if err != nil {
+		return &report.Report{Revision: rev.Name, Number: rev.Number, Fault: err}
+	}
+	return e.lookPlan(p)
+}
+
+func (e *Engine) lookPlan(p *plan) *report.Report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return e.lookLocked(p)
+}
+
+// lookLocked is Look under the plan's lock: the last report with those objects looked at again of which something is new.
+func (e *Engine) lookLocked(p *plan) *report.Report {
+	wait, dirty := e.observations(p)
+	last := p.report
+	if last != nil && last.Wait == wait && len(dirty) == 0 {
+		return last
+	}
+	edit := report.NewEdit(p.blankReport(wait), last)
+	for _, t := range dirty {
+		edit.Replace(t.wave, t.place, e.lookAtLocked(p, t))
+	}
+	r := edit.Done(&p.best)
+	p.report = r
+	return r
+}
+
+// observations takes what is to be looked at again, and what is known of its place in the cluster.
+func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	if p.err == nil && (e.inventories == nil || !e.inventories.Synced) {
+		wait = fmt.Sprintf("revision %s waits for the watches to start: the inventories are not seen yet", p.rev.Name)
+	}
+	dirty = p.targets
+	if !p.dirty.all && p.report != nil {
+		dirty = make([]*target, 0, len(p.dirty.targets))
+		for t := range p.dirty.targets {
+			dirty = append(dirty, t)
+		}
+	}
+	p.dirty.all = false
+	clear(p.dirty.targets)
+	older := e.newest != nil && e.newest.Number > p.rev.Number
+	unmanaged := e.unmanagedLocked()
+	for _, t := range dirty {
+		t.observation = e.observeLocked(t.Key)
+		t.observation.older = older
+		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
+			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
+		} else if t.observation.unobservable != "" {
+			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed now
+		}
+	}
+	return wait, dirty
+}
+
+// markAllDirtyLocked makes the next look at every plan look at everything again.
+func (e *Engine) markAllDirtyLocked() {
+	e.cluster.Changes++
+	for _, p := range e.plans {
+		p.dirty.all = true
+	}
+}
+
+// markDirtyLocked makes the next look at every plan look at one object again.
+func (e *Engine) markDirtyLocked(key decide.Key) {
+	for _, p := range e.plans {
+		if t := p.keys[key.Identity()]; t != nil {
+			p.dirty.targets[t] = struct{}{}
+		}
+	}
+}
+
+// markDirty is touchLocked for one object of one plan, of which something is known that no watch shows.
+func (e *Engine) markDirty(p *plan, t *target) {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	p.dirty.targets[t] = struct{}{}
+}
+
+// unmanagedLocked are the CRDs that the newest revision leaves alone; older revisions leave them alone too from then on.
+func (e *Engine) unmanagedLocked() map[string]bool {
+	if e.newest == nil {
+		return nil
+	}
+	return set(e.newest.Unmanaged)
+}
+
+// lookAtLocked says where one object stands.
+func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
+	s := t.observation
+	o := &report.Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, Older: s.older}
+	if s.unobservable != "" {
+		o.Action, o.Why = s.unobservable, s.why
+		if s.err != nil {
+			o.Err = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
+		}
+		return o
+	}
+	c := e.decideOnLocked(t, s.object)
+	v, conflict := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()))
+	if conflict != nil {
+		e.markDirty(p, t) // it changes by mere time
+	}
+	t.pausedByConflict = v.Action == decide.Contested
+	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, conflict
+	if v.Deferrable() && t.err == nil {
+		o.Action = decide.Idle
+	}
+	if !v.Writes() || v.Deferrable() && t.err == nil {
+		return o
+	}
+	o.Action = decide.Pending
+	if s.object != nil && v.Why != "" {
+		o.Why = "is to be written: " + v.Why
+	}
+	if t.err != nil {
+		o.Action, o.Err = decide.Failed, t.err
+	}
+	return o
+}
+
+// decision is what was decided about an object, and how its probe answered. The object itself is not kept.
+type decision struct {
+	decide.Verdict
+	probe decide.Probe
+	from  *see.Object // nil: it was not there
+}
+
+// decideOnLocked is the decision about an object, taken anew only when the object changed since the last time. Where nothing
+// but its status is new, which controllers write many times, only the probe is.
+func (e *Engine) decideOnLocked(t *target, seen *see.Object) *decision {
+	last := t.decision
+	switch {
+	case last != nil && last.from == seen:
+		return last
+	case seen == nil:
+		return e.decideFromLocked(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
+	case last == nil || last.from == nil || last.from.SpecHash != seen.SpecHash || last.Migrate: // when to migrate depends on the probe
+		return e.decideFromLocked(t, t.Desired(t.Stamp), seen, seen.Tree(t.Key.GVK()))
+	}
+	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.Probed(t.Manifest)), from: seen}
+	return t.decision
+}
+
+// decideFromLocked decides with the objects at hand: what is desired, and what is there, which is what seen stands for.
+func (e *Engine) decideFromLocked(t *target, d decide.Desired, seen *see.Object, actual *unstructured.Unstructured) *decision {
+	c := &decision{Verdict: decide.Reconcile(d, actual, t.Number, e.us), from: seen}
+	c.Actual = nil
+	if actual != nil {
+		c.probe = t.Gate(actual)
+	}
+	if c.Writes() && c.Why == t.keptByServer {
+		c.Action, c.Why = decide.Idle, "left as it is, because writing it did not help: "+c.Why
+	}
+	t.decision = c
+	return c
+}

@@ -1,0 +1,17 @@
+package act
+
+// ReconcileOptions change what Reconcile does.
+type ReconcileOptions struct {
+	// Keep keeps a revision that was applied before as it was: drift is repaired and what was deleted is created again, in
+	// all waves at once and without gates. What a newer revision has taken over is left alone.
+	Keep bool
+}
+
+// TeardownOptions change what Teardown does.
+type TeardownOptions struct {
+	// Consent is the content for which the administrator lets users' data go with the objects that hold it: the content ID
+	// of the revision that stays. Consent to any other content counts for nothing.
+	Consent string
+	// OnlyLook deletes nothing: what would be deleted is reported as Pending.
+	OnlyLook bool
+}

@@ -1,0 +1,94 @@
+package act
+
+import (
+	"sync"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+)
+
+// pruneMemory is what is remembered of the orphans of a revision that stays, by identity. Those that were seen to go are
+// not looked for again: nothing brings them back.
+type pruneMemory struct {
+	mu      sync.Mutex
+	gone    map[decide.Key]decide.Action
+	consent map[decide.Key]bool // whose data goes, or went, by consent
+}
+
+func (p *pruneMemory) of(key decide.Key) (gone decide.Action, consented bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.gone[key.Identity()], p.consent[key.Identity()]
+}
+
+func (p *pruneMemory) note(key decide.Key, gone decide.Action, consented bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone == nil {
+		p.gone, p.consent = map[decide.Key]decide.Action{}, map[decide.Key]bool{}
+	}
+	if gone != "" {
+		p.gone[key.Identity()] = gone
+	}
+	if consented {
+		p.consent[key.Identity()] = true
+	}
+}
+
+// Orphans looks up what Teardown would have to look at.
+func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
+	p, err := e.plan(keep)
+	if err != nil {
+		return report.Orphans{}
+	}
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	o := report.Orphans{Seen: e.inventories != nil && e.inventories.Synced}
+	entries, _ := e.orphansLocked(p)
+	for _, orphan := range entries {
+		if orphan.Listed.Retained {
+			o.Retained = append(o.Retained, orphan.Key)
+		} else {
+			o.Open = append(o.Open, orphan.Key)
+		}
+	}
+	for _, s := range e.storedLocked() {
+		if s.Number < keep.Number {
+			o.Revisions = append(o.Revisions, s.Number)
+		}
+	}
+	return o
+}
+
+// orphanCache is the answer of orphans for as long as no inventory changes.
+type orphanCache struct {
+	inventoryChanges int // what Engine.inventoryChanges was
+	entries          []inventory.Candidate
+	err              error
+}
+
+// orphansLocked are the candidates for pruning when the revision of a plan stays. They are worked out when an inventory or the
+// revisions changed, and shared until then. The cluster's lock is held.
+func (e *Engine) orphansLocked(p *plan) ([]inventory.Candidate, error) {
+	if p.dirty.orphaned == nil || p.dirty.orphaned.inventoryChanges != e.inventoryChanges {
+		found, err := inventory.Candidates(e.storedLocked(), e.currentLocked(p))
+		p.dirty.orphaned = &orphanCache{inventoryChanges: e.inventoryChanges, entries: found, err: err}
+	}
+	return p.dirty.orphaned.entries, p.dirty.orphaned.err
+}
+
+func (e *Engine) currentLocked(p *plan) inventory.Current {
+	live := map[decide.Key]string{}
+	for _, other := range e.plans {
+		if other.rev.Number >= p.rev.Number {
+			for key := range other.keys {
+				live[key] = other.rev.Name
+			}
+		}
+	}
+	for key := range p.keys {
+		live[key] = p.rev.Name
+	}
+	return inventory.Current{Number: p.rev.Number, Unmanaged: set(p.rev.Unmanaged), Live: live}
+}

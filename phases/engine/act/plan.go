@@ -1,0 +1,141 @@
+package act
+
+import (
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+)
+
+// plan is a revision made ready to apply: checked, sorted into waves, stamped. It is built once per revision and
+// remembers what was decided about each object, so that looking again costs nothing while nothing changed.
+type plan struct {
+	rev     *decide.Revision
+	waves   []wave
+	targets []*target                    // all of them, in order of waves
+	crds    map[schema.GroupKind]*target // the managed CRDs of the revision, by the kind they define
+	keys    map[decide.Key]*target       // by identity
+	kinds   map[schema.GroupVersionKind]bool
+	err     error // what makes the revision impossible to apply, whatever the cluster holds
+
+	pass sync.Mutex // one pass at a time
+
+	mu     sync.Mutex // guards known in every target, and what follows here
+	best   report.Best
+	report *report.Report // of the last look
+
+	dirty       dirty // guarded by the lock of what is seen
+	pruneMemory pruneMemory
+}
+
+// dirty is what is to be looked at again, and what has to be worked out again. The lock of see.Cluster guards it.
+type dirty struct {
+	all      bool
+	targets  map[*target]struct{}
+	orphaned *orphanCache // nil: it is to be worked out again
+}
+
+// wave is the unit of gating: the objects of one class of one component. It starts when the wave before it is applied
+// and its probes pass; inside it objects have no order.
+type wave struct {
+	number    int // counts from 1 over the revision; empty waves are not counted
+	component string
+	class     decide.Class
+	targets   []*target
+}
+
+// target is one object of a plan.
+type target struct {
+	*decide.Manifest
+	decide.Stamp
+	wave  int // index in plan.waves
+	place int // index in that wave
+
+	known
+	trial
+}
+
+// known is what is known of a target. The plan's mu guards it.
+type known struct {
+	observation      observation    // of the last look
+	decision         *decision      // nil when nothing was decided yet
+	pausedByConflict bool           // contested: not written for a while
+	refusal          *refusedUpdate // of an update of a CRD, nil when none was refused
+	err              error          // of the last write that was tried, nil after one that worked
+	keptByServer     string         // the difference that remained after a write: the server keeps it, so it is not fought
+}
+
+// trial is how a dry run went that was made ahead of the target's turn. The plan's pass guards it.
+type trial struct {
+	triedAhead  bool
+	passedAhead bool // and nothing was done with the target since
+}
+
+// planOf checks and sorts a revision. What is wrong with it ends up in plan.err, which is terminal.
+func planOf(rev *decide.Revision, us decide.Identity) *plan {
+	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[decide.Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, dirty: dirty{targets: map[*target]struct{}{}}}
+	components := make([]decide.Component, len(rev.Components))
+	for i, c := range rev.Components {
+		components[i] = c.Packed()
+	}
+	faults := decide.Faults(components, rev.Unmanaged)
+	if rev.Number < 1 {
+		faults = append(faults, fmt.Sprintf("revision number %d is below 1", rev.Number))
+	}
+	unmanaged := set(rev.Unmanaged)
+	for _, component := range components {
+		byClass := map[decide.Class][]*target{}
+		for _, m := range component.Manifests() {
+			key := m.Key
+			if m.Fault != (decide.Fault{}) || p.keys[key.Identity()] != nil || key.IsCRD() && unmanaged[key.Name] {
+				continue
+			}
+			t := &target{Manifest: m, Stamp: us.Stamp(component.Name, rev.Number)}
+			p.keys[key.Identity()], p.kinds[key.GVK()] = t, true
+			if key.IsCRD() {
+				p.crds[t.Defines] = t
+			}
+			byClass[decide.ClassOf(key)] = append(byClass[decide.ClassOf(key)], t)
+		}
+		p.addWaves(component.Name, byClass)
+	}
+	if len(faults) > 0 {
+		p.err = &decide.RevisionError{Revision: rev.Name, Faults: faults}
+	}
+	return p
+}
+
+func (p *plan) addWaves(component string, byClass map[decide.Class][]*target) {
+	for c := decide.ClassCompatibility; c <= decide.ClassOthers; c++ {
+		if len(byClass[c]) == 0 {
+			continue
+		}
+		for place, t := range byClass[c] {
+			t.wave, t.place = len(p.waves), place
+		}
+		p.waves = append(p.waves, wave{number: len(p.waves) + 1, component: component, class: c, targets: byClass[c]})
+		p.targets = append(p.targets, byClass[c]...)
+	}
+}
+
+// blankReport is a report in which nothing was seen yet.
+func (p *plan) blankReport(wait string) *report.Report {
+	r := &report.Report{Revision: p.rev.Name, Number: p.rev.Number, Fault: p.err, Wait: wait}
+	for _, w := range p.waves {
+		r.Waves = append(r.Waves, &report.Wave{
+			Number: w.number, Name: w.class.String(), Component: w.component, Objects: make([]*report.Object, len(w.targets)),
+		})
+	}
+	return r
+}
+
+func set(names []string) map[string]bool {
+	out := make(map[string]bool, len(names))
+	for _, name := range names {
+		out[name] = true
+	}
+	return out
+}

@@ -1,0 +1,256 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/parallel"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+// prunePass is one pass of Teardown.
+type prunePass struct {
+	e    *Engine
+	keep *plan
+	once sync.Once // asks the API server again before a kind is taken for not served
+
+	discovered see.Discovered // what it answered
+	err        error          // of that
+
+	consented bool // data goes with the object that holds it
+	onlyLook  bool // nothing is deleted
+}
+
+func orphanOf(c inventory.Candidate) report.Orphan {
+	return report.Orphan{Key: c.Key, Component: c.Component, Entry: c.Listed}
+}
+
+// step removes what may go at the same time.
+func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, done *report.TeardownReport) {
+	results := make([]report.Orphan, len(entries))
+	parallel.Each(r.e.cfg.Concurrency, entries, func(i int, c inventory.Candidate) { results[i] = r.handle(ctx, c) })
+	for _, o := range results {
+		if o.Action == decide.Deleted || o.Action == decide.Absent { // nothing of the current revision brings it back
+			r.keep.pruneMemory.note(o.Key, o.Action, o.Consented)
+		}
+		done.Add(o)
+	}
+}
+
+// handle does with one orphan what is decided, as far as that goes now.
+func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) report.Orphan {
+	o := orphanOf(c)
+	if o.Action, o.Consented = r.keep.pruneMemory.of(o.Key); o.Action != "" {
+		return o
+	}
+	if err := r.remove(ctx, &c, &o); err != nil {
+		o.Action, o.Why = decide.Failed, err.Error()
+		o.Err = &report.ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
+	}
+	_, o.Consented = r.keep.pruneMemory.of(o.Key)
+	return o
+}
+
+// remove deletes one orphan if that is decided. What the watches do not show is read: it may have lost its label.
+func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *report.Orphan) error {
+	client, served, err := r.client(ctx, o.Key)
+	if err != nil {
+		return err
+	}
+	visible := false
+	if c.Served = served; served {
+		c.Actual, visible = r.e.seen(o.Key)
+	}
+	for range attempts {
+		if served && (c.Actual == nil || !visible) {
+			if c.Actual, err = client.Get(ctx, o.Key.Name, metav1.GetOptions{}); err != nil && !apierrors.IsNotFound(err) {
+				return err
+			} else if err != nil {
+				c.Actual = nil
+			}
+		}
+		decided, err := r.decide(ctx, c)
+		if err != nil {
+			return err
+		}
+		o.Action, o.Why = decided.Action, decided.Why
+		if o.Action == decide.Terminating {
+			o.Finalizers = c.Actual.GetFinalizers()
+		}
+		if c.Contents != nil {
+			o.Count = c.Contents.Count
+		}
+		if r.onlyLook && (decided.Action == decide.Deleted || decided.Action == decide.Orphaned) {
+			o.Action, o.Why = decide.Pending, "it may go now"
+			return nil
+		}
+		switch decided.Action {
+		case decide.Deleted:
+			err = r.delete(ctx, client, c, o)
+		case decide.Orphaned:
+			err = r.e.unmark(ctx, client, c.Actual)
+		default:
+			return nil
+		}
+		switch {
+		case err == nil:
+			return nil
+		case apierrors.IsNotFound(err):
+			o.Action, o.Why = decide.Absent, ""
+			return nil
+		case !apierrors.IsConflict(err):
+			return err
+		}
+		visible = false // the copy is too old: read the object itself
+	}
+	return err
+}
+
+// withData takes out the CRDs that go with their instances by consent. They go before everything else: the API server
+// deletes the instances, and the controllers that their finalizers wait for have to run until the last one is gone.
+func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate) (first, rest []inventory.Candidate) {
+	for _, c := range entries {
+		if c.Key.IsCRD() && r.hasData(ctx, c) {
+			first = append(first, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return first, rest
+}
+
+func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
+	client, served, err := r.client(ctx, c.Key)
+	if err != nil || !served {
+		return err != nil
+	}
+	if c.Actual, err = client.Get(ctx, c.Key.Name, metav1.GetOptions{}); err != nil {
+		return !apierrors.IsNotFound(err)
+	}
+	c.Served = true
+	decided, err := r.decide(ctx, &c)
+	return err != nil || decided.Action == decide.Terminating || c.Contents != nil && c.Contents.What != ""
+}
+
+// decide looks at what may hold data right before it would be deleted, and at nothing else.
+func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.PruneVerdict, error) {
+	c.WantedBy, c.Contents = r.wanted(c.Key), nil
+	decided := c.Decide(r.keep.rev.Number, r.e.us, r.consented)
+	going := decided.Action == decide.Terminating && c.Key.IsCRD()
+	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key)) {
+		return decided, nil
+	}
+	contents, err := r.e.contentsOf(ctx, c.Actual)
+	if err != nil && going {
+		return decided, nil // it is on its way whatever it holds
+	}
+	if err != nil {
+		return decide.PruneVerdict{}, err
+	}
+	c.Contents = &contents
+	return c.Decide(r.keep.rev.Number, r.e.us, r.consented), nil
+}
+
+// wanted names a revision that has the object and was handed to the engine while this pass goes on.
+func (r *prunePass) wanted(key decide.Key) string {
+	r.e.cluster.Lock()
+	defer r.e.cluster.Unlock()
+	for _, p := range r.e.plans {
+		if p.rev.Number >= r.keep.rev.Number && p.keys[key.Identity()] != nil {
+			return p.rev.Name
+		}
+	}
+	return ""
+}
+
+// delete asks for the removal of the very object that was decided on.
+func (r *prunePass) delete(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate, o *report.Orphan) error {
+	how := propagation(o.Key)
+	err := client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
+		Preconditions: exactly(c.Actual), PropagationPolicy: &how,
+	})
+	if err != nil {
+		return err
+	}
+	if c.Contents != nil && c.Contents.What != "" {
+		r.keep.pruneMemory.note(o.Key, "", true)
+	}
+	o.Finalizers = c.Actual.GetFinalizers()
+	if len(o.Finalizers) == 0 && goesAtOnce(o.Key) {
+		return nil
+	}
+	o.Action = decide.Terminating
+	if len(o.Finalizers) > 0 {
+		o.Why += ", finalizers pending: " + strings.Join(o.Finalizers, ", ")
+	}
+	return nil
+}
+
+// exactly lets only the very copy of an object be deleted that was decided on.
+func exactly(obj metav1.Object) *metav1.Preconditions {
+	uid, version := obj.GetUID(), obj.GetResourceVersion()
+	return &metav1.Preconditions{UID: &uid, ResourceVersion: &version}
+}
+
+// propagation keeps workloads until their pods are gone, so that what the pods use is removed after them.
+func propagation(k decide.Key) metav1.DeletionPropagation {
+	if decide.ClassOf(k) == decide.ClassWorkloads {
+		return metav1.DeletePropagationForeground
+	}
+	return metav1.DeletePropagationBackground
+}
+
+// goesAtOnce is false for kinds that the API server gives finalizers of its own when they are deleted.
+func goesAtOnce(k decide.Key) bool {
+	return decide.ClassOf(k) != decide.ClassWorkloads && !k.IsCRD() && decide.ClassOf(k) != decide.ClassNamespaces
+}
+
+// client is how to reach an orphan, and whether its kind is served at all.
+func (r *prunePass) client(ctx context.Context, key decide.Key) (dynamic.ResourceInterface, bool, error) {
+	served, found, err := r.resource(ctx, key)
+	if err != nil || !found {
+		return nil, false, err
+	}
+	if key.Namespace != "" {
+		return r.e.dynamic.Resource(served.GVR).Namespace(key.Namespace), true, nil
+	}
+	return r.e.dynamic.Resource(served.GVR), true, nil
+}
+
+// resource finds how an orphan's kind is served, in any version. Before it says that it is not served at all, the API
+// server is asked again, once per pass; one that cannot tell is an error, because what is taken for gone is forgotten.
+func (r *prunePass) resource(ctx context.Context, key decide.Key) (see.Resource, bool, error) {
+	if found, known := r.known(key); known {
+		return found, true, nil
+	}
+	r.once.Do(func() {
+		if r.discovered, r.err = r.e.cluster.Reader.Discover(ctx); r.err == nil {
+			r.e.cluster.Lock()
+			r.e.kinds = see.Kinds{Discovered: r.discovered, Asked: true}
+			r.e.cluster.Unlock()
+		}
+	})
+	found, served := r.discovered.Of(key.GVK())
+	if !served && r.err == nil && r.discovered.Unavailable[key.Group] {
+		return see.Resource{}, false, fmt.Errorf("finding out whether %s is served: API group %s does not answer; repair the APIService of that group", key.Kind, key.Group)
+	}
+	return found, served, r.err
+}
+
+func (r *prunePass) known(key decide.Key) (see.Resource, bool) {
+	r.e.cluster.Lock()
+	defer r.e.cluster.Unlock()
+	if w := r.e.watches[key.GVK()]; w != nil && !w.Gone {
+		return w.Resource, true
+	}
+	return r.e.kinds.Discovered.Of(key.GVK())
+}

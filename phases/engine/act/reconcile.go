@@ -1,0 +1,212 @@
+package act
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/parallel"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+	"github.com/capstan-capi/capstan/phases/engine/throttle"
+)
+
+// Reconcile takes a revision as far as it can go now: wave by wave, each written once the one before is applied and its
+// probes pass. It does not wait for anything; a watch brings the next call. Waves that this revision has reached once
+// are kept applied even when a probe before them fails again. The error joins what went wrong; the report comes back in
+// any case.
+func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ReconcileOptions) (*report.Report, error) {
+	gated := !opts.Keep
+	p, err := e.plan(rev)
+	if err != nil {
+		return &report.Report{Revision: rev.Name, Number: rev.Number, Fault: err}, err
+	}
+	p.pass.Lock()
+	defer p.pass.Unlock()
+	r := e.lookPlan(p)
+	if r.Fault != nil || r.Wait != "" {
+		return r, r.Fault
+	}
+	if err := e.record(ctx, p); err != nil {
+		failed := *r
+		failed.Fault = err
+		return &failed, err
+	}
+	run := &run{e: e, p: p, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToNewest(p)}
+	reached := reachedWave(r)
+	open := true
+	for i := range p.waves {
+		if gated && !open && i > reached {
+			run.preflightAhead(ctx, r.Waves[:i], p.waves[i])
+			break
+		}
+		if todo := run.todo(p.waves[i].targets, false); len(todo) > 0 {
+			run.write(ctx, todo, gated)
+			r = e.lookPlan(p)
+		}
+		open = open && r.Waves[i].Complete()
+	}
+	// That creations are recorded as applies matters to the next revision only: nothing waits for it.
+	if todo := run.todo(p.targets, true); len(todo) > 0 {
+		run.each(todo, func(j *job) { run.finish(j, run.attempt(ctx, j, false)) })
+		r = e.lookPlan(p)
+	}
+	r = run.tell(r)
+	return r, r.Err()
+}
+
+// reachedWave is the index of the last wave of which any object carries the revision's number, -1 if there is none.
+// The cluster itself is the memory of how far a revision came; nothing else survives a restart.
+func reachedWave(r *report.Report) int {
+	reached := -1
+	for i, w := range r.Waves {
+		for _, o := range w.Objects {
+			if o.Claimed {
+				reached = i
+			}
+		}
+	}
+	return reached
+}
+
+// run is the state of one pass.
+type run struct {
+	e    *Engine
+	p    *plan
+	left map[decide.Key]bool // absent objects that a newer revision creates
+
+	mu    sync.Mutex
+	wrote map[decide.Key]decide.Verdict
+}
+
+// job is the work on one object in a pass.
+type job struct {
+	t         *target
+	resource  see.Resource
+	seen      *see.Object
+	actual    *unstructured.Unstructured // the tree of it, only while the job is worked on
+	readFirst bool                       // the watches cannot be trusted on it: read it first
+	recreated string                     // why it had to be deleted first; empty if it had not
+	migrates  bool                       // only the creation is left to be recorded
+	force     bool                       // the API server reported a conflict of managers
+	mustPost  bool                       // the API server does not create it by apply
+	verdict   decide.Verdict
+	foundSafe string // resourceVersion of the CRD that was found to lose nothing in this pass
+}
+
+// see takes up a copy of the object, nil for none.
+func (j *job) see(o *see.Object) { j.seen, j.actual, j.readFirst = o, o.Tree(j.t.Key.GVK()), false }
+
+// forget drops the tree until the job is taken up again.
+func (j *job) forget() { j.actual = nil }
+
+// todo are the objects that are not right, or that could not be seen the last time; or else those of which only the
+// creation is left to be recorded.
+func (r *run) todo(targets []*target, record bool) []*job {
+	r.p.mu.Lock()
+	defer r.p.mu.Unlock()
+	var jobs []*job
+	for _, t := range targets {
+		c := t.decision
+		if c == nil || t.observation.unobservable != "" || t.observation.object == nil && r.left[t.Key.Identity()] {
+			continue
+		}
+		write := c.Writes() && c.Deferrable() == record && !t.pausedByConflict && t.refusal.due(c.from.Version(), r.e.cfg.Clock.Now())
+		if write || t.observation.readFirst && !record {
+			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: record, verdict: c.Verdict})
+		}
+	}
+	return jobs
+}
+
+// write brings the objects of one wave into the cluster. Those that this revision was never applied to are first tried
+// without effect: if the API server refuses any of them, none of them is written.
+func (r *run) write(ctx context.Context, jobs []*job, gated bool) {
+	var first, again []*job
+	for _, j := range jobs {
+		if gated && !j.verdict.Claimed {
+			first = append(first, j)
+		} else {
+			again = append(again, j)
+		}
+	}
+	if len(first) > 1 {
+		first = r.preflight(ctx, first)
+	}
+	r.each(append(again, first...), func(j *job) { r.finish(j, r.attempt(ctx, j, false)) })
+}
+
+// preflight gives back the jobs that may be written: none, if the API server refuses any of them. What changes in nothing
+// but its number needs no trial, because the API server has taken it once, nor does what passed ahead of its turn.
+func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
+	errs := make(map[*job]error, len(jobs))
+	var mu sync.Mutex
+	r.each(jobs, func(j *job) {
+		if passed := j.t.passedAhead; j.verdict.OnlyNumber || passed && j.verdict.Action == decide.Created {
+			j.t.passedAhead = false
+			return
+		}
+		err := r.attempt(ctx, j, true)
+		if err == nil && j.verdict.Writes() {
+			j.forget()
+		}
+		mu.Lock()
+		errs[j] = err
+		mu.Unlock()
+	})
+	var fine []*job
+	wrong := false
+	for _, j := range jobs {
+		switch err := errs[j]; {
+		case err != nil:
+			r.finish(j, err)
+			wrong = wrong || report.IsTerminal(err)
+		case j.verdict.Writes():
+			fine = append(fine, j)
+		default:
+			r.finish(j, nil)
+		}
+	}
+	if wrong || r.e.throttle.Remaining() > 0 { // some may not have been tried
+		return nil
+	}
+	return fine
+}
+
+// each works on jobs in parallel, and begins no more of them when the API server asks to be left alone.
+func (r *run) each(jobs []*job, work func(*job)) {
+	parallel.Each(r.e.cfg.Concurrency, jobs, func(_ int, j *job) {
+		if r.e.throttle.Remaining() == 0 {
+			work(j)
+		}
+	})
+}
+
+// tell gives back a report that says what this pass did.
+func (r *run) tell(seen *report.Report) *report.Report {
+	until := r.e.throttle.End()
+	if len(r.wrote) == 0 && until.IsZero() {
+		return seen
+	}
+	told := *seen
+	if !until.IsZero() {
+		told.Fault = &throttle.Error{Until: until}
+	}
+	told.Waves = make([]*report.Wave, len(seen.Waves))
+	for i, w := range seen.Waves {
+		wave := *w
+		wave.Objects = slices.Clone(w.Objects)
+		for at, o := range wave.Objects {
+			if v, wrote := r.wrote[o.Key]; wrote && o.Action == decide.Idle {
+				did := *o
+				did.Action, did.Why = v.Action, v.Why
+				wave.Objects[at] = &did
+			}
+		}
+		told.Waves[i] = &wave
+	}
+	return &told
+}

@@ -1,0 +1,73 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+)
+
+// recreate deletes the very object that was decided on, if its manifest allows it and it is ours, so that it can be
+// created again: at once, or, if it takes time to go, in a later pass. Whoever dies in between finds it gone, or going,
+// and creates it then.
+func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr error, dry bool) (again bool, err error) {
+	switch {
+	case !j.t.Recreate || decide.ClaimOf(j.actual, r.e.us).Owner != "":
+		return false, &report.ImmutableError{Fields: fields, Err: apiErr}
+	case dry:
+		return false, nil
+	}
+	how := propagation(j.t.Key)
+	err = r.client(j).Delete(ctx, j.t.Key.Name, metav1.DeleteOptions{
+		Preconditions: exactly(j.actual), PropagationPolicy: &how,
+	})
+	switch {
+	case err == nil:
+		j.recreated = "was deleted, because " + strings.Join(fields, " and ") + " cannot be changed"
+		r.e.cfg.Log.Info("Deleted an object to create it again", "object", j.t.Key.String(), "uid", j.actual.GetUID(), "fields", fields)
+	case apierrors.IsNotFound(err):
+		err = nil
+	case !apierrors.IsConflict(err):
+		return false, fmt.Errorf("deleting it, because %s cannot be changed: %w", strings.Join(fields, " and "), err)
+	}
+	if failed := r.read(ctx, j); failed != nil {
+		return false, failed
+	}
+	return true, err
+}
+
+// leftToNewest are the objects that a revision does not create although they are absent: the newest revision is about to
+// create them again, and between its two steps nobody else may.
+func (e *Engine) leftToNewest(p *plan) map[decide.Key]bool {
+	e.cluster.Lock()
+	newest := e.plans[e.newest]
+	e.cluster.Unlock()
+	if newest == nil || newest.rev.Number <= p.rev.Number || !newest.recreates() {
+		return nil
+	}
+	report := e.lookPlan(newest)
+	left, reached := map[decide.Key]bool{}, reachedWave(report)
+	for i, w := range report.Waves {
+		for _, t := range newest.waves[i].targets {
+			left[t.Key.Identity()] = t.Recreate && !w.Failed()
+		}
+		if !w.Complete() && i >= reached {
+			break
+		}
+	}
+	return left
+}
+
+func (p *plan) recreates() bool {
+	for _, t := range p.targets {
+		if t.Recreate {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+// contentsOf finds out what data of users would go with an object.
+func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructured) (decide.Contents, error) {
+	switch key := decide.KeyOf(actual); {
+	case key.IsCRD():
+		return e.crdContents(ctx, actual)
+	case key.Kind == "Namespace":
+		contents, err := e.namespaceContents(ctx, key.Name)
+		if e.cannotRead(err) {
+			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
+		}
+		return contents, err
+	}
+	return counted(1, "volume"), nil
+}
+
+// cannotRead says that the API server could not give objects that may well be there: a conversion webhook that does not
+// answer is asked for existing objects only, and an aggregated API that is down may have any.
+func (e *Engine) cannotRead(err error) bool {
+	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.throttle.Remaining() == 0
+}
+
+func counted(n int64, what string) decide.Contents {
+	switch n {
+	case 0:
+		return decide.Contents{}
+	case 1:
+		return decide.Contents{Count: 1, What: "1 " + strings.TrimSuffix(what, "s")}
+	}
+	return decide.Contents{Count: n, What: fmt.Sprintf("%d %s", n, what)}
+}
+
+// crdContents counts the objects of a CRD and names some, asking in the stored version first and then in every other
+// served one. An answer that does not come is an error: whether there is data must be known for sure.
+func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured) (decide.Contents, error) {
+	established := decide.Condition(crd, "Established").Answer == decide.AnswerTrue
+	versions := decide.ServedVersions(crd)
+	if established && len(versions) == 0 {
+		return decide.Contents{What: "what nobody can count, because none of its versions is served"}, nil
+	}
+	for _, version := range versions {
+		list, err := e.cluster.Reader.ListPage(ctx, decide.InstancesOf(crd, version), "", metav1.ListOptions{Limit: namedAtMost})
+		switch {
+		case apierrors.IsNotFound(err) && !established:
+			continue // it was never served, so nothing was ever stored
+		case e.cannotRead(err):
+			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
+		case err != nil:
+			return decide.Contents{}, err
+		case len(list.Items) > 0:
+			e.watchInstances(crd, decide.InstancesOf(crd, version))
+			return named(list), nil
+		}
+	}
+	return decide.Contents{}, nil
+}
+
+// named says how many instances there are, and what those are called that the list shows. One that is on its way is
+// shown with what it waits for: its controller may be gone.
+func named(list *metav1.PartialObjectMetadataList) decide.Contents {
+	more := int64(0)
+	if list.RemainingItemCount != nil {
+		more = *list.RemainingItemCount
+	}
+	contents := counted(int64(len(list.Items))+more, "instances")
+	var names []string
+	for i := range list.Items {
+		obj := &list.Items[i]
+		name := strings.TrimPrefix(obj.Namespace+"/"+obj.Name, "/")
+		if obj.DeletionTimestamp != nil && len(obj.Finalizers) > 0 {
+			name += " being deleted, finalizers pending: " + strings.Join(obj.Finalizers, ", ")
+		}
+		names = append(names, name)
+	}
+	if more > 0 {
+		names = append(names, "…")
+	}
+	contents.What += " (" + strings.Join(names, "; ") + ")"
+	return contents
+}
+
+// transient are kinds whose objects nobody loses with their namespace: other objects bring them, or they only serve
+// the moment.
+var transient = set([]string{"Event", "Lease", "Endpoints", "EndpointSlice", "PodMetrics", "PackageManifest"})
+
+// createdByCluster are the objects that a cluster puts into every namespace by itself.
+var createdByCluster = set([]string{
+	"ServiceAccount default", "ServiceAccount builder", "ServiceAccount deployer",
+	"ConfigMap kube-root-ca.crt", "ConfigMap openshift-service-ca.crt",
+	"RoleBinding system:deployers", "RoleBinding system:image-builders", "RoleBinding system:image-pullers",
+})
+
+// namespaceContents counts the objects in a namespace that would be somebody's loss: those that are neither this
+// installation's, nor owned by another object, nor put there by the cluster itself. An API group that does not answer may
+// have any.
+func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
+	announced, err := e.cluster.Reader.Discover(ctx)
+	if err != nil {
+		return decide.Contents{}, err
+	}
+	var total int64
+	for gvk, served := range see.Preferred(announced.Kinds) {
+		if !served.Namespaced || transient[gvk.Kind] {
+			continue
+		}
+		err := e.cluster.Reader.ListAll(ctx, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
+			ours := obj.Annotations[decide.OwnerAnnotation] == e.cfg.Owner
+			_, inventory := obj.Labels[decide.InventoryLabel]
+			if !ours && !inventory && len(obj.OwnerReferences) == 0 && !createdByCluster[gvk.Kind+" "+obj.Name] {
+				total++
+			}
+		})
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
+			return decide.Contents{}, err
+		}
+	}
+	if silence := announced.UnavailableGroups(); total == 0 && silence != "" {
+		return decide.Contents{What: "what nobody can tell, because API groups do not answer: " + silence + "; repair or remove their APIServices"}, nil
+	}
+	return counted(total, "objects"), nil
+}

@@ -1,0 +1,25 @@
+package act
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+// patch sends a change of one object.
+func (e *Engine) patch(ctx context.Context, r see.Resource, key decide.Key, kind types.PatchType, body []byte, opts metav1.PatchOptions) (*see.Object, error) {
+	request := e.cluster.Reader.Objects.Patch(kind).AbsPath(append(see.PathOf(r.GVR, key.Namespace), key.Name)...).
+		SpecificallyVersionedParams(&opts, see.MetaParameters, see.MetaVersion).Body(body)
+	return see.Answer(ctx, request, opts.DryRun)
+}
+
+// post creates an object by a POST.
+func (e *Engine) post(ctx context.Context, r see.Resource, key decide.Key, body []byte, opts metav1.CreateOptions) (*see.Object, error) {
+	request := e.cluster.Reader.Objects.Post().AbsPath(see.PathOf(r.GVR, key.Namespace)...).
+		SpecificallyVersionedParams(&opts, see.MetaParameters, see.MetaVersion).SetHeader("Content-Type", "application/json").Body(body)
+	return see.Answer(ctx, request, opts.DryRun)
+}

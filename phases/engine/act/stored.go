@@ -1,0 +1,142 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+var configMapKind = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+
+// configMap is a ConfigMap that a watch showed.
+type configMap struct{ *see.Object }
+
+// Whole is all of it.
+func (c configMap) Whole() *unstructured.Unstructured { return c.Tree(configMapKind) }
+
+// storedLocked are this installation's inventories as the watch shows them, lowest number first.
+func (e *Engine) storedLocked() []inventory.Stored {
+	if e.inventories == nil {
+		return nil
+	}
+	return e.shelf.Of(func(yield func(inventory.ConfigMap) bool) {
+		for _, o := range e.inventories.Objects {
+			if !yield(configMap{o}) {
+				return
+			}
+		}
+	})
+}
+
+// storedOf is the stored inventory of one number; false when there is none.
+func (e *Engine) storedOf(number int64) (inventory.Stored, bool) {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	for _, s := range e.storedLocked() {
+		if s.Number == number {
+			return s, true
+		}
+	}
+	return inventory.Stored{}, false
+}
+
+// inventoryOf lists what a plan applies, with the UIDs of what there is of it already.
+func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	inv := &inventory.Inventory{Revision: p.rev.Name, Number: p.rev.Number, ContentID: p.rev.ContentID}
+	for _, t := range p.targets {
+		listed := inventory.EntryOf(t.Key, t.Component, p.waves[t.wave].number, "")
+		if seen := e.objectLocked(t.Key); seen != nil && seen.Annotations[decide.OwnerAnnotation] == e.cfg.Owner {
+			listed.UID = seen.UID
+		}
+		inv.Entries = append(inv.Entries, listed)
+	}
+	return inv
+}
+
+// record makes sure that the inventory of a plan is stored, before the first object of the revision is written and
+// again when somebody deleted it: without it, the objects could never be pruned.
+func (e *Engine) record(ctx context.Context, p *plan) error {
+	if s, found := e.storedOf(p.rev.Number); found && s.Inventory != nil {
+		if err := s.SameContent(p.rev); err != nil || !s.Inventory.Adopted {
+			return err
+		}
+	}
+	return e.store(ctx, e.inventoryOf(p))
+}
+
+// store writes an inventory over whatever is stored under its number.
+func (e *Engine) store(ctx context.Context, inv *inventory.Inventory) error {
+	obj, err := e.shelf.Place.ConfigMap(inv)
+	if err != nil {
+		return err
+	}
+	client := e.dynamic.Resource(configMaps).Namespace(e.cfg.Namespace)
+	var result *unstructured.Unstructured
+	if s, found := e.storedOf(inv.Number); found {
+		obj.SetResourceVersion(s.Object.GetResourceVersion())
+		result, err = client.Update(ctx, obj, metav1.UpdateOptions{FieldManager: e.us.FieldManager})
+	} else {
+		result, err = client.Create(ctx, obj, metav1.CreateOptions{FieldManager: e.us.FieldManager})
+	}
+	if apierrors.IsAlreadyExists(err) { // there all the same, but not in the watch
+		result, err = e.relabel(ctx, inv)
+	}
+	if err != nil {
+		return fmt.Errorf("storing the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, obj.GetName(), err)
+	}
+	e.cluster.Lock()
+	e.inventories.Keep(see.ObjectFrom(result))
+	e.cluster.Unlock()
+	e.kick()
+	return nil
+}
+
+// relabel gives an inventory that is stored already its label back, without which no watch would ever show it.
+func (e *Engine) relabel(ctx context.Context, inv *inventory.Inventory) (*unstructured.Unstructured, error) {
+	client := e.dynamic.Resource(configMaps).Namespace(e.cfg.Namespace)
+	there, err := client.Get(ctx, e.shelf.Place.Name(inv.Number), metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if s, ours := inventory.ReadStored(e.shelf.Place, configMap{see.ObjectFrom(there)}); !ours || s.Inventory == nil || s.Inventory.ContentID != inv.ContentID {
+		return nil, errors.New("it exists already and has other content; if nobody needs it, delete it, and the inventory is stored")
+	}
+	labels := there.GetLabels()
+	if value, labelled := labels[decide.InventoryLabel]; labelled && value == e.shelf.Place.Label {
+		return there, nil
+	}
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[decide.InventoryLabel] = e.shelf.Place.Label
+	there.SetLabels(labels)
+	return client.Update(ctx, there, metav1.UpdateOptions{FieldManager: e.us.FieldManager})
+}
+
+// discard deletes a stored inventory.
+func (e *Engine) discard(ctx context.Context, s inventory.Stored) error {
+	err := e.dynamic.Resource(configMaps).Namespace(e.cfg.Namespace).Delete(ctx, s.Object.GetName(),
+		metav1.DeleteOptions{Preconditions: exactly(s.Object)})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, s.Object.GetName(), err)
+	}
+	e.cluster.Lock()
+	e.inventories.Drop(types.NamespacedName{Namespace: e.cfg.Namespace, Name: s.Object.GetName()})
+	e.cluster.Unlock()
+	e.kick()
+	return nil
+}

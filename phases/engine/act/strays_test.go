@@ -1,0 +1,76 @@
+package act
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+func TestStrays(t *testing.T) {
+	e := seeing(t, listed(2, "listed"))
+	kind := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	w := e.watchOf(kind, see.Resource{GVR: configMaps, Namespaced: true})
+	w.Synced = true
+	e.watches = map[schema.GroupVersionKind]*see.Watch{kind: w}
+	rev := enginetest.Revision(3, enginetest.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: wanted}}`))
+	e.Watch(rev)
+	see := func(name, owner, number string) {
+		u := enginetest.Settings()
+		u.SetName(name)
+		u.SetNamespace("")
+		u.SetAnnotations(map[string]string{decide.OwnerAnnotation: owner, decide.RevisionAnnotation: number})
+		obj := see.ObjectFrom(u)
+		w.Keep(obj)
+	}
+	see("wanted", enginetest.Owner, "3")
+	see("listed", enginetest.Owner, "2")
+	see("foreign", "other", "1")
+	see("labelled", "", "")
+	if got := e.Strays(); len(got) != 0 {
+		t.Errorf("none expected, got %v", got)
+	}
+	see("stray", enginetest.Owner, "1")
+	see("old", "", "2")
+	see("unnumbered", enginetest.Owner, "")
+	got := e.Strays()
+	if len(got) != 3 || got[0].Key.Name != "old" || got[0].Number != 2 || got[1].Key.Name != "stray" || got[1].Number != 1 || got[2].Key.Name != "unnumbered" {
+		t.Errorf("got %v", got)
+	}
+	if again := e.Strays(); &again[0] != &got[0] {
+		t.Error("looked again although nothing changed")
+	}
+	w.Drop(got[1].Key.NamespacedName())
+	e.Watch()
+	if got := e.Strays(); len(got) != 3 || got[2].Key.Name != "wanted" {
+		t.Errorf("without the revision: %v", got)
+	}
+}
+
+func TestAdopt_asks_nobody_when_every_revision_has_an_inventory(t *testing.T) {
+	e := seeing(t, listed(2), listed(3)) // without clients: a request would panic
+	if err := e.Adopt(t.Context(), inventory.RevisionRef{Number: 2}, inventory.RevisionRef{Number: 3}); err != nil {
+		t.Error(err)
+	}
+	e.inventories.Synced = false
+	if err := e.Adopt(t.Context(), inventory.RevisionRef{Number: 2}); err == nil {
+		t.Error("revisions were adopted before the inventories were seen")
+	}
+}
+
+func TestPreferred_asks_for_every_kind_once(t *testing.T) {
+	kinds := map[schema.GroupVersionKind]see.Resource{}
+	for _, v := range []string{"v1beta1", "v1", "v1alpha1"} {
+		gvk := schema.GroupVersionKind{Group: "g", Version: v, Kind: "Thing"}
+		kinds[gvk] = see.Resource{GVR: gvk.GroupVersion().WithResource("things"), Lists: v != "v1alpha1"}
+	}
+	kinds[schema.GroupVersionKind{Version: "v1", Kind: "Binding"}] = see.Resource{}
+	got := see.Preferred(kinds)
+	if _, best := got[schema.GroupVersionKind{Group: "g", Version: "v1", Kind: "Thing"}]; len(got) != 1 || !best {
+		t.Errorf("got %v", got)
+	}
+}

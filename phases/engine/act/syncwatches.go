@@ -1,0 +1,191 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+// syncWatches starts the watches that are needed and stops the others. It says whether kinds are left that only asking the
+// API server again can bring; kinds whose CRD the revisions bring themselves are waited for by watching it. The API
+// server is asked once for the kinds that are missing, and once more when again says so; until it has answered, what it
+// said before holds.
+func (e *Engine) syncWatches(ctx context.Context, again bool) bool {
+	missing := e.startWatches(ctx)
+	e.cluster.Lock()
+	if !missing {
+		e.kinds = see.Kinds{} // a kind that is needed next may have come since
+	}
+	// What has just vanished may be announced for a while yet.
+	known := e.kinds.Asked || len(e.kinds.Vanished) > 0
+	e.cluster.Unlock()
+	if !missing || known && !again {
+		return missing
+	}
+	announced, err := e.cluster.Reader.Discover(ctx)
+	if ctx.Err() != nil {
+		return false
+	}
+	e.cluster.Lock()
+	e.kinds.Asked, e.kinds.Err = true, err
+	if err == nil {
+		e.kinds = see.Kinds{Discovered: announced, Asked: true}
+	}
+	e.cluster.Unlock()
+	missing = e.startWatches(ctx)
+	e.cfg.Notify()
+	return missing
+}
+
+func (e *Engine) startWatches(ctx context.Context) (missing bool) {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	needed := e.neededLocked()
+	for gvk, w := range e.watches {
+		if w.Gone {
+			if e.kinds.Vanished == nil {
+				e.kinds.Vanished = map[schema.GroupVersionKind]bool{}
+			}
+			e.kinds.Vanished[gvk] = true
+		}
+		if !needed[gvk] || w.Gone {
+			w.Cancel()
+			delete(e.watches, gvk)
+		}
+	}
+	for gvk := range needed {
+		if e.watches[gvk] != nil {
+			continue
+		}
+		r, served, wait := e.resolveLocked(gvk)
+		if !served {
+			missing = missing || !wait
+			continue
+		}
+		e.watches[gvk] = e.watchOf(gvk, r)
+		e.watches[gvk].Start(ctx, see.View{GVR: r.GVR, Labels: e.us.Selector()})
+	}
+	e.tendForeignWatchesLocked(ctx)
+	e.tendRetainedWatchesLocked(ctx)
+	e.tendCRDWatchLocked(ctx, missing)
+	return missing
+}
+
+// watchOf is the watch of the managed objects of a kind, before it is started.
+func (e *Engine) watchOf(gvk schema.GroupVersionKind, r see.Resource) *see.Watch {
+	key := decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
+	return &see.Watch{Cluster: e.cluster, GVK: gvk, Resource: r, Changed: func(name types.NamespacedName) {
+		key.Namespace, key.Name = name.Namespace, name.Name
+		e.markDirtyLocked(key)
+		if key.IsCRD() {
+			e.kick() // it says how a kind is served
+		}
+	}}
+}
+
+// neededLocked are the kinds of all watched revisions and of all inventories; before the first of them is known, those that
+// nearly every revision has, so that looking at it need not wait.
+func (e *Engine) neededLocked() map[schema.GroupVersionKind]bool {
+	needed := map[schema.GroupVersionKind]bool{}
+	if !e.hadPlans {
+		maps.Copy(needed, see.CommonKinds)
+	}
+	for _, p := range e.plans {
+		maps.Copy(needed, p.kinds)
+	}
+	for _, s := range e.storedLocked() {
+		maps.Copy(needed, s.Kinds)
+	}
+	return needed
+}
+
+// resolveLocked finds out how a kind is served. When it is not, wait says that a CRD of a watched revision will bring it,
+// and that seeing the CRD is enough to know when.
+func (e *Engine) resolveLocked(gvk schema.GroupVersionKind) (r see.Resource, served, wait bool) {
+	if e.kinds.Vanished[gvk] {
+		return see.Resource{}, false, false
+	}
+	if crd := e.crdOfLocked(gvk.GroupKind()); crd != nil {
+		seen := e.objectLocked(crd.Key)
+		if seen == nil {
+			return see.Resource{}, false, true
+		}
+		r, served = see.DefinedBy(seen.Tree(crd.Key.GVK()), gvk.Version)
+		return r, served, !served
+	}
+	if r, served = see.Builtin[gvk]; !served {
+		r, served = e.kinds.Discovered.Kinds[gvk]
+	}
+	return r, served, false
+}
+
+// crdOfLocked is the target of the CRD that defines a kind in any watched revision, nil if none does.
+func (e *Engine) crdOfLocked(gk schema.GroupKind) *target {
+	for _, p := range e.plans {
+		if crd := p.crds[gk]; crd != nil {
+			return crd
+		}
+	}
+	return nil
+}
+
+// objectLocked is the seen copy of an object, nil if there is none. The cluster's lock is held.
+func (e *Engine) objectLocked(key decide.Key) *see.Object {
+	if w := e.watches[key.GVK()]; w != nil {
+		return w.Objects[key.NamespacedName()]
+	}
+	return nil
+}
+
+// observation is what is known of an object's place in the cluster, without asking.
+type observation struct {
+	object       *see.Object // nil: not there
+	resource     see.Resource
+	readFirst    bool          // the object is in the way, and no watch shows yet whether it still is
+	older        bool          // seen from a revision that is not the newest one
+	unobservable decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
+	why          string
+	err          error
+}
+
+// observeLocked looks for an object in what the watches have shown. The cluster's lock is held.
+func (e *Engine) observeLocked(key decide.Key) observation {
+	if w := e.watches[key.GVK()]; w != nil && !w.Gone {
+		switch {
+		case w.Synced:
+			s := observation{object: w.Objects[key.NamespacedName()], resource: w.Resource}
+			if o := e.foreignWatches[key.Identity()]; o != nil && s.object == nil {
+				s.object, s.readFirst = o.Objects[key.NamespacedName()], !o.Synced
+			}
+			return s
+		case w.Err != nil:
+			return observation{unobservable: decide.Unknown, why: "its kind cannot be watched", err: fmt.Errorf("watching %s: %w", w.Resource.GVR.Resource, w.Err)}
+		}
+		return observation{unobservable: decide.Unknown, why: "not seen yet"}
+	}
+	if crd := e.crdOfLocked(key.GVK().GroupKind()); crd != nil {
+		if w := e.watches[crd.Key.GVK()]; w == nil || !w.Synced {
+			return observation{unobservable: decide.Unknown, why: "its CRD is not seen yet"}
+		}
+		return observation{unobservable: decide.Pending, why: "its CRD " + crd.Key.Name + " is not established"}
+	}
+	_, announced := e.kinds.Discovered.Kinds[key.GVK()]
+	if _, always := see.Builtin[key.GVK()]; always {
+		announced = true
+	}
+	switch {
+	case e.kinds.Err != nil:
+		return observation{unobservable: decide.Unknown, why: "its kind is not known", err: e.kinds.Err}
+	case !e.kinds.Vanished[key.GVK()] && (announced || !e.kinds.Asked):
+		return observation{unobservable: decide.Unknown, why: "not seen yet"}
+	}
+	err := &report.NoKindError{GroupVersion: key.GVK().GroupVersion().String(), Kind: key.Kind, Why: "no CRD in the cluster or in this revision defines it; install one, and it goes on by itself"}
+	return observation{unobservable: decide.Failed, why: err.Error(), err: err}
+}

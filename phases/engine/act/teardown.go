@@ -1,0 +1,104 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/report"
+)
+
+// Teardown deletes what older revisions applied and current does not have, in the reverse of the order of installation:
+// the next step begins when the former is gone. It works from the inventories, and reads what the watches do not show
+// itself, because an object that lost its label is still to be deleted. It refuses to start before current is applied as
+// a whole. What holds users' data is retained, which is no error, unless the administrator consented to current: then it
+// goes with its data. Every pass looks at all orphans again, except those that it saw go.
+func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options TeardownOptions) (*report.TeardownReport, error) {
+	done := &report.TeardownReport{}
+	p, err := e.plan(current)
+	if err != nil {
+		done.Wait = "pruning waits: " + err.Error()
+		return done, err
+	}
+	p.pass.Lock()
+	defer p.pass.Unlock()
+	if look := e.lookPlan(p); !look.Applied() {
+		done.Wait = "pruning waits for revision " + current.Name + " to be applied: " + look.Blocked()
+		return done, nil
+	}
+	e.cluster.Lock()
+	entries, err := e.orphansLocked(p)
+	e.cluster.Unlock()
+	if err != nil {
+		done.Wait = "pruning waits for its inventories: " + err.Error()
+		return done, err
+	}
+	pass := &prunePass{e: e, keep: p, consented: options.Consent != "" && options.Consent == current.ContentID, onlyLook: options.OnlyLook}
+	if pass.consented {
+		var first []inventory.Candidate
+		first, entries = pass.withData(ctx, entries)
+		pass.step(ctx, first, done)
+	}
+	if pass.onlyLook {
+		pass.step(ctx, entries, done) // nothing is deleted, so nothing has to go before anything else
+		return done, done.Err()
+	}
+	for len(entries) > 0 && len(done.Waiting) == 0 {
+		size := slices.IndexFunc(entries, func(x inventory.Candidate) bool { return !x.SameStep(entries[0].Candidate) })
+		if size < 0 {
+			size = len(entries)
+		}
+		pass.step(ctx, entries[:size], done)
+		entries = entries[size:]
+	}
+	for _, later := range entries {
+		o := orphanOf(later)
+		o.Action, o.Why = decide.Pending, "its turn comes after the others"
+		done.Waiting = append(done.Waiting, o)
+	}
+	return done, done.Err()
+}
+
+// Forget ends a finished Teardown: what was retained is listed with the current revision, so that it is deleted when it holds
+// nothing any more, and then the older inventories go. It writes nothing when there is nothing to forget.
+func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report.TeardownReport) error {
+	if !done.Complete() {
+		return fmt.Errorf("forgetting revisions older than %s: %s", keep.Name, done.Blocked())
+	}
+	p, err := e.plan(keep)
+	if err != nil {
+		return fmt.Errorf("forgetting revisions older than %s: %w", keep.Name, err)
+	}
+	p.pass.Lock()
+	defer p.pass.Unlock()
+	if !e.Orphans(keep).Seen {
+		return fmt.Errorf("forgetting revisions older than %s: the inventories are not seen yet", keep.Name)
+	}
+	inv := e.inventoryOf(p)
+	for _, o := range done.Retained {
+		o.Entry.Retained = true
+		inv.Entries = append(inv.Entries, o.Entry)
+	}
+	s, found := e.storedOf(keep.Number)
+	if found {
+		if err := s.SameContent(keep); err != nil {
+			return err
+		}
+	}
+	if !found || s.Inventory == nil || !slices.Equal(s.Inventory.Retained(), inv.Retained()) {
+		if err := e.store(ctx, inv); err != nil {
+			return err
+		}
+	}
+	e.cluster.Lock()
+	older := slices.DeleteFunc(e.storedLocked(), func(s inventory.Stored) bool { return s.Number >= keep.Number })
+	e.cluster.Unlock()
+	for _, s := range older {
+		if err := e.discard(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
