@@ -76,6 +76,11 @@ func (r *Reconciler[F, E]) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 	return ctrl.Result{RequeueAfter: r.tell(ctx, key, outcome, err)}, nil
 }
 
+// forgets is a store that keeps a record apart from its object.
+type forgets interface {
+	Forget(ctx context.Context, key machine.Key) error
+}
+
 // gone forgets an instance whose object does not exist.
 func (r *Reconciler[F, E]) gone(ctx context.Context, key machine.Key) (bool, error) {
 	if r.Exists == nil {
@@ -84,6 +89,11 @@ func (r *Reconciler[F, E]) gone(ctx context.Context, key machine.Key) (bool, err
 	exists, err := r.Exists(ctx, key)
 	if exists || err != nil {
 		return false, err
+	}
+	if stored, is := r.Store.(forgets); is {
+		if err := stored.Forget(ctx, key); err != nil {
+			return false, err
+		}
 	}
 	r.machine.Forget(key)
 	for _, teller := range r.tellers {

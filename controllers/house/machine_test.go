@@ -45,6 +45,13 @@ func (f *family) Load(_ context.Context, key machine.Key) (machine.Record, bool,
 	return record, found, nil
 }
 
+func (f *family) Forget(_ context.Context, key machine.Key) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.records, key)
+	return nil
+}
+
 func (f *family) Save(_ context.Context, key machine.Key, s machine.Snapshot[bool, machine.Key]) (time.Duration, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -159,6 +166,9 @@ func TestReconciler_metrics_count_instances_by_state(t *testing.T) {
 	pass(t, r, "ns/one")
 	pass(t, r, "ns/one")
 	count(0, 1)
+	if _, kept := f.records["ns/one"]; kept || len(f.records) != 1 {
+		t.Errorf("kept are %v", f.records)
+	}
 }
 
 func TestReconciler_an_error_or_a_panic_holds_up_its_own_key_only(t *testing.T) {

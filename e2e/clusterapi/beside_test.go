@@ -24,7 +24,6 @@ status:
   extension: {tides: {state: Flood}}
   conditions:
   - {type: TidesControllerDegraded, status: "False", reason: AsExpected, message: "", lastTransitionTime: "2026-01-01T12:00:00Z"}`)
-		theirs.SetNamespace("")
 		Expect(env.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner("capstan-tides"), client.ForceOwnership)).To(Succeed())
 		release(ctx, newProvider("alpha").with(configMap("more", "two")))
 		installed(ctx, 2)

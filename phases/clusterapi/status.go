@@ -6,9 +6,10 @@ import (
 	"fmt"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	copies "github.com/capstan-capi/capstan/phases/newest"
 )
 
 // writeStatus changes ClusterAPI.status under an optimistic lock, and notes what
@@ -48,13 +49,10 @@ func (p *Pass) writeStatus(ctx context.Context, does string, change func(*operat
 // newerOf is what was written last, while the cache does not show it yet: to plan
 // from the past would be to write the same twice.
 func newerOf(wrote, cached *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPI {
-	if wrote == nil || wrote.UID != cached.UID {
-		return cached
+	if wrote != nil && copies.WrittenFirst(wrote, cached) {
+		return wrote
 	}
-	if order, err := resourceversion.CompareResourceVersion(wrote.ResourceVersion, cached.ResourceVersion); err != nil || order <= 0 {
-		return cached
-	}
-	return wrote
+	return cached
 }
 
 // newest is the entry with the highest revision number, nil for none.

@@ -1,0 +1,88 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// maxCondition is how long the message of a condition may be, in bytes.
+const maxCondition = 32 << 10
+
+// Conditions keeps the record of an instance in two conditions of its object:
+// <prefix>State, whose reason is the state and whose message is for people, and
+// <prefix>Record. It is for kinds of others that have conditions. Only these two
+// are changed, and all else in the status stays as it is.
+//
+// If the conditions are lost, as when the owner of the kind writes its list
+// without them, the machine starts afresh on that object; they are written again.
+// Old or forged ones are taken for the record: the rows of the table hold for any world.
+type Conditions[F, E any, O client.Object] struct {
+	objects *objects[O]
+	prefix  string
+	in      func(O) *[]metav1.Condition
+	line    func(machine.Snapshot[F, E]) string
+	now     func() time.Time
+}
+
+// NewConditions makes a store of objects like blank's, whose conditions are in a place.
+func NewConditions[F, E any, O client.Object](
+	c client.Client, blank func() O, prefix string, in func(O) *[]metav1.Condition,
+	line func(machine.Snapshot[F, E]) string, now func() time.Time,
+) *Conditions[F, E, O] {
+	return &Conditions[F, E, O]{objects: newObjects(c, blank), prefix: prefix, in: in, line: line, now: now}
+}
+
+// Load reads the record. One that is missing or cannot be read is not found.
+func (s *Conditions[F, E, O]) Load(ctx context.Context, key machine.Key) (machine.Record, bool, error) {
+	object, found, err := s.objects.load(ctx, key)
+	if err != nil || !found {
+		return machine.Record{}, false, err
+	}
+	stored := meta.FindStatusCondition(*s.in(object), s.prefix+"Record")
+	if stored == nil {
+		return machine.Record{}, false, nil
+	}
+	record, found := decoded([]byte(stored.Message))
+	return record, found, nil
+}
+
+// Save writes the two conditions if they differ from what the pass has loaded.
+func (s *Conditions[F, E, O]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
+	text, err := fitting(shot.Record)
+	if err != nil {
+		return 0, err
+	}
+	return 0, s.objects.save(ctx, key, func(object O) (bool, error) {
+		different := false
+		for _, c := range []metav1.Condition{
+			{Type: s.prefix + "State", Reason: string(shot.Record.State), Message: s.line(shot)},
+			{Type: s.prefix + "Record", Reason: "Stored", Message: text},
+		} {
+			c.Status, c.ObservedGeneration, c.LastTransitionTime = metav1.ConditionTrue, object.GetGeneration(), metav1.NewTime(s.now())
+			different = meta.SetStatusCondition(s.in(object), c) || different
+		}
+		return different, nil
+	})
+}
+
+// fitting is a record as text that a condition has room for; the oldest transitions go first.
+func fitting(record machine.Record) (string, error) {
+	for {
+		text, err := json.Marshal(record)
+		if err != nil {
+			return "", fmt.Errorf("encoding the record: %w", err)
+		}
+		if len(text) <= maxCondition || len(record.Transitions) == 0 {
+			return string(text), nil
+		}
+		record.Transitions = record.Transitions[1:]
+	}
+}

@@ -1,0 +1,22 @@
+// Package records keeps the records of families: in the status of the instance's
+// own object, in two conditions of an object of another owner's kind, or in
+// ConfigMaps, many to one or one for each. It knows no machine, decides nothing,
+// and writes nothing when nothing has changed. A singleton's record is the matter
+// of package status.
+package records
+
+import (
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// objectOf is the object that a key is of: namespace/name, or the name of an object without a namespace.
+func objectOf(key machine.Key) client.ObjectKey {
+	if namespace, name, in := strings.Cut(string(key), "/"); in {
+		return client.ObjectKey{Namespace: namespace, Name: name}
+	}
+	return client.ObjectKey{Name: string(key)}
+}

@@ -1,0 +1,81 @@
+package records
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/newest"
+)
+
+// objects are those that records lie in, each that of its instance. A pass
+// writes to the copy that it has loaded, or not at all.
+type objects[O client.Object] struct {
+	client client.Client
+	blank  func() O
+
+	mu sync.Mutex
+	// loaded are the copies of passes under way; written are those that the cache does not show yet. Lost, they are
+	// read again, and a write from a copy that is too old is refused by the API server.
+	loaded, written map[machine.Key]O
+}
+
+func newObjects[O client.Object](c client.Client, blank func() O) *objects[O] {
+	return &objects[O]{client: c, blank: blank, loaded: map[machine.Key]O{}, written: map[machine.Key]O{}}
+}
+
+// load reads the object of a key, the newest copy that is known.
+func (s *objects[O]) load(ctx context.Context, key machine.Key) (object O, found bool, err error) {
+	object = s.blank()
+	err = s.client.Get(ctx, objectOf(key), object)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if apierrors.IsNotFound(err) {
+		delete(s.written, key)
+		delete(s.loaded, key)
+		return object, false, nil
+	}
+	if err != nil {
+		return object, false, fmt.Errorf("reading %s: %w", key, err)
+	}
+	if written, is := s.written[key]; is && newest.WrittenFirst(written, object) {
+		object = written
+	} else {
+		delete(s.written, key)
+	}
+	s.loaded[key] = object
+	return object, true, nil
+}
+
+// save changes the status of the object that the pass has loaded, in one request
+// that is refused if somebody has written to it since.
+func (s *objects[O]) save(ctx context.Context, key machine.Key, change func(O) (different bool, err error)) error {
+	s.mu.Lock()
+	before, is := s.loaded[key]
+	delete(s.loaded, key)
+	s.mu.Unlock()
+	if !is {
+		return nil // there is no object, and what is remembered of it goes with it
+	}
+	after, _ := before.DeepCopyObject().(O)
+	different, err := change(after)
+	if err != nil || !different {
+		return err
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	err = s.client.Status().Patch(ctx, after, patch)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the status of %s: %w", key, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written[key] = after
+	return nil
+}

@@ -1,0 +1,85 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// OwnStatus keeps the record of an instance in the status of its own object,
+// saved together with its conditions in one write. It is for kinds of our own.
+//
+// If the status is lost, the machine starts afresh on that object. A status that
+// is old, as of a backup, or forged is taken for the record: the rows of the table
+// hold for any world. What must survive all of that is a [Mark].
+type OwnStatus[F, E any, O client.Object] struct {
+	objects *objects[O]
+	// in returns where record and conditions lie in an object's status.
+	in   func(O) (*runtime.RawExtension, *[]metav1.Condition)
+	tell func(machine.Snapshot[F, E]) []metav1.Condition
+	now  func() time.Time
+}
+
+// NewOwnStatus makes a store of objects like blank's. tell derives the conditions
+// of an instance, without times.
+func NewOwnStatus[F, E any, O client.Object](
+	c client.Client, blank func() O, in func(O) (*runtime.RawExtension, *[]metav1.Condition),
+	tell func(machine.Snapshot[F, E]) []metav1.Condition, now func() time.Time,
+) *OwnStatus[F, E, O] {
+	return &OwnStatus[F, E, O]{objects: newObjects(c, blank), in: in, tell: tell, now: now}
+}
+
+// Load reads the record. One that is missing or cannot be read is not found.
+func (s *OwnStatus[F, E, O]) Load(ctx context.Context, key machine.Key) (machine.Record, bool, error) {
+	object, found, err := s.objects.load(ctx, key)
+	if err != nil || !found {
+		return machine.Record{}, false, err
+	}
+	raw, _ := s.in(object)
+	record, found := decoded(raw.Raw)
+	return record, found, nil
+}
+
+// Save writes record and conditions if they differ from what the pass has loaded.
+func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
+	return 0, s.objects.save(ctx, key, func(object O) (bool, error) {
+		raw, conditions := s.in(object)
+		different, err := replaced(&raw.Raw, shot.Record)
+		for _, c := range s.tell(shot) {
+			c.ObservedGeneration, c.LastTransitionTime = object.GetGeneration(), metav1.NewTime(s.now())
+			different = meta.SetStatusCondition(conditions, c) || different
+		}
+		return different, err
+	})
+}
+
+// decoded reads a record; nobody knows what one says that cannot be read.
+func decoded(raw []byte) (record machine.Record, found bool) {
+	if len(raw) == 0 || json.Unmarshal(raw, &record) != nil {
+		return machine.Record{}, false
+	}
+	return record, record.State != ""
+}
+
+// replaced puts a record in the place of what is there, unless that says the same.
+func replaced(raw *[]byte, record machine.Record) (bool, error) {
+	text, err := json.Marshal(record)
+	if err != nil {
+		return false, fmt.Errorf("encoding the record: %w", err)
+	}
+	var before, after any // the API server orders keys its own way
+	if json.Unmarshal(*raw, &before) == nil && json.Unmarshal(text, &after) == nil && reflect.DeepEqual(before, after) {
+		return false, nil
+	}
+	*raw = text
+	return true, nil
+}
