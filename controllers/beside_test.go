@@ -38,8 +38,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/status"
 )
 
-// tides is a second singleton: it moves once, to rest.
-var tides = machine.Table[bool, int]{
+// secondMachine is a second singleton: it moves once, to rest.
+var secondMachine = machine.Table[bool, int]{
 	Name: "tides", Start: "Ebb", Parts: []string{"TidesController"},
 	States: []machine.StateRow[int]{{Name: "Ebb", Rest: true, Part: "TidesController"}, {Name: "Flood", Rest: true, Part: "TidesController"}},
 	Moves: []machine.Move[bool, int]{{On: "MoonRose", From: []machine.State{"Ebb"}, To: "Flood", If: machine.Guard[bool]{
@@ -49,7 +49,7 @@ var tides = machine.Table[bool, int]{
 
 func tidesIn(store machine.Store[bool, int]) house.Machine[bool, int] {
 	return house.Machine[bool, int]{
-		Table: tides, Store: store, Trigger: &house.Trigger{First: []machine.Key{"cluster"}},
+		Table: secondMachine, Store: store, Trigger: &house.Trigger{First: []machine.Key{"cluster"}},
 		Observe: func(context.Context, machine.Key) (bool, int, error) { return true, 0, nil },
 		Words: func(_ machine.Key, s machine.Snapshot[bool, int]) house.Words {
 			return house.Words{Line: status.Line(s.Record), About: corev1.ObjectReference{Kind: "Moon", Name: "moon"}}
@@ -133,7 +133,7 @@ func TestTwo_machines_share_a_ClusterOperator_and_a_recorder_and_mix_nothing(t *
 		},
 	})
 	second := house.NewReconciler(h, tidesIn(status.New(status.Config[bool, int]{
-		Table: tides, Operator: phases.ClusterOperatorName, Tell: status.Plain(tides, corev1.ObjectReference{Kind: "Moon", Name: "moon"}),
+		Table: secondMachine, Operator: phases.ClusterOperatorName, Tell: status.Plain(secondMachine, corev1.ObjectReference{Kind: "Moon", Name: "moon"}),
 		Client: kept, Operators: operators, News: writer.Tell, Now: h.Now, Log: logr.Discard(),
 	})))
 	for range 20 {

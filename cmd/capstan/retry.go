@@ -15,7 +15,7 @@ func retryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retry",
 		Short: "Asks for another attempt now",
-		Long: `Asks for another attempt now, also after an error that is for good: it writes the annotation
+		Long: `Asks for another attempt now, also after a terminal error: it writes the annotation
 capi-operator.openshift.io/retry on ClusterAPI cluster, which is an input of the machine. A changed
 input leads out of Degraded and makes what failed be tried at once. It removes no cause: one that is
 still there is reported again. From MaxRevisions it leads nowhere; that is what capstan recover is for.

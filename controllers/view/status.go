@@ -77,11 +77,11 @@ func (h Head) WriteHead(b *strings.Builder, release string, now time.Time) {
 		fmt.Fprintf(w, "Says:\t%s\n", h.Waits)
 	}
 	if f := h.Failure; f != nil {
-		forGood := ""
+		again := ""
 		if f.Terminal {
-			forGood = ", for good: it waits for an input to change"
+			again = ", terminal: tried again every 10 minutes, and when an input changes"
 		}
-		fmt.Fprintf(w, "Failing:\tsince %s (%s)%s\n", machine.Moment(f.Since), Lasted(now.Sub(f.Since)), forGood)
+		fmt.Fprintf(w, "Failing:\tsince %s (%s)%s\n", machine.Moment(f.Since), Lasted(now.Sub(f.Since)), again)
 		if !strings.Contains(h.Waits, f.Message) {
 			fmt.Fprintf(w, "\t%s\n", f.Message)
 		}

@@ -212,7 +212,7 @@ var _ = Describe("The commands that lead out of bad states", func() {
 		mayGet(ctx, "reader")
 		Expect(env.SetImages(ctx, pushSpoilt(ctx, adding(manifestsFile, "\n---\nnonsense: [\n")))).To(Succeed())
 		until(ctx, "the machine to be degraded", inState(harness.Degraded))
-		Expect(admin().run(ctx, codeLook, "status", "--exit-code")).To(And(ContainSubstring("State:      Degraded since"), ContainSubstring("for good")))
+		Expect(admin().run(ctx, codeLook, "status", "--exit-code")).To(And(ContainSubstring("State:      Degraded since"), ContainSubstring("terminal: tried again every 10 minutes")))
 		Expect(admin().run(ctx, 0, "explain")).To(And(
 			ContainSubstring("--FailureEstablished--> Degraded"), ContainSubstring("WorkSucceeded leads to Planning"), ContainSubstring("InputChanged: ")))
 

@@ -291,7 +291,7 @@ func overtaken(f Facts) machine.Answer {
 	case Installed:
 		return machine.Any(changed, machine.All(LatestIsWanted, Disturbed)).Answer(f)
 	}
-	return machine.SayYes("no state that leads here is known to be the one before")
+	return machine.SayYes("the record does not say which state was left for this one")
 }
 
 // unless returns the text where is is false.

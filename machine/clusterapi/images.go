@@ -16,7 +16,7 @@ func imageTexts(states []guards.ImageState) string {
 		switch {
 		case s.Ready:
 		case s.Failure != "" && s.NextTry.IsZero():
-			texts = append(texts, fmt.Sprintf("%s failed (%s), tried again when an input changes", s.Name, s.Failure))
+			texts = append(texts, fmt.Sprintf("%s failed (%s), pulled again when another attempt is asked for", s.Name, s.Failure))
 		case s.Failure != "":
 			texts = append(texts, fmt.Sprintf("%s failed (%s), next try at %s", s.Name, s.Failure, machine.Moment(s.NextTry)))
 		case s.Fetching:

@@ -23,7 +23,7 @@ func TestImageTexts_say_how_every_image_stands_that_is_not_at_hand(t *testing.T)
 	want := "images: 1 of 6 ready, fetching fetching since 2026-01-01 12:00:00Z, " +
 		"failed failed (Network), next try at 2026-01-01 12:01:00Z, " +
 		"again failed (Network), next try at 2026-01-01 12:00:00Z, " +
-		"broken failed (Content), tried again when an input changes, waiting waiting"
+		"broken failed (Content), pulled again when another attempt is asked for, waiting waiting"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -51,7 +51,7 @@ var (
 // Table is the machine.
 var Table = machine.Table[guards.Facts, *phases.Pass]{
 	Name:     "clusterapi",
-	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. In every state that has a current revision that revision is kept applied.",
+	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if there is one, is kept applied in every state.",
 	Start:    WaitingOnInfra,
 	Parts:    []string{RevisionController, InstallerController},
 	Progress: guards.Progress,
@@ -87,7 +87,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		{
 			Name: Degraded, Rest: true, Alarm: true, Work: machine.Resume[*phases.Pass](),
 			Reads: degraded, Trouble: resuming,
-			Doc: "Something has been wrong for five minutes, or met an error that trying again cannot heal. What was at work goes on, and the current revision stays applied.",
+			Doc: "Something has been wrong for five minutes, or met an error that trying again at once cannot heal. What was at work goes on, and the current revision stays applied.",
 		},
 		{
 			Name: MaxRevisions, Rest: true, Alarm: true, Work: phases.KeepCurrent,
@@ -178,12 +178,12 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: guards.FailureEstablished, From: in(Planning, Applying, Pruning, Installed), To: Degraded, Failing: patience, Trouble: failing,
-			Doc: "The work has met errors for five minutes, or one that trying again cannot heal.",
+			Doc: "The work has met errors for five minutes, or one that trying again at once cannot heal.",
 		},
 		{
 			On: guards.GateLost, From: in(Installed), To: Degraded, For: patience, Takes: []string{Available},
 			If:  machine.All(machine.Not(guards.RevisionIsApplied), machine.Not(guards.RetainedMayGo), guards.WorkSucceeds),
-			Doc: "A probe of the installed revision has failed for five minutes, as in a crash loop; a hiccup does not count, nor does an object that cannot be put right.",
+			Doc: "A probe of the installed revision has failed for five minutes, as in a crash loop, so InstallerControllerAvailable is False until the probes pass. A hiccup does not count, nor does an object that cannot be put right.",
 		},
 		{
 			On: "WorkSucceeded", From: in(Degraded), To: Planning,
@@ -203,7 +203,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		{
 			On: "InputChanged", From: in(Degraded), To: Planning, Urgent: true,
 			If:  machine.All(guards.ClusterAPIExists, guards.InputChanged),
-			Doc: "An input has changed, so the way is taken again from planning.",
+			Doc: "An input has changed, or the status of the ClusterAPI lists something else than it did, so the way is taken again from planning.",
 		},
 		{
 			On: "RoomMade", From: in(MaxRevisions), To: Planning,

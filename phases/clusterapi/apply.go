@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 )
@@ -30,10 +31,15 @@ func (p *Pass) recordCurrent(ctx context.Context) error {
 	if p.latest == nil {
 		return nil
 	}
-	name := operatorv1alpha1.RevisionName(p.latest.Name)
-	return p.writeStatus(ctx, "made "+p.latest.Name+" the current revision", func(api *operatorv1alpha1.ClusterAPI) bool {
+	name, listed := operatorv1alpha1.RevisionName(p.latest.Name), true
+	err := p.writeStatus(ctx, "made "+p.latest.Name+" the current revision", func(api *operatorv1alpha1.ClusterAPI) bool {
+		listed = isListed(api, name)
 		return makeCurrent(api, name)
 	})
+	if err == nil && !listed {
+		return fmt.Errorf("recording the current revision: %s is not listed any more", name)
+	}
+	return err
 }
 
 // failure is err unless it only says that something is on its way, or somebody else's.

@@ -83,7 +83,7 @@ func (p *Pass) lookAtRetained(ctx context.Context) error {
 	return err
 }
 
-// goesUnseen says that nothing announces when what a retained object holds is
+// goesUnseen says that no watch tells when what a retained object holds is
 // gone, or can be counted again: a namespace is not watched inside, and neither
 // are instances of a CRD that the API server cannot give. Those that it gives
 // are watched, and a volume goes by consent only.

@@ -144,19 +144,19 @@ const (
 var (
 	PlanRevision = machine.Action[*Pass]{
 		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "lists a new revision if the content that the inputs render to differs from the newest one's and there is room, and keeps the current revision.",
+		Doc: "lists a new revision if the content that the inputs render to differs from the newest one's and there is room; otherwise it notes in status.observedRevisionGeneration that the newest spec was seen. It keeps the current revision, and writes it into the status again if somebody took it out.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
 		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "applies the newest revision as far as its gates allow, and keeps the current one except for what the newest has taken over.",
+		Doc: "applies the newest revision as far as its gates allow, and keeps the current one except for what the newest has taken over, writing it into the status again if somebody took it out. An object with a changed immutable field is deleted and created again, if its manifest says on-immutable-change: recreate.",
 	}
 	PruneOrphans = machine.Action[*Pass]{
 		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans), Writes: []string{WritesDeletions, WritesObjects, WritesInventories},
-		Doc: "deletes what only older revisions had, in reverse order of waves, and keeps the newest revision. What holds users' data is retained, unless the administrator has consented to lose it. It deletes nothing before the newest revision is current.",
+		Doc: "gives an inventory to older revisions that are listed without one, and then deletes what only older revisions had, in reverse order of waves. What holds users' data is retained, unless it is empty or the administrator has consented to lose it. An object that administrators manage from now on stays, without our marks. It keeps the newest revision, and deletes nothing before that is current.",
 	}
 	KeepApplied = machine.Action[*Pass]{
 		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "repairs drift and recreates what was deleted, looks whether retained objects may go, and says so if the inputs cannot be planned. While they cannot, it writes status.currentRevision again if somebody took it out.",
+		Doc: "repairs drift and recreates what was deleted, looks whether retained objects may go, and says so if the inputs cannot be planned. While it cannot be told what is wanted, it writes status.currentRevision again if somebody took it out.",
 	}
 	KeepCurrent = machine.Action[*Pass]{
 		Name: "KeepCurrent", Run: work((*Pass).keepCurrent), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
@@ -168,7 +168,7 @@ var (
 	}
 	TrimRevisions = machine.Action[*Pass]{
 		Name: "TrimRevisions", Run: work((*Pass).trimRevisions), Writes: []string{WritesTrimmed, WritesInventories},
-		Doc: "takes the older revisions off status.revisions, and deletes their inventories.",
+		Doc: "takes the older revisions off status.revisions, lists what was retained in the newest revision's inventory, and then deletes the older inventories.",
 	}
 )
 

@@ -39,10 +39,11 @@ func (p *Pass) pruneOrphans(ctx context.Context) error {
 	return errors.Join(p.prune(ctx), kept)
 }
 
-// prune tears down for the latest revision, if that is current: nothing is
-// deleted for one whose gates were not passed.
+// prune tears down for the latest revision, if the status says that it is
+// current: nothing is deleted for one whose gates were not passed, whatever the
+// record or this process believe.
 func (p *Pass) prune(ctx context.Context) error {
-	if p.latest == nil || p.latest != p.current {
+	if p.latest == nil || p.world.api == nil || string(p.world.api.Status.CurrentRevision) != p.latest.Name {
 		return nil
 	}
 	if err := p.adopt(ctx); err != nil {
