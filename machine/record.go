@@ -12,6 +12,8 @@ const (
 	keptTransitions = 32
 	// maxRecord bounds a record's JSON in bytes, whatever the errors are. The oldest transitions go first.
 	maxRecord = 64 << 10
+	// surelyBounded is how many transitions are within that bound even if every byte of their texts is escaped.
+	surelyBounded = 4
 )
 
 // Record is all that a machine remembers between passes. Times are stored
@@ -164,6 +166,9 @@ func (r *Record) succeeded() { r.Failure = nil }
 // bounded drops the oldest transitions until the record's JSON is within its bound.
 func (r Record) bounded() Record {
 	r.Reason = Shorten(r.Reason, MaxMessage)
+	if len(r.Transitions) <= surelyBounded {
+		return r
+	}
 	for len(r.Transitions) > 0 {
 		if raw, err := json.Marshal(r); err == nil && len(raw) <= maxRecord {
 			break

@@ -56,7 +56,7 @@ func walkFrom(t *testing.T, began uint64) {
 	}
 	w.wrote.check(t, table.Table, false)
 	for _, row := range table.Table.States {
-		if *steps >= 1_500 && w.visited[row.Name] < *steps/1000 {
+		if *steps >= 1_000 && w.visited[row.Name] < *steps/1000 {
 			t.Errorf("of %d passes %d were in %s", *steps, w.visited[row.Name], row.Name)
 		}
 	}
@@ -153,7 +153,10 @@ func (w *walk) pass() error {
 	w.visited[outcome.State]++
 	w.note("pass: %+v did %v (%v), error %v", outcome.Moved, w.did, w.met, err)
 	if !w.observed || w.before == nil {
-		return w.unseen(err)
+		if err == nil || len(w.did) > 0 {
+			return fmt.Errorf("nothing was observed, and %v was done (%w)", w.did, err)
+		}
+		return nil
 	}
 	w.oracle.sees(w.Now(), *w.before, expected, w.facts)
 	want := w.oracle.wanted()
@@ -170,29 +173,21 @@ func (w *walk) pass() error {
 	case w.Engine.Writes().Deletions > deletions && (!slices.Contains(w.did, phases.PruneOrphans.Name) || w.facts.LatestNumber != w.facts.CurrentNumber):
 		return fmt.Errorf("in %s objects were deleted by %v, while revision %d is current and %d is the newest", row.Name, w.did, w.facts.CurrentNumber, w.facts.LatestNumber)
 	}
-	if err == nil {
-		return w.stored(outcome)
-	}
-	w.oracle.lost()
-	return nil
+	return w.ends(outcome, err == nil)
 }
 
-// stored takes in what a pass did whose record was stored.
-func (w *walk) stored(outcome machine.Outcome) error {
-	if outcome.Moved != nil {
-		w.moved[outcome.Moved.Event]++
+// ends takes in what came of a pass, unless it was not stored.
+func (w *walk) ends(o machine.Outcome, stored bool) error {
+	if !stored {
+		w.oracle.lost()
+		return nil
 	}
-	w.oracle.learn(outcome, w.facts)
+	if o.Moved != nil {
+		w.moved[o.Moved.Event]++
+	}
+	w.oracle.learn(o, w.facts)
 	w.remember()
-	return w.promises(outcome)
-}
-
-// unseen is a pass in which the cluster could not be looked at: nothing may be done.
-func (w *walk) unseen(failed error) error {
-	if failed == nil || len(w.did) > 0 {
-		return fmt.Errorf("observing nothing: %v was done (%w)", w.did, failed)
-	}
-	return nil
+	return w.promises(o)
 }
 
 // judge compares an outcome with the move that the table promises, nil for work.
@@ -206,14 +201,14 @@ func (w *walk) judge(want *move, o machine.Outcome, stored error) error {
 	failed := effect != "" && w.met != nil && slices.Equal(w.did, []string{effect})
 	switch {
 	case stored != nil && o.Moved != nil:
-		return fmt.Errorf("storing nothing: the move was made: %+v", o.Moved)
+		return fmt.Errorf("a move that was not stored was made: %+v", o.Moved)
 	case stored != nil: // it is made again; the work of the stored state is done as well, at most
 		did := w.did
 		if effect != "" && len(did) > 0 && did[0] == effect {
 			did = did[1:]
 		}
 		if !slices.Equal(did, works) && !slices.Equal(did, works[:1]) && !failed {
-			return fmt.Errorf("storing nothing in %s: %v was done instead of %v", row.Name, w.did, works)
+			return fmt.Errorf("in %s the record was not stored, and %v was done instead of %v", row.Name, w.did, works)
 		}
 	case want == nil && o.Moved != nil:
 		return fmt.Errorf("in %s nothing had to happen, and %s did; facts %+v", row.Name, o.Moved.Event, w.facts)

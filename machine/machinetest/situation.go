@@ -74,9 +74,12 @@ func marksOf[F, E any](state machine.State, table machine.Table[F, E]) []situati
 	if stalls {
 		double(func(s *situation) { s.stalled = true })
 	}
-	if fails {
-		double(func(s *situation) { s.failing = true })
-		double(func(s *situation) { s.terminal = true })
+	if fails { // a terminal failure counts at once, however long it has lasted
+		for _, mark := range marks {
+			failing, terminal := mark, mark
+			failing.failing, terminal.terminal = true, true
+			marks = append(marks, failing, terminal)
+		}
 	}
 	return marks
 }

@@ -19,7 +19,8 @@ func (p *Pass) writeStatus(ctx context.Context, does string, change func(*operat
 	if p.world.api == nil {
 		return nil
 	}
-	api, attempt := p.world.api.DeepCopy(), 0
+	// What the pass has seen may be older than what it has written itself since.
+	api, attempt := newerOf(p.memory.wrote, p.world.api).DeepCopy(), 0
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		if attempt++; attempt > 1 {
 			if err := p.Live.Get(ctx, client.ObjectKeyFromObject(api), api); err != nil {

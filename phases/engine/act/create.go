@@ -17,14 +17,18 @@ import (
 // neverWritten is a resourceVersion that no object has: etcd counts its writes from 2 on.
 const neverWritten = "1"
 
-// create brings an object into the cluster, and can never change one that was not seen: as an apply of a version that
-// no object has. Where there is none the API server creates it, with our fields recorded as applied; where there is one,
-// it answers with a conflict. That is one request where a POST needs a second one to record the fields. The POST is left for what an API server makes something else of, and for trials: nobody reads the fields
-// of those, and it is the cheaper request.
-func (r *run) create(ctx context.Context, j *job, dry bool) (*see.Object, error) {
-	if dry || j.mustPost || !r.e.checksVersions(j.t.Key.GVK()) {
+// create brings an object into the cluster, and can never change one that was not seen. There are two ways:
+//
+//   - an apply that names a version which no object has. Where there is none the API server creates it, with our fields
+//     recorded as applied; where there is one, it answers with a conflict. It is the way of kinds that kube-apiserver itself
+//     stores, because it takes one request for each object of an installation.
+//   - a POST, which records our fields as an update, so that a second request has to migrate them. It is the way of kinds
+//     that an aggregated API may serve, of an API server that has just refused to create an object with a version, and of
+//     dry runs: nobody reads the fields of those, and a POST is cheaper.
+func (r *run) create(ctx context.Context, j *job, as effect) (*see.Object, error) {
+	if as == dryRun || j.mustPost || !r.e.checksVersions(j.t.Key.GVK()) {
 		opts := metav1.CreateOptions{FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict}
-		if dry {
+		if as == dryRun {
 			opts.DryRun = []string{metav1.DryRunAll}
 		}
 		return r.e.post(ctx, j.resource, j.t.Key, j.t.Body(j.t.Stamp, ""), opts)

@@ -20,7 +20,7 @@ func (r *run) preflightAhead(ctx context.Context, before []*report.Wave, next wa
 			}
 		}
 	}
-	jobs := r.todo(next.targets, false)
+	jobs := r.todo(next.targets, contents)
 	if len(jobs) < 2 { // one alone is not tried in its turn either
 		return
 	}
@@ -31,7 +31,7 @@ func (r *run) preflightAhead(ctx context.Context, before []*report.Wave, next wa
 			return // whoever made it so asks for another pass
 		}
 		r.each(some, func(j *job) {
-			err := r.attempt(ctx, j, true)
+			err := r.attempt(ctx, j, dryRun)
 			j.t.triedAhead, j.t.passedAhead = !r.e.throttle.Caused(err), err == nil && j.verdict.Action == decide.Created
 		})
 	}

@@ -19,7 +19,6 @@ import (
 // are kept applied even when a probe before them fails again. The error joins what went wrong; the report comes back in
 // any case.
 func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts ReconcileOptions) (*report.Report, error) {
-	gated := !opts.Keep
 	p, err := e.plan(rev)
 	if err != nil {
 		return &report.Report{Revision: rev.Name, Number: rev.Number, Fault: err}, err
@@ -35,23 +34,23 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 		failed.Fault = err
 		return &failed, err
 	}
-	run := &run{e: e, p: p, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToNewest(p)}
+	run := &run{e: e, p: p, keep: opts.Keep, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToNewest(p)}
 	reached := reachedWave(r)
 	open := true
 	for i := range p.waves {
-		if gated && !open && i > reached {
+		if !opts.Keep && !open && i > reached {
 			run.preflightAhead(ctx, r.Waves[:i], p.waves[i])
 			break
 		}
-		if todo := run.todo(p.waves[i].targets, false); len(todo) > 0 {
-			run.write(ctx, todo, gated)
+		if todo := run.todo(p.waves[i].targets, contents); len(todo) > 0 {
+			run.write(ctx, todo)
 			r = e.lookPlan(p)
 		}
 		open = open && r.Waves[i].Complete()
 	}
 	// That creations are recorded as applies matters to the next revision only: nothing waits for it.
-	if todo := run.todo(p.targets, true); len(todo) > 0 {
-		run.each(todo, func(j *job) { run.finish(j, run.attempt(ctx, j, false)) })
+	if todo := run.todo(p.targets, migrations); len(todo) > 0 {
+		run.each(todo, func(j *job) { run.finish(j, run.attempt(ctx, j, lasting)) })
 		r = e.lookPlan(p)
 	}
 	r = run.tell(r)
@@ -76,6 +75,7 @@ func reachedWave(r *report.Report) int {
 type run struct {
 	e    *Engine
 	p    *plan
+	keep bool                // without trials and gates
 	left map[decide.Key]bool // absent objects that a newer revision creates
 
 	mu    sync.Mutex
@@ -103,9 +103,17 @@ func (j *job) see(o *see.Object) { j.seen, j.actual, j.readFirst = o, o.Tree(j.t
 // forget drops the tree until the job is taken up again.
 func (j *job) forget() { j.actual = nil }
 
-// todo are the objects that are not right, or that could not be seen the last time; or else those of which only the
-// creation is left to be recorded.
-func (r *run) todo(targets []*target, record bool) []*job {
+// work is what a job does.
+type work int
+
+const (
+	contents   work = iota // brings an object to what is desired
+	migrations             // only migrates managedFields, for which nothing has to wait
+)
+
+// todo are the objects that such work is left to do on. Objects that could not be observed the last time are read as part
+// of the work on contents.
+func (r *run) todo(targets []*target, what work) []*job {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
 	var jobs []*job
@@ -114,9 +122,9 @@ func (r *run) todo(targets []*target, record bool) []*job {
 		if c == nil || t.observation.unobservable != "" || t.observation.object == nil && r.left[t.Key.Identity()] {
 			continue
 		}
-		write := c.Writes() && c.Deferrable() == record && !t.pausedByConflict && t.refusal.due(c.from.Version(), r.e.cfg.Clock.Now())
-		if write || t.observation.readFirst && !record {
-			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: record, verdict: c.Verdict})
+		write := c.Writes() && c.Deferrable() == (what == migrations) && !t.pausedByConflict && t.refusal.due(c.from.Version(), r.e.cfg.Clock.Now())
+		if write || t.observation.readFirst && what == contents {
+			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: what == migrations, verdict: c.Verdict})
 		}
 	}
 	return jobs
@@ -124,10 +132,10 @@ func (r *run) todo(targets []*target, record bool) []*job {
 
 // write brings the objects of one wave into the cluster. Those that this revision was never applied to are first tried
 // without effect: if the API server refuses any of them, none of them is written.
-func (r *run) write(ctx context.Context, jobs []*job, gated bool) {
+func (r *run) write(ctx context.Context, jobs []*job) {
 	var first, again []*job
 	for _, j := range jobs {
-		if gated && !j.verdict.Claimed {
+		if !r.keep && !j.verdict.Claimed {
 			first = append(first, j)
 		} else {
 			again = append(again, j)
@@ -136,7 +144,7 @@ func (r *run) write(ctx context.Context, jobs []*job, gated bool) {
 	if len(first) > 1 {
 		first = r.preflight(ctx, first)
 	}
-	r.each(append(again, first...), func(j *job) { r.finish(j, r.attempt(ctx, j, false)) })
+	r.each(append(again, first...), func(j *job) { r.finish(j, r.attempt(ctx, j, lasting)) })
 }
 
 // preflight gives back the jobs that may be written: none, if the API server refuses any of them. What changes in nothing
@@ -149,7 +157,7 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 			j.t.passedAhead = false
 			return
 		}
-		err := r.attempt(ctx, j, true)
+		err := r.attempt(ctx, j, dryRun)
 		if err == nil && j.verdict.Writes() {
 			j.forget()
 		}

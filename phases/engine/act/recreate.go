@@ -15,11 +15,11 @@ import (
 // recreate deletes the very object that was decided on, if its manifest allows it and it is ours, so that it can be
 // created again: at once, or, if it takes time to go, in a later pass. Whoever dies in between finds it gone, or going,
 // and creates it then.
-func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr error, dry bool) (again bool, err error) {
+func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr error, as effect) (again bool, err error) {
 	switch {
 	case !j.t.Recreate || decide.ClaimOf(j.actual, r.e.us).Owner != "":
 		return false, &report.ImmutableError{Fields: fields, Err: apiErr}
-	case dry:
+	case as == dryRun:
 		return false, nil
 	}
 	how := propagation(j.t.Key)

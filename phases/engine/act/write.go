@@ -22,9 +22,17 @@ const (
 	writeTimeout = 40 * time.Second
 )
 
+// effect is whether a request changes anything.
+type effect int
+
+const (
+	lasting effect = iota
+	dryRun         // the API server only says whether it would take the request
+)
+
 // attempt brings one object to what is desired, or only tries to. What it finds out on the way (an object that the
 // watches could not see, a newer copy) stays in the job.
-func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
+func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 	ctx, cancel := context.WithTimeout(ctx, attempts*writeTimeout)
 	defer cancel()
 	if j.resource.Namespaced != (j.t.Key.Namespace != "") {
@@ -50,8 +58,8 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 			return err
 		}
 		var result *see.Object
-		if result, err = r.send(ctx, j, want, dry); err == nil {
-			if dry {
+		if result, err = r.send(ctx, j, want, as); err == nil {
+			if as == dryRun {
 				return nil
 			}
 			r.note(j)
@@ -62,7 +70,7 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 			continue // a POST is still to be recorded as an apply, and an apply may follow that
 		}
 		var again bool
-		if again, err = r.handleError(ctx, j, err, dry); !again {
+		if again, err = r.handleError(ctx, j, err, as); !again {
 			break
 		}
 	}
@@ -75,9 +83,9 @@ func (r *run) attempt(ctx context.Context, j *job, dry bool) error {
 
 // handleError takes in why a request was refused, and says whether to decide once more with what is there now. The error is
 // what is left to be said if that does not help either.
-func (r *run) handleError(ctx context.Context, j *job, apiErr error, dry bool) (again bool, err error) {
+func (r *run) handleError(ctx context.Context, j *job, apiErr error, as effect) (again bool, err error) {
 	if fields := report.ImmutableFields(apiErr); len(fields) > 0 && j.verdict.Action != decide.Created {
-		return r.recreate(ctx, j, fields, apiErr, dry)
+		return r.recreate(ctx, j, fields, apiErr, as)
 	}
 	j.force = j.force || apierrors.HasStatusCause(apiErr, metav1.CauseTypeFieldManagerConflict)
 	lost := j.verdict.Action != decide.Created && apierrors.IsNotFound(apiErr)
@@ -87,7 +95,7 @@ func (r *run) handleError(ctx context.Context, j *job, apiErr error, dry bool) (
 	if err := r.read(ctx, j); err != nil {
 		return false, err
 	}
-	j.mustPost = j.mustPost || !dry && j.verdict.Action == decide.Created && j.actual == nil // nothing was in the way but the version
+	j.mustPost = j.mustPost || as == lasting && j.verdict.Action == decide.Created && j.actual == nil // nothing was in the way but the version
 	return true, apiErr
 }
 
@@ -101,17 +109,17 @@ func (r *run) decide(j *job, want decide.Desired) decide.Verdict {
 }
 
 // send is the one request that a verdict asks for.
-func (r *run) send(ctx context.Context, j *job, want decide.Desired, dry bool) (*see.Object, error) {
+func (r *run) send(ctx context.Context, j *job, want decide.Desired, as effect) (*see.Object, error) {
 	switch {
 	case j.verdict.Action == decide.Created:
-		return r.create(ctx, j, dry)
-	case j.verdict.Release && !dry:
+		return r.create(ctx, j, as)
+	case j.verdict.Release && as == lasting:
 		patch, err := decide.ReleaseController(j.actual)
 		return r.patch(ctx, j, patch, err)
-	case j.verdict.Migrate && !dry:
+	case j.verdict.Migrate && as == lasting:
 		return r.migrate(ctx, j, want)
 	}
-	return r.update(ctx, j, dry)
+	return r.update(ctx, j, as)
 }
 
 // note remembers the first thing that was done with an object in this pass, and that it was read or written.
@@ -207,10 +215,10 @@ func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*see.
 
 // update applies the object onto the copy that was decided on, and onto no other. Without effect it is always forced,
 // because only refusals are of interest then.
-func (r *run) update(ctx context.Context, j *job, dry bool) (*see.Object, error) {
-	force := j.verdict.Force || j.force || dry
+func (r *run) update(ctx context.Context, j *job, as effect) (*see.Object, error) {
+	force := j.verdict.Force || j.force || as == dryRun
 	opts := metav1.PatchOptions{FieldManager: r.e.us.FieldManager, Force: &force}
-	if dry {
+	if as == dryRun {
 		opts.DryRun = []string{metav1.DryRunAll}
 	}
 	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.t.Stamp, j.seen.ResourceVersion), opts)
