@@ -24,6 +24,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/capstan-capi/capstan/controllers/house"
@@ -63,10 +64,10 @@ func TestAdd_a_second_machine_can_be_added_to_the_same_manager(t *testing.T) {
 		Release: "4.22.6", OperatorNamespace: "ops", CAPINamespace: "capi", CacheDir: t.TempDir(), Concurrency: 1,
 		Ahead: func(func(context.Context) error) {},
 	}
-	kinds := Kinds(o)
+	kinds, again := Kinds(o), true // the test may run more than once in a process
 	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://127.0.0.1:1"}, ctrl.Options{
 		Scheme: kinds.Scheme(), MapperProvider: kinds.Mapper, Cache: kinds.Cache(), Logger: logr.Discard(),
-		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", Controller: ctrlconfig.Controller{SkipNameValidation: &again},
 	})
 	if err != nil {
 		t.Fatal(err)
