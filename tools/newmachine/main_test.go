@@ -57,33 +57,33 @@ func TestNewMachine_builds_and_passes_all_that_is_asked_of_a_machine(t *testing.
 		t.Fatal(err)
 	}
 	tree := copied(t)
-	run(t, tree, "make", "new-machine", "NAME=tides")
+	run(t, tree, "make", "new-machine", "NAME=lanterns")
 
-	own := []string{"./machine/tides/...", "./guards/tides/...", "./phases/tides/...", "./controllers/tides/..."}
+	own := []string{"./machine/lanterns/...", "./guards/lanterns/...", "./phases/lanterns/...", "./controllers/lanterns/..."}
 	run(t, tree, append([]string{"go", "build", "./cmd/..."}, own...)...)
 	run(t, tree, append([]string{"go", "vet", "./controllers/..."}, own...)...)
 	run(t, tree, append([]string{"go", "test", "./controllers/...", "./docs"}, own...)...)
-	if shown := run(t, tree, "go", "run", "./cmd/capstan", "diagram", "--machine", "tides"); !strings.Contains(shown, "Idle --> Ready: Requested [Asked]") {
+	if shown := run(t, tree, "go", "run", "./cmd/capstan", "diagram", "--machine", "lanterns"); !strings.Contains(shown, "Idle --> Ready: Requested [Asked]") {
 		t.Errorf("its diagram is\n%s", shown)
 	}
 
 	run(t, root, "make", "bin/golangci-lint")
 	lint := filepath.Join(root, "bin", "golangci-lint")
 	run(t, tree, append([]string{lint, "run", "--allow-parallel-runners", "--enable-only", "depguard", "./controllers/..."}, own...)...)
-	run(t, tree, append([]string{lint, "fmt", "--diff"}, "machine/tides", "guards/tides", "phases/tides", "controllers")...)
+	run(t, tree, append([]string{lint, "fmt", "--diff"}, "machine/lanterns", "guards/lanterns", "phases/lanterns", "controllers")...)
 
 	// The rules close its folders to others.
-	foreign := "package clusterapi\n\nimport _ \"github.com/capstan-capi/capstan/guards/tides\"\n"
+	foreign := "package clusterapi\n\nimport _ \"github.com/capstan-capi/capstan/guards/lanterns\"\n"
 	if err := os.WriteFile(filepath.Join(tree, "guards", "clusterapi", "foreign.go"), []byte(foreign), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), lint, "run", "--allow-parallel-runners", "--enable-only", "depguard", "./guards/clusterapi")
 	cmd.Dir = tree
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "it is the machine tides's own") {
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "it is the machine lanterns's own") {
 		t.Errorf("another machine may import it: %v\n%s", err, out)
 	}
 
-	if err := write(tree, "tides"); err == nil || !strings.Contains(err.Error(), "already") {
+	if err := write(tree, "lanterns"); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("it is written twice: %v", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestNewMachine_builds_and_passes_all_that_is_asked_of_a_machine(t *testing.
 func TestNewMachine_refuses_names_that_are_none(t *testing.T) {
 	root := filepath.Join("..", "..")
 	for name, want := range map[string]string{
-		"": "not of lowercase letters", "Tides": "not of lowercase letters", "high-tide": "not of lowercase letters", "tide2": "not of lowercase letters", "../tides": "not of lowercase letters",
+		"": "not of lowercase letters", "Lanterns": "not of lowercase letters", "high-tide": "not of lowercase letters", "tide2": "not of lowercase letters", "../lanterns": "not of lowercase letters",
 		"clusterapi": "already", "house": "already", "recorder": "already", "machinetest": "already", "clusteroperator": "already",
 		"type": "means something else", "string": "means something else", "main": "means something else", "fmt": "imports another package fmt", "ctrl": "imports another package ctrl",
 	} {
