@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
@@ -157,7 +159,9 @@ var _ = Describe("Drift", Ordered, func() {
 		Expect(has(ctx, deployment, int64(2), "spec", "replicas")).To(Succeed())
 		Expect(has(ctx, deployment, "now", "spec", "template", "metadata", "annotations", "restarted")).To(Succeed())
 		Expect(has(ctx, custom("alpha", "one"), "Ready", "status", "phase")).To(Succeed())
-		writes := unrecorded(requests(ctx, since)).Writes().Except("config.openshift.io", "clusteroperators")
+		// The Deployment's own controller writes its status meanwhile: a repair that meets that is refused, and sent again.
+		writes := unrecorded(requests(ctx, since)).Writes().Except("config.openshift.io", "clusteroperators").
+			Where(func(r cluster.Request) bool { return r.Code != http.StatusConflict })
 		Expect(writes).To(HaveLen(3), "one write for each of the three baits:\n"+writes.String())
 	})
 })
