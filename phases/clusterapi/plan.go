@@ -111,13 +111,10 @@ func (p *Phases) profiles(refs []images.Ref) ([]render.Profile, plan) {
 
 // planRevision lists a new revision when the wanted content is not the newest one's.
 func (p *Pass) planRevision(ctx context.Context) error {
-	if err := p.planError(); err != nil {
+	if err := p.planError(); err != nil || p.plan.revision == nil {
 		return errors.Join(err, p.keepCurrent(ctx))
 	}
 	kept := machine.InPart(InstallerController, p.keep(ctx))
-	if p.plan.revision == nil {
-		return errors.Join(machine.InPart(InstallerController, p.restoreCurrent(ctx)), kept)
-	}
 	return errors.Join(machine.InPart(RevisionController, p.publish(ctx)), kept)
 }
 
