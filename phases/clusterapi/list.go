@@ -27,7 +27,7 @@ func enlist(api *operatorv1alpha1.ClusterAPI, wanted *render.Revision, release s
 		if latest != nil {
 			number = max(number, latest.Revision+1)
 		}
-		entry := newEntry(release, number, wanted)
+		entry := NewEntry(release, number, wanted)
 		status.Revisions = append(status.Revisions, entry)
 		status.DesiredRevision = entry.Name
 	} else if status.ObservedRevisionGeneration >= generation {

@@ -38,7 +38,7 @@ func TestRun_tells_where_the_table_decides_otherwise(t *testing.T) {
 	recorded := decided(machine.No, "ProgressStalled", table.Degraded)
 	recorded.Did = "rang the bell"
 	log := []recorder.Entry{
-		recorder.Worked(noon, "r-1", "PlanRevision", "listed content 873bdf9a"),
+		recorder.Worked(noon, "r-1", "PlanRevision", "listed revision r-1"),
 		recorder.Acted(noon, "r-1", "Deployment a/b", "Updated", ".spec.replicas differs"),
 		{At: noon, Kind: recorder.Failure, Text: "the API server is away", Times: 3, Last: noon.Add(time.Minute)},
 		recorded,
