@@ -80,10 +80,18 @@ func (t Table[F, E]) Page() string {
 		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", move.On, strings.Join(from, ", "), move.To, move.When(), move.onTheWay(), move.Doc)
 	}
 
-	b.WriteString("\n## Questions the moves ask\n\nEach is answered Yes, No or Unknown from what was seen; Unknown never moves anything.\n\n| Guard | Meaning |\n|---|---|\n")
+	t.writeAsides(&b)
+	b.WriteString("\n## Questions asked\n\nEach is answered Yes, No or Unknown from what was seen; Unknown never moves anything.\n\n| Guard | Meaning |\n|---|---|\n")
 	seen := map[string]bool{}
+	var asked []Guard[F]
 	for _, move := range t.Moves {
-		for _, atom := range move.If.Atoms() {
+		asked = append(asked, move.If)
+	}
+	for _, aside := range t.Asides {
+		asked = append(asked, aside.If)
+	}
+	for _, guard := range asked {
+		for _, atom := range guard.Atoms() {
 			if !seen[atom.Name] {
 				seen[atom.Name] = true
 				fmt.Fprintf(&b, "| %s | %s |\n", atom.Name, atom.Doc)
@@ -106,6 +114,17 @@ func (m *Move[F, E]) onTheWay() string {
 		return "nothing"
 	}
 	return strings.Join(does, "<br/>")
+}
+
+// writeAsides lists what is told without being a state.
+func (t Table[F, E]) writeAsides(b *strings.Builder) {
+	if len(t.Asides) == 0 {
+		return
+	}
+	b.WriteString("\n## Told besides\n\nIn every state whose part would read AsExpected otherwise.\n\n| Part | When | Reason | Meaning |\n|---|---|---|---|\n")
+	for _, aside := range t.Asides {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", aside.Part, aside.If.Name, aside.Reads.orIdle().Reason, aside.Doc)
+	}
 }
 
 // told is an action as the tables of the page show it.

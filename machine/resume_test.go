@@ -12,7 +12,7 @@ import (
 func resuming() Table[world, *world] {
 	table := door()
 	table.States[2].Work = Resume[*world]()
-	table.Recall = func(w *world, r Record) { w.failing = r.Failure != nil }
+	table.Recall = func(w *world, r Record, _ Resumed) { w.failing = r.Failure != nil }
 	table.Moves[5].If = is("well", func(w world) bool { return !w.failing })
 	return table
 }
@@ -61,6 +61,32 @@ func TestStep_resume_of_a_record_that_names_no_state_does_the_work_of_the_start(
 		if out := b.step(); out.Work != "Push" {
 			t.Errorf("from %q: got %+v", from, out)
 		}
+	}
+}
+
+func TestRecalled_tells_what_the_moves_of_the_resumed_state_answer(t *testing.T) {
+	for name, row := range map[string]struct {
+		record          Record
+		world           world
+		done, overtaken Truth
+	}{
+		"it would not be left":                {Record{State: "Stuck", CameFrom: "Closed"}, world{}, No, No},
+		"it has nothing left to do":           {Record{State: "Stuck", CameFrom: "Closed"}, world{open: true}, Yes, No},
+		"something goes before":               {Record{State: "Stuck", CameFrom: "Closed"}, world{urgent: true}, No, Yes},
+		"a guard that has to last counts not": {Record{State: "Stuck", CameFrom: "Open"}, world{broken: true}, No, No},
+		"the record names no state":           {Record{State: "Stuck"}, world{}, Unknown, Yes},
+		"the record names the state itself":   {Record{State: "Stuck", CameFrom: "Stuck"}, world{}, Unknown, Yes},
+		"the record names an unknown state":   {Record{State: "Stuck", CameFrom: "Ajar"}, world{}, Unknown, Yes},
+		"a state that resumes nothing":        {Record{State: "Closed", CameFrom: "Stuck"}, world{open: true, urgent: true}, Unknown, Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, got := resuming(), Resumed{}
+			table.Recall = func(_ *world, _ Record, r Resumed) { got = r }
+			table.Recalled(row.world, row.record)
+			if got.Done.Truth != row.done || got.Overtaken.Truth != row.overtaken {
+				t.Errorf("got %+v, want %s and %s", got, row.done, row.overtaken)
+			}
+		})
 	}
 }
 

@@ -114,9 +114,7 @@ func (m *Machine[F, E]) Step(ctx context.Context, key Key) (outcome Outcome, err
 		return Outcome{State: stored.State, LookAgain: firstRetry}, fmt.Errorf("observing for machine %s: %w", m.Table.Name, err)
 	}
 	p := &pass[F, E]{machine: m, facts: facts, env: env, record: stored, at: m.moment()}
-	if m.Table.Recall != nil {
-		m.Table.Recall(&p.facts, p.record)
-	}
+	p.facts = m.Table.Recalled(p.facts, p.record)
 	p.record.begunBy(p.at.now)
 	done, known := m.progress(p.facts)
 	p.record.progressed(done, known, p.at.now)

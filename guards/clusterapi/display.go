@@ -12,10 +12,6 @@ type Display struct {
 	// LatestName is the name of the newest listed revision, LatestContent its content ID.
 	LatestName    string
 	LatestContent string
-	// PlanError says why the inputs cannot be planned, empty while they can or are only waited for; PlanTerminal that
-	// only a changed input heals it.
-	PlanError    string
-	PlanTerminal bool
 	// Keeping says why the current revision cannot be kept while a newer one is applied.
 	Keeping string
 	// ImageStates tell how every image stands that is wanted, in the order of references; ImageWarning says what

@@ -23,10 +23,11 @@ type Facts struct {
 	// Platform is Infrastructure cluster's status.platformStatus.type; empty while there is none.
 	Platform string `yaml:"platform"`
 	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why;
-	// Unplannable says that it is an error, and nothing that is on its way.
-	Wanted      string `yaml:"wanted"`
-	Planning    string `yaml:"planning"`
-	Unplannable bool   `yaml:"unplannable"`
+	// Unplannable says that it is an error, and nothing that is on its way; PlanTerminal that only another input heals it.
+	Wanted       string `yaml:"wanted"`
+	Planning     string `yaml:"planning"`
+	Unplannable  bool   `yaml:"unplannable"`
+	PlanTerminal bool   `yaml:"planTerminal"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
 	// Latest is the content ID of the newest listed revision, LatestNumber its number, and CurrentNumber that of
@@ -80,11 +81,12 @@ type Orphans struct {
 	Why   string `yaml:"why"`
 }
 
-// Then is how things stood when the present state was entered: by which event and
-// from which state, with which inputs, and how much was done.
+// Then is how things stood when the present state was entered: by which event,
+// with which inputs, and how much was done; Resumed is what the moves of the
+// state that it came from answer now.
 type Then struct {
 	Event   machine.Event
-	From    machine.State
+	Resumed machine.Resumed
 	Inputs  string
 	Done    int
 	Failing bool
@@ -99,6 +101,6 @@ func Progress(f Facts) (done int, known bool) {
 func Inputs(f Facts) string { return f.Inputs }
 
 // Recall copies what the record remembers into the facts.
-func Recall(f *Facts, r machine.Record) {
-	f.Then = Then{Event: r.LastEvent, From: r.CameFrom, Inputs: r.Entry.Inputs, Done: r.Entry.Done, Failing: r.Failure != nil}
+func Recall(f *Facts, r machine.Record, resumed machine.Resumed) {
+	f.Then = Then{Event: r.LastEvent, Resumed: resumed, Inputs: r.Entry.Inputs, Done: r.Entry.Done, Failing: r.Failure != nil}
 }

@@ -14,15 +14,6 @@ const (
 	GateLost           machine.Event = "GateLost"
 )
 
-// The states that lead to Degraded. What has to be seen for the way to be open
-// again depends on where the machine stood.
-const (
-	Planning  machine.State = "Planning"
-	Applying  machine.State = "Applying"
-	Pruning   machine.State = "Pruning"
-	Installed machine.State = "Installed"
-)
-
 // notLooked is why nothing can be told before the first look.
 const notLooked = "the cluster has not been looked at yet"
 
@@ -98,6 +89,33 @@ var RolloutGoesOn = machine.Guard[Facts]{
 			return machine.SayYes(fmt.Sprintf("revision %d is not fully applied yet, and the inputs cannot be planned: %s", f.LatestNumber, f.Planning))
 		}
 		return machine.SayNo("")
+	}),
+}
+
+// InputsUnplannable asks whether the inputs cannot be turned into a revision.
+var InputsUnplannable = machine.Guard[Facts]{
+	Name: "InputsUnplannable",
+	Doc:  "The inputs cannot be planned, which is an error and nothing that is on its way.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.Unplannable, unless(!f.Unplannable, f.Planning))
+	}),
+}
+
+// PlanIsTerminal asks whether only another input heals what is wrong with the inputs.
+var PlanIsTerminal = machine.Guard[Facts]{
+	Name: "PlanIsTerminal",
+	Doc:  "The inputs cannot be planned, and only another input heals that.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.PlanTerminal, unless(!f.PlanTerminal, f.Planning))
+	}),
+}
+
+// NothingIsCurrent asks whether no revision has ever been fully applied.
+var NothingIsCurrent = machine.Guard[Facts]{
+	Name: "NothingIsCurrent",
+	Doc:  "No revision is status.currentRevision.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.CurrentNumber == 0, "")
 	}),
 }
 
@@ -231,9 +249,9 @@ var ProgressIsMade = machine.Guard[Facts]{
 	Doc:  "More is done than when the machine came here, or the state that it came from has nothing left to do.",
 	Ask: seen(func(f Facts) machine.Answer {
 		done, known := Progress(f)
-		left := leftToDo(f)
+		left := f.Then.Resumed.Done
 		switch {
-		case left.Truth == machine.No, known && done > f.Then.Done:
+		case left.Truth == machine.Yes, known && done > f.Then.Done:
 			return machine.SayYes("there is progress again")
 		case !known:
 			return machine.SayUnknown(left.Reason)
@@ -242,24 +260,11 @@ var ProgressIsMade = machine.Guard[Facts]{
 	}),
 }
 
-// leftToDo asks whether the state that the machine came from still has something to do.
-func leftToDo(f Facts) machine.Answer {
-	switch f.Then.From {
-	case Planning:
-		return machine.Not(machine.All(LatestIsWanted, SpecObserved)).Answer(f)
-	case Applying:
-		return machine.Not(RevisionIsApplied).Answer(f)
-	case Pruning:
-		return machine.Not(OrphansAreGone).Answer(f)
-	}
-	return machine.SayNo("") // nothing else can stand still
-}
-
 // InputChanged asks whether people have changed something since.
 var InputChanged = machine.Guard[Facts]{
 	Name: "InputChanged",
 	Doc: "An input has changed since: images, platform, ClusterAPI spec, release version, TLS profile, or annotation retry. " +
-		"So has the status of the ClusterAPI if the state that the machine came from would be left for what it lists.",
+		"Nor is the way the same if an urgent move would leave the state that the machine came from, for what the status of the ClusterAPI lists now.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
 		case f.Inputs == "":
@@ -267,8 +272,8 @@ var InputChanged = machine.Guard[Facts]{
 		case f.Inputs != f.Then.Inputs:
 			return machine.SayYes("an input has changed")
 		}
-		if listed := overtaken(f); listed.Truth == machine.Yes {
-			return listed
+		if overtaken := f.Then.Resumed.Overtaken; overtaken.Truth == machine.Yes {
+			return overtaken
 		}
 		return machine.SayNo("")
 	},
@@ -276,23 +281,6 @@ var InputChanged = machine.Guard[Facts]{
 
 // Disturbed asks whether the status is another one than an installation leaves.
 var Disturbed = machine.Any(machine.Not(LatestIsCurrent), machine.Not(OlderGone), machine.Not(SpecObserved))
-
-// overtaken asks whether the state that the machine came from would be left at
-// once, whatever is wrong there, for what is listed now.
-func overtaken(f Facts) machine.Answer {
-	changed := machine.Not(LatestIsWanted)
-	switch f.Then.From {
-	case Planning:
-		return machine.Any(RolloutGoesOn, machine.All(changed, machine.Not(RoomLeft))).Answer(f)
-	case Applying:
-		return changed.Answer(f)
-	case Pruning:
-		return machine.Any(changed, machine.Not(LatestIsCurrent)).Answer(f)
-	case Installed:
-		return machine.Any(changed, machine.All(LatestIsWanted, Disturbed)).Answer(f)
-	}
-	return machine.SayYes("the record does not say which state was left for this one")
-}
 
 // unless returns the text where is is false.
 func unless(is bool, text string) string {

@@ -14,22 +14,11 @@ import (
 // in the table's rows; here it gets its words.
 func Conditions(s phases.Snapshot) []phases.Condition {
 	r, f, d := s.Record, s.Facts, s.Seen.Display
-	readings := Table.Readings(r)
+	readings := Table.Readings(r, f)
 	planning, installing := readings[RevisionController], readings[InstallerController]
-	words := map[string]string{RevisionController: message(s, RevisionController, planning), InstallerController: message(s, InstallerController, installing)}
-	if d.PlanError != "" && planning.Reason == machine.AsExpected {
-		planning = failing.Ephemeral
-		if d.PlanTerminal {
-			planning = failing.Terminal
-		}
-		words[RevisionController] = clipBefore(d.PlanError, fmt.Sprintf("; until that is repaired, revision %s goes on", d.LatestName))
-	}
-	if f.CurrentNumber == 0 && installing.Reason == machine.AsExpected {
-		installing.Reason = machine.Uninitialized
-	}
 	conditions := append(
-		pair(RevisionController, planning, withNotes(words[RevisionController], imageTexts(d.ImageStates), d.ImageWarning)),
-		pair(InstallerController, installing, withNotes(words[InstallerController], "", objectWarning(d)))...)
+		pair(RevisionController, planning, withNotes(message(s, RevisionController, planning), imageTexts(d.ImageStates), d.ImageWarning)),
+		pair(InstallerController, installing, withNotes(message(s, InstallerController, installing), "", objectWarning(d)))...)
 	if f.CurrentNumber > 0 {
 		conditions = append(conditions, available(s))
 	}
@@ -49,6 +38,13 @@ func pair(part string, reads machine.Reading, message string) []phases.Condition
 // about. A failure that is another part's than the state's is told with that.
 func message(s phases.Snapshot, part string, reads machine.Reading) string {
 	r := s.Record
+	_, aside := Table.Aside(part, r, s.Facts)
+	switch {
+	case aside && part == RevisionController:
+		return clipBefore(s.Facts.Planning, fmt.Sprintf("; until that is repaired, revision %s goes on", s.Seen.Display.LatestName))
+	case aside:
+		reads.Reason = machine.AsExpected
+	}
 	switch {
 	case Table.Rests(r.State) && reads.Reason == machine.AsExpected && r.Failure == nil && Table.At(r) == InstallerController:
 		return Line(s) // at rest without trouble, both parts say so

@@ -45,7 +45,7 @@ func TestConditions_in_every_state(t *testing.T) {
 	}{
 		"a new cluster waits for its platform": {
 			machine.Record{State: table.WaitingOnInfra},
-			guards.Facts{},
+			guards.Facts{Seen: true},
 			guards.Display{},
 			`RevisionControllerProgressing True WaitingOnExternal
 RevisionControllerDegraded False AsExpected
@@ -55,7 +55,7 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"planning the first revision": {
 			machine.Record{State: table.Planning},
-			guards.Facts{},
+			guards.Facts{Seen: true},
 			guards.Display{},
 			`RevisionControllerProgressing True Progressing
 RevisionControllerDegraded False AsExpected
@@ -98,8 +98,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"applying while the next revision cannot be planned for now": {
 			machine.Record{State: table.Applying},
-			guards.Facts{CurrentNumber: 1},
-			guards.Display{PlanError: "the registry is away"},
+			guards.Facts{Seen: true, Planning: "the registry is away", Unplannable: true, CurrentNumber: 1},
+			guards.Display{},
 			`RevisionControllerProgressing True EphemeralError
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing True Progressing
@@ -109,8 +109,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"pruning while planning the next revision meets a terminal error": {
 			machine.Record{State: table.Pruning},
-			guards.Facts{CurrentNumber: 2},
-			guards.Display{PlanError: "by tag", PlanTerminal: true},
+			guards.Facts{Seen: true, Planning: "by tag", Unplannable: true, PlanTerminal: true, CurrentNumber: 2},
+			guards.Display{},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing True Progressing
@@ -153,8 +153,8 @@ InstallerControllerUpgradeable False WaitingOnExternal`,
 		},
 		"installed, but the next revision cannot be planned": {
 			machine.Record{State: table.Installed, Failure: planning},
-			guards.Facts{CurrentNumber: 1},
-			guards.Display{PlanError: "the registry is away"},
+			guards.Facts{Seen: true, Planning: "the registry is away", Unplannable: true, CurrentNumber: 1},
+			guards.Display{},
 			`RevisionControllerProgressing True EphemeralError
 RevisionControllerDegraded False AsExpected
 InstallerControllerProgressing False AsExpected
@@ -197,8 +197,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"degraded by planning that fails, and tried again": {
 			machine.Record{State: table.Degraded, CameFrom: table.Planning, LastEvent: guards.FailureEstablished, Failure: ephemeral},
-			guards.Facts{CurrentNumber: 1},
-			guards.Display{PlanError: "the registry is away"},
+			guards.Facts{Seen: true, Planning: "the registry is away", Unplannable: true, CurrentNumber: 1},
+			guards.Display{},
 			`RevisionControllerProgressing True EphemeralError
 RevisionControllerDegraded True EphemeralError
 InstallerControllerProgressing False AsExpected
@@ -208,8 +208,8 @@ InstallerControllerUpgradeable True AsExpected`,
 		},
 		"degraded by a terminal error of the inputs": {
 			machine.Record{State: table.Degraded, CameFrom: table.Planning, LastEvent: guards.FailureEstablished, Failure: forGood},
-			guards.Facts{},
-			guards.Display{PlanError: "by tag", PlanTerminal: true},
+			guards.Facts{Seen: true, Planning: "by tag", Unplannable: true, PlanTerminal: true},
+			guards.Display{},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
 InstallerControllerProgressing False Uninitialized
@@ -347,8 +347,9 @@ func TestConditions_what_cannot_be_kept_is_told_beside_what_is_waited_for(t *tes
 
 func TestConditions_inputs_that_cannot_be_planned_are_told_while_the_rollout_goes_on(t *testing.T) {
 	conditions := table.Conditions(shot(
-		machine.Record{State: table.Applying}, guards.Facts{LatestNumber: 2, CurrentNumber: 1},
-		guards.Display{LatestName: "4.22.6-b-2", PlanError: "key core is by tag", PlanTerminal: true},
+		machine.Record{State: table.Applying},
+		guards.Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1, Planning: "key core is by tag", Unplannable: true, PlanTerminal: true},
+		guards.Display{LatestName: "4.22.6-b-2"},
 	))
 	if want := "key core is by tag; until that is repaired, revision 4.22.6-b-2 goes on"; conditions[0].Message != want || conditions[1].Message != want {
 		t.Errorf("got %+v and %+v, want %s", conditions[0], conditions[1], want)

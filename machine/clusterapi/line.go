@@ -28,7 +28,7 @@ func Line(s phases.Snapshot) string {
 	if row, _ := Table.State(r.State); why == "" && row.Rest {
 		why = r.Cause // the state has just been entered
 		if row.Reads == (machine.Reading{}) {
-			why = "everything is as it should be"
+			why = atRest(f.Applied)
 		}
 	}
 	if why != "" {
@@ -43,6 +43,14 @@ func Line(s phases.Snapshot) string {
 		tail += fmt.Sprintf("; %s at %s", r.Deadline.To, machine.Moment(r.Deadline.At))
 	}
 	return clipBefore(b.String(), tail)
+}
+
+// atRest is what there is to say while nothing is to be done but to repair.
+func atRest(applied guards.Applied) string {
+	if applied.Known && !applied.Complete {
+		return applied.Why
+	}
+	return "everything is as it should be"
 }
 
 // next is what has to happen for the machine to go on, where waiting is not enough of an answer.

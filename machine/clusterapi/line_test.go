@@ -34,6 +34,11 @@ func TestLine_says_what_has_to_happen_next(t *testing.T) {
 		"Installed 4.22.6-b-2: everything is as it should be; since 2026-01-01 12:00:00Z": {
 			machine.Record{State: table.Installed, Since: noon}, guards.Facts{LatestNumber: 2, CurrentNumber: 2}, "4.22.6-b-2",
 		},
+		"Installed 4.22.6-b-2 (7 of 9 objects): Deployment a/b: 0/1 available; since 2026-01-01 12:00:00Z": {
+			machine.Record{State: table.Installed, Since: noon},
+			guards.Facts{LatestNumber: 2, CurrentNumber: 2, Applied: guards.Applied{Known: true, Done: 7, Total: 9, Why: "Deployment a/b: 0/1 available"}},
+			"4.22.6-b-2",
+		},
 	} {
 		if got := table.Line(shot(row.record, row.facts, guards.Display{LatestName: row.latest})); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

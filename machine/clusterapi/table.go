@@ -15,10 +15,10 @@ import (
 // The states, by the names that users, diagrams, logs and metrics show.
 const (
 	WaitingOnInfra machine.State = "WaitingOnInfra"
-	Planning                     = guards.Planning
-	Applying                     = guards.Applying
-	Pruning                      = guards.Pruning
-	Installed                    = guards.Installed
+	Planning       machine.State = "Planning"
+	Applying       machine.State = "Applying"
+	Pruning        machine.State = "Pruning"
+	Installed      machine.State = "Installed"
 	Degraded       machine.State = "Degraded"
 	MaxRevisions   machine.State = "MaxRevisions"
 )
@@ -209,6 +209,21 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			On: "RoomMade", From: in(MaxRevisions), To: Planning,
 			If:  machine.Any(guards.RoomLeft, guards.LatestIsWanted),
 			Doc: "A listed revision was removed, or the inputs ask again for what the newest revision has.",
+		},
+	},
+
+	Asides: []machine.Aside[guards.Facts]{
+		{
+			Part: RevisionController, If: guards.PlanIsTerminal, Reads: terminal,
+			Doc: "The inputs cannot be planned until one of them is changed, and the machine goes on with the revision that it has.",
+		},
+		{
+			Part: RevisionController, If: guards.InputsUnplannable, Reads: retrying,
+			Doc: "The inputs cannot be planned at the moment, and the machine goes on with the revision that it has.",
+		},
+		{
+			Part: InstallerController, If: guards.NothingIsCurrent, Reads: machine.Reading{Reason: machine.Uninitialized},
+			Doc: "Nothing has been installed yet.",
 		},
 	},
 }

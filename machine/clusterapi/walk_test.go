@@ -114,12 +114,12 @@ func (w *walk) start() {
 		}
 		return a
 	})
-	watched.Recall = func(f *guards.Facts, r machine.Record) {
+	watched.Recall = func(f *guards.Facts, r machine.Record, resumed machine.Resumed) {
 		if w.before == nil {
 			r.Lasting = maps.Clone(r.Lasting)
 			w.before = &r
 		}
-		guards.Recall(f, r)
+		guards.Recall(f, r, resumed)
 	}
 	w.machine = &machine.Machine[guards.Facts, *phases.Pass]{
 		Table: watched, Now: w.Now, Store: &savedBy{Store: store, walk: w},
@@ -235,8 +235,7 @@ func (w *walk) worksIn(row machine.StateRow[*phases.Pass]) []string {
 		from, _ = table.Table.State(table.Table.Start)
 	}
 	works := []string{from.Work.Name}
-	facts := w.facts
-	guards.Recall(&facts, *w.before)
+	facts := table.Table.Recalled(w.facts, *w.before)
 	for _, m := range table.Table.Leaving(from.Name) {
 		if w.before.Entry.Effect == m.On && m.Do.Name != "" && m.If.Answer(facts).Truth == machine.Yes {
 			works = append(works, m.Do.Name)

@@ -90,8 +90,7 @@ func (p *Pass) facts() guards.Facts {
 	}
 	p.Display.Consent, p.Display.Attempted = w.consent, p.memory.tried[p.latest]
 	if p.plan.err != nil {
-		facts.Planning, facts.Unplannable = p.plan.err.Error(), true
-		p.Display.PlanError, p.Display.PlanTerminal = facts.Planning, machine.IsTerminal(p.plan.err)
+		facts.Planning, facts.Unplannable, facts.PlanTerminal = p.plan.err.Error(), true, machine.IsTerminal(p.plan.err)
 	}
 	if p.memory.keeping != nil {
 		p.Display.Keeping = p.memory.keeping.Error()

@@ -135,7 +135,7 @@ const (
 	WritesObserved    = "ClusterAPI status.observedRevisionGeneration"
 	WritesCurrent     = "ClusterAPI status.currentRevision"
 	WritesTrimmed     = "fewer of ClusterAPI status.revisions"
-	WritesObjects     = "objects of revisions"
+	WritesObjects     = "objects of revisions, of which one that says on-immutable-change: recreate may be deleted and created again"
 	WritesDeletions   = "deletions of objects"
 	WritesInventories = "inventories of revisions"
 )
