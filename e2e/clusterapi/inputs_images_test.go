@@ -58,7 +58,7 @@ var _ = Describe("The content of a provider image", func() {
 		Expect(lineOf(small("two").files(), metadataFile)).To(Equal(7))
 	})
 
-	DescribeTable("is refused for good when it is wrong, with the place and the cause",
+	DescribeTable("is refused with a terminal error when it is wrong, with the place and the cause",
 		func(ctx SpecContext, do spoil, texts ...string) {
 			g := installSmall(ctx)
 			bad := pushSpoilt(ctx, do)

@@ -74,7 +74,7 @@ InstallerControllerDegraded False AsExpected
 InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
-		"an error for good degrades at once": {
+		"a terminal error degrades at once": {
 			machine.Record{State: table.Planning, Failure: forGood},
 			installed,
 			guards.Display{},
@@ -107,7 +107,7 @@ InstallerControllerDegraded False AsExpected
 InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
-		"pruning while the next revision cannot be planned for good": {
+		"pruning while planning the next revision meets a terminal error": {
 			machine.Record{State: table.Pruning},
 			guards.Facts{Seen: true, Planning: "by tag", Unplannable: true, PlanTerminal: true, CurrentNumber: 2},
 			guards.Display{},
@@ -206,7 +206,7 @@ InstallerControllerDegraded False AsExpected
 InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
-		"degraded by inputs that are wrong for good": {
+		"degraded by a terminal error of the inputs": {
 			machine.Record{State: table.Degraded, CameFrom: table.Planning, LastEvent: guards.FailureEstablished, Failure: forGood},
 			guards.Facts{Seen: true, Planning: "by tag", Unplannable: true, PlanTerminal: true},
 			guards.Display{},
@@ -216,7 +216,7 @@ InstallerControllerProgressing False Uninitialized
 InstallerControllerDegraded False AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
-		"an object that the API server refuses for good": {
+		"an object that the API server refuses with a terminal error": {
 			machine.Record{State: table.Applying, Failure: forGood},
 			installed,
 			guards.Display{},

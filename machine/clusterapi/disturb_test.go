@@ -263,6 +263,6 @@ func (w *walk) disturbProcess() string {
 
 func (w *walk) disturbActions() string {
 	name := one(w.random, "PlanRevision", "ApplyRevision", "PruneOrphans", "KeepApplied", "KeepCurrent", "RecordCurrent", "TrimRevisions")
-	w.failing[name] = one(w.random, nil, nil, errors.New("may heal"), machine.Terminal(errors.New("for good")))
+	w.failing[name] = one(w.random, nil, nil, errors.New("may heal"), machine.Terminal(errors.New("terminal")))
 	return name + " fails or not"
 }

@@ -245,7 +245,7 @@ func (w *walk) worksIn(row machine.StateRow[*phases.Pass]) []string {
 }
 
 // heldUp is what a failed effect leads to: the state stays until the failure is
-// for good or has lasted.
+// terminal or has lasted.
 func (w *walk) heldUp(in machine.State, o machine.Outcome) error {
 	gaveUp := o.Moved != nil && o.Moved.Event == guards.FailureEstablished
 	switch {

@@ -32,9 +32,9 @@ func (p *Pass) recordCurrent(ctx context.Context) error {
 		return nil
 	}
 	name, listed := operatorv1alpha1.RevisionName(p.desired.Name), true
-	err := p.writeStatus(ctx, "made "+p.desired.Name+" the current revision", func(api *operatorv1alpha1.ClusterAPI) bool {
+	err := p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		listed = isListed(api, name)
-		return makeCurrent(api, name)
+		return said(makeCurrent(api, name), "made %s the current revision", name)
 	})
 	if err == nil && !listed {
 		return fmt.Errorf("recording the current revision: %s is not listed any more", name)

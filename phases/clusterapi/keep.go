@@ -58,9 +58,12 @@ func (p *Pass) restoreCurrent(ctx context.Context) error {
 	if p.world.api == nil || p.world.current == p.world.api.Status.CurrentRevision {
 		return nil
 	}
-	return p.writeStatus(ctx, "restored the current revision "+string(p.world.current), func(api *operatorv1alpha1.ClusterAPI) bool {
-		return api.Status.CurrentRevision == "" && makeCurrent(api, p.world.current)
-	})
+	return p.writeStatus(ctx, p.restore)
+}
+
+// restore writes a current revision that somebody has taken out.
+func (p *Pass) restore(api *operatorv1alpha1.ClusterAPI) []string {
+	return said(api.Status.CurrentRevision == "" && makeCurrent(api, p.world.current), "restored the current revision %s", p.world.current)
 }
 
 // lookAtRetained looks whether objects that were kept for their data may go by

@@ -27,7 +27,7 @@ func enlist(api *operatorv1alpha1.ClusterAPI, planned *render.Revision, release 
 		if desired != nil {
 			number = max(number, desired.Revision+1)
 		}
-		entry := newEntry(release, number, planned)
+		entry := NewEntry(release, number, planned)
 		status.Revisions = append(status.Revisions, entry)
 		status.DesiredRevision = entry.Name
 	} else if status.ObservedRevisionGeneration >= generation {

@@ -134,14 +134,20 @@ func (p *Pass) publish(ctx context.Context) error {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
 	generation := p.world.api.Generation
-	return p.writeStatus(ctx, "listed content "+p.plan.revision.ContentID, func(api *operatorv1alpha1.ClusterAPI) bool {
-		restored := api.Status.CurrentRevision == "" && makeCurrent(api, p.world.current)
-		return enlist(api, p.plan.revision, p.Release, highest, generation) || restored
+	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
+		did, listed := p.restore(api), len(api.Status.Revisions)
+		switch noted := enlist(api, p.plan.revision, p.Release, highest, generation); {
+		case len(api.Status.Revisions) > listed:
+			did = append(did, "listed revision "+string(api.Status.DesiredRevision))
+		case noted:
+			did = append(did, fmt.Sprintf("noted that generation %d of the spec was seen", generation))
+		}
+		return did
 	})
 }
 
-// newEntry is how a rendered revision is listed.
-func newEntry(release string, number int64, revision *render.Revision) operatorv1alpha1.ClusterAPIInstallerRevision {
+// NewEntry is how a rendered revision is listed.
+func NewEntry(release string, number int64, revision *render.Revision) operatorv1alpha1.ClusterAPIInstallerRevision {
 	entry := operatorv1alpha1.ClusterAPIInstallerRevision{
 		Name:                               operatorv1alpha1.RevisionName(render.Name(release, revision.ContentID, number)),
 		Revision:                           number,

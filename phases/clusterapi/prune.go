@@ -3,7 +3,6 @@ package clusterapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -105,8 +104,8 @@ func (p *Pass) trimRevisions(ctx context.Context) error {
 	if !last.of(p.desired) {
 		return errors.New("what older revisions left behind has not been looked at yet")
 	}
-	err := p.writeStatus(ctx, fmt.Sprintf("took the revisions before %d off the list", p.desired.Number), func(api *operatorv1alpha1.ClusterAPI) bool {
-		return trim(api, p.desired.Number)
+	err := p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
+		return said(trim(api, p.desired.Number), "took the revisions before %d off the list", p.desired.Number)
 	})
 	if err != nil {
 		return err

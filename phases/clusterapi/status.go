@@ -13,9 +13,10 @@ import (
 )
 
 // writeStatus changes ClusterAPI.status under an optimistic lock, and notes what
-// was done. change says whether there is anything to write; after a conflict it is asked again about
-// the live object, because the cache may lag behind what this operator wrote itself.
-func (p *Pass) writeStatus(ctx context.Context, does string, change func(*operatorv1alpha1.ClusterAPI) bool) error {
+// was done. change returns what it did, in words; nothing is written if that is
+// nothing. After a conflict it is asked again about the live object, because the
+// cache may lag behind what this operator wrote itself.
+func (p *Pass) writeStatus(ctx context.Context, change func(*operatorv1alpha1.ClusterAPI) (did []string)) error {
 	if p.world.api == nil {
 		return nil
 	}
@@ -30,20 +31,29 @@ func (p *Pass) writeStatus(ctx context.Context, does string, change func(*operat
 				return errors.New("it was deleted and created again since it was looked at")
 			}
 		}
-		if !change(api) {
+		did := change(api)
+		if len(did) == 0 {
 			return nil
 		}
 		if err := p.Client.Status().Update(ctx, api); err != nil {
 			return err
 		}
 		p.memory.wrote = api
-		p.did = append(p.did, does)
+		p.did = append(p.did, did...)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("writing the status of ClusterAPI %s: %w", Singleton, err)
 	}
 	return nil
+}
+
+// said is what a change did, nothing if it has changed nothing.
+func said(changed bool, format string, arguments ...any) []string {
+	if !changed {
+		return nil
+	}
+	return []string{fmt.Sprintf(format, arguments...)}
 }
 
 // newerOf is what was written last, while the cache does not show it yet: to plan

@@ -177,9 +177,10 @@ func TestExplain_and_diagram_refuse_without_a_record(t *testing.T) {
 	}
 }
 
-func TestExplain_says_that_the_work_still_fails_where_a_guard_gives_no_reason(t *testing.T) {
+func TestExplain_says_that_the_work_still_fails_where_a_guard_cannot_tell_and_gives_no_reason(t *testing.T) {
 	v := seen(`{"clusterapi":{"state":"Degraded","since":"2026-01-01T12:00:00Z","failure":{"message":"the registry is away","since":"2026-01-01T12:00:00Z"}},
-		"clusterapiDetail":{"waits":"Degraded: the registry is away","moves":[{"event":"WorkSucceeded","to":"Planning","answer":"No"}]}}`)
+		"clusterapiDetail":{"waits":"Degraded: the registry is away","moves":[{"event":"WorkSucceeded","to":"Planning","answer":"Unknown"},
+		{"event":"InputChanged","to":"Planning","answer":"No"}]}}`)
 	explanation, err := v.Explain()
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +189,7 @@ func TestExplain_says_that_the_work_still_fails_where_a_guard_gives_no_reason(t 
 	if err := explanation.Write(&text, now); err != nil {
 		t.Fatal(err)
 	}
-	if got := text.String(); !strings.Contains(got, "now   No: the work still fails\n") || strings.Count(got, "the registry is away") != 1 {
+	if got := text.String(); !strings.Contains(got, "now   Unknown: the work still fails\n") || !strings.Contains(got, "now   No\n") || strings.Count(got, "the registry is away") != 1 {
 		t.Errorf("got\n%s", got)
 	}
 }

@@ -35,10 +35,13 @@ func decided(applied machine.Truth, event machine.Event, to machine.State) recor
 }
 
 func TestRun_tells_where_the_table_decides_otherwise(t *testing.T) {
+	recorded := decided(machine.No, "ProgressStalled", table.Degraded)
+	recorded.Did = "rang the bell"
 	log := []recorder.Entry{
+		recorder.Worked(noon, "r-1", "PlanRevision", "listed revision r-1"),
 		recorder.Acted(noon, "r-1", "Deployment a/b", "Updated", ".spec.replicas differs"),
 		{At: noon, Kind: recorder.Failure, Text: "the API server is away", Times: 3, Last: noon.Add(time.Minute)},
-		decided(machine.No, "ProgressStalled", table.Degraded),
+		recorded,
 		decided(machine.Yes, "ProgressStalled", table.Degraded),
 		decided(machine.No, "", ""),
 		{At: noon, Kind: recorder.Transition, Decision: &machine.Decision{At: noon, State: "Dancing", Event: "Fell", To: "Lying"}},

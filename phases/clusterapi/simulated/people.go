@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
@@ -152,26 +151,10 @@ func (c *Cluster) ClearCurrent() {
 func (c *Cluster) Enlist(release string, number int64, foreign bool) {
 	c.Images.add(release)
 	content := c.content(release)
-	id := content.ContentID
 	if foreign {
-		id = strings.Repeat("c", len(id))
+		content.ContentID = strings.Repeat("c", len(content.ContentID))
 	}
-	entry := operatorv1alpha1.ClusterAPIInstallerRevision{
-		Name: operatorv1alpha1.RevisionName(render.Name(Release, id, number)), Revision: number, ContentID: id,
-	}
-	for _, s := range content.Substitutions {
-		entry.ManifestSubstitutions = append(entry.ManifestSubstitutions,
-			operatorv1alpha1.ClusterAPIInstallerRevisionManifestSubstitution{Key: s.Key, Value: ptr.To(s.Value)})
-	}
-	for _, component := range content.Components {
-		entry.Components = append(entry.Components, operatorv1alpha1.ClusterAPIInstallerComponent{
-			Name: component.Name,
-			ClusterAPIInstallerComponentSource: operatorv1alpha1.ClusterAPIInstallerComponentSource{
-				Type:  operatorv1alpha1.InstallerComponentTypeImage,
-				Image: operatorv1alpha1.ClusterAPIInstallerComponentImage{Ref: operatorv1alpha1.ImageDigestFormat(component.Image), Profile: component.Profile},
-			},
-		})
-	}
+	entry := phases.NewEntry(Release, number, content)
 	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {
 		if slices.ContainsFunc(status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool { return r.Revision == number }) {
 			return

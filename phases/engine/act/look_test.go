@@ -10,6 +10,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
@@ -19,7 +20,7 @@ const manyObjects = 5000
 func installed(tb testing.TB) (*Engine, *decide.Revision, *see.Watch) {
 	tb.Helper()
 	e := seeing(tb)
-	key := decide.KeyOf(enginetest.Settings())
+	key := decide.KeyOf(objects.Settings())
 	w := e.watchOf(key.GVK(), see.Resource{})
 	w.Synced = true
 	e.watches = map[schema.GroupVersionKind]*see.Watch{key.GVK(): w}

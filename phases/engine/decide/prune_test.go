@@ -6,12 +6,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 // oneOrphan is a ConfigMap that revision 4 applied, when revision 5 stays.
 func oneOrphan(t *testing.T, changes ...change) Candidate {
 	t.Helper()
-	obj := parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: "n", uid: u, resourceVersion: "9",
+	obj := objects.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: "n", uid: u, resourceVersion: "9",
 		labels: {capi-operator.openshift.io/managed-by: core},
 		annotations: {capi-operator.openshift.io/revision: "4", capi-operator.openshift.io/owner: `+testOwner+`}}}`)
 	for _, change := range changes {

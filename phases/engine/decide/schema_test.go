@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 // schemaOf is a shape from the YAML of a schema.
@@ -219,9 +221,9 @@ func TestNarrowingOf(t *testing.T) {
 		}, ""},
 	}
 	for _, row := range rows {
-		wanted := parse(t, twoVersions)
+		wanted := objects.Parse(t, twoVersions)
 		row.change(wanted)
-		n := SchemaLossOf(parse(t, twoVersions), wanted)
+		n := SchemaLossOf(objects.Parse(t, twoVersions), wanted)
 		var got []string
 		if len(n.Stored) > 0 {
 			got = append(got, "stored "+strings.Join(n.Stored, " "))
