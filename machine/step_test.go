@@ -212,7 +212,7 @@ func TestStep_joined_errors_are_told_on_one_line(t *testing.T) {
 
 func TestStep_a_guard_that_has_to_last_starts_anew_after_a_No(t *testing.T) {
 	b := newBench(t)
-	b.record, b.kept = Record{State: "Open", Since: b.now, Progress: Progress{Since: b.now}}, true
+	b.record, b.kept = Record{State: "Open", CameFrom: "Closed", LastEvent: "Opened", Since: b.now, Progress: Progress{Since: b.now}}, true
 	for _, broken := range []bool{true, false, true} {
 		b.world.broken = broken
 		b.step()

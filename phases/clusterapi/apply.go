@@ -8,30 +8,30 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 )
 
-// applyRevision applies the newest revision as far as its gates allow. The
-// current one is kept at the same time, except for what the newest has taken.
+// applyRevision applies the desired revision as far as its gates allow. The
+// current one is kept at the same time, except for what the desired one has taken.
 // Trouble with that is told, and holds up nothing.
 func (p *Pass) applyRevision(ctx context.Context) error {
 	var kept error
-	if p.current != p.latest {
+	if p.current != p.desired {
 		kept = p.keepCurrent(ctx)
 	}
 	p.memory.keeping = kept
-	if p.latest == nil {
-		return failure(p.latestErr)
+	if p.desired == nil {
+		return failure(p.desiredErr)
 	}
-	report, err := p.Engine.Reconcile(ctx, p.latest)
-	p.memory.tried[p.latest] = true
+	report, err := p.Engine.Reconcile(ctx, p.desired)
+	p.memory.tried[p.desired] = true
 	p.acted("applying", report)
 	return errors.Join(inTheWay(report), err)
 }
 
-// recordCurrent writes that the latest revision has been fully applied.
+// recordCurrent writes that the desired revision has been fully applied.
 func (p *Pass) recordCurrent(ctx context.Context) error {
-	if p.latest == nil {
+	if p.desired == nil {
 		return nil
 	}
-	name, listed := operatorv1alpha1.RevisionName(p.latest.Name), true
+	name, listed := operatorv1alpha1.RevisionName(p.desired.Name), true
 	err := p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		listed = isListed(api, name)
 		return said(makeCurrent(api, name), "made %s the current revision", name)

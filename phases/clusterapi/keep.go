@@ -69,19 +69,19 @@ func (p *Pass) restore(api *operatorv1alpha1.ClusterAPI) []string {
 // lookAtRetained looks whether objects that were kept for their data may go by
 // now, and deletes none.
 func (p *Pass) lookAtRetained(ctx context.Context) error {
-	if p.latest == nil || p.latest != p.current {
+	if p.desired == nil || p.desired != p.current {
 		return nil
 	}
-	orphans := p.Engine.Orphans(p.latest)
+	orphans := p.Engine.Orphans(p.desired)
 	if !orphans.Seen || len(orphans.Retained) == 0 {
 		return nil
 	}
 	last := p.memory.torndown
-	if wait := last.due().Sub(p.Now()); last.of(p.latest) && last.consent == p.world.consent && wait > 0 {
+	if wait := last.due().Sub(p.Now()); last.of(p.desired) && last.consent == p.world.consent && wait > 0 {
 		p.lookAgainIn(wait)
 		return nil
 	}
-	report, err := p.Engine.Teardown(ctx, p.latest, engine.Consent(p.world.consent), engine.OnlyLook())
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(p.world.consent), engine.OnlyLook())
 	p.tornDown(report, true)
 	return err
 }

@@ -109,7 +109,7 @@ func (p *Phases) profiles(refs []images.Ref) ([]render.Profile, plan) {
 	return profiles, out
 }
 
-// planRevision lists a new revision when the wanted content is not the newest one's.
+// planRevision lists a new revision when the planned content is not the desired one's.
 func (p *Pass) planRevision(ctx context.Context) error {
 	if err := p.planError(); err != nil || p.plan.revision == nil {
 		return errors.Join(err, p.keepCurrent(ctx))
@@ -121,12 +121,12 @@ func (p *Pass) planRevision(ctx context.Context) error {
 // planError is why the inputs cannot be planned, nil while they can or are only waited for.
 func (p *Pass) planError() error { return machine.InPart(RevisionController, p.plan.err) }
 
-// publish writes ClusterAPI.status so that its newest revision has the wanted
+// publish writes ClusterAPI.status so that its desired revision has the planned
 // content, and the observed generation follows. A current revision that somebody
 // took out comes back with the same write. It checks the API's own rules before
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
-	if latest := newest(p.world.api); latest != nil && latest.ContentID == p.plan.revision.ContentID && p.world.specObserved() {
+	if desired := desiredOf(p.world.api); desired != nil && desired.ContentID == p.plan.revision.ContentID && p.world.specObserved() {
 		return p.restoreCurrent(ctx)
 	}
 	highest, err := p.Engine.HighestNumber(ctx)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	copies "github.com/capstan-capi/capstan/phases/newest"
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 // writeStatus changes ClusterAPI.status under an optimistic lock, and notes what
@@ -59,19 +59,19 @@ func said(changed bool, format string, arguments ...any) []string {
 // newerOf is what was written last, while the cache does not show it yet: to plan
 // from the past would be to write the same twice.
 func newerOf(wrote, cached *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPI {
-	if wrote != nil && copies.WrittenFirst(wrote, cached) {
+	if wrote != nil && newest.WrittenFirst(wrote, cached) {
 		return wrote
 	}
 	return cached
 }
 
-// newest is the entry with the highest revision number, nil for none.
-func newest(api *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPIInstallerRevision {
-	var latest *operatorv1alpha1.ClusterAPIInstallerRevision
+// desiredOf is the entry with the highest revision number, which status.desiredRevision has to name; nil for none.
+func desiredOf(api *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPIInstallerRevision {
+	var desired *operatorv1alpha1.ClusterAPIInstallerRevision
 	for i, entry := range api.Status.Revisions {
-		if latest == nil || entry.Revision > latest.Revision {
-			latest = &api.Status.Revisions[i]
+		if desired == nil || entry.Revision > desired.Revision {
+			desired = &api.Status.Revisions[i]
 		}
 	}
-	return latest
+	return desired
 }

@@ -124,10 +124,10 @@ func (c *Cluster) Annotate(key, value string) {
 	c.change(func(api *operatorv1alpha1.ClusterAPI) { metav1.SetMetaDataAnnotation(&api.ObjectMeta, key, value) })
 }
 
-// Consent consents to lose the data in what was retained for the newest revision.
+// Consent consents to lose the data in what was retained for the desired revision.
 func (c *Cluster) Consent() {
-	if newest := c.newest(); newest != nil {
-		c.Annotate(phases.ConsentAnnotation, newest.ContentID)
+	if desired := c.desired(); desired != nil {
+		c.Annotate(phases.ConsentAnnotation, desired.ContentID)
 	}
 }
 
@@ -160,7 +160,7 @@ func (c *Cluster) Enlist(release string, number int64, foreign bool) {
 			return
 		}
 		status.Revisions = append(status.Revisions, entry)
-		if newest := newestOf(status); newest.Revision == number {
+		if desired := desiredOf(status); desired.Revision == number {
 			status.DesiredRevision = entry.Name
 		}
 	})
@@ -182,12 +182,12 @@ func (c *Cluster) MakeCurrent(number int64) {
 	})
 }
 
-// Unlist takes revisions off the list that never became current and are not the newest, the oldest first.
+// Unlist takes revisions off the list that never became current and are not the desired one, the oldest first.
 func (c *Cluster) Unlist(count int) {
 	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {
-		newest := newestOf(status)
+		desired := desiredOf(status)
 		status.Revisions = slices.DeleteFunc(status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool {
-			goes := count > 0 && r.Name != status.CurrentRevision && r.Name != newest.Name
+			goes := count > 0 && r.Name != status.CurrentRevision && r.Name != desired.Name
 			if goes {
 				count--
 			}
@@ -196,19 +196,19 @@ func (c *Cluster) Unlist(count int) {
 	})
 }
 
-func (c *Cluster) newest() *operatorv1alpha1.ClusterAPIInstallerRevision {
+func (c *Cluster) desired() *operatorv1alpha1.ClusterAPIInstallerRevision {
 	if api := c.api(context.Background()); api != nil {
-		return newestOf(&api.Status)
+		return desiredOf(&api.Status)
 	}
 	return nil
 }
 
-func newestOf(status *operatorv1alpha1.ClusterAPIStatus) *operatorv1alpha1.ClusterAPIInstallerRevision {
-	var newest *operatorv1alpha1.ClusterAPIInstallerRevision
+func desiredOf(status *operatorv1alpha1.ClusterAPIStatus) *operatorv1alpha1.ClusterAPIInstallerRevision {
+	var desired *operatorv1alpha1.ClusterAPIInstallerRevision
 	for i, entry := range status.Revisions {
-		if newest == nil || entry.Revision > newest.Revision {
-			newest = &status.Revisions[i]
+		if desired == nil || entry.Revision > desired.Revision {
+			desired = &status.Revisions[i]
 		}
 	}
-	return newest
+	return desired
 }

@@ -62,8 +62,8 @@ type Engine struct {
 	foreignWatches   map[decide.Key]*see.Watch // objects without our label that are in the way, by identity
 	retainedWatches  map[decide.Key]*see.Watch // of retained CRDs, by the key of the CRD
 	plans            map[*decide.Revision]*plan
-	hadPlans         bool // there was a plan
-	newest           *decide.Revision
+	hadPlans         bool             // there was a plan
+	desired          *decide.Revision // the newest of those with a plan
 
 	conflicts *conflicts
 }
@@ -198,12 +198,12 @@ func (e *Engine) plan(rev *decide.Revision) (*plan, error) {
 }
 
 func (e *Engine) plansChangedLocked() {
-	e.newest = nil
+	e.desired = nil
 	e.hadPlans = e.hadPlans || len(e.plans) > 0
 	for rev, p := range e.plans {
 		p.dirty.orphaned = nil // it depends on what others have
-		if e.newest == nil || rev.Number > e.newest.Number {
-			e.newest = rev
+		if e.desired == nil || rev.Number > e.desired.Number {
+			e.desired = rev
 		}
 	}
 	e.markAllDirtyLocked()

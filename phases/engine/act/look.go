@@ -59,13 +59,13 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 	}
 	p.dirty.all = false
 	clear(p.dirty.targets)
-	older := e.newest != nil && e.newest.Number > p.rev.Number
+	older := e.desired != nil && e.desired.Number > p.rev.Number
 	unmanaged := e.unmanagedLocked()
 	for _, t := range dirty {
 		t.observation = e.observeLocked(t.Key)
 		t.observation.older = older
 		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
-			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
+			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.desired.Name, older: true}
 		} else if t.observation.unobservable != "" {
 			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed now
 		}
@@ -97,12 +97,12 @@ func (e *Engine) markDirty(p *plan, t *target) {
 	p.dirty.targets[t] = struct{}{}
 }
 
-// unmanagedLocked are the CRDs that the newest revision does not manage. Older revisions do not manage them either then.
+// unmanagedLocked are the CRDs that the desired revision does not manage. Older revisions do not manage them either then.
 func (e *Engine) unmanagedLocked() map[string]bool {
-	if e.newest == nil {
+	if e.desired == nil {
 		return nil
 	}
-	return set(e.newest.Unmanaged)
+	return set(e.desired.Unmanaged)
 }
 
 // lookAtLocked says how far one object is.

@@ -144,7 +144,7 @@ func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
 
 // decide looks at what may hold data right before it would be deleted, and at nothing else.
 func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.PruneVerdict, error) {
-	c.WantedBy, c.Contents = r.wanted(c.Key), nil
+	c.LiveIn, c.Contents = r.liveIn(c.Key), nil
 	decided := c.Decide(r.keep.rev.Number, r.e.us, r.consented)
 	going := decided.Action == decide.Terminating && c.Key.IsCRD()
 	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key)) {
@@ -161,8 +161,8 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 	return c.Decide(r.keep.rev.Number, r.e.us, r.consented), nil
 }
 
-// wanted names a revision that has the object and was handed to the engine while this pass goes on.
-func (r *prunePass) wanted(key decide.Key) string {
+// liveIn names a revision that has the object and was handed to the engine while this pass goes on.
+func (r *prunePass) liveIn(key decide.Key) string {
 	r.e.cluster.Lock()
 	defer r.e.cluster.Unlock()
 	for _, p := range r.e.plans {

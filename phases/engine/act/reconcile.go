@@ -34,7 +34,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 		failed.Fault = err
 		return &failed, err
 	}
-	run := &run{e: e, p: p, keep: opts.Keep, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToNewest(p)}
+	run := &run{e: e, p: p, keep: opts.Keep, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToDesired(p)}
 	reached := reachedWave(r)
 	open := true
 	for i := range p.waves {

@@ -61,7 +61,7 @@ func TestOwnership_staying_names_who_keeps_what_we_drop(t *testing.T) {
 	dropped := strings.Replace(objects.AllFields, `"f:a":{}`, `"f:a":{},"f:x":{}`, 1)
 	obj := object(data("x", "y"), entryOf(testManager, "Apply", dropped), entryOf("kubectl", "Update", onlyExtra))
 	v := Reconcile(settings(), obj, testNumber, testUs)
-	if v.Action != Updated || v.Why != ".data.x is not wanted any more; .data.x stays, because kubectl set it too" {
+	if v.Action != Updated || v.Why != ".data.x is not desired any more; .data.x stays, because kubectl set it too" {
 		t.Errorf("%s: %s", v.Action, v.Why)
 	}
 	raisedTo := Reconcile(settings(), obj, testNumber+1, testUs)

@@ -24,7 +24,7 @@ type Candidate struct {
 	Component string
 	UID       types.UID // empty if it was never known
 	LastWave  int       // with which its component was complete
-	WantedBy  string    // the name of a live revision that has it, empty if none
+	LiveIn    string    // the name of a live revision that has it, empty if none
 	Unmanaged bool      // the current revision leaves it to administrators
 
 	Served   bool                       // its kind is
@@ -48,8 +48,8 @@ type PruneVerdict struct {
 // data goes with the object that holds it. What could hold data is deleted only once somebody looked into it.
 func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdict {
 	switch {
-	case c.WantedBy != "":
-		return PruneVerdict{HandedOver, "revision " + c.WantedBy + " has it"}
+	case c.LiveIn != "":
+		return PruneVerdict{HandedOver, "revision " + c.LiveIn + " has it"}
 	case !c.Served:
 		return PruneVerdict{Absent, "its kind is not served"}
 	case c.Actual == nil:

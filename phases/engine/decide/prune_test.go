@@ -93,7 +93,7 @@ func TestFate(t *testing.T) {
 		{"T11, T12: holds data", with(oneOrphan(t), full), false, Retained, "holds 2 instances"},
 		{"T11, T12: holds data, with consent", with(oneOrphan(t), full), true, Deleted, "consented"},
 		{"T11, T12: holds nothing", with(oneOrphan(t), func(c *Candidate) { c.Contents = &Contents{} }), false, Deleted, ""},
-		{"3.7: a live revision has it", with(oneOrphan(t), func(c *Candidate) { c.WantedBy = "new" }), true, HandedOver, "revision new"},
+		{"3.7: a live revision has it", with(oneOrphan(t), func(c *Candidate) { c.LiveIn = "new" }), true, HandedOver, "revision new"},
 	}
 	for _, row := range rows {
 		got := row.c.Decide(5, testUs, row.consent)

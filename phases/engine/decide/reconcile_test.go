@@ -225,7 +225,7 @@ var states = []struct {
 		controlledBy("Deployment", "x")(obj)
 	}, everywhereDone(Collision, Collision, Updated)},
 	{"O8, O9, O9b of another installation", annotated(OwnerAnnotation, "other"), everywhereDone(Collision, Collision, Collision)},
-	{"O10 as wanted", func(*unstructured.Unstructured) {}, ours(Idle)},
+	{"O10 as desired", func(*unstructured.Unstructured) {}, ours(Idle)},
 	{"O11 a field is gone", entryOf(testManager, "Apply", objects.NoData), ours(Updated)},
 	{"O12 a field is another's", func(obj *unstructured.Unstructured) {
 		entryOf(testManager, "Apply", objects.NoData)(obj)
