@@ -54,6 +54,9 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 		if j.verdict = r.decide(j, want); !j.verdict.Writes() || j.verdict.Deferrable() && !j.migrates {
 			return nil
 		}
+		if r.changesPresent(j) {
+			return errPresent
+		}
 		if refused, err := r.refuseUnsafe(ctx, j, want.Payload); refused || err != nil {
 			return err
 		}
