@@ -98,6 +98,7 @@ type job struct {
 	mustPost   bool                       // the API server does not create it by apply
 	onlyCreate bool                       // what is there is left as it is
 	verdict    decide.Verdict
+	settled    bool   // the verdict is about the copy seen, and leaves it as it is
 	foundSafe  string // resourceVersion of the CRD that was found to lose nothing in this pass
 }
 
