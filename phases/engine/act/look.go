@@ -164,8 +164,12 @@ func (e *Engine) decideOnLocked(t *target, seen *see.Object) *decision {
 
 // decideFromLocked decides with the objects at hand: what is desired, and what is there, which is what seen stands for.
 func (e *Engine) decideFromLocked(t *target, d decide.Desired, seen *see.Object, actual *unstructured.Unstructured) *decision {
-	c := &decision{Verdict: decide.Reconcile(d, actual, t.Number, e.us), from: seen}
-	c.Actual = nil
+	return t.decidedLocked(decide.Reconcile(d, actual, t.Number, e.us), seen, actual)
+}
+
+// decidedLocked keeps what was decided about an object.
+func (t *target) decidedLocked(v decide.Verdict, seen *see.Object, actual *unstructured.Unstructured) *decision {
+	c := &decision{Verdict: v, from: seen}
 	if actual != nil {
 		c.probe = t.Gate(actual)
 	}
