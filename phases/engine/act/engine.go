@@ -120,7 +120,7 @@ func New(cfg Config) (*Engine, error) {
 func (e *Engine) Run(ctx context.Context) error {
 	e.cluster.Lock()
 	e.inventories = &see.Watch{
-		Cluster: e.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true},
+		Cluster: e.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true}, AlwaysServed: true,
 		Changed: func(types.NamespacedName) {
 			e.inventoryChanges++
 			e.kick() // they say which kinds to watch
@@ -158,7 +158,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // sees makes what the engine sees the cluster with.
 func (e *Engine) sees(r *see.Reader) {
-	e.cluster = &see.Cluster{Reader: r, Log: e.cfg.Log, Reset: e.markAllDirtyLocked, Kick: e.kick, Notify: e.cfg.Notify}
+	e.cluster = &see.Cluster{Reader: r, Log: e.cfg.Log, Now: e.cfg.Clock.Now, Reset: e.markAllDirtyLocked, Kick: e.kick, Notify: e.cfg.Notify}
 }
 
 // kick makes Run tend the watches again.
@@ -249,6 +249,6 @@ func (e *Engine) keep(key decide.Key, o *see.Object, r see.Resource) *see.Object
 	case !e.us.Selects(o.Labels):
 		w = e.watchForeignLocked(key, r)
 	}
-	w.Keep(o)
+	w.Wrote(o)
 	return w.Objects[o.NamespacedName()]
 }
