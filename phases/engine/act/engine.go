@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -131,8 +132,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.cluster.Running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
 	e.cluster.Running.Go(func() { e.throttle.Wake(ctx, e.cfg.Notify) })
 	defer e.cluster.Running.Wait()
-	timer := e.cfg.Clock.NewTimer(askAgain)
+	timer, resync := e.cfg.Clock.NewTimer(askAgain), e.cfg.Clock.NewTimer(resyncEvery)
 	defer timer.Stop()
+	defer resync.Stop()
 	delay := askAgain
 	for running, again := false, false; ; {
 		missing := e.syncWatches(ctx, again)
@@ -152,8 +154,22 @@ func (e *Engine) Run(ctx context.Context) error {
 			running, again, delay = false, true, askAgainSoon
 		case <-timer.C():
 			running, again, delay = false, true, min(2*delay, askAgainLast)
+		case <-resync.C():
+			e.lookAtAllAgain()
+			resync.Reset(resyncEvery)
 		}
 	}
+}
+
+// resyncEvery is how often everything is looked at anew that the watches have shown, whether anything changed or not.
+const resyncEvery = 10 * time.Minute
+
+// lookAtAllAgain decides anew on everything that was seen, without a request: whatever was concluded wrongly lasts no longer.
+func (e *Engine) lookAtAllAgain() {
+	e.cluster.Lock()
+	e.markAllDirtyLocked()
+	e.cluster.Unlock()
+	e.cfg.Notify()
 }
 
 // sees makes what the engine sees the cluster with.

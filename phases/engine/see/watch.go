@@ -123,7 +123,8 @@ func (w *Watch) keep(o *Object) bool {
 // aheadOf says that the copy of an object is of a write of ours that a watch at this version does not show yet.
 func (w *Watch) aheadOf(name types.NamespacedName, version string) bool {
 	at, wrote := w.wrote[name]
-	return wrote && w.Cluster.Now().Sub(at) < trustWrites && newest.Version(w.Objects[name].ResourceVersion, version)
+	age := w.Cluster.Now().Sub(at)
+	return wrote && age >= 0 && age < trustWrites && newest.Version(w.Objects[name].ResourceVersion, version)
 }
 
 func (w *Watch) store(name types.NamespacedName, o *Object) {
