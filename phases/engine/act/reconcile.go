@@ -26,8 +26,11 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	p.pass.Lock()
 	defer p.pass.Unlock()
 	r := e.lookPlan(p)
-	if r.Fault != nil || r.Wait != "" {
+	if r.Fault != nil {
 		return r, r.Fault
+	}
+	if r.Wait != "" {
+		return r, e.inventoriesErr()
 	}
 	if err := e.record(ctx, p); err != nil {
 		failed := *r
