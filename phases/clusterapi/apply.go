@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+
+	"github.com/capstan-capi/capstan/phases/engine"
 )
 
 // applyRevision applies the desired revision as far as its gates allow. The
@@ -20,10 +22,21 @@ func (p *Pass) applyRevision(ctx context.Context) error {
 	if p.desired == nil {
 		return failure(p.desiredErr)
 	}
-	report, err := p.Engine.Reconcile(ctx, p.desired)
+	report, err := p.Engine.Reconcile(ctx, p.desired, p.world.applyOptions()...)
 	p.memory.tried[p.desired] = true
 	p.acted("applying", report)
 	return errors.Join(inTheWay(report), err)
+}
+
+// applyOptions say how the desired revision is applied. While none is current,
+// nothing is installed that half a wave could break. An administrator who takes
+// the current one out of the status while the operator is stopped makes that
+// look so; the engine tries what it finds in the cluster in any case.
+func (w world) applyOptions() []engine.ReconcileOption {
+	if w.current == "" {
+		return []engine.ReconcileOption{engine.FirstInstall()}
+	}
+	return nil
 }
 
 // recordCurrent writes that the desired revision has been fully applied.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 )
 
@@ -119,5 +120,14 @@ func TestParseImages_refuses_more_images_than_it_installs(t *testing.T) {
 	_, err := parseImages(list)
 	if err == nil || !machine.IsTerminal(err) || !strings.Contains(err.Error(), "lists 33 provider images, and at most 32 are installed: take 1 out") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestApplyOptions_say_that_nothing_is_installed_until_a_revision_is_current(t *testing.T) {
+	for current, first := range map[operatorv1alpha1.RevisionName]bool{"": true, "4.22.5-one-1": false} {
+		got := engine.ReconcileOptionsOf(world{current: current}.applyOptions()...)
+		if got.FirstInstall != first || got.Keep {
+			t.Errorf("current %q: got %+v", current, got)
+		}
 	}
 }

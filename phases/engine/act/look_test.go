@@ -33,7 +33,7 @@ func installed(tb testing.TB) (*Engine, *decide.Revision, *see.Watch) {
 		}}
 		seen := enginetest.Applied()
 		seen.SetName(name)
-		w.Keep(see.ObjectFrom(seen))
+		w.Wrote(see.ObjectFrom(seen))
 	}
 	rev := enginetest.Revision(enginetest.Number, objects...)
 	rev.Components[0] = rev.Components[0].Packed()
@@ -43,7 +43,7 @@ func installed(tb testing.TB) (*Engine, *decide.Revision, *see.Watch) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	e.inventories.Keep(see.ObjectFrom(inv))
+	e.inventories.Wrote(see.ObjectFrom(inv))
 	if report := e.Look(rev); !report.Complete() || report.Total() != manyObjects {
 		tb.Fatal(report.Blocked())
 	}

@@ -26,7 +26,7 @@ func TestStrays(t *testing.T) {
 		u.SetNamespace("")
 		u.SetAnnotations(map[string]string{decide.OwnerAnnotation: owner, decide.RevisionAnnotation: number})
 		obj := see.ObjectFrom(u)
-		w.Keep(obj)
+		w.Wrote(obj)
 	}
 	see("wanted", enginetest.Owner, "3")
 	see("listed", enginetest.Owner, "2")

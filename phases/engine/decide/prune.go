@@ -26,6 +26,7 @@ type Candidate struct {
 	LastWave  int       // with which its component was complete
 	LiveIn    string    // the name of a live revision that has it, empty if none
 	Unmanaged bool      // the current revision leaves it to administrators
+	Inhabited string    // of a Namespace: the name of a live revision that has objects in it, empty if none
 
 	Served   bool                       // its kind is
 	Actual   *unstructured.Unstructured // nil: it is not there
@@ -70,6 +71,8 @@ func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdi
 		return PruneVerdict{HandedOver, fmt.Sprintf("belongs to revision %d", claim.Number)}
 	case c.Actual.GetDeletionTimestamp() != nil:
 		return PruneVerdict{Terminating, terminatingWhy(c.Actual) + c.inside()}
+	case c.Inhabited != "":
+		return PruneVerdict{HandedOver, "revision " + c.Inhabited + " has objects in it"}
 	case c.Contents == nil || c.Contents.What == "":
 		return PruneVerdict{Deleted, "is being deleted"}
 	case !consented:

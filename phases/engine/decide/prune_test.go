@@ -94,6 +94,9 @@ func TestFate(t *testing.T) {
 		{"T11, T12: holds data, with consent", with(oneOrphan(t), full), true, Deleted, "consented"},
 		{"T11, T12: holds nothing", with(oneOrphan(t), func(c *Candidate) { c.Contents = &Contents{} }), false, Deleted, ""},
 		{"3.7: a live revision has it", with(oneOrphan(t), func(c *Candidate) { c.LiveIn = "new" }), true, HandedOver, "revision new"},
+		{"3.7: a live revision has objects in it", with(oneOrphan(t), func(c *Candidate) {
+			c.Inhabited, c.Contents = "new", &Contents{Count: 1, What: "1 object"}
+		}), true, HandedOver, "revision new has objects in it"},
 	}
 	for _, row := range rows {
 		got := row.c.Decide(5, testUs, row.consent)

@@ -116,3 +116,25 @@ func TestObserver_reads_lists_and_errors(t *testing.T) {
 		t.Errorf("half an object: %v", err)
 	}
 }
+
+func TestEnvelopes_an_object_stays_what_it_was_when_the_stream_reads_on(t *testing.T) {
+	text := []byte(`{"type":"MODIFIED","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7","labels":{"capi-operator.openshift.io/managed-by":"core"}},"data":{"key":"value"}}}` + "\n")
+	event := &metav1.WatchEvent{}
+	if _, _, err := (envelopes{}).Decode(text, nil, event); err != nil {
+		t.Fatal(err)
+	}
+	decoded, _, err := observer{}.Decode(event.Object.Raw, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range text {
+		text[i] = '#'
+	}
+	o, isObject := decoded.(*Object)
+	if !isObject || event.Type != "MODIFIED" || o.Name != "a" || o.Namespace != "n" || o.UID != "u" || o.ResourceVersion != "7" || o.Labels[decide.ManagedByLabel] != "core" {
+		t.Fatalf("%s %+v", event.Type, decoded)
+	}
+	if got, _, _ := unstructured.NestedString(o.Tree(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}).Object, "data", "key"); got != "value" {
+		t.Errorf("got %q", got)
+	}
+}
