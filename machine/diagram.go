@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Diagram renders the table as a Mermaid state diagram. current, when not
@@ -78,17 +77,21 @@ func (t Table[F, E]) Page() string {
 		for _, state := range move.From {
 			from = append(from, "`"+string(state)+"`")
 		}
-		effect := "nothing"
-		if move.Do.Name != "" {
-			effect = move.Do.told()
-		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", move.On, strings.Join(from, ", "), move.To, move.When(), effect, move.Doc)
+		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", move.On, strings.Join(from, ", "), move.To, move.When(), move.onTheWay(), move.Doc)
 	}
 
-	b.WriteString("\n## Questions the moves ask\n\nEach is answered Yes, No or Unknown from what was seen; Unknown never moves anything.\n\n| Guard | Meaning |\n|---|---|\n")
+	t.writeAsides(&b)
+	b.WriteString("\n## Questions asked\n\nEach is answered Yes, No or Unknown from what was seen; Unknown never moves anything.\n\n| Guard | Meaning |\n|---|---|\n")
 	seen := map[string]bool{}
+	var asked []Guard[F]
 	for _, move := range t.Moves {
-		for _, atom := range move.If.Atoms() {
+		asked = append(asked, move.If)
+	}
+	for _, aside := range t.Asides {
+		asked = append(asked, aside.If)
+	}
+	for _, guard := range asked {
+		for _, atom := range guard.Atoms() {
 			if !seen[atom.Name] {
 				seen[atom.Name] = true
 				fmt.Fprintf(&b, "| %s | %s |\n", atom.Name, atom.Doc)
@@ -96,6 +99,32 @@ func (t Table[F, E]) Page() string {
 		}
 	}
 	return b.String()
+}
+
+// onTheWay is what a move does, as the table of moves shows it.
+func (m *Move[F, E]) onTheWay() string {
+	var does []string
+	if m.Do.Name != "" {
+		does = append(does, m.Do.told())
+	}
+	if len(m.Takes) > 0 {
+		does = append(does, "False until `"+string(m.To)+"` is left: "+strings.Join(m.Takes, ", ")+".")
+	}
+	if does == nil {
+		return "nothing"
+	}
+	return strings.Join(does, "<br/>")
+}
+
+// writeAsides lists what is told without being a state.
+func (t Table[F, E]) writeAsides(b *strings.Builder) {
+	if len(t.Asides) == 0 {
+		return
+	}
+	b.WriteString("\n## Told besides\n\nIn every state whose part would read AsExpected otherwise.\n\n| Part | When | Reason | Meaning |\n|---|---|---|---|\n")
+	for _, aside := range t.Asides {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", aside.Part, aside.If.Name, aside.Reads.orIdle().Reason, aside.Doc)
+	}
 }
 
 // told is an action as the tables of the page show it.
@@ -130,18 +159,6 @@ func (m *Move[F, E]) When() string {
 	}
 	if m.Urgent {
 		text = "urgent, " + text
-	}
-	return text
-}
-
-// short prints 5m instead of 5m0s.
-func short(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
 }

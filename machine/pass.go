@@ -171,10 +171,7 @@ func (p *pass[F, E]) lookAhead(outcome *Outcome) {
 
 // candidates are the moves that can leave the state, now that the pass has changed the record.
 func (p *pass[F, E]) candidates() choice[F, E] {
-	facts := p.facts
-	if p.machine.Table.Recall != nil {
-		p.machine.Table.Recall(&facts, p.record)
-	}
+	facts := p.machine.Table.Recalled(p.facts, p.record)
 	after, err := p.machine.Table.choose(p.record, facts, moment{now: p.machine.Now(), settled: p.at.settled})
 	var ambiguous *AmbiguousError
 	if errors.As(err, &ambiguous) {

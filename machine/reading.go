@@ -33,9 +33,43 @@ type Trouble struct {
 	Ephemeral, Terminal Reading
 }
 
+// Aside is how a part reads as long as a guard says Yes and neither the state
+// nor an error gives it another reason than AsExpected: something that people
+// have to know and that the machine does not stop for. The first one counts.
+type Aside[F any] struct {
+	Part  string
+	If    Guard[F]
+	Reads Reading
+	// Doc is a sentence an administrator understands.
+	Doc string
+}
+
 // Readings returns how each part of the machine reads in a record, by part.
 // There is no other place that derives it from the state or from an event.
-func (t Table[F, E]) Readings(r Record) map[string]Reading {
+func (t Table[F, E]) Readings(r Record, facts F) map[string]Reading {
+	readings := t.readings(r)
+	for part := range readings {
+		if aside, is := t.Aside(part, r, facts); is {
+			readings[part] = aside.Reads.orIdle()
+		}
+	}
+	return readings
+}
+
+// Aside is what a part reads by instead of by the state or an error, if anything.
+func (t Table[F, E]) Aside(part string, r Record, facts F) (Aside[F], bool) {
+	if t.readings(r)[part].Reason == AsExpected {
+		for _, aside := range t.Asides {
+			if aside.Part == part && aside.If.Answer(facts).Truth == Yes {
+				return aside, true
+			}
+		}
+	}
+	return Aside[F]{}, false
+}
+
+// readings is how the parts read by the state and the record's error.
+func (t Table[F, E]) readings(r Record) map[string]Reading {
 	readings := map[string]Reading{}
 	for _, part := range t.Parts {
 		readings[part] = idle

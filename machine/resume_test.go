@@ -2,6 +2,7 @@ package machine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 func resuming() Table[world, *world] {
 	table := door()
 	table.States[2].Work = Resume[*world]()
-	table.Recall = func(w *world, r Record) { w.failing = r.Failure != nil }
+	table.Recall = func(w *world, r Record, _ Resumed) { w.failing = r.Failure != nil }
 	table.Moves[5].If = is("well", func(w world) bool { return !w.failing })
 	return table
 }
@@ -53,14 +54,75 @@ func TestStep_resume_runs_the_effect_that_failed_while_its_guard_says_Yes(t *tes
 	}
 }
 
-func TestStep_resume_of_a_record_that_names_no_state_does_the_work_of_the_start(t *testing.T) {
-	for _, from := range []State{"", "Ajar", "Stuck"} {
-		b := newBench(t)
-		b.table = resuming()
-		b.record, b.kept = Record{State: "Stuck", CameFrom: from, Since: b.now, Failure: &Failure{Message: "rust", Since: b.now}}, true
-		if out := b.step(); out.Work != "Push" {
-			t.Errorf("from %q: got %+v", from, out)
-		}
+func TestStep_a_record_that_no_move_has_led_to_begins_anew(t *testing.T) {
+	for name, record := range map[string]Record{
+		"no state before":      {State: "Stuck", LastEvent: "Failed"},
+		"an unknown one":       {State: "Stuck", CameFrom: "Ajar", LastEvent: "Failed"},
+		"no event":             {State: "Stuck", CameFrom: "Closed"},
+		"an event of another":  {State: "Stuck", CameFrom: "Open", LastEvent: "Failed"},
+		"an event elsewhere":   {State: "Open", CameFrom: "Closed", LastEvent: "Failed"},
+		"the state itself":     {State: "Stuck", CameFrom: "Stuck", LastEvent: "Mended"},
+		"an unknown state":     {State: "Ajar"},
+		"a start that is none": {State: "Closed", CameFrom: "Open", LastEvent: "Opened"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.table = resuming()
+			record.Since, record.Transitions = b.now.Add(-time.Hour), []Transition{{From: "Closed", Event: "Opened", To: "Open"}}
+			record.Failure = &Failure{Message: "rust", Terminal: true, Since: b.now}
+			b.record, b.kept = record, true
+			if out := b.step(); out.State != "Closed" || out.Work != "Push" || out.Failure != nil || !b.record.Since.Equal(b.now) || len(b.record.Transitions) != 1 {
+				t.Errorf("got %+v with record %+v", out, b.record)
+			}
+		})
+	}
+}
+
+func TestStep_a_record_of_any_size_costs_no_more_than_one_of_ours(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	b := newBench(t)
+	b.record, b.kept = Record{
+		State: "Open", CameFrom: "Closed", LastEvent: "Opened", Cause: long, Reason: long, Since: b.now,
+		Entry: Entry{Inputs: long, Effect: Event(long)}, Failure: &Failure{Message: long, Part: long, Effect: Event(long)},
+		Deadline: &Deadline{On: Event(long), To: State(long)}, Transitions: make([]Transition, 10_900), Lasting: map[Event]time.Time{},
+	}, true
+	for i := range 1000 {
+		b.record.Lasting[Event(fmt.Sprint(i))] = b.now
+	}
+	b.record.Transitions[10_899] = Transition{From: State(long), Event: Event(long), To: State(long), Cause: long}
+	began := time.Now()
+	b.step()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the pass took %s", took)
+	}
+	if raw := encoded(t, b.record); len(raw) > 16<<10 || len(b.record.Transitions) != keptTransitions || len(b.record.Lasting) != 0 {
+		t.Errorf("%d bytes, %d transitions, %d times", len(raw), len(b.record.Transitions), len(b.record.Lasting))
+	}
+}
+
+func TestRecalled_tells_what_the_moves_of_the_resumed_state_answer(t *testing.T) {
+	for name, row := range map[string]struct {
+		record          Record
+		world           world
+		done, overtaken Truth
+	}{
+		"it would not be left":                {Record{State: "Stuck", CameFrom: "Closed"}, world{}, No, No},
+		"it has nothing left to do":           {Record{State: "Stuck", CameFrom: "Closed"}, world{open: true}, Yes, No},
+		"something goes before":               {Record{State: "Stuck", CameFrom: "Closed"}, world{urgent: true}, No, Yes},
+		"a guard that has to last counts not": {Record{State: "Stuck", CameFrom: "Open"}, world{broken: true}, No, No},
+		"the record names no state":           {Record{State: "Stuck"}, world{}, Unknown, Yes},
+		"the record names the state itself":   {Record{State: "Stuck", CameFrom: "Stuck"}, world{}, Unknown, Yes},
+		"the record names an unknown state":   {Record{State: "Stuck", CameFrom: "Ajar"}, world{}, Unknown, Yes},
+		"a state that resumes nothing":        {Record{State: "Closed", CameFrom: "Stuck"}, world{open: true, urgent: true}, Unknown, Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, got := resuming(), Resumed{}
+			table.Recall = func(_ *world, _ Record, r Resumed) { got = r }
+			table.Recalled(row.world, row.record)
+			if got.Done.Truth != row.done || got.Overtaken.Truth != row.overtaken {
+				t.Errorf("got %+v, want %s and %s", got, row.done, row.overtaken)
+			}
+		})
 	}
 }
 
@@ -71,7 +133,7 @@ func TestStep_no_deadline_fires_in_the_first_minute_after_a_start(t *testing.T) 
 	}{
 		"no progress":         {record: Record{State: "Closed"}},
 		"an error":            {record: Record{State: "Closed", Failure: &Failure{Message: "rust"}}, world: world{workErr: errors.New("rust"), done: 1}},
-		"a guard that lasted": {record: Record{State: "Open", Lasting: map[Event]time.Time{"Broke": {}}}, world: world{broken: true}},
+		"a guard that lasted": {record: Record{State: "Open", CameFrom: "Closed", LastEvent: "Opened", Lasting: map[Event]time.Time{"Broke": {}}}, world: world{broken: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -154,7 +216,7 @@ func TestStep_a_pass_that_cannot_be_made_is_tried_again_within_30_seconds(t *tes
 func TestStep_the_store_and_the_work_say_when_to_look_again(t *testing.T) {
 	b := newBench(t)
 	b.table.States[1].Work = act("Watch", func(*world) error { return nil })
-	b.record, b.kept, b.later = Record{State: "Open", Since: b.now}, true, 7*time.Second
+	b.record, b.kept, b.later = Record{State: "Open", CameFrom: "Closed", LastEvent: "Opened", Since: b.now}, true, 7*time.Second
 	if out := b.step(); out.LookAgain != 7*time.Second {
 		t.Errorf("got %s", out.LookAgain)
 	}

@@ -114,9 +114,7 @@ func (m *Machine[F, E]) Step(ctx context.Context, key Key) (outcome Outcome, err
 		return Outcome{State: stored.State, LookAgain: firstRetry}, fmt.Errorf("observing for machine %s: %w", m.Table.Name, err)
 	}
 	p := &pass[F, E]{machine: m, facts: facts, env: env, record: stored, at: m.moment()}
-	if m.Table.Recall != nil {
-		m.Table.Recall(&p.facts, p.record)
-	}
+	p.facts = m.Table.Recalled(p.facts, p.record)
 	p.record.begunBy(p.at.now)
 	done, known := m.progress(p.facts)
 	p.record.progressed(done, known, p.at.now)
@@ -165,8 +163,11 @@ func (m *Machine[F, E]) load(ctx context.Context, key Key) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("loading the record of machine %s: %w", m.Table.Name, err)
 	}
-	if _, known := m.Table.State(record.State); !found || !known {
-		record = fresh(m.Table.Start, m.Now())
+	record = record.cut(m.Table.lasting(record.State))
+	if !found || !m.Table.arrived(record) {
+		began := fresh(m.Table.Start, m.Now())
+		began.Transitions = record.Transitions
+		record = began
 	}
 	m.memory.mu.Lock()
 	defer m.memory.mu.Unlock()

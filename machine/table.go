@@ -105,13 +105,15 @@ type Table[F, E any] struct {
 	Parts  []string
 	States []StateRow[E]
 	Moves  []Move[F, E]
+	Asides []Aside[F]
 	// Progress counts the steps done so far; known is false while the facts have not been seen. Only a new
 	// high since the state was entered counts, so that something that flaps cannot put off a deadline.
 	Progress func(F) (done int, known bool)
 	// Inputs is a fingerprint of everything people can change to heal a failure; empty while not known.
 	Inputs func(F) string
-	// Recall copies into the facts what the record remembers, so that guards can compare then with now.
-	Recall func(*F, Record)
+	// Recall copies into the facts what the record remembers, so that guards can compare then with now. In a state that
+	// resumes it is also told what the moves of the state it came from answer.
+	Recall func(*F, Record, Resumed)
 }
 
 // Rests says that a machine may stay in a state without anything being wrong with it.
@@ -140,6 +142,64 @@ func (t Table[F, E]) resumed(r Record) StateRow[E] {
 		row, _ = t.State(t.Start)
 	}
 	return row
+}
+
+// arrived says that a record is one that this table can have led to: it is in
+// the state of the start, or a move has led from the state before to this one.
+// Anything else was written by another hand, or by another table, and proves
+// nothing of what has been done.
+func (t Table[F, E]) arrived(r Record) bool {
+	if r.State == t.Start && r.LastEvent == "" {
+		return true
+	}
+	for _, move := range t.Leaving(r.CameFrom) {
+		if move.On == r.LastEvent && move.To == r.State {
+			return true
+		}
+	}
+	return false
+}
+
+// Resumed tells of the state that a record came from whether it could be left
+// now, by moves whose guards need not last. It is zero in a state that does not
+// resume.
+type Resumed struct {
+	// Done asks the ordinary moves: the state has nothing left to do.
+	Done Answer
+	// Overtaken asks the urgent ones: something else has to be done first. It
+	// is Yes for a record that names no state to resume.
+	Overtaken Answer
+}
+
+// Recalled are facts with what a record remembers.
+func (t Table[F, E]) Recalled(facts F, r Record) F {
+	if t.Recall == nil {
+		return facts
+	}
+	t.Recall(&facts, r, Resumed{})
+	if t.Resumes(r.State) {
+		t.Recall(&facts, r, t.askResumed(facts, r))
+	}
+	return facts
+}
+
+func (t Table[F, E]) askResumed(facts F, r Record) Resumed {
+	from := t.resumed(r).Name
+	if from != r.CameFrom {
+		return Resumed{Overtaken: SayYes("the record does not name the state that was left for this one")}
+	}
+	var ordinary, urgent []Guard[F]
+	for i := range t.Moves { // in their order in the table, which is that of the way
+		move := &t.Moves[i]
+		switch {
+		case !slices.Contains(move.From, from) || !move.If.Asked() || move.For > 0:
+		case move.Urgent:
+			urgent = append(urgent, move.If)
+		default:
+			ordinary = append(ordinary, move.If)
+		}
+	}
+	return Resumed{Done: Any(ordinary...).Answer(facts), Overtaken: Any(urgent...).Answer(facts)}
 }
 
 // lasting are the events out of a state whose guards have to last.

@@ -14,7 +14,7 @@ const maxQuestions = 8
 // Validate reports every mistake of structure in a table at once: unknown or
 // doubled names, two moves for one event and state, a move without exactly one
 // trigger, an effect whose failure leads nowhere, a working state without a
-// deadline, a dead end, too many questions, a missing sentence of documentation.
+// deadline, a dead end, too many questions, an aside of no part, a missing sentence of documentation.
 func (t Table[F, E]) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) {
@@ -43,6 +43,11 @@ func (t Table[F, E]) Validate() error {
 				problem("%s leaves %s twice, to %s and to %s", move.On, from, to, move.To)
 			}
 			taken[key] = move.To
+		}
+	}
+	for _, aside := range t.Asides {
+		if !slices.Contains(t.Parts, aside.Part) || !aside.If.Asked() || !isSentence(aside.Doc) {
+			problem("the aside %q needs a declared part, a guard and a doc sentence", aside.Doc)
 		}
 	}
 	for _, row := range t.States {

@@ -21,6 +21,7 @@ import (
 	"github.com/capstan-capi/capstan/controllers"
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
+	"github.com/capstan-capi/capstan/transport"
 )
 
 // pullSecret is the cluster's own.
@@ -180,5 +181,6 @@ func (f *operatorFlags) restConfig() (*rest.Config, error) {
 	config.UserAgent = userAgent
 	// The API server's own priority and fairness bounds the operator better than a fixed rate would.
 	config.QPS = -1
+	config.Wrap(transport.Bound)
 	return config, nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// logTeller logs moves and errors. A message that was logged last is not logged
-// again before another one, or a pass without an error.
+// logTeller logs moves, what work has done, and errors. An error that was logged
+// last is not logged again before another one, or a pass without an error.
 type logTeller struct {
 	sync.Mutex
 	said map[machine.Key]string
@@ -22,7 +22,9 @@ type logTeller struct {
 func (l *logTeller) Tell(ctx context.Context, p Pass) time.Duration {
 	logger := log.FromContext(ctx)
 	if made := p.Outcome.Moved; made != nil {
-		logger.Info("moved", "from", made.From, "event", made.Event, "state", made.To, "cause", made.Cause, "after", made.Seconds)
+		logger.Info("moved", "from", made.From, "event", made.Event, "state", made.To, "cause", made.Cause, "after", made.Seconds, "did", p.Outcome.Did)
+	} else if p.Outcome.Did != "" {
+		logger.Info("worked", "state", p.Outcome.State, "work", p.Outcome.Work, "did", p.Outcome.Did)
 	}
 	message, err := "", p.Err
 	switch {

@@ -57,12 +57,31 @@ func Hang(x *Exchange) {
 // ResetBefore cuts the connection before the server has seen the request.
 func ResetBefore(x *Exchange) { x.Reset() }
 
-// ResetAfter cuts the connection when the server has acted on the request.
+// ResetAfter cuts the connection when the server has acted on the request: on a
+// watch, whose answer ends when the watch does, when it has begun to answer.
 func ResetAfter(x *Exchange) {
 	if response, err := x.forward(); err == nil {
-		_, _ = io.Copy(io.Discard, response.Body)
+		if x.Request.Verb != "watch" {
+			_, _ = io.Copy(io.Discard, response.Body)
+		}
 		response.Body.Close()
 	}
+	x.Reset()
+}
+
+// Swallow lets the server answer, and keeps every word of it from the client,
+// until the rule ends: a watch that is open on both sides and tells nothing.
+func Swallow(x *Exchange) {
+	response, err := x.forward()
+	if err != nil {
+		x.Reset()
+		return
+	}
+	defer response.Body.Close()
+	copyHeader(x.answer.Header(), response.Header)
+	x.answer.WriteHeader(response.StatusCode)
+	x.flush()
+	x.wait(context.Background())
 	x.Reset()
 }
 

@@ -284,6 +284,36 @@ func TestAWatchCanBreakInTheMiddleOfAnEvent(t *testing.T) {
 	}
 }
 
+func TestAWatchWhoseAnswerIsLostBreaksAtOnce(t *testing.T) {
+	p, b := start(t)
+	p.Add(Rule{Verb: "watch", Fault: ResetAfter})
+	_, _, err := send(t.Context(), p, http.MethodGet, configMaps+"?watch=true&sendInitialEvents=true&timeoutSeconds=402")
+	if problem := isReset(0, "", err); problem != nil {
+		t.Error(problem)
+	}
+	if b.hits.Load() != 1 {
+		t.Error("the watch has not reached the server")
+	}
+}
+
+func TestAWatchCanBeSwallowedUntilTheEndOfTheRule(t *testing.T) {
+	p, b := start(t)
+	rule := p.Add(Rule{Verb: "watch", Fault: Swallow})
+	b.events <- "an event"
+	lines, ended := follow(t, p) // it is answered
+	select {
+	case line := <-lines:
+		t.Errorf("the watch tells %q", line)
+	case err := <-ended:
+		t.Errorf("the watch ends: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	rule.End()
+	if err := <-ended; err == nil {
+		t.Error("the watch ends as if it were over")
+	}
+}
+
 func TestAStaleListIsWhatTheServerHadBefore(t *testing.T) {
 	p, b := start(t)
 	follow(t, p)

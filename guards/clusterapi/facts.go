@@ -22,27 +22,28 @@ type Facts struct {
 	SpecObserved bool `yaml:"specObserved"`
 	// Platform is Infrastructure cluster's status.platformStatus.type; empty while there is none.
 	Platform string `yaml:"platform"`
-	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why;
-	// Unplannable says that it is an error, and nothing that is on its way.
-	Wanted      string `yaml:"wanted"`
-	Planning    string `yaml:"planning"`
-	Unplannable bool   `yaml:"unplannable"`
+	// Planned is the content ID that the inputs render to; empty while that cannot be told, and Planning says why;
+	// Unplannable says that it is an error, and nothing that is on its way; PlanTerminal that only another input heals it.
+	Planned      string `yaml:"planned"`
+	Planning     string `yaml:"planning"`
+	Unplannable  bool   `yaml:"unplannable"`
+	PlanTerminal bool   `yaml:"planTerminal"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
-	// Latest is the content ID of the newest listed revision, LatestNumber its number, and CurrentNumber that of
-	// status.currentRevision; zero for none.
-	Latest        string `yaml:"latest"`
-	LatestNumber  int64  `yaml:"latestNumber"`
+	// Desired is the content ID of the desired revision, which is the newest listed one; DesiredNumber is its number, and
+	// CurrentNumber that of status.currentRevision; zero for none.
+	Desired       string `yaml:"desired"`
+	DesiredNumber int64  `yaml:"desiredNumber"`
 	CurrentNumber int64  `yaml:"currentNumber"`
-	// Listed counts the revisions in status; Abandoned names those between the current and the newest one, which were
+	// Listed counts the revisions in status; Abandoned names those between the current and the desired one, which were
 	// given up before they were fully applied.
 	Listed    int      `yaml:"listed"`
 	Abandoned []string `yaml:"abandoned"`
-	// Older counts the revisions before the newest that are listed or still have an inventory; OlderSeen says that the
+	// Older counts the revisions before the desired one that are listed or still have an inventory; OlderSeen says that the
 	// inventories were seen, without which Older may be too low.
 	Older     int  `yaml:"older"`
 	OlderSeen bool `yaml:"olderSeen"`
-	// Applied tells how the newest revision stands, Orphans what only older revisions had, Retained what of that was
+	// Applied tells how the desired revision stands, Orphans what only older revisions had, Retained what of that was
 	// kept for users' data and may go now.
 	Applied  Applied  `yaml:"applied"`
 	Orphans  Orphans  `yaml:"orphans"`
@@ -80,11 +81,12 @@ type Orphans struct {
 	Why   string `yaml:"why"`
 }
 
-// Then is how things stood when the present state was entered: by which event and
-// from which state, with which inputs, and how much was done.
+// Then is how things stood when the present state was entered: by which event,
+// with which inputs, and how much was done; Resumed is what the moves of the
+// state that it came from answer now.
 type Then struct {
 	Event   machine.Event
-	From    machine.State
+	Resumed machine.Resumed
 	Inputs  string
 	Done    int
 	Failing bool
@@ -92,13 +94,13 @@ type Then struct {
 
 // Progress counts steps done over the whole path from image to installed.
 func Progress(f Facts) (done int, known bool) {
-	return f.Images + f.Applied.Done - f.Orphans.Left, f.Applied.Known || f.LatestNumber == 0
+	return f.Images + f.Applied.Done - f.Orphans.Left, f.Applied.Known || f.DesiredNumber == 0
 }
 
 // Inputs is the fingerprint whose change is a reason to try again.
 func Inputs(f Facts) string { return f.Inputs }
 
 // Recall copies what the record remembers into the facts.
-func Recall(f *Facts, r machine.Record) {
-	f.Then = Then{Event: r.LastEvent, From: r.CameFrom, Inputs: r.Entry.Inputs, Done: r.Entry.Done, Failing: r.Failure != nil}
+func Recall(f *Facts, r machine.Record, resumed machine.Resumed) {
+	f.Then = Then{Event: r.LastEvent, Resumed: resumed, Inputs: r.Entry.Inputs, Done: r.Entry.Done, Failing: r.Failure != nil}
 }

@@ -14,15 +14,6 @@ const (
 	GateLost           machine.Event = "GateLost"
 )
 
-// The states that lead to Degraded. What has to be seen for the way to be open
-// again depends on where the machine stood.
-const (
-	Planning  machine.State = "Planning"
-	Applying  machine.State = "Applying"
-	Pruning   machine.State = "Pruning"
-	Installed machine.State = "Installed"
-)
-
 // notLooked is why nothing can be told before the first look.
 const notLooked = "the cluster has not been looked at yet"
 
@@ -57,47 +48,74 @@ var PlatformKnown = machine.Guard[Facts]{
 	}),
 }
 
-// LatestIsWanted asks whether the newest listed revision is what the inputs ask for.
-var LatestIsWanted = machine.Guard[Facts]{
-	Name: "LatestIsWanted",
-	Doc:  "The newest listed revision has the content that images, platform and ClusterAPI spec ask for.",
+// DesiredMatchesInputs asks whether the desired revision is what the inputs ask for.
+var DesiredMatchesInputs = machine.Guard[Facts]{
+	Name: "DesiredMatchesInputs",
+	Doc:  "The desired revision has the content that images, platform and ClusterAPI spec ask for.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
-		case f.Wanted == "":
+		case f.Planned == "":
 			return machine.SayUnknown(f.Planning)
-		case f.LatestNumber == 0:
+		case f.DesiredNumber == 0:
 			return machine.SayNo("no revision is listed")
-		case f.Latest != f.Wanted:
-			return machine.SayNo(fmt.Sprintf("content %s is wanted, revision %d has %s", id(f.Wanted), f.LatestNumber, id(f.Latest)))
+		case f.Desired != f.Planned:
+			return machine.SayNo(fmt.Sprintf("the inputs ask for content %s, revision %d has %s", id(f.Planned), f.DesiredNumber, id(f.Desired)))
 		}
-		return machine.SayYes(fmt.Sprintf("revision %d has the wanted content %s", f.LatestNumber, id(f.Wanted)))
+		return machine.SayYes(fmt.Sprintf("revision %d has the planned content %s", f.DesiredNumber, id(f.Planned)))
 	}),
 }
 
-// LatestIsCurrent asks whether the newest listed revision has been fully applied before.
-var LatestIsCurrent = machine.Guard[Facts]{
-	Name: "LatestIsCurrent",
-	Doc:  "The newest listed revision is status.currentRevision: it has been fully applied.",
+// DesiredIsCurrent asks whether the desired revision has been fully applied before.
+var DesiredIsCurrent = machine.Guard[Facts]{
+	Name: "DesiredIsCurrent",
+	Doc:  "The desired revision is status.currentRevision: it has been fully applied.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.CurrentNumber == 0:
 			return machine.SayNo("no revision is current")
-		case f.LatestNumber != f.CurrentNumber:
+		case f.DesiredNumber != f.CurrentNumber:
 			return machine.SayNo(fmt.Sprintf("revision %d is current", f.CurrentNumber))
 		}
 		return machine.SayYes("")
 	}),
 }
 
-// RolloutGoesOn asks whether the newest revision has to be rolled out though nobody can tell what is wanted.
+// RolloutGoesOn asks whether the desired revision has to be rolled out though the inputs cannot be planned.
 var RolloutGoesOn = machine.Guard[Facts]{
 	Name: "RolloutGoesOn",
-	Doc:  "The inputs cannot be planned, and the newest listed revision is not fully applied yet.",
+	Doc:  "The inputs cannot be planned, and the desired revision is not fully applied yet.",
 	Ask: seen(func(f Facts) machine.Answer {
-		if f.Unplannable && f.LatestNumber > 0 && f.LatestNumber != f.CurrentNumber {
-			return machine.SayYes(fmt.Sprintf("revision %d is not fully applied yet, and the inputs cannot be planned: %s", f.LatestNumber, f.Planning))
+		if f.Unplannable && f.DesiredNumber > 0 && f.DesiredNumber != f.CurrentNumber {
+			return machine.SayYes(fmt.Sprintf("revision %d is not fully applied yet, and the inputs cannot be planned: %s", f.DesiredNumber, f.Planning))
 		}
 		return machine.SayNo("")
+	}),
+}
+
+// InputsUnplannable asks whether the inputs cannot be turned into a revision.
+var InputsUnplannable = machine.Guard[Facts]{
+	Name: "InputsUnplannable",
+	Doc:  "The inputs cannot be planned, which is an error and nothing that is on its way.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.Unplannable, unless(!f.Unplannable, f.Planning))
+	}),
+}
+
+// PlanIsTerminal asks whether only another input heals what is wrong with the inputs.
+var PlanIsTerminal = machine.Guard[Facts]{
+	Name: "PlanIsTerminal",
+	Doc:  "The inputs cannot be planned, and only another input heals that.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.PlanTerminal, unless(!f.PlanTerminal, f.Planning))
+	}),
+}
+
+// NothingIsCurrent asks whether no revision has ever been fully applied.
+var NothingIsCurrent = machine.Guard[Facts]{
+	Name: "NothingIsCurrent",
+	Doc:  "No revision is status.currentRevision.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.CurrentNumber == 0, "")
 	}),
 }
 
@@ -116,7 +134,7 @@ var OlderGone = machine.Guard[Facts]{
 	Doc:  "No older revision is listed or has an inventory left.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
-		case f.Older > 0 && f.Wanted != f.Latest:
+		case f.Older > 0 && f.Planned != f.Desired:
 			return machine.SayNo("") // it is not what is waited for
 		case f.Older > 0:
 			return machine.SayNo(fmt.Sprintf("older revisions left: %d", f.Older))
@@ -141,7 +159,7 @@ var RoomLeft = machine.Guard[Facts]{
 }
 
 // abandoned names the revisions that were given up before they were fully
-// applied. The newest is none of them: its number must not be used again.
+// applied. The desired one is none of them: its number must not be used again.
 func abandoned(f Facts) string {
 	if len(f.Abandoned) == 0 {
 		return ""
@@ -152,13 +170,13 @@ func abandoned(f Facts) string {
 // RevisionIsApplied asks whether all waves are applied and all probes pass.
 var RevisionIsApplied = machine.Guard[Facts]{
 	Name: "RevisionIsApplied",
-	Doc:  "Every wave of the newest revision is applied and its probes pass.",
+	Doc:  "Every wave of the desired revision is applied and its probes pass.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
 		case !f.Applied.Known:
 			return machine.SayUnknown(f.Applied.Why)
 		case f.Applied.Complete:
-			return machine.SayYes(fmt.Sprintf("all %d objects of revision %d are applied", f.Applied.Total, f.LatestNumber))
+			return machine.SayYes(fmt.Sprintf("all %d objects of revision %d are applied", f.Applied.Total, f.DesiredNumber))
 		}
 		return machine.SayNo(f.Applied.Why)
 	},
@@ -195,12 +213,12 @@ var OrphansAreGone = machine.Guard[Facts]{
 // RetainedMayGo asks whether an object that was kept for its data can be deleted now.
 var RetainedMayGo = machine.Guard[Facts]{
 	Name: "RetainedMayGo",
-	Doc:  "The newest revision is current, and an object that was retained for its data is empty now, or the administrator has consented to lose the data.",
+	Doc:  "The desired revision is current, and an object that was retained for its data is empty now, or the administrator has consented to lose the data.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
 		case !f.Retained.Known:
 			return machine.SayUnknown("")
-		case len(f.Retained.MayGo) == 0 || f.LatestNumber != f.CurrentNumber:
+		case len(f.Retained.MayGo) == 0 || f.DesiredNumber != f.CurrentNumber:
 			return machine.SayNo("")
 		}
 		return machine.SayYes("nothing holds back any more: " + strings.Join(f.Retained.MayGo, ", "))
@@ -231,9 +249,9 @@ var ProgressIsMade = machine.Guard[Facts]{
 	Doc:  "More is done than when the machine came here, or the state that it came from has nothing left to do.",
 	Ask: seen(func(f Facts) machine.Answer {
 		done, known := Progress(f)
-		left := leftToDo(f)
+		left := f.Then.Resumed.Done
 		switch {
-		case left.Truth == machine.No, known && done > f.Then.Done:
+		case left.Truth == machine.Yes, known && done > f.Then.Done:
 			return machine.SayYes("there is progress again")
 		case !known:
 			return machine.SayUnknown(left.Reason)
@@ -242,24 +260,11 @@ var ProgressIsMade = machine.Guard[Facts]{
 	}),
 }
 
-// leftToDo asks whether the state that the machine came from still has something to do.
-func leftToDo(f Facts) machine.Answer {
-	switch f.Then.From {
-	case Planning:
-		return machine.Not(machine.All(LatestIsWanted, SpecObserved)).Answer(f)
-	case Applying:
-		return machine.Not(RevisionIsApplied).Answer(f)
-	case Pruning:
-		return machine.Not(OrphansAreGone).Answer(f)
-	}
-	return machine.SayNo("") // nothing else can stand still
-}
-
 // InputChanged asks whether people have changed something since.
 var InputChanged = machine.Guard[Facts]{
 	Name: "InputChanged",
 	Doc: "An input has changed since: images, platform, ClusterAPI spec, release version, TLS profile, or annotation retry. " +
-		"So has the status of the ClusterAPI if the state that the machine came from would be left for what it lists.",
+		"Nor is the way the same if an urgent move would leave the state that the machine came from, for what the status of the ClusterAPI lists now.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
 		case f.Inputs == "":
@@ -267,32 +272,15 @@ var InputChanged = machine.Guard[Facts]{
 		case f.Inputs != f.Then.Inputs:
 			return machine.SayYes("an input has changed")
 		}
-		if listed := overtaken(f); listed.Truth == machine.Yes {
-			return listed
+		if overtaken := f.Then.Resumed.Overtaken; overtaken.Truth == machine.Yes {
+			return overtaken
 		}
 		return machine.SayNo("")
 	},
 }
 
 // Disturbed asks whether the status is another one than an installation leaves.
-var Disturbed = machine.Any(machine.Not(LatestIsCurrent), machine.Not(OlderGone), machine.Not(SpecObserved))
-
-// overtaken asks whether the state that the machine came from would be left at
-// once, whatever is wrong there, for what is listed now.
-func overtaken(f Facts) machine.Answer {
-	changed := machine.Not(LatestIsWanted)
-	switch f.Then.From {
-	case Planning:
-		return machine.Any(RolloutGoesOn, machine.All(changed, machine.Not(RoomLeft))).Answer(f)
-	case Applying:
-		return changed.Answer(f)
-	case Pruning:
-		return machine.Any(changed, machine.Not(LatestIsCurrent)).Answer(f)
-	case Installed:
-		return machine.Any(changed, machine.All(LatestIsWanted, Disturbed)).Answer(f)
-	}
-	return machine.SayYes("the record does not say which state was left for this one")
-}
+var Disturbed = machine.Any(machine.Not(DesiredIsCurrent), machine.Not(OlderGone), machine.Not(SpecObserved))
 
 // unless returns the text where is is false.
 func unless(is bool, text string) string {

@@ -21,34 +21,34 @@ func TestGuards(t *testing.T) {
 		"SpecObserved/a new spec":                             {SpecObserved, Facts{Seen: true}, machine.No, "newest spec"},
 		"SpecObserved/the same":                               {SpecObserved, Facts{Seen: true, SpecObserved: true}, machine.Yes, ""},
 
-		"LatestIsWanted/wanted not yet known is unknown": {
-			LatestIsWanted, Facts{Seen: true, Planning: "fetching", LatestNumber: 1, Latest: "a"}, machine.Unknown, "fetching",
+		"DesiredMatchesInputs/planned content not yet known is unknown": {
+			DesiredMatchesInputs, Facts{Seen: true, Planning: "fetching", DesiredNumber: 1, Desired: "a"}, machine.Unknown, "fetching",
 		},
-		"LatestIsWanted/nothing listed": {LatestIsWanted, Facts{Seen: true, Wanted: "a"}, machine.No, "no revision"},
-		"LatestIsWanted/other content": {
-			LatestIsWanted, Facts{Seen: true, Wanted: "bbbbbbbbbbbb", Latest: "aaaaaaaaaaaa", LatestNumber: 3}, machine.No, "content bbbbbbbb is wanted, revision 3 has aaaaaaaa",
+		"DesiredMatchesInputs/nothing listed": {DesiredMatchesInputs, Facts{Seen: true, Planned: "a"}, machine.No, "no revision"},
+		"DesiredMatchesInputs/other content": {
+			DesiredMatchesInputs, Facts{Seen: true, Planned: "bbbbbbbbbbbb", Desired: "aaaaaaaaaaaa", DesiredNumber: 3}, machine.No, "the inputs ask for content bbbbbbbb, revision 3 has aaaaaaaa",
 		},
-		"LatestIsWanted/the same": {LatestIsWanted, Facts{Seen: true, Wanted: "a", Latest: "a", LatestNumber: 1}, machine.Yes, "wanted content"},
+		"DesiredMatchesInputs/the same": {DesiredMatchesInputs, Facts{Seen: true, Planned: "a", Desired: "a", DesiredNumber: 1}, machine.Yes, "planned content"},
 
-		"RolloutGoesOn/what is wanted is on its way": {RolloutGoesOn, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
-		"RolloutGoesOn/nothing is listed":            {RolloutGoesOn, Facts{Seen: true, Unplannable: true}, machine.No, ""},
-		"RolloutGoesOn/it is installed":              {RolloutGoesOn, Facts{Seen: true, Unplannable: true, LatestNumber: 2, CurrentNumber: 2}, machine.No, ""},
+		"RolloutGoesOn/what the inputs ask for is on its way": {RolloutGoesOn, Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 1}, machine.No, ""},
+		"RolloutGoesOn/nothing is listed":                     {RolloutGoesOn, Facts{Seen: true, Unplannable: true}, machine.No, ""},
+		"RolloutGoesOn/it is installed":                       {RolloutGoesOn, Facts{Seen: true, Unplannable: true, DesiredNumber: 2, CurrentNumber: 2}, machine.No, ""},
 		"RolloutGoesOn/the inputs are wrong": {
-			RolloutGoesOn, Facts{Seen: true, Unplannable: true, Planning: "by tag", LatestNumber: 2, CurrentNumber: 1}, machine.Yes, "by tag",
+			RolloutGoesOn, Facts{Seen: true, Unplannable: true, Planning: "by tag", DesiredNumber: 2, CurrentNumber: 1}, machine.Yes, "by tag",
 		},
 
-		"LatestIsCurrent/nothing listed":                 {LatestIsCurrent, Facts{Seen: true}, machine.No, ""},
-		"LatestIsCurrent/older current":                  {LatestIsCurrent, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
-		"LatestIsCurrent/same":                           {LatestIsCurrent, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 2}, machine.Yes, ""},
+		"DesiredIsCurrent/nothing listed":                {DesiredIsCurrent, Facts{Seen: true}, machine.No, ""},
+		"DesiredIsCurrent/older current":                 {DesiredIsCurrent, Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 1}, machine.No, ""},
+		"DesiredIsCurrent/same":                          {DesiredIsCurrent, Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 2}, machine.Yes, ""},
 		"OlderGone/one left":                             {OlderGone, Facts{Seen: true, Older: 1}, machine.No, "left: 1"},
-		"OlderGone/one left, which nobody waits for yet": {OlderGone, Facts{Seen: true, Older: 1, Latest: "a"}, machine.No, ""},
+		"OlderGone/one left, which nobody waits for yet": {OlderGone, Facts{Seen: true, Older: 1, Desired: "a"}, machine.No, ""},
 		"OlderGone/not seen is unknown":                  {OlderGone, Facts{Seen: true}, machine.Unknown, "not been seen"},
 		"OlderGone/none left":                            {OlderGone, Facts{Seen: true, OlderSeen: true}, machine.Yes, ""},
 		"RoomLeft/fifteen listed":                        {RoomLeft, Facts{Seen: true, Listed: 15}, machine.Yes, "15 of 16"},
 		"RoomLeft/sixteen says what to do":               {RoomLeft, Facts{Seen: true, Listed: 16}, machine.No, "remove one"},
 
 		"RoomLeft/sixteen names those that were given up": {
-			RoomLeft, Facts{Seen: true, Listed: 16, CurrentNumber: 2, LatestNumber: 5, Abandoned: []string{"b-3", "c-4"}}, machine.No, "never became current (capstan recover does): b-3, c-4",
+			RoomLeft, Facts{Seen: true, Listed: 16, CurrentNumber: 2, DesiredNumber: 5, Abandoned: []string{"b-3", "c-4"}}, machine.No, "never became current (capstan recover does): b-3, c-4",
 		},
 		"RevisionIsApplied/not seen is unknown": {
 			RevisionIsApplied, Facts{Applied: Applied{Why: "not watched"}}, machine.Unknown, "not watched",
@@ -63,13 +63,20 @@ func TestGuards(t *testing.T) {
 		"OrphansAreGone/two left":   {OrphansAreGone, Facts{Orphans: Orphans{Known: true, Left: 2, Why: "2 left"}}, machine.No, "2 left"},
 		"OrphansAreGone/none left":  {OrphansAreGone, Facts{Orphans: Orphans{Known: true}}, machine.Yes, "nothing is left"},
 
+		"InputsUnplannable/on its way":   {InputsUnplannable, Facts{Seen: true, Planning: "being fetched"}, machine.No, ""},
+		"InputsUnplannable/an error":     {InputsUnplannable, Facts{Seen: true, Planning: "by tag", Unplannable: true}, machine.Yes, "by tag"},
+		"PlanIsTerminal/it may heal":     {PlanIsTerminal, Facts{Seen: true, Planning: "away", Unplannable: true}, machine.No, ""},
+		"PlanIsTerminal/it does not":     {PlanIsTerminal, Facts{Seen: true, Planning: "by tag", Unplannable: true, PlanTerminal: true}, machine.Yes, "by tag"},
+		"NothingIsCurrent/one is":        {NothingIsCurrent, Facts{Seen: true, CurrentNumber: 2}, machine.No, ""},
+		"NothingIsCurrent/none has been": {NothingIsCurrent, Facts{Seen: true}, machine.Yes, ""},
+
 		"RetainedMayGo/not looked":     {RetainedMayGo, Facts{}, machine.Unknown, ""},
 		"RetainedMayGo/all holds data": {RetainedMayGo, Facts{Retained: Retained{Known: true}}, machine.No, ""},
 		"RetainedMayGo/one is empty": {
-			RetainedMayGo, Facts{LatestNumber: 2, CurrentNumber: 2, Retained: Retained{Known: true, MayGo: []string{"a CRD"}}}, machine.Yes, "a CRD",
+			RetainedMayGo, Facts{DesiredNumber: 2, CurrentNumber: 2, Retained: Retained{Known: true, MayGo: []string{"a CRD"}}}, machine.Yes, "a CRD",
 		},
-		"RetainedMayGo/one is empty, and the newest revision is not current": {
-			RetainedMayGo, Facts{LatestNumber: 3, CurrentNumber: 2, Retained: Retained{Known: true, MayGo: []string{"a CRD"}}}, machine.No, "",
+		"RetainedMayGo/one is empty, and the desired revision is not current": {
+			RetainedMayGo, Facts{DesiredNumber: 3, CurrentNumber: 2, Retained: Retained{Known: true, MayGo: []string{"a CRD"}}}, machine.No, "",
 		},
 
 		"WorkSucceeds/an error is unknown": {WorkSucceeds, Facts{Then: Then{Failing: true}}, machine.Unknown, ""},
@@ -81,53 +88,30 @@ func TestGuards(t *testing.T) {
 		"EnteredByGateLoss/an error": {EnteredByGateLoss, Facts{Then: Then{Event: FailureEstablished}}, machine.No, ""},
 
 		"ProgressIsMade/nothing new":     {ProgressIsMade, stalled(10), machine.No, "waits"},
-		"ProgressIsMade/not seen":        {ProgressIsMade, Facts{Seen: true, LatestNumber: 1, Then: Then{Event: ProgressStalled, From: Applying}}, machine.Unknown, ""},
+		"ProgressIsMade/not seen":        {ProgressIsMade, Facts{Seen: true, DesiredNumber: 1, Then: Then{Event: ProgressStalled}}, machine.Unknown, ""},
 		"ProgressIsMade/one more object": {ProgressIsMade, stalled(11), machine.Yes, "progress"},
-		"ProgressIsMade/an orphan is still there": {
+		"ProgressIsMade/the state it came from waits": {
+			ProgressIsMade, Facts{Seen: true, Applied: Applied{Known: true}, Then: Then{Resumed: machine.Resumed{Done: machine.SayNo("in use")}}}, machine.No, "in use",
+		},
+		"ProgressIsMade/it cannot be told what the state it came from waits for": {
 			ProgressIsMade,
-			Facts{Seen: true, Wanted: "a", Applied: Applied{Known: true, Complete: true}, Orphans: Orphans{Known: true, Left: 1, Why: "in use"}, Then: Then{From: Pruning}},
-			machine.No, "in use",
+			Facts{Seen: true, DesiredNumber: 1, Then: Then{Resumed: machine.Resumed{Done: machine.SayUnknown("being fetched")}}},
+			machine.Unknown, "being fetched",
 		},
-		"ProgressIsMade/nothing is left to prune": {
-			ProgressIsMade, Facts{Seen: true, Applied: Applied{Known: true, Complete: true}, Orphans: Orphans{Known: true}, Then: Then{From: Pruning, Done: 9}}, machine.Yes, "progress",
-		},
-		"ProgressIsMade/an image is still not there": {
-			ProgressIsMade, Facts{Seen: true, Planning: "being fetched", Applied: Applied{Known: true, Complete: true}, Then: Then{From: Planning}}, machine.No, "being fetched",
-		},
-		"ProgressIsMade/what is wanted is listed": {
-			ProgressIsMade, Facts{Seen: true, Wanted: "a", Latest: "a", LatestNumber: 2, SpecObserved: true, Applied: Applied{Known: true}, Then: Then{From: Planning, Done: 9}}, machine.Yes, "progress",
-		},
-		"ProgressIsMade/all is applied": {
-			ProgressIsMade, Facts{Seen: true, Applied: Applied{Known: true, Complete: true}, Then: Then{From: Applying, Done: 9}}, machine.Yes, "progress",
+		"ProgressIsMade/the state it came from has nothing left to do": {
+			ProgressIsMade, Facts{Seen: true, Then: Then{Done: 9, Resumed: machine.Resumed{Done: machine.SayYes("nothing is left")}}}, machine.Yes, "progress",
 		},
 
 		"InputChanged/not known": {InputChanged, Facts{Then: Then{Inputs: "x"}}, machine.Unknown, ""},
-		"InputChanged/the same":  {InputChanged, Facts{Inputs: "x", Then: Then{Inputs: "x", From: Applying}}, machine.No, ""},
+		"InputChanged/the same":  {InputChanged, Facts{Inputs: "x", Then: Then{Inputs: "x"}}, machine.No, ""},
 		"InputChanged/another":   {InputChanged, Facts{Inputs: "y", Then: Then{Inputs: "x"}}, machine.Yes, "an input has changed"},
-		"InputChanged/the list that was rolled out is lost": {
-			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Then: Then{Inputs: "x", From: Applying}}, machine.Yes, "no revision is listed",
-		},
-		"InputChanged/what has to be listed is not yet": {
-			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Then: Then{Inputs: "x", From: Planning}}, machine.No, "",
-		},
-		"InputChanged/the list is full": {
-			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Listed: 16, Then: Then{Inputs: "x", From: Planning}}, machine.Yes, "16 revisions",
-		},
-		"InputChanged/what was pruned for is not current": {
-			InputChanged, Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, Then: Then{Inputs: "x", From: Pruning}}, machine.Yes, "no revision is current",
-		},
-		"InputChanged/the installed list is disturbed": {
+		"InputChanged/something goes before what the state it came from did": {
 			InputChanged,
-			Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, CurrentNumber: 2, SpecObserved: true, Older: 1, Then: Then{Inputs: "x", From: Installed}},
-			machine.Yes, "older revisions left",
+			Facts{Inputs: "x", Then: Then{Inputs: "x", Resumed: machine.Resumed{Overtaken: machine.SayYes("no revision is listed")}}},
+			machine.Yes, "no revision is listed",
 		},
-		"InputChanged/the installed list is as it was": {
-			InputChanged,
-			Facts{Seen: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, CurrentNumber: 2, SpecObserved: true, OlderSeen: true, Then: Then{Inputs: "x", From: Installed}},
-			machine.No, "",
-		},
-		"InputChanged/nobody knows where the machine came from": {
-			InputChanged, Facts{Seen: true, Inputs: "x", Then: Then{Inputs: "x"}}, machine.Yes, "",
+		"InputChanged/it cannot be told what goes before": {
+			InputChanged, Facts{Inputs: "x", Then: Then{Inputs: "x", Resumed: machine.Resumed{Overtaken: machine.SayUnknown("not seen")}}}, machine.No, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,8 +125,8 @@ func TestGuards(t *testing.T) {
 
 func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *testing.T) {
 	for _, guard := range []machine.Guard[Facts]{
-		ClusterAPIExists, PlatformKnown, LatestIsWanted, RolloutGoesOn, LatestIsCurrent, SpecObserved, OlderGone, RoomLeft,
-		RevisionIsApplied, OrphansAreGone, RetainedMayGo, ProgressIsMade, InputChanged,
+		ClusterAPIExists, PlatformKnown, DesiredMatchesInputs, RolloutGoesOn, DesiredIsCurrent, SpecObserved, OlderGone, RoomLeft,
+		RevisionIsApplied, OrphansAreGone, RetainedMayGo, ProgressIsMade, InputChanged, InputsUnplannable, PlanIsTerminal, NothingIsCurrent,
 	} {
 		if got := guard.Answer(Facts{}); got.Truth != machine.Unknown {
 			t.Errorf("%s answers %s (%s)", guard.Name, got.Truth, got.Reason)
@@ -153,15 +137,16 @@ func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *
 // stalled is a revision that stood still at 10 objects done.
 func stalled(done int) Facts {
 	return Facts{
-		Seen: true, LatestNumber: 1, Applied: Applied{Known: true, Done: done, Total: 20, Why: "wave 2/3 waits"},
-		Then: Then{Event: ProgressStalled, From: Applying, Done: 10},
+		Seen: true, DesiredNumber: 1, Applied: Applied{Known: true, Done: done, Total: 20, Why: "wave 2/3 waits"},
+		Then: Then{Event: ProgressStalled, Done: 10, Resumed: machine.Resumed{Done: machine.SayNo("wave 2/3 waits")}},
 	}
 }
 
 func TestRecall_copies_how_the_state_was_entered(t *testing.T) {
 	var f Facts
-	Recall(&f, machine.Record{LastEvent: GateLost, CameFrom: Installed, Entry: machine.Entry{Inputs: "i", Done: 7}, Failure: &machine.Failure{}})
-	if f.Then != (Then{Event: GateLost, From: Installed, Inputs: "i", Done: 7, Failing: true}) {
+	resumed := machine.Resumed{Done: machine.SayYes("nothing is left")}
+	Recall(&f, machine.Record{LastEvent: GateLost, Entry: machine.Entry{Inputs: "i", Done: 7}, Failure: &machine.Failure{}}, resumed)
+	if f.Then != (Then{Event: GateLost, Resumed: resumed, Inputs: "i", Done: 7, Failing: true}) {
 		t.Errorf("got %+v", f.Then)
 	}
 }

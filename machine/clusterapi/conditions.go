@@ -14,22 +14,11 @@ import (
 // in the table's rows; here it gets its words.
 func Conditions(s phases.Snapshot) []phases.Condition {
 	r, f, d := s.Record, s.Facts, s.Seen.Display
-	readings := Table.Readings(r)
+	readings := Table.Readings(r, f)
 	planning, installing := readings[RevisionController], readings[InstallerController]
-	words := map[string]string{RevisionController: message(s, RevisionController, planning), InstallerController: message(s, InstallerController, installing)}
-	if d.PlanError != "" && planning.Reason == machine.AsExpected {
-		planning = failing.Ephemeral
-		if d.PlanTerminal {
-			planning = failing.Terminal
-		}
-		words[RevisionController] = clipBefore(d.PlanError, fmt.Sprintf("; until that is repaired, revision %s goes on", d.LatestName))
-	}
-	if f.CurrentNumber == 0 && installing.Reason == machine.AsExpected {
-		installing.Reason = machine.Uninitialized
-	}
 	conditions := append(
-		pair(RevisionController, planning, withNotes(words[RevisionController], imageTexts(d.ImageStates), d.ImageWarning)),
-		pair(InstallerController, installing, withNotes(words[InstallerController], "", objectWarning(d)))...)
+		pair(RevisionController, planning, withNotes(message(s, RevisionController, planning), imageTexts(d.ImageStates), d.ImageWarning)),
+		pair(InstallerController, installing, withNotes(message(s, InstallerController, installing), "", objectWarning(d)))...)
 	if f.CurrentNumber > 0 {
 		conditions = append(conditions, available(s))
 	}
@@ -49,6 +38,13 @@ func pair(part string, reads machine.Reading, message string) []phases.Condition
 // about. A failure that is another part's than the state's is told with that.
 func message(s phases.Snapshot, part string, reads machine.Reading) string {
 	r := s.Record
+	_, aside := Table.Aside(part, r, s.Facts)
+	switch {
+	case aside && part == RevisionController:
+		return clipBefore(s.Facts.Planning, fmt.Sprintf("; until that is repaired, revision %s goes on", s.Seen.Display.DesiredName))
+	case aside:
+		reads.Reason = machine.AsExpected
+	}
 	switch {
 	case Table.Rests(r.State) && reads.Reason == machine.AsExpected && r.Failure == nil && Table.At(r) == InstallerController:
 		return Line(s) // at rest without trouble, both parts say so
@@ -71,7 +67,7 @@ func available(s phases.Snapshot) phases.Condition {
 	return phases.Condition{
 		Type: Available, Is: true, Reason: machine.AsExpected,
 		Message: fmt.Sprintf("revision %d is installed", f.CurrentNumber),
-		Unsure:  f.LatestNumber != f.CurrentNumber || !f.Applied.Complete,
+		Unsure:  f.DesiredNumber != f.CurrentNumber || !f.Applied.Complete,
 	}
 }
 
@@ -108,17 +104,17 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	}
 	condition.Is, condition.Reason = true, machine.AsExpected
 	seen := f.OlderSeen && d.Attempted && r.Failure == nil
-	condition.Unsure = f.LatestNumber != 0 && !seen
+	condition.Unsure = f.DesiredNumber != 0 && !seen
 	return condition
 }
 
 // consentText says what deletes retained objects with the data in them.
 func consentText(d guards.Display) string {
-	if d.LatestContent == "" {
+	if d.DesiredContent == "" {
 		return ""
 	}
-	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, d.LatestContent)
-	if d.Consent != "" && d.Consent != d.LatestContent {
+	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, d.DesiredContent)
+	if d.Consent != "" && d.Consent != d.DesiredContent {
 		text += " (the consent that is given is for other content)"
 	}
 	return text

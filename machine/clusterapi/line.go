@@ -18,8 +18,8 @@ func Line(s phases.Snapshot) string {
 	r, f, d := s.Record, s.Facts, s.Seen.Display
 	var b strings.Builder
 	b.WriteString(string(r.State))
-	if d.LatestName != "" && (Table.At(r) == InstallerController || Table.Alarms(r.State)) {
-		b.WriteString(" " + d.LatestName)
+	if d.DesiredName != "" && (Table.At(r) == InstallerController || Table.Alarms(r.State)) {
+		b.WriteString(" " + d.DesiredName)
 		if f.Applied.Known && !f.Applied.Complete {
 			fmt.Fprintf(&b, " (%d of %d objects)", f.Applied.Done, f.Applied.Total)
 		}
@@ -28,7 +28,7 @@ func Line(s phases.Snapshot) string {
 	if row, _ := Table.State(r.State); why == "" && row.Rest {
 		why = r.Cause // the state has just been entered
 		if row.Reads == (machine.Reading{}) {
-			why = "everything is as it should be"
+			why = atRest(f.Applied)
 		}
 	}
 	if why != "" {
@@ -45,6 +45,14 @@ func Line(s phases.Snapshot) string {
 	return clipBefore(b.String(), tail)
 }
 
+// atRest is what there is to say while nothing is to be done but to repair.
+func atRest(applied guards.Applied) string {
+	if applied.Known && !applied.Complete {
+		return applied.Why
+	}
+	return "everything is as it should be"
+}
+
 // next is what has to happen for the machine to go on, where waiting is not enough of an answer.
 func next(s phases.Snapshot) string {
 	r, f := s.Record, s.Facts
@@ -57,7 +65,7 @@ func next(s phases.Snapshot) string {
 	case Table.Resumes(r.State):
 		text = "; goes on by itself when that heals"
 	}
-	if Table.Resumes(r.State) && f.CurrentNumber > 0 && f.CurrentNumber != f.LatestNumber {
+	if Table.Resumes(r.State) && f.CurrentNumber > 0 && f.CurrentNumber != f.DesiredNumber {
 		text += fmt.Sprintf("; revision %d stays applied", f.CurrentNumber)
 	}
 	return text

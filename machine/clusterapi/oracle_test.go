@@ -58,7 +58,7 @@ func (o *oracle) sees(now time.Time, record, expected machine.Record, facts guar
 			*at = now // the clock was set back: nothing may have begun in the future
 		}
 	}
-	guards.Recall(&facts, record)
+	facts = table.Table.Recalled(facts, record)
 	o.facts = facts
 	if done, known := guards.Progress(facts); known && done > o.high {
 		o.high, o.highAt = done, now

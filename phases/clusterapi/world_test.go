@@ -66,19 +66,19 @@ func TestFingerprint_changes_with_every_input(t *testing.T) {
 	}
 }
 
-func TestWorld_knows_latest_and_current_without_an_order_in_the_list(t *testing.T) {
+func TestWorld_knows_desired_and_current_without_an_order_in_the_list(t *testing.T) {
 	w := world{current: "two", api: &operatorv1alpha1.ClusterAPI{Status: operatorv1alpha1.ClusterAPIStatus{
 		Revisions: []operatorv1alpha1.ClusterAPIInstallerRevision{
 			{Name: "three", Revision: 3}, {Name: "one", Revision: 1}, {Name: "two", Revision: 2},
 		},
 	}}}
-	if got := w.latestEntry(); got == nil || got.Name != "three" {
-		t.Errorf("latest is %+v", got)
+	if got := w.desiredEntry(); got == nil || got.Name != "three" {
+		t.Errorf("desired is %+v", got)
 	}
 	if got := w.currentEntry(); got == nil || got.Name != "two" {
 		t.Errorf("current is %+v", got)
 	}
-	if (world{}).latestEntry() != nil || (world{}).currentEntry() != nil {
+	if (world{}).desiredEntry() != nil || (world{}).currentEntry() != nil {
 		t.Error("without a ClusterAPI there is none")
 	}
 }

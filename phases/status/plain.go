@@ -21,7 +21,7 @@ func Plain[F, E any](t machine.Table[F, E], about corev1.ObjectReference) func(m
 	return func(s machine.Snapshot[F, E], _ Stored) Told {
 		line := Line(s.Record)
 		told := Told{Line: line, About: about}
-		readings := t.Readings(s.Record)
+		readings := t.Readings(s.Record, s.Facts)
 		for _, part := range t.Parts {
 			told.Conditions = append(told.Conditions, PartConditions(part, readings[part], line)...)
 		}

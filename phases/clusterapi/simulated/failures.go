@@ -48,10 +48,10 @@ func (c *Cluster) Listed() int {
 	return 0
 }
 
-// Newest is the number of the newest listed revision, 0 for none.
-func (c *Cluster) Newest() int64 {
-	if newest := c.newest(); newest != nil {
-		return newest.Revision
+// Desired is the number of the desired revision, 0 for none.
+func (c *Cluster) Desired() int64 {
+	if desired := c.desired(); desired != nil {
+		return desired.Revision
 	}
 	return 0
 }

@@ -26,15 +26,18 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	p.pass.Lock()
 	defer p.pass.Unlock()
 	r := e.lookPlan(p)
-	if r.Fault != nil || r.Wait != "" {
+	if r.Fault != nil {
 		return r, r.Fault
+	}
+	if r.Wait != "" {
+		return r, e.inventoriesErr()
 	}
 	if err := e.record(ctx, p); err != nil {
 		failed := *r
 		failed.Fault = err
 		return &failed, err
 	}
-	run := &run{e: e, p: p, keep: opts.Keep, firstInstall: opts.FirstInstall, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToNewest(p)}
+	run := &run{e: e, p: p, keep: opts.Keep, firstInstall: opts.FirstInstall, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToDesired(p)}
 	reached := reachedWave(r)
 	open := true
 	for i := range p.waves {

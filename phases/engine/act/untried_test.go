@@ -20,6 +20,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
@@ -50,7 +51,7 @@ func (s *refusing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	obj.SetUID(types.UID(path.Base(r.URL.Path)))
 	obj.SetResourceVersion("10")
-	_ = json.NewEncoder(w).Encode(enginetest.WithEntry(obj, "capstan", "Apply", enginetest.NoData).Object)
+	_ = json.NewEncoder(w).Encode(enginetest.WithEntry(obj, "capstan", "Apply", objects.NoData).Object)
 }
 
 // requests are those that were sent but for inventories, sorted.
@@ -75,10 +76,10 @@ func reconciles(t *testing.T, opts ReconcileOptions, present ...*unstructured.Un
 	e.inventories = &see.Watch{Cluster: e.cluster, Synced: true}
 	e.watches[configMapKind] = &see.Watch{Cluster: e.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true}, Synced: true}
 	for _, obj := range present {
-		e.watches[configMapKind].Keep(see.ObjectFrom(obj))
+		e.watches[configMapKind].Wrote(see.ObjectFrom(obj))
 	}
 	named := func(name string) *unstructured.Unstructured {
-		return enginetest.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {namespace: "n", name: `+name+`}}`)
+		return objects.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {namespace: "n", name: `+name+`}}`)
 	}
 	rev := enginetest.Revision(enginetest.Number, named("a"), named("bad"), named("settings"))
 	rev.Components = append(rev.Components, decide.Component{Name: "later", Objects: []*unstructured.Unstructured{named("c"), named("d")}})

@@ -159,7 +159,7 @@ func (o ownership) quiet(v Verdict, t Desired, actual *unstructured.Unstructured
 		v.Action, v.Field = Updated, drift.missing[0].String()
 		v.Why = v.Field + " is not ours any more"
 	case len(drift.extra) > 0 && o.applied != nil:
-		v.Action, v.Why = Updated, drift.extra[0].String()+" is not wanted any more"
+		v.Action, v.Why = Updated, drift.extra[0].String()+" is not desired any more"
 	case !covers(t.Payload.Object, actual.Object):
 		v.Action, v.Field = Updated, differing("", t.Payload.Object, actual.Object)
 		v.Why = v.Field + " differs"

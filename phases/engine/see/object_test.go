@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
-	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *testing.T) {
-	for name, s := range enginetest.Samples(t) {
+	for name, s := range objects.Samples(t) {
 		text, err := json.Marshal(s.Applied.Object)
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 }
 
 func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *testing.T) {
-	for name, s := range enginetest.Samples(t) {
+	for name, s := range objects.Samples(t) {
 		shape := ObjectFrom(s.Applied).SpecHash
 		controlled := s.Applied.DeepCopy()
 		controlled.SetResourceVersion("123456")
@@ -77,7 +77,7 @@ func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *tes
 }
 
 func TestObserved_probes_answer_the_same_from_what_is_probed(t *testing.T) {
-	for name, s := range enginetest.Samples(t) {
+	for name, s := range objects.Samples(t) {
 		for stage, object := range map[string]*unstructured.Unstructured{"created": s.Created, "applied": s.Applied, "edited": s.Edited} {
 			m := decide.Component{Objects: []*unstructured.Unstructured{s.Manifest}}.Manifests()[0]
 			whole, part := m.Gate(object), m.Gate(ObjectFrom(object).Probed(m))

@@ -1,0 +1,173 @@
+// Package transport gives up reads of the API server that are not answered.
+//
+// client-go sets no limit to a watch: one whose answer is lost on the way is
+// waited for until the server ends it, which takes up to ten minutes, and until
+// then whoever waits for the list that it begins with sees nothing and asks
+// nothing. Over HTTP/2 a dead connection is noticed by pings, but not an answer
+// that something on the way has swallowed.
+package transport
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	// readTimeout bounds the wait for the answer to a read: above the 60 s that kube-apiserver gives itself.
+	readTimeout = 65 * time.Second
+	// watchTimeout bounds the wait for the answer to a watch, which begins before there is anything to tell.
+	watchTimeout = 30 * time.Second
+	// listTimeout is the longest silence within the list that a watch begins with.
+	listTimeout = 30 * time.Second
+	// endTimeout is how much later than it was asked to a watch may end.
+	endTimeout = 30 * time.Second
+)
+
+// listEnd stands in the bookmark that ends the list that a watch begins with,
+// in every encoding (metav1.InitialEventsAnnotationKey).
+var listEnd = []byte("k8s.io/initial-events-end")
+
+// Bound is next with limits to how long a read may be without an answer.
+// Writes pass as they are: how long one may take depends on what it writes.
+func Bound(next http.RoundTripper) http.RoundTripper { return bounded{next} }
+
+type bounded struct{ next http.RoundTripper }
+
+// SilenceError says that a read was given up.
+type SilenceError struct {
+	Path   string
+	Waited time.Duration
+	For    string // what did not come
+}
+
+func (e *SilenceError) Error() string {
+	return fmt.Sprintf("%s of %s did not come within %s", e.For, e.Path, e.Waited)
+}
+
+// RoundTrip returns a SilenceError where the answer does not come, and so does
+// reading the body of a watch that falls silent.
+func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet {
+		return b.next.RoundTrip(request)
+	}
+	query := request.URL.Query()
+	watches := query.Get("watch") == "true" || query.Get("watch") == "1"
+	wait := readTimeout
+	if watches {
+		wait = watchTimeout
+	}
+	ctx, cancel := context.WithCancelCause(request.Context())
+	g := &guarded{ctx: ctx, cancel: cancel, path: request.URL.Path}
+	g.within(wait, "the answer")
+	response, err := b.next.RoundTrip(request.WithContext(ctx))
+	if err != nil {
+		g.stop()
+		return nil, g.explain(err)
+	}
+	g.ReadCloser = response.Body
+	switch {
+	case watches && query.Get("sendInitialEvents") == "true":
+		g.listing, g.ends = true, endOf(query.Get("timeoutSeconds"))
+		g.within(listTimeout, "more of the list")
+	case watches:
+		g.ends = endOf(query.Get("timeoutSeconds"))
+		g.end()
+	default:
+		g.within(readTimeout, "the rest of the answer")
+	}
+	response.Body = g
+	return response, nil
+}
+
+// endOf is when a watch has to be over; zero for one that was asked for without an end.
+func endOf(timeoutSeconds string) time.Time {
+	seconds, err := strconv.Atoi(timeoutSeconds)
+	if err != nil || seconds <= 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(time.Duration(seconds)*time.Second + endTimeout)
+}
+
+// guarded is the body of an answer with a limit to the wait for it. It is read
+// by one goroutine at a time, and may be closed by another.
+type guarded struct {
+	io.ReadCloser
+	ctx    context.Context //nolint:containedctx // It is the request's, and ends with the body.
+	cancel context.CancelCauseFunc
+	path   string
+
+	mu    sync.Mutex
+	timer *time.Timer
+
+	listing bool      // the list that the watch begins with has not ended yet
+	tail    []byte    // of what was read of it
+	ends    time.Time // of the watch
+}
+
+// within gives up the request after a while, unless called again before.
+func (g *guarded) within(wait time.Duration, what string) {
+	g.stop()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.timer = time.AfterFunc(wait, func() { g.cancel(&SilenceError{Path: g.path, Waited: wait, For: what}) })
+}
+
+// end lets the watch go on until it has to be over.
+func (g *guarded) end() {
+	g.stop()
+	if !g.ends.IsZero() {
+		g.within(time.Until(g.ends), "the end of the watch")
+	}
+}
+
+func (g *guarded) stop() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+}
+
+// Read is that of the body; while a list is awaited every piece of it puts off the limit.
+func (g *guarded) Read(into []byte) (int, error) {
+	n, err := g.ReadCloser.Read(into)
+	if g.listing && n > 0 {
+		g.tail = append(g.tail, into[:n]...)
+		if bytes.Contains(g.tail, listEnd) {
+			g.listing, g.tail = false, nil
+			g.end()
+		} else {
+			g.tail = append(g.tail[:0], g.tail[max(0, len(g.tail)-len(listEnd)+1):]...)
+			g.within(listTimeout, "more of the list")
+		}
+	}
+	if err != nil {
+		g.stop()
+	}
+	return n, g.explain(err)
+}
+
+// Close ends the request.
+func (g *guarded) Close() error {
+	g.stop()
+	err := g.ReadCloser.Close()
+	g.cancel(nil)
+	return err
+}
+
+// explain gives the cause in place of the cancellation that it led to.
+func (g *guarded) explain(err error) error {
+	if err == nil || err == io.EOF { //nolint:errorlint // Readers return it as it is.
+		return err
+	}
+	if silence, is := context.Cause(g.ctx).(*SilenceError); is { //nolint:errorlint // It is the cause itself.
+		return silence
+	}
+	return err
+}
