@@ -91,10 +91,16 @@ func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured
 	}
 	if len(n.Unconverted) > 0 {
 		users, err := e.users(ctx, actual, decide.VersionLoss{Version: decide.ReadableVersion(actual)}, everything)
-		if err != nil || users.count > 0 {
+		who := users.String()
+		if e.cannotRead(err) { // the webhook itself may be what does not answer
+			who, err = "nobody can count them: "+err.Error(), nil
+		} else if users.count == 0 {
+			who = ""
+		}
+		if err != nil || who != "" {
 			gone := shortened(n.Unconverted)
-			return fmt.Sprintf("would drop the conversion webhook, without which what is stored in version %s loses its fields (%s): store them in the storage version and take %s off status.storedVersions, or keep the webhook in the provider's manifest",
-				gone, users, gone), err
+			return fmt.Sprintf("would drop the conversion webhook, without which objects that are stored in version %s lose their fields (%s): store them in the storage version and take %s off status.storedVersions, or keep the webhook in the provider's manifest",
+				gone, who, gone), err
 		}
 	}
 	for _, version := range n.Versions {
