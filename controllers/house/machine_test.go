@@ -237,6 +237,24 @@ func TestReconciler_the_same_error_of_a_key_is_logged_once(t *testing.T) {
 	expect("the first again", "one", away, 1)
 }
 
+func TestReconciler_an_error_of_any_length_is_logged_short(t *testing.T) {
+	f, r, _, _, _ := newFamily(t, "short")
+	var logged []string
+	ctx := log.IntoContext(t.Context(), funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{}))
+	f.errs["one"], f.errs["two"] = errors.New(strings.Repeat("long ", 1<<20)), errors.New("panic")
+	for _, key := range []machine.Key{"one", "two"} {
+		if _, err := r.Reconcile(ctx, requestOf(key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(logged) != 2 || !strings.Contains(logged[0], "long long") || len(logged[0]) > 2*machine.MaxMessage {
+		t.Fatalf("logged are %d lines of %d bytes", len(logged), len(strings.Join(logged, "")))
+	}
+	if !strings.Contains(logged[1], `"stack"=`) || !strings.Contains(logged[1], "machine_test.go") {
+		t.Errorf("of a panic is logged %s", logged[1])
+	}
+}
+
 func TestEventTeller_a_quick_passage_is_one_Event_and_asks_for_a_pass_to_tell_what_lasts(t *testing.T) {
 	var told []events.News
 	e := &eventTeller{tell: func(n events.News) { told = append(told, n) }, machine: "m", gathered: map[machine.Key]*events.Moves{}}
