@@ -36,6 +36,8 @@ type family struct {
 	errs    map[machine.Key]error
 	records map[machine.Key]machine.Record
 	gone    map[machine.Key]bool
+	// forgetAgain is after how long the store wants to be asked to forget again.
+	forgetAgain time.Duration
 }
 
 func (f *family) Load(_ context.Context, key machine.Key) (machine.Record, bool, error) {
@@ -45,11 +47,11 @@ func (f *family) Load(_ context.Context, key machine.Key) (machine.Record, bool,
 	return record, found, nil
 }
 
-func (f *family) Forget(_ context.Context, key machine.Key) error {
+func (f *family) Forget(_ context.Context, key machine.Key) (time.Duration, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.records, key)
-	return nil
+	return f.forgetAgain, nil
 }
 
 func (f *family) Save(_ context.Context, key machine.Key, s machine.Snapshot[bool, machine.Key]) (time.Duration, error) {
@@ -162,8 +164,10 @@ func TestReconciler_metrics_count_instances_by_state(t *testing.T) {
 	f.on["ns/two"] = true
 	pass(t, r, "ns/two")
 	count(1, 1)
-	f.gone["ns/one"] = true
-	pass(t, r, "ns/one")
+	f.gone["ns/one"], f.forgetAgain = true, time.Second
+	if got := pass(t, r, "ns/one").RequeueAfter; got != time.Second {
+		t.Errorf("it is forgotten again in %s", got)
+	}
 	pass(t, r, "ns/one")
 	count(0, 1)
 	if _, kept := f.records["ns/one"]; kept || len(f.records) != 1 {

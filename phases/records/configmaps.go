@@ -69,20 +69,20 @@ func (s *ConfigMaps[F, E]) Save(ctx context.Context, key machine.Key, shot machi
 }
 
 // Forget removes the record of an instance whose object is gone.
-func (s *ConfigMaps[F, E]) Forget(ctx context.Context, key machine.Key) error {
+func (s *ConfigMaps[F, E]) Forget(ctx context.Context, key machine.Key) (time.Duration, error) {
 	of := s.of(key)
 	if stored, err := of.record(ctx, s.live, key); err != nil || stored == nil {
-		return err
+		return 0, err
 	}
 	if err := of.save(ctx, s.live, s.writer, key, nil); err != nil {
-		return err
+		return 0, err
 	}
 	if s.shards == 0 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.open, of.key.Name)
 	}
-	return nil
+	return 0, nil
 }
 
 // of is the shard of a key.

@@ -113,7 +113,7 @@ func TestConfigMaps_of_an_instance_that_is_gone_are_removed(t *testing.T) {
 		s := NewConfigMaps[int, int](c, c, "ops", "tides", shards)
 		pass(t, s, "ns/one", shotOf("Ready", ""))
 		for range 2 {
-			if err := s.Forget(t.Context(), "ns/one"); err != nil {
+			if _, err := s.Forget(t.Context(), "ns/one"); err != nil {
 				t.Fatal(err)
 			}
 		}
