@@ -150,8 +150,8 @@ func TestStores_keep_what_was_saved_and_write_it_once(t *testing.T) {
 	for name, of := range map[string]func(*cluster) machine.Store[int, int]{
 		"own status":     func(c *cluster) machine.Store[int, int] { return ownStatus(c) },
 		"two conditions": func(c *cluster) machine.Store[int, int] { return inConditions(c) },
-		"shards":         func(c *cluster) machine.Store[int, int] { return NewConfigMaps[int, int](c, c, "ops", "tides", 4) },
-		"one for each":   func(c *cluster) machine.Store[int, int] { return NewConfigMaps[int, int](c, c, "ops", "tides", 0) },
+		"shards":         func(c *cluster) machine.Store[int, int] { return inConfigMaps(c, 4) },
+		"one for each":   func(c *cluster) machine.Store[int, int] { return inConfigMaps(c, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, &thing{ObjectMeta: named("one")}, &corev1.Service{ObjectMeta: named("one")}, &thing{ObjectMeta: named("two")}, &corev1.Service{ObjectMeta: named("two")})
