@@ -39,6 +39,9 @@ func Add[F, E any](mgr ctrl.Manager, h *House, m Machine[F, E]) error {
 	if m.Trigger != nil {
 		controlled = controlled.WatchesRawSource(m.Trigger)
 	}
+	if in, is := m.Store.(lists); is && m.Exists != nil {
+		controlled = controlled.WatchesRawSource(stored{in: in, log: mgr.GetLogger().WithName(m.Table.Name)})
+	}
 	err := controlled.WithOptions(controller.Options{NewQueue: queueBy(h.Queue), MaxConcurrentReconciles: m.Side}).Complete(NewReconciler(h, m))
 	if err != nil {
 		return fmt.Errorf("adding machine %s: %w", m.Table.Name, err)
