@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 //go:generate go test . -run TestTheTimes -update
@@ -103,21 +105,9 @@ func timesPage(found []constant) string {
 			folder = dir
 			fmt.Fprintf(&b, "\n## %s\n\n| Constant | Value | What it does |\n|---|---|---|\n", folder)
 		}
-		fmt.Fprintf(&b, "| [`%s`](../%s) | %s | %s |\n", c.name, c.file, short(c.value), strings.ReplaceAll(c.says, "|", `\|`))
+		fmt.Fprintf(&b, "| [`%s`](../%s) | %s | %s |\n", c.name, c.file, message.Duration(c.value), strings.ReplaceAll(c.says, "|", `\|`))
 	}
 	return b.String()
-}
-
-// short writes 5m rather than 5m0s.
-func short(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // constant is a constant of time on the level of a package.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Diagram renders the table as a Mermaid state diagram. current, when not
@@ -78,11 +77,7 @@ func (t Table[F, E]) Page() string {
 		for _, state := range move.From {
 			from = append(from, "`"+string(state)+"`")
 		}
-		effect := "nothing"
-		if move.Do.Name != "" {
-			effect = move.Do.told()
-		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", move.On, strings.Join(from, ", "), move.To, move.When(), effect, move.Doc)
+		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s |\n", move.On, strings.Join(from, ", "), move.To, move.When(), move.onTheWay(), move.Doc)
 	}
 
 	t.writeAsides(&b)
@@ -104,6 +99,21 @@ func (t Table[F, E]) Page() string {
 		}
 	}
 	return b.String()
+}
+
+// onTheWay is what a move does, as the table of moves shows it.
+func (m *Move[F, E]) onTheWay() string {
+	var does []string
+	if m.Do.Name != "" {
+		does = append(does, m.Do.told())
+	}
+	if len(m.Takes) > 0 {
+		does = append(does, "False until `"+string(m.To)+"` is left: "+strings.Join(m.Takes, ", ")+".")
+	}
+	if does == nil {
+		return "nothing"
+	}
+	return strings.Join(does, "<br/>")
 }
 
 // writeAsides lists what is told without being a state.
@@ -149,18 +159,6 @@ func (m *Move[F, E]) When() string {
 	}
 	if m.Urgent {
 		text = "urgent, " + text
-	}
-	return text
-}
-
-// short prints 5m instead of 5m0s.
-func short(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
 }

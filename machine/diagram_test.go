@@ -33,3 +33,25 @@ func TestDiagram_marks_where_the_machine_is_and_how_it_came_there(t *testing.T) 
 		t.Errorf("without a path it shows one:\n%s", plain)
 	}
 }
+
+func TestPage_tells_what_a_move_writes_and_which_conditions_it_takes_back(t *testing.T) {
+	table := door()
+	for i := range table.Moves {
+		switch table.Moves[i].On {
+		case "Opened":
+			table.Moves[i].Do.Writes, table.Moves[i].Takes = []string{"the guest book"}, []string{"Locked", "Warm"}
+		case "Forced":
+			table.Moves[i].Takes = []string{"Whole"}
+		}
+	}
+	page := table.Page()
+	for _, want := range []string{
+		" | **Greet**: " + doc + "<br/>Writes: the guest book.<br/>False until `Open` is left: Locked, Warm. | ",
+		" | urgent, urgent | False until `Stuck` is left: Whole. | ",
+		" | mended | nothing | ",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("there is no %q in\n%s", want, page)
+		}
+	}
+}

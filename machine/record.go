@@ -14,6 +14,8 @@ const (
 	maxRecord = 64 << 10
 	// surelyBounded is how many transitions are within that bound even if every byte of their texts is escaped.
 	surelyBounded = 4
+	// maxName bounds the name of a state, an event or a part in bytes.
+	maxName = 64
 )
 
 // Record is all that a machine remembers between passes. Times are stored
@@ -100,6 +102,31 @@ func (r Record) clone() Record {
 	}
 	return r
 }
+
+// cut is a loaded record within the bounds that a stored one has: what is stored
+// may be anybody's. Events that the state does not ask about are left out.
+func (r Record) cut(asked []Event) Record {
+	r = r.clone()
+	r.Transitions = slices.Clone(r.Transitions[max(0, len(r.Transitions)-keptTransitions):])
+	for i := range r.Transitions {
+		t := &r.Transitions[i]
+		t.From, t.Event, t.To, t.Cause = name(t.From), name(t.Event), name(t.To), Shorten(t.Cause, MaxMessage)
+	}
+	r.State, r.CameFrom, r.LastEvent = name(r.State), name(r.CameFrom), name(r.LastEvent)
+	r.Cause, r.Reason = Shorten(r.Cause, MaxMessage), Shorten(r.Reason, MaxMessage)
+	r.Entry.Effect, r.Entry.Inputs = name(r.Entry.Effect), Shorten(r.Entry.Inputs, MaxMessage)
+	if f := r.Failure; f != nil {
+		f.Message, f.Part, f.Effect = Shorten(f.Message, MaxMessage), name(f.Part), name(f.Effect)
+	}
+	if d := r.Deadline; d != nil {
+		d.On, d.To = name(d.On), name(d.To)
+	}
+	maps.DeleteFunc(r.Lasting, func(event Event, _ time.Time) bool { return !slices.Contains(asked, event) })
+	return r
+}
+
+// name cuts what stands where a state, an event or a part should.
+func name[T ~string](text T) T { return T(Shorten(string(text), maxName)) }
 
 // begunBy moves what seems to have begun in the future to now: the clock was
 // set back, and no deadline may get further away than it was when it began.

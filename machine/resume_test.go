@@ -2,6 +2,7 @@ package machine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -53,14 +54,49 @@ func TestStep_resume_runs_the_effect_that_failed_while_its_guard_says_Yes(t *tes
 	}
 }
 
-func TestStep_resume_of_a_record_that_names_no_state_does_the_work_of_the_start(t *testing.T) {
-	for _, from := range []State{"", "Ajar", "Stuck"} {
-		b := newBench(t)
-		b.table = resuming()
-		b.record, b.kept = Record{State: "Stuck", CameFrom: from, Since: b.now, Failure: &Failure{Message: "rust", Since: b.now}}, true
-		if out := b.step(); out.Work != "Push" {
-			t.Errorf("from %q: got %+v", from, out)
-		}
+func TestStep_a_record_that_no_move_has_led_to_begins_anew(t *testing.T) {
+	for name, record := range map[string]Record{
+		"no state before":      {State: "Stuck", LastEvent: "Failed"},
+		"an unknown one":       {State: "Stuck", CameFrom: "Ajar", LastEvent: "Failed"},
+		"no event":             {State: "Stuck", CameFrom: "Closed"},
+		"an event of another":  {State: "Stuck", CameFrom: "Open", LastEvent: "Failed"},
+		"an event elsewhere":   {State: "Open", CameFrom: "Closed", LastEvent: "Failed"},
+		"the state itself":     {State: "Stuck", CameFrom: "Stuck", LastEvent: "Mended"},
+		"an unknown state":     {State: "Ajar"},
+		"a start that is none": {State: "Closed", CameFrom: "Open", LastEvent: "Opened"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.table = resuming()
+			record.Since, record.Transitions = b.now.Add(-time.Hour), []Transition{{From: "Closed", Event: "Opened", To: "Open"}}
+			record.Failure = &Failure{Message: "rust", Terminal: true, Since: b.now}
+			b.record, b.kept = record, true
+			if out := b.step(); out.State != "Closed" || out.Work != "Push" || out.Failure != nil || !b.record.Since.Equal(b.now) || len(b.record.Transitions) != 1 {
+				t.Errorf("got %+v with record %+v", out, b.record)
+			}
+		})
+	}
+}
+
+func TestStep_a_record_of_any_size_costs_no_more_than_one_of_ours(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	b := newBench(t)
+	b.record, b.kept = Record{
+		State: "Open", CameFrom: "Closed", LastEvent: "Opened", Cause: long, Reason: long, Since: b.now,
+		Entry: Entry{Inputs: long, Effect: Event(long)}, Failure: &Failure{Message: long, Part: long, Effect: Event(long)},
+		Deadline: &Deadline{On: Event(long), To: State(long)}, Transitions: make([]Transition, 10_900), Lasting: map[Event]time.Time{},
+	}, true
+	for i := range 1000 {
+		b.record.Lasting[Event(fmt.Sprint(i))] = b.now
+	}
+	b.record.Transitions[10_899] = Transition{From: State(long), Event: Event(long), To: State(long), Cause: long}
+	began := time.Now()
+	b.step()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the pass took %s", took)
+	}
+	if raw := encoded(t, b.record); len(raw) > 16<<10 || len(b.record.Transitions) != keptTransitions || len(b.record.Lasting) != 0 {
+		t.Errorf("%d bytes, %d transitions, %d times", len(raw), len(b.record.Transitions), len(b.record.Lasting))
 	}
 }
 
@@ -97,7 +133,7 @@ func TestStep_no_deadline_fires_in_the_first_minute_after_a_start(t *testing.T) 
 	}{
 		"no progress":         {record: Record{State: "Closed"}},
 		"an error":            {record: Record{State: "Closed", Failure: &Failure{Message: "rust"}}, world: world{workErr: errors.New("rust"), done: 1}},
-		"a guard that lasted": {record: Record{State: "Open", Lasting: map[Event]time.Time{"Broke": {}}}, world: world{broken: true}},
+		"a guard that lasted": {record: Record{State: "Open", CameFrom: "Closed", LastEvent: "Opened", Lasting: map[Event]time.Time{"Broke": {}}}, world: world{broken: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -180,7 +216,7 @@ func TestStep_a_pass_that_cannot_be_made_is_tried_again_within_30_seconds(t *tes
 func TestStep_the_store_and_the_work_say_when_to_look_again(t *testing.T) {
 	b := newBench(t)
 	b.table.States[1].Work = act("Watch", func(*world) error { return nil })
-	b.record, b.kept, b.later = Record{State: "Open", Since: b.now}, true, 7*time.Second
+	b.record, b.kept, b.later = Record{State: "Open", CameFrom: "Closed", LastEvent: "Opened", Since: b.now}, true, 7*time.Second
 	if out := b.step(); out.LookAgain != 7*time.Second {
 		t.Errorf("got %s", out.LookAgain)
 	}

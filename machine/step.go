@@ -163,8 +163,11 @@ func (m *Machine[F, E]) load(ctx context.Context, key Key) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("loading the record of machine %s: %w", m.Table.Name, err)
 	}
-	if _, known := m.Table.State(record.State); !found || !known {
-		record = fresh(m.Table.Start, m.Now())
+	record = record.cut(m.Table.lasting(record.State))
+	if !found || !m.Table.arrived(record) {
+		began := fresh(m.Table.Start, m.Now())
+		began.Transitions = record.Transitions
+		record = began
 	}
 	m.memory.mu.Lock()
 	defer m.memory.mu.Unlock()

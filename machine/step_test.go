@@ -190,7 +190,7 @@ func TestStep_an_error_that_lasts_or_is_for_good_leads_out(t *testing.T) {
 	b = newBench(t)
 	b.world.workErr = fmt.Errorf("pushing: %w", Terminal(errors.New("walled up")))
 	if out := b.step(); out.LookAgain != atOnce {
-		t.Errorf("an error for good is looked at at once, got %v", out.LookAgain)
+		t.Errorf("a terminal error is to have the next pass at once, got %v", out.LookAgain)
 	}
 	if out := b.step(); out.Moved == nil || out.Moved.Event != "Failed" || !b.record.Failure.Terminal {
 		t.Errorf("got %+v", out)
@@ -212,7 +212,7 @@ func TestStep_joined_errors_are_told_on_one_line(t *testing.T) {
 
 func TestStep_a_guard_that_has_to_last_starts_anew_after_a_No(t *testing.T) {
 	b := newBench(t)
-	b.record, b.kept = Record{State: "Open", Since: b.now, Progress: Progress{Since: b.now}}, true
+	b.record, b.kept = Record{State: "Open", CameFrom: "Closed", LastEvent: "Opened", Since: b.now, Progress: Progress{Since: b.now}}, true
 	for _, broken := range []bool{true, false, true} {
 		b.world.broken = broken
 		b.step()

@@ -144,6 +144,22 @@ func (t Table[F, E]) resumed(r Record) StateRow[E] {
 	return row
 }
 
+// arrived says that a record is one that this table can have led to: it is in
+// the state of the start, or a move has led from the state before to this one.
+// Anything else was written by another hand, or by another table, and proves
+// nothing of what has been done.
+func (t Table[F, E]) arrived(r Record) bool {
+	if r.State == t.Start && r.LastEvent == "" {
+		return true
+	}
+	for _, move := range t.Leaving(r.CameFrom) {
+		if move.On == r.LastEvent && move.To == r.State {
+			return true
+		}
+	}
+	return false
+}
+
 // Resumed tells of the state that a record came from whether it could be left
 // now, by moves whose guards need not last. It is zero in a state that does not
 // resume.

@@ -18,5 +18,8 @@ func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", ";
 // a message does not change as time passes.
 func Moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
+// short writes a duration as message.Duration does.
+func short(d time.Duration) string { return message.Duration(d) }
+
 // Shorten cuts text as message.Shorten does, for packages that import this one anyway.
 func Shorten(text string, bytes int) string { return message.Shorten(text, bytes) }

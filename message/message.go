@@ -4,6 +4,7 @@ package message
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -23,4 +24,16 @@ func Shorten(text string, bytes int) string {
 		end--
 	}
 	return text[:end] + mark
+}
+
+// Duration writes 5m rather than 5m0s.
+func Duration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -54,4 +55,15 @@ func TestShorten_gives_what_the_API_stores_unchanged(t *testing.T) {
 			rt.Fatalf("%q is stored as %q (%v)", got, stored, err)
 		}
 	})
+}
+
+func TestDuration_leaves_out_what_is_zero(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"0s": 0, "250ms": 250 * time.Millisecond, "30s": 30 * time.Second, "5m": 5 * time.Minute, "10m30s": 630 * time.Second,
+		"2h": 2 * time.Hour, "1h30m": 90 * time.Minute, "1h0m5s": time.Hour + 5*time.Second,
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%s is written as %s, not %s", d, got, want)
+		}
+	}
 }

@@ -27,7 +27,7 @@ func recoverCommand() *cobra.Command {
 		Short: "Makes room when 16 revisions are listed, without orphaning an object",
 		Long: `Takes off the list in ClusterAPI.status the revisions that never completed, and those that the
 installed one has replaced, so that the machine can leave MaxRevisions. The installed revision and the
-newest one always stay. The operator may be running.
+desired one always stay. The operator may be running.
 
 A revision goes only if it is proven that no object of it is lost from sight: its inventory (ConfigMap
 capstan-inventory-<number>) can be read and stays, because pruning works from the inventories; or it

@@ -16,10 +16,10 @@ import (
 var (
 	standingMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "capstan_standing",
-		Help: "How many things stand: retained objects, collisions, refused updates, contested fields, strays, and objects whose deletion waits for finalizers.",
+		Help: "How many objects need a look: retained objects, collisions, refused updates, contested fields, strays, and objects whose deletion waits for finalizers.",
 	}, []string{"what"})
 	objectsMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "capstan_objects", Help: "Objects of the newest revision, all of them and those that are as they should be.",
+		Name: "capstan_objects", Help: "Objects of the desired revision, all of them and those that are as they should be.",
 	}, []string{"which"})
 	actionMetric = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "capstan_object_actions_total", Help: "Changes made to managed objects, by action.",

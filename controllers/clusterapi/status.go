@@ -67,7 +67,7 @@ type Revision struct {
 	Number    int64  `json:"number"`
 	Name      string `json:"name"`
 	ContentID string `json:"contentID"`
-	// Desired is the newest one; Current the last that was fully applied.
+	// Desired is the newest of the list; Current the last that was fully applied.
 	Desired bool          `json:"desired"`
 	Current bool          `json:"current"`
 	Waves   []guards.Wave `json:"waves"`

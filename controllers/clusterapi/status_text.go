@@ -49,13 +49,13 @@ func (s Status) revisionLines(b *strings.Builder) {
 func (r Revision) role() string {
 	switch {
 	case r.Desired && r.Current:
-		return "wanted and installed"
+		return "desired and installed"
 	case r.Current:
 		return "installed"
 	case r.Desired:
-		return "wanted"
+		return "desired"
 	}
-	return "not wanted any more"
+	return "not desired any more"
 }
 
 func (s Status) collisionLines() []string {

@@ -9,8 +9,8 @@ import (
 )
 
 // flightTeller puts passes into the flight recorder: a move with every guard's
-// answer, and errors. Of a pass that could not be made the move is made again by
-// the next. A pass that did neither costs nothing.
+// answer, work that did something, and errors. Of a pass that could not be made the move is made again by
+// the next. A pass that did none of these costs nothing.
 type flightTeller struct {
 	recorder *recorder.Recorder
 	machine  string
@@ -23,7 +23,10 @@ func (f *flightTeller) Tell(_ context.Context, p Pass) time.Duration {
 	case p.Err != nil:
 		log.Add(recorder.Failed(p.At, on, p.Err, nil))
 	case o.Moved != nil:
-		log.Add(recorder.Moved(*o.Moved, o.Decision, on))
+		log.Add(recorder.Moved(*o.Moved, o.Decision, on, o.Did))
+	}
+	if o.Moved == nil && o.Did != "" {
+		log.Add(recorder.Worked(p.At, on, o.Work, o.Did))
 	}
 	if o.Failure != nil {
 		log.Add(recorder.Failed(p.At, on, o.Failure, o.Decision))

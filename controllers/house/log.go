@@ -16,9 +16,9 @@ import (
 // maxStack bounds the stack that is logged of a panic, in bytes.
 const maxStack = 16 << 10
 
-// logTeller logs moves and errors. A message that was logged last is not logged
-// again before another one, or a pass without an error. Errors are cut to the
-// length of a message: two that differ only beyond it are the same.
+// logTeller logs moves, what work has done, and errors. An error that was logged
+// last is not logged again before another one, or a pass without an error. Errors
+// are cut to the length of a message: two that differ only beyond it are the same.
 type logTeller struct {
 	sync.Mutex
 	seed maphash.Seed
@@ -34,7 +34,9 @@ func newLogTeller() *logTeller {
 func (l *logTeller) Tell(ctx context.Context, p Pass) time.Duration {
 	logger := log.FromContext(ctx)
 	if made := p.Outcome.Moved; made != nil {
-		logger.Info("moved", "from", made.From, "event", made.Event, "state", made.To, "cause", made.Cause, "after", made.Seconds)
+		logger.Info("moved", "from", made.From, "event", made.Event, "state", made.To, "cause", made.Cause, "after", made.Seconds, "did", p.Outcome.Did)
+	} else if p.Outcome.Did != "" {
+		logger.Info("worked", "state", p.Outcome.State, "work", p.Outcome.Work, "did", p.Outcome.Did)
 	}
 	message, err := "", p.Err
 	switch {

@@ -34,6 +34,7 @@ type family struct {
 	mu      sync.Mutex
 	on      map[machine.Key]bool
 	errs    map[machine.Key]error
+	did     string // by work, and by the effect of TurnedOn
 	records map[machine.Key]machine.Record
 	gone    map[machine.Key]bool
 	// forgetAgain is after how long the store wants to be asked to forget again.
@@ -72,13 +73,15 @@ func newFamily(t *testing.T, name string) (f *family, r *Reconciler[bool, machin
 		if err := f.errs[key]; err != nil && err.Error() == "panic" {
 			panic("out of order")
 		}
-		return machine.Result{}, f.errs[key]
+		return machine.Result{Did: f.did}, f.errs[key]
 	}}
+	effect := work
+	effect.Name = "Effect"
 	f.Table = machine.Table[bool, machine.Key]{
 		Name: name, Start: "Waiting",
 		States: []machine.StateRow[machine.Key]{{Name: "Waiting", Rest: true, Work: work}, {Name: "Ready", Rest: true, Work: work}},
 		Moves: []machine.Move[bool, machine.Key]{
-			{On: "TurnedOn", From: []machine.State{"Waiting"}, To: "Ready", If: isOn},
+			{On: "TurnedOn", From: []machine.State{"Waiting"}, To: "Ready", If: isOn, Do: effect},
 			{On: "TurnedOff", From: []machine.State{"Ready"}, To: "Waiting", If: machine.Not(isOn)},
 		},
 	}
@@ -213,6 +216,30 @@ func TestReconciler_one_transition_is_told_once_everywhere(t *testing.T) {
 	}
 	if got := flight(); len(got) != 1 || got[0].Kind != recorder.Transition || got[0].Machine != "told" || got[0].Key != "one" || got[0].Revision != "subject of one" {
 		t.Errorf("recorded is %+v", got)
+	}
+}
+
+func TestReconciler_what_an_effect_and_work_have_done_is_logged_and_recorded(t *testing.T) {
+	f, r, _, _, flight := newFamily(t, "did")
+	var logged []string
+	ctx := log.IntoContext(t.Context(), funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{}))
+	f.on["one"] = true
+	for _, did := range []string{"turned the light on", "changed the bulb", ""} {
+		f.did = did
+		if _, err := r.Reconcile(ctx, requestOf("one")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(logged) != 2 || !strings.Contains(logged[0], `"msg"="moved"`) || !strings.Contains(logged[0], `"did"="turned the light on"`) ||
+		!strings.Contains(logged[1], `"msg"="worked" "state"="Ready" "work"="Work" "did"="changed the bulb"`) {
+		t.Errorf("logged is %q", logged)
+	}
+	got := flight()
+	if len(got) != 2 || got[0].Kind != recorder.Transition || got[0].Did != "turned the light on" {
+		t.Fatalf("recorded is %+v", got)
+	}
+	if work := got[1]; work.Kind != recorder.Work || work.Action != "Work" || work.Did != "changed the bulb" || work.Key != "one" || work.Revision != "subject of one" {
+		t.Errorf("recorded is %+v", work)
 	}
 }
 

@@ -220,7 +220,7 @@ process_cpu_seconds_total 1.25
 		t.Errorf("got %+v, %v", m, err)
 	}
 	if _, err := parseMeters(strings.NewReader("up 1\n")); err == nil {
-		t.Error("metrics without the counters are taken for good")
+		t.Error("metrics without the counters are accepted")
 	}
 }
 

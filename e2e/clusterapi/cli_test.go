@@ -45,7 +45,7 @@ var _ = Describe("The commands that look at a cluster", func() {
 		reader := as("reader")
 		Expect(reader.run(ctx, codeInstalled, "status", "--exit-code")).To(And(
 			ContainSubstring("State:      Installed since "), ContainSubstring("Installed:  release 4.22.0"),
-			ContainSubstring("  1  "+v.Current()+"  wanted and installed"), MatchRegexp(`wave 1/4 +\[##########\] +alpha +1/1 +crds`),
+			ContainSubstring("  1  "+v.Current()+"  desired and installed"), MatchRegexp(`wave 1/4 +\[##########\] +alpha +1/1 +crds`),
 			MatchRegexp(`Ready +alpha +\S+@sha256:`), MatchRegexp(`Available +True +\S+ +AsExpected`),
 		))
 		var told struct {
@@ -192,7 +192,7 @@ var _ = Describe("The commands that lead out of bad states", func() {
 		Expect(as("reader").run(ctx, codeFailed, "recover", "--dry-run")).To(ContainSubstring("not allowed to get ConfigMap openshift-cluster-api-operator/capstan-inventory-1"))
 		Expect(admin().run(ctx, 0, "recover", "--dry-run")).To(And(
 			ContainSubstring("lists 16 of at most 16 revisions"), ContainSubstring("Can be removed from the list: 14 revisions"),
-			ContainSubstring("it never completed"), ContainSubstring("it is installed"), ContainSubstring("it is the newest"),
+			ContainSubstring("it never completed"), ContainSubstring("it is installed"), ContainSubstring("it is the desired revision"),
 			MatchRegexp(`revisions 2, 3, [0-9, ]*: ConfigMap capstan-inventory-<number> lists what was applied and stays`),
 			ContainSubstring("ConfigMap openshift-cluster-api/only-2 (revision 2)"), ContainSubstring("Nothing was changed"),
 		))

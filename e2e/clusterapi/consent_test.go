@@ -45,7 +45,7 @@ var _ = Describe("Consent to lose data", func() {
 })
 
 var _ = Describe("Another attempt", func() {
-	It("is made when the administrator asks for it, also after an error for good", func(ctx SpecContext) {
+	It("is made when the administrator asks for it, also after a terminal error", func(ctx SpecContext) {
 		broken := emptyProvider("alpha").files()
 		for name := range broken {
 			broken[name] = []byte("{")

@@ -30,7 +30,7 @@ var _ = Describe("A status edited by hand", func() {
 		v := installed(ctx, 1)
 		Expect(v.Revisions()[0].Revision).To(Equal(int64(1)))
 
-		// An entry of somebody else's making: the newest, and not what is wanted.
+		// An entry of somebody else's making: the desired revision, and not what the inputs ask for.
 		status(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) {
 			made := *s.Revisions[0].DeepCopy()
 			made.Name, made.Revision, made.ContentID = "4.22.0-0badc0de-7", 7, strings.Repeat("0badc0de", 8)
@@ -52,7 +52,7 @@ var _ = Describe("A status edited by hand", func() {
 		v := until(ctx, "the conditions of a finished installation", finished)
 		before, moves := uids(ctx, alpha.objects...), len(v.Record.Transitions)
 
-		// A copy of what is installed, which is the newest from now on, and before it somebody else's.
+		// A copy of what is installed, which is the desired revision from now on, and before it somebody else's.
 		status(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) {
 			foreign, again := *s.Revisions[0].DeepCopy(), *s.Revisions[0].DeepCopy()
 			foreign.Name, foreign.Revision, foreign.ContentID = "4.22.0-0badc0de-5", 5, strings.Repeat("0badc0de", 8)

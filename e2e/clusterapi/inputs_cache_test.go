@@ -158,7 +158,7 @@ var _ = Describe("Provider images that are mounted", func() {
 		g.isReplaced(ctx, "two")
 	})
 
-	It("are refused for good when a profile has one file of two", func(ctx SpecContext) {
+	It("are refused with a terminal error when a profile has one file of two", func(ctx SpecContext) {
 		dir := GinkgoT().TempDir()
 		mount(dir, "one", one, small("one").files())
 		g := installMounted(ctx, dir, one)

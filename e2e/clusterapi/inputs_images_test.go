@@ -58,7 +58,7 @@ var _ = Describe("The content of a provider image", func() {
 		Expect(lineOf(small("two").files(), metadataFile)).To(Equal(7))
 	})
 
-	DescribeTable("is refused for good when it is wrong, with the place and the cause",
+	DescribeTable("is refused with a terminal error when it is wrong, with the place and the cause",
 		func(ctx SpecContext, do spoil, texts ...string) {
 			g := installSmall(ctx)
 			bad := pushSpoilt(ctx, do)
@@ -181,7 +181,7 @@ var _ = Describe("The content of a provider image", func() {
 		Expect(env.SetImages(ctx, pushSpoilt(ctx, dropping(metadataFile)))).To(Succeed())
 		g.survives(ctx, revisionController, nonRetryable, "no metadata.yaml")
 		Expect(env.SetImages(ctx, map[string]string{"keys-have-no-meaning": push(ctx, small("one"))["small"]})).To(Succeed())
-		v := until(ctx, "the good revision to be all that is wanted", fine, g.isCurrent)
+		v := until(ctx, "the good revision to be all that is asked for", fine, g.isCurrent)
 		Expect(v.Revisions()).To(HaveLen(1))
 	})
 

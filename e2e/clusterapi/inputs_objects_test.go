@@ -65,7 +65,7 @@ func gadget(name string) *unstructured.Unstructured {
 }
 
 var _ = Describe("An object of a provider", func() {
-	DescribeTable("that the API server refuses stops its revision for good, and the one before stays",
+	DescribeTable("that the API server refuses stops its revision with a terminal error, and the one before stays",
 		func(ctx SpecContext, broken func(*provider), texts ...string) {
 			g := installSmall(ctx, emptyProvider("running").at(30).with(runner("runner")))
 			running := emptyProvider("running").at(30).with(runner("runner"))

@@ -182,7 +182,7 @@ func all(questions ...func(harness.View) error) func(harness.View) error {
 var _ = Describe("The list of provider images", func() {
 	const place = harness.OperatorNamespace + "/" + harness.ImagesConfigMap
 
-	DescribeTable("names the key of a reference that is not by digest, for good",
+	DescribeTable("names the key of a reference that is not by digest, with a terminal error",
 		func(ctx SpecContext, suffix, cause string) {
 			g := installSmall(ctx)
 			Expect(env.SetImages(ctx, map[string]string{"core": env.Registry.Host() + "/synthetic/small" + suffix})).To(Succeed())

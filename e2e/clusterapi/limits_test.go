@@ -12,7 +12,7 @@ import (
 )
 
 var _ = Describe("Sixteen listed revisions", func() {
-	It("are as many as there may be, until one is removed or the newest is wanted again", func(ctx SpecContext) {
+	It("are as many as there may be, until one is removed or the inputs ask for the desired one again", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, tiny("1").with(configMap("kept", "one")))})
 		operate(harness.OperatorOptions{})
 		first := installed(ctx, 1)
@@ -30,7 +30,7 @@ var _ = Describe("Sixteen listed revisions", func() {
 		Expect(v.Current()).To(Equal(first.Current()))
 
 		release(ctx, tiny("16").running("stuck"))
-		until(ctx, "the newest revision to be wanted again", stuckOn("Deployment openshift-cluster-api/tiny"), listed(16),
+		until(ctx, "the inputs to ask for the desired revision again", stuckOn("Deployment openshift-cluster-api/tiny"), listed(16),
 			says("Degraded", "False", "AsExpected"))
 		release(ctx, tiny("17"))
 		until(ctx, "the limit to be reported again", inState(harness.MaxRevisions))

@@ -175,7 +175,7 @@ func path(v harness.View) []string {
 	return events
 }
 
-// names of the components of the newest revision, in order.
+// names of the components of the desired revision, in order.
 func components(v harness.View) []string {
 	revisions := v.Revisions()
 	names := []string{}

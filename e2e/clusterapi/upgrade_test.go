@@ -161,7 +161,7 @@ func current(v harness.View, number int64) error {
 	return nil
 }
 
-// stuckOn is the question whether the newest revision is being applied and
+// stuckOn is the question whether the desired revision is being applied and
 // waits for an object, by the message that an administrator reads.
 func stuckOn(object string) func(harness.View) error {
 	return func(v harness.View) error {

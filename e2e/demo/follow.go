@@ -68,7 +68,7 @@ func (f *follower) news(transitions []harness.Transition) []harness.Transition {
 	return transitions
 }
 
-// count tells how many objects of the newest revision are done.
+// count tells how many objects of the desired revision are done.
 func (f *follower) count(ctx context.Context, v harness.View) string {
 	revisions := v.Revisions()
 	if v.Record.State == harness.Planning || len(revisions) == 0 {

@@ -32,6 +32,8 @@ type running struct {
 	agent string // by which the audit log knows it
 	stop  func() // ends it; a second call does nothing
 
+	first bool // nothing was ever installed: every pass is one of a first installation
+
 	mu      sync.Mutex
 	next    chan struct{}      // closed by the next notification
 	watched []*engine.Revision // what the engine was told to watch
@@ -58,6 +60,9 @@ func (r *running) add(rev *engine.Revision) {
 // Reconcile makes a pass over a revision, which is watched from then on.
 func (r *running) Reconcile(ctx context.Context, rev *engine.Revision, opts ...engine.ReconcileOption) (*engine.Report, error) {
 	r.add(rev)
+	if r.first {
+		opts = append(opts, engine.FirstInstall())
+	}
 	return r.Engine.Reconcile(ctx, rev, opts...)
 }
 

@@ -105,6 +105,19 @@ var _ = Describe("An update of a definition", func() {
 		Expect(in(report, hidden).Why).To(And(ContainSubstring("versions v1"), ContainSubstring("/mine")))
 	})
 
+	It("is refused when it drops the conversion that a stored version needs", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		e.install(ctx, of(1, w.crd("gadget")))
+		w.create(ctx, w.instance("gadget", "mine"))
+		w.unconvertible(ctx, "gadget")
+		relabelled := w.versions("gadget",
+			map[string]any{"name": "v1", "served": true, "storage": false, "schema": specOf("size", "note")},
+			map[string]any{"name": "v2", "served": true, "storage": true, "schema": specOf("size", "note")})
+		report := w.refuses(ctx, e, of(2, relabelled), relabelled)
+		Expect(in(report, relabelled).Why).To(And(ContainSubstring("conversion webhook"), ContainSubstring("version v1"), ContainSubstring("/mine")))
+	})
+
 	It("is refused when it would repair a definition that an administrator has given a field in use", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()

@@ -153,14 +153,14 @@ func (c content) String() string {
 // or the present one with a few changes. Most changes meet slots that something has happened to, and drop them: what
 // becomes of them is decided there.
 func (l *trial) drawNext() content {
-	if l.newest != l.former && l.former != nil && rapid.IntRange(0, 2).Draw(l.t, "back to the last") == 0 {
+	if l.desired != l.former && l.former != nil && rapid.IntRange(0, 2).Draw(l.t, "back to the last") == 0 {
 		return maps.Clone(l.past[len(l.past)-1])
 	}
 	if len(l.past) > 1 && rapid.IntRange(0, 5).Draw(l.t, "back") == 0 {
 		return maps.Clone(rapid.SampledFrom(l.past).Draw(l.t, "to"))
 	}
 	next, fewest := maps.Clone(l.current), 1
-	if l.newest == nil {
+	if l.desired == nil {
 		fewest = 3
 		next[rapid.SampledFrom([]string{"crd-1", "crd-2"}).Draw(l.t, "definition")] = 0
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
-// begin takes the newest revision some way and no further, because the next one overtakes it. Meanwhile the engine keeps
-// the former one, which must not take back what the newest has.
+// begin takes the desired revision some way and no further, because the next one overtakes it. Meanwhile the engine keeps
+// the former one, which must not take back what the desired one has.
 func (l *trial) begin(ctx context.Context, faults map[int]fault) error {
 	for name := range l.current {
 		if l.memory.uids[name] == "" {
@@ -27,7 +27,7 @@ func (l *trial) begin(ctx context.Context, faults map[int]fault) error {
 		faults[rapid.IntRange(1, 12).Draw(l.t, "after")] = death
 	}
 	if err := l.suffer(ctx, faults, func(ctx context.Context) error {
-		_, err := l.engine.take(ctx, l.newest, func(report *engine.Report) error { return begun(report, enough) })
+		_, err := l.engine.take(ctx, l.desired, func(report *engine.Report) error { return begun(report, enough) })
 		return err
 	}); err != nil || l.former == nil {
 		return err
@@ -50,7 +50,7 @@ func begun(report *engine.Report, enough int) error {
 	return errors.New(report.String())
 }
 
-// keep lets the engine keep the former revision for once, which leaves alone what the newest one has.
+// keep lets the engine keep the former revision for once, which leaves alone what the desired one has.
 func (l *trial) keep(ctx context.Context) error {
 	before, err := l.claimed(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (l *trial) keep(ctx context.Context) error {
 	return l.memory.check(ctx, l.world)
 }
 
-// claimed are the slots whose objects carry the newest number.
+// claimed are the slots whose objects carry the number of the desired revision.
 func (l *trial) claimed(ctx context.Context) (map[string]bool, error) {
 	claimed := map[string]bool{}
 	for name := range l.current {

@@ -28,7 +28,7 @@ var _ = Describe("A manifest's own condition", func() {
 		e.converge(ctx, rev)
 	})
 
-	It("case 72: is refused for good when it cannot be true or false, and waits while it cannot be told", func(ctx SpecContext) {
+	It("case 72: is refused with a terminal error when it cannot be true or false, and waits while it cannot be told", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()
 		since := mark(ctx)

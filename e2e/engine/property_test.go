@@ -21,8 +21,8 @@ const (
 	durationVariable = "CAPSTAN_PROPERTY_TIME"
 )
 
-// TestEngine_keeps_its_promises lives through random histories. After each convergence the content is that of the
-// newest complete revision, nothing foreign was touched, no orphan is left, no UID has changed without cause, and no
+// TestEngine_keeps_its_promises lives through random histories. After each convergence the content is that of the desired
+// revision, nothing foreign was touched, no orphan is left, no UID has changed without cause, and no
 // definition with instances is gone.
 func TestEngine_keeps_its_promises(t *testing.T) {
 	if _, err := controlPlane(); err != nil {
@@ -61,8 +61,8 @@ type trial struct {
 	weather *weather
 
 	number  int64
-	current content          // of the newest revision
-	newest  *engine.Revision // nil before the first one
+	current content          // of the desired revision
+	desired *engine.Revision // nil before the first one
 	former  *engine.Revision // the last one that was taken to its end, nil before
 	past    []content        // of all that were taken to their ends
 	begun   map[string]bool  // slots of all revisions since then, and of that one
@@ -114,7 +114,7 @@ func (l *trial) round(ctx context.Context, last bool) error {
 		}
 	}
 	// What was taken away matters most to a release, because otherwise it is only in the way.
-	released := l.newest == nil || rapid.IntRange(0, 2).Draw(l.t, "release") > 0 || l.memory.inTheWay(l.current) != nil && rapid.Bool().Draw(l.t, "yet")
+	released := l.desired == nil || rapid.IntRange(0, 2).Draw(l.t, "release") > 0 || l.memory.inTheWay(l.current) != nil && rapid.Bool().Draw(l.t, "yet")
 	if released {
 		l.release()
 	}
@@ -141,7 +141,7 @@ func (l *trial) restart() (err error) {
 func (l *trial) release() {
 	l.number++
 	l.current = l.drawNext()
-	l.newest = l.current.revision(l.world, l.number)
+	l.desired = l.current.revision(l.world, l.number)
 	for name := range l.current {
 		l.begun[name] = true
 	}
@@ -162,7 +162,7 @@ func (l *trial) converge(ctx context.Context, faults map[int]fault) error {
 		}
 	}
 	if l.memory.inTheWay(l.current) != nil {
-		if _, err := l.engine.take(ctx, l.newest, collided); err != nil {
+		if _, err := l.engine.take(ctx, l.desired, collided); err != nil {
 			return err
 		}
 		if err := l.memory.check(ctx, l.world); err != nil {
@@ -181,7 +181,7 @@ func (l *trial) settle(ctx context.Context) error {
 	defer cancel()
 	for {
 		changed := l.engine.change()
-		report, err := l.engine.finish(ctx, l.newest)
+		report, err := l.engine.finish(ctx, l.desired)
 		if err != nil {
 			return err
 		}
@@ -203,9 +203,9 @@ func (l *trial) settle(ctx context.Context) error {
 // attempt goes as far as it can.
 func (l *trial) attempt(ctx context.Context) (err error) {
 	if l.memory.inTheWay(l.current) == nil {
-		_, err = l.engine.finish(ctx, l.newest)
+		_, err = l.engine.finish(ctx, l.desired)
 	} else {
-		_, err = l.engine.take(ctx, l.newest, collided)
+		_, err = l.engine.take(ctx, l.desired, collided)
 	}
 	return err
 }
@@ -227,9 +227,9 @@ func (l *trial) suffer(ctx context.Context, faults map[int]fault, what func(cont
 	return l.restart()
 }
 
-// settled books that the newest revision was taken to its end.
+// settled books that the desired revision was taken to its end.
 func (l *trial) settled() {
-	l.former, l.begun = l.newest, map[string]bool{}
+	l.former, l.begun = l.desired, map[string]bool{}
 	l.past = append(l.past, l.current)
 	for name := range l.current {
 		l.begun[name] = true
@@ -261,7 +261,7 @@ func collided(report *engine.Report) error {
 // check asks all invariants of what is there now, and that being right costs no request.
 func (l *trial) check(ctx context.Context) error {
 	l.weather.change(nil, nil)
-	report, err := l.engine.Reconcile(ctx, l.newest)
+	report, err := l.engine.Reconcile(ctx, l.desired)
 	if err != nil {
 		return err
 	}

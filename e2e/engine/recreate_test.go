@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("A field that cannot be changed", func() {
-	It("case 84: is an error for good that names it, and makes a new object when the manifest lets it", func(ctx SpecContext) {
+	It("case 84: is a terminal error that names it, and makes a new object when the manifest lets it", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()
 		first, selecting := w.deployment("a"), selectsMore(w.deployment("a"))

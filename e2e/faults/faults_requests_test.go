@@ -149,6 +149,10 @@ var watchFaults = []fault{
 		begin: blind(proxy.Answer(http.StatusGone, 0), 5), expect: soon,
 	},
 	{
+		name: "404 on watches", doc: "All watches break, and something on the way to the API server answers the first new ones with 404.",
+		begin: blind(proxy.Answer(http.StatusNotFound, 0), 12), expect: soon,
+	},
+	{
 		name: "watches delayed", doc: "Every event of every watch is a second late.",
 		begin: blind(proxy.Late(time.Second), 0), expect: soon,
 	},

@@ -168,7 +168,7 @@ var stages = []*stage{
 	},
 	{
 		state: harness.Degraded,
-		how:   "the release lists an image by tag, which is wrong for good",
+		how:   "the release lists an image by tag, which is a terminal error",
 		reach: func(ctx context.Context) {
 			byTag, _, _ := strings.Cut(one, "@")
 			Expect(env.SetImages(ctx, images(byTag+":latest"))).To(Succeed())

@@ -69,7 +69,7 @@ func InState(state string) func(View) error {
 	}
 }
 
-// Settled is the question whether the newest listed revision, of at least this
+// Settled is the question whether the desired revision, of at least this
 // number, is installed.
 func Settled(atLeast int64) func(View) error {
 	return func(v View) error {

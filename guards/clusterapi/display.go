@@ -9,16 +9,16 @@ import (
 // Display is what one look at the cluster has shown for people: conditions,
 // commands, Events and metrics show it. No guard asks it.
 type Display struct {
-	// LatestName is the name of the newest listed revision, LatestContent its content ID.
-	LatestName    string
-	LatestContent string
+	// DesiredName is the name of the desired revision, DesiredContent its content ID.
+	DesiredName    string
+	DesiredContent string
 	// Keeping says why the current revision cannot be kept while a newer one is applied.
 	Keeping string
-	// ImageStates tell how every image stands that is wanted, in the order of references; ImageWarning says what
+	// ImageStates tell how every image stands that is asked for, in the order of references; ImageWarning says what
 	// works worse than it should without failing.
 	ImageStates  []ImageState
 	ImageWarning string
-	// Attempted says that this process has tried to apply the newest revision, without which collisions, unsafe updates
+	// Attempted says that this process has tried to apply the desired revision, without which collisions, unsafe updates
 	// and conflicts may be missed.
 	Attempted bool
 	// Collisions are objects that exist already and belong to somebody else; Refused are updates that are not sent
@@ -37,7 +37,7 @@ type Display struct {
 	// Finalizers counts the objects that are being deleted and have finalizers pending.
 	Finalizers int
 	// Consent is the content ID for which the administrator lets retained objects be deleted; it counts for that of
-	// the newest revision only.
+	// the desired revision only.
 	Consent string
 }
 
@@ -121,7 +121,7 @@ type Revision struct {
 	Number    int64  `json:"number"`
 	ContentID string `json:"contentID"`
 	Current   bool   `json:"current,omitempty"`
-	// Waves is empty for a revision that is neither the newest nor the current one.
+	// Waves is empty for a revision that is neither the desired nor the current one.
 	Waves []Wave `json:"waves,omitempty"`
 }
 

@@ -22,28 +22,28 @@ type Facts struct {
 	SpecObserved bool `yaml:"specObserved"`
 	// Platform is Infrastructure cluster's status.platformStatus.type; empty while there is none.
 	Platform string `yaml:"platform"`
-	// Wanted is the content ID that the inputs render to; empty while that cannot be told, and Planning says why;
+	// Planned is the content ID that the inputs render to; empty while that cannot be told, and Planning says why;
 	// Unplannable says that it is an error, and nothing that is on its way; PlanTerminal that only another input heals it.
-	Wanted       string `yaml:"wanted"`
+	Planned      string `yaml:"planned"`
 	Planning     string `yaml:"planning"`
 	Unplannable  bool   `yaml:"unplannable"`
 	PlanTerminal bool   `yaml:"planTerminal"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
-	// Latest is the content ID of the newest listed revision, LatestNumber its number, and CurrentNumber that of
-	// status.currentRevision; zero for none.
-	Latest        string `yaml:"latest"`
-	LatestNumber  int64  `yaml:"latestNumber"`
+	// Desired is the content ID of the desired revision, which is the newest listed one; DesiredNumber is its number, and
+	// CurrentNumber that of status.currentRevision; zero for none.
+	Desired       string `yaml:"desired"`
+	DesiredNumber int64  `yaml:"desiredNumber"`
 	CurrentNumber int64  `yaml:"currentNumber"`
-	// Listed counts the revisions in status; Abandoned names those between the current and the newest one, which were
+	// Listed counts the revisions in status; Abandoned names those between the current and the desired one, which were
 	// given up before they were fully applied.
 	Listed    int      `yaml:"listed"`
 	Abandoned []string `yaml:"abandoned"`
-	// Older counts the revisions before the newest that are listed or still have an inventory; OlderSeen says that the
+	// Older counts the revisions before the desired one that are listed or still have an inventory; OlderSeen says that the
 	// inventories were seen, without which Older may be too low.
 	Older     int  `yaml:"older"`
 	OlderSeen bool `yaml:"olderSeen"`
-	// Applied tells how the newest revision stands, Orphans what only older revisions had, Retained what of that was
+	// Applied tells how the desired revision stands, Orphans what only older revisions had, Retained what of that was
 	// kept for users' data and may go now.
 	Applied  Applied  `yaml:"applied"`
 	Orphans  Orphans  `yaml:"orphans"`
@@ -94,7 +94,7 @@ type Then struct {
 
 // Progress counts steps done over the whole path from image to installed.
 func Progress(f Facts) (done int, known bool) {
-	return f.Images + f.Applied.Done - f.Orphans.Left, f.Applied.Known || f.LatestNumber == 0
+	return f.Images + f.Applied.Done - f.Orphans.Left, f.Applied.Known || f.DesiredNumber == 0
 }
 
 // Inputs is the fingerprint whose change is a reason to try again.

@@ -48,45 +48,45 @@ var PlatformKnown = machine.Guard[Facts]{
 	}),
 }
 
-// LatestIsWanted asks whether the newest listed revision is what the inputs ask for.
-var LatestIsWanted = machine.Guard[Facts]{
-	Name: "LatestIsWanted",
-	Doc:  "The newest listed revision has the content that images, platform and ClusterAPI spec ask for.",
+// DesiredMatchesInputs asks whether the desired revision is what the inputs ask for.
+var DesiredMatchesInputs = machine.Guard[Facts]{
+	Name: "DesiredMatchesInputs",
+	Doc:  "The desired revision has the content that images, platform and ClusterAPI spec ask for.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
-		case f.Wanted == "":
+		case f.Planned == "":
 			return machine.SayUnknown(f.Planning)
-		case f.LatestNumber == 0:
+		case f.DesiredNumber == 0:
 			return machine.SayNo("no revision is listed")
-		case f.Latest != f.Wanted:
-			return machine.SayNo(fmt.Sprintf("content %s is wanted, revision %d has %s", id(f.Wanted), f.LatestNumber, id(f.Latest)))
+		case f.Desired != f.Planned:
+			return machine.SayNo(fmt.Sprintf("the inputs ask for content %s, revision %d has %s", id(f.Planned), f.DesiredNumber, id(f.Desired)))
 		}
-		return machine.SayYes(fmt.Sprintf("revision %d has the wanted content %s", f.LatestNumber, id(f.Wanted)))
+		return machine.SayYes(fmt.Sprintf("revision %d has the planned content %s", f.DesiredNumber, id(f.Planned)))
 	}),
 }
 
-// LatestIsCurrent asks whether the newest listed revision has been fully applied before.
-var LatestIsCurrent = machine.Guard[Facts]{
-	Name: "LatestIsCurrent",
-	Doc:  "The newest listed revision is status.currentRevision: it has been fully applied.",
+// DesiredIsCurrent asks whether the desired revision has been fully applied before.
+var DesiredIsCurrent = machine.Guard[Facts]{
+	Name: "DesiredIsCurrent",
+	Doc:  "The desired revision is status.currentRevision: it has been fully applied.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.CurrentNumber == 0:
 			return machine.SayNo("no revision is current")
-		case f.LatestNumber != f.CurrentNumber:
+		case f.DesiredNumber != f.CurrentNumber:
 			return machine.SayNo(fmt.Sprintf("revision %d is current", f.CurrentNumber))
 		}
 		return machine.SayYes("")
 	}),
 }
 
-// RolloutGoesOn asks whether the newest revision has to be rolled out though nobody can tell what is wanted.
+// RolloutGoesOn asks whether the desired revision has to be rolled out though the inputs cannot be planned.
 var RolloutGoesOn = machine.Guard[Facts]{
 	Name: "RolloutGoesOn",
-	Doc:  "The inputs cannot be planned, and the newest listed revision is not fully applied yet.",
+	Doc:  "The inputs cannot be planned, and the desired revision is not fully applied yet.",
 	Ask: seen(func(f Facts) machine.Answer {
-		if f.Unplannable && f.LatestNumber > 0 && f.LatestNumber != f.CurrentNumber {
-			return machine.SayYes(fmt.Sprintf("revision %d is not fully applied yet, and the inputs cannot be planned: %s", f.LatestNumber, f.Planning))
+		if f.Unplannable && f.DesiredNumber > 0 && f.DesiredNumber != f.CurrentNumber {
+			return machine.SayYes(fmt.Sprintf("revision %d is not fully applied yet, and the inputs cannot be planned: %s", f.DesiredNumber, f.Planning))
 		}
 		return machine.SayNo("")
 	}),
@@ -134,7 +134,7 @@ var OlderGone = machine.Guard[Facts]{
 	Doc:  "No older revision is listed or has an inventory left.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
-		case f.Older > 0 && f.Wanted != f.Latest:
+		case f.Older > 0 && f.Planned != f.Desired:
 			return machine.SayNo("") // it is not what is waited for
 		case f.Older > 0:
 			return machine.SayNo(fmt.Sprintf("older revisions left: %d", f.Older))
@@ -159,7 +159,7 @@ var RoomLeft = machine.Guard[Facts]{
 }
 
 // abandoned names the revisions that were given up before they were fully
-// applied. The newest is none of them: its number must not be used again.
+// applied. The desired one is none of them: its number must not be used again.
 func abandoned(f Facts) string {
 	if len(f.Abandoned) == 0 {
 		return ""
@@ -170,13 +170,13 @@ func abandoned(f Facts) string {
 // RevisionIsApplied asks whether all waves are applied and all probes pass.
 var RevisionIsApplied = machine.Guard[Facts]{
 	Name: "RevisionIsApplied",
-	Doc:  "Every wave of the newest revision is applied and its probes pass.",
+	Doc:  "Every wave of the desired revision is applied and its probes pass.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
 		case !f.Applied.Known:
 			return machine.SayUnknown(f.Applied.Why)
 		case f.Applied.Complete:
-			return machine.SayYes(fmt.Sprintf("all %d objects of revision %d are applied", f.Applied.Total, f.LatestNumber))
+			return machine.SayYes(fmt.Sprintf("all %d objects of revision %d are applied", f.Applied.Total, f.DesiredNumber))
 		}
 		return machine.SayNo(f.Applied.Why)
 	},
@@ -213,12 +213,12 @@ var OrphansAreGone = machine.Guard[Facts]{
 // RetainedMayGo asks whether an object that was kept for its data can be deleted now.
 var RetainedMayGo = machine.Guard[Facts]{
 	Name: "RetainedMayGo",
-	Doc:  "The newest revision is current, and an object that was retained for its data is empty now, or the administrator has consented to lose the data.",
+	Doc:  "The desired revision is current, and an object that was retained for its data is empty now, or the administrator has consented to lose the data.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
 		case !f.Retained.Known:
 			return machine.SayUnknown("")
-		case len(f.Retained.MayGo) == 0 || f.LatestNumber != f.CurrentNumber:
+		case len(f.Retained.MayGo) == 0 || f.DesiredNumber != f.CurrentNumber:
 			return machine.SayNo("")
 		}
 		return machine.SayYes("nothing holds back any more: " + strings.Join(f.Retained.MayGo, ", "))
@@ -280,7 +280,7 @@ var InputChanged = machine.Guard[Facts]{
 }
 
 // Disturbed asks whether the status is another one than an installation leaves.
-var Disturbed = machine.Any(machine.Not(LatestIsCurrent), machine.Not(OlderGone), machine.Not(SpecObserved))
+var Disturbed = machine.Any(machine.Not(DesiredIsCurrent), machine.Not(OlderGone), machine.Not(SpecObserved))
 
 // unless returns the text where is is false.
 func unless(is bool, text string) string {

@@ -21,34 +21,34 @@ func TestGuards(t *testing.T) {
 		"SpecObserved/a new spec":                             {SpecObserved, Facts{Seen: true}, machine.No, "newest spec"},
 		"SpecObserved/the same":                               {SpecObserved, Facts{Seen: true, SpecObserved: true}, machine.Yes, ""},
 
-		"LatestIsWanted/wanted not yet known is unknown": {
-			LatestIsWanted, Facts{Seen: true, Planning: "fetching", LatestNumber: 1, Latest: "a"}, machine.Unknown, "fetching",
+		"DesiredMatchesInputs/planned content not yet known is unknown": {
+			DesiredMatchesInputs, Facts{Seen: true, Planning: "fetching", DesiredNumber: 1, Desired: "a"}, machine.Unknown, "fetching",
 		},
-		"LatestIsWanted/nothing listed": {LatestIsWanted, Facts{Seen: true, Wanted: "a"}, machine.No, "no revision"},
-		"LatestIsWanted/other content": {
-			LatestIsWanted, Facts{Seen: true, Wanted: "bbbbbbbbbbbb", Latest: "aaaaaaaaaaaa", LatestNumber: 3}, machine.No, "content bbbbbbbb is wanted, revision 3 has aaaaaaaa",
+		"DesiredMatchesInputs/nothing listed": {DesiredMatchesInputs, Facts{Seen: true, Planned: "a"}, machine.No, "no revision"},
+		"DesiredMatchesInputs/other content": {
+			DesiredMatchesInputs, Facts{Seen: true, Planned: "bbbbbbbbbbbb", Desired: "aaaaaaaaaaaa", DesiredNumber: 3}, machine.No, "the inputs ask for content bbbbbbbb, revision 3 has aaaaaaaa",
 		},
-		"LatestIsWanted/the same": {LatestIsWanted, Facts{Seen: true, Wanted: "a", Latest: "a", LatestNumber: 1}, machine.Yes, "wanted content"},
+		"DesiredMatchesInputs/the same": {DesiredMatchesInputs, Facts{Seen: true, Planned: "a", Desired: "a", DesiredNumber: 1}, machine.Yes, "planned content"},
 
-		"RolloutGoesOn/what is wanted is on its way": {RolloutGoesOn, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
-		"RolloutGoesOn/nothing is listed":            {RolloutGoesOn, Facts{Seen: true, Unplannable: true}, machine.No, ""},
-		"RolloutGoesOn/it is installed":              {RolloutGoesOn, Facts{Seen: true, Unplannable: true, LatestNumber: 2, CurrentNumber: 2}, machine.No, ""},
+		"RolloutGoesOn/what the inputs ask for is on its way": {RolloutGoesOn, Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 1}, machine.No, ""},
+		"RolloutGoesOn/nothing is listed":                     {RolloutGoesOn, Facts{Seen: true, Unplannable: true}, machine.No, ""},
+		"RolloutGoesOn/it is installed":                       {RolloutGoesOn, Facts{Seen: true, Unplannable: true, DesiredNumber: 2, CurrentNumber: 2}, machine.No, ""},
 		"RolloutGoesOn/the inputs are wrong": {
-			RolloutGoesOn, Facts{Seen: true, Unplannable: true, Planning: "by tag", LatestNumber: 2, CurrentNumber: 1}, machine.Yes, "by tag",
+			RolloutGoesOn, Facts{Seen: true, Unplannable: true, Planning: "by tag", DesiredNumber: 2, CurrentNumber: 1}, machine.Yes, "by tag",
 		},
 
-		"LatestIsCurrent/nothing listed":                 {LatestIsCurrent, Facts{Seen: true}, machine.No, ""},
-		"LatestIsCurrent/older current":                  {LatestIsCurrent, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1}, machine.No, ""},
-		"LatestIsCurrent/same":                           {LatestIsCurrent, Facts{Seen: true, LatestNumber: 2, CurrentNumber: 2}, machine.Yes, ""},
+		"DesiredIsCurrent/nothing listed":                {DesiredIsCurrent, Facts{Seen: true}, machine.No, ""},
+		"DesiredIsCurrent/older current":                 {DesiredIsCurrent, Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 1}, machine.No, ""},
+		"DesiredIsCurrent/same":                          {DesiredIsCurrent, Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 2}, machine.Yes, ""},
 		"OlderGone/one left":                             {OlderGone, Facts{Seen: true, Older: 1}, machine.No, "left: 1"},
-		"OlderGone/one left, which nobody waits for yet": {OlderGone, Facts{Seen: true, Older: 1, Latest: "a"}, machine.No, ""},
+		"OlderGone/one left, which nobody waits for yet": {OlderGone, Facts{Seen: true, Older: 1, Desired: "a"}, machine.No, ""},
 		"OlderGone/not seen is unknown":                  {OlderGone, Facts{Seen: true}, machine.Unknown, "not been seen"},
 		"OlderGone/none left":                            {OlderGone, Facts{Seen: true, OlderSeen: true}, machine.Yes, ""},
 		"RoomLeft/fifteen listed":                        {RoomLeft, Facts{Seen: true, Listed: 15}, machine.Yes, "15 of 16"},
 		"RoomLeft/sixteen says what to do":               {RoomLeft, Facts{Seen: true, Listed: 16}, machine.No, "remove one"},
 
 		"RoomLeft/sixteen names those that were given up": {
-			RoomLeft, Facts{Seen: true, Listed: 16, CurrentNumber: 2, LatestNumber: 5, Abandoned: []string{"b-3", "c-4"}}, machine.No, "never became current (capstan recover does): b-3, c-4",
+			RoomLeft, Facts{Seen: true, Listed: 16, CurrentNumber: 2, DesiredNumber: 5, Abandoned: []string{"b-3", "c-4"}}, machine.No, "never became current (capstan recover does): b-3, c-4",
 		},
 		"RevisionIsApplied/not seen is unknown": {
 			RevisionIsApplied, Facts{Applied: Applied{Why: "not watched"}}, machine.Unknown, "not watched",
@@ -73,10 +73,10 @@ func TestGuards(t *testing.T) {
 		"RetainedMayGo/not looked":     {RetainedMayGo, Facts{}, machine.Unknown, ""},
 		"RetainedMayGo/all holds data": {RetainedMayGo, Facts{Retained: Retained{Known: true}}, machine.No, ""},
 		"RetainedMayGo/one is empty": {
-			RetainedMayGo, Facts{LatestNumber: 2, CurrentNumber: 2, Retained: Retained{Known: true, MayGo: []string{"a CRD"}}}, machine.Yes, "a CRD",
+			RetainedMayGo, Facts{DesiredNumber: 2, CurrentNumber: 2, Retained: Retained{Known: true, MayGo: []string{"a CRD"}}}, machine.Yes, "a CRD",
 		},
-		"RetainedMayGo/one is empty, and the newest revision is not current": {
-			RetainedMayGo, Facts{LatestNumber: 3, CurrentNumber: 2, Retained: Retained{Known: true, MayGo: []string{"a CRD"}}}, machine.No, "",
+		"RetainedMayGo/one is empty, and the desired revision is not current": {
+			RetainedMayGo, Facts{DesiredNumber: 3, CurrentNumber: 2, Retained: Retained{Known: true, MayGo: []string{"a CRD"}}}, machine.No, "",
 		},
 
 		"WorkSucceeds/an error is unknown": {WorkSucceeds, Facts{Then: Then{Failing: true}}, machine.Unknown, ""},
@@ -88,14 +88,14 @@ func TestGuards(t *testing.T) {
 		"EnteredByGateLoss/an error": {EnteredByGateLoss, Facts{Then: Then{Event: FailureEstablished}}, machine.No, ""},
 
 		"ProgressIsMade/nothing new":     {ProgressIsMade, stalled(10), machine.No, "waits"},
-		"ProgressIsMade/not seen":        {ProgressIsMade, Facts{Seen: true, LatestNumber: 1, Then: Then{Event: ProgressStalled}}, machine.Unknown, ""},
+		"ProgressIsMade/not seen":        {ProgressIsMade, Facts{Seen: true, DesiredNumber: 1, Then: Then{Event: ProgressStalled}}, machine.Unknown, ""},
 		"ProgressIsMade/one more object": {ProgressIsMade, stalled(11), machine.Yes, "progress"},
 		"ProgressIsMade/the state it came from waits": {
 			ProgressIsMade, Facts{Seen: true, Applied: Applied{Known: true}, Then: Then{Resumed: machine.Resumed{Done: machine.SayNo("in use")}}}, machine.No, "in use",
 		},
 		"ProgressIsMade/it cannot be told what the state it came from waits for": {
 			ProgressIsMade,
-			Facts{Seen: true, LatestNumber: 1, Then: Then{Resumed: machine.Resumed{Done: machine.SayUnknown("being fetched")}}},
+			Facts{Seen: true, DesiredNumber: 1, Then: Then{Resumed: machine.Resumed{Done: machine.SayUnknown("being fetched")}}},
 			machine.Unknown, "being fetched",
 		},
 		"ProgressIsMade/the state it came from has nothing left to do": {
@@ -125,7 +125,7 @@ func TestGuards(t *testing.T) {
 
 func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *testing.T) {
 	for _, guard := range []machine.Guard[Facts]{
-		ClusterAPIExists, PlatformKnown, LatestIsWanted, RolloutGoesOn, LatestIsCurrent, SpecObserved, OlderGone, RoomLeft,
+		ClusterAPIExists, PlatformKnown, DesiredMatchesInputs, RolloutGoesOn, DesiredIsCurrent, SpecObserved, OlderGone, RoomLeft,
 		RevisionIsApplied, OrphansAreGone, RetainedMayGo, ProgressIsMade, InputChanged, InputsUnplannable, PlanIsTerminal, NothingIsCurrent,
 	} {
 		if got := guard.Answer(Facts{}); got.Truth != machine.Unknown {
@@ -137,7 +137,7 @@ func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *
 // stalled is a revision that stood still at 10 objects done.
 func stalled(done int) Facts {
 	return Facts{
-		Seen: true, LatestNumber: 1, Applied: Applied{Known: true, Done: done, Total: 20, Why: "wave 2/3 waits"},
+		Seen: true, DesiredNumber: 1, Applied: Applied{Known: true, Done: done, Total: 20, Why: "wave 2/3 waits"},
 		Then: Then{Event: ProgressStalled, Done: 10, Resumed: machine.Resumed{Done: machine.SayNo("wave 2/3 waits")}},
 	}
 }

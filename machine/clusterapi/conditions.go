@@ -41,7 +41,7 @@ func message(s phases.Snapshot, part string, reads machine.Reading) string {
 	_, aside := Table.Aside(part, r, s.Facts)
 	switch {
 	case aside && part == RevisionController:
-		return clipBefore(s.Facts.Planning, fmt.Sprintf("; until that is repaired, revision %s goes on", s.Seen.Display.LatestName))
+		return clipBefore(s.Facts.Planning, fmt.Sprintf("; until that is repaired, revision %s goes on", s.Seen.Display.DesiredName))
 	case aside:
 		reads.Reason = machine.AsExpected
 	}
@@ -67,7 +67,7 @@ func available(s phases.Snapshot) phases.Condition {
 	return phases.Condition{
 		Type: Available, Is: true, Reason: machine.AsExpected,
 		Message: fmt.Sprintf("revision %d is installed", f.CurrentNumber),
-		Unsure:  f.LatestNumber != f.CurrentNumber || !f.Applied.Complete,
+		Unsure:  f.DesiredNumber != f.CurrentNumber || !f.Applied.Complete,
 	}
 }
 
@@ -104,17 +104,17 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	}
 	condition.Is, condition.Reason = true, machine.AsExpected
 	seen := f.OlderSeen && d.Attempted && r.Failure == nil
-	condition.Unsure = f.LatestNumber != 0 && !seen
+	condition.Unsure = f.DesiredNumber != 0 && !seen
 	return condition
 }
 
 // consentText says what deletes retained objects with the data in them.
 func consentText(d guards.Display) string {
-	if d.LatestContent == "" {
+	if d.DesiredContent == "" {
 		return ""
 	}
-	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, d.LatestContent)
-	if d.Consent != "" && d.Consent != d.LatestContent {
+	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, d.DesiredContent)
+	if d.Consent != "" && d.Consent != d.DesiredContent {
 		text += " (the consent that is given is for other content)"
 	}
 	return text

@@ -32,7 +32,7 @@ func told(s phases.Snapshot) string {
 }
 
 func TestConditions_in_every_state(t *testing.T) {
-	installed := guards.Facts{OlderSeen: true, CurrentNumber: 1, LatestNumber: 1}
+	installed := guards.Facts{OlderSeen: true, CurrentNumber: 1, DesiredNumber: 1}
 	ephemeral := &machine.Failure{Message: "the registry is away", Since: noon}
 	keeping := &machine.Failure{Message: "the registry is away", Part: table.InstallerController, Since: noon}
 	planning := &machine.Failure{Message: "the registry is away", Part: table.RevisionController, Since: noon}
@@ -74,7 +74,7 @@ InstallerControllerDegraded False AsExpected
 InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
-		"an error for good degrades at once": {
+		"a terminal error degrades at once": {
 			machine.Record{State: table.Planning, Failure: forGood},
 			installed,
 			guards.Display{},
@@ -107,7 +107,7 @@ InstallerControllerDegraded False AsExpected
 InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
-		"pruning while the next revision cannot be planned for good": {
+		"pruning while planning the next revision meets a terminal error": {
 			machine.Record{State: table.Pruning},
 			guards.Facts{Seen: true, Planning: "by tag", Unplannable: true, PlanTerminal: true, CurrentNumber: 2},
 			guards.Display{},
@@ -206,7 +206,7 @@ InstallerControllerDegraded False AsExpected
 InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
-		"degraded by inputs that are wrong for good": {
+		"degraded by a terminal error of the inputs": {
 			machine.Record{State: table.Degraded, CameFrom: table.Planning, LastEvent: guards.FailureEstablished, Failure: forGood},
 			guards.Facts{Seen: true, Planning: "by tag", Unplannable: true, PlanTerminal: true},
 			guards.Display{},
@@ -216,7 +216,7 @@ InstallerControllerProgressing False Uninitialized
 InstallerControllerDegraded False AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
-		"an object that the API server refuses for good": {
+		"an object that the API server refuses with a terminal error": {
 			machine.Record{State: table.Applying, Failure: forGood},
 			installed,
 			guards.Display{},
@@ -240,7 +240,7 @@ InstallerControllerUpgradeable False EphemeralError`,
 		},
 		"too many revisions, and one that is kept fails": {
 			machine.Record{State: table.MaxRevisions, Failure: keeping},
-			guards.Facts{OlderSeen: true, CurrentNumber: 1, LatestNumber: 1, Listed: 16},
+			guards.Facts{OlderSeen: true, CurrentNumber: 1, DesiredNumber: 1, Listed: 16},
 			guards.Display{},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
@@ -251,7 +251,7 @@ InstallerControllerUpgradeable False NonRetryableError`,
 		},
 		"too many revisions": {
 			machine.Record{State: table.MaxRevisions},
-			guards.Facts{OlderSeen: true, CurrentNumber: 1, LatestNumber: 1, Listed: 16},
+			guards.Facts{OlderSeen: true, CurrentNumber: 1, DesiredNumber: 1, Listed: 16},
 			guards.Display{},
 			`RevisionControllerProgressing False NonRetryableError
 RevisionControllerDegraded True NonRetryableError
@@ -279,25 +279,25 @@ func TestConditions_what_was_not_seen_leaves_what_was_said(t *testing.T) {
 		available, upgradeable bool
 	}{
 		"all seen": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: complete}, true, true, true,
+			machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: complete}, true, true, true,
 		},
 		"not seen what is retained": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, Applied: complete}, true, true, false,
+			machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 1, CurrentNumber: 1, Applied: complete}, true, true, false,
 		},
 		"nothing was tried yet": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: complete}, false, true, false,
+			machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: complete}, false, true, false,
 		},
 		"not seen what is applied": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true}, false, false, false,
+			machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 1, CurrentNumber: 1, OlderSeen: true}, false, false, false,
 		},
 		"a probe fails": {
-			machine.Record{State: table.Installed}, guards.Facts{LatestNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, true, false, true,
+			machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 1, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, true, false, true,
 		},
 		"a newer revision is on its way": {
-			machine.Record{State: table.Applying}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, true, false, true,
+			machine.Record{State: table.Applying}, guards.Facts{DesiredNumber: 2, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, true, false, true,
 		},
 		"after an error what is in the way may not be seen": {
-			machine.Record{State: table.Applying, Failure: failure}, guards.Facts{LatestNumber: 2, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, true, false, false,
+			machine.Record{State: table.Applying, Failure: failure}, guards.Facts{DesiredNumber: 2, CurrentNumber: 1, OlderSeen: true, Applied: guards.Applied{Known: true}}, true, false, false,
 		},
 		"nothing was ever listed": {machine.Record{State: table.Planning, Failure: failure}, guards.Facts{CurrentNumber: 1}, false, false, true},
 	} {
@@ -312,9 +312,9 @@ func TestConditions_what_was_not_seen_leaves_what_was_said(t *testing.T) {
 }
 
 func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
-	f := guards.Facts{LatestNumber: 2, CurrentNumber: 2}
+	f := guards.Facts{DesiredNumber: 2, CurrentNumber: 2}
 	d := guards.Display{
-		LatestContent: strings.Repeat("ab", 32), Consent: "other",
+		DesiredContent: strings.Repeat("ab", 32), Consent: "other",
 		Retained:   []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}},
 		Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "field manager kubectl", Why: "exists already and belongs to field manager kubectl; remove it"}},
 		Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs.test", Why: "version v1 is dropped, and 3 instances are stored in it"}},
@@ -323,20 +323,20 @@ func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
 	want := "objects of other owners are in the way: ConfigMap a/b exists already and belongs to field manager kubectl; remove it; " +
 		"the update of CustomResourceDefinition bs.test is refused: version v1 is dropped, and 3 instances are stored in it; " +
 		"kept for the data in them: CustomResourceDefinition as.test (holds 2 instances); delete the data, or consent to lose it: " +
-		"kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-delete=" + d.LatestContent +
+		"kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-delete=" + d.DesiredContent +
 		" (the consent that is given is for other content)"
 	if c.Is || c.Reason != machine.EphemeralError || c.Message != want {
 		t.Errorf("got  %+v\nwant %s", c, want)
 	}
 	d.Retained[0].Why = strings.Repeat("many ", 400)
-	if c = table.Conditions(shot(machine.Record{State: table.Applying}, f, d))[5]; len(c.Message) > machine.MaxMessage || !strings.Contains(c.Message, "="+d.LatestContent) {
+	if c = table.Conditions(shot(machine.Record{State: table.Applying}, f, d))[5]; len(c.Message) > machine.MaxMessage || !strings.Contains(c.Message, "="+d.DesiredContent) {
 		t.Errorf("a long message has %d bytes and does not say how to consent: %s", len(c.Message), c.Message)
 	}
 }
 
 func TestConditions_what_cannot_be_kept_is_told_beside_what_is_waited_for(t *testing.T) {
 	failure := &machine.Failure{Message: "the API server is not reachable", Part: table.InstallerController, Since: noon}
-	f := guards.Facts{LatestNumber: 1, CurrentNumber: 1}
+	f := guards.Facts{DesiredNumber: 1, CurrentNumber: 1}
 	want := "keeping the installed revision: the API server is not reachable; since 2026-01-01 12:00:00Z; tried again by itself"
 	for _, state := range []machine.State{table.WaitingOnInfra, table.MaxRevisions} {
 		if c := table.Conditions(shot(machine.Record{State: state, Failure: failure}, f, guards.Display{}))[2]; c.Message != want {
@@ -348,8 +348,8 @@ func TestConditions_what_cannot_be_kept_is_told_beside_what_is_waited_for(t *tes
 func TestConditions_inputs_that_cannot_be_planned_are_told_while_the_rollout_goes_on(t *testing.T) {
 	conditions := table.Conditions(shot(
 		machine.Record{State: table.Applying},
-		guards.Facts{Seen: true, LatestNumber: 2, CurrentNumber: 1, Planning: "key core is by tag", Unplannable: true, PlanTerminal: true},
-		guards.Display{LatestName: "4.22.6-b-2"},
+		guards.Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 1, Planning: "key core is by tag", Unplannable: true, PlanTerminal: true},
+		guards.Display{DesiredName: "4.22.6-b-2"},
 	))
 	if want := "key core is by tag; until that is repaired, revision 4.22.6-b-2 goes on"; conditions[0].Message != want || conditions[1].Message != want {
 		t.Errorf("got %+v and %+v, want %s", conditions[0], conditions[1], want)
@@ -358,7 +358,7 @@ func TestConditions_inputs_that_cannot_be_planned_are_told_while_the_rollout_goe
 
 func TestConditions_a_current_revision_that_cannot_be_kept_is_a_warning_on_the_rollout(t *testing.T) {
 	c := table.Conditions(shot(
-		machine.Record{State: table.Applying}, guards.Facts{LatestNumber: 2, CurrentNumber: 1}, guards.Display{Keeping: "ConfigMap a/b is refused"},
+		machine.Record{State: table.Applying}, guards.Facts{DesiredNumber: 2, CurrentNumber: 1}, guards.Display{Keeping: "ConfigMap a/b is refused"},
 	))[2]
 	if want := "; warning: the current revision cannot be kept as it is: ConfigMap a/b is refused"; c.Reason != machine.Progressing || !strings.HasSuffix(c.Message, want) {
 		t.Errorf("got %+v", c)
@@ -366,7 +366,7 @@ func TestConditions_a_current_revision_that_cannot_be_kept_is_a_warning_on_the_r
 }
 
 func TestConditions_what_is_contested_or_stray_is_a_warning(t *testing.T) {
-	f := guards.Facts{LatestNumber: 1, CurrentNumber: 1, Applied: guards.Applied{Known: true, Complete: true}}
+	f := guards.Facts{DesiredNumber: 1, CurrentNumber: 1, Applied: guards.Applied{Known: true, Complete: true}}
 	d := guards.Display{
 		Strays:    []string{"ConfigMap a/stray"},
 		Contested: []guards.Contested{{Object: "Deployment a/b", Field: ".spec.replicas", Managers: []string{"hpa"}, Times: 7}},

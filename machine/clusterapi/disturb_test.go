@@ -101,15 +101,15 @@ func (w *walk) disturbStatus() string {
 		w.ClearCurrent()
 		return "current cleared"
 	case 2, 3:
-		release, number := one(r, releases...), max(1, w.Newest()-r.Int64N(3))
+		release, number := one(r, releases...), max(1, w.Desired()-r.Int64N(3))
 		w.Enlist(release, number, r.IntN(3) == 0)
 		return "older listed: " + release
 	case 4:
 		release := one(r, releases...)
-		w.Enlist(release, w.Newest()+1, r.IntN(3) == 0)
+		w.Enlist(release, w.Desired()+1, r.IntN(3) == 0)
 		return "newer listed: " + release
 	case 5:
-		w.MakeCurrent(max(1, w.Newest()-r.Int64N(3)))
+		w.MakeCurrent(max(1, w.Desired()-r.Int64N(3)))
 		return "another made current"
 	case 6:
 		w.Unlist(1 + r.IntN(4))
@@ -121,7 +121,7 @@ func (w *walk) disturbStatus() string {
 		}
 	case 8:
 		for w.Listed() > 0 && w.Listed() < guards.MaxRevisions {
-			w.Enlist(one(r, releases...), w.Newest()+1, false)
+			w.Enlist(one(r, releases...), w.Desired()+1, false)
 		}
 		return "filled"
 	}
@@ -263,6 +263,6 @@ func (w *walk) disturbProcess() string {
 
 func (w *walk) disturbActions() string {
 	name := one(w.random, "PlanRevision", "ApplyRevision", "PruneOrphans", "KeepApplied", "KeepCurrent", "RecordCurrent", "TrimRevisions")
-	w.failing[name] = one(w.random, nil, nil, errors.New("may heal"), machine.Terminal(errors.New("for good")))
+	w.failing[name] = one(w.random, nil, nil, errors.New("may heal"), machine.Terminal(errors.New("terminal")))
 	return name + " fails or not"
 }

@@ -18,8 +18,8 @@ func Line(s phases.Snapshot) string {
 	r, f, d := s.Record, s.Facts, s.Seen.Display
 	var b strings.Builder
 	b.WriteString(string(r.State))
-	if d.LatestName != "" && (Table.At(r) == InstallerController || Table.Alarms(r.State)) {
-		b.WriteString(" " + d.LatestName)
+	if d.DesiredName != "" && (Table.At(r) == InstallerController || Table.Alarms(r.State)) {
+		b.WriteString(" " + d.DesiredName)
 		if f.Applied.Known && !f.Applied.Complete {
 			fmt.Fprintf(&b, " (%d of %d objects)", f.Applied.Done, f.Applied.Total)
 		}
@@ -65,7 +65,7 @@ func next(s phases.Snapshot) string {
 	case Table.Resumes(r.State):
 		text = "; goes on by itself when that heals"
 	}
-	if Table.Resumes(r.State) && f.CurrentNumber > 0 && f.CurrentNumber != f.LatestNumber {
+	if Table.Resumes(r.State) && f.CurrentNumber > 0 && f.CurrentNumber != f.DesiredNumber {
 		text += fmt.Sprintf("; revision %d stays applied", f.CurrentNumber)
 	}
 	return text

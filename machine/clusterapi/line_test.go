@@ -14,33 +14,33 @@ func TestLine_says_what_has_to_happen_next(t *testing.T) {
 	forGood := &machine.Failure{Message: "by tag", Terminal: true, Since: noon}
 	ephemeral := &machine.Failure{Message: "the registry is away", Since: noon}
 	for want, row := range map[string]struct {
-		record machine.Record
-		facts  guards.Facts
-		latest string
+		record  machine.Record
+		facts   guards.Facts
+		desired string
 	}{
 		"Planning: by tag; since 2026-01-01 12:00:00Z; tried again every 10 minutes, and when an input changes or annotation capi-operator.openshift.io/retry of the ClusterAPI does": {
 			machine.Record{State: table.Planning, Reason: "by tag", Failure: forGood}, guards.Facts{}, "",
 		},
 		"Degraded 4.22.6-b-2: the registry is away; since 2026-01-01 12:00:00Z; tried again by itself; revision 1 stays applied": {
 			machine.Record{State: table.Degraded, Reason: "the registry is away", Failure: ephemeral},
-			guards.Facts{LatestNumber: 2, CurrentNumber: 1},
+			guards.Facts{DesiredNumber: 2, CurrentNumber: 1},
 			"4.22.6-b-2",
 		},
 		"Degraded 4.22.6-b-2: no progress for 5m; since 2026-01-01 12:00:00Z; goes on by itself when that heals": {
 			machine.Record{State: table.Degraded, Cause: "no progress for 5m", Since: noon},
-			guards.Facts{LatestNumber: 2, CurrentNumber: 2},
+			guards.Facts{DesiredNumber: 2, CurrentNumber: 2},
 			"4.22.6-b-2",
 		},
 		"Installed 4.22.6-b-2: everything is as it should be; since 2026-01-01 12:00:00Z": {
-			machine.Record{State: table.Installed, Since: noon}, guards.Facts{LatestNumber: 2, CurrentNumber: 2}, "4.22.6-b-2",
+			machine.Record{State: table.Installed, Since: noon}, guards.Facts{DesiredNumber: 2, CurrentNumber: 2}, "4.22.6-b-2",
 		},
 		"Installed 4.22.6-b-2 (7 of 9 objects): Deployment a/b: 0/1 available; since 2026-01-01 12:00:00Z": {
 			machine.Record{State: table.Installed, Since: noon},
-			guards.Facts{LatestNumber: 2, CurrentNumber: 2, Applied: guards.Applied{Known: true, Done: 7, Total: 9, Why: "Deployment a/b: 0/1 available"}},
+			guards.Facts{DesiredNumber: 2, CurrentNumber: 2, Applied: guards.Applied{Known: true, Done: 7, Total: 9, Why: "Deployment a/b: 0/1 available"}},
 			"4.22.6-b-2",
 		},
 	} {
-		if got := table.Line(shot(row.record, row.facts, guards.Display{LatestName: row.latest})); got != want {
+		if got := table.Line(shot(row.record, row.facts, guards.Display{DesiredName: row.desired})); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -54,7 +54,7 @@ func TestLine_in_a_condition_answers_why_it_is_not_done(t *testing.T) {
 	want := "Applying 4.22.6-873bdf9a-2 (54 of 57 objects): wave 5/7 (workloads of aws) waits for Deployment a/b: 0/1 available; " +
 		"since 2026-01-01 12:00:00Z; Degraded at 2026-01-01 12:05:00Z"
 	if got := table.Conditions(shot(
-		r, guards.Facts{Applied: guards.Applied{Known: true, Done: 54, Total: 57}}, guards.Display{LatestName: "4.22.6-873bdf9a-2"},
+		r, guards.Facts{Applied: guards.Applied{Known: true, Done: 54, Total: 57}}, guards.Display{DesiredName: "4.22.6-873bdf9a-2"},
 	))[2].Message; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

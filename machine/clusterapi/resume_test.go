@@ -10,7 +10,7 @@ import (
 )
 
 func TestDegraded_knows_what_the_moves_of_the_state_it_came_from_answer(t *testing.T) {
-	listed := guards.Facts{Seen: true, ClusterAPI: true, Inputs: "x", Wanted: "a", Latest: "a", LatestNumber: 2, SpecObserved: true, OlderSeen: true, Applied: guards.Applied{Known: true}}
+	listed := guards.Facts{Seen: true, ClusterAPI: true, Inputs: "x", Planned: "a", Desired: "a", DesiredNumber: 2, SpecObserved: true, OlderSeen: true, Applied: guards.Applied{Known: true}}
 	with := func(change func(*guards.Facts)) guards.Facts {
 		f := listed
 		change(&f)
@@ -24,20 +24,20 @@ func TestDegraded_knows_what_the_moves_of_the_state_it_came_from_answer(t *testi
 		says  string
 	}{
 		"an image is still not there": {
-			table.Planning, guards.ProgressIsMade, with(func(f *guards.Facts) { f.Wanted, f.Planning = "", "being fetched" }), machine.No, "being fetched",
+			table.Planning, guards.ProgressIsMade, with(func(f *guards.Facts) { f.Planned, f.Planning = "", "being fetched" }), machine.No, "being fetched",
 		},
-		"what is wanted is listed": {table.Planning, guards.ProgressIsMade, listed, machine.Yes, "progress"},
-		"what is wanted cannot be listed, the list is full": {
-			table.Planning, guards.ProgressIsMade, with(func(f *guards.Facts) { f.Latest, f.Listed = "b", 16 }), machine.Yes, "progress",
+		"what the inputs ask for is listed": {table.Planning, guards.ProgressIsMade, listed, machine.Yes, "progress"},
+		"what the inputs ask for cannot be listed, the list is full": {
+			table.Planning, guards.ProgressIsMade, with(func(f *guards.Facts) { f.Desired, f.Listed = "b", 16 }), machine.Yes, "progress",
 		},
-		"what is wanted is not listed yet": {table.Planning, guards.InputChanged, with(func(f *guards.Facts) { f.Latest = "b" }), machine.No, ""},
+		"what the inputs ask for is not listed yet": {table.Planning, guards.InputChanged, with(func(f *guards.Facts) { f.Desired = "b" }), machine.No, ""},
 		"the inputs cannot be planned and a rollout is under way": {
-			table.Planning, guards.InputChanged, with(func(f *guards.Facts) { f.Wanted, f.Unplannable = "", true }), machine.Yes, "cannot be planned",
+			table.Planning, guards.InputChanged, with(func(f *guards.Facts) { f.Planned, f.Unplannable = "", true }), machine.Yes, "cannot be planned",
 		},
 		"a wave waits":   {table.Applying, guards.ProgressIsMade, with(func(f *guards.Facts) { f.Applied.Why = "wave 2/3 waits" }), machine.No, "wave 2/3 waits"},
 		"all is applied": {table.Applying, guards.ProgressIsMade, with(func(f *guards.Facts) { f.Applied.Complete = true }), machine.Yes, "progress"},
 		"the list that was rolled out is lost": {
-			table.Applying, guards.InputChanged, with(func(f *guards.Facts) { f.Latest, f.LatestNumber = "", 0 }), machine.Yes, "no revision is listed",
+			table.Applying, guards.InputChanged, with(func(f *guards.Facts) { f.Desired, f.DesiredNumber = "", 0 }), machine.Yes, "no revision is listed",
 		},
 		"an orphan is still there": {
 			table.Pruning, guards.ProgressIsMade, with(func(f *guards.Facts) {

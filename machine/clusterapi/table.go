@@ -67,22 +67,22 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		{
 			Name: Planning, Work: phases.PlanRevision,
 			Part: RevisionController, Reads: working,
-			Doc: "The inputs are being turned into a revision; a new one is listed if their content differs from the newest one's.",
+			Doc: "The inputs are being turned into a revision; a new one is listed if their content differs from the desired one's.",
 		},
 		{
 			Name: Applying, Work: phases.ApplyRevision,
 			Part: InstallerController, Reads: working,
-			Doc: "The newest revision is applied wave by wave; a wave starts when the one before it is applied and its probes pass.",
+			Doc: "The desired revision is applied wave by wave; a wave starts when the one before it is applied and its probes pass.",
 		},
 		{
 			Name: Pruning, Work: phases.PruneOrphans,
 			Part: InstallerController, Reads: working,
-			Doc: "The newest revision is fully applied; what only older revisions had is deleted. What holds users' data is retained, unless it is empty or the administrator has consented.",
+			Doc: "The desired revision is fully applied; what only older revisions had is deleted. What holds users' data is retained, unless it is empty or the administrator has consented.",
 		},
 		{
 			Name: Installed, Rest: true, Work: phases.KeepApplied,
 			Part: InstallerController,
-			Doc:  "The wanted revision is installed; drift is repaired here and deleted objects are recreated.",
+			Doc:  "The desired revision is installed; drift is repaired here and deleted objects are recreated.",
 		},
 		{
 			Name: Degraded, Rest: true, Alarm: true, Work: machine.Resume[*phases.Pass](),
@@ -109,57 +109,57 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RevisionPublished", From: in(Planning), To: Applying,
-			If:  machine.All(guards.LatestIsWanted, guards.SpecObserved, machine.Not(guards.LatestIsCurrent)),
-			Doc: "The wanted content is listed as the newest revision and has not been fully applied yet.",
+			If:  machine.All(guards.DesiredMatchesInputs, guards.SpecObserved, machine.Not(guards.DesiredIsCurrent)),
+			Doc: "The planned content is listed as the desired revision and has not been fully applied yet.",
 		},
 		{
 			On: "NothingToDo", From: in(Planning), To: Installed,
-			If:  machine.All(guards.LatestIsWanted, guards.SpecObserved, guards.LatestIsCurrent, guards.OlderGone),
-			Doc: "The wanted content is installed already and nothing older is left, so nothing is written.",
+			If:  machine.All(guards.DesiredMatchesInputs, guards.SpecObserved, guards.DesiredIsCurrent, guards.OlderGone),
+			Doc: "The planned content is installed already and nothing older is left, so nothing is written.",
 		},
 		{
 			On: "PruneUnfinished", From: in(Planning), To: Pruning,
-			If:  machine.All(guards.LatestIsWanted, guards.SpecObserved, guards.LatestIsCurrent, machine.Not(guards.OlderGone)),
-			Doc: "The wanted content is installed, but something is left of what was before it.",
+			If:  machine.All(guards.DesiredMatchesInputs, guards.SpecObserved, guards.DesiredIsCurrent, machine.Not(guards.OlderGone)),
+			Doc: "The planned content is installed, but something is left of what was before it.",
 		},
 		{
 			On: "RolloutGoesOn", From: in(Planning), To: Applying, Urgent: true,
 			If:  machine.All(guards.ClusterAPIExists, guards.RolloutGoesOn),
-			Doc: "The inputs cannot be planned, which does not stop the rollout of the newest revision.",
+			Doc: "The inputs cannot be planned, which does not stop the rollout of the desired revision.",
 		},
 		{
 			On: "RevisionLimitReached", From: in(Planning), To: MaxRevisions,
-			If:  machine.All(machine.Not(guards.LatestIsWanted), machine.Not(guards.RoomLeft)),
+			If:  machine.All(machine.Not(guards.DesiredMatchesInputs), machine.Not(guards.RoomLeft)),
 			Doc: "A new revision is needed and the list of revisions is full.",
 		},
 		{
 			On: "RevisionApplied", From: in(Applying), To: Pruning,
 			If: guards.RevisionIsApplied, Do: phases.RecordCurrent,
-			Doc: "Every object of the newest revision is applied and every probe passes.",
+			Doc: "Every object of the desired revision is applied and every probe passes.",
 		},
 		{
 			On: "ContentChanged", From: in(Applying, Installed), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.LatestIsWanted)),
-			Doc: "The inputs ask for other content than the newest revision has; the newest intent always wins, also over a rollout that is stuck.",
+			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.DesiredMatchesInputs)),
+			Doc: "The inputs ask for other content than the desired revision has; the newest intent always wins, also over a rollout that is stuck.",
 		},
 		{
 			On: "ContentChanged", From: in(Pruning), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, guards.LatestIsCurrent, machine.Not(guards.LatestIsWanted)),
-			Doc: "The inputs ask for other content than the newest revision has; what is left to prune is pruned after it.",
+			If:  machine.All(guards.ClusterAPIExists, guards.DesiredIsCurrent, machine.Not(guards.DesiredMatchesInputs)),
+			Doc: "The inputs ask for other content than the desired revision has; what is left to prune is pruned after it.",
 		},
 		{
 			On: "CurrentLost", From: in(Pruning), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.LatestIsCurrent)),
-			Doc: "The newest revision is not the current one, so its gates have to be passed first; nothing is pruned for it.",
+			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.DesiredIsCurrent)),
+			Doc: "The desired revision is not the current one, so its gates have to be passed first; nothing is pruned for it.",
 		},
 		{
 			On: "OrphansGone", From: in(Pruning), To: Installed,
-			If: machine.All(guards.LatestIsCurrent, guards.OrphansAreGone), Do: phases.TrimRevisions,
+			If: machine.All(guards.DesiredIsCurrent, guards.OrphansAreGone), Do: phases.TrimRevisions,
 			Doc: "Nothing is left that only older revisions had.",
 		},
 		{
 			On: "ListDisturbed", From: in(Installed), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, guards.LatestIsWanted, guards.Disturbed),
+			If:  machine.All(guards.ClusterAPIExists, guards.DesiredMatchesInputs, guards.Disturbed),
 			Doc: "The status of the ClusterAPI is not what it is after an installation: the current revision was taken out, older ones were put in, or a spec with the same content is new. Planning leads on from there, without a write to an object that is right.",
 		},
 		{
@@ -207,8 +207,8 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RoomMade", From: in(MaxRevisions), To: Planning,
-			If:  machine.Any(guards.RoomLeft, guards.LatestIsWanted),
-			Doc: "A listed revision was removed, or the inputs ask again for what the newest revision has.",
+			If:  machine.Any(guards.RoomLeft, guards.DesiredMatchesInputs),
+			Doc: "A listed revision was removed, or the inputs ask again for what the desired revision has.",
 		},
 	},
 

@@ -170,8 +170,8 @@ func (w *walk) pass() error {
 	case after.ClusterAPI > writes.ClusterAPI+1 || after.ClusterOperator > writes.ClusterOperator+1:
 		return fmt.Errorf("in %s one pass wrote ClusterAPI.status %d times and the ClusterOperator %d times",
 			row.Name, after.ClusterAPI-writes.ClusterAPI, after.ClusterOperator-writes.ClusterOperator)
-	case w.Engine.Writes().Deletions > deletions && (!slices.Contains(w.did, phases.PruneOrphans.Name) || w.facts.LatestNumber != w.facts.CurrentNumber):
-		return fmt.Errorf("in %s objects were deleted by %v, while revision %d is current and %d is the newest", row.Name, w.did, w.facts.CurrentNumber, w.facts.LatestNumber)
+	case w.Engine.Writes().Deletions > deletions && (!slices.Contains(w.did, phases.PruneOrphans.Name) || w.facts.DesiredNumber != w.facts.CurrentNumber):
+		return fmt.Errorf("in %s objects were deleted by %v, while revision %d is current and %d is desired", row.Name, w.did, w.facts.CurrentNumber, w.facts.DesiredNumber)
 	}
 	return w.ends(outcome, err == nil)
 }
@@ -245,7 +245,7 @@ func (w *walk) worksIn(row machine.StateRow[*phases.Pass]) []string {
 }
 
 // heldUp is what a failed effect leads to: the state stays until the failure is
-// for good or has lasted.
+// terminal or has lasted.
 func (w *walk) heldUp(in machine.State, o machine.Outcome) error {
 	gaveUp := o.Moved != nil && o.Moved.Event == guards.FailureEstablished
 	switch {
@@ -291,7 +291,7 @@ func (w *walk) recover() error {
 			return err
 		}
 		f := w.facts
-		if w.saved.State == table.Installed && w.saved.Failure == nil && f.Wanted != "" && f.Latest == f.Wanted && f.LatestNumber == f.CurrentNumber && f.Applied.Complete {
+		if w.saved.State == table.Installed && w.saved.Failure == nil && f.Planned != "" && f.Desired == f.Planned && f.DesiredNumber == f.CurrentNumber && f.Applied.Complete {
 			w.healed = max(w.healed, i)
 			return nil
 		}

@@ -36,6 +36,7 @@ func Check[F, E any](t *testing.T, table machine.Table[F, E], diagram string) {
 		made = checkChoices(t, table, all)
 	})
 	t.Run("all Unknown moves nothing", func(t *testing.T) { checkUnknown(t, table) })
+	t.Run("a record that no move has led to begins anew", func(t *testing.T) { checkForged(t, table) })
 	t.Run("events that a state does not have are refused", func(t *testing.T) { checkIllegal(t, table) })
 	t.Run("a failing effect leaves the state as it was", func(t *testing.T) { checkEffects(t, table, all, made) })
 	t.Run("the order of rows has no meaning", func(t *testing.T) { checkShuffled(t, table, all, made) })
@@ -110,6 +111,31 @@ func checkUnknown[F, E any](t *testing.T, table machine.Table[F, E]) {
 		}
 		if outcome.Moved != nil {
 			t.Errorf("in %s with all answers Unknown %s moved to %s", row.Name, outcome.Moved.Event, outcome.Moved.To)
+		}
+	}
+}
+
+// checkForged tries every state with every state before it and every event.
+func checkForged[F, E any](t *testing.T, table machine.Table[F, E]) {
+	player := newPlayer(table)
+	for _, row := range table.States {
+		for _, from := range table.States {
+			for _, on := range player.events {
+				player.ways[row.Name] = way{from: from.Name, on: on}
+				outcome, err := player.play(situation{state: row.Name}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := table.Start
+				for _, move := range table.Leaving(from.Name) {
+					if move.On == on && move.To == row.Name {
+						want = row.Name
+					}
+				}
+				if outcome.State != want {
+					t.Errorf("a record in %s, come from %s by %s, goes on in %s instead of %s", row.Name, from.Name, on, outcome.State, want)
+				}
+			}
 		}
 	}
 }

@@ -178,7 +178,7 @@ func (s *story[F, E]) tell(o machine.Outcome) string {
 	if o.Failure != nil {
 		line += ", which fails"
 		if machine.IsTerminal(o.Failure) {
-			line += " for good"
+			line += " with a terminal error"
 		}
 	}
 	if o.Reason != "" {

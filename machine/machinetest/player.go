@@ -16,14 +16,24 @@ type player[F, E any] struct {
 	answers map[string]machine.Truth
 	broken  error
 	events  []machine.Event
+	ways    map[machine.State]way
+}
+
+// way is a move that has led to a state: where from, and by which event.
+type way struct {
+	from machine.State
+	on   machine.Event
 }
 
 func newPlayer[F, E any](table machine.Table[F, E]) *player[F, E] {
-	p := &player[F, E]{now: longAgo, answers: map[string]machine.Truth{}}
+	p := &player[F, E]{now: longAgo, answers: map[string]machine.Truth{}, ways: map[machine.State]way{}}
 	effects := map[string]bool{}
 	for _, move := range table.Moves {
 		effects[move.Do.Name] = true
 		p.events = append(p.events, move.On)
+		if _, known := p.ways[move.To]; !known {
+			p.ways[move.To] = way{from: move.From[0], on: move.On}
+		}
 	}
 	doubled := table.WithDoubles(p.answers, func(name string) (machine.Result, error) {
 		if effects[name] {
@@ -46,6 +56,6 @@ func (p *player[F, E]) play(s situation, broken error) (machine.Outcome, error) 
 	clear(p.answers)
 	maps.Copy(p.answers, s.answers)
 	p.broken = broken
-	p.store.record, p.store.found = s.record(p.events), true
+	p.store.record, p.store.found = s.record(p.events, p.ways[s.state]), true
 	return p.machine.Step(context.Background(), "played")
 }

@@ -107,8 +107,8 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // longAgo is before any deadline that counts up to noon could begin.
 var longAgo = noon.Add(-1000 * time.Hour)
 
-func (s situation) record(events []machine.Event) machine.Record {
-	record := machine.Record{State: s.state, Since: noon, Progress: machine.Progress{Since: noon}}
+func (s situation) record(events []machine.Event, way way) machine.Record {
+	record := machine.Record{State: s.state, CameFrom: way.from, LastEvent: way.on, Since: noon, Progress: machine.Progress{Since: noon}}
 	if s.stalled {
 		record.Progress.Since = longAgo
 	}

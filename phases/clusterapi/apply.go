@@ -6,35 +6,48 @@ import (
 	"fmt"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+
+	"github.com/capstan-capi/capstan/phases/engine"
 )
 
-// applyRevision applies the newest revision as far as its gates allow. The
-// current one is kept at the same time, except for what the newest has taken.
+// applyRevision applies the desired revision as far as its gates allow. The
+// current one is kept at the same time, except for what the desired one has taken.
 // Trouble with that is told, and holds up nothing.
 func (p *Pass) applyRevision(ctx context.Context) error {
 	var kept error
-	if p.current != p.latest {
+	if p.current != p.desired {
 		kept = p.keepCurrent(ctx)
 	}
 	p.memory.keeping = kept
-	if p.latest == nil {
-		return failure(p.latestErr)
+	if p.desired == nil {
+		return failure(p.desiredErr)
 	}
-	report, err := p.Engine.Reconcile(ctx, p.latest)
-	p.memory.tried[p.latest] = true
+	report, err := p.Engine.Reconcile(ctx, p.desired, p.world.applyOptions()...)
+	p.memory.tried[p.desired] = true
 	p.acted("applying", report)
 	return errors.Join(inTheWay(report), err)
 }
 
-// recordCurrent writes that the latest revision has been fully applied.
+// applyOptions say how the desired revision is applied. While none is current,
+// nothing is installed that half a wave could break. An administrator who takes
+// the current one out of the status while the operator is stopped makes that
+// look so; the engine tries what it finds in the cluster in any case.
+func (w world) applyOptions() []engine.ReconcileOption {
+	if w.current == "" {
+		return []engine.ReconcileOption{engine.FirstInstall()}
+	}
+	return nil
+}
+
+// recordCurrent writes that the desired revision has been fully applied.
 func (p *Pass) recordCurrent(ctx context.Context) error {
-	if p.latest == nil {
+	if p.desired == nil {
 		return nil
 	}
-	name, listed := operatorv1alpha1.RevisionName(p.latest.Name), true
-	err := p.writeStatus(ctx, "made "+p.latest.Name+" the current revision", func(api *operatorv1alpha1.ClusterAPI) bool {
+	name, listed := operatorv1alpha1.RevisionName(p.desired.Name), true
+	err := p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		listed = isListed(api, name)
-		return makeCurrent(api, name)
+		return said(makeCurrent(api, name), "made %s the current revision", name)
 	})
 	if err == nil && !listed {
 		return fmt.Errorf("recording the current revision: %s is not listed any more", name)

@@ -13,14 +13,14 @@ const operandVersion = "operator"
 // versions reports the release once everything it asks for is installed and
 // nothing older is left; until then what was reported before stays.
 func (p *Phases) versions(reported []configv1.OperandVersion, f guards.Facts) []configv1.OperandVersion {
-	if f.Wanted != "" && f.Latest == f.Wanted && f.LatestNumber == f.CurrentNumber && f.Applied.Complete && f.Older == 0 {
+	if f.Planned != "" && f.Desired == f.Planned && f.DesiredNumber == f.CurrentNumber && f.Applied.Complete && f.Older == 0 {
 		return []configv1.OperandVersion{{Name: operandVersion, Version: p.Release}}
 	}
 	return reported
 }
 
 // related lists what to look at when something is wrong: the fixed objects and
-// every cluster-scoped object of the latest revision.
+// every cluster-scoped object of the desired revision.
 func (p *Phases) related(told []configv1.ObjectReference) []configv1.ObjectReference {
 	refs := []configv1.ObjectReference{
 		{Resource: "namespaces", Name: p.OperatorNamespace},
@@ -29,10 +29,10 @@ func (p *Phases) related(told []configv1.ObjectReference) []configv1.ObjectRefer
 		{Group: "operator.openshift.io", Resource: "clusterapis", Name: Singleton},
 		{Group: "config.openshift.io", Resource: "infrastructures", Name: Singleton},
 	}
-	if p.memory.newest == nil {
+	if p.memory.desired == nil {
 		return told
 	}
-	for _, component := range p.memory.newest.Components {
+	for _, component := range p.memory.desired.Components {
 		for _, key := range component.Keys() {
 			if key.Namespace == "" {
 				resource, _ := meta.UnsafeGuessKindToResource(key.GVK())

@@ -48,7 +48,7 @@ func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 // stillStanding takes from the stored detail what is in the way of objects that
 // this process has not tried to apply: it may not see it yet.
 func (p *Phases) stillStanding(old Detail, now guards.Display) guards.Display {
-	if now.Attempted || now.LatestName == "" {
+	if now.Attempted || now.DesiredName == "" {
 		return now
 	}
 	now.Collisions = withUntried(p, now.Collisions, old.Collisions, func(c guards.Collision) string { return c.Object })

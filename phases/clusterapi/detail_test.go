@@ -68,7 +68,7 @@ func TestStillStanding_what_was_in_the_way_stays_told_until_it_was_tried(t *test
 	object.SetName("kept")
 	current := &engine.Revision{Components: []engine.Component{{Objects: []*unstructured.Unstructured{object}}}}
 	stands := func(names ...string) guards.Display {
-		d := guards.Display{LatestName: "r"}
+		d := guards.Display{DesiredName: "r"}
 		for _, name := range names {
 			d.Collisions = append(d.Collisions, collision(name))
 		}
@@ -80,7 +80,7 @@ func TestStillStanding_what_was_in_the_way_stays_told_until_it_was_tried(t *test
 		want  []string
 	}{
 		"after a start":                               {stands(), nil, []string{"kept", "coming"}},
-		"the newest revision was tried":               {guards.Display{LatestName: "r", Attempted: true}, nil, nil},
+		"the desired revision was tried":              {guards.Display{DesiredName: "r", Attempted: true}, nil, nil},
 		"nothing listed to try":                       {guards.Display{}, nil, nil},
 		"only the current one was tried, and is free": {stands(), map[*engine.Revision]bool{current: true}, []string{"coming"}},
 		"only the current one was tried, and is not":  {stands("kept"), map[*engine.Revision]bool{current: true}, []string{"kept", "coming"}},

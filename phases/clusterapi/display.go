@@ -12,7 +12,7 @@ import (
 // strays are told when nothing is on its way: before, what an older revision
 // left behind may look like one.
 func (p *Pass) strays(f guards.Facts) []string {
-	if f.Older > 0 || !f.OlderSeen || f.LatestNumber != f.CurrentNumber || !f.Applied.Complete {
+	if f.Older > 0 || !f.OlderSeen || f.DesiredNumber != f.CurrentNumber || !f.Applied.Complete {
 		return nil
 	}
 	var texts []string
@@ -44,7 +44,7 @@ func (p *Pass) progress(reports []*engine.Report) []guards.Revision {
 func (p *Pass) abandoned(f guards.Facts) []string {
 	var names []string
 	for _, entry := range p.world.entries() {
-		if entry.Revision > f.CurrentNumber && entry.Revision < f.LatestNumber {
+		if entry.Revision > f.CurrentNumber && entry.Revision < f.DesiredNumber {
 			names = append(names, string(entry.Name))
 		}
 	}

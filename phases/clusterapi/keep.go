@@ -58,27 +58,30 @@ func (p *Pass) restoreCurrent(ctx context.Context) error {
 	if p.world.api == nil || p.world.current == p.world.api.Status.CurrentRevision {
 		return nil
 	}
-	return p.writeStatus(ctx, "restored the current revision "+string(p.world.current), func(api *operatorv1alpha1.ClusterAPI) bool {
-		return api.Status.CurrentRevision == "" && makeCurrent(api, p.world.current)
-	})
+	return p.writeStatus(ctx, p.restore)
+}
+
+// restore writes a current revision that somebody has taken out.
+func (p *Pass) restore(api *operatorv1alpha1.ClusterAPI) []string {
+	return said(api.Status.CurrentRevision == "" && makeCurrent(api, p.world.current), "restored the current revision %s", p.world.current)
 }
 
 // lookAtRetained looks whether objects that were kept for their data may go by
 // now, and deletes none.
 func (p *Pass) lookAtRetained(ctx context.Context) error {
-	if p.latest == nil || p.latest != p.current {
+	if p.desired == nil || p.desired != p.current {
 		return nil
 	}
-	orphans := p.Engine.Orphans(p.latest)
+	orphans := p.Engine.Orphans(p.desired)
 	if !orphans.Seen || len(orphans.Retained) == 0 {
 		return nil
 	}
 	last := p.memory.torndown
-	if wait := last.due().Sub(p.Now()); last.of(p.latest) && last.consent == p.world.consent && wait > 0 {
+	if wait := last.due().Sub(p.Now()); last.of(p.desired) && last.consent == p.world.consent && wait > 0 {
 		p.lookAgainIn(wait)
 		return nil
 	}
-	report, err := p.Engine.Teardown(ctx, p.latest, engine.Consent(p.world.consent), engine.OnlyLook())
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(p.world.consent), engine.OnlyLook())
 	p.tornDown(report, true)
 	return err
 }

@@ -13,21 +13,21 @@ import (
 // own rules, whatever has become of the object since it was looked at, and says
 // whether there is anything to write.
 
-// enlist makes wanted the content of the newest revision, and generation the
+// enlist makes planned the content of the desired revision, and generation the
 // observed one. A number is never used twice, also when the list was lost:
 // highest is the last that an inventory remembers.
-func enlist(api *operatorv1alpha1.ClusterAPI, wanted *render.Revision, release string, highest, generation int64) bool {
+func enlist(api *operatorv1alpha1.ClusterAPI, planned *render.Revision, release string, highest, generation int64) bool {
 	status := &api.Status
-	latest := newest(api)
-	if latest == nil || latest.ContentID != wanted.ContentID {
+	desired := desiredOf(api)
+	if desired == nil || desired.ContentID != planned.ContentID {
 		if len(status.Revisions) >= guards.MaxRevisions {
 			return false
 		}
 		number := highest + 1
-		if latest != nil {
-			number = max(number, latest.Revision+1)
+		if desired != nil {
+			number = max(number, desired.Revision+1)
 		}
-		entry := newEntry(release, number, wanted)
+		entry := NewEntry(release, number, planned)
 		status.Revisions = append(status.Revisions, entry)
 		status.DesiredRevision = entry.Name
 	} else if status.ObservedRevisionGeneration >= generation {
@@ -51,7 +51,7 @@ func isListed(api *operatorv1alpha1.ClusterAPI, name operatorv1alpha1.RevisionNa
 }
 
 // trim removes what is older than a number. The current revision stays listed,
-// whatever its number, and so does the newest.
+// whatever its number, and so does the desired one.
 func trim(api *operatorv1alpha1.ClusterAPI, number int64) bool {
 	desired, current := api.Status.DesiredRevision, api.Status.CurrentRevision
 	listed := len(api.Status.Revisions)

@@ -49,10 +49,10 @@ type walk struct {
 
 // sight is what one pass has seen.
 type sight struct {
-	wanted      *render.Revision
+	planned     *render.Revision
 	generation  int64
 	inventories int64
-	latest      *operatorv1alpha1.ClusterAPIInstallerRevision
+	desired     *operatorv1alpha1.ClusterAPIInstallerRevision
 }
 
 // rendered is a revision for a number; a few of them are all that is needed.
@@ -104,29 +104,29 @@ func (w *walk) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"the operator looks": func(t *rapid.T) {
-			w.seen = sight{wanted: w.rendered(t), generation: w.api.Generation, inventories: w.inventories, latest: newest(w.api).DeepCopy()}
+			w.seen = sight{planned: w.rendered(t), generation: w.api.Generation, inventories: w.inventories, desired: desiredOf(w.api).DeepCopy()}
 		},
 		"the operator restarts": func(*rapid.T) { w.seen = sight{} },
 		"it plans": func(t *rapid.T) {
-			if w.seen.wanted != nil {
+			if w.seen.planned != nil {
 				w.write(t, func(api *operatorv1alpha1.ClusterAPI) bool {
-					return enlist(api, w.seen.wanted, "4.22.5", w.seen.inventories, w.seen.generation)
+					return enlist(api, w.seen.planned, "4.22.5", w.seen.inventories, w.seen.generation)
 				})
 			}
 		},
 		"it begins to apply": func(*rapid.T) {
-			if w.seen.latest != nil {
-				w.inventories = max(w.inventories, w.seen.latest.Revision)
+			if w.seen.desired != nil {
+				w.inventories = max(w.inventories, w.seen.desired.Revision)
 			}
 		},
 		"it has applied": func(t *rapid.T) {
-			if w.seen.latest != nil {
-				w.write(t, func(api *operatorv1alpha1.ClusterAPI) bool { return makeCurrent(api, w.seen.latest.Name) })
+			if w.seen.desired != nil {
+				w.write(t, func(api *operatorv1alpha1.ClusterAPI) bool { return makeCurrent(api, w.seen.desired.Name) })
 			}
 		},
 		"it has pruned": func(t *rapid.T) {
-			if w.seen.latest != nil {
-				w.write(t, func(api *operatorv1alpha1.ClusterAPI) bool { return trim(api, w.seen.latest.Revision) })
+			if w.seen.desired != nil {
+				w.write(t, func(api *operatorv1alpha1.ClusterAPI) bool { return trim(api, w.seen.desired.Revision) })
 			}
 		},
 		"": func(t *rapid.T) {
@@ -273,16 +273,16 @@ func TestList_what_became_of_the_object_in_between_is_left_alone(t *testing.T) {
 		t.Error("a revision that is not listed became current")
 	}
 	enlist(api, rev, "4.22.5", 0, 1)
-	first := newest(api).Name
+	first := desiredOf(api).Name
 	makeCurrent(api, first)
 	enlist(api, &render.Revision{ContentID: strings.Repeat("a", 64)}, "4.22.5", 0, 1)
 	if trim(api, 2) {
 		t.Error("the current revision was removed because a newer one is listed")
 	}
 	if trim(api, 9); len(api.Status.Revisions) != 2 {
-		t.Errorf("the newest revision was removed: %+v", api.Status.Revisions)
+		t.Errorf("the desired revision was removed: %+v", api.Status.Revisions)
 	}
-	makeCurrent(api, newest(api).Name)
+	makeCurrent(api, desiredOf(api).Name)
 	if !trim(api, 2) || slices.ContainsFunc(api.Status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool { return r.Name == first }) {
 		t.Errorf("the older revision stayed: %+v", api.Status.Revisions)
 	}

@@ -40,16 +40,16 @@ func (p *Phases) prepare(pass *Pass) []images.Ref {
 	p.retryImages(w)
 	p.forget(w)
 	pass.plan = p.makePlan(w)
-	pass.latest, pass.latestErr = p.revision(w.latestEntry(), pass.plan.revision)
+	pass.desired, pass.desiredErr = p.revision(w.desiredEntry(), pass.plan.revision)
 	pass.current, pass.currentErr = p.revision(w.currentEntry(), pass.plan.revision)
 	if w.api == nil {
 		pass.current = p.memory.kept // what is installed is kept, by what the process knows
 	}
-	p.memory.kept, p.memory.newest = pass.current, pass.latest
+	p.memory.kept, p.memory.desired = pass.current, pass.desired
 	if p.memory.apiUID = ""; w.api != nil {
 		p.memory.apiUID = w.api.UID
 	}
-	p.Engine.Watch(known(pass.latest, pass.current)...)
+	p.Engine.Watch(known(pass.desired, pass.current)...)
 	return wanted
 }
 
@@ -66,7 +66,7 @@ func (p *Phases) retryImages(w world) {
 // that the current one can be kept applied while the next is on its way.
 func (p *Phases) wantImages(w world) []images.Ref {
 	wanted := slices.Clone(w.refs)
-	wanted = append(wanted, entryRefs(w.latestEntry())...)
+	wanted = append(wanted, entryRefs(w.desiredEntry())...)
 	wanted = append(wanted, entryRefs(w.currentEntry())...)
 	slices.Sort(wanted)
 	wanted = slices.Compact(wanted)
@@ -77,7 +77,7 @@ func (p *Phases) wantImages(w world) []images.Ref {
 // facts makes facts of what the pass has seen, and notes what is only told.
 func (p *Pass) facts() guards.Facts {
 	w := p.world
-	latest := w.latestEntry()
+	desired := w.desiredEntry()
 	facts := guards.Facts{
 		Seen:         true,
 		ClusterAPI:   w.api != nil,
@@ -88,7 +88,7 @@ func (p *Pass) facts() guards.Facts {
 		Listed:       len(w.entries()),
 		Inputs:       w.inputs,
 	}
-	p.Display.Consent, p.Display.Attempted = w.consent, p.memory.tried[p.latest]
+	p.Display.Consent, p.Display.Attempted = w.consent, p.memory.tried[p.desired]
 	if p.plan.err != nil {
 		facts.Planning, facts.Unplannable, facts.PlanTerminal = p.plan.err.Error(), true, machine.IsTerminal(p.plan.err)
 	}
@@ -96,11 +96,11 @@ func (p *Pass) facts() guards.Facts {
 		p.Display.Keeping = p.memory.keeping.Error()
 	}
 	if p.plan.revision != nil {
-		facts.Wanted = p.plan.revision.ContentID
+		facts.Planned = p.plan.revision.ContentID
 	}
-	if latest != nil {
-		facts.Latest, facts.LatestNumber = latest.ContentID, latest.Revision
-		p.Display.LatestName, p.Display.LatestContent = string(latest.Name), latest.ContentID
+	if desired != nil {
+		facts.Desired, facts.DesiredNumber = desired.ContentID, desired.Revision
+		p.Display.DesiredName, p.Display.DesiredContent = string(desired.Name), desired.ContentID
 	}
 	if w.api != nil {
 		facts.CurrentNumber = w.numberOf(w.api.Status.CurrentRevision)
@@ -112,32 +112,32 @@ func (p *Pass) facts() guards.Facts {
 	return facts
 }
 
-// applied tells how the latest revision stands, and notes what stands in its way
+// applied tells how the desired revision stands, and notes what stands in its way
 // and the current one's, and how far all listed ones are.
 func (p *Pass) applied() guards.Applied {
 	var reports []*engine.Report
-	for _, revision := range slices.Compact(known(p.latest, p.current)) {
+	for _, revision := range slices.Compact(known(p.desired, p.current)) {
 		reports = append(reports, p.Engine.Look(revision))
 	}
 	p.Display.Collisions, p.Display.Refused, p.Display.Contested = collisions(reports...), refused(reports...), contested(reports...)
 	p.Display.Revisions = p.progress(reports)
 	var notYet *notYetError
 	switch {
-	case errors.As(p.latestErr, &notYet):
+	case errors.As(p.desiredErr, &notYet):
 		return guards.Applied{Why: notYet.what}
-	case p.latestErr != nil:
-		return guards.Applied{Why: p.latestErr.Error()}
-	case p.latest == nil:
+	case p.desiredErr != nil:
+		return guards.Applied{Why: p.desiredErr.Error()}
+	case p.desired == nil:
 		return guards.Applied{Why: "no revision is listed"}
 	}
 	report := reports[0]
 	return guards.Applied{
-		Known: !report.Unknown(), Complete: report.Complete(), Done: report.Done(), Total: report.Total(), Why: p.blocked(p.latest, report),
+		Known: !report.Unknown(), Complete: report.Complete(), Done: report.Done(), Total: report.Total(), Why: p.blocked(p.desired, report),
 	}
 }
 
 // lookAtOlder counts what is left of older revisions, and what of it holds up.
-// While the latest cannot be told, what was retained for the current one is. What
+// While the desired revision cannot be told, what was retained for the current one is. What
 // was found before does not count when there is an older revision that was not
 // there then, or was gone in between.
 func (p *Pass) lookAtOlder(facts *guards.Facts) {
@@ -146,18 +146,18 @@ func (p *Pass) lookAtOlder(facts *guards.Facts) {
 		numbers[entry.Revision] = true
 	}
 	facts.Orphans = guards.Orphans{Why: "what older revisions left behind has not been looked at yet"}
-	if kept := known(p.latest, p.current); len(kept) > 0 {
+	if kept := known(p.desired, p.current); len(kept) > 0 {
 		p.retained(facts, kept[0], numbers)
 	}
 	for number := range numbers {
-		if number < facts.LatestNumber {
+		if number < facts.DesiredNumber {
 			p.older = append(p.older, number)
 		}
 	}
 	facts.Older = len(p.older)
 	last := &p.memory.torndown
 	last.older = slices.DeleteFunc(last.older, func(number int64) bool { return !slices.Contains(p.older, number) })
-	if last.of(p.latest) && len(last.older) == len(p.older) {
+	if last.of(p.desired) && len(last.older) == len(p.older) {
 		facts.Orphans = guards.Orphans{Known: last.report.Complete() || len(last.report.Waiting) > 0, Left: len(last.report.Waiting), Why: last.report.Blocked()}
 	}
 }
@@ -166,7 +166,7 @@ func (p *Pass) lookAtOlder(facts *guards.Facts) {
 // may go; it adds the numbers of the older revisions that have an inventory.
 func (p *Pass) retained(facts *guards.Facts, kept *engine.Revision, numbers map[int64]bool) {
 	stored := p.Engine.Orphans(kept)
-	p.olderSeen = stored.Seen && p.latest != nil
+	p.olderSeen = stored.Seen && p.desired != nil
 	facts.OlderSeen = p.olderSeen
 	for _, number := range stored.Revisions {
 		numbers[number] = true

@@ -103,8 +103,8 @@ type memory struct {
 	wrote *operatorv1alpha1.ClusterAPI
 	// keeping is why the current revision could not be kept while a newer one was applied, nil if it could.
 	keeping error
-	// newest is the rendering of the newest listed revision, for the list of related objects.
-	newest *engine.Revision
+	// desired is the rendering of the desired revision, for the list of related objects.
+	desired *engine.Revision
 }
 
 // Pass is what one pass has seen, for the work of the same pass.
@@ -112,11 +112,11 @@ type Pass struct {
 	*Phases
 	world world
 	plan  plan
-	// latest and current are the newest listed revision and the one fully applied; nil where there is none, or
+	// desired is the newest listed revision, current the one fully applied; nil where there is none, or
 	// where it cannot be rendered, for which the errors say why.
-	latest, current       *engine.Revision
-	latestErr, currentErr error
-	// older are the numbers of the revisions before the newest that are listed or have an inventory; olderSeen says
+	desired, current       *engine.Revision
+	desiredErr, currentErr error
+	// older are the numbers of the revisions before the desired one that are listed or have an inventory; olderSeen says
 	// that the inventories were seen.
 	older     []int64
 	olderSeen bool
@@ -144,19 +144,19 @@ const (
 var (
 	PlanRevision = machine.Action[*Pass]{
 		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "lists a new revision if the content that the inputs render to differs from the newest one's and there is room; otherwise it notes in status.observedRevisionGeneration that the newest spec was seen. It keeps the current revision, and writes it into the status again if somebody took it out.",
+		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's and there is room; otherwise it notes in status.observedRevisionGeneration that the newest spec was seen. It keeps the current revision, and writes it into the status again if somebody took it out.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
 		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "applies the newest revision as far as its gates allow, and keeps the current one except for what the newest has taken over, writing it into the status again if somebody took it out. An object with a changed immutable field is deleted and created again, if its manifest says on-immutable-change: recreate.",
+		Doc: "applies the desired revision as far as its gates allow, and keeps the current one except for what the desired one has taken over, writing it into the status again if somebody took it out. An object with a changed immutable field is deleted and created again, if its manifest says on-immutable-change: recreate.",
 	}
 	PruneOrphans = machine.Action[*Pass]{
 		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans), Writes: []string{WritesDeletions, WritesObjects, WritesInventories},
-		Doc: "gives an inventory to older revisions that are listed without one, and then deletes what only older revisions had, in reverse order of waves. What holds users' data is retained, unless it is empty or the administrator has consented to lose it. An object that administrators manage from now on stays, without our marks. It keeps the newest revision, and deletes nothing before that is current.",
+		Doc: "gives an inventory to older revisions that are listed without one, and then deletes what only older revisions had, in reverse order of waves. What holds users' data is retained, unless it is empty or the administrator has consented to lose it. An object that administrators manage from now on stays, without our marks. It keeps the desired revision, and deletes nothing before that is current.",
 	}
 	KeepApplied = machine.Action[*Pass]{
 		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "repairs drift and recreates what was deleted, looks whether retained objects may go, and says so if the inputs cannot be planned. While it cannot be told what is wanted, it writes status.currentRevision again if somebody took it out.",
+		Doc: "repairs drift and recreates what was deleted, looks whether retained objects may go, and says so if the inputs cannot be planned. While it cannot be told what the inputs render to, it writes status.currentRevision again if somebody took it out.",
 	}
 	KeepCurrent = machine.Action[*Pass]{
 		Name: "KeepCurrent", Run: work((*Pass).keepCurrent), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
@@ -168,7 +168,7 @@ var (
 	}
 	TrimRevisions = machine.Action[*Pass]{
 		Name: "TrimRevisions", Run: work((*Pass).trimRevisions), Writes: []string{WritesTrimmed, WritesInventories},
-		Doc: "takes the older revisions off status.revisions, lists what was retained in the newest revision's inventory, and then deletes the older inventories.",
+		Doc: "takes the older revisions off status.revisions, lists what was retained in the desired revision's inventory, and then deletes the older inventories.",
 	}
 )
 

@@ -109,7 +109,7 @@ func (p *Phases) profiles(refs []images.Ref) ([]render.Profile, plan) {
 	return profiles, out
 }
 
-// planRevision lists a new revision when the wanted content is not the newest one's.
+// planRevision lists a new revision when the planned content is not the desired one's.
 func (p *Pass) planRevision(ctx context.Context) error {
 	if err := p.planError(); err != nil || p.plan.revision == nil {
 		return errors.Join(err, p.keepCurrent(ctx))
@@ -121,12 +121,12 @@ func (p *Pass) planRevision(ctx context.Context) error {
 // planError is why the inputs cannot be planned, nil while they can or are only waited for.
 func (p *Pass) planError() error { return machine.InPart(RevisionController, p.plan.err) }
 
-// publish writes ClusterAPI.status so that its newest revision has the wanted
+// publish writes ClusterAPI.status so that its desired revision has the planned
 // content, and the observed generation follows. A current revision that somebody
 // took out comes back with the same write. It checks the API's own rules before
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
-	if latest := newest(p.world.api); latest != nil && latest.ContentID == p.plan.revision.ContentID && p.world.specObserved() {
+	if desired := desiredOf(p.world.api); desired != nil && desired.ContentID == p.plan.revision.ContentID && p.world.specObserved() {
 		return p.restoreCurrent(ctx)
 	}
 	highest, err := p.Engine.HighestNumber(ctx)
@@ -134,14 +134,20 @@ func (p *Pass) publish(ctx context.Context) error {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
 	generation := p.world.api.Generation
-	return p.writeStatus(ctx, "listed content "+p.plan.revision.ContentID, func(api *operatorv1alpha1.ClusterAPI) bool {
-		restored := api.Status.CurrentRevision == "" && makeCurrent(api, p.world.current)
-		return enlist(api, p.plan.revision, p.Release, highest, generation) || restored
+	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
+		did, listed := p.restore(api), len(api.Status.Revisions)
+		switch noted := enlist(api, p.plan.revision, p.Release, highest, generation); {
+		case len(api.Status.Revisions) > listed:
+			did = append(did, "listed revision "+string(api.Status.DesiredRevision))
+		case noted:
+			did = append(did, fmt.Sprintf("noted that generation %d of the spec was seen", generation))
+		}
+		return did
 	})
 }
 
-// newEntry is how a rendered revision is listed.
-func newEntry(release string, number int64, revision *render.Revision) operatorv1alpha1.ClusterAPIInstallerRevision {
+// NewEntry is how a rendered revision is listed.
+func NewEntry(release string, number int64, revision *render.Revision) operatorv1alpha1.ClusterAPIInstallerRevision {
 	entry := operatorv1alpha1.ClusterAPIInstallerRevision{
 		Name:                               operatorv1alpha1.RevisionName(render.Name(release, revision.ContentID, number)),
 		Revision:                           number,

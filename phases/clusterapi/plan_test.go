@@ -90,7 +90,7 @@ func TestPlan_again_with_nothing_changed_parses_nothing(t *testing.T) {
 	if allocations > 100 {
 		t.Errorf("planning again takes %v allocations", allocations)
 	}
-	entry := newEntry(p.Release, 1, first.revision)
+	entry := NewEntry(p.Release, 1, first.revision)
 	listed, err := p.revision(&entry, again.revision)
 	if err != nil {
 		t.Fatal(err)

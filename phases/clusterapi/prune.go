@@ -3,7 +3,6 @@ package clusterapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -33,23 +32,23 @@ func (t torndown) of(revision *engine.Revision) bool {
 // again, should no watch tell sooner that they are gone.
 const lookAgainAtDeletions = 2 * time.Second
 
-// pruneOrphans deletes what only older revisions had, and keeps the latest.
+// pruneOrphans deletes what only older revisions had, and keeps the desired revision.
 func (p *Pass) pruneOrphans(ctx context.Context) error {
 	kept := p.keep(ctx)
 	return errors.Join(p.prune(ctx), kept)
 }
 
-// prune tears down for the latest revision, if the status says that it is
+// prune tears down for the desired revision, if the status says that it is
 // current: nothing is deleted for one whose gates were not passed, whatever the
 // record or this process believe.
 func (p *Pass) prune(ctx context.Context) error {
-	if p.latest == nil || p.world.api == nil || string(p.world.api.Status.CurrentRevision) != p.latest.Name {
+	if p.desired == nil || p.world.api == nil || string(p.world.api.Status.CurrentRevision) != p.desired.Name {
 		return nil
 	}
 	if err := p.adopt(ctx); err != nil {
 		return err
 	}
-	report, err := p.Engine.Teardown(ctx, p.latest, engine.Consent(p.world.consent))
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(p.world.consent))
 	p.tornDown(report, false)
 	return err
 }
@@ -60,7 +59,7 @@ func (p *Pass) prune(ctx context.Context) error {
 func (p *Pass) adopt(ctx context.Context) error {
 	var older []engine.RevisionRef
 	for _, entry := range p.world.entries() {
-		if entry.Revision < p.latest.Number {
+		if entry.Revision < p.desired.Number {
 			older = append(older, engine.RevisionRef{Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID})
 		}
 	}
@@ -77,14 +76,14 @@ func (p *Pass) tornDown(report *engine.TeardownReport, looked bool) {
 		return
 	}
 	before := p.memory.torndown
-	changed := !before.of(p.latest) || before.looked != looked || before.report.Progress() != report.Progress() || before.report.Wait != report.Wait
+	changed := !before.of(p.desired) || before.looked != looked || before.report.Progress() != report.Progress() || before.report.Wait != report.Wait
 	if !looked {
 		if changed {
-			p.Log.Info("pruning", "keeping", p.latest.Name, "progress", report.Progress(), "blocked", report.Blocked(), "retained", report.WhyRetained())
+			p.Log.Info("pruning", "keeping", p.desired.Name, "progress", report.Progress(), "blocked", report.Blocked(), "retained", report.WhyRetained())
 		}
 		p.removed(report, before.report)
 	}
-	p.memory.torndown = torndown{number: p.latest.Number, report: report, older: slices.Clone(p.older), looked: looked, at: p.Now(), consent: p.world.consent}
+	p.memory.torndown = torndown{number: p.desired.Number, report: report, older: slices.Clone(p.older), looked: looked, at: p.Now(), consent: p.world.consent}
 	switch {
 	case changed && (!looked || len(report.Waiting) > 0):
 		p.lookAgainIn(0)
@@ -95,21 +94,21 @@ func (p *Pass) tornDown(report *engine.TeardownReport, looked bool) {
 	}
 }
 
-// trimRevisions takes what came before the latest revision off the list, and
+// trimRevisions takes what came before the desired revision off the list, and
 // then the engine forgets it.
 func (p *Pass) trimRevisions(ctx context.Context) error {
-	if p.latest == nil {
+	if p.desired == nil {
 		return nil
 	}
 	last := p.memory.torndown
-	if !last.of(p.latest) {
+	if !last.of(p.desired) {
 		return errors.New("what older revisions left behind has not been looked at yet")
 	}
-	err := p.writeStatus(ctx, fmt.Sprintf("took the revisions before %d off the list", p.latest.Number), func(api *operatorv1alpha1.ClusterAPI) bool {
-		return trim(api, p.latest.Number)
+	err := p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
+		return said(trim(api, p.desired.Number), "took the revisions before %d off the list", p.desired.Number)
 	})
 	if err != nil {
 		return err
 	}
-	return p.Engine.Forget(ctx, p.latest, last.report)
+	return p.Engine.Forget(ctx, p.desired, last.report)
 }

@@ -8,12 +8,12 @@ import (
 // deleted is the action that the engine's reports have no word for: there a pruned object is just not left.
 const deleted = "Deleted"
 
-// WorkedOn is the name of the newest listed revision, empty for none.
+// WorkedOn is the name of the desired revision, empty for none.
 func (p *Phases) WorkedOn() string {
-	if p.memory.newest == nil {
+	if p.memory.desired == nil {
 		return ""
 	}
-	return p.memory.newest.Name
+	return p.memory.desired.Name
 }
 
 // acted tells log, recorder and metrics what was changed; a report without changes is silence.
@@ -39,7 +39,7 @@ func (p *Pass) removed(report, before *engine.TeardownReport) {
 	}
 	for _, o := range report.Gone {
 		if !known[o.Key] {
-			p.actedOn("pruning", p.latest.Name, o.Key, deleted, o.Why)
+			p.actedOn("pruning", p.desired.Name, o.Key, deleted, o.Why)
 		}
 	}
 }

@@ -9,13 +9,14 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	copies "github.com/capstan-capi/capstan/phases/newest"
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 // writeStatus changes ClusterAPI.status under an optimistic lock, and notes what
-// was done. change says whether there is anything to write; after a conflict it is asked again about
-// the live object, because the cache may lag behind what this operator wrote itself.
-func (p *Pass) writeStatus(ctx context.Context, does string, change func(*operatorv1alpha1.ClusterAPI) bool) error {
+// was done. change returns what it did, in words; nothing is written if that is
+// nothing. After a conflict it is asked again about the live object, because the
+// cache may lag behind what this operator wrote itself.
+func (p *Pass) writeStatus(ctx context.Context, change func(*operatorv1alpha1.ClusterAPI) (did []string)) error {
 	if p.world.api == nil {
 		return nil
 	}
@@ -30,14 +31,15 @@ func (p *Pass) writeStatus(ctx context.Context, does string, change func(*operat
 				return errors.New("it was deleted and created again since it was looked at")
 			}
 		}
-		if !change(api) {
+		did := change(api)
+		if len(did) == 0 {
 			return nil
 		}
 		if err := p.Client.Status().Update(ctx, api); err != nil {
 			return err
 		}
 		p.memory.wrote = api
-		p.did = append(p.did, does)
+		p.did = append(p.did, did...)
 		return nil
 	})
 	if err != nil {
@@ -46,22 +48,30 @@ func (p *Pass) writeStatus(ctx context.Context, does string, change func(*operat
 	return nil
 }
 
+// said is what a change did, nothing if it has changed nothing.
+func said(changed bool, format string, arguments ...any) []string {
+	if !changed {
+		return nil
+	}
+	return []string{fmt.Sprintf(format, arguments...)}
+}
+
 // newerOf is what was written last, while the cache does not show it yet: to plan
 // from the past would be to write the same twice.
 func newerOf(wrote, cached *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPI {
-	if wrote != nil && copies.WrittenFirst(wrote, cached) {
+	if wrote != nil && newest.WrittenFirst(wrote, cached) {
 		return wrote
 	}
 	return cached
 }
 
-// newest is the entry with the highest revision number, nil for none.
-func newest(api *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPIInstallerRevision {
-	var latest *operatorv1alpha1.ClusterAPIInstallerRevision
+// desiredOf is the entry with the highest revision number, which status.desiredRevision has to name; nil for none.
+func desiredOf(api *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPIInstallerRevision {
+	var desired *operatorv1alpha1.ClusterAPIInstallerRevision
 	for i, entry := range api.Status.Revisions {
-		if latest == nil || entry.Revision > latest.Revision {
-			latest = &api.Status.Revisions[i]
+		if desired == nil || entry.Revision > desired.Revision {
+			desired = &api.Status.Revisions[i]
 		}
 	}
-	return latest
+	return desired
 }

@@ -155,13 +155,13 @@ func fingerprint(value any) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// latestEntry and currentEntry are the listed revisions that the machine speaks
+// desiredEntry and currentEntry are the listed revisions that the machine speaks
 // of, nil where there is none.
-func (w world) latestEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {
+func (w world) desiredEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {
 	if w.api == nil {
 		return nil
 	}
-	return newest(w.api)
+	return desiredOf(w.api)
 }
 
 func (w world) currentEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {

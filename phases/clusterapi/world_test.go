@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 )
 
@@ -65,19 +66,19 @@ func TestFingerprint_changes_with_every_input(t *testing.T) {
 	}
 }
 
-func TestWorld_knows_latest_and_current_without_an_order_in_the_list(t *testing.T) {
+func TestWorld_knows_desired_and_current_without_an_order_in_the_list(t *testing.T) {
 	w := world{current: "two", api: &operatorv1alpha1.ClusterAPI{Status: operatorv1alpha1.ClusterAPIStatus{
 		Revisions: []operatorv1alpha1.ClusterAPIInstallerRevision{
 			{Name: "three", Revision: 3}, {Name: "one", Revision: 1}, {Name: "two", Revision: 2},
 		},
 	}}}
-	if got := w.latestEntry(); got == nil || got.Name != "three" {
-		t.Errorf("latest is %+v", got)
+	if got := w.desiredEntry(); got == nil || got.Name != "three" {
+		t.Errorf("desired is %+v", got)
 	}
 	if got := w.currentEntry(); got == nil || got.Name != "two" {
 		t.Errorf("current is %+v", got)
 	}
-	if (world{}).latestEntry() != nil || (world{}).currentEntry() != nil {
+	if (world{}).desiredEntry() != nil || (world{}).currentEntry() != nil {
 		t.Error("without a ClusterAPI there is none")
 	}
 }
@@ -119,5 +120,14 @@ func TestParseImages_refuses_more_images_than_it_installs(t *testing.T) {
 	_, err := parseImages(list)
 	if err == nil || !machine.IsTerminal(err) || !strings.Contains(err.Error(), "lists 33 provider images, and at most 32 are installed: take 1 out") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestApplyOptions_say_that_nothing_is_installed_until_a_revision_is_current(t *testing.T) {
+	for current, first := range map[operatorv1alpha1.RevisionName]bool{"": true, "4.22.5-one-1": false} {
+		got := engine.ReconcileOptionsOf(world{current: current}.applyOptions()...)
+		if got.FirstInstall != first || got.Keep {
+			t.Errorf("current %q: got %+v", current, got)
+		}
 	}
 }

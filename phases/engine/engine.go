@@ -85,6 +85,11 @@ type ReconcileOption func(*ReconcileOptions)
 // all waves at once and without gates. What a newer revision has taken over is left alone.
 func Keep() ReconcileOption { return func(o *ReconcileOptions) { o.Keep = true } }
 
+// FirstInstall says that no revision has ever been current. Nothing at work depends on a wave then, so its objects are
+// created without a trial: one that is refused keeps the next wave from being written, and not the rest of its own. What is
+// in the cluster already is tried as ever.
+func FirstInstall() ReconcileOption { return func(o *ReconcileOptions) { o.FirstInstall = true } }
+
 // ReconcileOptionsOf sets all options.
 func ReconcileOptionsOf(opts ...ReconcileOption) ReconcileOptions {
 	var o ReconcileOptions

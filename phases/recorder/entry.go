@@ -17,6 +17,7 @@ type Kind string
 const (
 	Transition Kind = "transition"
 	Object     Kind = "object"
+	Work       Kind = "work"
 	Failure    Kind = "error"
 )
 
@@ -33,9 +34,11 @@ type Entry struct {
 	// error has one if it kept a move from being made.
 	Decision *machine.Decision `json:"decision,omitempty"`
 	Seconds  float64           `json:"seconds,omitempty"`
-	// Object and Action tell what was done to what.
+	// Object and Action tell what was done to what; of work Action is its name.
 	Object string `json:"object,omitempty"`
 	Action string `json:"action,omitempty"`
+	// Did says what came of work, or of the effect of a transition.
+	Did string `json:"did,omitempty"`
 	// Text is why, or what went wrong.
 	Text string `json:"text,omitempty"`
 	// Times counts how often the same happened in a row, and Last is when for the last time; both are zero for once.
@@ -43,9 +46,14 @@ type Entry struct {
 	Last  time.Time `json:"last,omitzero"`
 }
 
-// Moved is the entry of a transition.
-func Moved(made machine.Transition, from *machine.Decision, revision string) Entry {
-	return Entry{At: made.At, Kind: Transition, Revision: revision, Decision: from, Seconds: made.Seconds}
+// Moved is the entry of a transition; did is what came of its effect, empty for nothing.
+func Moved(made machine.Transition, from *machine.Decision, revision, did string) Entry {
+	return Entry{At: made.At, Kind: Transition, Revision: revision, Decision: from, Seconds: made.Seconds, Did: did}
+}
+
+// Worked is the entry of a state's work that did something besides what it did to objects.
+func Worked(at time.Time, revision, work, did string) Entry {
+	return Entry{At: at, Kind: Work, Revision: revision, Action: work, Did: did}
 }
 
 // Acted is the entry of an action on an object.
@@ -60,7 +68,7 @@ func Failed(at time.Time, revision string, err error, kept *machine.Decision) En
 
 // clipped bounds what a single entry may say.
 func (e Entry) clipped() Entry {
-	e.Text = machine.Shorten(e.Text, machine.MaxMessage)
+	e.Text, e.Did = machine.Shorten(e.Text, machine.MaxMessage), machine.Shorten(e.Did, machine.MaxMessage)
 	if e.Decision == nil {
 		return e
 	}
@@ -78,5 +86,5 @@ func (e Entry) clipped() Entry {
 func (e Entry) repeats(before Entry) bool {
 	return e.Kind != Transition && e.Decision == nil && before.Decision == nil && e.Kind == before.Kind &&
 		e.Machine == before.Machine && e.Key == before.Key &&
-		e.Revision == before.Revision && e.Object == before.Object && e.Action == before.Action && e.Text == before.Text
+		e.Revision == before.Revision && e.Object == before.Object && e.Action == before.Action && e.Did == before.Did && e.Text == before.Text
 }

@@ -47,7 +47,7 @@ func (v View) answered(way view.Way) view.Way {
 	if i := slices.IndexFunc(v.Moves, func(c machine.Candidate) bool { return c.Event == way.Event && c.To == way.To }); i >= 0 {
 		told := v.Moves[i]
 		way.Answer, way.Why, way.At = &told.Answer, told.Why, told.At
-		if way.Why == "" && told.Answer != machine.Yes && v.Record.Failure != nil {
+		if way.Why == "" && told.Answer == machine.Unknown && v.Record.Failure != nil {
 			way.Why = "the work still fails"
 		}
 	}

@@ -29,8 +29,8 @@ const record = `{"state":"Applying","since":"2026-01-01T12:00:00Z","lastEvent":"
 "failure":{"message":"the API server is slow","since":"2026-01-01T12:02:00Z"},"entry":{"done":0},
 "transitions":[
 {"from":"Planning","event":"NothingToDo","to":"Installed","at":"2025-12-01T00:00:00Z","seconds":1},
-{"from":"Installed","event":"ContentChanged","to":"Planning","at":"2026-01-01T11:59:58.5Z","seconds":2721598.5,"cause":"content bbbbbbbb is wanted, revision 1 has aaaaaaaa"},
-{"from":"Planning","event":"RevisionPublished","to":"Applying","at":"2026-01-01T12:00:00Z","seconds":1.5,"cause":"revision 2 has the wanted content bbbbbbbb"}]}`
+{"from":"Installed","event":"ContentChanged","to":"Planning","at":"2026-01-01T11:59:58.5Z","seconds":2721598.5,"cause":"the inputs ask for content bbbbbbbb, revision 1 has aaaaaaaa"},
+{"from":"Planning","event":"RevisionPublished","to":"Applying","at":"2026-01-01T12:00:00Z","seconds":1.5,"cause":"revision 2 has the planned content bbbbbbbb"}]}`
 
 const detail = `{"waits":"Applying 4.22.6-bbbbbbbb-2 (3 of 5 objects): wave 3/4 (workloads of aws) waits for Deployment a/b: 0/1 updated replicas available, pod b-x2k is CrashLoopBackOff (exit 1, 4 restarts)",
 "revisions":[{"name":"4.22.5-aaaaaaaa-1","number":1,"contentID":"aaaaaaaaaaaa","current":true},
@@ -43,7 +43,7 @@ const detail = `{"waits":"Applying 4.22.6-bbbbbbbb-2 (3 of 5 objects): wave 3/4 
 "contested":[{"object":"Deployment a/b","field":".spec.replicas","managers":["scaler"],"times":5}],
 "strays":["ConfigMap a/stray (revision 9)"],
 "images":[{"component":"core","reference":"registry/core@sha256:1","state":"Ready"},{"reference":"registry/aws@sha256:2","state":"Failed","message":"Network, next try at 12:04:00Z"}],
-"moves":[{"event":"ContentChanged","to":"Planning","answer":"No","why":"revision 2 has the wanted content bbbbbbbb"},
+"moves":[{"event":"ContentChanged","to":"Planning","answer":"No","why":"revision 2 has the planned content bbbbbbbb"},
 {"event":"FailureEstablished","to":"Degraded","answer":"No","why":"the API server is slow","at":"2026-01-01T12:07:00Z"},
 {"event":"ProgressStalled","to":"Degraded","answer":"No","why":"the last progress was less than 5m ago","at":"2026-01-01T12:05:00Z"},
 {"event":"RevisionApplied","to":"Pruning","answer":"Unknown","why":"not all kinds are watched yet"}]}`
@@ -177,9 +177,10 @@ func TestExplain_and_diagram_refuse_without_a_record(t *testing.T) {
 	}
 }
 
-func TestExplain_says_that_the_work_still_fails_where_a_guard_gives_no_reason(t *testing.T) {
+func TestExplain_says_that_the_work_still_fails_where_a_guard_cannot_tell_and_gives_no_reason(t *testing.T) {
 	v := seen(`{"clusterapi":{"state":"Degraded","since":"2026-01-01T12:00:00Z","failure":{"message":"the registry is away","since":"2026-01-01T12:00:00Z"}},
-		"clusterapiDetail":{"waits":"Degraded: the registry is away","moves":[{"event":"WorkSucceeded","to":"Planning","answer":"No"}]}}`)
+		"clusterapiDetail":{"waits":"Degraded: the registry is away","moves":[{"event":"WorkSucceeded","to":"Planning","answer":"Unknown"},
+		{"event":"InputChanged","to":"Planning","answer":"No"}]}}`)
 	explanation, err := v.Explain()
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +189,7 @@ func TestExplain_says_that_the_work_still_fails_where_a_guard_gives_no_reason(t 
 	if err := explanation.Write(&text, now); err != nil {
 		t.Fatal(err)
 	}
-	if got := text.String(); !strings.Contains(got, "now   No: the work still fails\n") || strings.Count(got, "the registry is away") != 1 {
+	if got := text.String(); !strings.Contains(got, "now   Unknown: the work still fails\n") || !strings.Contains(got, "now   No\n") || strings.Count(got, "the registry is away") != 1 {
 		t.Errorf("got\n%s", got)
 	}
 }

@@ -107,6 +107,8 @@ func (s Step) write(b *strings.Builder) {
 	switch {
 	case s.Kind == recorder.Object:
 		fmt.Fprintf(b, "  %s %s", s.Action, s.Object)
+	case s.Kind == recorder.Work:
+		fmt.Fprintf(b, "  %s: %s", s.Action, s.Did)
 	case s.Decision != nil:
 		fmt.Fprintf(b, "  %s", arrow(*s.Decision))
 	}
@@ -125,6 +127,9 @@ func (s Step) write(b *strings.Builder) {
 	}
 	if s.Decision.Cause != "" {
 		fmt.Fprintf(b, "    because %s\n", s.Decision.Cause)
+	}
+	if s.Did != "" {
+		fmt.Fprintf(b, "    did     %s\n", s.Did)
 	}
 	for _, asked := range s.Decision.Answers {
 		fmt.Fprintf(b, "    asked   %s: %s\n", asked.Guard, because(asked.Answer, asked.Why))

@@ -27,7 +27,7 @@ func decided(applied machine.Truth, event machine.Event, to machine.State) recor
 	return recorder.Entry{At: noon, Kind: recorder.Transition, Revision: "r-1", Seconds: 600.25, Decision: &machine.Decision{
 		At: noon, State: table.Applying, Reason: "0/1 available", Progressed: noon.Add(-10 * time.Minute),
 		Answers: []machine.Asked{
-			{Guard: "LatestIsWanted", Answer: machine.Yes},
+			{Guard: "DesiredMatchesInputs", Answer: machine.Yes},
 			{Guard: "RevisionIsApplied", Answer: applied, Why: "0/1 available"},
 		},
 		Event: event, To: to, Cause: "no progress for 5m: 0/1 available",
@@ -35,10 +35,13 @@ func decided(applied machine.Truth, event machine.Event, to machine.State) recor
 }
 
 func TestRun_tells_where_the_table_decides_otherwise(t *testing.T) {
+	recorded := decided(machine.No, "ProgressStalled", table.Degraded)
+	recorded.Did = "rang the bell"
 	log := []recorder.Entry{
+		recorder.Worked(noon, "r-1", "PlanRevision", "listed revision r-1"),
 		recorder.Acted(noon, "r-1", "Deployment a/b", "Updated", ".spec.replicas differs"),
 		{At: noon, Kind: recorder.Failure, Text: "the API server is away", Times: 3, Last: noon.Add(time.Minute)},
-		decided(machine.No, "ProgressStalled", table.Degraded),
+		recorded,
 		decided(machine.Yes, "ProgressStalled", table.Degraded),
 		decided(machine.No, "", ""),
 		{At: noon, Kind: recorder.Transition, Decision: &machine.Decision{At: noon, State: "Dancing", Event: "Fell", To: "Lying"}},

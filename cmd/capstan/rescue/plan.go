@@ -92,7 +92,7 @@ func plan(status operatorv1alpha1.ClusterAPIStatus, evidence map[int64]Evidence)
 		case r.Revision == current:
 			kept.Why = "it is installed"
 		case r.Name == status.DesiredRevision:
-			kept.Why = "it is the newest, which the API does not allow to be removed"
+			kept.Why = "it is the desired revision, which the API does not allow to be removed"
 		default:
 			kept.Why, kept.Unproven = doubt(r, found), true
 			if kept.Why == "" {

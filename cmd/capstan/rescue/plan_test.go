@@ -76,13 +76,13 @@ func TestPlan_keeps_what_it_has_doubts_about(t *testing.T) {
 	}
 }
 
-// Whatever is listed and stored: the current and the newest revision stay, every
+// Whatever is listed and stored: the current and the desired revision stay, every
 // revision is either kept or removed, and every object of a removed one is in an
-// inventory that pruning works from, which is one of a lower number than the newest.
+// inventory that pruning works from, which is one of a lower number than the desired one.
 func TestPlan_never_loses_an_object_from_sight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		numbers := rapid.SliceOfNDistinct(rapid.Int64Range(1, 40), 1, 16, rapid.ID[int64]).Draw(t, "numbers")
-		newest := slices.Max(numbers)
+		desired := slices.Max(numbers)
 		current := rapid.SampledFrom(append(slices.Clone(numbers), 0)).Draw(t, "current")
 		evidence := map[int64]Evidence{}
 		for _, n := range numbers {
@@ -96,13 +96,13 @@ func TestPlan_never_loses_an_object_from_sight(t *testing.T) {
 				evidence[n] = inventory(n, rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), rapid.ID[string]).Draw(t, "objects")...)
 			}
 		}
-		p := plan(revisions(current, newest, numbers...), evidence)
+		p := plan(revisions(current, desired, numbers...), evidence)
 		if len(p.Remove)+len(p.Keep) != len(numbers) {
 			t.Fatalf("of %d revisions %d are removed and %d kept", len(numbers), len(p.Remove), len(p.Keep))
 		}
 		for _, r := range p.Remove {
 			found := evidence[r.Number]
-			if r.Number == current || r.Number >= newest || found.Err != nil || len(found.Carrying) > 0 {
+			if r.Number == current || r.Number >= desired || found.Err != nil || len(found.Carrying) > 0 {
 				t.Fatalf("revision %d is removed, with %+v", r.Number, found)
 			}
 			if found.Inventory == nil {

@@ -148,7 +148,7 @@ func (c *Cluster) doStatus(args Args) string {
 
 func (c *Cluster) doFill(args Args) string {
 	for c.api(context.Background()) != nil && len(c.api(context.Background()).Status.Revisions) < guards.MaxRevisions {
-		c.Enlist(args["releases"], c.newest().Revision+1, false)
+		c.Enlist(args["releases"], c.desired().Revision+1, false)
 	}
 	return ""
 }

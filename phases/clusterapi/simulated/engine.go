@@ -178,7 +178,8 @@ func (e *Engine) lookAt(revision *engine.Revision, key engine.Key) *engine.Objec
 
 // Reconcile takes a revision as far as it can go: wave by wave, or all of it when it is kept.
 func (e *Engine) Reconcile(_ context.Context, revision *engine.Revision, opts ...engine.ReconcileOption) (*engine.Report, error) {
-	gated := !engine.ReconcileOptionsOf(opts...).Keep
+	options := engine.ReconcileOptionsOf(opts...)
+	gated := !options.Keep
 	e.called(map[bool]string{true: "reconcile ", false: "keep "}[gated] + revision.Name)
 	report := e.Look(revision)
 	if report.Wait != "" {
@@ -195,7 +196,11 @@ func (e *Engine) Reconcile(_ context.Context, revision *engine.Revision, opts ..
 		if gated && !open && i > reached {
 			break
 		}
+		held := gated && e.holds(revision, w, options.FirstInstall)
 		for _, key := range w.keys {
+			if held && e.isNew(revision, key) {
+				continue
+			}
 			if action := e.write(revision, key, left); action != "" {
 				did[key] = action
 				left--

@@ -40,6 +40,18 @@ func (o *operator) does(actions ...machine.Action[*phases.Pass]) {
 	}
 }
 
+// fails makes a pass of an action that is refused something for good.
+func (o *operator) fails(action machine.Action[*phases.Pass]) {
+	o.t.Helper()
+	_, pass, err := o.phases.Observe(context.Background(), "cluster")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if _, err := action.Run(context.Background(), pass); !machine.IsTerminal(err) {
+		o.t.Fatalf("%s: %v", action.Name, err)
+	}
+}
+
 // shows compares what is there with lines that have to be among it.
 func (o *operator) shows(lines ...string) {
 	o.t.Helper()
@@ -96,4 +108,24 @@ func TestEngine_retains_what_holds_data_until_it_is_empty(t *testing.T) {
 	o.cluster.Engine.Fill(retained, 0)
 	o.does(phases.PruneOrphans, phases.TrimRevisions)
 	o.shows("Deployment capi/manager\ninventory of revision 2: 7 objects, 0 retained")
+}
+
+func TestEngine_writes_the_rest_of_a_wave_only_while_nothing_was_ever_installed(t *testing.T) {
+	o := newOperator(t)
+	const refused = "ConfigMap capi/settings"
+	o.cluster.List("one")
+	o.cluster.Engine.Fail(refused, "spec.nonsense is unknown", true)
+	o.does(phases.PlanRevision)
+	o.fails(phases.ApplyRevision)
+	o.shows("at revision 1: ConfigMap capi/only-one, CustomResourceDefinition only-one.example.com, CustomResourceDefinition widgets.example.com\n")
+	o.cluster.Engine.Fail(refused, "", false)
+	o.rollsOut()
+	o.cluster.List("two")
+	o.cluster.Engine.Fail("CustomResourceDefinition widgets.example.com", "spec.nonsense is unknown", true)
+	before := o.cluster.Engine.Writes().Objects
+	o.does(phases.PlanRevision)
+	o.fails(phases.ApplyRevision)
+	if wrote := o.cluster.Engine.Writes().Objects - before; wrote != 0 {
+		t.Errorf("%d objects were written of a wave of which one is refused", wrote)
+	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"maps"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/engine"
 )
 
 // What keeps the operator from reading and writing.
@@ -45,10 +48,10 @@ func (c *Cluster) Listed() int {
 	return 0
 }
 
-// Newest is the number of the newest listed revision, 0 for none.
-func (c *Cluster) Newest() int64 {
-	if newest := c.newest(); newest != nil {
-		return newest.Revision
+// Desired is the number of the desired revision, 0 for none.
+func (c *Cluster) Desired() int64 {
+	if desired := c.desired(); desired != nil {
+		return desired.Revision
 	}
 	return 0
 }
@@ -60,4 +63,23 @@ func (c *Cluster) Kinds() map[string]int {
 	kinds[phases.WritesDeletions] = c.Engine.wrote.Deletions
 	kinds[phases.WritesInventories] = c.Engine.wrote.Inventories
 	return kinds
+}
+
+// isNew says that an object is to be written that this revision was never applied to.
+func (e *Engine) isNew(revision *engine.Revision, key engine.Key) bool {
+	there := e.objects[key.String()]
+	return e.lookAt(revision, key).Action == engine.Pending && (there == nil || there.number < revision.Number)
+}
+
+// holds says that nothing new of a wave is written, because a trial finds an object that is refused for good. A first
+// installation tries only the waves of which something is there.
+func (e *Engine) holds(revision *engine.Revision, w *wave, firstInstall bool) bool {
+	isThere, refused := false, false
+	for _, key := range w.keys {
+		if e.isNew(revision, key) {
+			isThere = isThere || e.objects[key.String()] != nil
+			refused = refused || apierrors.IsBadRequest(e.failing[key.String()])
+		}
+	}
+	return refused && (isThere || !firstInstall)
 }

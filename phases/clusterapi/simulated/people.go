@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
@@ -125,10 +124,10 @@ func (c *Cluster) Annotate(key, value string) {
 	c.change(func(api *operatorv1alpha1.ClusterAPI) { metav1.SetMetaDataAnnotation(&api.ObjectMeta, key, value) })
 }
 
-// Consent consents to lose the data in what was retained for the newest revision.
+// Consent consents to lose the data in what was retained for the desired revision.
 func (c *Cluster) Consent() {
-	if newest := c.newest(); newest != nil {
-		c.Annotate(phases.ConsentAnnotation, newest.ContentID)
+	if desired := c.desired(); desired != nil {
+		c.Annotate(phases.ConsentAnnotation, desired.ContentID)
 	}
 }
 
@@ -152,32 +151,16 @@ func (c *Cluster) ClearCurrent() {
 func (c *Cluster) Enlist(release string, number int64, foreign bool) {
 	c.Images.add(release)
 	content := c.content(release)
-	id := content.ContentID
 	if foreign {
-		id = strings.Repeat("c", len(id))
+		content.ContentID = strings.Repeat("c", len(content.ContentID))
 	}
-	entry := operatorv1alpha1.ClusterAPIInstallerRevision{
-		Name: operatorv1alpha1.RevisionName(render.Name(Release, id, number)), Revision: number, ContentID: id,
-	}
-	for _, s := range content.Substitutions {
-		entry.ManifestSubstitutions = append(entry.ManifestSubstitutions,
-			operatorv1alpha1.ClusterAPIInstallerRevisionManifestSubstitution{Key: s.Key, Value: ptr.To(s.Value)})
-	}
-	for _, component := range content.Components {
-		entry.Components = append(entry.Components, operatorv1alpha1.ClusterAPIInstallerComponent{
-			Name: component.Name,
-			ClusterAPIInstallerComponentSource: operatorv1alpha1.ClusterAPIInstallerComponentSource{
-				Type:  operatorv1alpha1.InstallerComponentTypeImage,
-				Image: operatorv1alpha1.ClusterAPIInstallerComponentImage{Ref: operatorv1alpha1.ImageDigestFormat(component.Image), Profile: component.Profile},
-			},
-		})
-	}
+	entry := phases.NewEntry(Release, number, content)
 	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {
 		if slices.ContainsFunc(status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool { return r.Revision == number }) {
 			return
 		}
 		status.Revisions = append(status.Revisions, entry)
-		if newest := newestOf(status); newest.Revision == number {
+		if desired := desiredOf(status); desired.Revision == number {
 			status.DesiredRevision = entry.Name
 		}
 	})
@@ -199,12 +182,12 @@ func (c *Cluster) MakeCurrent(number int64) {
 	})
 }
 
-// Unlist takes revisions off the list that never became current and are not the newest, the oldest first.
+// Unlist takes revisions off the list that never became current and are not the desired one, the oldest first.
 func (c *Cluster) Unlist(count int) {
 	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {
-		newest := newestOf(status)
+		desired := desiredOf(status)
 		status.Revisions = slices.DeleteFunc(status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool {
-			goes := count > 0 && r.Name != status.CurrentRevision && r.Name != newest.Name
+			goes := count > 0 && r.Name != status.CurrentRevision && r.Name != desired.Name
 			if goes {
 				count--
 			}
@@ -213,19 +196,19 @@ func (c *Cluster) Unlist(count int) {
 	})
 }
 
-func (c *Cluster) newest() *operatorv1alpha1.ClusterAPIInstallerRevision {
+func (c *Cluster) desired() *operatorv1alpha1.ClusterAPIInstallerRevision {
 	if api := c.api(context.Background()); api != nil {
-		return newestOf(&api.Status)
+		return desiredOf(&api.Status)
 	}
 	return nil
 }
 
-func newestOf(status *operatorv1alpha1.ClusterAPIStatus) *operatorv1alpha1.ClusterAPIInstallerRevision {
-	var newest *operatorv1alpha1.ClusterAPIInstallerRevision
+func desiredOf(status *operatorv1alpha1.ClusterAPIStatus) *operatorv1alpha1.ClusterAPIInstallerRevision {
+	var desired *operatorv1alpha1.ClusterAPIInstallerRevision
 	for i, entry := range status.Revisions {
-		if newest == nil || entry.Revision > newest.Revision {
-			newest = &status.Revisions[i]
+		if desired == nil || entry.Revision > desired.Revision {
+			desired = &status.Revisions[i]
 		}
 	}
-	return newest
+	return desired
 }

@@ -43,8 +43,8 @@ func (e *Engine) Refuse(name, why string) {
 	e.notify()
 }
 
-// Fail lets the API server refuse to write or delete an object, for good if the manifest is what is wrong; empty: not
-// any more.
+// Fail lets the API server refuse to write or delete an object, with a terminal error if the manifest is what is wrong;
+// empty: not any more.
 func (e *Engine) Fail(name, why string, terminal bool) {
 	switch {
 	case why == "":

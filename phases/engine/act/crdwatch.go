@@ -26,7 +26,7 @@ func (e *Engine) tendCRDWatchLocked(ctx context.Context, missing bool) {
 		e.crdWatch = nil
 	case missing && e.crdWatch == nil:
 		e.crdWatch = &see.Watch{
-			Cluster: e.cluster, GVK: see.CRDKind, Resource: see.Builtin[see.CRDKind], WorthTelling: func() bool { return false },
+			Cluster: e.cluster, GVK: see.CRDKind, Resource: see.Builtin[see.CRDKind], AlwaysServed: true, WorthTelling: func() bool { return false },
 			Changed: func(name types.NamespacedName) {
 				if _, group, _ := strings.Cut(name.Name, "."); e.awaitsGroupLocked(group) {
 					select {

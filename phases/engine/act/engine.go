@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -62,8 +63,8 @@ type Engine struct {
 	foreignWatches   map[decide.Key]*see.Watch // objects without our label that are in the way, by identity
 	retainedWatches  map[decide.Key]*see.Watch // of retained CRDs, by the key of the CRD
 	plans            map[*decide.Revision]*plan
-	hadPlans         bool // there was a plan
-	newest           *decide.Revision
+	hadPlans         bool             // there was a plan
+	desired          *decide.Revision // the newest of those with a plan
 
 	conflicts *conflicts
 }
@@ -120,7 +121,7 @@ func New(cfg Config) (*Engine, error) {
 func (e *Engine) Run(ctx context.Context) error {
 	e.cluster.Lock()
 	e.inventories = &see.Watch{
-		Cluster: e.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true},
+		Cluster: e.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true}, AlwaysServed: true,
 		Changed: func(types.NamespacedName) {
 			e.inventoryChanges++
 			e.kick() // they say which kinds to watch
@@ -131,8 +132,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.cluster.Running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
 	e.cluster.Running.Go(func() { e.throttle.Wake(ctx, e.cfg.Notify) })
 	defer e.cluster.Running.Wait()
-	timer := e.cfg.Clock.NewTimer(askAgain)
+	timer, resync := e.cfg.Clock.NewTimer(askAgain), e.cfg.Clock.NewTimer(resyncEvery)
 	defer timer.Stop()
+	defer resync.Stop()
 	delay := askAgain
 	for running, again := false, false; ; {
 		missing := e.syncWatches(ctx, again)
@@ -152,13 +154,27 @@ func (e *Engine) Run(ctx context.Context) error {
 			running, again, delay = false, true, askAgainSoon
 		case <-timer.C():
 			running, again, delay = false, true, min(2*delay, askAgainLast)
+		case <-resync.C():
+			e.lookAtAllAgain()
+			resync.Reset(resyncEvery)
 		}
 	}
 }
 
+// resyncEvery is how often everything is looked at anew that the watches have shown, whether anything changed or not.
+const resyncEvery = 10 * time.Minute
+
+// lookAtAllAgain decides anew on everything that was seen, without a request: whatever was concluded wrongly lasts no longer.
+func (e *Engine) lookAtAllAgain() {
+	e.cluster.Lock()
+	e.markAllDirtyLocked()
+	e.cluster.Unlock()
+	e.cfg.Notify()
+}
+
 // sees makes what the engine sees the cluster with.
 func (e *Engine) sees(r *see.Reader) {
-	e.cluster = &see.Cluster{Reader: r, Log: e.cfg.Log, Reset: e.markAllDirtyLocked, Kick: e.kick, Notify: e.cfg.Notify}
+	e.cluster = &see.Cluster{Reader: r, Log: e.cfg.Log, Now: e.cfg.Clock.Now, Reset: e.markAllDirtyLocked, Kick: e.kick, Notify: e.cfg.Notify}
 }
 
 // kick makes Run tend the watches again.
@@ -198,12 +214,12 @@ func (e *Engine) plan(rev *decide.Revision) (*plan, error) {
 }
 
 func (e *Engine) plansChangedLocked() {
-	e.newest = nil
+	e.desired = nil
 	e.hadPlans = e.hadPlans || len(e.plans) > 0
 	for rev, p := range e.plans {
 		p.dirty.orphaned = nil // it depends on what others have
-		if e.newest == nil || rev.Number > e.newest.Number {
-			e.newest = rev
+		if e.desired == nil || rev.Number > e.desired.Number {
+			e.desired = rev
 		}
 	}
 	e.markAllDirtyLocked()
@@ -249,6 +265,6 @@ func (e *Engine) keep(key decide.Key, o *see.Object, r see.Resource) *see.Object
 	case !e.us.Selects(o.Labels):
 		w = e.watchForeignLocked(key, r)
 	}
-	w.Keep(o)
+	w.Wrote(o)
 	return w.Objects[o.NamespacedName()]
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 	"github.com/capstan-capi/capstan/phases/engine/report"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
@@ -73,11 +74,11 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 
 func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	e := seeing(t)
-	key := decide.KeyOf(enginetest.Settings())
+	key := decide.KeyOf(objects.Settings())
 	w := e.watchOf(key.GVK(), see.Resource{})
 	w.Synced = true
 	e.watches = map[schema.GroupVersionKind]*see.Watch{key.GVK(): w}
-	rev := enginetest.Revision(enginetest.Number, enginetest.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: "n"}, data: {a: "1"}}`))
+	rev := enginetest.Revision(enginetest.Number, objects.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: "n"}, data: {a: "1"}}`))
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "is not watched") {
 		t.Errorf("before it was handed over: %s", got)
 	}
@@ -101,8 +102,8 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	}
 	changed := enginetest.Applied()
 	changed.Object["data"] = map[string]any{"a": "2"}
-	enginetest.WithEntry(changed, testUs.FieldManager, "Apply", enginetest.NoData)
-	enginetest.WithEntry(changed, "kubectl-edit", "Update", enginetest.OnlyData)
+	enginetest.WithEntry(changed, testUs.FieldManager, "Apply", objects.NoData)
+	enginetest.WithEntry(changed, "kubectl-edit", "Update", objects.OnlyData)
 	changed.SetResourceVersion("11")
 	_ = w.Update(see.ObjectFrom(changed))
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "kubectl-edit") || got.Progress() != first.Progress() {

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -48,7 +49,11 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	if p.err == nil && (e.inventories == nil || !e.inventories.Synced) {
-		wait = fmt.Sprintf("revision %s waits for the watches to start: the inventories are not seen yet", p.rev.Name)
+		why := errNotSeen
+		if err := e.inventoriesErrLocked(); err != nil {
+			why = err
+		}
+		wait = fmt.Sprintf("revision %s waits for the watches to start: %v", p.rev.Name, why)
 	}
 	dirty = p.targets
 	if !p.dirty.all && p.report != nil {
@@ -59,18 +64,36 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 	}
 	p.dirty.all = false
 	clear(p.dirty.targets)
-	older := e.newest != nil && e.newest.Number > p.rev.Number
+	older := e.desired != nil && e.desired.Number > p.rev.Number
 	unmanaged := e.unmanagedLocked()
 	for _, t := range dirty {
 		t.observation = e.observeLocked(t.Key)
 		t.observation.older = older
 		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
-			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.newest.Name, older: true}
+			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.desired.Name, older: true}
 		} else if t.observation.unobservable != "" {
 			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed now
 		}
 	}
 	return wait, dirty
+}
+
+// errNotSeen is why nothing is known of the inventories at first.
+var errNotSeen = errors.New("the inventories are not seen yet")
+
+// inventoriesErrLocked is why the inventories cannot be watched, nil if they can or nobody knows yet. The cluster's lock is held.
+func (e *Engine) inventoriesErrLocked() error {
+	if e.inventories == nil || e.inventories.Err == nil {
+		return nil
+	}
+	return fmt.Errorf("watching the inventories in namespace %s: %w", e.cfg.Namespace, e.inventories.Err)
+}
+
+// inventoriesErr is inventoriesErrLocked for who does not hold the lock.
+func (e *Engine) inventoriesErr() error {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	return e.inventoriesErrLocked()
 }
 
 // markAllDirtyLocked makes the next look at every plan look at everything again.
@@ -97,12 +120,12 @@ func (e *Engine) markDirty(p *plan, t *target) {
 	p.dirty.targets[t] = struct{}{}
 }
 
-// unmanagedLocked are the CRDs that the newest revision leaves alone; older revisions leave them alone too from then on.
+// unmanagedLocked are the CRDs that the desired revision leaves alone; older revisions leave them alone too from then on.
 func (e *Engine) unmanagedLocked() map[string]bool {
-	if e.newest == nil {
+	if e.desired == nil {
 		return nil
 	}
-	return set(e.newest.Unmanaged)
+	return set(e.desired.Unmanaged)
 }
 
 // lookAtLocked says where one object stands.
@@ -164,8 +187,12 @@ func (e *Engine) decideOnLocked(t *target, seen *see.Object) *decision {
 
 // decideFromLocked decides with the objects at hand: what is desired, and what is there, which is what seen stands for.
 func (e *Engine) decideFromLocked(t *target, d decide.Desired, seen *see.Object, actual *unstructured.Unstructured) *decision {
-	c := &decision{Verdict: decide.Reconcile(d, actual, t.Number, e.us), from: seen}
-	c.Actual = nil
+	return t.decidedLocked(decide.Reconcile(d, actual, t.Number, e.us), seen, actual)
+}
+
+// decidedLocked keeps what was decided about an object.
+func (t *target) decidedLocked(v decide.Verdict, seen *see.Object, actual *unstructured.Unstructured) *decision {
+	c := &decision{Verdict: v, from: seen}
 	if actual != nil {
 		c.probe = t.Gate(actual)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
@@ -19,7 +20,7 @@ const manyObjects = 5000
 func installed(tb testing.TB) (*Engine, *decide.Revision, *see.Watch) {
 	tb.Helper()
 	e := seeing(tb)
-	key := decide.KeyOf(enginetest.Settings())
+	key := decide.KeyOf(objects.Settings())
 	w := e.watchOf(key.GVK(), see.Resource{})
 	w.Synced = true
 	e.watches = map[schema.GroupVersionKind]*see.Watch{key.GVK(): w}
@@ -32,7 +33,7 @@ func installed(tb testing.TB) (*Engine, *decide.Revision, *see.Watch) {
 		}}
 		seen := enginetest.Applied()
 		seen.SetName(name)
-		w.Keep(see.ObjectFrom(seen))
+		w.Wrote(see.ObjectFrom(seen))
 	}
 	rev := enginetest.Revision(enginetest.Number, objects...)
 	rev.Components[0] = rev.Components[0].Packed()
@@ -42,7 +43,7 @@ func installed(tb testing.TB) (*Engine, *decide.Revision, *see.Watch) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	e.inventories.Keep(see.ObjectFrom(inv))
+	e.inventories.Wrote(see.ObjectFrom(inv))
 	if report := e.Look(rev); !report.Complete() || report.Total() != manyObjects {
 		tb.Fatal(report.Blocked())
 	}

@@ -139,3 +139,13 @@ func set(names []string) map[string]bool {
 	}
 	return out
 }
+
+// inhabits says that the revision has objects in a namespace.
+func (p *plan) inhabits(namespace string) bool {
+	for key := range p.keys {
+		if key.Namespace == namespace {
+			return true
+		}
+	}
+	return false
+}

@@ -143,7 +143,10 @@ func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
 
 // decide looks at what may hold data right before it would be deleted, and at nothing else.
 func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.PruneVerdict, error) {
-	c.WantedBy, c.Contents = r.wanted(c.Key), nil
+	c.LiveIn, c.Contents = r.live(func(p *plan) bool { return p.keys[c.Key.Identity()] != nil }), nil
+	if c.Key.IsNamespace() {
+		c.Inhabited = r.live(func(p *plan) bool { return p.inhabits(c.Key.Name) })
+	}
 	decided := c.Decide(r.keep.rev.Number, r.e.us, r.consented)
 	going := decided.Action == decide.Terminating && c.Key.IsCRD()
 	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key)) {
@@ -160,12 +163,12 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 	return c.Decide(r.keep.rev.Number, r.e.us, r.consented), nil
 }
 
-// wanted names a revision that has the object and was handed to the engine while this pass goes on.
-func (r *prunePass) wanted(key decide.Key) string {
+// live names a revision that says yes and was handed to the engine while this pass goes on.
+func (r *prunePass) live(is func(*plan) bool) string {
 	r.e.cluster.Lock()
 	defer r.e.cluster.Unlock()
 	for _, p := range r.e.plans {
-		if p.rev.Number >= r.keep.rev.Number && p.keys[key.Identity()] != nil {
+		if p.rev.Number >= r.keep.rev.Number && is(p) {
 			return p.rev.Name
 		}
 	}

@@ -26,20 +26,25 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	p.pass.Lock()
 	defer p.pass.Unlock()
 	r := e.lookPlan(p)
-	if r.Fault != nil || r.Wait != "" {
+	if r.Fault != nil {
 		return r, r.Fault
+	}
+	if r.Wait != "" {
+		return r, e.inventoriesErr()
 	}
 	if err := e.record(ctx, p); err != nil {
 		failed := *r
 		failed.Fault = err
 		return &failed, err
 	}
-	run := &run{e: e, p: p, keep: opts.Keep, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToNewest(p)}
+	run := &run{e: e, p: p, keep: opts.Keep, firstInstall: opts.FirstInstall, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToDesired(p)}
 	reached := reachedWave(r)
 	open := true
 	for i := range p.waves {
 		if !opts.Keep && !open && i > reached {
-			run.preflightAhead(ctx, r.Waves[:i], p.waves[i])
+			if !opts.FirstInstall {
+				run.preflightAhead(ctx, r.Waves[:i], p.waves[i])
+			}
 			break
 		}
 		if todo := run.todo(p.waves[i].targets, contents); len(todo) > 0 {
@@ -73,10 +78,11 @@ func reachedWave(r *report.Report) int {
 
 // run is the state of one pass.
 type run struct {
-	e    *Engine
-	p    *plan
-	keep bool                // without trials and gates
-	left map[decide.Key]bool // absent objects that a newer revision creates
+	e            *Engine
+	p            *plan
+	keep         bool                // without trials and gates
+	firstInstall bool                // what is absent is created without a trial
+	left         map[decide.Key]bool // absent objects that a newer revision creates
 
 	mu    sync.Mutex
 	wrote map[decide.Key]decide.Verdict
@@ -84,17 +90,19 @@ type run struct {
 
 // job is the work on one object in a pass.
 type job struct {
-	t         *target
-	resource  see.Resource
-	seen      *see.Object
-	actual    *unstructured.Unstructured // the tree of it, only while the job is worked on
-	readFirst bool                       // the watches cannot be trusted on it: read it first
-	recreated string                     // why it had to be deleted first; empty if it had not
-	migrates  bool                       // only the creation is left to be recorded
-	force     bool                       // the API server reported a conflict of managers
-	mustPost  bool                       // the API server does not create it by apply
-	verdict   decide.Verdict
-	foundSafe string // resourceVersion of the CRD that was found to lose nothing in this pass
+	t          *target
+	resource   see.Resource
+	seen       *see.Object
+	actual     *unstructured.Unstructured // the tree of it, only while the job is worked on
+	readFirst  bool                       // the watches cannot be trusted on it: read it first
+	recreated  string                     // why it had to be deleted first; empty if it had not
+	migrates   bool                       // only the creation is left to be recorded
+	force      bool                       // the API server reported a conflict of managers
+	mustPost   bool                       // the API server does not create it by apply
+	onlyCreate bool                       // what is there is left as it is
+	verdict    decide.Verdict
+	settled    bool   // the verdict is about the copy seen, and leaves it as it is
+	foundSafe  string // resourceVersion of the CRD that was found to lose nothing in this pass
 }
 
 // see takes up a copy of the object, nil for none.
@@ -131,7 +139,8 @@ func (r *run) todo(targets []*target, what work) []*job {
 }
 
 // write brings the objects of one wave into the cluster. Those that this revision was never applied to are first tried
-// without effect: if the API server refuses any of them, none of them is written.
+// without effect: if the API server refuses any of them, none of them is written. A first installation tries only what is
+// in the cluster already: what is refused there leaves half a wave behind, which nothing depends on yet.
 func (r *run) write(ctx context.Context, jobs []*job) {
 	var first, again []*job
 	for _, j := range jobs {
@@ -140,6 +149,9 @@ func (r *run) write(ctx context.Context, jobs []*job) {
 		} else {
 			again = append(again, j)
 		}
+	}
+	if r.untried(first) {
+		first = r.createUntried(ctx, first)
 	}
 	if len(first) > 1 {
 		first = r.preflight(ctx, first)

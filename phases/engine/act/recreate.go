@@ -41,19 +41,19 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr erro
 	return true, err
 }
 
-// leftToNewest are the objects that a revision does not create although they are absent: the newest revision is about to
+// leftToDesired are the objects that a revision does not create although they are absent: the desired revision is about to
 // create them again, and between its two steps nobody else may.
-func (e *Engine) leftToNewest(p *plan) map[decide.Key]bool {
+func (e *Engine) leftToDesired(p *plan) map[decide.Key]bool {
 	e.cluster.Lock()
-	newest := e.plans[e.newest]
+	desired := e.plans[e.desired]
 	e.cluster.Unlock()
-	if newest == nil || newest.rev.Number <= p.rev.Number || !newest.recreates() {
+	if desired == nil || desired.rev.Number <= p.rev.Number || !desired.recreates() {
 		return nil
 	}
-	report := e.lookPlan(newest)
+	report := e.lookPlan(desired)
 	left, reached := map[decide.Key]bool{}, reachedWave(report)
 	for i, w := range report.Waves {
-		for _, t := range newest.waves[i].targets {
+		for _, t := range desired.waves[i].targets {
 			left[t.Key.Identity()] = t.Recreate && !w.Failed()
 		}
 		if !w.Complete() && i >= reached {

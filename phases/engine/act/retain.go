@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/see"
@@ -18,7 +19,7 @@ func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructur
 	switch key := decide.KeyOf(actual); {
 	case key.IsCRD():
 		return e.crdContents(ctx, actual)
-	case key.Kind == "Namespace":
+	case key.IsNamespace():
 		contents, err := e.namespaceContents(ctx, key.Name)
 		if e.cannotRead(err) {
 			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
@@ -93,34 +94,24 @@ func named(list *metav1.PartialObjectMetadataList) decide.Contents {
 	return contents
 }
 
-// transient are kinds whose objects nobody loses with their namespace: other objects bring them, or they only serve
-// the moment.
-var transient = set([]string{"Event", "Lease", "Endpoints", "EndpointSlice", "PodMetrics", "PackageManifest"})
-
-// createdByCluster are the objects that a cluster puts into every namespace by itself.
-var createdByCluster = set([]string{
-	"ServiceAccount default", "ServiceAccount builder", "ServiceAccount deployer",
-	"ConfigMap kube-root-ca.crt", "ConfigMap openshift-service-ca.crt",
-	"RoleBinding system:deployers", "RoleBinding system:image-builders", "RoleBinding system:image-pullers",
-})
-
-// namespaceContents counts the objects in a namespace that would be somebody's loss: those that are neither this
-// installation's, nor owned by another object, nor put there by the cluster itself. An API group that does not answer may
-// have any.
+// namespaceContents counts the objects in a namespace that would be somebody's loss. An API group that does not answer
+// may have any.
 func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
 	announced, err := e.cluster.Reader.Discover(ctx)
 	if err != nil {
 		return decide.Contents{}, err
 	}
+	namespaced := func(gvk schema.GroupVersionKind) bool {
+		served, found := announced.Of(gvk)
+		return found && served.Namespaced
+	}
 	var total int64
 	for gvk, served := range see.Preferred(announced.Kinds) {
-		if !served.Namespaced || transient[gvk.Kind] {
+		if !served.Namespaced || decide.IsTransient(gvk.GroupKind()) {
 			continue
 		}
 		err := e.cluster.Reader.ListAll(ctx, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
-			ours := obj.Annotations[decide.OwnerAnnotation] == e.cfg.Owner
-			_, inventory := obj.Labels[decide.InventoryLabel]
-			if !ours && !inventory && len(obj.OwnerReferences) == 0 && !createdByCluster[gvk.Kind+" "+obj.Name] {
+			if (decide.Inside{Kind: gvk.GroupKind(), Object: obj, Namespaced: namespaced}).Counts() {
 				total++
 			}
 		})

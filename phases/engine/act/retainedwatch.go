@@ -25,17 +25,17 @@ func (e *Engine) watchInstances(crd *unstructured.Unstructured, gvr schema.Group
 	e.kick()
 }
 
-// tendRetainedWatchesLocked starts the watches of instances, and stops those of CRDs that are gone or wanted again. The cluster's
-// lock is held.
+// tendRetainedWatchesLocked starts the watches of instances, and stops those of CRDs that are gone or in the desired revision
+// again. The cluster's lock is held.
 func (e *Engine) tendRetainedWatchesLocked(ctx context.Context) {
 	for crd, w := range e.retainedWatches {
-		wanted := false
+		desired := false
 		for _, p := range e.plans {
-			wanted = wanted || p.rev == e.newest && p.keys[crd.Identity()] != nil
+			desired = desired || p.rev == e.desired && p.keys[crd.Identity()] != nil
 		}
 		defined := e.watches[crd.GVK()]
 		switch {
-		case w.Gone, wanted, defined != nil && defined.Synced && e.objectLocked(crd) == nil:
+		case w.Gone, desired, defined != nil && defined.Synced && e.objectLocked(crd) == nil:
 			if w.Cancel != nil {
 				w.Cancel()
 			}

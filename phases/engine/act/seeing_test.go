@@ -21,7 +21,7 @@ var (
 // seeing is an engine that has seen these inventories and nothing else.
 func seeing(t testing.TB, inventories ...*inventory.Inventory) *Engine {
 	t.Helper()
-	e := &Engine{us: testUs, shelf: inventory.Shelf{Place: testPlace}, cfg: Config{Owner: enginetest.Owner, Namespace: "ns", Notify: func() {}}, kicked: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{}}
+	e := &Engine{us: testUs, shelf: inventory.Shelf{Place: testPlace}, cfg: Config{Owner: enginetest.Owner, Namespace: "ns", Clock: clock.RealClock{}, Notify: func() {}}, kicked: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{}}
 	e.sees(nil)
 	e.conflicts, e.throttle = newConflicts(clock.RealClock{}), throttle.New(nil, clock.RealClock{})
 	e.inventories = &see.Watch{Cluster: e.cluster, Synced: true, Objects: map[types.NamespacedName]*see.Object{}, Changed: func(types.NamespacedName) { e.inventoryChanges++ }}
@@ -30,7 +30,7 @@ func seeing(t testing.TB, inventories ...*inventory.Inventory) *Engine {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.inventories.Keep(see.ObjectFrom(obj))
+		e.inventories.Wrote(see.ObjectFrom(obj))
 	}
 	return e
 }

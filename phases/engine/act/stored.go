@@ -99,7 +99,7 @@ func (e *Engine) store(ctx context.Context, inv *inventory.Inventory) error {
 		return fmt.Errorf("storing the inventory in ConfigMap %s/%s: %w", e.cfg.Namespace, obj.GetName(), err)
 	}
 	e.cluster.Lock()
-	e.inventories.Keep(see.ObjectFrom(result))
+	e.inventories.Wrote(see.ObjectFrom(result))
 	e.cluster.Unlock()
 	e.kick()
 	return nil

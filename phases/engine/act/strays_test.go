@@ -7,6 +7,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
@@ -17,15 +18,15 @@ func TestStrays(t *testing.T) {
 	w := e.watchOf(kind, see.Resource{GVR: configMaps, Namespaced: true})
 	w.Synced = true
 	e.watches = map[schema.GroupVersionKind]*see.Watch{kind: w}
-	rev := enginetest.Revision(3, enginetest.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: wanted}}`))
+	rev := enginetest.Revision(3, objects.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: wanted}}`))
 	e.Watch(rev)
 	see := func(name, owner, number string) {
-		u := enginetest.Settings()
+		u := objects.Settings()
 		u.SetName(name)
 		u.SetNamespace("")
 		u.SetAnnotations(map[string]string{decide.OwnerAnnotation: owner, decide.RevisionAnnotation: number})
 		obj := see.ObjectFrom(u)
-		w.Keep(obj)
+		w.Wrote(obj)
 	}
 	see("wanted", enginetest.Owner, "3")
 	see("listed", enginetest.Owner, "2")

@@ -149,7 +149,7 @@ type observation struct {
 	object       *see.Object // nil: not there
 	resource     see.Resource
 	readFirst    bool          // the object is in the way, and no watch shows yet whether it still is
-	older        bool          // seen from a revision that is not the newest one
+	older        bool          // seen from a revision that is not the desired one
 	unobservable decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
 	why          string
 	err          error

@@ -89,6 +89,14 @@ func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured
 				shortened(n.Served), users), err
 		}
 	}
+	if len(n.Unconverted) > 0 {
+		users, err := e.users(ctx, actual, decide.VersionLoss{Version: decide.ReadableVersion(actual)}, everything)
+		if err != nil || users.count > 0 {
+			gone := shortened(n.Unconverted)
+			return fmt.Sprintf("would drop the conversion webhook, without which what is stored in version %s loses its fields (%s): store them in the storage version and take %s off status.storedVersions, or keep the webhook in the provider's manifest",
+				gone, users, gone), err
+		}
+	}
 	for _, version := range n.Versions {
 		users, err := e.users(ctx, actual, version, version.LostFrom)
 		if err != nil || users.count > 0 {

@@ -51,8 +51,12 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 		if j.actual != nil && want.Payload == nil {
 			want = j.t.Desired(j.t.Stamp)
 		}
-		if j.verdict = r.decide(j, want); !j.verdict.Writes() || j.verdict.Deferrable() && !j.migrates {
+		j.verdict = r.decide(j, want)
+		if j.settled = !j.verdict.Writes() || j.verdict.Deferrable() && !j.migrates; j.settled {
 			return nil
+		}
+		if r.changesPresent(j) {
+			return errPresent
 		}
 		if refused, err := r.refuseUnsafe(ctx, j, want.Payload); refused || err != nil {
 			return err
@@ -170,6 +174,10 @@ func (r *run) finish(j *job, err error) {
 	}
 	if seen != nil && seen.ResourceVersion != j.seen.ResourceVersion {
 		return // it changed again since, which the next look decides on
+	}
+	if j.settled {
+		t.decidedLocked(j.verdict, seen, j.actual)
+		return
 	}
 	after := r.e.decideFromLocked(t, t.Desired(t.Stamp), seen, j.actual)
 	if wrote && did.Action != decide.Created && after.Writes() && !after.Migrate {

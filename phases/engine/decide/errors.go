@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// RevisionError says why a revision can never be applied as it stands, whatever the cluster holds. It is for good.
+// RevisionError says why a revision can never be applied as it stands, whatever the cluster holds. It is terminal.
 type RevisionError struct {
 	Revision string
 	Faults   []string

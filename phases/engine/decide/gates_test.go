@@ -3,6 +3,8 @@ package decide
 import (
 	"strings"
 	"testing"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 func TestGates(t *testing.T) {
@@ -76,7 +78,7 @@ func TestGates(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			obj := parse(t, row.object)
+			obj := objects.Parse(t, row.object)
 			ask, err := gateOf(obj)
 			if err != nil {
 				t.Fatal(err)

@@ -45,3 +45,6 @@ func (k Key) Identity() Key {
 func (k Key) IsCRD() bool {
 	return k.Group == "apiextensions.k8s.io" && k.Kind == "CustomResourceDefinition"
 }
+
+// IsNamespace says that the object is a Namespace.
+func (k Key) IsNamespace() bool { return k.Group == "" && k.Kind == "Namespace" }

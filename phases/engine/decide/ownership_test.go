@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 func TestFold_takes_legacy_fields_over_but_not_their_number(t *testing.T) {
 	obj := object(annotated(OwnerAnnotation, ""), annotated(RevisionAnnotation, "9"), entryOf(testManager, "Apply", ""),
-		entryOf("old-installer", "Apply", oldFields), entryOf("old-installer", "Update", onlyExtra), entryOf("kubectl", "Update", onlyData), subresource("old-installer"))
+		entryOf("old-installer", "Apply", oldFields), entryOf("old-installer", "Update", onlyExtra), entryOf("kubectl", "Update", objects.OnlyData), subresource("old-installer"))
 	after := folded(t, obj, settings().Payload)
 	own := ownershipOf(after, testUs)
 	if own.legacy != nil || own.created != nil || own.applied == nil {
@@ -56,10 +58,10 @@ func TestRelease_leaves_every_owner_and_no_controller(t *testing.T) {
 }
 
 func TestOwnership_staying_names_who_keeps_what_we_drop(t *testing.T) {
-	dropped := strings.Replace(allFields, `"f:a":{}`, `"f:a":{},"f:x":{}`, 1)
+	dropped := strings.Replace(objects.AllFields, `"f:a":{}`, `"f:a":{},"f:x":{}`, 1)
 	obj := object(data("x", "y"), entryOf(testManager, "Apply", dropped), entryOf("kubectl", "Update", onlyExtra))
 	v := Reconcile(settings(), obj, testNumber, testUs)
-	if v.Action != Updated || v.Why != ".data.x is not wanted any more; .data.x stays, because kubectl set it too" {
+	if v.Action != Updated || v.Why != ".data.x is not desired any more; .data.x stays, because kubectl set it too" {
 		t.Errorf("%s: %s", v.Action, v.Why)
 	}
 	raisedTo := Reconcile(settings(), obj, testNumber+1, testUs)
@@ -69,7 +71,7 @@ func TestOwnership_staying_names_who_keeps_what_we_drop(t *testing.T) {
 }
 
 func TestDecide_names_the_field_that_a_legacy_manager_writes_again(t *testing.T) {
-	rows := map[string]string{onlyExtra: ".data.x", onlyData: ".data.a"} // one that we do not hold comes first
+	rows := map[string]string{onlyExtra: ".data.x", objects.OnlyData: ".data.a"} // one that we do not hold comes first
 	for fields, want := range rows {
 		v := Reconcile(settings(), object(entryOf("old-installer", "Update", fields)), testNumber, testUs)
 		if v.Action != Recovered || !v.Repairs() || v.Field != want || len(v.Managers) != 1 {

@@ -5,21 +5,9 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
-)
 
-func parse(t *testing.T, text string) *unstructured.Unstructured {
-	t.Helper()
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(raw); err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
+)
 
 func always(p Probe) rule { return func(*unstructured.Unstructured) Probe { return p } }
 
@@ -67,7 +55,7 @@ func TestRules(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			p := row.ask(parse(t, "{apiVersion: g/v1, kind: Thing, metadata: {name: x, generation: 2}, "+row.object+"}"))
+			p := row.ask(objects.Parse(t, "{apiVersion: g/v1, kind: Thing, metadata: {name: x, generation: 2}, "+row.object+"}"))
 			if p.Answer != row.answer || !strings.Contains(p.Message, row.says) {
 				t.Errorf("got %d %q, want %d %q", p.Answer, p.Message, row.answer, row.says)
 			}
@@ -98,7 +86,7 @@ func TestCompleteWhen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := ask(parse(t, "{apiVersion: g/v1, kind: Thing, metadata: {name: x}, "+row.object+"}"))
+			p := ask(objects.Parse(t, "{apiVersion: g/v1, kind: Thing, metadata: {name: x}, "+row.object+"}"))
 			if p.Answer != row.answer || !strings.Contains(p.Message, row.says) {
 				t.Errorf("got %d %q, want %d %q", p.Answer, p.Message, row.answer, row.says)
 			}

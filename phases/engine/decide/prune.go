@@ -24,8 +24,9 @@ type Candidate struct {
 	Component string
 	UID       types.UID // empty if it was never known
 	LastWave  int       // with which its component was complete
-	WantedBy  string    // the name of a live revision that has it, empty if none
+	LiveIn    string    // the name of a live revision that has it, empty if none
 	Unmanaged bool      // the current revision leaves it to administrators
+	Inhabited string    // of a Namespace: the name of a live revision that has objects in it, empty if none
 
 	Served   bool                       // its kind is
 	Actual   *unstructured.Unstructured // nil: it is not there
@@ -48,8 +49,8 @@ type PruneVerdict struct {
 // data goes with the object that holds it. What could hold data is deleted only once somebody looked into it.
 func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdict {
 	switch {
-	case c.WantedBy != "":
-		return PruneVerdict{HandedOver, "revision " + c.WantedBy + " has it"}
+	case c.LiveIn != "":
+		return PruneVerdict{HandedOver, "revision " + c.LiveIn + " has it"}
 	case !c.Served:
 		return PruneVerdict{Absent, "its kind is not served"}
 	case c.Actual == nil:
@@ -70,6 +71,8 @@ func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdi
 		return PruneVerdict{HandedOver, fmt.Sprintf("belongs to revision %d", claim.Number)}
 	case c.Actual.GetDeletionTimestamp() != nil:
 		return PruneVerdict{Terminating, terminatingWhy(c.Actual) + c.inside()}
+	case c.Inhabited != "":
+		return PruneVerdict{HandedOver, "revision " + c.Inhabited + " has objects in it"}
 	case c.Contents == nil || c.Contents.What == "":
 		return PruneVerdict{Deleted, "is being deleted"}
 	case !consented:

@@ -6,12 +6,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 // oneOrphan is a ConfigMap that revision 4 applied, when revision 5 stays.
 func oneOrphan(t *testing.T, changes ...change) Candidate {
 	t.Helper()
-	obj := parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: "n", uid: u, resourceVersion: "9",
+	obj := objects.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: "n", uid: u, resourceVersion: "9",
 		labels: {capi-operator.openshift.io/managed-by: core},
 		annotations: {capi-operator.openshift.io/revision: "4", capi-operator.openshift.io/owner: `+testOwner+`}}}`)
 	for _, change := range changes {
@@ -91,7 +93,10 @@ func TestFate(t *testing.T) {
 		{"T11, T12: holds data", with(oneOrphan(t), full), false, Retained, "holds 2 instances"},
 		{"T11, T12: holds data, with consent", with(oneOrphan(t), full), true, Deleted, "consented"},
 		{"T11, T12: holds nothing", with(oneOrphan(t), func(c *Candidate) { c.Contents = &Contents{} }), false, Deleted, ""},
-		{"3.7: a live revision has it", with(oneOrphan(t), func(c *Candidate) { c.WantedBy = "new" }), true, HandedOver, "revision new"},
+		{"3.7: a live revision has it", with(oneOrphan(t), func(c *Candidate) { c.LiveIn = "new" }), true, HandedOver, "revision new"},
+		{"3.7: a live revision has objects in it", with(oneOrphan(t), func(c *Candidate) {
+			c.Inhabited, c.Contents = "new", &Contents{Count: 1, What: "1 object"}
+		}), true, HandedOver, "revision new has objects in it"},
 	}
 	for _, row := range rows {
 		got := row.c.Decide(5, testUs, row.consent)

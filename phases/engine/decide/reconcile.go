@@ -38,7 +38,6 @@ type Verdict struct {
 	Migrate    bool     // turn our Update entry, and those of legacy managers, into our Apply entry first
 	Claimed    bool     // the object is ours and has this revision's number or a higher one
 	OnlyNumber bool     // of a write: nothing changes but the number, so that the API server cannot refuse it
-	Actual     *unstructured.Unstructured
 
 	onlyMigrate bool   // the content is right, only the managedFields are left
 	stays       string // of a write: fields that are not desired any more, and that another manager keeps
@@ -62,7 +61,7 @@ func (v Verdict) Single() bool { return !v.Migrate && !v.Release && v.Action != 
 // asks who owns which field before it compares values: with server-side apply every change by somebody else moves the
 // ownership, so that defaults and other spellings of a value never look like drift.
 func Reconcile(t Desired, actual *unstructured.Unstructured, number int64, us Identity) Verdict {
-	v := Verdict{Actual: actual}
+	var v Verdict
 	switch {
 	case actual == nil:
 		v.Action, v.Why = Created, "does not exist"
@@ -74,7 +73,7 @@ func Reconcile(t Desired, actual *unstructured.Unstructured, number int64, us Id
 	c := ClaimOf(actual, us)
 	switch {
 	case c.Owner == "":
-		return decideOurs(v, t, c, number, us)
+		return decideOurs(v, t, actual, c, number, us)
 	case t.Collision < c.Needs:
 		v.Action, v.Owner, v.Why = Collision, c.Owner, "exists already and belongs to "+c.Owner+remedy(c.Needs)
 		return v
@@ -97,8 +96,8 @@ func remedy(needs CollisionProtection) string {
 }
 
 // decideOurs is the half of decide for objects that are ours.
-func decideOurs(v Verdict, t Desired, c Claim, number int64, us Identity) Verdict {
-	own := ownershipOf(v.Actual, us)
+func decideOurs(v Verdict, t Desired, actual *unstructured.Unstructured, c Claim, number int64, us Identity) Verdict {
+	own := ownershipOf(actual, us)
 	numbered := own.numbered()
 	v.Claimed = c.Number >= number && (c.identified && numbered != byLegacy || numbered == byUs)
 	v.Migrate = own.created != nil || own.legacy != nil
@@ -121,12 +120,12 @@ func decideOurs(v Verdict, t Desired, c Claim, number int64, us Identity) Verdic
 	if owned == nil {
 		v.Force, v.Field = true, "metadata.managedFields"
 		v.Action, v.Why = Recovered, "its managedFields do not name us any more"
-		if !covers(t.Payload.Object, v.Actual.Object) {
-			v.Why += ", and " + differing("", t.Payload.Object, v.Actual.Object) + " differs"
+		if !covers(t.Payload.Object, actual.Object) {
+			v.Why += ", and " + differing("", t.Payload.Object, actual.Object) + " differs"
 		}
 		return raised(v, c, number)
 	}
-	drift := driftOf(owned, t.Payload, v.Actual)
+	drift := driftOf(owned, t.Payload, actual)
 	for _, m := range drift.missing {
 		if v.Managers = own.owners(m); len(v.Managers) > 0 {
 			v.Force, v.Field = true, m.String()
@@ -134,9 +133,9 @@ func decideOurs(v Verdict, t Desired, c Claim, number int64, us Identity) Verdic
 			return raised(v, c, number)
 		}
 	}
-	v = raised(own.quiet(v, t, drift), c, number)
+	v = raised(own.quiet(v, t, actual, drift), c, number)
 	v.OnlyNumber = c.Number > 0 && c.Number < number && !v.Migrate && drift.none() && own.appliedVersion == t.Payload.GetAPIVersion() &&
-		covers(renumbered(t.Payload.Object, c.text), v.Actual.Object)
+		covers(renumbered(t.Payload.Object, c.text), actual.Object)
 	return v
 }
 
@@ -152,7 +151,7 @@ func renumbered(payload map[string]any, number string) map[string]any {
 }
 
 // quiet is the decision about an object of which no other manager owns a desired field that we do not own.
-func (o ownership) quiet(v Verdict, t Desired, drift differ) Verdict {
+func (o ownership) quiet(v Verdict, t Desired, actual *unstructured.Unstructured, drift differ) Verdict {
 	switch {
 	case o.appliedVersion != t.Payload.GetAPIVersion():
 		v.Action, v.Why = Updated, "was applied as "+o.appliedVersion
@@ -160,11 +159,11 @@ func (o ownership) quiet(v Verdict, t Desired, drift differ) Verdict {
 		v.Action, v.Field = Updated, drift.missing[0].String()
 		v.Why = v.Field + " is not ours any more"
 	case len(drift.extra) > 0 && o.applied != nil:
-		v.Action, v.Why = Updated, drift.extra[0].String()+" is not wanted any more"
-	case !covers(t.Payload.Object, v.Actual.Object):
-		v.Action, v.Field = Updated, differing("", t.Payload.Object, v.Actual.Object)
+		v.Action, v.Why = Updated, drift.extra[0].String()+" is not desired any more"
+	case !covers(t.Payload.Object, actual.Object):
+		v.Action, v.Field = Updated, differing("", t.Payload.Object, actual.Object)
 		v.Why = v.Field + " differs"
-	case v.Migrate && t.Gate(v.Actual).Answer == AnswerTrue: // until then its controllers write it all the time
+	case v.Migrate && t.Gate(actual).Answer == AnswerTrue: // until then its controllers write it all the time
 		v.Action, v.Why, v.onlyMigrate = Updated, "its creation is not yet recorded as applied", true
 	default:
 		v.Action = Idle

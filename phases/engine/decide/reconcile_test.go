@@ -9,25 +9,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
-// The fields that our Apply entry covers on a settings object, and the same less what somebody else took.
+// The fields that an entry covers when our number was taken, when we had one more field, and when it is of somebody else's field.
 const (
-	allFields  = `{"f:data":{"f:a":{}},"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/owner":{},"f:capi-operator.openshift.io/revision":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
-	noData     = `{"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/owner":{},"f:capi-operator.openshift.io/revision":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
 	noRevision = `{"f:data":{"f:a":{}},"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/owner":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
 	oldFields  = `{"f:data":{"f:a":{},"f:old":{}},"f:metadata":{"f:annotations":{".":{},"f:capi-operator.openshift.io/revision":{}},"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}}}`
-	onlyData   = `{"f:data":{"f:a":{}}}`
 	onlyExtra  = `{"f:data":{"f:x":{}}}`
 )
 
 func settings() Desired {
-	obj := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap",
-		"metadata": map[string]any{"name": "settings", "namespace": "n"},
-		"data":     map[string]any{"a": "1"},
-	}}
-	return manifestOf(obj).Desired(testStamp)
+	return manifestOf(objects.Settings()).Desired(testStamp)
 }
 
 // change is one thing that is different from the object as we applied it.
@@ -37,7 +31,7 @@ func object(changes ...change) *unstructured.Unstructured {
 	obj := settings().Payload
 	obj.SetUID("uid")
 	obj.SetResourceVersion("10")
-	entryOf(testManager, "Apply", allFields)(obj)
+	entryOf(testManager, "Apply", objects.AllFields)(obj)
 	for _, c := range changes {
 		c(obj)
 	}
@@ -107,7 +101,7 @@ func foreignObject(obj *unstructured.Unstructured) {
 	unlabelled(obj)
 	obj.SetAnnotations(nil)
 	obj.SetManagedFields(nil)
-	entryOf("kubectl-create", "Update", onlyData)(obj)
+	entryOf("kubectl-create", "Update", objects.OnlyData)(obj)
 }
 
 func deleting(finalizers ...string) change {
@@ -137,16 +131,16 @@ func decisions() []decision {
 		{"O7b a foreign controller is never adopted", object(foreignObject, controlledBy("Deployment", "x")), CollisionProtectionIfNoController, Collision, false, "Deployment x"},
 		{"another installation is never adopted", object(annotated(OwnerAnnotation, "other")), CollisionProtectionIfNoController, Collision, false, `"other"`},
 		{"O10 ours, equal", object(), CollisionProtectionPrevent, Idle, false, ""},
-		{"O10 equal value co-owned by another", object(entryOf("kubectl", "Apply", onlyData)), CollisionProtectionPrevent, Idle, false, ""},
+		{"O10 equal value co-owned by another", object(entryOf("kubectl", "Apply", objects.OnlyData)), CollisionProtectionPrevent, Idle, false, ""},
 		{"O10 foreign extra field", object(data("x", "y"), entryOf("kubectl", "Update", onlyExtra)), CollisionProtectionPrevent, Idle, false, ""},
-		{"O11 field removed by another", object(entryOf(testManager, "Apply", noData)), CollisionProtectionPrevent, Updated, false, ".data"},
-		{"O11 field dropped from the manifest", object(entryOf(testManager, "Apply", strings.Replace(allFields, `"f:a":{}`, `"f:a":{},"f:b":{}`, 1))), CollisionProtectionPrevent, Updated, false, ".data.b"},
-		{"O12 field taken by another", object(data("a", "2"), entryOf(testManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData)), CollisionProtectionPrevent, Recovered, true, ".data.a was changed by kubectl-edit"},
-		{"O12 same value taken by another", object(entryOf(testManager, "Apply", noData), entryOf("kubectl-edit", "Update", onlyData)), CollisionProtectionPrevent, Recovered, true, "kubectl-edit"},
+		{"O11 field removed by another", object(entryOf(testManager, "Apply", objects.NoData)), CollisionProtectionPrevent, Updated, false, ".data"},
+		{"O11 field dropped from the manifest", object(entryOf(testManager, "Apply", strings.Replace(objects.AllFields, `"f:a":{}`, `"f:a":{},"f:b":{}`, 1))), CollisionProtectionPrevent, Updated, false, ".data.b"},
+		{"O12 field taken by another", object(data("a", "2"), entryOf(testManager, "Apply", objects.NoData), entryOf("kubectl-edit", "Update", objects.OnlyData)), CollisionProtectionPrevent, Recovered, true, ".data.a was changed by kubectl-edit"},
+		{"O12 same value taken by another", object(entryOf(testManager, "Apply", objects.NoData), entryOf("kubectl-edit", "Update", objects.OnlyData)), CollisionProtectionPrevent, Recovered, true, "kubectl-edit"},
 		{"O12 no Apply entry, equal values", object(entryOf(testManager, "Apply", "")), CollisionProtectionPrevent, Recovered, true, "managedFields"},
 		{"O12 no Apply entry, other value", object(entryOf(testManager, "Apply", ""), data("a", "2")), CollisionProtectionPrevent, Recovered, true, ".data.a differs"},
 		{"O13 older number", object(annotated(RevisionAnnotation, "6")), CollisionProtectionPrevent, Updated, false, "revision 6"},
-		{"O13 older number, field taken", object(annotated(RevisionAnnotation, "6"), entryOf(testManager, "Apply", noData), entryOf("x", "Update", onlyData)), CollisionProtectionPrevent, Updated, true, "revision 6"},
+		{"O13 older number, field taken", object(annotated(RevisionAnnotation, "6"), entryOf(testManager, "Apply", objects.NoData), entryOf("x", "Update", objects.OnlyData)), CollisionProtectionPrevent, Updated, true, "revision 6"},
 		{"O14 newer number", object(annotated(RevisionAnnotation, "8")), CollisionProtectionPrevent, Progressed, false, "revision 8"},
 		{"O14 newer number with other content", object(annotated(RevisionAnnotation, "8"), data("a", "2")), CollisionProtectionPrevent, Progressed, false, "revision 8"},
 		{"O14 newer number, wiped managedFields", object(annotated(RevisionAnnotation, "8"), entryOf(testManager, "Apply", "")), CollisionProtectionPrevent, Progressed, false, ""},
@@ -158,18 +152,18 @@ func decisions() []decision {
 		{"number removed", object(annotated(RevisionAnnotation, "")), CollisionProtectionPrevent, Updated, false, "no revision number"},
 		{"identity removed, number kept", object(annotated(OwnerAnnotation, "")), CollisionProtectionPrevent, Updated, false, "owner"},
 		{"all marks removed, our field manager kept", object(unlabelled, annotated(OwnerAnnotation, ""), annotated(RevisionAnnotation, "")), CollisionProtectionPrevent, Updated, false, ""},
-		{"label removed by another", object(unlabelled, entryOf(testManager, "Apply", strings.Replace(allFields, `,"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}`, "", 1))), CollisionProtectionPrevent, Updated, false, ManagedByLabel},
+		{"label removed by another", object(unlabelled, entryOf(testManager, "Apply", strings.Replace(objects.AllFields, `,"f:labels":{"f:capi-operator.openshift.io/managed-by":{}}`, "", 1))), CollisionProtectionPrevent, Updated, false, ManagedByLabel},
 		{"legacy fields on an object of ours", object(annotated(OwnerAnnotation, ""), annotated(RevisionAnnotation, "3"), entryOf(testManager, "Apply", ""), entryOf("old-installer", "Apply", oldFields)), CollisionProtectionPrevent, Updated, false, "taken over from old-installer"},
 		{"legacy fields, the same number", object(annotated(OwnerAnnotation, ""), entryOf(testManager, "Apply", ""), entryOf("old-installer", "Apply", oldFields)), CollisionProtectionPrevent, Updated, false, "taken over from old-installer"},
 		{"legacy fields, a higher number", object(annotated(OwnerAnnotation, ""), annotated(RevisionAnnotation, "9"), entryOf(testManager, "Apply", ""), entryOf("old-installer", "Apply", oldFields)), CollisionProtectionPrevent, Updated, false, "taken over from old-installer"},
-		{"legacy fields again after they were taken over", object(entryOf("old-installer", "Update", onlyData)), CollisionProtectionPrevent, Recovered, false, "old-installer wrote to it again"},
+		{"legacy fields again after they were taken over", object(entryOf("old-installer", "Update", objects.OnlyData)), CollisionProtectionPrevent, Recovered, false, "old-installer wrote to it again"},
 		{"legacy fields on an object of a newer revision of ours", object(annotated(RevisionAnnotation, "8"), entryOf("old-installer", "Update", onlyExtra)), CollisionProtectionPrevent, Progressed, false, "revision 8"},
 		{"legacy status is nobody's business", object(subresource("old-installer")), CollisionProtectionPrevent, Idle, false, ""},
-		{"adopted with legacy fields", object(foreignObject, entryOf("old-installer", "Update", onlyData)), CollisionProtectionIfNoController, Updated, true, "adopted"},
+		{"adopted with legacy fields", object(foreignObject, entryOf("old-installer", "Update", objects.OnlyData)), CollisionProtectionIfNoController, Updated, true, "adopted"},
 		{"O17 terminating", object(deleting("x/y")), CollisionProtectionPrevent, Terminating, false, "x/y"},
 		{"O17 terminating and different", object(deleting(), data("a", "2")), CollisionProtectionPrevent, Terminating, false, "03:04:05Z"},
 		{"O17 terminating and foreign", object(foreignObject, deleting()), CollisionProtectionPrevent, Terminating, false, ""},
-		{"applied in another version", object(entryOf(testManager, "Apply", ""), entryIn("v0", testManager, "Apply", allFields)), CollisionProtectionPrevent, Updated, false, "v0"},
+		{"applied in another version", object(entryOf(testManager, "Apply", ""), entryIn("v0", testManager, "Apply", objects.AllFields)), CollisionProtectionPrevent, Updated, false, "v0"},
 		{"garbled Apply entry", object(entryOf(testManager, "Apply", `{"nonsense":1}`)), CollisionProtectionPrevent, Recovered, true, ""},
 	}
 }
@@ -231,11 +225,11 @@ var states = []struct {
 		controlledBy("Deployment", "x")(obj)
 	}, everywhereDone(Collision, Collision, Updated)},
 	{"O8, O9, O9b of another installation", annotated(OwnerAnnotation, "other"), everywhereDone(Collision, Collision, Collision)},
-	{"O10 as wanted", func(*unstructured.Unstructured) {}, ours(Idle)},
-	{"O11 a field is gone", entryOf(testManager, "Apply", noData), ours(Updated)},
+	{"O10 as desired", func(*unstructured.Unstructured) {}, ours(Idle)},
+	{"O11 a field is gone", entryOf(testManager, "Apply", objects.NoData), ours(Updated)},
 	{"O12 a field is another's", func(obj *unstructured.Unstructured) {
-		entryOf(testManager, "Apply", noData)(obj)
-		entryOf("kubectl-edit", "Update", onlyData)(obj)
+		entryOf(testManager, "Apply", objects.NoData)(obj)
+		entryOf("kubectl-edit", "Update", objects.OnlyData)(obj)
 	}, ours(Recovered)},
 	{"O12 no Apply entry", entryOf(testManager, "Apply", ""), ours(Recovered)},
 	{"O17 terminating", deleting("x/y"), everywhereDone(Terminating, Terminating, Terminating)},

@@ -2,13 +2,13 @@ package decide
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 const (
@@ -22,8 +22,7 @@ var (
 	testStamp = testUs.Stamp("core", testNumber)
 )
 
-// sample is a manifest and what a kube-apiserver 1.36 made of it: after a POST by us, after the create was recorded
-// and applied once more, and after an edit by somebody else.
+// sample is one of [objects.Samples], with its manifest made ready.
 type sample struct {
 	desired                  Desired
 	created, applied, edited *unstructured.Unstructured
@@ -31,32 +30,13 @@ type sample struct {
 
 func samples(t *testing.T) map[string]sample {
 	t.Helper()
-	files, err := filepath.Glob("../enginetest/testdata/*.json")
-	if err != nil || len(files) < 10 {
-		t.Fatalf("want ten samples, got %v, %v", files, err)
-	}
 	all := map[string]sample{}
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var stages map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &stages); err != nil {
-			t.Fatal(err)
-		}
-		stage := func(name string) *unstructured.Unstructured {
-			u := &unstructured.Unstructured{}
-			if err := u.UnmarshalJSON(stages[name]); err != nil {
-				t.Fatalf("%s: %s: %v", file, name, err)
-			}
-			return u
-		}
-		m := manifestOf(stage("manifest"))
+	for name, s := range objects.Samples(t) {
+		m := manifestOf(s.Manifest)
 		if m.Fault != (Fault{}) {
 			t.Fatal(m.Fault)
 		}
-		all[strings.TrimSuffix(filepath.Base(file), ".json")] = sample{m.Desired(testStamp), stage("created"), stage("applied"), stage("edited")}
+		all[name] = sample{m.Desired(testStamp), s.Created, s.Applied, s.Edited}
 	}
 	return all
 }

@@ -179,9 +179,10 @@ func (s schemaNode) refuses(value any) bool {
 
 // SchemaLoss is what an update of a CRD would take away.
 type SchemaLoss struct {
-	Stored   []string // versions that objects may be stored in, and that would not exist any more
-	Served   []string // all versions served now, none of which would be served any more
-	Versions []VersionLoss
+	Stored      []string // versions that objects may be stored in, and that would not exist any more
+	Served      []string // all versions served now, none of which would be served any more
+	Unconverted []string // versions that objects may be stored in, and that no webhook would convert any more
+	Versions    []VersionLoss
 }
 
 // VersionLoss is a version whose objects would be kept by a narrower schema.
@@ -192,7 +193,9 @@ type VersionLoss struct {
 }
 
 // None says that the update takes nothing away.
-func (n SchemaLoss) None() bool { return len(n.Stored)+len(n.Served)+len(n.Versions) == 0 }
+func (n SchemaLoss) None() bool {
+	return len(n.Stored)+len(n.Served)+len(n.Unconverted)+len(n.Versions) == 0
+}
 
 // SchemaLossOf compares a CRD of the cluster with the one that is to replace it. A schema is compared with the one of
 // the same version, and, where objects are to be stored in another version without a webhook to convert them, the
@@ -213,7 +216,11 @@ func SchemaLossOf(actual, desired *unstructured.Unstructured) SchemaLoss {
 			n.Stored = append(n.Stored, version)
 		}
 	}
-	strategy, _, _ := unstructured.NestedString(desired.Object, "spec", "conversion", "strategy")
+	converts := convertsByWebhook(desired)
+	if convertsByWebhook(actual) && !converts {
+		// Without it the API server relabels what is stored, and drops what the other version does not have.
+		n.Unconverted = slices.DeleteFunc(slices.Clone(stored), func(version string) bool { return version == storedAs || is[version] == nil })
+	}
 	for _, v := range VersionsOf(actual) {
 		version := text(v["name"])
 		if v["served"] != true {
@@ -222,7 +229,7 @@ func SchemaLossOf(actual, desired *unstructured.Unstructured) SchemaLoss {
 		n.Served = append(n.Served, version)
 		servedStill = servedStill || is[version]["served"] == true
 		n.compare(actual, desired, version, version)
-		if v["storage"] == true && version != storedAs && strategy != "Webhook" {
+		if v["storage"] == true && version != storedAs && !converts {
 			n.compare(actual, desired, version, storedAs)
 		}
 	}
@@ -230,6 +237,11 @@ func SchemaLossOf(actual, desired *unstructured.Unstructured) SchemaLoss {
 		n.Served = nil
 	}
 	return n
+}
+
+func convertsByWebhook(crd *unstructured.Unstructured) bool {
+	strategy, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "strategy")
+	return strategy == "Webhook"
 }
 
 func (n *SchemaLoss) compare(actual, desired *unstructured.Unstructured, from, to string) {

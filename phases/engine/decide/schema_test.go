@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 // schemaOf is a shape from the YAML of a schema.
@@ -185,6 +187,10 @@ const twoVersions = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceD
 	{name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: string}, b: {type: string}}}}}]},
 	status: {storedVersions: [v1, v2]}}`
 
+func byWebhook(u *unstructured.Unstructured) {
+	_ = unstructured.SetNestedField(u.Object, "Webhook", "spec", "conversion", "strategy")
+}
+
 func TestNarrowingOf(t *testing.T) {
 	only := func(names ...string) change {
 		return func(u *unstructured.Unstructured) {
@@ -201,33 +207,43 @@ func TestNarrowingOf(t *testing.T) {
 		}
 	}
 	rows := []struct {
-		name   string
-		change change
-		want   string
+		name    string
+		webhook bool // one converts now
+		change  change
+		want    string
 	}{
-		{"the same", func(*unstructured.Unstructured) {}, ""},
-		{"a stored version dropped", only("v2"), "stored v1"},
-		{"all served versions dropped", versions(func(v map[string]any) { v["served"] = false }), "served v1 v2"},
-		{"one served version dropped", versions(func(v map[string]any) { v["served"] = v["name"] == "v1" }), ""},
-		{"a field dropped", versions(func(v map[string]any) {
+		{"the same", false, func(*unstructured.Unstructured) {}, ""},
+		{"a stored version dropped", false, only("v2"), "stored v1"},
+		{"all served versions dropped", false, versions(func(v map[string]any) { v["served"] = false }), "served v1 v2"},
+		{"one served version dropped", false, versions(func(v map[string]any) { v["served"] = v["name"] == "v1" }), ""},
+		{"a field dropped", false, versions(func(v map[string]any) {
 			unstructured.RemoveNestedField(v, "schema", "openAPIV3Schema", "properties", "b")
 		}), "v2: .b"},
-		{"stored in a version with fewer fields", versions(func(v map[string]any) { v["storage"] = v["name"] == "v1" }), "v2: .b"},
-		{"a webhook converts to the version with fewer fields", func(u *unstructured.Unstructured) {
+		{"stored in a version with fewer fields", false, versions(func(v map[string]any) { v["storage"] = v["name"] == "v1" }), "v2: .b"},
+		{"a webhook converts to the version with fewer fields", false, func(u *unstructured.Unstructured) {
 			versions(func(v map[string]any) { v["storage"] = v["name"] == "v1" })(u)
-			_ = unstructured.SetNestedField(u.Object, "Webhook", "spec", "conversion", "strategy")
+			byWebhook(u)
 		}, ""},
+		{"the webhook stays", true, byWebhook, ""},
+		{"the webhook dropped, with objects stored in another version", true, func(*unstructured.Unstructured) {}, "unconverted v1"},
+		{"the webhook dropped with the version", true, only("v2"), "stored v1"},
 	}
 	for _, row := range rows {
-		wanted := parse(t, twoVersions)
+		actual, wanted := objects.Parse(t, twoVersions), objects.Parse(t, twoVersions)
+		if row.webhook {
+			byWebhook(actual)
+		}
 		row.change(wanted)
-		n := SchemaLossOf(parse(t, twoVersions), wanted)
+		n := SchemaLossOf(actual, wanted)
 		var got []string
 		if len(n.Stored) > 0 {
 			got = append(got, "stored "+strings.Join(n.Stored, " "))
 		}
 		if len(n.Served) > 0 {
 			got = append(got, "served "+strings.Join(n.Served, " "))
+		}
+		if len(n.Unconverted) > 0 {
+			got = append(got, "unconverted "+strings.Join(n.Unconverted, " "))
 		}
 		for _, v := range n.Versions {
 			got = append(got, v.Version+": "+strings.Join(v.fields, " "))

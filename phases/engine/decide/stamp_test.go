@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 func TestPayloadOf(t *testing.T) {
@@ -61,9 +63,9 @@ func TestPayloadOf(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			manifest := parse(t, row.manifest)
+			manifest := objects.Parse(t, row.manifest)
 			before := manifest.DeepCopy()
-			want := parse(t, row.payload)
+			want := objects.Parse(t, row.payload)
 			annotated(RevisionAnnotation, "3")(want)
 			annotated(OwnerAnnotation, testOwner)(want)
 			if err := unstructured.SetNestedField(want.Object, "core", "metadata", "labels", ManagedByLabel); err != nil {

@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 func TestUnmarked_takes_off_our_marks_and_nothing_else(t *testing.T) {
-	obj := parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, resourceVersion: "9",
+	obj := objects.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, resourceVersion: "9",
 		labels: {capi-operator.openshift.io/managed-by: core, app: x}, annotations: {capi-operator.openshift.io/revision: "4", note: x},
 		managedFields: [{manager: capstan, operation: Apply}, {manager: capstan, operation: Update}, {manager: kubectl, operation: Update}]}}`)
 	for _, only := range []bool{false, true} {

@@ -36,8 +36,8 @@ func Candidates(stored []Stored, current Current) ([]Candidate, error) {
 		for _, entry := range s.Inventory.Entries {
 			key := entry.Key()
 			id := key.Identity()
-			_, wanted := live[id]
-			if wanted || known[id] || s.Number == current.Number && !entry.Retained {
+			_, isLive := live[id]
+			if isLive || known[id] || s.Number == current.Number && !entry.Retained {
 				continue
 			}
 			known[id] = true

@@ -35,7 +35,7 @@ func (e *ObjectError) Terminal() bool { return IsTerminal(e.Err) }
 // Reason is why the API server did not do what it was asked to, by who can change that.
 type Reason string
 
-// The reasons of an ObjectError. The first two are for good; all others are tried again.
+// The reasons of an ObjectError. The first two are terminal; all others are tried again soon.
 const (
 	ReasonInvalid   Reason = "Invalid"   // the manifest is wrong
 	ReasonImmutable Reason = "Immutable" // the manifest wants what no update can bring

@@ -57,7 +57,7 @@ func TestObjectError(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			err := &ObjectError{Key: decide.Key{Kind: "Deployment", Namespace: "n", Name: "a"}, Component: "core", Verb: "updating", Err: row.err}
 			if err.Reason() != row.reason || err.Terminal() != row.final {
-				t.Errorf("got %s, for good %t", err.Reason(), err.Terminal())
+				t.Errorf("got %s, terminal %t", err.Reason(), err.Terminal())
 			}
 			if text := err.Error(); !strings.HasPrefix(text, "updating Deployment n/a of core: ") || !strings.Contains(text, row.says) {
 				t.Errorf("got %q", text)

@@ -12,7 +12,7 @@ import (
 )
 
 // ImmutableError says that an object has to differ from its manifest for ever, because the API server lets nobody
-// change the fields. It is for good, unless the manifest lets the object be created again.
+// change the fields. It is permanent, unless the manifest lets the object be created again.
 type ImmutableError struct {
 	Fields []string // as the API server spells them, such as "spec.selector"
 	Err    error

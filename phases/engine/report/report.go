@@ -19,7 +19,7 @@ type Object struct {
 	Err       error            // of the last attempt to write it
 	Conflict  *decide.Conflict // nil: not contested
 
-	Older   bool // seen from a revision that is not the newest one
+	Older   bool // seen from a revision that is not the desired one
 	Claimed bool // ours, at this revision's number or a higher one
 }
 

@@ -64,7 +64,7 @@ func TestReport_counts(t *testing.T) {
 		{"a deletion", reportOf([]*Object{one("b", decide.Terminating, good)}), false, false, false, 1},
 		{"not seen", reportOf([]*Object{one("b", decide.Unknown, decide.Probe{})}), false, false, true, 1},
 		{"taken over by a newer revision", reportOf([]*Object{older}), true, true, false, 1},
-		{"newest, but somebody else is newer and down", reportOf([]*Object{one("b", decide.Progressed, bad("down"))}), false, true, false, 1},
+		{"desired, but somebody else is newer and down", reportOf([]*Object{one("b", decide.Progressed, bad("down"))}), false, true, false, 1},
 	}
 	for _, row := range rows {
 		r := row.report

@@ -2,6 +2,7 @@ package see
 
 import (
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 )
@@ -12,6 +13,7 @@ type Cluster struct {
 
 	Reader  *Reader
 	Log     logr.Logger
+	Now     func() time.Time
 	Reset   func() // called under the lock: what is seen of a whole kind is new, or is not seen any more
 	Kick    func() // another watch may be needed, or one less
 	Notify  func() // something that matters changed

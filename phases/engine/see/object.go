@@ -34,7 +34,7 @@ func observe(text []byte) (*Object, error) {
 	if err := valid(text); err != nil {
 		return nil, err
 	}
-	return observedIn(gjson.ParseBytes(text))
+	return observedIn(gjson.ParseBytes(text), text)
 }
 
 // ObjectFrom does the same from a tree.
@@ -55,8 +55,8 @@ func valid(text []byte) error {
 	return fmt.Errorf("reading an object of the API server: %w", json.Unmarshal(text, &nothing))
 }
 
-// observedIn is observe for an object in a larger text.
-func observedIn(root gjson.Result) (*Object, error) {
+// observedIn is observe for an object that was parsed already; text is all of it.
+func observedIn(root gjson.Result, text []byte) (*Object, error) {
 	if !root.IsObject() {
 		return nil, fmt.Errorf("reading an object of the API server: %.40q is none", root.Raw)
 	}
@@ -87,7 +87,7 @@ func observedIn(root gjson.Result) (*Object, error) {
 		*text = strings.Clone(*text)
 	}
 	if o.Kind != "PartialObjectMetadata" {
-		o.packed = decide.Pack([]byte(root.Raw))
+		o.packed = decide.Pack(text)
 	}
 	return o, nil
 }
@@ -221,7 +221,7 @@ func (observer) Decode(text []byte, _ *schema.GroupVersionKind, _ runtime.Object
 		err := json.Unmarshal(text, status)
 		return status, &gvk, err
 	case !strings.HasSuffix(gvk.Kind, "List"):
-		o, err := observedIn(root)
+		o, err := observedIn(root, text)
 		return o, &gvk, err
 	}
 	list := &objectList{TypeMeta: metav1.TypeMeta{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}}
@@ -229,7 +229,7 @@ func (observer) Decode(text []byte, _ *schema.GroupVersionKind, _ runtime.Object
 		return nil, &gvk, fmt.Errorf("reading a list of the API server: %w", err)
 	}
 	for _, item := range root.Get("items").Array() {
-		o, err := observedIn(item)
+		o, err := observedIn(item, []byte(item.Raw))
 		if err != nil {
 			return nil, &gvk, err
 		}

@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
-	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
 
 func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *testing.T) {
-	for name, s := range enginetest.Samples(t) {
+	for name, s := range objects.Samples(t) {
 		text, err := json.Marshal(s.Applied.Object)
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *tes
 }
 
 func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *testing.T) {
-	for name, s := range enginetest.Samples(t) {
+	for name, s := range objects.Samples(t) {
 		shape := ObjectFrom(s.Applied).SpecHash
 		controlled := s.Applied.DeepCopy()
 		controlled.SetResourceVersion("123456")
@@ -77,7 +77,7 @@ func TestObserved_has_the_same_shape_while_nothing_but_the_status_changes(t *tes
 }
 
 func TestObserved_probes_answer_the_same_from_what_is_probed(t *testing.T) {
-	for name, s := range enginetest.Samples(t) {
+	for name, s := range objects.Samples(t) {
 		for stage, object := range map[string]*unstructured.Unstructured{"created": s.Created, "applied": s.Applied, "edited": s.Edited} {
 			m := decide.Component{Objects: []*unstructured.Unstructured{s.Manifest}}.Manifests()[0]
 			whole, part := m.Gate(object), m.Gate(ObjectFrom(object).Probed(m))
@@ -114,5 +114,27 @@ func TestObserver_reads_lists_and_errors(t *testing.T) {
 	var syntax *json.SyntaxError
 	if _, _, err = (observer{}).Decode([]byte(`{"kind":`), nil, nil); !errors.As(err, &syntax) {
 		t.Errorf("half an object: %v", err)
+	}
+}
+
+func TestEnvelopes_an_object_stays_what_it_was_when_the_stream_reads_on(t *testing.T) {
+	text := []byte(`{"type":"MODIFIED","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7","labels":{"capi-operator.openshift.io/managed-by":"core"}},"data":{"key":"value"}}}` + "\n")
+	event := &metav1.WatchEvent{}
+	if _, _, err := (envelopes{}).Decode(text, nil, event); err != nil {
+		t.Fatal(err)
+	}
+	decoded, _, err := observer{}.Decode(event.Object.Raw, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range text {
+		text[i] = '#'
+	}
+	o, isObject := decoded.(*Object)
+	if !isObject || event.Type != "MODIFIED" || o.Name != "a" || o.Namespace != "n" || o.UID != "u" || o.ResourceVersion != "7" || o.Labels[decide.ManagedByLabel] != "core" {
+		t.Fatalf("%s %+v", event.Type, decoded)
+	}
+	if got, _, _ := unstructured.NestedString(o.Tree(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}).Object, "data", "key"); got != "value" {
+		t.Errorf("got %q", got)
 	}
 }

@@ -3,6 +3,7 @@ package see
 import (
 	"context"
 	"io"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,8 +30,17 @@ type Watch struct {
 	Synced       bool
 	Err          error // of the last list or watch, nil after one that worked
 	Cancel       context.CancelFunc
-	Gone         bool // the API server does not serve the kind any more
+	// AlwaysServed says that the kind cannot go: an answer of 404 is somebody else's, such as a proxy's on the way, and
+	// an error like any other. Otherwise Gone says that the API server does not serve the kind any more.
+	AlwaysServed bool
+	Gone         bool
+
+	wrote map[types.NamespacedName]time.Time // when we wrote the copies that are kept of our own writes
 }
+
+// trustWrites is how long a copy of our own write counts for more than an older one from the watch, which may be late.
+// What a watch shows after that is how it is: the API server may have been restored from a backup, and count from there.
+const trustWrites = time.Minute
 
 // Start lists and watches until ctx ends; errors are remembered and tried again with backoff by the reflector.
 func (w *Watch) Start(ctx context.Context, v View) {
@@ -62,7 +72,7 @@ func (w *Watch) requestDone(ctx context.Context, err error) error {
 	if apierrors.IsResourceExpired(err) {
 		return err // the reflector lists again at once
 	}
-	gone := apierrors.IsNotFound(err)
+	gone := apierrors.IsNotFound(err) && !w.AlwaysServed
 	w.Cluster.Lock()
 	changed := gone || (w.Err == nil) != (err == nil)
 	w.Err = err
@@ -82,23 +92,53 @@ func (w *Watch) requestDone(ctx context.Context, err error) error {
 	return err
 }
 
-// Keep stores o unless a newer copy is known, and says whether it did.
-func (w *Watch) Keep(o *Object) bool {
+// Wrote stores what a write of ours or a live read has given back, unless a newer copy is known.
+func (w *Watch) Wrote(o *Object) {
 	name := o.NamespacedName()
 	if old := w.Objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) {
+		return
+	}
+	if w.wrote == nil {
+		w.wrote = map[types.NamespacedName]time.Time{}
+	}
+	w.wrote[name] = w.Cluster.Now()
+	w.store(name, o)
+}
+
+// keep stores what the watch shows of an object, and says whether it was anything new.
+func (w *Watch) keep(o *Object) bool {
+	name := o.NamespacedName()
+	old := w.Objects[name]
+	if old != nil && w.aheadOf(name, o.ResourceVersion) {
 		return false
 	}
+	delete(w.wrote, name) // the watch has come as far
+	if old != nil && old.ResourceVersion == o.ResourceVersion {
+		return false
+	}
+	w.store(name, o)
+	return true
+}
+
+// aheadOf says that the copy of an object is of a write of ours that a watch at this version does not show yet.
+func (w *Watch) aheadOf(name types.NamespacedName, version string) bool {
+	at, wrote := w.wrote[name]
+	age := w.Cluster.Now().Sub(at)
+	return wrote && age >= 0 && age < trustWrites && newest.Version(w.Objects[name].ResourceVersion, version)
+}
+
+func (w *Watch) store(name types.NamespacedName, o *Object) {
 	if w.Objects == nil {
 		w.Objects = map[types.NamespacedName]*Object{}
 	}
 	w.Objects[name] = o
 	w.noteChange(name)
-	return true
 }
 
 // Drop forgets an object. The cluster's lock is held.
 func (w *Watch) Drop(name types.NamespacedName) {
 	delete(w.Objects, name)
+	delete(w.wrote, name)
 	w.noteChange(name)
 }
 
@@ -125,7 +165,7 @@ func (w *Watch) Add(obj any) error { return w.Update(obj) }
 // Update is called by the reflector for an object that changed.
 func (w *Watch) Update(obj any) error {
 	if o, isObject := obj.(*Object); isObject {
-		w.change(func() bool { return !w.Gone && w.Keep(o) })
+		w.change(func() bool { return !w.Gone && w.keep(o) })
 	}
 	return nil
 }
@@ -137,9 +177,8 @@ func (w *Watch) Delete(obj any) error {
 		return nil
 	}
 	w.change(func() bool {
-		old := w.Objects[o.NamespacedName()]
-		// A copy that is newer than the deletion was created or labelled again.
-		if old == nil || newest.Version(old.ResourceVersion, o.ResourceVersion) {
+		// What we wrote after the deletion was created or labelled again.
+		if w.Objects[o.NamespacedName()] == nil || w.aheadOf(o.NamespacedName(), o.ResourceVersion) {
 			return false
 		}
 		w.Drop(o.NamespacedName())
@@ -148,19 +187,20 @@ func (w *Watch) Delete(obj any) error {
 	return nil
 }
 
-// Replace is called by the reflector after a list. Copies of our own writes that are newer than the list stay, and
-// copies that are the same stay the same, so that nothing is decided again.
+// Replace is called by the reflector after a list, which is never older than what it has shown before, unless the API
+// server itself has gone back. Copies of our own writes that are newer than the list stay for a while, and copies that
+// are the same stay the same, so that nothing is decided again.
 func (w *Watch) Replace(list []any, version string) error {
 	w.change(func() bool {
 		listed := make(map[types.NamespacedName]bool, len(list))
 		for _, obj := range list {
 			if o, isObject := obj.(*Object); isObject {
 				listed[o.NamespacedName()] = true
-				w.Keep(o)
+				w.keep(o)
 			}
 		}
-		for name, old := range w.Objects {
-			if !listed[name] && !newest.Version(old.ResourceVersion, version) {
+		for name := range w.Objects {
+			if !listed[name] && !w.aheadOf(name, version) {
 				w.Drop(name)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -33,7 +34,7 @@ func version(number, resourceVersion string) *Object {
 // watching is a store that counts how often the world was told, and notes whether other watches are needed.
 func watching() (w *Watch, told *int, kicked *bool) {
 	told, kicked = new(int), new(bool)
-	c := &Cluster{Reset: func() {}, Kick: func() { *kicked = true }, Notify: func() { *told++ }}
+	c := &Cluster{Reset: func() {}, Now: time.Now, Kick: func() { *kicked = true }, Notify: func() { *told++ }}
 	return &Watch{Cluster: c, GVK: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}}, told, kicked
 }
 
@@ -47,16 +48,16 @@ func (w *Watch) versionOf(name string) string {
 func TestWatched_never_goes_back_behind_our_own_write(t *testing.T) {
 	w, told, _ := watching()
 	_ = w.Replace([]any{version("a", "5")}, "5")
-	w.Keep(version("a", "9")) // our write
+	w.Wrote(version("a", "9"))
 	*told = 0
 	_ = w.Update(version("a", "7")) // what happened before it
+	_ = w.Delete(version("a", "8"))
+	if w.versionOf("a") != "9" || *told != 0 {
+		t.Errorf("what happened before it: at %q, told %d times", w.versionOf("a"), *told)
+	}
 	_ = w.Update(version("a", "9")) // the echo of it
 	if w.versionOf("a") != "9" || *told != 0 {
 		t.Errorf("at %s, told %d times", w.versionOf("a"), *told)
-	}
-	_ = w.Delete(version("a", "8"))
-	if w.versionOf("a") != "9" || *told != 0 {
-		t.Errorf("an old deletion: at %q, told %d times", w.versionOf("a"), *told)
 	}
 	_ = w.Update(version("a", "10"))
 	if w.versionOf("a") != "10" || *told != 1 {
@@ -70,13 +71,63 @@ func TestWatched_never_goes_back_behind_our_own_write(t *testing.T) {
 
 func TestWatched_a_list_keeps_only_what_is_newer_than_itself(t *testing.T) {
 	w, _, _ := watching()
-	for _, obj := range []*Object{version("deleted", "3"), version("written", "12"), version("changed", "4")} {
+	for _, obj := range []*Object{version("deleted", "3"), version("changed", "4")} {
 		_ = w.Add(obj)
 	}
+	w.Wrote(version("written", "12"))
 	_ = w.Replace([]any{version("changed", "8"), version("new", "9")}, "10")
 	for name, want := range map[string]string{"deleted": "", "written": "12", "changed": "8", "new": "9"} {
 		if got := w.versionOf(name); got != want {
 			t.Errorf("%s is at %q, want %q", name, got, want)
 		}
+	}
+}
+
+func TestWatched_believes_an_API_server_that_was_restored_from_a_backup(t *testing.T) {
+	w, told, _ := watching()
+	now := time.Now()
+	w.Cluster.Now = func() time.Time { return now }
+	for _, name := range []string{"shown", "new", "deleted", "written", "gone"} {
+		_ = w.Add(version(name, "90"))
+	}
+	w.Wrote(version("written", "95"))
+	w.Wrote(version("gone", "96"))
+	for name, want := range map[string]string{"shown": "90", "written": "95", "gone": "96"} {
+		if got := w.versionOf(name); got != want {
+			t.Fatalf("%s is at %q, want %q", name, got, want)
+		}
+	}
+	_ = w.Replace([]any{version("shown", "40"), version("deleted", "41"), version("written", "42")}, "50")
+	for name, want := range map[string]string{"shown": "40", "new": "", "deleted": "41", "written": "95", "gone": "96"} {
+		if got := w.versionOf(name); got != want {
+			t.Errorf("after the list %s is at %q, want %q", name, got, want)
+		}
+	}
+	*told = 0
+	_ = w.Update(version("shown", "51"))
+	_ = w.Delete(version("deleted", "52"))
+	if w.versionOf("shown") != "51" || w.versionOf("deleted") != "" || *told != 2 {
+		t.Errorf("changes after that: %q, %q, told %d times", w.versionOf("shown"), w.versionOf("deleted"), *told)
+	}
+	now = now.Add(trustWrites)
+	_ = w.Update(version("written", "53"))
+	_ = w.Replace([]any{version("written", "53")}, "54")
+	if w.versionOf("written") != "53" || w.versionOf("gone") != "" {
+		t.Errorf("our writes of a minute ago that are not there are at %q and %q", w.versionOf("written"), w.versionOf("gone"))
+	}
+}
+
+func TestWatched_a_404_for_a_kind_that_is_always_served_is_an_error_like_any_other(t *testing.T) {
+	w, told, _ := watching()
+	w.AlwaysServed = true
+	_ = w.Replace([]any{version("a", "5")}, "5")
+	w.Cancel = func() { t.Error("the watch is ended") }
+	*told = 0
+	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "")
+	if err := w.requestDone(t.Context(), missing); !errors.Is(err, error(missing)) {
+		t.Errorf("the reflector is told %v, and does not try again", err)
+	}
+	if w.Gone || !w.Synced || w.Err == nil || w.versionOf("a") != "5" || *told == 0 {
+		t.Errorf("gone %t, synced %t, error %v, told %d times", w.Gone, w.Synced, w.Err, *told)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/tidwall/gjson"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,14 +57,15 @@ func (observing) DecoderToVersion(decoder runtime.Decoder, _ runtime.GroupVersio
 // times as long, and most of what watches send is large.
 type envelopes struct{ observer }
 
-// Decode reads an event into the one that is given.
+// Decode reads an event into the one that is given. Its object is not copied: the stream decodes that before it reads on.
 func (envelopes) Decode(text []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	event, isEvent := into.(*metav1.WatchEvent)
 	if !isEvent {
 		return nil, nil, fmt.Errorf("decoding an event of a watch into %T", into)
 	}
-	fields := gjson.GetManyBytes(text, "type", "object")
-	event.Type, event.Object.Raw = fields[0].String(), []byte(fields[1].Raw)
+	root := gjson.ParseBytes(text)
+	object := root.Get("object")
+	event.Type, event.Object.Raw = strings.Clone(root.Get("type").String()), text[object.Index:object.Index+len(object.Raw)]
 	return event, &schema.GroupVersionKind{}, nil
 }
 

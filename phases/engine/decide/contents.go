@@ -1,0 +1,57 @@
+package decide
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Inside is an object in a Namespace that would go with it.
+type Inside struct {
+	Kind   schema.GroupKind
+	Object metav1.Object
+	// Namespaced says whether a kind is, and false of one that nobody serves.
+	Namespaced func(schema.GroupVersionKind) bool
+}
+
+// transient are kinds whose objects nobody loses with their namespace: other objects bring them, or they only serve
+// the moment.
+var transient = map[schema.GroupKind]bool{
+	{Kind: "Event"}:                                                   true,
+	{Group: "events.k8s.io", Kind: "Event"}:                           true,
+	{Group: "coordination.k8s.io", Kind: "Lease"}:                     true,
+	{Kind: "Endpoints"}:                                               true,
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:                true,
+	{Group: "metrics.k8s.io", Kind: "PodMetrics"}:                     true,
+	{Group: "packages.operators.coreos.com", Kind: "PackageManifest"}: true,
+}
+
+// createdByCluster are the objects that a cluster puts into every namespace by itself.
+var createdByCluster = map[Key]bool{
+	{Kind: "ServiceAccount", Name: "default"}:                                                true,
+	{Kind: "ServiceAccount", Name: "builder"}:                                                true,
+	{Kind: "ServiceAccount", Name: "deployer"}:                                               true,
+	{Kind: "ConfigMap", Name: "kube-root-ca.crt"}:                                            true,
+	{Kind: "ConfigMap", Name: "openshift-service-ca.crt"}:                                    true,
+	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding", Name: "system:deployers"}:      true,
+	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding", Name: "system:image-builders"}: true,
+	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding", Name: "system:image-pullers"}:  true,
+}
+
+// IsTransient says that no object of a kind is anybody's loss.
+func IsTransient(kind schema.GroupKind) bool { return transient[kind] }
+
+// Counts says that the object would be somebody's loss. Our marks are no exception: what we put there and may go is gone
+// before its namespace, and what is left was kept for a reason, or is a copy of somebody's. What another object
+// of the namespace owns goes, or stays, with that one; an owner that belongs to no namespace stays, and what it owns
+// would be missed.
+func (i Inside) Counts() bool {
+	if transient[i.Kind] || createdByCluster[Key{Group: i.Kind.Group, Kind: i.Kind.Kind, Name: i.Object.GetName()}] {
+		return false
+	}
+	owners := i.Object.GetOwnerReferences()
+	return len(owners) == 0 || slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool {
+		return !i.Namespaced(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
+	})
+}

@@ -1,0 +1,40 @@
+package decide
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestInside_counts_what_somebody_would_lose_with_a_namespace(t *testing.T) {
+	namespaced := func(gvk schema.GroupVersionKind) bool { return gvk.Kind == "Deployment" || gvk.Kind == "ConfigMap" }
+	owned := func(apiVersion, kind string) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: "owner", UID: "1"}}
+	}
+	for name, row := range map[string]struct {
+		kind   schema.GroupKind
+		object metav1.ObjectMeta
+		want   bool
+	}{
+		"a user's object": {schema.GroupKind{Kind: "ConfigMap"}, metav1.ObjectMeta{Name: "mine"}, true},
+		"a copy of ours":  {schema.GroupKind{Kind: "ConfigMap"}, metav1.ObjectMeta{Name: "copy", Annotations: map[string]string{OwnerAnnotation: "us"}}, true},
+		"an Event":        {schema.GroupKind{Kind: "Event"}, metav1.ObjectMeta{Name: "e"}, false},
+		"a kind of another group that is called so": {schema.GroupKind{Group: "calendar.test", Kind: "Event"}, metav1.ObjectMeta{Name: "e"}, true},
+		"what every namespace has":                  {schema.GroupKind{Kind: "ServiceAccount"}, metav1.ObjectMeta{Name: "default"}, false},
+		"another ServiceAccount":                    {schema.GroupKind{Kind: "ServiceAccount"}, metav1.ObjectMeta{Name: "robot"}, true},
+		"a user's kind with a name of that":         {schema.GroupKind{Group: "x.test", Kind: "ServiceAccount"}, metav1.ObjectMeta{Name: "default"}, true},
+		"owned by an object of the namespace":       {schema.GroupKind{Kind: "Pod"}, metav1.ObjectMeta{Name: "p", OwnerReferences: owned("apps/v1", "Deployment")}, false},
+		"owned by an object of the cluster":         {schema.GroupKind{Kind: "Secret"}, metav1.ObjectMeta{Name: "s", OwnerReferences: owned("rbac.authorization.k8s.io/v1", "ClusterRole")}, true},
+		"owned by something that nobody serves":     {schema.GroupKind{Kind: "Secret"}, metav1.ObjectMeta{Name: "s", OwnerReferences: owned("gone.test/v1", "Gone")}, true},
+		"owned by both": {
+			schema.GroupKind{Kind: "Secret"},
+			metav1.ObjectMeta{Name: "s", OwnerReferences: append(owned("rbac.authorization.k8s.io/v1", "ClusterRole"), owned("v1", "ConfigMap")...)},
+			true,
+		},
+	} {
+		if got := (Inside{Kind: row.kind, Object: &row.object, Namespaced: namespaced}).Counts(); got != row.want {
+			t.Errorf("%s: counts %t, want %t", name, got, row.want)
+		}
+	}
+}
