@@ -196,6 +196,19 @@ func TestConfigMaps_lost_stale_and_damaged(t *testing.T) {
 	if got := loaded(t, inConfigMaps(c, 1), "ns/two"); got != "Ready two" {
 		t.Errorf("deleted under a running operator, and there is %s", got)
 	}
+	c.fails = errors.New("away")
+	if got := after(s.Save(t.Context(), "ns/one", shotOf("Ready", "new"))); !strings.HasSuffix(got, "away") {
+		t.Error(got)
+	}
+	c.fails = nil
+	get()
+	if err := c.Delete(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	pass(t, s, "ns/one", shotOf("Ready", "after it was deleted again"))
+	if got := loaded(t, inConfigMaps(c, 1), "ns/two"); got != "Ready two" {
+		t.Errorf("deleted after a write that failed, and there is %s", got)
+	}
 
 	get()
 	stored.BinaryData[contentKey] = gzipped(t, `{"ns/two":{"state":"Edited"}}`)

@@ -19,14 +19,18 @@ func fit(stored, changes entries) (all entries, packed []byte, refused map[machi
 	if packed, err = pack(all); !errors.Is(err, errFull) {
 		return all, packed, nil, err
 	}
-	stored, changes = trimmed(stored, len(stored)), trimmed(changes, len(changes))
-	for n := 1; n < 2*len(all); n *= 2 {
-		some := trimmed(all, n)
-		if packed, err = pack(some); !errors.Is(err, errFull) {
-			return some, packed, nil, err
-		}
-	}
 	full := err
+	for n, before := 1, all; n < 2*len(all); n *= 2 {
+		some := trimmed(all, n)
+		if some.equal(before) {
+			continue // there is nothing to be had from these
+		}
+		if packed, full = pack(some); !errors.Is(full, errFull) {
+			return some, packed, nil, full
+		}
+		before = some
+	}
+	stored, changes = trimmed(stored, len(stored)), trimmed(changes, len(changes))
 	keys := byGrowth(stored, changes)
 	first := func(n int) entries {
 		some := entries{}

@@ -132,7 +132,7 @@ func (s *shard) sendOver(ctx context.Context, changes entries) (refused map[mach
 	refused, err = s.send(ctx, changes)
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
-		if err = s.load(ctx); err != nil {
+		if err := s.load(ctx); err != nil {
 			return nil, err
 		}
 	case apierrors.IsNotFound(err):
