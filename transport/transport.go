@@ -8,7 +8,6 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -28,10 +27,6 @@ const (
 	// endTimeout is how much later than it was asked to a watch may end.
 	endTimeout = 30 * time.Second
 )
-
-// listEnd stands in the bookmark that ends the list that a watch begins with,
-// in every encoding (metav1.InitialEventsAnnotationKey).
-var listEnd = []byte("k8s.io/initial-events-end")
 
 // Bound is next with limits to how long a read may be without an answer.
 // Writes pass as they are: how long one may take depends on what it writes.
@@ -73,7 +68,7 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	g.ReadCloser = response.Body
 	switch {
 	case watches && query.Get("sendInitialEvents") == "true":
-		g.listing, g.ends = true, endOf(query.Get("timeoutSeconds"))
+		g.list, g.ends = listEndIn(response.Header.Get("Content-Type")), endOf(query.Get("timeoutSeconds"))
 		g.within(listTimeout, "more of the list")
 	case watches:
 		g.ends = endOf(query.Get("timeoutSeconds"))
@@ -105,9 +100,8 @@ type guarded struct {
 	mu    sync.Mutex
 	timer *time.Timer
 
-	listing bool      // the list that the watch begins with has not ended yet
-	tail    []byte    // of what was read of it
-	ends    time.Time // of the watch
+	list *listEnd  // nil once the list that the watch begins with has ended
+	ends time.Time // of the watch
 }
 
 // within gives up the request after a while, unless called again before.
@@ -137,13 +131,11 @@ func (g *guarded) stop() {
 // Read is that of the body; while a list is awaited every piece of it puts off the limit.
 func (g *guarded) Read(into []byte) (int, error) {
 	n, err := g.ReadCloser.Read(into)
-	if g.listing && n > 0 {
-		g.tail = append(g.tail, into[:n]...)
-		if bytes.Contains(g.tail, listEnd) {
-			g.listing, g.tail = false, nil
+	if g.list != nil && n > 0 {
+		if g.list.in(into[:n]) {
+			g.list = nil
 			g.end()
 		} else {
-			g.tail = append(g.tail[:0], g.tail[max(0, len(g.tail)-len(listEnd)+1):]...)
 			g.within(listTimeout, "more of the list")
 		}
 	}

@@ -26,7 +26,8 @@ func (s server) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err := wait(request.Context(), s.after); err != nil {
 		return nil, err
 	}
-	return &http.Response{StatusCode: http.StatusOK, Body: &body{ctx: request.Context(), pieces: s.pieces}}, nil
+	header := http.Header{"Content-Type": {"application/json"}}
+	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: &body{ctx: request.Context(), pieces: s.pieces}}, nil
 }
 
 func wait(ctx context.Context, long time.Duration) error {
@@ -74,7 +75,8 @@ const (
 )
 
 func TestBound(t *testing.T) {
-	bookmark := piece{0, `{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}`}
+	words := piece{0, `{"type":"ADDED","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"}
+	bookmark := piece{0, `{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"}
 	for name, row := range map[string]struct {
 		method, url string
 		server      server
@@ -95,10 +97,13 @@ func TestBound(t *testing.T) {
 			url: first, server: server{0, []piece{bookmark, {4 * time.Minute, "c"}, {never, ""}}},
 			gone: 330 * time.Second, what: "the end of the watch", read: bookmark.text + "c",
 		},
+		"an object of the list with the words of the bookmark does not end it": {
+			url: first, server: server{0, []piece{words, {never, ""}}}, gone: 30 * time.Second, what: "more of the list", read: words.text,
+		},
 		"the end of the list comes in pieces": {
 			url:    first,
-			server: server{0, []piece{{0, "x" + bookmark.text[:70]}, {20 * time.Second, bookmark.text[70:75]}, {0, bookmark.text[75:]}, {4 * time.Minute, "c"}}},
-			read:   "x" + bookmark.text + "c",
+			server: server{0, []piece{{0, "x\n" + bookmark.text[:70]}, {20 * time.Second, bookmark.text[70:75]}, {0, bookmark.text[75:]}, {4 * time.Minute, "c"}}},
+			read:   "x\n" + bookmark.text + "c",
 		},
 		"a watch without a list may be silent until its end": {
 			url: plain, server: server{0, []piece{{never, ""}}}, gone: 330 * time.Second, what: "the end of the watch",

@@ -54,7 +54,7 @@ func (h *House) Now() time.Time { return h.Clock.Now().UTC().Truncate(time.Milli
 // tellers are those who tell of a machine's passes.
 func (h *House) tellers(name string, states []machine.State) []Teller {
 	return []Teller{
-		&logTeller{said: map[machine.Key]string{}}, newMeter(name, states), &flightTeller{recorder: h.Recorder, machine: name},
+		newLogTeller(), newMeter(name, states), &flightTeller{recorder: h.Recorder, machine: name},
 		&eventTeller{tell: h.Events.Tell, machine: name, gathered: map[machine.Key]*events.Moves{}},
 	}
 }

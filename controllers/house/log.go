@@ -2,7 +2,9 @@ package house
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -11,11 +13,21 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
+// maxStack bounds the stack that is logged of a panic, in bytes.
+const maxStack = 16 << 10
+
 // logTeller logs moves, what work has done, and errors. An error that was logged
-// last is not logged again before another one, or a pass without an error.
+// last is not logged again before another one, or a pass without an error. Errors
+// are cut to the length of a message: two that differ only beyond it are the same.
 type logTeller struct {
 	sync.Mutex
-	said map[machine.Key]string
+	seed maphash.Seed
+	// said are hashes of what was logged last.
+	said map[machine.Key]uint64
+}
+
+func newLogTeller() *logTeller {
+	return &logTeller{seed: maphash.MakeSeed(), said: map[machine.Key]uint64{}}
 }
 
 // Tell logs with the logger of the request.
@@ -37,19 +49,24 @@ func (l *logTeller) Tell(ctx context.Context, p Pass) time.Duration {
 		l.Forget(p.Key)
 		return 0
 	}
-	if l.isNew(p.Key, fmt.Sprint(message, p.Outcome.State, err)) {
-		logger.Info(message, "state", p.Outcome.State, "work", p.Outcome.Work, "error", err.Error(), "terminal", machine.IsTerminal(err))
+	text := machine.Shorten(err.Error(), machine.MaxMessage)
+	if l.isNew(p.Key, fmt.Sprint(message, p.Outcome.State, text)) {
+		if panicked, is := errors.AsType[*machine.PanicError](err); is {
+			logger = logger.WithValues("stack", machine.Shorten(string(panicked.Stack), maxStack))
+		}
+		logger.Info(message, "state", p.Outcome.State, "work", p.Outcome.Work, "error", text, "terminal", machine.IsTerminal(err))
 	}
 	return 0
 }
 
 func (l *logTeller) isNew(key machine.Key, text string) bool {
+	hash := maphash.String(l.seed, text)
 	l.Lock()
 	defer l.Unlock()
-	if l.said[key] == text {
+	if said, is := l.said[key]; is && said == hash {
 		return false
 	}
-	l.said[key] = text
+	l.said[key] = hash
 	return true
 }
 

@@ -39,6 +39,9 @@ func Add[F, E any](mgr ctrl.Manager, h *House, m Machine[F, E]) error {
 	if m.Trigger != nil {
 		controlled = controlled.WatchesRawSource(m.Trigger)
 	}
+	if in, is := m.Store.(lists); is && m.Exists != nil {
+		controlled = controlled.WatchesRawSource(stored{in: in, log: mgr.GetLogger().WithName(m.Table.Name)})
+	}
 	err := controlled.WithOptions(controller.Options{NewQueue: queueBy(h.Queue), MaxConcurrentReconciles: m.Side}).Complete(NewReconciler(h, m))
 	if err != nil {
 		return fmt.Errorf("adding machine %s: %w", m.Table.Name, err)
@@ -69,37 +72,39 @@ func NewReconciler[F, E any](h *House, m Machine[F, E]) *Reconciler[F, E] {
 // is told and asks for the next pass of its own key only.
 func (r *Reconciler[F, E]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	key := KeyOf(req.NamespacedName)
-	if gone, err := r.gone(ctx, key); gone || err != nil {
-		return ctrl.Result{}, err
+	if gone, again, err := r.gone(ctx, key); gone || err != nil {
+		return ctrl.Result{RequeueAfter: again}, err
 	}
 	outcome, err := r.machine.Step(ctx, key)
 	return ctrl.Result{RequeueAfter: r.tell(ctx, key, outcome, err)}, nil
 }
 
-// forgets is a store that keeps a record apart from its object.
+// forgets is a store that remembers something of instances.
 type forgets interface {
-	Forget(ctx context.Context, key machine.Key) error
+	// Forget lets go of an instance whose object is gone. again is after how long it wants to be called again, as with
+	// Save; zero for never.
+	Forget(ctx context.Context, key machine.Key) (again time.Duration, err error)
 }
 
 // gone forgets an instance whose object does not exist.
-func (r *Reconciler[F, E]) gone(ctx context.Context, key machine.Key) (bool, error) {
+func (r *Reconciler[F, E]) gone(ctx context.Context, key machine.Key) (gone bool, again time.Duration, err error) {
 	if r.Exists == nil {
-		return false, nil
+		return false, 0, nil
 	}
 	exists, err := r.Exists(ctx, key)
 	if exists || err != nil {
-		return false, err
+		return false, 0, err
 	}
 	if stored, is := r.Store.(forgets); is {
-		if err := stored.Forget(ctx, key); err != nil {
-			return false, err
+		if again, err = stored.Forget(ctx, key); err != nil {
+			return false, 0, err
 		}
 	}
 	r.machine.Forget(key)
 	for _, teller := range r.tellers {
 		teller.Forget(key)
 	}
-	return true, nil
+	return true, again, nil
 }
 
 // tell gives a pass to everyone who tells of it, and returns after how long the next is due.

@@ -37,6 +37,8 @@ type family struct {
 	did     string // by work, and by the effect of TurnedOn
 	records map[machine.Key]machine.Record
 	gone    map[machine.Key]bool
+	// forgetAgain is after how long the store wants to be asked to forget again.
+	forgetAgain time.Duration
 }
 
 func (f *family) Load(_ context.Context, key machine.Key) (machine.Record, bool, error) {
@@ -46,11 +48,11 @@ func (f *family) Load(_ context.Context, key machine.Key) (machine.Record, bool,
 	return record, found, nil
 }
 
-func (f *family) Forget(_ context.Context, key machine.Key) error {
+func (f *family) Forget(_ context.Context, key machine.Key) (time.Duration, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.records, key)
-	return nil
+	return f.forgetAgain, nil
 }
 
 func (f *family) Save(_ context.Context, key machine.Key, s machine.Snapshot[bool, machine.Key]) (time.Duration, error) {
@@ -165,8 +167,10 @@ func TestReconciler_metrics_count_instances_by_state(t *testing.T) {
 	f.on["ns/two"] = true
 	pass(t, r, "ns/two")
 	count(1, 1)
-	f.gone["ns/one"] = true
-	pass(t, r, "ns/one")
+	f.gone["ns/one"], f.forgetAgain = true, time.Second
+	if got := pass(t, r, "ns/one").RequeueAfter; got != time.Second {
+		t.Errorf("it is forgotten again in %s", got)
+	}
 	pass(t, r, "ns/one")
 	count(0, 1)
 	if _, kept := f.records["ns/one"]; kept || len(f.records) != 1 {
@@ -262,6 +266,24 @@ func TestReconciler_the_same_error_of_a_key_is_logged_once(t *testing.T) {
 	expect("another", "one", errors.New("other"), 1)
 	expect("none", "one", nil, 0)
 	expect("the first again", "one", away, 1)
+}
+
+func TestReconciler_an_error_of_any_length_is_logged_short(t *testing.T) {
+	f, r, _, _, _ := newFamily(t, "short")
+	var logged []string
+	ctx := log.IntoContext(t.Context(), funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{}))
+	f.errs["one"], f.errs["two"] = errors.New(strings.Repeat("long ", 1<<20)), errors.New("panic")
+	for _, key := range []machine.Key{"one", "two"} {
+		if _, err := r.Reconcile(ctx, requestOf(key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(logged) != 2 || !strings.Contains(logged[0], "long long") || len(logged[0]) > 2*machine.MaxMessage {
+		t.Fatalf("logged are %d lines of %d bytes", len(logged), len(strings.Join(logged, "")))
+	}
+	if !strings.Contains(logged[1], `"stack"=`) || !strings.Contains(logged[1], "machine_test.go") {
+		t.Errorf("of a panic is logged %s", logged[1])
+	}
 }
 
 func TestEventTeller_a_quick_passage_is_one_Event_and_asks_for_a_pass_to_tell_what_lasts(t *testing.T) {

@@ -16,9 +16,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	eventsv1client "k8s.io/client-go/kubernetes/typed/events/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/phases/names"
 )
 
 const (
@@ -150,13 +153,15 @@ func (w *Writer) count(ctx context.Context, before *announced, now time.Time) er
 func (w *Writer) event(n News, now time.Time) *eventsv1.Event {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(n.identity())) // it never fails
+	suffix := fmt.Sprintf(".%08x.%016x", hash.Sum32(), now.UnixNano())
+	about := names.Subdomain(n.About.Name, validation.DNS1123SubdomainMaxLength-len(suffix))
 	kind := corev1.EventTypeNormal
 	if n.Warns {
 		kind = corev1.EventTypeWarning
 	}
 	return &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:      fmt.Sprintf("%s.%08x.%x", cmp.Or(n.About.Name, n.By), hash.Sum32(), now.UnixNano()),
+			Name:      cmp.Or(about, n.By) + suffix,
 			Namespace: n.namespace(),
 		},
 		EventTime: metav1.NewMicroTime(now), ReportingController: n.By, ReportingInstance: w.host,

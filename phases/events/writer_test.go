@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	testclock "k8s.io/utils/clock/testing"
 )
@@ -73,6 +76,23 @@ func TestWriter_counts_what_comes_again_instead_of_telling_it_again(t *testing.T
 	now.Step(time.Hour)
 	tell("one")
 	expect("the same news after an hour, when the first Event has gone", created)
+}
+
+func TestWriter_names_Events_about_any_object_as_the_API_allows(t *testing.T) {
+	w, now, _ := eventServer(t)
+	for about, want := range map[string]string{
+		"worker-0":                      "worker-0.",
+		"system:masters":                "system-masters.",
+		strings.Repeat("a", 253):        strings.Repeat("a", 227) + ".",
+		strings.Repeat("a", 226) + ".b": strings.Repeat("a", 226) + ".",
+		":":                             "by.",
+		"":                              "by.",
+	} {
+		got := w.event(News{By: "by", About: corev1.ObjectReference{Name: about}}, now.Now()).Name
+		if causes := validation.IsDNS1123Subdomain(got); len(causes) > 0 || !strings.HasPrefix(got, want) {
+			t.Errorf("an Event about %q is named %q: %v", about, got, causes)
+		}
+	}
 }
 
 func TestWriter_remembers_a_bounded_number_of_news(t *testing.T) {

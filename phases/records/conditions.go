@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -37,7 +38,8 @@ func NewConditions[F, E any, O client.Object](
 	c client.Client, blank func() O, prefix string, in func(O) *[]metav1.Condition,
 	line func(machine.Snapshot[F, E]) string, now func() time.Time,
 ) *Conditions[F, E, O] {
-	return &Conditions[F, E, O]{objects: newObjects(c, blank), prefix: prefix, in: in, line: line, now: now}
+	put := func(from, to O) { *in(to) = slices.Clone(*in(from)) }
+	return &Conditions[F, E, O]{objects: newObjects(c, blank, put), prefix: prefix, in: in, line: line, now: now}
 }
 
 // Load reads the record. One that is missing or cannot be read is not found.
@@ -56,14 +58,14 @@ func (s *Conditions[F, E, O]) Load(ctx context.Context, key machine.Key) (machin
 
 // Save writes the two conditions if they differ from what the pass has loaded.
 func (s *Conditions[F, E, O]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
-	text, err := fitting(shot.Record)
+	text, err := fitting(shot.Record, maxCondition)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("putting the record of %s into a condition: %w", key, err)
 	}
 	return 0, s.objects.save(ctx, key, func(object O) (bool, error) {
 		different := false
 		for _, c := range []metav1.Condition{
-			{Type: s.prefix + "State", Reason: string(shot.Record.State), Message: s.line(shot)},
+			{Type: s.prefix + "State", Reason: string(shot.Record.State), Message: machine.Shorten(s.line(shot), maxCondition)},
 			{Type: s.prefix + "Record", Reason: "Stored", Message: text},
 		} {
 			c.Status, c.ObservedGeneration, c.LastTransitionTime = metav1.ConditionTrue, object.GetGeneration(), metav1.NewTime(s.now())
@@ -73,15 +75,23 @@ func (s *Conditions[F, E, O]) Save(ctx context.Context, key machine.Key, shot ma
 	})
 }
 
-// fitting is a record as text that a condition has room for; the oldest transitions go first.
-func fitting(record machine.Record) (string, error) {
+// Forget lets go of what is remembered of an instance whose object is gone; its record went with it.
+func (s *Conditions[F, E, O]) Forget(_ context.Context, key machine.Key) (time.Duration, error) {
+	s.objects.forget(key)
+	return 0, nil
+}
+
+// fitting is a record as text of at most so many bytes; the oldest transitions go first.
+func fitting(record machine.Record, bytes int) (string, error) {
 	for {
 		text, err := json.Marshal(record)
-		if err != nil {
+		switch {
+		case err != nil:
 			return "", fmt.Errorf("encoding the record: %w", err)
-		}
-		if len(text) <= maxCondition || len(record.Transitions) == 0 {
+		case len(text) <= bytes:
 			return string(text), nil
+		case len(record.Transitions) == 0:
+			return "", fmt.Errorf("it takes %d bytes without its transitions, and %d is the most", len(text), bytes)
 		}
 		record.Transitions = record.Transitions[1:]
 	}

@@ -1,51 +1,165 @@
 package records
 
 import (
-	"encoding/json"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/machine"
 )
 
-func TestConfigMaps_records_that_are_saved_side_by_side_are_one_write(t *testing.T) {
+// inConfigMaps is a store to which every moment is a minute after the one before.
+func inConfigMaps(c *cluster, shards uint32) *ConfigMaps[int, int] {
+	var minutes atomic.Int64
+	return NewConfigMaps[int, int](c, c, "ops", "tides", shards, func() time.Time {
+		return noon.Add(time.Duration(minutes.Add(1)) * time.Minute)
+	})
+}
+
+// clocked is a store with one shard and a clock.
+func clocked(c *cluster) (s *ConfigMaps[int, int], clock *testclock.FakeClock) {
+	clock = testclock.NewFakeClock(noon)
+	return NewConfigMaps[int, int](c, c, "ops", "tides", 1, clock.Now), clock
+}
+
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+// after says how a save ended: at once, later, or with an error.
+func after(again time.Duration, err error) string {
+	switch {
+	case err != nil:
+		return err.Error()
+	case again > 0:
+		return "in " + again.String()
+	}
+	return "done"
+}
+
+func keyOf(n int) machine.Key { return machine.Key(fmt.Sprintf("ns/%d", n)) }
+
+func TestConfigMaps_a_shard_is_written_once_in_a_second(t *testing.T) {
 	c := newCluster(t)
-	s := NewConfigMaps[int, int](c, c, "ops", "tides", 1)
-	pass(t, s, "ns/first", shotOf("Ready", ""))
+	s, clock := clocked(c)
+	save := func(n int, reason, want string) {
+		t.Helper()
+		loaded(t, s, keyOf(n))
+		if got := after(s.Save(t.Context(), keyOf(n), shotOf("Ready", reason))); got != want {
+			t.Errorf("saving %d %q: %s, want %s", n, reason, got, want)
+		}
+	}
+	save(0, "", "done")
+	for i := range 50 {
+		save(i+1, "", "in 1s")
+	}
+	clock.Step(400 * time.Millisecond)
+	save(0, "flaps", "in 600ms")
+	save(0, "", "done")
+	save(0, "flaps", "in 600ms")
+	if got := loaded(t, s, keyOf(0)) + ", " + loaded(t, s, keyOf(50)); got != "Ready flaps, Ready" || c.writes != 1 {
+		t.Errorf("while they wait there is %s, after %d writes", got, c.writes)
+	}
+	if got := loaded(t, inConfigMaps(c, 1), keyOf(50)); got != "none" {
+		t.Errorf("what waits is stored: %s", got)
+	}
+	clock.Step(600 * time.Millisecond)
+	for i := range 51 {
+		save(50-i, map[bool]string{true: "flaps"}[i == 50], "done")
+	}
+	if c.writes != 2 {
+		t.Errorf("51 records are %d writes", c.writes)
+	}
+	again := inConfigMaps(c, 1)
+	for i := range 51 {
+		if got := loaded(t, again, keyOf(i)); !strings.HasPrefix(got, "Ready") {
+			t.Errorf("of %d there is %s", i, got)
+		}
+	}
+	clock.Step(time.Hour)
+	save(0, "before the clock was set back", "done")
+	clock.SetTime(noon)
+	save(0, "after the clock was set back", "done")
+}
+
+func TestConfigMaps_a_record_that_is_saved_during_a_write_follows_it(t *testing.T) {
+	c := newCluster(t)
+	s, clock := clocked(c)
+	pass(t, s, "ns/one", shotOf("Ready", ""))
+	if got := after(s.Save(t.Context(), "ns/two", shotOf("Ready", "first"))); got != "in 1s" {
+		t.Fatal(got)
+	}
+	clock.Step(time.Second)
 	c.mu.Lock()
 	c.hold = make(chan struct{})
 	c.mu.Unlock()
 	var saves sync.WaitGroup
-	saves.Go(func() { pass(t, s, "ns/0", shotOf("Ready", "")) })
+	saves.Go(func() { pass(t, s, "ns/one", shotOf("Ready", "again")) })
 	waitFor(t, func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.waiting == 2
 	})
-	of := s.of("ns/0")
-	for i := range 50 {
-		saves.Go(func() { pass(t, s, machine.Key(fmt.Sprintf("ns/%d", i+1)), shotOf("Ready", "")) })
+	if got := after(s.Forget(t.Context(), "ns/two")); got != "in 1s" {
+		t.Errorf("forgotten %s, while its record is written", got)
 	}
-	waitFor(t, func() bool {
-		of.mu.Lock()
-		defer of.mu.Unlock()
-		return of.next != nil && len(of.next.changes) == 50
-	})
 	close(c.hold)
 	saves.Wait()
-	if c.writes != 3 {
-		t.Errorf("51 records are %d writes", c.writes-1)
+	clock.Step(time.Second)
+	if got := after(s.Forget(t.Context(), "ns/two")); got != "done" {
+		t.Errorf("then %s", got)
 	}
-	again := NewConfigMaps[int, int](c, c, "ops", "tides", 1)
-	for i := range 51 {
-		if got := loaded(t, again, machine.Key(fmt.Sprintf("ns/%d", i))); got != "Ready" {
-			t.Errorf("of %d there is %s", i, got)
+	if got := loaded(t, inConfigMaps(c, 1), "ns/two"); got != "none" {
+		t.Errorf("there is %s", got)
+	}
+}
+
+func TestConfigMaps_while_writes_fail_nobody_is_told_to_wait(t *testing.T) {
+	c := newCluster(t)
+	s, clock := clocked(c)
+	pass(t, s, "ns/one", shotOf("Ready", ""))
+	if got := after(s.Save(t.Context(), "ns/two", shotOf("Ready", "waits"))); got != "in 1s" {
+		t.Fatal(got)
+	}
+	clock.Step(time.Second)
+	c.fails = errors.New("away")
+	for _, key := range []machine.Key{"ns/one", "ns/three", "ns/two"} {
+		if got := after(s.Save(t.Context(), key, shotOf("Ready", "new"))); !strings.HasSuffix(got, "away") {
+			t.Errorf("%s is saved: %s", key, got)
 		}
+	}
+	if got := loaded(t, s, "ns/one") + ", " + loaded(t, s, "ns/two") + ", " + loaded(t, s, "ns/three"); got != "Ready, Ready waits, none" {
+		t.Errorf("there is %s", got)
+	}
+	c.fails = nil
+	clock.Step(time.Second)
+	pass(t, s, "ns/three", shotOf("Ready", "new"))
+	again := inConfigMaps(c, 1)
+	if got := loaded(t, again, "ns/two") + ", " + loaded(t, again, "ns/three"); got != "Ready waits, Ready new" {
+		t.Errorf("stored is %s", got)
 	}
 }
 
@@ -63,7 +177,7 @@ func waitFor(t *testing.T, is func() bool) {
 func TestConfigMaps_lost_stale_and_damaged(t *testing.T) {
 	at := client.ObjectKey{Namespace: "ops", Name: "capstan-tides-records-0"}
 	c := newCluster(t)
-	s := NewConfigMaps[int, int](c, c, "ops", "tides", 1)
+	s := inConfigMaps(c, 1)
 	pass(t, s, "ns/one", shotOf("Ready", "one"))
 	pass(t, s, "ns/two", shotOf("Ready", "two"))
 	stored := &corev1.ConfigMap{}
@@ -79,16 +193,25 @@ func TestConfigMaps_lost_stale_and_damaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	pass(t, s, "ns/one", shotOf("Ready", "after it was deleted"))
-	if got := loaded(t, NewConfigMaps[int, int](c, c, "ops", "tides", 1), "ns/two"); got != "Ready two" {
+	if got := loaded(t, inConfigMaps(c, 1), "ns/two"); got != "Ready two" {
 		t.Errorf("deleted under a running operator, and there is %s", got)
+	}
+	c.fails = errors.New("away")
+	if got := after(s.Save(t.Context(), "ns/one", shotOf("Ready", "new"))); !strings.HasSuffix(got, "away") {
+		t.Error(got)
+	}
+	c.fails = nil
+	get()
+	if err := c.Delete(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	pass(t, s, "ns/one", shotOf("Ready", "after it was deleted again"))
+	if got := loaded(t, inConfigMaps(c, 1), "ns/two"); got != "Ready two" {
+		t.Errorf("deleted after a write that failed, and there is %s", got)
 	}
 
 	get()
-	edited, err := pack(entries{"ns/two": json.RawMessage(`{"state":"Edited"}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored.BinaryData[contentKey] = edited
+	stored.BinaryData[contentKey] = gzipped(t, `{"ns/two":{"state":"Edited"}}`)
 	if err := c.WithWatch.Update(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +225,7 @@ func TestConfigMaps_lost_stale_and_damaged(t *testing.T) {
 	if err := c.WithWatch.Update(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
-	if got := loaded(t, NewConfigMaps[int, int](c, c, "ops", "tides", 1), "ns/one"); got != "none" {
+	if got := loaded(t, inConfigMaps(c, 1), "ns/one"); got != "none" {
 		t.Errorf("of a damaged one there is %s", got)
 	}
 }
@@ -110,10 +233,10 @@ func TestConfigMaps_lost_stale_and_damaged(t *testing.T) {
 func TestConfigMaps_of_an_instance_that_is_gone_are_removed(t *testing.T) {
 	for name, shards := range map[string]uint32{"a shard": 1, "one for each": 0} {
 		c := newCluster(t)
-		s := NewConfigMaps[int, int](c, c, "ops", "tides", shards)
+		s := inConfigMaps(c, shards)
 		pass(t, s, "ns/one", shotOf("Ready", ""))
 		for range 2 {
-			if err := s.Forget(t.Context(), "ns/one"); err != nil {
+			if _, err := s.Forget(t.Context(), "ns/one"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -125,5 +248,102 @@ func TestConfigMaps_of_an_instance_that_is_gone_are_removed(t *testing.T) {
 		if got := loaded(t, s, "ns/one"); got != "Ready again" {
 			t.Errorf("%s: then there is %s", name, got)
 		}
+	}
+}
+
+// brittle is a client whose writes panic until it is mended.
+type brittle struct {
+	client.Writer
+	mended bool
+}
+
+func (b *brittle) Update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
+	if !b.mended {
+		panic("it breaks")
+	}
+	return b.Writer.Update(ctx, o, opts...)
+}
+
+func TestConfigMaps_after_a_write_that_panicked_or_failed_who_mends_one_is_heard(t *testing.T) {
+	at := client.ObjectKey{Namespace: "ops", Name: "capstan-tides-records-0"}
+	c := newCluster(t)
+	pass(t, inConfigMaps(c, 1), "ns/one", shotOf("Ready", "one"))
+	breaks := &brittle{Writer: c}
+	clock := testclock.NewFakeClock(noon)
+	s := NewConfigMaps[int, int](c, breaks, "ops", "tides", 1, clock.Now)
+	mend := func(text string) {
+		t.Helper()
+		stored := &corev1.ConfigMap{}
+		if err := c.Get(t.Context(), at, stored); err != nil {
+			t.Fatal(err)
+		}
+		stored.BinaryData[contentKey] = gzipped(t, text)
+		if err := c.WithWatch.Update(t.Context(), stored); err != nil {
+			t.Fatal(err)
+		}
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is swallowed")
+			}
+		}()
+		_, _ = s.Save(t.Context(), "ns/one", shotOf("Ready", "new")) // it panics
+	}()
+	mend(`{"ns/one":{"state":"Mended"}}`)
+	if got := loaded(t, s, "ns/one"); got != "Mended" {
+		t.Errorf("after a panic there is %s", got)
+	}
+	breaks.mended = true
+	clock.Step(time.Second)
+	c.fails = errors.New("away")
+	if got := after(s.Save(t.Context(), "ns/one", shotOf("Ready", "new"))); !strings.HasSuffix(got, "away") {
+		t.Error(got)
+	}
+	c.fails = nil
+	mend(`{"ns/one":{"state":"MendedAgain"}}`)
+	if got := loaded(t, s, "ns/one"); got != "MendedAgain" {
+		t.Errorf("after an error there is %s", got)
+	}
+	clock.Step(time.Second)
+	pass(t, s, "ns/one", shotOf("Ready", "at last"))
+	if got := loaded(t, inConfigMaps(c, 1), "ns/one"); got != "Ready at last" {
+		t.Errorf("in the end there is %s", got)
+	}
+}
+
+func TestConfigMaps_know_the_keys_of_all_that_is_stored(t *testing.T) {
+	for name, shards := range map[string]uint32{"shards": 4, "one for each": 0} {
+		c := newCluster(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "capstan-tides-records-9-somebodys"}})
+		s := inConfigMaps(c, shards)
+		for i := range 30 {
+			pass(t, s, keyOf(i), shotOf("Ready", ""))
+		}
+		pass(t, NewConfigMaps[int, int](c, c, "ops", "others", shards, time.Now), "ns/others", shotOf("Ready", ""))
+		keys, err := inConfigMaps(c, shards).Keys(t.Context())
+		if err != nil || len(keys) != 30 || slices.Contains(keys, "ns/others") || !slices.Contains(keys, keyOf(29)) {
+			t.Errorf("%s: %v (%v)", name, keys, err)
+		}
+	}
+}
+
+func TestConfigMaps_of_each_have_names_that_the_API_allows_and_no_two_the_same(t *testing.T) {
+	s := inConfigMaps(newCluster(t), 0)
+	of := map[string]machine.Key{}
+	for _, key := range []machine.Key{
+		"system:x", "system-x", "ns/one", "ns.one", ":", "a", "A", machine.Key(strings.Repeat("a", 253)), machine.Key(strings.Repeat("a", 252)),
+		machine.Key("ns/" + strings.Repeat("a", 173) + ".b"), machine.Key("ns/" + strings.Repeat("a", 172) + "-.b"),
+	} {
+		name := s.nameOf(key)
+		if causes := validation.IsDNS1123Subdomain(name); len(causes) > 0 {
+			t.Errorf("%s is kept in %s: %v", key, name, causes)
+		}
+		if other, taken := of[name]; taken {
+			t.Errorf("%s and %s are kept in %s", key, other, name)
+		}
+		of[name] = key
+	}
+	if got := s.nameOf("ns/one"); !strings.HasPrefix(got, "capstan-tides-records-ns.one-") {
+		t.Errorf("people read %s", got)
 	}
 }

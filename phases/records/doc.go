@@ -3,6 +3,11 @@
 // ConfigMaps, many to one or one for each. It knows no machine, decides nothing,
 // and writes nothing when nothing has changed. A singleton's record is the matter
 // of package status.
+//
+// The shard of an instance follows from its key alone, so whoever chooses names
+// of objects chooses their shards, and can fill that of somebody else. What is
+// full then loses transitions first, and refuses what is new; the records that
+// are stored stay.
 package records
 
 import (

@@ -17,15 +17,18 @@ import (
 type objects[O client.Object] struct {
 	client client.Client
 	blank  func() O
+	// put copies what a store writes from one object to another.
+	put func(from, to O)
 
 	mu sync.Mutex
-	// loaded are the copies of passes under way; written are those that the cache does not show yet. Lost, they are
-	// read again, and a write from a copy that is too old is refused by the API server.
+	// loaded are the copies of passes under way; written are those that the cache does not show yet: what was put there,
+	// UID and resourceVersion, and no more. Nobody else has written between, so the rest is as the cache has it. Lost,
+	// they are read again, and a write from a copy that is too old is refused by the API server.
 	loaded, written map[machine.Key]O
 }
 
-func newObjects[O client.Object](c client.Client, blank func() O) *objects[O] {
-	return &objects[O]{client: c, blank: blank, loaded: map[machine.Key]O{}, written: map[machine.Key]O{}}
+func newObjects[O client.Object](c client.Client, blank func() O, put func(from, to O)) *objects[O] {
+	return &objects[O]{client: c, blank: blank, put: put, loaded: map[machine.Key]O{}, written: map[machine.Key]O{}}
 }
 
 // load reads the object of a key, the newest copy that is known.
@@ -35,15 +38,15 @@ func (s *objects[O]) load(ctx context.Context, key machine.Key) (object O, found
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if apierrors.IsNotFound(err) {
-		delete(s.written, key)
-		delete(s.loaded, key)
+		s.drop(key)
 		return object, false, nil
 	}
 	if err != nil {
 		return object, false, fmt.Errorf("reading %s: %w", key, err)
 	}
 	if written, is := s.written[key]; is && newest.WrittenFirst(written, object) {
-		object = written
+		s.put(written, object)
+		object.SetResourceVersion(written.GetResourceVersion())
 	} else {
 		delete(s.written, key)
 	}
@@ -74,8 +77,25 @@ func (s *objects[O]) save(ctx context.Context, key machine.Key, change func(O) (
 	if err != nil {
 		return fmt.Errorf("writing the status of %s: %w", key, err)
 	}
+	written := s.blank()
+	written.SetUID(after.GetUID())
+	written.SetResourceVersion(after.GetResourceVersion())
+	s.put(after, written)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.written[key] = after
+	s.written[key] = written
 	return nil
+}
+
+// forget lets go of the copies of an object that is gone.
+func (s *objects[O]) forget(key machine.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(key)
+}
+
+// drop is forget for whoever holds mu.
+func (s *objects[O]) drop(key machine.Key) {
+	delete(s.loaded, key)
+	delete(s.written, key)
 }

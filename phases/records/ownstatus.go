@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -35,7 +36,12 @@ func NewOwnStatus[F, E any, O client.Object](
 	c client.Client, blank func() O, in func(O) (*runtime.RawExtension, *[]metav1.Condition),
 	tell func(machine.Snapshot[F, E]) []metav1.Condition, now func() time.Time,
 ) *OwnStatus[F, E, O] {
-	return &OwnStatus[F, E, O]{objects: newObjects(c, blank), in: in, tell: tell, now: now}
+	put := func(from, to O) {
+		fromRecord, fromConditions := in(from)
+		record, conditions := in(to)
+		*record, *conditions = *fromRecord.DeepCopy(), slices.Clone(*fromConditions)
+	}
+	return &OwnStatus[F, E, O]{objects: newObjects(c, blank, put), in: in, tell: tell, now: now}
 }
 
 // Load reads the record. One that is missing or cannot be read is not found.
@@ -60,6 +66,12 @@ func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot mac
 		}
 		return different, err
 	})
+}
+
+// Forget lets go of what is remembered of an instance whose object is gone; its record went with it.
+func (s *OwnStatus[F, E, O]) Forget(_ context.Context, key machine.Key) (time.Duration, error) {
+	s.objects.forget(key)
+	return 0, nil
 }
 
 // decoded reads a record; nobody knows what one says that cannot be read.

@@ -27,6 +27,7 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 type thing struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
+	Spec              string      `json:"spec,omitempty"`
 	Status            thingStatus `json:"status,omitempty"`
 }
 
@@ -149,8 +150,8 @@ func TestStores_keep_what_was_saved_and_write_it_once(t *testing.T) {
 	for name, of := range map[string]func(*cluster) machine.Store[int, int]{
 		"own status":     func(c *cluster) machine.Store[int, int] { return ownStatus(c) },
 		"two conditions": func(c *cluster) machine.Store[int, int] { return inConditions(c) },
-		"shards":         func(c *cluster) machine.Store[int, int] { return NewConfigMaps[int, int](c, c, "ops", "tides", 4) },
-		"one for each":   func(c *cluster) machine.Store[int, int] { return NewConfigMaps[int, int](c, c, "ops", "tides", 0) },
+		"shards":         func(c *cluster) machine.Store[int, int] { return inConfigMaps(c, 4) },
+		"one for each":   func(c *cluster) machine.Store[int, int] { return inConfigMaps(c, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, &thing{ObjectMeta: named("one")}, &corev1.Service{ObjectMeta: named("one")}, &thing{ObjectMeta: named("two")}, &corev1.Service{ObjectMeta: named("two")})
@@ -223,7 +224,7 @@ func TestOwnStatus_starts_afresh_on_a_record_that_is_lost_or_cannot_be_read(t *t
 }
 
 func TestObjects_what_was_written_counts_while_the_cache_lags_behind(t *testing.T) {
-	c := newCluster(t, &thing{ObjectMeta: named("one")})
+	c := newCluster(t, &thing{ObjectMeta: named("one"), Spec: "theirs"})
 	old := &thing{}
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "one"}, old); err != nil {
 		t.Fatal(err)
@@ -240,6 +241,12 @@ func TestObjects_what_was_written_counts_while_the_cache_lags_behind(t *testing.
 	pass(t, s, "ns/one", shotOf("Ready", "two"))
 	if got := loaded(t, s, "ns/one"); got != "Ready two" {
 		t.Errorf("while the cache lags there is %s", got)
+	}
+	if kept := s.objects.written["ns/one"]; kept.Name != "" || kept.Spec != "" || len(kept.Status.Conditions) != 1 {
+		t.Errorf("of what was written is kept %+v", kept)
+	}
+	if object := s.objects.loaded["ns/one"]; object.Spec != "theirs" {
+		t.Errorf("loaded is %+v", object)
 	}
 	lags = false
 	if got := loaded(t, s, "ns/one"); got != "Ready two" || len(s.objects.written) != 0 {
@@ -268,6 +275,40 @@ func TestConditions_leave_those_of_others_alone_and_have_room_for_the_record(t *
 	kept, found, err := s.Load(t.Context(), "ns/one")
 	if err != nil || !found || len(kept.Transitions) == 0 || kept.Transitions[len(kept.Transitions)-1].At != noon.Add(31) {
 		t.Errorf("loaded are %d transitions (%v, %v)", len(kept.Transitions), found, err)
+	}
+}
+
+func TestConditions_have_no_room_for_a_record_that_grows_above_it(t *testing.T) {
+	c := newCluster(t, &corev1.Service{ObjectMeta: named("one")})
+	s := inConditions(c)
+	shot := shotOf("Ready", "fine")
+	pass(t, s, "ns/one", shot)
+	shot.Record.Entry.Inputs = strings.Repeat("x", maxCondition)
+	loaded(t, s, "ns/one")
+	if _, err := s.Save(t.Context(), "ns/one", shot); err == nil || !strings.Contains(err.Error(), "32768 is the most") || c.writes != 1 {
+		t.Errorf("after %d writes: %v", c.writes, err)
+	}
+	pass(t, s, "ns/one", shotOf("Ready", "fine again"))
+	if got := loaded(t, s, "ns/one"); got != "Ready fine again" {
+		t.Errorf("then there is %s", got)
+	}
+}
+
+func TestObjects_that_are_gone_leave_no_copy_behind(t *testing.T) {
+	c := newCluster(t, &thing{ObjectMeta: named("one")}, &corev1.Service{ObjectMeta: named("one")})
+	own, conditions := ownStatus(c), inConditions(c)
+	for _, s := range []interface {
+		machine.Store[int, int]
+		Forget(ctx context.Context, key machine.Key) (time.Duration, error)
+	}{own, conditions} {
+		pass(t, s, "ns/one", shotOf("Ready", ""))
+		loaded(t, s, "ns/one")
+		if again, err := s.Forget(t.Context(), "ns/one"); err != nil || again != 0 {
+			t.Errorf("forgetting: again in %s, %v", again, err)
+		}
+	}
+	if n := len(own.objects.loaded) + len(own.objects.written) + len(conditions.objects.loaded) + len(conditions.objects.written); n != 0 {
+		t.Errorf("%d copies are kept", n)
 	}
 }
 

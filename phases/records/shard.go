@@ -1,11 +1,14 @@
 package records
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,95 +20,139 @@ import (
 
 // shard is one ConfigMap of records.
 type shard struct {
-	key client.ObjectKey
+	key    client.ObjectKey
+	own    func(machine.Key) bool
+	live   client.Reader
+	writer client.Writer
+	now    func() time.Time
 
-	// writing is held during a request, and guards object and loaded; mu is held for a moment, and guards the rest.
+	// writing is held during a request, and guards object; mu is held for a moment, and guards the rest.
 	// Whoever holds mu does not ask for writing.
 	writing sync.Mutex
 	object  *corev1.ConfigMap // as last seen, without its content
 
-	mu     sync.Mutex
-	loaded bool
-	stored entries
-	next   *batch // what the next write takes along
+	mu sync.Mutex
+	// loaded says that stored is known, and stale that it is to be read again since a write has failed.
+	loaded, stale bool
+	stored        entries
+	// waiting are changes that the next write takes along, sending those of the write under way, and refused the errors
+	// of those that there was no room for.
+	waiting, sending entries
+	refused          map[machine.Key]error
+	// wrote is when a write was tried last, and failed why it failed, nil if it did not.
+	wrote  time.Time
+	failed error
 }
 
-// batch are records that are written together; one that is nil is removed.
-type batch struct {
-	changes entries
-	done    bool
-	err     error
-}
+// errUnfinished is what a write has failed with that ended in a panic.
+var errUnfinished = errors.New("the write was not finished")
 
-// record is what is stored of a key, nil for nothing.
-func (s *shard) record(ctx context.Context, live client.Reader, key machine.Key) ([]byte, error) {
-	if raw, loaded := s.known(key); loaded {
-		return raw, nil
-	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if raw, loaded := s.known(key); loaded {
-		return raw, nil
-	}
-	if err := s.load(ctx, live); err != nil {
+// record is the newest of a key, stored or waiting, nil for nothing.
+func (s *shard) record(ctx context.Context, key machine.Key) ([]byte, error) {
+	if err := s.fill(ctx); err != nil {
 		return nil, err
 	}
-	raw, _ := s.known(key)
-	return raw, nil
-}
-
-func (s *shard) known(key machine.Key) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.stored[key], s.loaded
+	if raw, waits := s.waiting[key]; waits {
+		return raw, nil
+	}
+	return s.stored[key], nil
 }
 
-// save writes a record, together with all that wait for the write under way.
-func (s *shard) save(ctx context.Context, live client.Reader, writer client.Writer, key machine.Key, raw []byte) error {
-	s.mu.Lock()
-	if s.next == nil {
-		s.next = &batch{changes: entries{}}
+// keys are those of what is stored.
+func (s *shard) keys(ctx context.Context) ([]machine.Key, error) {
+	if err := s.fill(ctx); err != nil {
+		return nil, err
 	}
-	mine := s.next
-	mine.changes[key] = raw
-	s.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return sortedKeys(s.stored), nil
+}
 
+// fill has it known what is stored. What was known before a write has failed is
+// good enough if it cannot be read again.
+func (s *shard) fill(ctx context.Context) error {
+	if s.isFresh() {
+		return nil
+	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if mine.done {
-		return mine.err
+	if s.isFresh() {
+		return nil
 	}
 	s.mu.Lock()
-	s.next = nil
+	s.stale = false
+	known := s.loaded
 	s.mu.Unlock()
-	mine.done, mine.err = true, s.write(ctx, live, writer, mine.changes)
-	return mine.err
-}
-
-// write stores changes. What somebody else has stored meanwhile of other keys is kept.
-func (s *shard) write(ctx context.Context, live client.Reader, writer client.Writer, changes entries) error {
-	err := s.send(ctx, writer, changes)
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		if err = s.load(ctx, live); err == nil {
-			err = s.send(ctx, writer, changes)
-		}
-	} else if apierrors.IsNotFound(err) {
-		s.object = nil // somebody has deleted it
-		err = s.send(ctx, writer, changes)
-	}
-	if err != nil {
-		return fmt.Errorf("writing ConfigMap %s: %w", s.key, err)
+	if err := s.load(ctx); err != nil && !known {
+		return err
 	}
 	return nil
 }
 
-func (s *shard) send(ctx context.Context, writer client.Writer, changes entries) error {
-	all := maps.Clone(s.stored)
-	maps.Copy(all, changes)
-	maps.DeleteFunc(all, func(_ machine.Key, raw json.RawMessage) bool { return raw == nil })
-	packed, err := pack(all)
-	if err != nil {
+func (s *shard) isFresh() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loaded && !s.stale
+}
+
+// write stores what waits.
+func (s *shard) write(ctx context.Context) error {
+	s.mu.Lock()
+	changes := maps.Clone(s.waiting)
+	maps.DeleteFunc(changes, func(key machine.Key, _ json.RawMessage) bool { return s.refused[key] != nil }) // not before that is told
+	s.wrote, s.sending = s.now(), changes
+	s.mu.Unlock()
+
+	var refused map[machine.Key]error
+	err := errUnfinished // it stays if there is a panic
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.sending, s.failed, s.stale = nil, err, err != nil || len(refused) > 0
+	}()
+	if refused, err = s.sendOver(ctx, changes); err != nil {
+		err = fmt.Errorf("writing ConfigMap %s: %w", s.key, err)
 		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.Copy(s.refused, refused)
+	for key, raw := range changes {
+		if now, waits := s.waiting[key]; waits && refused[key] == nil && bytes.Equal(now, raw) {
+			delete(s.waiting, key)
+		}
+	}
+	return nil
+}
+
+// sendOver sends changes over what is there. What somebody else has stored meanwhile of other keys is kept.
+func (s *shard) sendOver(ctx context.Context, changes entries) (refused map[machine.Key]error, err error) {
+	refused, err = s.send(ctx, changes)
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		if err := s.load(ctx); err != nil {
+			return nil, err
+		}
+	case apierrors.IsNotFound(err):
+		s.object = nil // somebody has deleted it
+	default:
+		return refused, err
+	}
+	return s.send(ctx, changes)
+}
+
+func (s *shard) send(ctx context.Context, changes entries) (refused map[machine.Key]error, err error) {
+	s.mu.Lock()
+	stored := s.stored
+	s.mu.Unlock()
+	all, packed, refused, err := fit(stored, changes)
+	if err != nil {
+		return nil, err
+	}
+	if s.object != nil && all.equal(stored) {
+		return refused, nil
 	}
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.key.Namespace, Name: s.key.Name}}
 	if s.object != nil {
@@ -113,33 +160,38 @@ func (s *shard) send(ctx context.Context, writer client.Writer, changes entries)
 	}
 	object.BinaryData = map[string][]byte{contentKey: packed}
 	switch {
+	case s.object == nil && len(all) == 0:
+		object = nil
 	case s.object == nil:
-		err = writer.Create(ctx, object)
+		err = s.writer.Create(ctx, object)
 	case len(all) == 0:
-		err = writer.Delete(ctx, object, client.Preconditions{ResourceVersion: &object.ResourceVersion})
+		err = s.writer.Delete(ctx, object, client.Preconditions{ResourceVersion: &object.ResourceVersion})
 		object = nil
 	default:
-		err = writer.Update(ctx, object)
+		err = s.writer.Update(ctx, object)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.took(object, all)
-	return nil
+	return refused, nil
 }
 
-// load reads what is stored. What cannot be read is not kept.
-func (s *shard) load(ctx context.Context, live client.Reader) error {
+// load reads what is stored. What cannot be read is not kept, and what was known of a ConfigMap that is gone is.
+func (s *shard) load(ctx context.Context) error {
 	object := &corev1.ConfigMap{}
-	err := live.Get(ctx, s.key, object)
+	err := s.live.Get(ctx, s.key, object)
 	if apierrors.IsNotFound(err) {
-		s.took(nil, entries{})
+		s.mu.Lock()
+		known := entries{}.with(s.stored)
+		s.mu.Unlock()
+		s.took(nil, known)
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("reading ConfigMap %s: %w", s.key, err)
 	}
-	s.took(object, unpack(object.BinaryData[contentKey]))
+	s.took(object, unpack(object.BinaryData[contentKey], s.own))
 	return nil
 }
 

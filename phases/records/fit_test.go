@@ -1,0 +1,198 @@
+package records
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// noise is text that cannot be packed well, another one for each seed.
+func noise(seed, bytes int) string {
+	var key [32]byte
+	key[0], key[1] = byte(seed), byte(seed>>8)
+	raw := make([]byte, bytes*3/4)
+	_, _ = rand.NewChaCha8(key).Read(raw) // it never fails
+	return base64.StdEncoding.EncodeToString(raw)
+}
+
+// large is a record of about so many bytes that have nothing to do with transitions, and with transitions of as many.
+func large(seed, inputs, transitions int) machine.Record {
+	r := machine.Record{State: "Ready", Since: noon, Entry: machine.Entry{Inputs: noise(seed, inputs)}}
+	for n := range transitions / 1000 {
+		r.Transitions = append(r.Transitions, machine.Transition{From: "A", To: "B", At: noon.Add(time.Duration(n)), Cause: noise(seed+1000*n, 900)})
+	}
+	return r
+}
+
+func rawOf(t *testing.T, r machine.Record) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestFit_the_largest_records_lose_their_transitions_first(t *testing.T) {
+	stored := entries{"ns/small": rawOf(t, large(1, 10, 2000))}
+	for i := range 26 {
+		stored[keyOf(i)] = rawOf(t, large(i+2, 10, 50_000))
+	}
+	if _, err := pack(stored); err != nil {
+		t.Fatal(err)
+	}
+	all, packed, refused, err := fit(stored, entries{"ns/new": rawOf(t, large(99, 60_000, 0))})
+	if err != nil || len(refused) != 0 || len(all) != 28 || len(packed) > maxPacked {
+		t.Fatalf("%d records in %d bytes, refused are %v (%v)", len(all), len(packed), refused, err)
+	}
+	cut := 0
+	for key, raw := range all {
+		if len(raw) < len(stored[key]) {
+			cut++
+		}
+	}
+	if cut == 0 || cut > 4 || string(all["ns/small"]) != string(stored["ns/small"]) {
+		t.Errorf("%d have lost transitions", cut)
+	}
+}
+
+func TestFit_refuses_what_grows_most_and_nothing_else(t *testing.T) {
+	stored, changes := entries{}, entries{"ns/small": rawOf(t, large(99, 100, 0)), "ns/0": nil}
+	for i := range 19 {
+		stored[keyOf(i)] = rawOf(t, large(i, 60_000, 0))
+	}
+	for i := range 5 {
+		changes[keyOf(20+i)] = rawOf(t, large(30+i, 50_000+i, 0))
+	}
+	changes["ns/1"] = rawOf(t, large(50, 61_000, 0))
+	all, packed, refused, err := fit(stored, changes)
+	if err != nil || len(packed) > maxPacked {
+		t.Fatalf("%d bytes (%v)", len(packed), err)
+	}
+	if all["ns/0"] != nil || all["ns/small"] == nil || string(all["ns/1"]) != string(changes["ns/1"]) || all[keyOf(20)] == nil {
+		t.Error("a change that fits is not among them")
+	}
+	if len(refused) != 3 || refused[keyOf(24)] == nil || all[keyOf(24)] != nil || !strings.Contains(refused[keyOf(24)].Error(), "more shards") {
+		t.Errorf("refused are %v", refused)
+	}
+	if text := fmt.Sprint(refused); strings.Count(text, "ns/2") != 2*len(refused) {
+		t.Errorf("the errors are %s", text)
+	}
+}
+
+func TestPack_takes_no_more_than_unpack(t *testing.T) {
+	all := entries{}
+	for i := range maxUnpacked / 60_000 {
+		all[keyOf(i)] = rawOf(t, machine.Record{State: "Ready", Cause: strings.Repeat("x", 60_000)})
+	}
+	packed, err := pack(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := unpack(packed, func(machine.Key) bool { return true }); !got.equal(all) {
+		t.Errorf("of %d there are %d", len(all), len(got))
+	}
+	all["ns/more"] = rawOf(t, machine.Record{State: "Ready", Cause: strings.Repeat("x", 60_000)})
+	if _, err := pack(all); err == nil {
+		t.Error("it packs what it would not unpack")
+	}
+}
+
+func TestConfigMaps_a_record_without_room_holds_nobody_up(t *testing.T) {
+	c := newCluster(t)
+	s, clock := clocked(c)
+	save := func(key machine.Key, r machine.Record) string {
+		t.Helper()
+		loaded(t, s, key)
+		return after(s.Save(t.Context(), key, machine.Snapshot[int, int]{Record: r}))
+	}
+	for i := range 22 {
+		if got := save(keyOf(i), large(i, 60_000, 0)); got != map[bool]string{true: "done", false: "in 1s"}[i == 0] {
+			t.Fatal(got)
+		}
+	}
+	clock.Step(time.Second)
+	if got := save("ns/small", large(40, 10, 0)); got != "done" {
+		t.Errorf("another record: %s", got)
+	}
+	full := 0
+	for i := range 22 {
+		if got := save(keyOf(i), large(i, 60_000, 0)); strings.Contains(got, "no room for the record of "+string(keyOf(i))) {
+			full = i
+		} else if got != "done" {
+			t.Errorf("saving %d again: %s", i, got)
+		}
+	}
+	if full == 0 {
+		t.Fatal("it is not full")
+	}
+	if got := save(keyOf(full), large(full, 60_000, 0)); got != "in 1s" {
+		t.Errorf("the one without room, soon after: %s", got)
+	}
+	clock.Step(time.Second)
+	if got := save("ns/small", large(41, 10, 0)); got != "done" {
+		t.Errorf("another record, together with it: %s", got)
+	}
+	if got := save(keyOf(full), large(full, 60_000, 0)); !strings.Contains(got, "no room") {
+		t.Errorf("the one without room, tried with others: %s", got)
+	}
+	clock.Step(time.Second)
+	if got := after(s.Forget(t.Context(), keyOf(0))); got != "done" {
+		t.Fatal(got)
+	}
+	clock.Step(time.Second)
+	if got := save(keyOf(full), large(full, 60_000, 0)); got != "done" {
+		t.Errorf("when there is room: %s", got)
+	}
+	if got := save("ns/huge", large(60, 2*maxEntry, 0)); !strings.Contains(got, "65536 is the most") {
+		t.Errorf("one that no shard takes: %s", got)
+	}
+}
+
+func TestUnpack_drops_what_no_store_would_have_written(t *testing.T) {
+	own := func(key machine.Key) bool { return key != "ns/others" }
+	fine := `"ns/fine":{"state":"Ready"}`
+	for name, row := range map[string]struct{ text, want string }{
+		"nothing":                         {"", ""},
+		"null":                            {"null", ""},
+		"no object":                       {`["ns/fine"]`, ""},
+		"cut off":                         {"{" + fine, ""},
+		"an entry of another shard":       {`{"ns/others":{"state":"Ready"},` + fine + `}`, "ns/fine"},
+		"an entry that cannot be decoded": {`{"a":{"state":7},"b":null,"c":"x","d":{},` + fine + `}`, "ns/fine"},
+		"an entry that is too large":      {`{"a":{"state":"` + strings.Repeat("x", maxEntry) + `"},` + fine + `}`, "ns/fine"},
+		"content that is too large":       {`{"a":"` + strings.Repeat("x", maxUnpacked) + `",` + fine + `}`, ""},
+	} {
+		got := unpack(gzipped(t, row.text), own)
+		if got == nil {
+			t.Errorf("%s: nil", name)
+		}
+		var keys []string
+		for _, key := range sortedKeys(got) {
+			keys = append(keys, string(key))
+		}
+		if text := strings.Join(keys, ","); text != row.want {
+			t.Errorf("%s: %q", name, text)
+		}
+	}
+}
+
+func TestConfigMaps_with_null_inside_works(t *testing.T) {
+	c := newCluster(t, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "capstan-tides-records-0"},
+		BinaryData: map[string][]byte{contentKey: gzipped(t, "null")},
+	})
+	s := inConfigMaps(c, 1)
+	pass(t, s, "ns/one", shotOf("Ready", ""))
+	if got := loaded(t, inConfigMaps(c, 1), "ns/one"); got != "Ready" {
+		t.Errorf("there is %s", got)
+	}
+}
