@@ -99,6 +99,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
+	collectOften()
 	ctrl.SetLogger(zap.New(zap.UseDevMode(false)))
 	time, err := f.clocks(ctx)
 	if err != nil {

@@ -115,7 +115,7 @@ var _ = Describe("An update of a definition", func() {
 			map[string]any{"name": "v1", "served": true, "storage": false, "schema": specOf("size", "note")},
 			map[string]any{"name": "v2", "served": true, "storage": true, "schema": specOf("size", "note")})
 		report := w.refuses(ctx, e, of(2, relabelled), relabelled)
-		Expect(in(report, relabelled).Why).To(And(ContainSubstring("conversion webhook"), ContainSubstring("version v1"), ContainSubstring("/mine")))
+		Expect(in(report, relabelled).Why).To(And(ContainSubstring("drop the conversion webhook"), ContainSubstring("version v1"), ContainSubstring("nobody can count them")))
 	})
 
 	It("is refused when it would repair a definition that an administrator has given a field in use", func(ctx SpecContext) {

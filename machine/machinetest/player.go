@@ -1,6 +1,7 @@
 package machinetest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"time"
@@ -25,14 +26,21 @@ type way struct {
 	on   machine.Event
 }
 
+func (w way) before(other way) bool {
+	return cmp.Or(cmp.Compare(w.from, other.from), cmp.Compare(w.on, other.on)) < 0
+}
+
 func newPlayer[F, E any](table machine.Table[F, E]) *player[F, E] {
 	p := &player[F, E]{now: longAgo, answers: map[string]machine.Truth{}, ways: map[machine.State]way{}}
 	effects := map[string]bool{}
 	for _, move := range table.Moves {
 		effects[move.Do.Name] = true
 		p.events = append(p.events, move.On)
-		if _, known := p.ways[move.To]; !known {
-			p.ways[move.To] = way{from: move.From[0], on: move.On}
+		for _, from := range move.From { // the same one whatever the order of rows
+			found := way{from: from, on: move.On}
+			if known, is := p.ways[move.To]; !is || found.before(known) {
+				p.ways[move.To] = found
+			}
 		}
 	}
 	doubled := table.WithDoubles(p.answers, func(name string) (machine.Result, error) {

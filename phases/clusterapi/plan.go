@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -33,15 +34,12 @@ type rendered struct {
 	err        error
 }
 
-// packed takes the objects out of a rendering: they are kept compressed, and only by the engine's components.
-func packed(content *render.Revision) []engine.Component {
-	var components []engine.Component
-	for i := range content.Components {
-		c := &content.Components[i]
-		components = append(components, engine.Component{Name: c.Name, Objects: c.Objects}.Packed())
-		c.Objects = nil
-	}
-	return components
+// packing is what a rendering's objects become: they are kept compressed, and only by the engine's components.
+type packing []engine.Component
+
+// take packs the objects of one component, so that no more than those are in memory as they are.
+func (p *packing) take(component string, objects []*unstructured.Unstructured) {
+	*p = append(*p, engine.Component{Name: component, Objects: objects}.Packed())
 }
 
 // makePlan renders the inputs, which takes only what is at hand.
@@ -60,11 +58,13 @@ func (p *Phases) makePlan(w world) plan {
 	}
 	if p.memory.rendered.inputs != w.inputs {
 		p.memory.rendered = rendered{inputs: w.inputs}
+		var components packing
 		p.memory.rendered.revision, p.memory.rendered.err = render.Render(render.Input{
 			Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(), FaultOf: engine.FaultOf,
+			Take: components.take,
 		})
 		if p.memory.rendered.revision != nil {
-			p.memory.rendered.components = packed(p.memory.rendered.revision)
+			p.memory.rendered.components = components
 			if faults := engine.Faults(p.memory.rendered.components, w.unmanaged()); len(faults) > 0 {
 				p.memory.rendered.revision, p.memory.rendered.err = nil, machine.Terminal(fmt.Errorf(
 					"the provider images have objects that cannot be applied: %s; repair them in the images", strings.Join(faults, "; ")))

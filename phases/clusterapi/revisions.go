@@ -23,10 +23,9 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 	content, components := planned, p.memory.rendered.components
 	if planned == nil || planned.ContentID != entry.ContentID {
 		var err error
-		if content, err = p.renderListed(entry); err != nil {
+		if content, components, err = p.renderListed(entry); err != nil {
 			return nil, fmt.Errorf("rendering revision %s: %w", entry.Name, err)
 		}
-		components = packed(content)
 	}
 	revision := &engine.Revision{
 		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: content.Unmanaged,
@@ -39,15 +38,18 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 	return revision, nil
 }
 
-func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevision) (*render.Revision, error) {
+func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevision) (*render.Revision, []engine.Component, error) {
 	profiles, out := p.profiles(entryRefs(entry))
 	if out.err != nil {
-		return nil, out.err
+		return nil, nil, out.err
 	}
 	if out.waiting != "" {
-		return nil, &notYetError{out.waiting}
+		return nil, nil, &notYetError{out.waiting}
 	}
-	in := render.Input{Profiles: profiles, Substitutions: map[string]string{}, Unmanaged: entry.UnmanagedCustomResourceDefinitions}
+	var components packing
+	in := render.Input{
+		Profiles: profiles, Substitutions: map[string]string{}, Unmanaged: entry.UnmanagedCustomResourceDefinitions, Take: components.take,
+	}
 	for _, s := range entry.ManifestSubstitutions {
 		if s.Value != nil {
 			in.Substitutions[s.Key] = *s.Value
@@ -59,12 +61,12 @@ func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevisio
 	}
 	content, err := render.Listed(in, order)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if content.ContentID != entry.ContentID {
-		return nil, &notOursError{listed: entry.ContentID, rendered: content.ContentID}
+		return nil, nil, &notOursError{listed: entry.ContentID, rendered: content.ContentID}
 	}
-	return content, nil
+	return content, components, nil
 }
 
 // notYetError says that something is on its way; it is no failure.

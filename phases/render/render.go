@@ -37,6 +37,10 @@ type Input struct {
 	// FaultOf says what whoever applies the objects would refuse. Listed does
 	// not ask: what is listed was applied once.
 	FaultOf FaultOf
+	// Take is given the objects of each component, in the order of the revision,
+	// which does not hold them then; without it, it does. All objects at once are
+	// large, and whoever keeps them in another form need not have them.
+	Take func(component string, objects []*unstructured.Unstructured)
 }
 
 // ComponentRef points at the profile that a component was made from.
@@ -54,7 +58,7 @@ type Component struct {
 	InstallOrder int
 	Attributes   map[string]string
 	ContentID    string
-	Objects      []*unstructured.Unstructured
+	Objects      []*unstructured.Unstructured // nil where Input.Take was given them
 }
 
 // Skipped is a profile that was not selected, and why.
@@ -97,7 +101,7 @@ func (e *MissingError) Error() string {
 // Bad metadata that names no other platform does not stop its manifests from
 // being looked at.
 func Render(in Input) (*Revision, error) {
-	r := renderer{substitutions: in.Substitutions, faultOf: in.FaultOf}
+	r := renderer{substitutions: in.Substitutions, faultOf: in.FaultOf, take: in.Take}
 	var chosen []selected
 	var skipped []Skipped
 	for _, p := range r.distinct(in.Profiles) {
@@ -126,7 +130,7 @@ func Render(in Input) (*Revision, error) {
 // recorded one. A component without profile is a *MissingError; any other
 // error is a ProblemsError, as for Render.
 func Listed(in Input, order []ComponentRef) (*Revision, error) {
-	r := renderer{substitutions: in.Substitutions}
+	r := renderer{substitutions: in.Substitutions, take: in.Take}
 	profiles := map[ComponentRef]Profile{}
 	for _, p := range r.distinct(in.Profiles) {
 		profiles[ComponentRef{Image: p.Image, Profile: p.Name}] = p
@@ -171,6 +175,7 @@ func installOrder(a, b selected) int {
 type renderer struct {
 	substitutions map[string]string
 	faultOf       FaultOf
+	take          func(component string, objects []*unstructured.Unstructured)
 	problems      ProblemsError
 }
 
@@ -214,11 +219,16 @@ func (r *renderer) revision(chosen []selected, unmanaged []string) *Revision {
 	seen := map[identity]place{}
 	for _, s := range chosen {
 		objects := r.objects(s, seen)
-		rev.Components = append(rev.Components, Component{
+		c := Component{
 			Name: s.metadata.name, Image: s.Image, Profile: s.Name,
 			Platform: s.metadata.platform, InstallOrder: s.metadata.installOrder, Attributes: s.metadata.attributes,
 			ContentID: profileID(objects), Objects: objects,
-		})
+		}
+		if r.take != nil {
+			r.take(c.Name, objects)
+			c.Objects = nil
+		}
+		rev.Components = append(rev.Components, c)
 	}
 	r.checkLimits(rev)
 	rev.ContentID = revisionID(rev)

@@ -19,8 +19,8 @@ import (
 
 // Adopt gives inventories to those of the revisions that have none, so that what only they have can be pruned: it
 // looks for their objects by label and revision annotation among all kinds that the API server serves, and lists those
-// that no other installation and no controller has. It is safe to repeat, and sends nothing when none is missing. To be
-// asked before anything is pruned; an error asks for another try.
+// that no other installation and no controller has. It is safe to repeat, and sends nothing when none is missing. Call it
+// before anything is pruned, and again after an error.
 func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error {
 	missing, err := e.withoutInventory(revs)
 	if err != nil || len(missing) == 0 {
@@ -72,8 +72,8 @@ func (e *Engine) findAdoptable(ctx context.Context, kinds map[schema.GroupVersio
 	return found, errors.Join(errs...)
 }
 
-// findAdoptableOf asks for the objects with our label. Where kube-apiserver cannot fill its cache of the kind and so refuses
-// to select, all objects are looked through; a kind that cannot be read even so has nothing that could be deleted.
+// findAdoptableOf asks for the objects with our label. If kube-apiserver cannot fill its cache of the kind, and so refuses
+// the selector, it looks through all objects. A kind that cannot be read in that way either has nothing that could be deleted.
 func (e *Engine) findAdoptableOf(ctx context.Context, gvk schema.GroupVersionKind, served see.Resource) ([]inventory.Found, error) {
 	var found []inventory.Found
 	note := func(obj *metav1.PartialObjectMetadata) {

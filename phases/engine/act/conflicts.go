@@ -33,8 +33,8 @@ func (r *conflicts) repaired(key decide.Key, v decide.Verdict) {
 	}
 }
 
-// judge says whether the object is contested, nil if it is not, and takes a repair that would come too early out of
-// the verdict.
+// judge says whether the object is contested, nil if it is not. It removes a repair from the verdict that would come too
+// early.
 func (r *conflicts) judge(key decide.Key, v decide.Verdict) (decide.Verdict, *decide.Conflict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +70,7 @@ func (r *conflicts) wake(ctx context.Context, notify func()) {
 	}
 }
 
-// untilDue is how long the first conflict can wait; without any, for so long that it does not matter.
+// untilDue is how long the first conflict can wait; without one it is so long that it does not matter.
 func (r *conflicts) untilDue() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,15 +10,15 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
-// How long kinds that nobody serves are left alone before the API server is asked again: longer each time, but soon
-// after a CRD of their group was seen to change, because what it serves is announced moments later.
+// How long the API server is not asked again for kinds that it does not serve: longer each time, but only a moment after
+// a CRD of their group has changed, because what it serves is announced moments later.
 const (
 	askAgain     = 10 * time.Second
 	askAgainSoon = time.Second
 	askAgainLast = 2 * time.Minute
 )
 
-// tendCRDWatchLocked watches the names of all CRDs, whoever installs them, while a kind is missing. The cluster's lock is held.
+// tendCRDWatchLocked watches the names of all CRDs while a kind is missing, whoever installs them. The cluster's lock is held.
 func (e *Engine) tendCRDWatchLocked(ctx context.Context, missing bool) {
 	switch {
 	case !missing && e.crdWatch != nil:
@@ -40,8 +40,8 @@ func (e *Engine) tendCRDWatchLocked(ctx context.Context, missing bool) {
 	}
 }
 
-// awaitsGroupLocked says whether a kind of the group is needed and not watched yet. Those that a watched revision defines are not
-// asked for: seeing their CRD is enough.
+// awaitsGroupLocked says whether a kind of the group is needed and not watched yet. It does not ask
+// for those that a watched revision defines: seeing their CRD is enough.
 func (e *Engine) awaitsGroupLocked(group string) bool {
 	for gvk := range e.neededLocked() {
 		if gvk.Group == group && e.watches[gvk] == nil && e.crdOfLocked(gvk.GroupKind()) == nil {

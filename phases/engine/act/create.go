@@ -17,7 +17,7 @@ import (
 // neverWritten is a resourceVersion that no object has: etcd counts its writes from 2 on.
 const neverWritten = "1"
 
-// create brings an object into the cluster, and can never change one that was not seen. There are two ways:
+// create creates an object, and can never change one that was not seen. There are two ways:
 //
 //   - an apply that names a version which no object has. Where there is none the API server creates it, with our fields
 //     recorded as applied; where there is one, it answers with a conflict. It is the way of kinds that kube-apiserver itself
@@ -39,8 +39,8 @@ func (r *run) create(ctx context.Context, j *job, as effect) (*see.Object, error
 	})
 }
 
-// checksVersions says that kube-apiserver itself stores the objects of a kind, and so refuses every apply of a version
-// that the object does not have. What the server of an aggregated API does with one, nobody knows.
+// checksVersions says that kube-apiserver itself stores the objects of a kind, and so refuses every apply with a
+// resourceVersion that the object does not have. The server of an aggregated API may do anything with one.
 func (e *Engine) checksVersions(gvk schema.GroupVersionKind) bool {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
@@ -48,8 +48,8 @@ func (e *Engine) checksVersions(gvk schema.GroupVersionKind) bool {
 	return always || e.crdOfLocked(gvk.GroupKind()) != nil
 }
 
-// refusesVersion says that an API server does not create an object that is said to have a version, for all that one can
-// read from its answer.
+// refusesVersion says that, as far as its answer tells, an API server does not create an object by an apply with a
+// resourceVersion.
 func refusesVersion(j *job, apiErr error) bool {
 	var status apierrors.APIStatus
 	if j.mustPost || j.verdict.Action != decide.Created || !errors.As(apiErr, &status) || status.Status().Details == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
-// watchForeignLocked is the watch of one object that stands where a desired one belongs and does not carry our label, so that no
-// other watch shows it. It heals a collision at once when the object goes or changes. The cluster's lock is held.
+// watchForeignLocked is the watch of one object that has the name of a desired one but not our label, so that no other
+// watch shows it. A collision heals at once when the object goes or changes. The cluster's lock is held.
 func (e *Engine) watchForeignLocked(key decide.Key, r see.Resource) *see.Watch {
 	id := key.Identity()
 	if w := e.foreignWatches[id]; w != nil {
@@ -26,8 +26,8 @@ func (e *Engine) watchForeignLocked(key decide.Key, r see.Resource) *see.Watch {
 	return w
 }
 
-// tendForeignWatchesLocked starts the watches of objects that are in the way, and stops those of objects that are not any more: they
-// are gone, have got our label, or no revision wants their place. The cluster's lock is held.
+// tendForeignWatchesLocked starts the watches of objects that are in the way, and stops those of the others: of objects
+// that are gone, that have our label, or whose name no revision wants. The cluster's lock is held.
 func (e *Engine) tendForeignWatchesLocked(ctx context.Context) {
 	for id, w := range e.foreignWatches {
 		var key decide.Key

@@ -11,8 +11,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
-// Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs
-// only as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
+// Look says how far a revision is, from what the watches have seen. It sends nothing and writes nothing, and costs only as
+// much as has changed since the last time. The report is Unknown until everything was seen once.
 // Reports are shared: nobody changes one.
 func (e *Engine) Look(rev *decide.Revision) *report.Report {
 	p, err := e.plan(rev)
@@ -28,7 +28,7 @@ func (e *Engine) lookPlan(p *plan) *report.Report {
 	return e.lookLocked(p)
 }
 
-// lookLocked is Look under the plan's lock: the last report with those objects looked at again of which something is new.
+// lookLocked is Look under the plan's lock: the last report, with another look at the objects that have changed.
 func (e *Engine) lookLocked(p *plan) *report.Report {
 	wait, dirty := e.observations(p)
 	last := p.report
@@ -113,14 +113,14 @@ func (e *Engine) markDirtyLocked(key decide.Key) {
 	}
 }
 
-// markDirty is touchLocked for one object of one plan, of which something is known that no watch shows.
+// markDirty makes the next look at a plan look again at an object of which something is known that no watch shows.
 func (e *Engine) markDirty(p *plan, t *target) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	p.dirty.targets[t] = struct{}{}
 }
 
-// unmanagedLocked are the CRDs that the desired revision leaves alone; older revisions leave them alone too from then on.
+// unmanagedLocked are the CRDs that the desired revision does not manage. Older revisions do not manage them either then.
 func (e *Engine) unmanagedLocked() map[string]bool {
 	if e.desired == nil {
 		return nil
@@ -128,7 +128,7 @@ func (e *Engine) unmanagedLocked() map[string]bool {
 	return set(e.desired.Unmanaged)
 }
 
-// lookAtLocked says where one object stands.
+// lookAtLocked says how far one object is.
 func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	s := t.observation
 	o := &report.Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, Older: s.older}
@@ -142,7 +142,7 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	c := e.decideOnLocked(t, s.object)
 	v, conflict := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()))
 	if conflict != nil {
-		e.markDirty(p, t) // it changes by mere time
+		e.markDirty(p, t) // it changes as time passes
 	}
 	t.pausedByConflict = v.Action == decide.Contested
 	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, conflict
@@ -169,8 +169,8 @@ type decision struct {
 	from  *see.Object // nil: it was not there
 }
 
-// decideOnLocked is the decision about an object, taken anew only when the object changed since the last time. Where nothing
-// but its status is new, which controllers write many times, only the probe is.
+// decideOnLocked is the decision about an object. It is taken again only when the object has changed since the last time.
+// When only its status has changed, which controllers write many times, only the probe is asked again.
 func (e *Engine) decideOnLocked(t *target, seen *see.Object) *decision {
 	last := t.decision
 	switch {

@@ -19,7 +19,7 @@ type plan struct {
 	crds    map[schema.GroupKind]*target // the managed CRDs of the revision, by the kind they define
 	keys    map[decide.Key]*target       // by identity
 	kinds   map[schema.GroupVersionKind]bool
-	err     error // what makes the revision impossible to apply, whatever the cluster holds
+	err     error // why the revision can never be applied, whatever the cluster holds
 
 	pass sync.Mutex // one pass at a time
 
@@ -121,7 +121,7 @@ func (p *plan) addWaves(component string, byClass map[decide.Class][]*target) {
 	}
 }
 
-// blankReport is a report in which nothing was seen yet.
+// blankReport is a report of objects of which none was seen.
 func (p *plan) blankReport(wait string) *report.Report {
 	r := &report.Report{Revision: p.rev.Name, Number: p.rev.Number, Fault: p.err, Wait: wait}
 	for _, w := range p.waves {

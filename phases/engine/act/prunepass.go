@@ -21,7 +21,7 @@ import (
 type prunePass struct {
 	e    *Engine
 	keep *plan
-	once sync.Once // asks the API server again before a kind is taken for not served
+	once sync.Once // asks the API server once more before a kind counts as not served
 
 	discovered see.Discovered // what it answered
 	err        error          // of that
@@ -46,7 +46,7 @@ func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, don
 	}
 }
 
-// handle does with one orphan what is decided, as far as that goes now.
+// handle carries out what is decided about one orphan, as far as possible at present.
 func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) report.Orphan {
 	o := orphanOf(c)
 	if o.Action, o.Consented = r.keep.pruneMemory.of(o.Key); o.Action != "" {
@@ -115,8 +115,9 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 	return err
 }
 
-// withData takes out the CRDs that go with their instances by consent. They go before everything else: the API server
-// deletes the instances, and the controllers that their finalizers wait for have to run until the last one is gone.
+// withData removes from the entries the CRDs that are deleted with their instances by consent. They go before everything
+// else: the API server deletes the instances, and the controllers that their finalizers wait for have to run until the
+// last one is gone.
 func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate) (first, rest []inventory.Candidate) {
 	for _, c := range entries {
 		if c.Key.IsCRD() && r.hasData(ctx, c) {
@@ -154,7 +155,7 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 	}
 	contents, err := r.e.contentsOf(ctx, c.Actual)
 	if err != nil && going {
-		return decided, nil // it is on its way whatever it holds
+		return decided, nil // it is being deleted already, whatever it holds
 	}
 	if err != nil {
 		return decide.PruneVerdict{}, err
@@ -198,7 +199,7 @@ func (r *prunePass) delete(ctx context.Context, client dynamic.ResourceInterface
 	return nil
 }
 
-// exactly lets only the very copy of an object be deleted that was decided on.
+// exactly allows the deletion of only that copy of an object that was decided on.
 func exactly(obj metav1.Object) *metav1.Preconditions {
 	uid, version := obj.GetUID(), obj.GetResourceVersion()
 	return &metav1.Preconditions{UID: &uid, ResourceVersion: &version}
@@ -229,8 +230,9 @@ func (r *prunePass) client(ctx context.Context, key decide.Key) (dynamic.Resourc
 	return r.e.dynamic.Resource(served.GVR), true, nil
 }
 
-// resource finds how an orphan's kind is served, in any version. Before it says that it is not served at all, the API
-// server is asked again, once per pass; one that cannot tell is an error, because what is taken for gone is forgotten.
+// resource finds out how an orphan's kind is served, in any version. Before it says that the kind is not served at all, it
+// asks the API server again, once per pass. If that cannot tell, it is an error, because an orphan that counts as gone is
+// forgotten.
 func (r *prunePass) resource(ctx context.Context, key decide.Key) (see.Resource, bool, error) {
 	if found, known := r.known(key); known {
 		return found, true, nil

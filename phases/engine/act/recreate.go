@@ -12,9 +12,9 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
-// recreate deletes the very object that was decided on, if its manifest allows it and it is ours, so that it can be
-// created again: at once, or, if it takes time to go, in a later pass. Whoever dies in between finds it gone, or going,
-// and creates it then.
+// recreate deletes exactly the object that was decided on, if its manifest allows that and it is ours, so that it can be
+// created again: at once, or in a later pass if the deletion takes time. After a crash in between, the next process finds
+// it gone, or being deleted, and creates it.
 func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr error, as effect) (again bool, err error) {
 	switch {
 	case !j.t.Recreate || decide.ClaimOf(j.actual, r.e.us).Owner != "":
@@ -41,8 +41,8 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr erro
 	return true, err
 }
 
-// leftToDesired are the objects that a revision does not create although they are absent: the desired revision is about to
-// create them again, and between its two steps nobody else may.
+// leftToDesired are the objects that a revision does not create although they are absent: the desired revision has deleted
+// them to create them again, and nobody else may do so in between.
 func (e *Engine) leftToDesired(p *plan) map[decide.Key]bool {
 	e.cluster.Lock()
 	desired := e.plans[e.desired]

@@ -14,7 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
-// contentsOf finds out what data of users would go with an object.
+// contentsOf finds out which data of users would be deleted with an object.
 func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructured) (decide.Contents, error) {
 	switch key := decide.KeyOf(actual); {
 	case key.IsCRD():
@@ -29,8 +29,8 @@ func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructur
 	return counted(1, "volume"), nil
 }
 
-// cannotRead says that the API server could not give objects that may well be there: a conversion webhook that does not
-// answer is asked for existing objects only, and an aggregated API that is down may have any.
+// cannotRead says that the API server could not return objects that may exist: it asks a conversion webhook, which does
+// not answer, for existing objects only, and an aggregated API that is down may have any.
 func (e *Engine) cannotRead(err error) bool {
 	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.throttle.Remaining() == 0
 }
@@ -45,8 +45,8 @@ func counted(n int64, what string) decide.Contents {
 	return decide.Contents{Count: n, What: fmt.Sprintf("%d %s", n, what)}
 }
 
-// crdContents counts the objects of a CRD and names some, asking in the stored version first and then in every other
-// served one. An answer that does not come is an error: whether there is data must be known for sure.
+// crdContents counts the objects of a CRD and names some. It asks for the stored version first and then for every other
+// served one. No answer is an error: whether there is data must be known for sure.
 func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured) (decide.Contents, error) {
 	established := decide.Condition(crd, "Established").Answer == decide.AnswerTrue
 	versions := decide.ServedVersions(crd)
@@ -70,8 +70,8 @@ func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured
 	return decide.Contents{}, nil
 }
 
-// named says how many instances there are, and what those are called that the list shows. One that is on its way is
-// shown with what it waits for: its controller may be gone.
+// named says how many instances there are, and the names of those that the list shows. One that is being deleted is
+// shown with the finalizers that it waits for: their controller may be gone.
 func named(list *metav1.PartialObjectMetadataList) decide.Contents {
 	more := int64(0)
 	if list.RemainingItemCount != nil {

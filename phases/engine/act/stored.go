@@ -67,8 +67,8 @@ func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
 	return inv
 }
 
-// record makes sure that the inventory of a plan is stored, before the first object of the revision is written and
-// again when somebody deleted it: without it, the objects could never be pruned.
+// record makes sure that the inventory of a plan is stored: before the first object of the revision is written, and again
+// after somebody has deleted it. Without it the objects could never be pruned.
 func (e *Engine) record(ctx context.Context, p *plan) error {
 	if s, found := e.storedOf(p.rev.Number); found && s.Inventory != nil {
 		if err := s.SameContent(p.rev); err != nil || !s.Inventory.Adopted {
@@ -92,7 +92,7 @@ func (e *Engine) store(ctx context.Context, inv *inventory.Inventory) error {
 	} else {
 		result, err = client.Create(ctx, obj, metav1.CreateOptions{FieldManager: e.us.FieldManager})
 	}
-	if apierrors.IsAlreadyExists(err) { // there all the same, but not in the watch
+	if apierrors.IsAlreadyExists(err) { // it exists, but the watch does not show it
 		result, err = e.relabel(ctx, inv)
 	}
 	if err != nil {
@@ -105,7 +105,7 @@ func (e *Engine) store(ctx context.Context, inv *inventory.Inventory) error {
 	return nil
 }
 
-// relabel gives an inventory that is stored already its label back, without which no watch would ever show it.
+// relabel puts the label back onto a stored inventory, without which no watch would ever show it.
 func (e *Engine) relabel(ctx context.Context, inv *inventory.Inventory) (*unstructured.Unstructured, error) {
 	client := e.dynamic.Resource(configMaps).Namespace(e.cfg.Namespace)
 	there, err := client.Get(ctx, e.shelf.Place.Name(inv.Number), metav1.GetOptions{})

@@ -8,8 +8,8 @@ import (
 )
 
 // Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
-// lists, in order of their names: what a lost inventory left behind, or a copy that somebody made of an object. They are
-// for people to judge: nothing deletes them. It sends nothing, and so knows of watched kinds only.
+// lists, in order of their names: what a lost inventory left behind, or a copy that somebody made of an object. People
+// have to judge them; nothing deletes them. It sends nothing, and so knows only watched kinds.
 func (e *Engine) Strays() []inventory.Stray {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()

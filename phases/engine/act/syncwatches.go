@@ -13,10 +13,10 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
-// syncWatches starts the watches that are needed and stops the others. It says whether kinds are left that only asking the
-// API server again can bring; kinds whose CRD the revisions bring themselves are waited for by watching it. The API
-// server is asked once for the kinds that are missing, and once more when again says so; until it has answered, what it
-// said before holds.
+// syncWatches starts the watches that are needed and stops the others. It says whether kinds are missing that can be found
+// only by asking the API server again; for a kind whose CRD is in a watched revision it watches the CRD instead. It asks
+// the API server once for the kinds that are missing, and once more when again says so. Until there is an answer, the one
+// before it counts.
 func (e *Engine) syncWatches(ctx context.Context, again bool) bool {
 	missing := e.startWatches(ctx)
 	e.cluster.Lock()
@@ -106,8 +106,8 @@ func (e *Engine) neededLocked() map[schema.GroupVersionKind]bool {
 	return needed
 }
 
-// resolveLocked finds out how a kind is served. When it is not, wait says that a CRD of a watched revision will bring it,
-// and that seeing the CRD is enough to know when.
+// resolveLocked finds out how a kind is served. If it is not, wait says that a CRD of a watched revision defines it, so
+// that watching the CRD is enough to know when it is.
 func (e *Engine) resolveLocked(gvk schema.GroupVersionKind) (r see.Resource, served, wait bool) {
 	if e.kinds.Vanished[gvk] {
 		return see.Resource{}, false, false

@@ -10,11 +10,11 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/report"
 )
 
-// Teardown deletes what older revisions applied and current does not have, in the reverse of the order of installation:
-// the next step begins when the former is gone. It works from the inventories, and reads what the watches do not show
-// itself, because an object that lost its label is still to be deleted. It refuses to start before current is applied as
-// a whole. What holds users' data is retained, which is no error, unless the administrator consented to current: then it
-// goes with its data. Every pass looks at all orphans again, except those that it saw go.
+// Teardown deletes what older revisions applied and current does not have, in the reverse order of installation: a step
+// begins when the objects of the one before are gone. It works from the inventories. It reads from the API server what the
+// watches do not show, because an object that lost its label has to be deleted as well. It refuses to start before all of
+// current is applied. What holds users' data is retained, which is no error, unless the administrator consented for
+// current: then it is deleted with its data. Every pass looks at all orphans again, except those that it saw go.
 func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options TeardownOptions) (*report.TeardownReport, error) {
 	done := &report.TeardownReport{}
 	p, err := e.plan(current)
@@ -61,8 +61,8 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 	return done, done.Err()
 }
 
-// Forget ends a finished Teardown: what was retained is listed with the current revision, so that it is deleted when it holds
-// nothing any more, and then the older inventories go. It writes nothing when there is nothing to forget.
+// Forget ends a finished Teardown. It lists what was retained with the current revision, so that it is deleted once it
+// holds nothing, and then deletes the older inventories. It writes nothing when there is nothing to forget.
 func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report.TeardownReport) error {
 	if !done.Complete() {
 		return fmt.Errorf("forgetting revisions older than %s: %s", keep.Name, done.Blocked())

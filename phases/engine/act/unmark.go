@@ -12,8 +12,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// unmark takes our marks off the object that was decided on, and off no newer copy: label, annotations, and the fields
-// that we and our predecessors own. What they say stays as it is.
+// unmark removes our marks from the object that was decided on, and from no newer copy: label, annotations, and the
+// ownership of the fields that we and our predecessors have applied. The values of the fields stay.
 func (e *Engine) unmark(ctx context.Context, client dynamic.ResourceInterface, actual *unstructured.Unstructured) error {
 	patch, err := decide.Unmark(actual, e.us)
 	if err != nil {

@@ -39,8 +39,8 @@ func (f *refusedUpdate) over(v decide.Verdict, version string) decide.Verdict {
 	return v
 }
 
-// due says that it is time to ask: the CRD is not the one that was refused, or the instances may have changed, of which
-// nothing tells.
+// due says that it is time to ask again: the CRD is not the one that was refused, or the instances may have changed, which
+// no watch shows.
 func (f *refusedUpdate) due(version string, now time.Time) bool {
 	return f == nil || f.version != version || now.Sub(f.at) >= askAgainUnsafe
 }
@@ -65,9 +65,9 @@ func (r *run) refuseUnsafe(ctx context.Context, j *job, desired *unstructured.Un
 	return true, nil
 }
 
-// unsafeUpdate says why an existing CRD must not be replaced by the desired one, empty if it may be. It costs no request unless
-// something would be taken away. A conversion webhook is no reason, also while nobody serves it yet: a request that
-// needs it fails until then, whereas without it the fields that only one of the versions has would be lost unnoticed.
+// unsafeUpdate says why the desired CRD must not replace the existing one, empty if it may. It sends no request unless the
+// update removes something. A conversion webhook is no reason, even while nothing answers there: a request that needs it
+// fails until then, whereas without it the fields that only one of the versions has would be lost unnoticed.
 func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured.Unstructured) (string, error) {
 	n := decide.SchemaLossOf(actual, desired)
 	if n.None() {
@@ -91,10 +91,16 @@ func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured
 	}
 	if len(n.Unconverted) > 0 {
 		users, err := e.users(ctx, actual, decide.VersionLoss{Version: decide.ReadableVersion(actual)}, everything)
-		if err != nil || users.count > 0 {
+		who := users.String()
+		if e.cannotRead(err) { // the webhook itself may be what does not answer
+			who, err = "nobody can count them: "+err.Error(), nil
+		} else if users.count == 0 {
+			who = ""
+		}
+		if err != nil || who != "" {
 			gone := shortened(n.Unconverted)
-			return fmt.Sprintf("would drop the conversion webhook, without which what is stored in version %s loses its fields (%s): store them in the storage version and take %s off status.storedVersions, or keep the webhook in the provider's manifest",
-				gone, users, gone), err
+			return fmt.Sprintf("would drop the conversion webhook, without which objects that are stored in version %s lose their fields (%s): store them in the storage version and take %s off status.storedVersions, or keep the webhook in the provider's manifest",
+				gone, who, gone), err
 		}
 	}
 	for _, version := range n.Versions {
@@ -129,11 +135,11 @@ func (u users) String() string {
 	return text
 }
 
-// everything is what an instance loses that loses all.
+// everything is what an instance loses that is lost as a whole.
 func everything(*unstructured.Unstructured) []string { return []string{"all"} }
 
-// users reads all instances in one version, a page at a time, and notes those that something is taken from. An answer
-// that does not come is an error: whether there is data must be known for sure.
+// users reads all instances in one version, a page at a time, and notes those that would lose something. No answer is an
+// error: whether there is data must be known for sure.
 func (e *Engine) users(ctx context.Context, crd *unstructured.Unstructured, in decide.VersionLoss, hits func(*unstructured.Unstructured) []string) (users, error) {
 	var found users
 	if in.Version == "" {

@@ -29,7 +29,7 @@ func (e *ObjectError) Unwrap() error { return e.Err }
 // Reason says who has to do something about it.
 func (e *ObjectError) Reason() Reason { return reasonOf(e.Err) }
 
-// Terminal says that the API server will refuse the object until its manifest changes.
+// Terminal says that the API server is expected to refuse the object until its manifest changes.
 func (e *ObjectError) Terminal() bool { return IsTerminal(e.Err) }
 
 // Reason is why the API server did not do what it was asked to, by who can change that.
@@ -97,7 +97,7 @@ func (e Errors) Error() string {
 
 func (e Errors) Unwrap() []error { return e }
 
-// Terminal says that trying again can heal none of the failures. As long as it may heal one of them it goes on.
+// Terminal says that all of the failures are terminal. As long as one of them may heal, trying again soon is worth it.
 func (e Errors) Terminal() bool {
 	for _, err := range e {
 		var t interface{ Terminal() bool }
