@@ -39,6 +39,7 @@ type ConfigMaps[F, E any] struct {
 	writer client.Writer
 	place  client.ObjectKey
 	shards uint32
+	room   int // for what is packed, in bytes
 	now    func() time.Time
 
 	mu   sync.Mutex
@@ -52,7 +53,7 @@ func NewConfigMaps[F, E any](
 ) *ConfigMaps[F, E] {
 	return &ConfigMaps[F, E]{
 		live: live, writer: writer, place: client.ObjectKey{Namespace: namespace, Name: "capstan-" + machineName + "-records"},
-		shards: shards, now: now, open: map[string]*shard{},
+		shards: shards, room: maxPacked, now: now, open: map[string]*shard{},
 	}
 }
 
@@ -133,7 +134,7 @@ func (s *ConfigMaps[F, E]) at(name string) *shard {
 	defer s.mu.Unlock()
 	if s.open[name] == nil {
 		s.open[name] = &shard{
-			key: client.ObjectKey{Namespace: s.place.Namespace, Name: name}, own: s.ownOf(name),
+			key: client.ObjectKey{Namespace: s.place.Namespace, Name: name}, room: s.room, own: s.ownOf(name),
 			live: s.live, writer: s.writer, now: s.now, waiting: entries{}, refused: map[machine.Key]error{},
 		}
 	}

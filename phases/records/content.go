@@ -40,8 +40,8 @@ func (e entries) equal(other entries) bool {
 // errFull says that records are too large for one ConfigMap.
 var errFull = errors.New("they are too large")
 
-// pack returns errFull, wrapped, for what unpack would not take.
-func pack(all entries) ([]byte, error) {
+// pack returns errFull, wrapped, for what takes more than so many bytes packed, and for what unpack would not take.
+func pack(all entries, room int) ([]byte, error) {
 	plain, err := json.Marshal(all)
 	if err != nil {
 		return nil, fmt.Errorf("encoding records: %w", err)
@@ -57,8 +57,8 @@ func pack(all entries) ([]byte, error) {
 	if err := zip.Close(); err != nil {
 		return nil, err
 	}
-	if packed.Len() > maxPacked {
-		return nil, fmt.Errorf("%d records take %d bytes packed, and %d is the most; the machine needs more shards: %w", len(all), packed.Len(), maxPacked, errFull)
+	if packed.Len() > room {
+		return nil, fmt.Errorf("%d records take %d bytes packed, and %d is the most; the machine needs more shards: %w", len(all), packed.Len(), room, errFull)
 	}
 	return packed.Bytes(), nil
 }

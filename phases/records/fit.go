@@ -10,13 +10,13 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// fit packs what is stored with changes. If that is too large, the largest
+// fit packs what is stored with changes into so many bytes. If that is too large, the largest
 // records lose their transitions, each as few records as it takes; if it still
 // is, the changes that grow most are refused, each with an error of its own, and
 // the others are packed.
-func fit(stored, changes entries) (all entries, packed []byte, refused map[machine.Key]error, err error) {
+func fit(stored, changes entries, room int) (all entries, packed []byte, refused map[machine.Key]error, err error) {
 	all = stored.with(changes)
-	if packed, err = pack(all); !errors.Is(err, errFull) {
+	if packed, err = pack(all, room); !errors.Is(err, errFull) {
 		return all, packed, nil, err
 	}
 	full := err
@@ -25,7 +25,7 @@ func fit(stored, changes entries) (all entries, packed []byte, refused map[machi
 		if some.equal(before) {
 			continue // there is nothing to be had from these
 		}
-		if packed, full = pack(some); !errors.Is(full, errFull) {
+		if packed, full = pack(some, room); !errors.Is(full, errFull) {
 			return some, packed, nil, full
 		}
 		before = some
@@ -41,11 +41,11 @@ func fit(stored, changes entries) (all entries, packed []byte, refused map[machi
 	}
 	shrinking := sort.Search(len(keys), func(n int) bool { return growth(stored, changes, keys[n]) > 0 })
 	fits := shrinking + sort.Search(len(keys)-shrinking, func(n int) bool {
-		_, err := pack(first(shrinking + n + 1))
+		_, err := pack(first(shrinking+n+1), room)
 		return err != nil
 	})
 	all = first(fits)
-	if packed, err = pack(all); err != nil {
+	if packed, err = pack(all, room); err != nil {
 		return nil, nil, nil, err
 	}
 	refused = map[machine.Key]error{}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -14,6 +15,9 @@ import (
 
 	"github.com/capstan-capi/capstan/machine"
 )
+
+// room is a sixteenth of what a shard has.
+const room = maxPacked / 16
 
 // noise is text that cannot be packed well, another one for each seed.
 func noise(seed, bytes int) string {
@@ -43,15 +47,16 @@ func rawOf(t *testing.T, r machine.Record) json.RawMessage {
 }
 
 func TestFit_the_largest_records_lose_their_transitions_first(t *testing.T) {
-	stored := entries{"ns/small": rawOf(t, large(1, 10, 2000))}
-	for i := range 26 {
-		stored[keyOf(i)] = rawOf(t, large(i+2, 10, 50_000))
+	stored := entries{"ns/small": rawOf(t, large(1, 10, 1_000))}
+	for i, full := 0, false; !full; i++ {
+		before := maps.Clone(stored)
+		stored[keyOf(i)] = rawOf(t, large(i+2, 10, 3_000))
+		if _, err := pack(stored, room); err != nil {
+			stored, full = before, true
+		}
 	}
-	if _, err := pack(stored); err != nil {
-		t.Fatal(err)
-	}
-	all, packed, refused, err := fit(stored, entries{"ns/new": rawOf(t, large(99, 60_000, 0))})
-	if err != nil || len(refused) != 0 || len(all) != 28 || len(packed) > maxPacked {
+	all, packed, refused, err := fit(stored, entries{"ns/new": rawOf(t, large(99, 3_750, 0))}, room)
+	if err != nil || len(refused) != 0 || len(all) != len(stored)+1 || len(packed) > room {
 		t.Fatalf("%d records in %d bytes, refused are %v (%v)", len(all), len(packed), refused, err)
 	}
 	cut := 0
@@ -68,14 +73,14 @@ func TestFit_the_largest_records_lose_their_transitions_first(t *testing.T) {
 func TestFit_refuses_what_grows_most_and_nothing_else(t *testing.T) {
 	stored, changes := entries{}, entries{"ns/small": rawOf(t, large(99, 100, 0)), "ns/0": nil}
 	for i := range 19 {
-		stored[keyOf(i)] = rawOf(t, large(i, 60_000, 0))
+		stored[keyOf(i)] = rawOf(t, large(i, 3_750, 0))
 	}
 	for i := range 5 {
-		changes[keyOf(20+i)] = rawOf(t, large(30+i, 50_000+i, 0))
+		changes[keyOf(20+i)] = rawOf(t, large(30+i, 3_125+4*i, 0))
 	}
-	changes["ns/1"] = rawOf(t, large(50, 61_000, 0))
-	all, packed, refused, err := fit(stored, changes)
-	if err != nil || len(packed) > maxPacked {
+	changes["ns/1"] = rawOf(t, large(50, 3_812, 0))
+	all, packed, refused, err := fit(stored, changes, room)
+	if err != nil || len(packed) > room {
 		t.Fatalf("%d bytes (%v)", len(packed), err)
 	}
 	if all["ns/0"] != nil || all["ns/small"] == nil || string(all["ns/1"]) != string(changes["ns/1"]) || all[keyOf(20)] == nil {
@@ -94,7 +99,7 @@ func TestPack_takes_no_more_than_unpack(t *testing.T) {
 	for i := range maxUnpacked / 60_000 {
 		all[keyOf(i)] = rawOf(t, machine.Record{State: "Ready", Cause: strings.Repeat("x", 60_000)})
 	}
-	packed, err := pack(all)
+	packed, err := pack(all, maxPacked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +107,7 @@ func TestPack_takes_no_more_than_unpack(t *testing.T) {
 		t.Errorf("of %d there are %d", len(all), len(got))
 	}
 	all["ns/more"] = rawOf(t, machine.Record{State: "Ready", Cause: strings.Repeat("x", 60_000)})
-	if _, err := pack(all); err == nil {
+	if _, err := pack(all, maxPacked); err == nil {
 		t.Error("it packs what it would not unpack")
 	}
 }
@@ -110,13 +115,14 @@ func TestPack_takes_no_more_than_unpack(t *testing.T) {
 func TestConfigMaps_a_record_without_room_holds_nobody_up(t *testing.T) {
 	c := newCluster(t)
 	s, clock := clocked(c)
+	s.room = room
 	save := func(key machine.Key, r machine.Record) string {
 		t.Helper()
 		loaded(t, s, key)
 		return after(s.Save(t.Context(), key, machine.Snapshot[int, int]{Record: r}))
 	}
 	for i := range 22 {
-		if got := save(keyOf(i), large(i, 60_000, 0)); got != map[bool]string{true: "done", false: "in 1s"}[i == 0] {
+		if got := save(keyOf(i), large(i, 3_750, 0)); got != map[bool]string{true: "done", false: "in 1s"}[i == 0] {
 			t.Fatal(got)
 		}
 	}
@@ -126,7 +132,7 @@ func TestConfigMaps_a_record_without_room_holds_nobody_up(t *testing.T) {
 	}
 	full := 0
 	for i := range 22 {
-		if got := save(keyOf(i), large(i, 60_000, 0)); strings.Contains(got, "no room for the record of "+string(keyOf(i))) {
+		if got := save(keyOf(i), large(i, 3_750, 0)); strings.Contains(got, "no room for the record of "+string(keyOf(i))) {
 			full = i
 		} else if got != "done" {
 			t.Errorf("saving %d again: %s", i, got)
@@ -135,14 +141,14 @@ func TestConfigMaps_a_record_without_room_holds_nobody_up(t *testing.T) {
 	if full == 0 {
 		t.Fatal("it is not full")
 	}
-	if got := save(keyOf(full), large(full, 60_000, 0)); got != "in 1s" {
+	if got := save(keyOf(full), large(full, 3_750, 0)); got != "in 1s" {
 		t.Errorf("the one without room, soon after: %s", got)
 	}
 	clock.Step(time.Second)
 	if got := save("ns/small", large(41, 10, 0)); got != "done" {
 		t.Errorf("another record, together with it: %s", got)
 	}
-	if got := save(keyOf(full), large(full, 60_000, 0)); !strings.Contains(got, "no room") {
+	if got := save(keyOf(full), large(full, 3_750, 0)); !strings.Contains(got, "no room") {
 		t.Errorf("the one without room, tried with others: %s", got)
 	}
 	clock.Step(time.Second)
@@ -150,7 +156,7 @@ func TestConfigMaps_a_record_without_room_holds_nobody_up(t *testing.T) {
 		t.Fatal(got)
 	}
 	clock.Step(time.Second)
-	if got := save(keyOf(full), large(full, 60_000, 0)); got != "done" {
+	if got := save(keyOf(full), large(full, 3_750, 0)); got != "done" {
 		t.Errorf("when there is room: %s", got)
 	}
 	if got := save("ns/huge", large(60, 2*maxEntry, 0)); !strings.Contains(got, "65536 is the most") {

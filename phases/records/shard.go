@@ -21,6 +21,7 @@ import (
 // shard is one ConfigMap of records.
 type shard struct {
 	key    client.ObjectKey
+	room   int // for what is packed, in bytes
 	own    func(machine.Key) bool
 	live   client.Reader
 	writer client.Writer
@@ -147,7 +148,7 @@ func (s *shard) send(ctx context.Context, changes entries) (refused map[machine.
 	s.mu.Lock()
 	stored := s.stored
 	s.mu.Unlock()
-	all, packed, refused, err := fit(stored, changes)
+	all, packed, refused, err := fit(stored, changes, s.room)
 	if err != nil {
 		return nil, err
 	}
