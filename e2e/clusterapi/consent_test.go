@@ -21,26 +21,41 @@ const (
 )
 
 var _ = Describe("Consent to lose data", func() {
-	It("deletes a retained definition with its instances, for the content that it names and no other", func(ctx SpecContext) {
+	It("deletes a retained definition with its instances, for the revision that it names and no other, whatever the content", func(ctx SpecContext) {
 		gamma := newProvider("gamma").at(30)
 		definition := gamma.objects[0]
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
 		operate(harness.OperatorOptions{})
 		first := installed(ctx, 1)
+		Expect(first.Revisions()).To(HaveLen(1))
 		Expect(env.Client.Create(ctx, custom("gamma", "mine"), administrator)).To(Succeed())
-		annotate(ctx, consentAnnotation, first.Revisions()[0].ContentID)
+		annotate(ctx, consentAnnotation, "1")
 
 		release(ctx, newProvider("alpha"))
 		second := installed(ctx, 2)
-		content := second.Revisions()[0].ContentID
 		until(ctx, "the message to say how to consent", says("Upgradeable", "False", "WaitingOnExternal", definition.GetName(), "holds 1 instance",
-			consentAnnotation+"="+content, "the consent that is given is for other content"))
+			consentAnnotation+"=2", "the consent that is given is not for revision 2"))
 		until(ctx, "an Event of it", func(harness.View) error { return announced(ctx, "Retained", definition.GetName()) })
 		uids(ctx, definition, custom("gamma", "mine"))
 
-		annotate(ctx, consentAnnotation, content)
+		annotate(ctx, consentAnnotation, second.Revisions()[0].ContentID) // the former form
+		annotate(ctx, retryAnnotation, "now")
+		until(ctx, "the message to say that it is void", says("Upgradeable", "False", "WaitingOnExternal", "the consent that is given is not for revision 2"))
+		uids(ctx, definition, custom("gamma", "mine"))
+
+		annotate(ctx, consentAnnotation, "2")
 		eventually(ctx, "the definition to be deleted", func(ctx context.Context) error { return gone(ctx, definition) })
 		until(ctx, "the conditions of a finished installation", finished)
+
+		By("going back, and forth again with new instances")
+		release(ctx, newProvider("alpha"), gamma)
+		installed(ctx, 3)
+		Expect(env.Client.Create(ctx, custom("gamma", "again"), administrator)).To(Succeed())
+		release(ctx, newProvider("alpha"))
+		installed(ctx, 4)
+		until(ctx, "the message to ask for another consent", says("Upgradeable", "False", "WaitingOnExternal", definition.GetName(), "holds 1 instance",
+			consentAnnotation+"=4", "the consent that is given is not for revision 4"))
+		uids(ctx, definition, custom("gamma", "again"))
 	})
 })
 

@@ -224,7 +224,7 @@ func (r *running) see(ctx context.Context, rev *engine.Revision) *engine.Report 
 }
 
 // prune removes what older revisions had, until nothing is left to do but what is retained.
-func (r *running) prune(ctx context.Context, keep *engine.Revision, consent string) *engine.TeardownReport {
+func (r *running) prune(ctx context.Context, keep *engine.Revision, consent int64) *engine.TeardownReport {
 	GinkgoHelper()
 	var report *engine.TeardownReport
 	Expect(r.drive(ctx, "pruning for revision "+keep.Name, func(ctx context.Context) (bool, error) {

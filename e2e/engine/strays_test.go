@@ -98,7 +98,7 @@ var _ = Describe("The revisions of another installer", func() {
 		})
 		rev := of(731, w.configMap("a"))
 		e.converge(ctx, rev)
-		Expect(e.pruning(ctx, rev, "").Waiting[0].Action).To(Equal(engine.Terminating), "what follows is up to Kubernetes")
+		Expect(e.pruning(ctx, rev, 0).Waiting[0].Action).To(Equal(engine.Terminating), "what follows is up to Kubernetes")
 	})
 
 	It("do not stand in the way of a revision's own inventory", func(ctx SpecContext) {
@@ -116,12 +116,12 @@ var _ = Describe("The revisions of another installer", func() {
 })
 
 var _ = Describe("The consent of an administrator", func() {
-	It("counts for nothing when it is for another content", func(ctx SpecContext) {
+	It("counts for nothing when it is for another revision", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()
 		rev := e.upgrade(ctx, w, w.crd("held"))
 		w.create(ctx, w.instance("held", "mine"))
-		for _, consent := range []string{"", "true", of(1).ContentID} {
+		for _, consent := range []int64{0, -1, rev.Number - 1, rev.Number + 1} {
 			Expect(e.prune(ctx, rev, consent).Retained).To(HaveLen(1))
 		}
 		Expect(w.uid(ctx, w.instance("held", "mine"))).NotTo(BeEmpty())
@@ -135,18 +135,18 @@ var _ = Describe("The consent of an administrator", func() {
 		w.create(ctx, w.instance("held", "yours"))
 		w.merge(ctx, "controller", mine, `{"metadata":{"finalizers":["`+finalizer+`"]}}`)
 		since := mark(ctx)
-		report := e.pruning(ctx, rev, rev.ContentID)
+		report := e.pruning(ctx, rev, rev.Number)
 		first := report.Waiting[0]
 		Expect(first.Key.Name).To(Equal(w.crd("held").GetName()))
 		Expect(first.Consented).To(BeTrue())
 		Expect(first.Why).To(And(ContainSubstring("2 instances"), ContainSubstring("consented")))
 		eventually(ctx, "the instance without a finalizer to go", func(ctx context.Context) error { return w.isGone(ctx, w.instance("held", "yours")) })
 		Expect(w.fetch(ctx, mine).GetDeletionTimestamp()).NotTo(BeNil())
-		Expect(e.pruning(ctx, rev, rev.ContentID).Blocked()).To(ContainSubstring("/mine being deleted, finalizers pending: " + finalizer))
+		Expect(e.pruning(ctx, rev, rev.Number).Blocked()).To(ContainSubstring("/mine being deleted, finalizers pending: " + finalizer))
 		Expect(deletions(successful(w.writes(ctx, since)))).To(ConsistOf("customresourcedefinitions " + w.crd("held").GetName()))
 
 		w.merge(ctx, "controller", mine, `{"metadata":{"finalizers":null}}`)
-		report = e.prune(ctx, rev, rev.ContentID)
+		report = e.prune(ctx, rev, rev.Number)
 		Expect(report.Gone).To(HaveLen(4))
 		for _, o := range report.Gone {
 			Expect(o.Consented).To(Equal(o.Key.Name == w.crd("held").GetName()), o.Key.String())
@@ -159,11 +159,11 @@ var _ = Describe("The consent of an administrator", func() {
 		rev := e.upgrade(ctx, w, w.newNamespace("full"))
 		theirs := w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {namespace: $NAME-full, name: theirs}}`)
 		w.create(ctx, theirs)
-		report := e.prune(ctx, rev, "")
+		report := e.prune(ctx, rev, 0)
 		Expect(report.Retained).To(HaveLen(1))
 		Expect(report.WhyRetained()).To(ContainSubstring("1 object"))
 		Expect(e.drive(ctx, "the namespace to go", func(ctx context.Context) (bool, error) {
-			report, err := e.Teardown(ctx, rev, engine.Consent(rev.ContentID))
+			report, err := e.Teardown(ctx, rev, engine.Consent(rev.Number))
 			if err != nil || len(report.Gone) != 1 {
 				return true, errors.Join(err, errors.New(report.Blocked()))
 			}

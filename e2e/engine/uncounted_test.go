@@ -40,7 +40,7 @@ var _ = Describe("A definition that cannot be asked for its instances", func() {
 		rev := e.upgrade(ctx, w, w.crd("hidden"))
 		w.create(ctx, w.instance("hidden", "mine"))
 		w.unconvertible(ctx, "hidden")
-		report := e.prune(ctx, rev, "")
+		report := e.prune(ctx, rev, 0)
 		Expect(report.Retained).To(HaveLen(1))
 		Expect(report.WhyRetained()).To(ContainSubstring("cannot be read"))
 	})

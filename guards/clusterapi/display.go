@@ -9,9 +9,8 @@ import (
 // Display is what one look at the cluster has shown for people: conditions,
 // commands, Events and metrics show it. No guard asks it.
 type Display struct {
-	// DesiredName is the name of the desired revision, DesiredContent its content ID.
-	DesiredName    string
-	DesiredContent string
+	// DesiredName is the name of the desired revision.
+	DesiredName string
 	// Keeping says why the current revision cannot be kept while a newer one is applied.
 	Keeping string
 	// ImageStates tell how every image stands that is asked for, in the order of references; ImageWarning says what
@@ -36,8 +35,8 @@ type Display struct {
 	Revisions []Revision
 	// Finalizers counts the objects that are being deleted and have finalizers pending.
 	Finalizers int
-	// Consent is the content ID for which the administrator lets retained objects be deleted; it counts for that of
-	// the desired revision only.
+	// Consent is what the administrator wrote to let retained objects be deleted; only the number of the desired
+	// revision counts.
 	Consent string
 }
 

@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
@@ -96,7 +97,7 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	tail := ""
 	if len(d.Retained) > 0 {
 		cause(machine.WaitingOnExternal, "kept for the data in them: "+strings.Join(guards.Texts(d.Retained), "; "))
-		tail = consentText(d)
+		tail = consentText(f.DesiredNumber, d.Consent)
 	}
 	if len(causes) > 0 {
 		condition.Message = clipBefore(strings.Join(causes, "; "), tail)
@@ -109,13 +110,14 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 }
 
 // consentText says what deletes retained objects with the data in them.
-func consentText(d guards.Display) string {
-	if d.DesiredContent == "" {
+func consentText(desired int64, given string) string {
+	if desired == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, d.DesiredContent)
-	if d.Consent != "" && d.Consent != d.DesiredContent {
-		text += " (the consent that is given is for other content)"
+	number := strconv.FormatInt(desired, 10)
+	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, number)
+	if given != "" && given != number {
+		text += " (the consent that is given is not for revision " + number + ")"
 	}
 	return text
 }

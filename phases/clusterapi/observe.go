@@ -100,7 +100,7 @@ func (p *Pass) facts() guards.Facts {
 	}
 	if desired != nil {
 		facts.Desired, facts.DesiredNumber = desired.ContentID, desired.Revision
-		p.Display.DesiredName, p.Display.DesiredContent = string(desired.Name), desired.ContentID
+		p.Display.DesiredName = string(desired.Name)
 	}
 	if w.api != nil {
 		facts.CurrentNumber = w.numberOf(w.api.Status.CurrentRevision)

@@ -38,8 +38,8 @@ const (
 
 // What an administrator says to the machine by annotations of the ClusterAPI.
 const (
-	// ConsentAnnotation lets retained objects be deleted with the data in them; its value is the content ID of the
-	// revision that is installed, and it counts for that one only.
+	// ConsentAnnotation lets retained objects be deleted with the data in them; its value is the number of the revision
+	// that is installed, and it counts for that one only.
 	ConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
 	// RetryAnnotation asks for another attempt now, by any value that it did not have before.
 	RetryAnnotation = "capi-operator.openshift.io/retry"

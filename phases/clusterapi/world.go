@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
@@ -32,8 +33,8 @@ type world struct {
 	refs          []images.Ref
 	refsErr       error
 	substitutions map[string]string
-	// consent is the content ID for which retained objects may be deleted with the data in them; retry is a word whose
-	// change asks for another attempt.
+	// consent is what the administrator wrote to let retained objects be deleted with the data in them; retry is a word
+	// whose change asks for another attempt.
 	consent, retry string
 	// inputs is a fingerprint of all of the above that is not status, and of the release.
 	inputs string
@@ -188,4 +189,14 @@ func (w world) entries() []operatorv1alpha1.ClusterAPIInstallerRevision {
 		return nil
 	}
 	return w.api.Status.Revisions
+}
+
+// consentFor is the number of the revision that a consent is for, 0 if it is for
+// none: anything but a number as revisions have, such as a content ID.
+func consentFor(text string) int64 {
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || number < 1 || strconv.FormatInt(number, 10) != text {
+		return 0
+	}
+	return number
 }

@@ -105,10 +105,10 @@ type TeardownOptions = act.TeardownOptions
 // TeardownOption changes what Teardown does.
 type TeardownOption func(*TeardownOptions)
 
-// Consent says that the administrator lets users' data go with the objects that hold it, if contentID is that of the
-// revision that stays. Consent to any other content counts for nothing.
-func Consent(contentID string) TeardownOption {
-	return func(o *TeardownOptions) { o.Consent = contentID }
+// Consent says that the administrator lets users' data go with the objects that hold it, if number is that of the revision
+// that stays. Consent for any other one counts for nothing: a number is used once, and content may come back.
+func Consent(number int64) TeardownOption {
+	return func(o *TeardownOptions) { o.Consent = number }
 }
 
 // OnlyLook deletes nothing: what would be deleted is reported as Pending.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -127,7 +128,7 @@ func (c *Cluster) Annotate(key, value string) {
 // Consent consents to lose the data in what was retained for the desired revision.
 func (c *Cluster) Consent() {
 	if desired := c.desired(); desired != nil {
-		c.Annotate(phases.ConsentAnnotation, desired.ContentID)
+		c.Annotate(phases.ConsentAnnotation, strconv.FormatInt(desired.Revision, 10))
 	}
 }
 

@@ -83,7 +83,7 @@ func (e *Engine) Teardown(_ context.Context, keep *engine.Revision, opts ...engi
 		report.Wait = "pruning waits for its inventories: " + e.broken.Error()
 		return report, e.broken
 	}
-	consented, left := options.Consent != "" && options.Consent == keep.ContentID, e.left()
+	consented, left := options.Consent > 0 && options.Consent == keep.Number, e.left()
 	for _, have := range e.orphans(keep) {
 		o := e.judge(have, keep.Number, consented)
 		if o.Action == engine.Deleted {

@@ -13,9 +13,9 @@ type ReconcileOptions struct {
 
 // TeardownOptions change what Teardown does.
 type TeardownOptions struct {
-	// Consent is the content for which the administrator lets users' data go with the objects that hold it: the content ID
-	// of the revision that stays. Consent to any other content counts for nothing.
-	Consent string
+	// Consent is the number of the revision for which the administrator lets users' data go with the objects that hold it:
+	// that of the revision that stays. Consent for any other one counts for nothing; 0 is none.
+	Consent int64
 	// OnlyLook deletes nothing: what would be deleted is reported as Pending.
 	OnlyLook bool
 }

@@ -35,7 +35,7 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 		done.Wait = "pruning waits for its inventories: " + err.Error()
 		return done, err
 	}
-	pass := &prunePass{e: e, keep: p, consented: options.Consent != "" && options.Consent == current.ContentID, onlyLook: options.OnlyLook}
+	pass := &prunePass{e: e, keep: p, consented: options.Consent > 0 && options.Consent == current.Number, onlyLook: options.OnlyLook}
 	if pass.consented {
 		var first []inventory.Candidate
 		first, entries = pass.withData(ctx, entries)
