@@ -73,11 +73,13 @@ type Retained struct {
 	MayGo []string `yaml:"mayGo"`
 }
 
-// Orphans tells how many objects are left that only older revisions had.
-// Objects that are retained for their users' data do not count.
+// Orphans tells how many objects are left that only older revisions had, and how
+// many have gone since pruning began, 0 when it is done. Objects that are
+// retained for their users' data do not count.
 type Orphans struct {
 	Known bool   `yaml:"known"`
 	Left  int    `yaml:"left"`
+	Gone  int    `yaml:"gone"`
 	Why   string `yaml:"why"`
 }
 
@@ -94,7 +96,7 @@ type Then struct {
 
 // Progress counts steps done over the whole path from image to installed.
 func Progress(f Facts) (done int, known bool) {
-	return f.Images + f.Applied.Done - f.Orphans.Left, f.Applied.Known || f.DesiredNumber == 0
+	return f.Images + f.Applied.Done + f.Orphans.Gone, f.Applied.Known || f.DesiredNumber == 0
 }
 
 // Inputs is the fingerprint whose change is a reason to try again.

@@ -158,8 +158,16 @@ func (p *Pass) lookAtOlder(facts *guards.Facts) {
 	last := &p.memory.torndown
 	last.older = slices.DeleteFunc(last.older, func(number int64) bool { return !slices.Contains(p.older, number) })
 	if last.of(p.desired) && len(last.older) == len(p.older) {
-		facts.Orphans = guards.Orphans{Known: last.report.Complete() || len(last.report.Waiting) > 0, Left: len(last.report.Waiting), Why: last.report.Blocked()}
+		facts.Orphans = orphansOf(last.report)
 	}
+}
+
+// orphansOf tells how far a teardown has come.
+func orphansOf(r *engine.TeardownReport) guards.Orphans {
+	if r.Complete() {
+		return guards.Orphans{Known: true, Why: r.Blocked()}
+	}
+	return guards.Orphans{Known: len(r.Waiting) > 0, Left: len(r.Waiting), Gone: len(r.Gone), Why: r.Blocked()}
 }
 
 // retained tells what is kept for its data beside a revision, and what of that
