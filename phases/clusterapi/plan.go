@@ -129,6 +129,10 @@ func (p *Pass) publish(ctx context.Context) error {
 	if desired := desiredOf(p.world.api); desired != nil && desired.ContentID == p.plan.revision.ContentID && p.world.specObserved() {
 		return p.restoreCurrent(ctx)
 	}
+	if desired := desiredOf(p.world.api); desired != nil && desired.Revision > engine.MaxNumber {
+		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above %d, the highest that counts: take it off status.revisions of the ClusterAPI",
+			desired.Name, desired.Revision, int64(engine.MaxNumber)))
+	}
 	highest, err := p.Engine.HighestNumber(ctx)
 	if err != nil {
 		return fmt.Errorf("finding the next revision number: %w", err)

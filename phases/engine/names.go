@@ -79,6 +79,7 @@ func Faults(components []Component, unmanaged []string) []string {
 const (
 	ManagedByLabel      = decide.ManagedByLabel
 	RevisionAnnotation  = decide.RevisionAnnotation
+	MaxNumber           = decide.MaxNumber
 	OwnerAnnotation     = decide.OwnerAnnotation
 	AdoptAnnotation     = decide.AdoptAnnotation
 	ImmutableAnnotation = decide.ImmutableAnnotation

@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -12,23 +13,24 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// numberedKinds are kinds of which every installation has objects.
-var numberedKinds = [...]schema.GroupVersionResource{
-	{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
-	{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
-	{Group: "apps", Version: "v1", Resource: "deployments"},
+// numberedKinds are kinds of which every installation has objects, and of which a tenant can write none: what is in a
+// namespace may carry whatever its owner likes.
+var numberedKinds = map[string]schema.GroupVersionResource{
+	"CustomResourceDefinition": {Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
+	"ClusterRole":              {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
 }
 
 // HighestNumber is the highest revision number that was ever used here, 0 if none was: numbers must not be used again
 // even when the list of revisions was lost. It asks the API server: for the inventories, which are written before
-// anything else, and only if there are none for the numbers on objects.
+// anything else, and only if there are none for the numbers on objects of the whole cluster. A number that no
+// installation can have reached is an error that names the object.
 func (e *Engine) HighestNumber(ctx context.Context) (int64, error) {
-	highest, err := e.highestOf(ctx, configMaps, e.cfg.Namespace, e.shelf.Place.Selector())
+	highest, err := e.highestOf(ctx, "ConfigMap", configMaps, e.cfg.Namespace, e.shelf.Place.Selector())
 	if err != nil || highest > 0 {
 		return highest, err
 	}
-	for _, gvr := range numberedKinds {
-		n, err := e.highestOf(ctx, gvr, "", e.us.Selector())
+	for kind, gvr := range numberedKinds {
+		n, err := e.highestOf(ctx, kind, gvr, "", e.us.Selector())
 		if err != nil {
 			return 0, err
 		}
@@ -37,7 +39,7 @@ func (e *Engine) HighestNumber(ctx context.Context) (int64, error) {
 	return highest, nil
 }
 
-func (e *Engine) highestOf(ctx context.Context, gvr schema.GroupVersionResource, namespace, selector string) (int64, error) {
+func (e *Engine) highestOf(ctx context.Context, kind string, gvr schema.GroupVersionResource, namespace, selector string) (int64, error) {
 	list, err := e.cluster.Reader.Metadata.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return 0, fmt.Errorf("looking for the highest revision number on %s: %w", gvr.Resource, err)
@@ -51,9 +53,16 @@ func (e *Engine) highestOf(ctx context.Context, gvr schema.GroupVersionResource,
 		if other := annotations[decide.OwnerAnnotation]; other != "" && other != e.cfg.Owner {
 			continue
 		}
-		if n, err := strconv.ParseInt(annotations[decide.RevisionAnnotation], 10, 64); err == nil {
-			highest = max(highest, n)
+		n, err := strconv.ParseInt(annotations[decide.RevisionAnnotation], 10, 64)
+		switch {
+		case err != nil && !errors.Is(err, strconv.ErrRange):
+			continue
+		case err != nil || n > decide.MaxNumber:
+			key := decide.Key{Kind: kind, Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}
+			return 0, fmt.Errorf("looking for the highest revision number: annotation %s of %s is %q, which is above %d, the highest that counts; take the annotation away",
+				decide.RevisionAnnotation, key, annotations[decide.RevisionAnnotation], int64(decide.MaxNumber))
 		}
+		highest = max(highest, n)
 	}
 	return highest, nil
 }

@@ -45,7 +45,7 @@ type Claim struct {
 func ClaimOf(actual *unstructured.Unstructured, us Identity) Claim {
 	annotations := actual.GetAnnotations()
 	c := Claim{text: annotations[RevisionAnnotation]}
-	if number, err := strconv.ParseInt(c.text, 10, 64); err == nil && number > 0 {
+	if number, err := strconv.ParseInt(c.text, 10, 64); err == nil && number > 0 && number <= MaxNumber {
 		c.Number = number
 	}
 	identity := annotations[OwnerAnnotation]

@@ -23,3 +23,7 @@ const (
 	AdoptForce          = "force"
 	OnImmutableRecreate = "recreate"
 )
+
+// MaxNumber is the highest revision number that counts: one a second would take thirty thousand years to get there. A
+// number above it was put there to leave none for the next revision.
+const MaxNumber = 1 << 40

@@ -76,6 +76,8 @@ func TestFate(t *testing.T) {
 		{"T4: the revision that stays has taken it", oneOrphan(t, annotation(RevisionAnnotation, "5")), false, Deleted, ""},
 		{"T4: an older number", oneOrphan(t, annotation(RevisionAnnotation, "2")), false, Deleted, ""},
 		{"T4: without a number", oneOrphan(t, annotation(RevisionAnnotation, "")), false, Foreign, "no revision number"},
+		{"T4: with a number that cannot be", oneOrphan(t, annotation(RevisionAnnotation, "1099511627777")), false, Foreign, "no revision number"},
+		{"T4: with the highest number", oneOrphan(t, annotation(RevisionAnnotation, "1099511627776")), false, HandedOver, "revision 1099511627776"},
 		{"T4: with a number that is none", oneOrphan(t, annotation(RevisionAnnotation, "abc")), false, Foreign, "no revision number"},
 		{"T4: of another installation", oneOrphan(t, annotation(OwnerAnnotation, "other")), false, Foreign, `"other"`},
 		{"T5: a controller has it", oneOrphan(t, controlled), false, Foreign, "Node other"},

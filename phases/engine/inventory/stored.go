@@ -55,7 +55,7 @@ func (s *Shelf) Of(seen iter.Seq[ConfigMap]) []Stored {
 func ReadStored(p Place, obj ConfigMap) (Stored, bool) {
 	text, named := strings.CutPrefix(obj.GetName(), p.Prefix)
 	number, err := strconv.ParseInt(text, 10, 64)
-	if other := obj.GetAnnotations()[decide.OwnerAnnotation]; !named || err != nil || other != "" && other != p.Owner {
+	if other := obj.GetAnnotations()[decide.OwnerAnnotation]; !named || err != nil || number > decide.MaxNumber || other != "" && other != p.Owner {
 		return Stored{}, false
 	}
 	s := Stored{Object: obj, Number: number, Kinds: map[schema.GroupVersionKind]bool{}}

@@ -1,0 +1,38 @@
+package engine_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+var _ = Describe("The number of the next revision", func() {
+	It("does not follow from what a tenant has written into a namespace", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		Expect(e.HighestNumber(ctx)).To(BeZero())
+		forged := w.deployment("forged")
+		forged.SetLabels(map[string]string{engine.ManagedByLabel: "core"})
+		forged.SetAnnotations(map[string]string{engine.RevisionAnnotation: "9223372036854775807"})
+		w.create(ctx, forged)
+		Expect(e.HighestNumber(ctx)).To(BeZero())
+	})
+
+	It("is refused by name where a cluster's object has one that no installation can have reached", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		forged := w.clusterRole("forged")
+		forged.SetLabels(map[string]string{engine.ManagedByLabel: "core"})
+		w.create(ctx, forged)
+		for number, refused := range map[string]bool{"1099511627776": false, "1099511627777": true, "99999999999999999999": true, "many": false} {
+			w.merge(ctx, "other", forged, `{"metadata":{"annotations":{"`+engine.RevisionAnnotation+`":"`+number+`"}}}`)
+			_, err := e.HighestNumber(ctx)
+			if !refused {
+				Expect(err).NotTo(HaveOccurred())
+				continue
+			}
+			Expect(err).To(MatchError(And(ContainSubstring("ClusterRole "+forged.GetName()), ContainSubstring(number), ContainSubstring("take the annotation away"))))
+		}
+	})
+})
