@@ -157,17 +157,33 @@ func some[F any](parts []Guard[F], facts F) Answer {
 	return answer
 }
 
-// reasons returns what the atoms say, whatever the guard as a whole answers. It
-// explains a guard that is not Yes and has no reason of its own, because
-// everything that was seen is as it should be.
+// reasons returns what the atoms say that made the answer what it is. It explains
+// a guard that is not Yes and has no reason of its own, because everything that
+// was seen is as it should be.
 func (g Guard[F]) reasons(facts F) string {
 	var reasons []string
-	for _, atom := range g.Atoms() {
-		if why := atom.Answer(facts).Reason; why != "" {
+	for _, atom := range g.grounds(facts) {
+		if why := atom.Answer(facts).Reason; why != "" && !slices.Contains(reasons, why) {
 			reasons = append(reasons, why)
 		}
 	}
 	return strings.Join(reasons, "; ")
+}
+
+// grounds are the atoms that made the answer what it is: where parts have to say
+// Yes together and do not, those that say Yes are none of them.
+func (g Guard[F]) grounds(facts F) []Guard[F] {
+	if g.combine == atom {
+		return g.Atoms()
+	}
+	is := g.Answer(facts).Truth == Yes
+	var grounds []Guard[F]
+	for _, part := range g.parts {
+		if g.combine == notOf || is == (part.Answer(facts).Truth == Yes) {
+			grounds = append(grounds, part.grounds(facts)...)
+		}
+	}
+	return grounds
 }
 
 // Atoms returns the questions at the leaves, each once, in order of first use.

@@ -56,6 +56,26 @@ func TestGuard_the_reason_is_that_of_the_part_that_decided(t *testing.T) {
 	}
 }
 
+func TestGuard_what_explains_an_answer_is_not_what_speaks_against_it(t *testing.T) {
+	silent := Guard[int]{Name: "silent", Ask: func(int) Answer { return SayNo("") }}
+	for name, row := range map[string]struct {
+		guard Guard[int]
+		says  string
+	}{
+		"a Yes beside the No":             {All(silent, fixed("progress", Yes)), ""},
+		"a Yes below the No":              {All(Not(All(fixed("wanted", Yes), fixed("current", Yes))), fixed("progress", Yes)), "wanted; current"},
+		"a No below a negation":           {Not(Any(fixed("room", No), fixed("match", Yes))), "match"},
+		"what two parts say is said once": {Any(silent, All(silent, fixed("room", Yes)), Not(fixed("match", Yes)), Not(fixed("match", Yes))), "match"},
+	} {
+		if got := row.guard.Answer(0); got.Truth != No {
+			t.Errorf("%s: the guard is %s", name, got.Truth)
+		}
+		if got := row.guard.reasons(0); got != row.says {
+			t.Errorf("%s: what explains it is %q, not %q", name, got, row.says)
+		}
+	}
+}
+
 func TestGuard_atoms_are_listed_once_and_can_be_given_answers(t *testing.T) {
 	a, b := fixed("a", Unknown), fixed("b", Unknown)
 	guard := Any(All(a, b), Not(a))
