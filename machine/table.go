@@ -44,7 +44,7 @@ type Action[E any] struct {
 func Resume[E any]() Action[E] {
 	return Action[E]{
 		Name: "Resume", resumes: true,
-		Doc: "does the work of the state it came from, and then the effect that failed there, if its guard still says Yes.",
+		Doc: "does the work of the state it came from, and then the effect that failed there, if its guard still says Yes. Writes: what that state and that effect write.",
 	}
 }
 

@@ -51,7 +51,7 @@ var (
 // Table is the machine.
 var Table = machine.Table[guards.Facts, *phases.Pass]{
 	Name:     "clusterapi",
-	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if there is one, is kept applied in every state.",
+	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if it is known and its images are at hand and render to what is listed, is kept applied in every state.",
 	Start:    WaitingOnInfra,
 	Parts:    []string{RevisionController, InstallerController},
 	Progress: guards.Progress,
@@ -87,7 +87,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		{
 			Name: Degraded, Rest: true, Alarm: true, Work: machine.Resume[*phases.Pass](),
 			Reads: degraded, Trouble: resuming,
-			Doc: "Something has been wrong for five minutes, or met an error that trying again at once cannot heal. What was at work goes on, and the current revision stays applied.",
+			Doc: "Something has been wrong for five minutes, or met an error that trying again at once cannot heal. What was at work goes on, deletions included, and the current revision stays applied.",
 		},
 		{
 			Name: MaxRevisions, Rest: true, Alarm: true, Work: phases.KeepCurrent,
