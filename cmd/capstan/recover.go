@@ -24,7 +24,7 @@ func recoverCommand() *cobra.Command {
 	f := &recoverFlags{}
 	cmd := &cobra.Command{
 		Use:   "recover (--dry-run|--yes)",
-		Short: "Makes room when 16 revisions are listed, without orphaning an object",
+		Short: "Makes room when 16 revisions are listed, without losing an object from sight",
 		Long: `Takes off the list in ClusterAPI.status the revisions that never completed, and those that the
 installed one has replaced, so that the machine can leave MaxRevisions. The installed revision and the
 desired one always stay. The operator may be running.
@@ -35,8 +35,8 @@ has none, and no object of any kind carries its number. What only removed revisi
 is deleted when a newer revision without it is installed.
 
 --dry-run shows what would be done, --yes does it. It needs the right to get ClusterAPI cluster and the
-ConfigMaps of the operator's namespace, and with --yes to update clusterapis/status; if there are
-revisions without inventory also to list all kinds of objects.
+ConfigMaps of the operator's namespace, and with --yes to update clusterapis/status; if a
+listed revision has no inventory also to list all kinds of objects.
 
 Exit codes: 0 if there is room, was made, or could be made with --yes; 1 if not.`,
 		Example: `  capstan recover --dry-run

@@ -110,7 +110,7 @@ func plan(status operatorv1alpha1.ClusterAPIStatus, evidence map[int64]Evidence)
 func doubt(r operatorv1alpha1.ClusterAPIInstallerRevision, found Evidence) string {
 	switch {
 	case found.Err != nil:
-		return found.Err.Error() + "; delete that ConfigMap only when you know that the revision left no object behind"
+		return found.Err.Error() + "; restore it, or delete it: the revision is still listed, so the objects that carry its number are listed anew before anything is pruned"
 	case found.Inventory == nil && len(found.Carrying) > 0:
 		return fmt.Sprintf("it has no inventory, and %s: %s; with the operator running, wait until it has stored one",
 			plural(len(found.Carrying), "object carries its number", "objects carry its number"), strings.Join(found.Carrying[:min(3, len(found.Carrying))], ", "))

@@ -49,7 +49,7 @@ func (p Plan) proof(b *strings.Builder) {
 	if len(p.Remove) == 0 {
 		return
 	}
-	b.WriteString("\nNo object is orphaned\n")
+	b.WriteString("\nNo object is lost from sight\n")
 	for _, proof := range [...]string{inventoryStays, neverApplied} {
 		var proven []int64
 		for _, r := range p.Remove {

@@ -57,7 +57,7 @@ func (c Current) withNewer(stored []Stored) (map[decide.Key]string, error) {
 	var errs []error
 	for _, s := range stored {
 		if s.Inventory == nil {
-			errs = append(errs, fmt.Errorf("%w; restore it, or delete it: then the objects that carry its number are listed anew", s.Err))
+			errs = append(errs, fmt.Errorf("%w; restore it, or delete it: the objects that carry its number are listed anew if its revision is older and still listed, else what only it had are strays", s.Err))
 		} else if s.Number > c.Number {
 			for _, entry := range s.Inventory.Entries {
 				if !entry.Retained {
