@@ -60,7 +60,7 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file`; without it KUBECONFIG, then the pod's service account")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file`; without it KUBECONFIG, then ~/.kube/config, then the pod's service account")
 	flags.StringVar(&f.release, "release-version", os.Getenv("RELEASE_VERSION"), "`version` of the release that this operator belongs to (env RELEASE_VERSION)")
 	flags.StringVar(&f.operatorNamespace, "operator-namespace", "openshift-cluster-api-operator", "`namespace` of the operator, its images ConfigMap, its Lease and its inventories")
 	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` that the providers are installed in")
