@@ -1,6 +1,7 @@
 package clusterapi_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -66,5 +67,18 @@ func TestLine_in_a_condition_answers_why_it_is_not_done(t *testing.T) {
 	got := table.Conditions(shot(r, guards.Facts{}, guards.Display{}))[2].Message
 	if len(got) > 1024 || !strings.HasSuffix(got, "Degraded at 2026-01-01 12:05:00Z") {
 		t.Errorf("a long message has %d bytes and ends in %q", len(got), got[len(got)-40:])
+	}
+}
+
+func TestTroubleshooting_shows_messages_that_guards_give(t *testing.T) {
+	page, err := os.ReadFile("../../docs/troubleshooting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := guards.Facts{Seen: true, Listed: guards.MaxRevisions, Abandoned: []string{"4.22.0-873bdf9a-2"}}
+	for _, guard := range []machine.Guard[guards.Facts]{guards.ClusterAPIExists, guards.PlatformKnown, guards.RoomLeft} {
+		if says := guard.Answer(facts).Reason; says == "" || !strings.Contains(string(page), says) {
+			t.Errorf("docs/troubleshooting.md does not show what %s says: %s; run make test-faults", guard.Name, says)
+		}
 	}
 }
