@@ -78,6 +78,23 @@ func TestStep_a_record_that_no_move_has_led_to_begins_anew(t *testing.T) {
 	}
 }
 
+func TestStep_an_error_lasts_also_while_a_forged_record_cannot_be_replaced(t *testing.T) {
+	b := newBench(t)
+	b.step()
+	b.record = Record{State: "Open", LastEvent: "Failed", CameFrom: "Closed", Since: b.now}
+	b.saveErr, b.world.workErr = errors.New("the API server is away"), errors.New("rust")
+	for b.world.done = range 4 {
+		if _, err := b.try(); err == nil {
+			t.Fatal("the record was stored")
+		}
+		b.now = b.now.Add(20 * time.Second)
+	}
+	b.saveErr = nil
+	if out := b.step(); out.Moved == nil || out.Moved.Event != "Failed" {
+		t.Errorf("the error has lasted for a minute, got %+v", out)
+	}
+}
+
 func TestStep_a_record_of_any_size_costs_no_more_than_one_of_ours(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	b := newBench(t)

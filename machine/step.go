@@ -164,14 +164,15 @@ func (m *Machine[F, E]) load(ctx context.Context, key Key) (Record, error) {
 		return Record{}, fmt.Errorf("loading the record of machine %s: %w", m.Table.Name, err)
 	}
 	record = record.cut(m.Table.lasting(record.State))
-	if !found || !m.Table.arrived(record) {
+	begins := !found || !m.Table.arrived(record)
+	if begins {
 		began := fresh(m.Table.Start, m.Now())
 		began.Transitions = record.Transitions
 		record = began
 	}
 	m.memory.mu.Lock()
 	defer m.memory.mu.Unlock()
-	if kept, is := m.memory.unsaved[key]; is && kept.record.State == record.State && (!found || kept.record.Since.Equal(record.Since)) {
+	if kept, is := m.memory.unsaved[key]; is && kept.record.State == record.State && (begins || kept.record.Since.Equal(record.Since)) {
 		record = kept.record
 	}
 	return record.clone(), nil

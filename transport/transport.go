@@ -1,6 +1,6 @@
-// Package transport gives up reads of the API server that are not answered.
+// Package transport gives up requests to the API server that are not answered.
 //
-// client-go sets no limit to a watch: one whose answer is lost on the way is
+// client-go sets no limit to a request, and least to a watch: one whose answer is lost on the way is
 // waited for until the server ends it, which takes up to ten minutes, and until
 // then whoever waits for the list that it begins with sees nothing and asks
 // nothing. Over HTTP/2 a dead connection is noticed by pings, but not an answer
@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	// readTimeout bounds the wait for the answer to a read: above the 60 s that kube-apiserver gives itself.
-	readTimeout = 65 * time.Second
+	// answerTimeout bounds the wait for an answer, and for the rest of it: above the 60 s that kube-apiserver gives itself,
+	// webhooks included.
+	answerTimeout = 65 * time.Second
 	// watchTimeout bounds the wait for the answer to a watch, which begins before there is anything to tell.
 	watchTimeout = 30 * time.Second
 	// listTimeout is the longest silence within the list that a watch begins with.
@@ -28,13 +29,13 @@ const (
 	endTimeout = 30 * time.Second
 )
 
-// Bound is next with limits to how long a read may be without an answer.
-// Writes pass as they are: how long one may take depends on what it writes.
+// Bound is next with limits to how long a request may be without an answer. A
+// write that is given up may have been done, as after any broken connection.
 func Bound(next http.RoundTripper) http.RoundTripper { return bounded{next} }
 
 type bounded struct{ next http.RoundTripper }
 
-// SilenceError says that a read was given up.
+// SilenceError says that a request was given up.
 type SilenceError struct {
 	Path   string
 	Waited time.Duration
@@ -48,12 +49,9 @@ func (e *SilenceError) Error() string {
 // RoundTrip returns a SilenceError where the answer does not come, and so does
 // reading the body of a watch that falls silent.
 func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method != http.MethodGet {
-		return b.next.RoundTrip(request)
-	}
 	query := request.URL.Query()
 	watches := query.Get("watch") == "true" || query.Get("watch") == "1"
-	wait := readTimeout
+	wait := answerTimeout
 	if watches {
 		wait = watchTimeout
 	}
@@ -63,7 +61,9 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := b.next.RoundTrip(request.WithContext(ctx))
 	if err != nil {
 		g.stop()
-		return nil, g.explain(err)
+		err = g.explain(err)
+		cancel(nil)
+		return nil, err
 	}
 	g.ReadCloser = response.Body
 	switch {
@@ -74,7 +74,7 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 		g.ends = endOf(query.Get("timeoutSeconds"))
 		g.end()
 	default:
-		g.within(readTimeout, "the rest of the answer")
+		g.within(answerTimeout, "the rest of the answer")
 	}
 	response.Body = g
 	return response, nil

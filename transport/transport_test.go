@@ -108,8 +108,9 @@ func TestBound(t *testing.T) {
 		"a watch without a list may be silent until its end": {
 			url: plain, server: server{0, []piece{{never, ""}}}, gone: 330 * time.Second, what: "the end of the watch",
 		},
-		"a watch that was asked for without an end": {url: list + "?watch=1", server: server{0, []piece{{time.Hour, "a"}}}, read: "a"},
-		"a write may take its time":                 {method: http.MethodPatch, url: list, server: server{time.Hour, []piece{{0, "a"}}}, read: "a"},
+		"a watch that was asked for without an end":   {url: list + "?watch=1", server: server{0, []piece{{time.Hour, "a"}}}, read: "a"},
+		"a write is answered when webhooks were slow": {method: http.MethodPatch, url: list, server: server{time.Minute, []piece{{0, "a"}}}, read: "a"},
+		"a write is not answered":                     {method: http.MethodPut, url: list, server: server{after: never}, gone: 65 * time.Second, what: "the answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

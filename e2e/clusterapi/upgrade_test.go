@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
@@ -64,6 +65,28 @@ var _ = Describe("An upgrade", func() {
 		Expect(v.Revisions()[0].Revision).To(Equal(int64(3)))
 		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-3"))
 		Expect(uids(ctx, one.objects...)).To(Equal(before))
+		Expect(podVersion(ctx, "alpha")).To(Equal("one"))
+	})
+
+	It("whose revision somebody takes off the list while it is stuck and the operator away leaves no mixture", func(ctx SpecContext) {
+		one := newProvider("alpha").running("one").with(configMap("mixed", "one"))
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one)})
+		operator := operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		hold(ctx, "two")
+		release(ctx, newProvider("alpha").running("two").with(configMap("mixed", "two")))
+		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		Expect(fetched(ctx, configMap("mixed", "")).Object["data"]).To(HaveKeyWithValue("setting", "two"))
+
+		operator.Kill()
+		status(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) {
+			s.Revisions, s.DesiredRevision = s.Revisions[:1], s.Revisions[0].Name
+		})
+		release(ctx, one)
+		operate(harness.OperatorOptions{})
+		v := installed(ctx, 3)
+		Expect(v.Revisions()).To(HaveLen(1))
+		Expect(fetched(ctx, configMap("mixed", "")).Object["data"]).To(HaveKeyWithValue("setting", "one"))
 		Expect(podVersion(ctx, "alpha")).To(Equal("one"))
 	})
 

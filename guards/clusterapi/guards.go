@@ -51,7 +51,7 @@ var PlatformKnown = machine.Guard[Facts]{
 // DesiredMatchesInputs asks whether the desired revision is what the inputs ask for.
 var DesiredMatchesInputs = machine.Guard[Facts]{
 	Name: "DesiredMatchesInputs",
-	Doc:  "The desired revision has the content that images, platform and ClusterAPI spec ask for.",
+	Doc:  "The desired revision has the content that images, platform and ClusterAPI spec ask for, and none with a higher number was begun.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.Planned == "":
@@ -60,6 +60,8 @@ var DesiredMatchesInputs = machine.Guard[Facts]{
 			return machine.SayNo("no revision is listed")
 		case f.Desired != f.Planned:
 			return machine.SayNo(fmt.Sprintf("the inputs ask for content %s, revision %d has %s", id(f.Planned), f.DesiredNumber, id(f.Desired)))
+		case f.Begun > f.DesiredNumber:
+			return machine.SayNo(fmt.Sprintf("revision %d was begun and is not listed any more, so that objects may be as it has them", f.Begun))
 		}
 		return machine.SayYes(fmt.Sprintf("revision %d has the planned content %s", f.DesiredNumber, id(f.Planned)))
 	}),

@@ -112,6 +112,10 @@ func (w *walk) disturbStatus() string {
 		w.MakeCurrent(max(1, w.Desired()-r.Int64N(3)))
 		return "another made current"
 	case 6:
+		if r.IntN(3) == 0 {
+			w.UnlistDesired()
+			return "desired unlisted"
+		}
 		w.Unlist(1 + r.IntN(4))
 		return "unlisted"
 	case 7:

@@ -22,18 +22,17 @@ func (p *Pass) applyRevision(ctx context.Context) error {
 	if p.desired == nil {
 		return failure(p.desiredErr)
 	}
-	report, err := p.Engine.Reconcile(ctx, p.desired, p.world.applyOptions()...)
+	report, err := p.Engine.Reconcile(ctx, p.desired, p.applyOptions()...)
 	p.memory.tried[p.desired] = true
 	p.acted("applying", report)
 	return errors.Join(inTheWay(report), err)
 }
 
 // applyOptions say how the desired revision is applied. While none is current,
-// nothing is installed that half a wave could break. An administrator who takes
-// the current one out of the status while the operator is stopped makes that
-// look so; the engine tries what it finds in the cluster in any case.
-func (w world) applyOptions() []engine.ReconcileOption {
-	if w.current == "" {
+// and no inventory tells of an earlier one, nothing is installed that half a wave
+// could break. The inventories count because a status can be lost.
+func (p *Pass) applyOptions() []engine.ReconcileOption {
+	if p.world.current == "" && p.olderSeen && len(p.older) == 0 {
 		return []engine.ReconcileOption{engine.FirstInstall()}
 	}
 	return nil

@@ -15,11 +15,13 @@ import (
 
 // enlist makes planned the content of the desired revision, and generation the
 // observed one. A number is never used twice, also when the list was lost:
-// highest is the last that an inventory remembers.
+// highest is the last that an inventory remembers. A revision with a higher
+// number than the desired one was begun and taken off the list, so that objects
+// may be as it had them: the same content is then listed anew.
 func enlist(api *operatorv1alpha1.ClusterAPI, planned *render.Revision, release string, highest, generation int64) bool {
 	status := &api.Status
 	desired := desiredOf(api)
-	if desired == nil || desired.ContentID != planned.ContentID {
+	if desired == nil || desired.ContentID != planned.ContentID || highest > desired.Revision {
 		if len(status.Revisions) >= guards.MaxRevisions {
 			return false
 		}

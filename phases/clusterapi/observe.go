@@ -175,6 +175,9 @@ func orphansOf(r *engine.TeardownReport) guards.Orphans {
 func (p *Pass) retained(facts *guards.Facts, kept *engine.Revision, numbers map[int64]bool) {
 	stored := p.Engine.Orphans(kept)
 	p.olderSeen = stored.Seen && p.desired != nil
+	if kept == p.desired {
+		facts.Begun, p.begun = stored.Ahead, stored.Ahead > 0
+	}
 	facts.OlderSeen = p.olderSeen
 	for _, number := range stored.Revisions {
 		numbers[number] = true

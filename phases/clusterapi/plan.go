@@ -126,7 +126,7 @@ func (p *Pass) planError() error { return machine.InPart(RevisionController, p.p
 // took out comes back with the same write. It checks the API's own rules before
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
-	if desired := desiredOf(p.world.api); desired != nil && desired.ContentID == p.plan.revision.ContentID && p.world.specObserved() {
+	if desired := desiredOf(p.world.api); desired != nil && desired.ContentID == p.plan.revision.ContentID && p.world.specObserved() && !p.begun {
 		return p.restoreCurrent(ctx)
 	}
 	if desired := desiredOf(p.world.api); desired != nil && desired.Revision > engine.MaxNumber {

@@ -27,6 +27,7 @@ func (s *Store[F, E]) operator(ctx context.Context) (*configv1.ClusterOperator, 
 	case s.written != nil && newest.WrittenFirst(s.written, cached):
 		return s.written, nil
 	}
+	s.written = nil // the cache has come as far; what it shows from now on is how it is, also after a restore from a backup
 	return cached, nil
 }
 

@@ -166,6 +166,21 @@ func TestStore_its_own_write_counts_while_the_cache_lags_behind(t *testing.T) {
 	}
 }
 
+func TestStore_believes_a_cluster_that_was_restored_from_a_backup(t *testing.T) {
+	c := &cluster{}
+	s, _ := storeIn(c, "first")
+	saved(t, s, recordOf("Applying", "an hour ago"))
+	backup := c.live.DeepCopy()
+	saved(t, s, recordOf("Installed", "fine"))
+	if got := loaded(t, s); got != "Installed fine" {
+		t.Fatalf("loaded %s", got)
+	}
+	c.live, c.cached = backup, backup // with its lower resourceVersion
+	if got := loaded(t, s); got != "Applying an hour ago" {
+		t.Errorf("after the restore it loads %s", got)
+	}
+}
+
 func TestStore_words_wait_and_whoever_changes_the_stored_record_is_heard(t *testing.T) {
 	c := &cluster{}
 	s, now := storeIn(c, "first")

@@ -34,7 +34,7 @@ func (a Args) has(name string) bool {
 //	image release= name= error= [terminal]   one image fails
 //	spec [unmanaged=]            the spec is another generation
 //	retry, consent               annotate the ClusterAPI
-//	status                       edits ClusterAPI.status: [clear-current] [enlist= number= [foreign] [current]] [unlist=] [observed=] [wiped]
+//	status                       edits ClusterAPI.status: [clear-current] [enlist= number= [foreign] [current]] [unlist=] [unlist-desired] [observed=] [wiped]
 //	fill releases=               lists a revision of a release by hand until there are sixteen
 //	objects release= number=     another installer has applied a revision of a release
 //	engine                       [steps=] [unseen=] [error=] [lost] inventories; without any: heals
@@ -142,6 +142,9 @@ func (c *Cluster) doStatus(args Args) string {
 	}
 	if count, _ := strconv.Atoi(args["unlist"]); count > 0 {
 		c.Unlist(count)
+	}
+	if args.has("unlist-desired") {
+		c.UnlistDesired()
 	}
 	return ""
 }

@@ -197,6 +197,19 @@ func (c *Cluster) Unlist(count int) {
 	})
 }
 
+// UnlistDesired takes the desired revision off the list, if another one is listed.
+func (c *Cluster) UnlistDesired() {
+	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {
+		desired := desiredOf(status)
+		if desired == nil || len(status.Revisions) < 2 || desired.Name == status.CurrentRevision {
+			return
+		}
+		name := desired.Name
+		status.Revisions = slices.DeleteFunc(status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool { return r.Name == name })
+		status.DesiredRevision = desiredOf(status).Name
+	})
+}
+
 func (c *Cluster) desired() *operatorv1alpha1.ClusterAPIInstallerRevision {
 	if api := c.api(context.Background()); api != nil {
 		return desiredOf(&api.Status)

@@ -29,8 +29,11 @@ func (e *Engine) Orphans(keep *engine.Revision) engine.Orphans {
 		}
 	}
 	for _, number := range slices.Sorted(maps.Keys(e.inventories)) {
-		if number < keep.Number {
+		switch {
+		case number < keep.Number:
 			found.Revisions = append(found.Revisions, number)
+		case number > keep.Number:
+			found.Ahead = number
 		}
 	}
 	return found

@@ -54,8 +54,11 @@ func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 		}
 	}
 	for _, s := range e.storedLocked() {
-		if s.Number < keep.Number {
+		switch {
+		case s.Number < keep.Number:
 			o.Revisions = append(o.Revisions, s.Number)
+		case s.Number > keep.Number:
+			o.Ahead = s.Number // the highest comes last
 		}
 	}
 	return o

@@ -39,9 +39,10 @@ func (e *Engine) seenObjectsLocked(yield func(decide.Key, metav1.Object) bool) {
 	}
 }
 
+// isPlannedLocked says that a watched revision has an object, or lives in the Namespace that it is.
 func (e *Engine) isPlannedLocked(key decide.Key) bool {
 	for _, p := range e.plans {
-		if p.keys[key.Identity()] != nil {
+		if p.keys[key.Identity()] != nil || key.IsNamespace() && p.inhabits(key.Name) {
 			return true
 		}
 	}

@@ -92,9 +92,12 @@ func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured
 	if len(n.Unconverted) > 0 {
 		users, err := e.users(ctx, actual, decide.VersionLoss{Version: decide.ReadableVersion(actual)}, everything)
 		who := users.String()
-		if e.cannotRead(err) { // the webhook itself may be what does not answer
+		switch {
+		case decide.ReadableVersion(actual) == "":
+			who = "nobody can count them, because none of its versions is served"
+		case e.cannotRead(err): // the webhook itself may be what does not answer
 			who, err = "nobody can count them: "+err.Error(), nil
-		} else if users.count == 0 {
+		case users.count == 0:
 			who = ""
 		}
 		if err != nil || who != "" {

@@ -102,6 +102,7 @@ func (r *TeardownReport) Err() error {
 type Orphans struct {
 	Seen      bool         // false: the inventories are not seen yet, and the rest is empty
 	Revisions []int64      // older revisions whose inventory is still stored: Teardown and Forget have work
+	Ahead     int64        // the highest number that an inventory has, if it is higher than that of the kept revision; else 0
 	Open      []decide.Key // objects of those that the kept revision does not have
 	Retained  []decide.Key // objects that were retained earlier and are to be deleted when they hold nothing any more
 }

@@ -3,6 +3,7 @@ package see
 import (
 	"context"
 	"io"
+	"maps"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,7 +36,14 @@ type Watch struct {
 	AlwaysServed bool
 	Gone         bool
 
-	wrote map[types.NamespacedName]time.Time // when we wrote the copies that are kept of our own writes
+	wrote   map[types.NamespacedName]time.Time // when we wrote the copies that are kept of our own writes
+	deleted map[types.NamespacedName]deletion  // that the watch has shown of late
+}
+
+// deletion is what the watch has shown of an object that is gone.
+type deletion struct {
+	version string
+	at      time.Time
 }
 
 // trustWrites is how long a copy of our own write counts for more than an older one from the watch, which may be late.
@@ -98,6 +106,9 @@ func (w *Watch) Wrote(o *Object) {
 	if old := w.Objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) {
 		return
 	}
+	if gone, is := w.deleted[name]; is && !newest.Version(o.ResourceVersion, gone.version) {
+		return // the watch was faster than the answer
+	}
 	if w.wrote == nil {
 		w.wrote = map[types.NamespacedName]time.Time{}
 	}
@@ -132,7 +143,18 @@ func (w *Watch) store(name types.NamespacedName, o *Object) {
 		w.Objects = map[types.NamespacedName]*Object{}
 	}
 	w.Objects[name] = o
+	delete(w.deleted, name)
 	w.noteChange(name)
+}
+
+// noteDeletion remembers a deletion for as long as the answer to a write from before it may be on its way.
+func (w *Watch) noteDeletion(name types.NamespacedName, version string) {
+	now := w.Cluster.Now()
+	maps.DeleteFunc(w.deleted, func(_ types.NamespacedName, d deletion) bool { return now.Sub(d.at) >= trustWrites })
+	if w.deleted == nil {
+		w.deleted = map[types.NamespacedName]deletion{}
+	}
+	w.deleted[name] = deletion{version, now}
 }
 
 // Drop forgets an object. The cluster's lock is held.
@@ -182,6 +204,7 @@ func (w *Watch) Delete(obj any) error {
 			return false
 		}
 		w.Drop(o.NamespacedName())
+		w.noteDeletion(o.NamespacedName(), o.ResourceVersion)
 		return true
 	})
 	return nil

@@ -131,3 +131,17 @@ func TestWatched_a_404_for_a_kind_that_is_always_served_is_an_error_like_any_oth
 		t.Errorf("gone %t, synced %t, error %v, told %d times", w.Gone, w.Synced, w.Err, *told)
 	}
 }
+
+func TestWatched_an_answer_that_is_slower_than_the_deletion_brings_nothing_back(t *testing.T) {
+	w, _, _ := watching()
+	_ = w.Add(version("a", "9")) // the watch shows our write
+	_ = w.Delete(version("a", "10"))
+	w.Wrote(version("a", "9")) // and only now the answer comes
+	if w.versionOf("a") != "" {
+		t.Errorf("an object that is gone is known at %s", w.versionOf("a"))
+	}
+	w.Wrote(version("a", "11"))
+	if w.versionOf("a") != "11" {
+		t.Errorf("what was created after that is known at %q", w.versionOf("a"))
+	}
+}
