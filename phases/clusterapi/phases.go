@@ -146,11 +146,11 @@ const (
 var (
 	PlanRevision = machine.Action[*Pass]{
 		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's and there is room; if the content is the same, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. It keeps the current revision, and writes it into the status again if somebody took it out.",
+		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. It keeps the current revision, and writes it into the status again if somebody took it out.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
 		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "applies the desired revision as far as its gates allow, and keeps the current one except for what the desired one has taken over, writing it into the status again if somebody took it out. An object with a changed immutable field is deleted and created again, if its manifest says on-immutable-change: recreate. While no revision is current, what is absent is created without a trial.",
+		Doc: "applies the desired revision as far as its gates allow, and keeps the current one except for what the desired one has taken over, writing it into the status again if somebody took it out. An object with a changed immutable field is deleted and created again, if its manifest says on-immutable-change: recreate. While no revision is current and there is no older one, what is absent is created without a trial.",
 	}
 	PruneOrphans = machine.Action[*Pass]{
 		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans), Writes: []string{WritesDeletions, WritesObjects, WritesInventories},
