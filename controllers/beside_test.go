@@ -62,7 +62,7 @@ func TestAdd_a_second_machine_can_be_added_to_the_same_manager(t *testing.T) {
 	clock := testclock.NewFakeClock(time.Now())
 	o := options.Options{
 		Release: "4.22.6", OperatorNamespace: "ops", CAPINamespace: "capi", CacheDir: t.TempDir(), Concurrency: 1,
-		Ahead: func(func(context.Context) error) {},
+		WarmUp: func(func(context.Context) error) {},
 	}
 	kinds, again := Kinds(o), true // the test may run more than once in a process
 	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://127.0.0.1:1"}, ctrl.Options{
@@ -135,7 +135,7 @@ func TestTwo_machines_share_a_ClusterOperator_and_a_recorder_and_mix_nothing(t *
 	})
 	second := house.NewReconciler(h, tidesIn(status.New(status.Config[bool, int]{
 		Table: secondMachine, Operator: phases.ClusterOperatorName, Tell: status.Plain(secondMachine, corev1.ObjectReference{Kind: "Moon", Name: "moon"}),
-		Client: kept, Operators: operators, News: writer.Tell, Now: h.Now, Log: logr.Discard(),
+		Client: kept, Operators: operators, Event: writer.Tell, Now: h.Now, Log: logr.Discard(),
 	})))
 	for range 20 {
 		for _, pass := range []func(context.Context, ctrl.Request) (ctrl.Result, error){first.Reconcile, second.Reconcile} {

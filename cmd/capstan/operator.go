@@ -109,12 +109,12 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
 	}
-	var ahead []func(context.Context) error
+	var warmUps []func(context.Context) error
 	opts := options.Options{
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries,
 		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(), Concurrency: f.concurrency,
-		Ahead: func(run func(context.Context) error) { ahead = append(ahead, run) },
+		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },
 	}
 	kinds := controllers.Kinds(opts)
 	lock, err := f.lease(config)
@@ -147,7 +147,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err := controllers.Add(mgr, opts); err != nil {
 		return err
 	}
-	return together(ctx, append(ahead, mgr.Start))
+	return together(ctx, append(warmUps, mgr.Start))
 }
 
 func (f *operatorFlags) pullSecretKeys() []types.NamespacedName {

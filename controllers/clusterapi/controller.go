@@ -48,8 +48,8 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	if err := registerMetrics(); err != nil {
 		return err
 	}
-	for _, run := range p.Ahead() {
-		o.Ahead(run)
+	for _, run := range p.WarmUp() {
+		o.WarmUp(run)
 	}
 	for _, run := range p.Background() {
 		if err := mgr.Add(manager.RunnableFunc(run)); err != nil {

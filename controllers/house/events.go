@@ -13,7 +13,7 @@ import (
 // eventTeller makes Events of moves, those of a quick passage together.
 type eventTeller struct {
 	sync.Mutex
-	tell    func(events.News)
+	tell    func(events.Event)
 	machine string
 	// gathered are the moves that no Event tells yet.
 	gathered map[machine.Key]*events.Moves

@@ -108,7 +108,7 @@ func newFamily(t *testing.T, name string) (f *family, r *Reconciler[bool, machin
 	var lines []string
 	for _, teller := range r.tellers {
 		if e, is := teller.(*eventTeller); is {
-			e.tell = func(n events.News) {
+			e.tell = func(n events.Event) {
 				lines = append(lines, fmt.Sprintf("Event by %s about %s %s: %s", n.By, n.About.Kind, n.About.Name, n.Text))
 			}
 		}
@@ -287,8 +287,8 @@ func TestReconciler_an_error_of_any_length_is_logged_short(t *testing.T) {
 }
 
 func TestEventTeller_a_quick_passage_is_one_Event_and_asks_for_a_pass_to_tell_what_lasts(t *testing.T) {
-	var told []events.News
-	e := &eventTeller{tell: func(n events.News) { told = append(told, n) }, machine: "m", gathered: map[machine.Key]*events.Moves{}}
+	var told []events.Event
+	e := &eventTeller{tell: func(n events.Event) { told = append(told, n) }, machine: "m", gathered: map[machine.Key]*events.Moves{}}
 	moved := func(at time.Duration) machine.Outcome {
 		return machine.Outcome{Moved: &machine.Transition{From: "A", Event: "E", To: "B", At: noon.Add(at)}}
 	}

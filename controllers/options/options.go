@@ -28,8 +28,8 @@ type Options struct {
 	PullSecrets []types.NamespacedName
 	// Concurrency bounds how many objects are applied at the same time.
 	Concurrency int
-	// Ahead is given what runs from the start of the process until its end, beside the manager and whoever holds the Lease.
-	Ahead func(run func(context.Context) error)
+	// WarmUp is given what runs from the start of the process until its end, beside the manager and whoever holds the Lease.
+	WarmUp func(run func(context.Context) error)
 	// ClusterOperators are those that machines report on.
 	ClusterOperators []string
 	// House is what all machines share.

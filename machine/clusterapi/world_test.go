@@ -21,7 +21,7 @@ type world struct {
 // Start starts an operator as cmd/capstan does.
 func (w *world) Start() (func(context.Context, machine.Key) (guards.Facts, *phases.Pass, error), machine.Store[guards.Facts, *phases.Pass]) {
 	p := w.Cluster.Start()
-	return p.Observe, p.Store(table.Table, phases.Words{Conditions: table.Conditions, Line: table.Line}, w.ClusterOperators(), func(events.News) {})
+	return p.Observe, p.Store(table.Table, phases.Words{Conditions: table.Conditions, Line: table.Line}, w.ClusterOperators(), func(events.Event) {})
 }
 
 // LoseRecord wipes the record that is stored.

@@ -55,7 +55,7 @@ func Inventories(namespace string) engine.Place {
 }
 
 // New binds the phases to a cluster and to the provider images. Nothing is
-// sent before Ahead and Background are run.
+// sent before WarmUp and Background are run.
 func New(o Options) (*Phases, error) {
 	applier, err := engine.New(engine.Config{
 		REST: o.REST, Namespace: o.OperatorNamespace, Owner: owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix,
@@ -64,12 +64,12 @@ func New(o Options) (*Phases, error) {
 	if err != nil {
 		return nil, err
 	}
-	late, err := newLateness(o.REST, o.HTTP)
+	looksAtPods, err := newDiagnosis(o.REST, o.HTTP)
 	if err != nil {
 		return nil, err
 	}
 	return &Phases{
-		late: late, Acted: o.Acted, recorder: o.Recorder,
+		diagnosis: looksAtPods, Acted: o.Acted, recorder: o.Recorder,
 		Client: o.Client, Live: o.Live,
 		Images: source(o, o.Again), PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,

@@ -74,9 +74,9 @@ type Phases struct {
 	// run keeps the engine's watches.
 	run func(context.Context) error
 
-	passing sync.Mutex // held while looking, which begins before the first pass
-	memory  memory
-	late    *lateness
+	passing   sync.Mutex // held while looking, which begins before the first pass
+	memory    memory
+	diagnosis *diagnosis
 	// recorder is the flight recorder.
 	recorder recorder.Log
 }

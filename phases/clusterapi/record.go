@@ -26,10 +26,10 @@ type Words struct {
 
 // Store keeps the machine's record in the status of the ClusterOperator, beside
 // what people are told.
-func (p *Phases) Store(t machine.Table[guards.Facts, *Pass], words Words, operators configclient.ClusterOperatorInterface, news func(events.News)) *status.Store[guards.Facts, *Pass] {
+func (p *Phases) Store(t machine.Table[guards.Facts, *Pass], words Words, operators configclient.ClusterOperatorInterface, tell func(events.Event)) *status.Store[guards.Facts, *Pass] {
 	return status.New(status.Config[guards.Facts, *Pass]{
 		Table: t, Operator: ClusterOperatorName, Lasting: []string{InstallerController + "Available"}, Tell: p.tell(words),
-		Client: p.Client, Operators: operators, News: news, Now: p.Now, Log: p.Log,
+		Client: p.Client, Operators: operators, Event: tell, Now: p.Now, Log: p.Log,
 	})
 }
 
@@ -40,7 +40,7 @@ func (p *Phases) tell(words Words) func(Snapshot, status.Stored) status.Told {
 		display := p.stillStanding(before, shot.Seen.Display)
 		return status.Told{
 			Line: line, About: p.About(), Conditions: words.Conditions(shot),
-			Detail: detailOf(line, display, shot.Candidates).encode(), News: news(before, display),
+			Detail: detailOf(line, display, shot.Candidates).encode(), Events: eventsOf(before, display),
 			Versions: p.versions(stored.Versions, shot.Facts), Related: p.related(stored.Related),
 		}
 	}

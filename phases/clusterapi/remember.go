@@ -29,7 +29,7 @@ func (p *Pass) acted(doing string, report *engine.Report) {
 	}
 }
 
-// removed tells the same of what pruning has deleted; what was gone before is no news.
+// removed tells the same of what pruning has deleted; what was gone before is not told again.
 func (p *Pass) removed(report, before *engine.TeardownReport) {
 	known := map[engine.Key]bool{}
 	if before != nil {

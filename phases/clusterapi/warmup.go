@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// aheadTimeout bounds what is done before the first pass, which waits for it.
-const aheadTimeout = 5 * time.Second
+// warmUpTimeout bounds what is done before the first pass, which waits for it.
+const warmUpTimeout = 5 * time.Second
 
-// Ahead is what runs from the start of the process until the context ends,
+// WarmUp is what runs from the start of the process until the context ends,
 // whoever holds the Lease: none of it writes.
-func (p *Phases) Ahead() []func(context.Context) error {
+func (p *Phases) WarmUp() []func(context.Context) error {
 	return []func(context.Context) error{p.run, p.warmUp}
 }
 
@@ -18,7 +18,7 @@ func (p *Phases) Ahead() []func(context.Context) error {
 // the manager fill: it reads the provider images that are on the disk, and
 // renders. What it cannot do is left to the first pass.
 func (p *Phases) warmUp(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, aheadTimeout)
+	ctx, cancel := context.WithTimeout(ctx, warmUpTimeout)
 	defer cancel()
 	p.passing.Lock()
 	defer p.passing.Unlock()

@@ -7,9 +7,9 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// Appeared is the news of those things of now whose keys are not among those of
+// Appeared is the Event of those things of now whose keys are not among those of
 // before, as one Event; there is none if nothing is new.
-func Appeared[T any](n News, before, now []T, key func(T) string) []News {
+func Appeared[T any](n Event, before, now []T, key func(T) string) []Event {
 	known := map[string]bool{}
 	for _, item := range before {
 		known[key(item)] = true
@@ -25,5 +25,5 @@ func Appeared[T any](n News, before, now []T, key func(T) string) []News {
 	}
 	n.Key = n.Reason + " " + strings.Join(keys, "; ")
 	n.Text = machine.Shorten(strings.Join(texts, "; "), machine.MaxMessage)
-	return []News{n}
+	return []Event{n}
 }

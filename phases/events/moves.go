@@ -45,11 +45,11 @@ func (m *Moves) Take(rests bool, now time.Time) (made []machine.Transition, agai
 	return made, 0
 }
 
-// Moved is the news of moves, at least one, with the line that says why the
+// Moved is the Event of moves, at least one, with the line that says why the
 // machine is not done.
-func Moved(line string, made []machine.Transition) News {
+func Moved(line string, made []machine.Transition) Event {
 	last := made[len(made)-1]
-	return News{Key: pathOf(made, true), Reason: string(last.To), Action: string(last.Event), Text: passage(line, made)}
+	return Event{Key: pathOf(made, true), Reason: string(last.To), Action: string(last.Event), Text: passage(line, made)}
 }
 
 // passage is the line and every move that led there. When there is no room for
@@ -63,7 +63,7 @@ func passage(line string, made []machine.Transition) string {
 	return machine.Shorten(line, machine.MaxMessage-len(path)-len(" []")) + " [" + path + "]"
 }
 
-// pathOf is every move, with its cause or without; times are left out, so that the same way taken again is the same news.
+// pathOf is every move, with its cause or without; times are left out, so that the same way taken again is the same Event.
 func pathOf(made []machine.Transition, causes bool) string {
 	var b strings.Builder
 	for i, t := range made {

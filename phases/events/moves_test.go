@@ -83,9 +83,9 @@ func TestMoved_names_every_move_before_any_cause(t *testing.T) {
 
 func TestAppeared_what_was_there_before_is_no_news(t *testing.T) {
 	key := func(s string) string { return s[:1] }
-	kind := News{Reason: "Stray", Action: "Watch", Warns: true}
+	kind := Event{Reason: "Stray", Action: "Watch", Warns: true}
 	got := Appeared(kind, []string{"a has 1"}, []string{"a has 2", "b has 1", "c has 1"}, key)
-	want := []News{{Reason: "Stray", Action: "Watch", Warns: true, Key: "Stray b; c", Text: "b has 1; c has 1"}}
+	want := []Event{{Reason: "Stray", Action: "Watch", Warns: true, Key: "Stray b; c", Text: "b has 1; c has 1"}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
 	}

@@ -31,46 +31,46 @@ const (
 	sameFor = time.Hour
 	// countEvery is how often the count of a repeated Event is written.
 	countEvery = 10 * time.Minute
-	// rememberedNews is how many Events are remembered, so that they can be counted.
-	rememberedNews = 128
+	// rememberedEvents is how many Events are remembered, so that they can be counted.
+	rememberedEvents = 128
 	// writeTimeout bounds the write of one Event.
 	writeTimeout = 15 * time.Second
 )
 
-// News is one thing that an Event tells.
-type News struct {
+// Event is one thing that an Event tells.
+type Event struct {
 	// By names the controller that reports it, About the object that it is about.
 	By    string
 	About corev1.ObjectReference
-	// Key is the same for what is the same news, whatever the times and counts in the text.
+	// Key is the same for what is the same Event, whatever the times and counts in the text.
 	Key            string
 	Reason, Action string
 	Text           string
 	Warns          bool
 }
 
-// identity is the same for what is the same news of the same object.
-func (n News) identity() string {
+// identity is the same for what is the same Event of the same object.
+func (n Event) identity() string {
 	return n.By + " " + n.About.Kind + " " + n.About.Namespace + "/" + n.About.Name + " " + n.Key
 }
 
 // namespace is where the Event is written: that of the object, and for objects without one the default.
-func (n News) namespace() string { return cmp.Or(n.About.Namespace, metav1.NamespaceDefault) }
+func (n Event) namespace() string { return cmp.Or(n.About.Namespace, metav1.NamespaceDefault) }
 
 // Writer writes Events beside the passes: a pass never waits for one, and one
 // that cannot be written is logged and let go. If the process ends, what waits
-// is lost, and what is remembered is told as news once more.
+// is lost, and what is remembered is told once more.
 type Writer struct {
 	events eventsv1client.EventsGetter
 	clock  clock.PassiveClock
 	log    logr.Logger
 	host   string
-	queue  chan News
+	queue  chan Event
 	// told is what was announced, by identity; only Run uses it.
 	told map[string]*announced
 }
 
-// announced is an Event that was written: how often its news came since, and
+// announced is an Event that was written: how often it came since, and
 // when that was last written.
 type announced struct {
 	namespace, name string
@@ -89,12 +89,12 @@ func New(config *rest.Config, connection *http.Client, clock clock.PassiveClock,
 		host = "unknown"
 	}
 	return &Writer{
-		events: client, clock: clock, log: log, host: host, queue: make(chan News, queued), told: map[string]*announced{},
+		events: client, clock: clock, log: log, host: host, queue: make(chan Event, queued), told: map[string]*announced{},
 	}, nil
 }
 
-// Tell takes news in and never blocks.
-func (w *Writer) Tell(n News) {
+// Tell takes an Event in and never blocks.
+func (w *Writer) Tell(n Event) {
 	select {
 	case w.queue <- n:
 	default:
@@ -116,8 +116,8 @@ func (w *Writer) Run(ctx context.Context) error {
 	}
 }
 
-// write makes an Event of news, or counts it on the Event that told it before.
-func (w *Writer) write(ctx context.Context, n News) error {
+// write makes an Event in the cluster, or counts it on the Event that told it before.
+func (w *Writer) write(ctx context.Context, n Event) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	now := w.clock.Now()
@@ -150,7 +150,7 @@ func (w *Writer) count(ctx context.Context, before *announced, now time.Time) er
 	return err
 }
 
-func (w *Writer) event(n News, now time.Time) *eventsv1.Event {
+func (w *Writer) event(n Event, now time.Time) *eventsv1.Event {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(n.identity())) // it never fails
 	suffix := fmt.Sprintf(".%08x.%016x", hash.Sum32(), now.UnixNano())
@@ -169,10 +169,10 @@ func (w *Writer) event(n News, now time.Time) *eventsv1.Event {
 	}
 }
 
-// remember forgets the oldest news when there are too many.
+// remember forgets the oldest when there are too many.
 func (w *Writer) remember(key string, written *announced) {
 	w.told[key] = written
-	if len(w.told) <= rememberedNews {
+	if len(w.told) <= rememberedEvents {
 		return
 	}
 	oldest := key

@@ -50,7 +50,7 @@ func TestWriter_counts_what_comes_again_instead_of_telling_it_again(t *testing.T
 	w, now, sent := eventServer(t)
 	tell := func(key string) {
 		t.Helper()
-		if err := w.write(t.Context(), News{By: "test", Key: key, Reason: "Collision", Action: "Apply", Text: "it is in the way", Warns: true}); err != nil {
+		if err := w.write(t.Context(), Event{By: "test", Key: key, Reason: "Collision", Action: "Apply", Text: "it is in the way", Warns: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,15 +67,15 @@ func TestWriter_counts_what_comes_again_instead_of_telling_it_again(t *testing.T
 		now.Step(time.Minute)
 		tell("one")
 	}
-	expect("the same news within ten minutes")
+	expect("the same Event within ten minutes")
 	now.Step(5 * time.Minute)
 	tell("one")
-	expect("the same news after ten minutes", "PATCH count 7")
+	expect("the same Event after ten minutes", "PATCH count 7")
 	tell("two")
 	expect("other news", created)
 	now.Step(time.Hour)
 	tell("one")
-	expect("the same news after an hour, when the first Event has gone", created)
+	expect("the same Event after an hour, when the first Event has gone", created)
 }
 
 func TestWriter_names_Events_about_any_object_as_the_API_allows(t *testing.T) {
@@ -88,7 +88,7 @@ func TestWriter_names_Events_about_any_object_as_the_API_allows(t *testing.T) {
 		":":                             "by.",
 		"":                              "by.",
 	} {
-		got := w.event(News{By: "by", About: corev1.ObjectReference{Name: about}}, now.Now()).Name
+		got := w.event(Event{By: "by", About: corev1.ObjectReference{Name: about}}, now.Now()).Name
 		if causes := validation.IsDNS1123Subdomain(got); len(causes) > 0 || !strings.HasPrefix(got, want) {
 			t.Errorf("an Event about %q is named %q: %v", about, got, causes)
 		}
@@ -97,21 +97,21 @@ func TestWriter_names_Events_about_any_object_as_the_API_allows(t *testing.T) {
 
 func TestWriter_remembers_a_bounded_number_of_news(t *testing.T) {
 	w, now, _ := eventServer(t)
-	for i := range rememberedNews + 10 {
+	for i := range rememberedEvents + 10 {
 		now.Step(time.Millisecond)
-		if err := w.write(t.Context(), News{Key: fmt.Sprint(i)}); err != nil {
+		if err := w.write(t.Context(), Event{Key: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if w.told[News{Key: "9"}.identity()] != nil || w.told[News{Key: "10"}.identity()] == nil || len(w.told) != rememberedNews {
-		t.Errorf("it remembers %d, the oldest first let go: %v", len(w.told), w.told[News{Key: "10"}.identity()] != nil)
+	if w.told[Event{Key: "9"}.identity()] != nil || w.told[Event{Key: "10"}.identity()] == nil || len(w.told) != rememberedEvents {
+		t.Errorf("it remembers %d, the oldest first let go: %v", len(w.told), w.told[Event{Key: "10"}.identity()] != nil)
 	}
 }
 
 func TestWriter_never_blocks_a_pass(t *testing.T) {
-	w := &Writer{queue: make(chan News, 1), log: logr.Discard()}
-	w.Tell(News{Reason: "one"})
-	w.Tell(News{Reason: "two"})
+	w := &Writer{queue: make(chan Event, 1), log: logr.Discard()}
+	w.Tell(Event{Reason: "one"})
+	w.Tell(Event{Reason: "two"})
 	if n := <-w.queue; n.Reason != "one" || len(w.queue) != 0 {
 		t.Errorf("got %+v and %d more", n, len(w.queue))
 	}

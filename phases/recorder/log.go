@@ -11,7 +11,7 @@ const (
 )
 
 // add appends an entry to a log and drops what there is no room for. It says
-// whether that is news: a mere repetition is counted, and is none.
+// whether that is new: a mere repetition is counted, and is none.
 func add(log []Entry, e Entry) ([]Entry, bool) {
 	e = e.clipped()
 	if last := len(log) - 1; last >= 0 && e.repeats(log[last]) {

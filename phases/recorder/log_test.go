@@ -51,18 +51,18 @@ func TestLog_keeps_the_newest_and_half_of_its_room_for_transitions(t *testing.T)
 func TestLog_counts_what_happens_again_and_calls_it_no_news(t *testing.T) {
 	var log []Entry
 	failed := Failed(noon, "r", fmt.Errorf("the registry is away"), nil)
-	var news bool
+	var fresh bool
 	for i := range 3 {
 		failed.At = noon.Add(time.Duration(i) * time.Minute)
-		log, news = add(log, failed)
-		if news != (i == 0) {
-			t.Errorf("the %d. time it is news: %v", i+1, news)
+		log, fresh = add(log, failed)
+		if fresh != (i == 0) {
+			t.Errorf("the %d. time it is new: %v", i+1, fresh)
 		}
 	}
 	if len(log) != 1 || log[0].Times != 3 || !log[0].At.Equal(noon) || !log[0].Last.Equal(noon.Add(2*time.Minute)) {
 		t.Errorf("got %+v", log)
 	}
-	if log, news = add(log, Failed(noon, "r", fmt.Errorf("another"), nil)); !news || len(log) != 2 {
+	if log, fresh = add(log, Failed(noon, "r", fmt.Errorf("another"), nil)); !fresh || len(log) != 2 {
 		t.Errorf("another error is not told: %+v", log)
 	}
 }

@@ -40,8 +40,8 @@ type Recorder struct {
 	key    client.ObjectKey
 	clock  clock.WithTicker
 	log    logr.Logger
-	// news holds a token while added has an entry that is worth a write.
-	news chan struct{}
+	// fresh holds a token while added has an entry that is worth a write.
+	fresh chan struct{}
 
 	mu sync.Mutex
 	// added is what is not written yet, last the newest of all; of what is written, stored is a copy, and object
@@ -55,16 +55,16 @@ type Recorder struct {
 // New makes a recorder that writes to the ConfigMap of a key. It sends no
 // request before there is something to write.
 func New(live client.Reader, writer client.Writer, key client.ObjectKey, clock clock.WithTicker, log logr.Logger) *Recorder {
-	return &Recorder{live: live, writer: writer, key: key, clock: clock, log: log, news: make(chan struct{}, 1)}
+	return &Recorder{live: live, writer: writer, key: key, clock: clock, log: log, fresh: make(chan struct{}, 1)}
 }
 
 // Add records an entry. It does no I/O, and may be called at any time by any goroutine.
 func (r *Recorder) Add(e Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var news bool
-	r.added, news = add(r.added, e)
-	if news && !e.clipped().repeats(r.last) {
+	var fresh bool
+	r.added, fresh = add(r.added, e)
+	if fresh && !e.clipped().repeats(r.last) {
 		r.announce()
 	}
 	r.last = e.clipped()
@@ -73,7 +73,7 @@ func (r *Recorder) Add(e Entry) {
 // announce is called with the lock held.
 func (r *Recorder) announce() {
 	select {
-	case r.news <- struct{}{}:
+	case r.fresh <- struct{}{}:
 	default:
 	}
 }
@@ -114,7 +114,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			r.end(writing)
 			return nil
-		case <-r.news:
+		case <-r.fresh:
 		}
 		select {
 		case <-ctx.Done():
@@ -143,7 +143,7 @@ func (r *Recorder) write(ctx context.Context) error {
 	added := r.added
 	r.added = nil
 	select {
-	case <-r.news:
+	case <-r.fresh:
 	default:
 	}
 	r.mu.Unlock()

@@ -269,8 +269,8 @@ func TestRun_writes_at_most_every_ten_seconds_only_news_and_what_is_left_at_the_
 
 	say(r, "c", "c")
 	select {
-	case <-r.news:
-		t.Error("what happens again is news")
+	case <-r.fresh:
+		t.Error("what happens again is written again")
 	default:
 	}
 	cancel()

@@ -54,7 +54,7 @@ func (r report) keepsVersions(stored report) bool {
 
 // matters says that more is new than words and counts: a move, a failure that
 // begins or ends, a condition with another status or reason. That a guard begins
-// to hold is none of these: drift is put right before it is news.
+// to hold is none of these: drift is put right before it is told.
 func (r report) matters(stored report) bool {
 	if stored.record.State != r.record.State || !stored.record.Since.Equal(r.record.Since) || r.failsOtherwise(stored) {
 		return true

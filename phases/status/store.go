@@ -30,10 +30,10 @@ type Config[F, E any] struct {
 	// Client reads from caches; Operators speaks to the API server itself.
 	Client    client.Reader
 	Operators configclient.ClusterOperatorInterface
-	// News is given what is to be told as Events.
-	News func(events.News)
-	Now  func() time.Time
-	Log  logr.Logger
+	// Event is given each Event that is to be written.
+	Event func(events.Event)
+	Now   func() time.Time
+	Log   logr.Logger
 }
 
 // Store is the [machine.Store] of a singleton. It is used by one pass at a time.
@@ -136,8 +136,8 @@ func (s *Store[F, E]) announce(told Told) {
 		s.Log.Info(told.Line)
 		s.logged = told.Line
 	}
-	for _, n := range told.News {
+	for _, n := range told.Events {
 		n.By, n.About = FieldManager(s.Table.Name), told.About
-		s.News(n)
+		s.Event(n)
 	}
 }

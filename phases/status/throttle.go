@@ -9,11 +9,11 @@ import (
 const (
 	// wordsEvery bounds how often words and counts are written that change with every object while work is done.
 	wordsEvery = 2 * time.Second
-	// quietStart is how long words and counts are held back after a start: what an operator does not see yet is no news, and to say
+	// quietStart is how long words and counts are held back after a start: what an operator does not see yet is nothing new, and to say
 	// so would cost writes at every restart.
 	quietStart = 5 * time.Second
 	// hiccup is how long words and counts must be other ones before they are written in a state that the machine rests in: what is
-	// put right by then is no news.
+	// put right by then is not told.
 	hiccup = 5 * time.Second
 	// gatherFor is how long moves wait to be written, so that a passage that is over by then is one write. A process
 	// that is killed meanwhile takes the way again from the record that is stored, and finds done what it had done.

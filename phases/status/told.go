@@ -41,8 +41,8 @@ type Told struct {
 	// Versions and Related are nil for a machine that reports none; only one machine of a ClusterOperator may.
 	Versions []configv1.OperandVersion
 	Related  []configv1.ObjectReference
-	// News are told as Events once the rest is written.
-	News []events.News
+	// Events are told once the rest is written.
+	Events []events.Event
 }
 
 // merge puts what is told in the place of what was said before. A condition that

@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// lateAfter is how long a workload may stand without progress before its pods are looked at, and how long the
+	// diagnoseAfter is how long a workload may stand without progress before its pods are looked at, and how long the
 	// answer is good for.
-	lateAfter = 30 * time.Second
+	diagnoseAfter = 30 * time.Second
 	// manyPods and manySets bound what one look brings.
 	manyPods, manySets = 50, 50
 	// lookTimeout bounds one look at the pods of a workload.
 	lookTimeout = 15 * time.Second
 )
 
-// lateness looks for what holds up a workload that is late, beside the passes:
+// diagnosis looks for what holds up a workload that makes no progress, beside the passes:
 // a pass only asks, and is called again when there is another answer. It sends
-// nothing as long as nothing is late, and at most three reads every 30 s.
-type lateness struct {
+// nothing as long as every workload makes progress, and at most three reads every 30 s.
+type diagnosis struct {
 	apps  appsv1client.AppsV1Interface
 	core  corev1client.CoreV1Interface
 	asked chan suspect
@@ -52,7 +52,7 @@ type suspect struct {
 	progress string
 }
 
-func newLateness(config *rest.Config, connection *http.Client) (*lateness, error) {
+func newDiagnosis(config *rest.Config, connection *http.Client) (*diagnosis, error) {
 	apps, err := appsv1client.NewForConfigAndClient(config, connection)
 	if err != nil {
 		return nil, fmt.Errorf("making the client of workloads: %w", err)
@@ -61,23 +61,23 @@ func newLateness(config *rest.Config, connection *http.Client) (*lateness, error
 	if err != nil {
 		return nil, fmt.Errorf("making the client of pods: %w", err)
 	}
-	return &lateness{apps: apps, core: core, asked: make(chan suspect, 1)}, nil
+	return &diagnosis{apps: apps, core: core, asked: make(chan suspect, 1)}, nil
 }
 
-// blocked is why a revision is not complete. Of a workload that is late the
+// blocked is why a revision is not complete. Of a workload that makes no progress the
 // cause is told as well, as far as it is known.
 func (p *Pass) blocked(revision *engine.Revision, report *engine.Report) string {
 	culprit := report.Culprit()
 	if culprit == nil || !culprit.Applied() || culprit.Probe.Answer == engine.AnswerTrue {
-		p.late.clear()
+		p.diagnosis.clear()
 		return report.Blocked()
 	}
 	selector := selectorOf(revision, culprit.Key)
 	if selector == "" {
-		p.late.clear()
+		p.diagnosis.clear()
 		return report.Blocked()
 	}
-	cause, again := p.late.ask(suspect{key: culprit.Key, selector: selector, progress: report.Progress()}, p.Now())
+	cause, again := p.diagnosis.ask(suspect{key: culprit.Key, selector: selector, progress: report.Progress()}, p.Now())
 	p.lookAgainIn(again)
 	return report.BlockedBecause(cause)
 }
@@ -99,7 +99,7 @@ func selectorOf(revision *engine.Revision, key engine.Key) string {
 }
 
 // ask returns what is known of a suspect, and after how long to ask again.
-func (l *lateness) ask(s suspect, now time.Time) (cause string, again time.Duration) {
+func (l *diagnosis) ask(s suspect, now time.Time) (cause string, again time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of != s {
@@ -113,7 +113,7 @@ func (l *lateness) ask(s suspect, now time.Time) (cause string, again time.Durat
 	if l.looked.After(from) {
 		from = l.looked
 	}
-	if wait := from.Add(lateAfter).Sub(now); wait > 0 {
+	if wait := from.Add(diagnoseAfter).Sub(now); wait > 0 {
 		return l.cause, wait
 	}
 	select {
@@ -121,11 +121,11 @@ func (l *lateness) ask(s suspect, now time.Time) (cause string, again time.Durat
 		l.looked = now
 	default: // still busy with the last one
 	}
-	return l.cause, lateAfter
+	return l.cause, diagnoseAfter
 }
 
-// clear forgets the suspect: nothing is late.
-func (l *lateness) clear() {
+// clear forgets the suspect: every workload makes progress.
+func (l *diagnosis) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.of, l.cause = suspect{}, ""
@@ -137,21 +137,21 @@ func (p *Phases) explainLateness(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case s := <-p.late.asked:
-			cause, err := p.late.look(ctx, s)
+		case s := <-p.diagnosis.asked:
+			cause, err := p.diagnosis.look(ctx, s)
 			if err != nil {
 				p.Log.V(1).Info("looking for the cause of a delay", "object", s.key.String(), "error", err.Error())
 				continue
 			}
-			if p.late.answer(s, cause) {
+			if p.diagnosis.answer(s, cause) {
 				p.Again()
 			}
 		}
 	}
 }
 
-// answer notes a cause, and says whether it is news.
-func (l *lateness) answer(s suspect, cause string) bool {
+// answer notes a cause, and says whether it is a new one.
+func (l *diagnosis) answer(s suspect, cause string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of.key != s.key || l.cause == cause {
@@ -162,7 +162,7 @@ func (l *lateness) answer(s suspect, cause string) bool {
 }
 
 // look reads a workload's pods, and of a Deployment also its conditions and its ReplicaSets.
-func (l *lateness) look(ctx context.Context, s suspect) (string, error) {
+func (l *diagnosis) look(ctx context.Context, s suspect) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	var conditions []appsv1.DeploymentCondition

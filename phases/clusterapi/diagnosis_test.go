@@ -8,12 +8,12 @@ import (
 )
 
 func TestLateness_asks_only_about_what_is_late_and_seldom(t *testing.T) {
-	l := &lateness{asked: make(chan suspect, 1)}
+	l := &diagnosis{asked: make(chan suspect, 1)}
 	s := suspect{key: engine.Key{Kind: "Deployment", Name: "capa"}, selector: "app=capa", progress: "54 of 56"}
 	at := noon.Add
 	asked := func() int { return len(l.asked) }
 
-	if _, again := l.ask(s, at(0)); asked() != 0 || again != lateAfter {
+	if _, again := l.ask(s, at(0)); asked() != 0 || again != diagnoseAfter {
 		t.Errorf("a workload that has just begun is asked about %d times, next look after %s", asked(), again)
 	}
 	if _, again := l.ask(s, at(20*time.Second)); asked() != 0 || again != 10*time.Second {
@@ -28,7 +28,7 @@ func TestLateness_asks_only_about_what_is_late_and_seldom(t *testing.T) {
 		t.Error("the time is not counted from the progress")
 	}
 	if l.ask(more, at(59*time.Second)); asked() != 1 {
-		t.Error("a workload that is late is not asked about")
+		t.Error("a workload that makes no progress is not asked about")
 	}
 	<-l.asked
 	if l.ask(more, at(80*time.Second)); asked() != 0 {
@@ -38,21 +38,21 @@ func TestLateness_asks_only_about_what_is_late_and_seldom(t *testing.T) {
 		t.Error("it is not asked about again")
 	}
 	if !l.answer(more, "pod x is CrashLoopBackOff") || l.answer(more, "pod x is CrashLoopBackOff") {
-		t.Error("news is not told from what is known")
+		t.Error("a new answer is not told from a known one")
 	}
 	if cause, _ := l.ask(more, at(90*time.Second)); cause != "pod x is CrashLoopBackOff" {
 		t.Errorf("the cause is %q", cause)
 	}
 	<-l.asked
 	l.ask(more, at(-time.Hour)) // the clock is set back
-	if l.ask(more, at(-time.Hour+lateAfter)); asked() != 1 {
+	if l.ask(more, at(-time.Hour+diagnoseAfter)); asked() != 1 {
 		t.Error("it is not asked about for as long as the clock jumped")
 	}
 	other := suspect{key: engine.Key{Kind: "Deployment", Name: "capi"}, selector: "app=capi"}
 	if cause, _ := l.ask(other, at(91*time.Second)); cause != "" {
 		t.Errorf("one workload is blamed for another: %q", cause)
 	}
-	if l.answer(more, "late news") {
-		t.Error("an answer about a workload that nothing waits for any more is news")
+	if l.answer(more, "too late") {
+		t.Error("an answer about a workload that nothing waits for any more is noted")
 	}
 }

@@ -21,8 +21,8 @@ func inTheWay(report *engine.Report) error {
 	return errors.Join(errs...)
 }
 
-// standing are the objects of one kind that reports tell of, each as the first report that has it does.
-func standing(reports []*engine.Report, those func(*engine.Report) []*engine.Object) []*engine.Object {
+// obstacles are the objects of one kind that reports tell of, each as the first report that has it does.
+func obstacles(reports []*engine.Report, those func(*engine.Report) []*engine.Object) []*engine.Object {
 	var all []*engine.Object
 	for _, report := range reports {
 		for _, object := range those(report) {
@@ -42,7 +42,7 @@ func sameObject(a, b engine.Key) bool {
 
 func collisions(reports ...*engine.Report) []guards.Collision {
 	var facts []guards.Collision
-	for _, object := range standing(reports, (*engine.Report).Collisions) {
+	for _, object := range obstacles(reports, (*engine.Report).Collisions) {
 		facts = append(facts, guards.Collision{Object: object.Key.String(), Holder: object.Owner, Why: object.Why})
 	}
 	return facts
@@ -50,7 +50,7 @@ func collisions(reports ...*engine.Report) []guards.Collision {
 
 func refused(reports ...*engine.Report) []guards.Refused {
 	var facts []guards.Refused
-	for _, object := range standing(reports, (*engine.Report).Refused) {
+	for _, object := range obstacles(reports, (*engine.Report).Refused) {
 		facts = append(facts, guards.Refused{Object: object.Key.String(), Why: object.Why})
 	}
 	return facts
@@ -58,7 +58,7 @@ func refused(reports ...*engine.Report) []guards.Refused {
 
 func contested(reports ...*engine.Report) []guards.Contested {
 	var facts []guards.Contested
-	for _, object := range standing(reports, (*engine.Report).Contested) {
+	for _, object := range obstacles(reports, (*engine.Report).Contested) {
 		c := object.Conflict
 		facts = append(facts, guards.Contested{Object: object.Key.String(), Field: c.Field, Managers: c.Managers, Times: c.Times})
 	}

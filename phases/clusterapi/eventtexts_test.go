@@ -22,7 +22,7 @@ func TestNews_what_stood_before_is_none(t *testing.T) {
 		Contested:  []guards.Contested{{Object: "ConfigMap a", Field: ".data.x", Managers: []string{"x"}, Times: 9}},
 	}
 	var got []string
-	for _, n := range news(before, now) {
+	for _, n := range eventsOf(before, now) {
 		got = append(got, fmt.Sprintf("%v %s: %s", n.Warns, n.Reason, n.Text))
 	}
 	want := []string{
@@ -34,7 +34,7 @@ func TestNews_what_stood_before_is_none(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got := news(Detail{}, now); len(got) != 5 {
+	if got := eventsOf(Detail{}, now); len(got) != 5 {
 		t.Errorf("without a stored detail everything is news, but %+v", got)
 	}
 }
