@@ -48,8 +48,8 @@ type Aside[F any] struct {
 // There is no other place that derives it from the state or from an event.
 func (t Table[F, E]) Readings(r Record, facts F) map[string]Reading {
 	readings := t.readings(r)
-	for part := range readings {
-		if aside, is := t.Aside(part, r, facts); is {
+	for part, reads := range readings {
+		if aside, is := t.aside(part, reads, facts); is {
 			readings[part] = aside.Reads.orIdle()
 		}
 	}
@@ -58,7 +58,11 @@ func (t Table[F, E]) Readings(r Record, facts F) map[string]Reading {
 
 // Aside is what a part reads by instead of by the state or an error, if anything.
 func (t Table[F, E]) Aside(part string, r Record, facts F) (Aside[F], bool) {
-	if t.readings(r)[part].Reason == AsExpected {
+	return t.aside(part, t.readings(r)[part], facts)
+}
+
+func (t Table[F, E]) aside(part string, reads Reading, facts F) (Aside[F], bool) {
+	if reads.Reason == AsExpected {
 		for _, aside := range t.Asides {
 			if aside.Part == part && aside.If.Answer(facts).Truth == Yes {
 				return aside, true
@@ -130,12 +134,8 @@ func (r Reading) orIdle() Reading {
 // Takes says whether the move into the present state has taken a condition back,
 // which then stays so while the machine is in it.
 func (t Table[F, E]) Takes(r Record, condition string) bool {
-	for _, move := range t.Leaving(r.CameFrom) {
-		if move.On == r.LastEvent && move.To == r.State {
-			return slices.Contains(move.Takes, condition)
-		}
-	}
-	return false
+	move := t.arrival(r)
+	return move != nil && slices.Contains(move.Takes, condition)
 }
 
 // At is the part that is at work in a record's state, or in the one it resumes.

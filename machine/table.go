@@ -149,15 +149,17 @@ func (t Table[F, E]) resumed(r Record) StateRow[E] {
 // Anything else was written by another hand, or by another table, and proves
 // nothing of what has been done.
 func (t Table[F, E]) arrived(r Record) bool {
-	if r.State == t.Start && r.LastEvent == "" {
-		return true
-	}
+	return r.State == t.Start && r.LastEvent == "" || t.arrival(r) != nil
+}
+
+// arrival is the move that has led to a record's state, nil for none of this table.
+func (t Table[F, E]) arrival(r Record) *Move[F, E] {
 	for _, move := range t.Leaving(r.CameFrom) {
 		if move.On == r.LastEvent && move.To == r.State {
-			return true
+			return move
 		}
 	}
-	return false
+	return nil
 }
 
 // Resumed tells of the state that a record came from whether it could be left
