@@ -8,6 +8,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/status"
 )
 
 // Conditions derives what people are told from a snapshot. It stores nothing:
@@ -18,21 +19,12 @@ func Conditions(s phases.Snapshot) []phases.Condition {
 	readings := Table.Readings(r, f)
 	planning, installing := readings[RevisionController], readings[InstallerController]
 	conditions := append(
-		pair(RevisionController, planning, withNotes(message(s, RevisionController, planning), imageTexts(d.ImageStates), d.ImageWarning)),
-		pair(InstallerController, installing, withNotes(message(s, InstallerController, installing), "", objectWarning(d)))...)
+		status.PartConditions(RevisionController, planning, withNotes(message(s, RevisionController, planning), imageTexts(d.ImageStates), d.ImageWarning)),
+		status.PartConditions(InstallerController, installing, withNotes(message(s, InstallerController, installing), "", objectWarning(d)))...)
 	if f.CurrentNumber > 0 {
 		conditions = append(conditions, available(s))
 	}
 	return append(conditions, upgradeable(s))
-}
-
-// pair are the two conditions of a part.
-func pair(part string, reads machine.Reading, message string) []phases.Condition {
-	degraded := phases.Condition{Type: part + "Degraded", Is: reads.Degraded, Reason: machine.AsExpected}
-	if reads.Degraded {
-		degraded.Reason, degraded.Message = reads.Reason, message
-	}
-	return []phases.Condition{{Type: part + "Progressing", Is: reads.Progressing, Reason: reads.Reason, Message: message}, degraded}
 }
 
 // message is what a part says: the line, where it is the part that the line is
