@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -116,7 +118,7 @@ func (s *ConfigMaps[F, E]) keysOfEach(ctx context.Context) ([]machine.Key, error
 		}
 		for _, object := range list.Items {
 			if strings.HasPrefix(object.Name, s.place.Name+"-") {
-				keys = append(keys, sortedKeys(unpack(object.BinaryData[contentKey], s.ownOf(object.Name)))...)
+				keys = append(keys, slices.Sorted(maps.Keys(unpack(object.BinaryData[contentKey], s.ownOf(object.Name))))...)
 			}
 		}
 		if page = list.Continue; page == "" {

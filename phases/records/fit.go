@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 
@@ -61,23 +62,14 @@ func growth(stored, changes entries, key machine.Key) int {
 
 // byGrowth are the keys of changes, the one that grows most last.
 func byGrowth(stored, changes entries) []machine.Key {
-	keys := sortedKeys(changes)
+	keys := slices.Sorted(maps.Keys(changes))
 	slices.SortStableFunc(keys, func(a, b machine.Key) int { return growth(stored, changes, a) - growth(stored, changes, b) })
-	return keys
-}
-
-func sortedKeys(all entries) []machine.Key {
-	keys := make([]machine.Key, 0, len(all))
-	for key := range all {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
 	return keys
 }
 
 // trimmed are records of which the n largest have no transitions.
 func trimmed(all entries, n int) entries {
-	keys := sortedKeys(all)
+	keys := slices.Sorted(maps.Keys(all))
 	slices.SortStableFunc(keys, func(a, b machine.Key) int { return len(all[b]) - len(all[a]) })
 	out := entries{}
 	for i, key := range keys {

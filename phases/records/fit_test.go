@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,7 +183,7 @@ func TestUnpack_drops_what_no_store_would_have_written(t *testing.T) {
 			t.Errorf("%s: nil", name)
 		}
 		var keys []string
-		for _, key := range sortedKeys(got) {
+		for _, key := range slices.Sorted(maps.Keys(got)) {
 			keys = append(keys, string(key))
 		}
 		if text := strings.Join(keys, ","); text != row.want {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -68,7 +69,7 @@ func (s *shard) keys(ctx context.Context) ([]machine.Key, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sortedKeys(s.stored), nil
+	return slices.Sorted(maps.Keys(s.stored)), nil
 }
 
 // fill has it known what is stored. What was known before a write has failed is
