@@ -1,10 +1,10 @@
 // Package transport gives up requests to the API server that are not answered.
 //
-// client-go sets no limit to a request, and least to a watch: one whose answer is lost on the way is
-// waited for until the server ends it, which takes up to ten minutes, and until
-// then whoever waits for the list that it begins with sees nothing and asks
-// nothing. Over HTTP/2 a dead connection is noticed by pings, but not an answer
-// that something on the way has swallowed.
+// client-go sets no limit to a request, and least to a watch: one whose answer
+// is lost on the way is waited for until the server ends it, which takes up to
+// ten minutes, and until then whoever waits for the list that it begins with
+// sees nothing and asks nothing. Over HTTP/2 a dead connection is noticed by
+// pings, but not an answer that something on the way has swallowed.
 package transport
 
 import (
