@@ -131,8 +131,8 @@ func (l *diagnosis) clear() {
 	l.of, l.cause = suspect{}, ""
 }
 
-// explainLateness answers what was asked until the context ends.
-func (p *Phases) explainLateness(ctx context.Context) error {
+// diagnose answers what was asked until the context ends.
+func (p *Phases) diagnose(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():

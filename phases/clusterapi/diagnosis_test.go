@@ -7,7 +7,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
-func TestLateness_asks_only_about_what_is_late_and_seldom(t *testing.T) {
+func TestDiagnosis_asks_only_about_what_makes_no_progress_and_seldom(t *testing.T) {
 	l := &diagnosis{asked: make(chan suspect, 1)}
 	s := suspect{key: engine.Key{Kind: "Deployment", Name: "capa"}, selector: "app=capa", progress: "54 of 56"}
 	at := noon.Add

@@ -20,7 +20,7 @@ import (
 // may be as it had them: the same content is then listed anew.
 func enlist(api *operatorv1alpha1.ClusterAPI, planned *render.Revision, release string, highest, generation int64) bool {
 	status := &api.Status
-	desired := desiredOf(api)
+	desired := DesiredOf(status)
 	if desired == nil || desired.ContentID != planned.ContentID || highest > desired.Revision {
 		if len(status.Revisions) >= guards.MaxRevisions {
 			return false

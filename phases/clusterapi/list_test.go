@@ -104,7 +104,7 @@ func (w *walk) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"the operator looks": func(t *rapid.T) {
-			w.seen = sight{planned: w.rendered(t), generation: w.api.Generation, inventories: w.inventories, desired: desiredOf(w.api).DeepCopy()}
+			w.seen = sight{planned: w.rendered(t), generation: w.api.Generation, inventories: w.inventories, desired: DesiredOf(&w.api.Status).DeepCopy()}
 		},
 		"the operator restarts": func(*rapid.T) { w.seen = sight{} },
 		"it plans": func(t *rapid.T) {
@@ -273,7 +273,7 @@ func TestList_what_became_of_the_object_in_between_is_left_alone(t *testing.T) {
 		t.Error("a revision that is not listed became current")
 	}
 	enlist(api, rev, "4.22.5", 0, 1)
-	first := desiredOf(api).Name
+	first := DesiredOf(&api.Status).Name
 	makeCurrent(api, first)
 	enlist(api, &render.Revision{ContentID: strings.Repeat("a", 64)}, "4.22.5", 0, 1)
 	if trim(api, 2) {
@@ -282,7 +282,7 @@ func TestList_what_became_of_the_object_in_between_is_left_alone(t *testing.T) {
 	if trim(api, 9); len(api.Status.Revisions) != 2 {
 		t.Errorf("the desired revision was removed: %+v", api.Status.Revisions)
 	}
-	makeCurrent(api, desiredOf(api).Name)
+	makeCurrent(api, DesiredOf(&api.Status).Name)
 	if !trim(api, 2) || slices.ContainsFunc(api.Status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool { return r.Name == first }) {
 		t.Errorf("the older revision stayed: %+v", api.Status.Revisions)
 	}

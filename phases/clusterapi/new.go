@@ -90,5 +90,5 @@ func source(o Options, changed func()) images.Source {
 
 // Background is what has to run beside the passes until the context ends.
 func (p *Phases) Background() []func(context.Context) error {
-	return []func(context.Context) error{p.Images.Start, p.explainLateness}
+	return []func(context.Context) error{p.Images.Start, p.diagnose}
 }

@@ -126,10 +126,11 @@ func (p *Pass) planError() error { return machine.InPart(RevisionController, p.p
 // took out comes back with the same write. It checks the API's own rules before
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
-	if desired := desiredOf(p.world.api); desired != nil && desired.ContentID == p.plan.revision.ContentID && p.world.specObserved() && !p.begun {
+	desired := p.world.desiredEntry()
+	if desired != nil && desired.ContentID == p.plan.revision.ContentID && p.world.specObserved() && !p.begun {
 		return p.restoreCurrent(ctx)
 	}
-	if desired := desiredOf(p.world.api); desired != nil && desired.Revision > engine.MaxNumber {
+	if desired != nil && desired.Revision > engine.MaxNumber {
 		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above %d, the highest that counts: take it off status.revisions of the ClusterAPI",
 			desired.Name, desired.Revision, int64(engine.MaxNumber)))
 	}

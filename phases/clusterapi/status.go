@@ -65,12 +65,12 @@ func newerOf(wrote, cached *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.Clust
 	return cached
 }
 
-// desiredOf is the entry with the highest revision number, which status.desiredRevision has to name; nil for none.
-func desiredOf(api *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPIInstallerRevision {
+// DesiredOf is the entry with the highest revision number, which status.desiredRevision has to name; nil for none.
+func DesiredOf(status *operatorv1alpha1.ClusterAPIStatus) *operatorv1alpha1.ClusterAPIInstallerRevision {
 	var desired *operatorv1alpha1.ClusterAPIInstallerRevision
-	for i, entry := range api.Status.Revisions {
+	for i, entry := range status.Revisions {
 		if desired == nil || entry.Revision > desired.Revision {
-			desired = &api.Status.Revisions[i]
+			desired = &status.Revisions[i]
 		}
 	}
 	return desired

@@ -164,7 +164,7 @@ func (w world) desiredEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {
 	if w.api == nil {
 		return nil
 	}
-	return desiredOf(w.api)
+	return DesiredOf(&w.api.Status)
 }
 
 func (w world) currentEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {

@@ -161,7 +161,7 @@ func (c *Cluster) Enlist(release string, number int64, foreign bool) {
 			return
 		}
 		status.Revisions = append(status.Revisions, entry)
-		if desired := desiredOf(status); desired.Revision == number {
+		if desired := phases.DesiredOf(status); desired.Revision == number {
 			status.DesiredRevision = entry.Name
 		}
 	})
@@ -186,7 +186,7 @@ func (c *Cluster) MakeCurrent(number int64) {
 // Unlist takes revisions off the list that never became current and are not the desired one, the oldest first.
 func (c *Cluster) Unlist(count int) {
 	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {
-		desired := desiredOf(status)
+		desired := phases.DesiredOf(status)
 		status.Revisions = slices.DeleteFunc(status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool {
 			goes := count > 0 && r.Name != status.CurrentRevision && r.Name != desired.Name
 			if goes {
@@ -200,29 +200,19 @@ func (c *Cluster) Unlist(count int) {
 // UnlistDesired takes the desired revision off the list, if another one is listed.
 func (c *Cluster) UnlistDesired() {
 	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) {
-		desired := desiredOf(status)
+		desired := phases.DesiredOf(status)
 		if desired == nil || len(status.Revisions) < 2 || desired.Name == status.CurrentRevision {
 			return
 		}
 		name := desired.Name
 		status.Revisions = slices.DeleteFunc(status.Revisions, func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool { return r.Name == name })
-		status.DesiredRevision = desiredOf(status).Name
+		status.DesiredRevision = phases.DesiredOf(status).Name
 	})
 }
 
 func (c *Cluster) desired() *operatorv1alpha1.ClusterAPIInstallerRevision {
 	if api := c.api(context.Background()); api != nil {
-		return desiredOf(&api.Status)
+		return phases.DesiredOf(&api.Status)
 	}
 	return nil
-}
-
-func desiredOf(status *operatorv1alpha1.ClusterAPIStatus) *operatorv1alpha1.ClusterAPIInstallerRevision {
-	var desired *operatorv1alpha1.ClusterAPIInstallerRevision
-	for i, entry := range status.Revisions {
-		if desired == nil || entry.Revision > desired.Revision {
-			desired = &status.Revisions[i]
-		}
-	}
-	return desired
 }
