@@ -72,17 +72,12 @@ func ResetAfter(x *Exchange) {
 // Swallow lets the server answer, and keeps every word of it from the client,
 // until the rule ends: a watch that is open on both sides and tells nothing.
 func Swallow(x *Exchange) {
-	response, err := x.forward()
-	if err != nil {
+	x.answered(func(response *http.Response) {
+		x.answer.WriteHeader(response.StatusCode)
+		x.flush()
+		x.wait(context.Background())
 		x.Reset()
-		return
-	}
-	defer response.Body.Close()
-	copyHeader(x.answer.Header(), response.Header)
-	x.answer.WriteHeader(response.StatusCode)
-	x.flush()
-	x.wait(context.Background())
-	x.Reset()
+	})
 }
 
 // Slow lets a request through after a while.
@@ -98,23 +93,18 @@ func Slow(after time.Duration) Fault {
 // Truncate lets the server act, and cuts the connection in the middle of the
 // answer; of a watch, whose answer has no end, in the middle of what comes first.
 func Truncate(x *Exchange) {
-	response, err := x.forward()
-	if err != nil {
+	x.answered(func(response *http.Response) {
+		if x.Request.Verb == "watch" {
+			x.truncateWatch(response)
+			return
+		}
+		body, _ := io.ReadAll(response.Body)
+		x.answer.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		x.answer.WriteHeader(response.StatusCode)
+		_, _ = x.answer.Write(body[:len(body)/2])
+		x.flush()
 		x.Reset()
-		return
-	}
-	defer response.Body.Close()
-	copyHeader(x.answer.Header(), response.Header)
-	if x.Request.Verb == "watch" {
-		x.truncateWatch(response)
-		return
-	}
-	body, _ := io.ReadAll(response.Body)
-	x.answer.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	x.answer.WriteHeader(response.StatusCode)
-	_, _ = x.answer.Write(body[:len(body)/2])
-	x.flush()
-	x.Reset()
+	})
 }
 
 // truncateWatch waits for the first event at most until the rule ends.

@@ -109,17 +109,28 @@ func (x *Exchange) forward() (*http.Response, error) {
 	return x.proxy.transport.RoundTrip(out)
 }
 
-// Pass lets the request through. A server that is gone is one whose connection breaks.
-func (x *Exchange) Pass() { x.pass(func() {}) }
-
-// pass calls before ahead of each piece of the answer.
-func (x *Exchange) pass(before func()) {
-	response, err := x.forward() //nolint:bodyclose // It is, below, and when the watch is cut.
+// answered sends the request, takes over the headers of the answer, and calls do
+// with it. A server that is gone is one whose connection breaks.
+func (x *Exchange) answered(do func(*http.Response)) {
+	response, err := x.forward()
 	if err != nil {
 		x.Reset()
 		return
 	}
 	defer response.Body.Close()
+	copyHeader(x.answer.Header(), response.Header)
+	do(response)
+}
+
+// Pass lets the request through.
+func (x *Exchange) Pass() { x.pass(func() {}) }
+
+// pass calls before ahead of each piece of the answer.
+func (x *Exchange) pass(before func()) {
+	x.answered(func(response *http.Response) { x.relay(response, before) })
+}
+
+func (x *Exchange) relay(response *http.Response, before func()) {
 	if x.Request.Verb == "watch" {
 		x.proxy.watching(x, true)
 		defer x.proxy.watching(x, false)
@@ -131,7 +142,6 @@ func (x *Exchange) pass(before func()) {
 			}
 		}()
 	}
-	copyHeader(x.answer.Header(), response.Header)
 	x.answer.WriteHeader(response.StatusCode)
 	x.flush()
 	buffer := make([]byte, 64<<10)
