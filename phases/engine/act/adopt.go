@@ -48,8 +48,8 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 func (e *Engine) withoutInventory(revs []inventory.RevisionRef) ([]inventory.RevisionRef, error) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	if e.inventories == nil || !e.inventories.Synced {
-		return nil, errors.New("adopting revisions: the inventories are not seen yet")
+	if !e.seesInventoriesLocked() {
+		return nil, fmt.Errorf("adopting revisions: %w", errNotSeen)
 	}
 	return inventory.Missing(e.storedLocked(), revs), nil
 }

@@ -1,7 +1,6 @@
 package act
 
 import (
-	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -48,7 +47,7 @@ func (e *Engine) lookLocked(p *plan) *report.Report {
 func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	if p.err == nil && (e.inventories == nil || !e.inventories.Synced) {
+	if p.err == nil && !e.seesInventoriesLocked() {
 		why := errNotSeen
 		if err := e.inventoriesErrLocked(); err != nil {
 			why = err
@@ -76,24 +75,6 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 		}
 	}
 	return wait, dirty
-}
-
-// errNotSeen is why nothing is known of the inventories at first.
-var errNotSeen = errors.New("the inventories are not seen yet")
-
-// inventoriesErrLocked is why the inventories cannot be watched, nil if they can or nobody knows yet. The cluster's lock is held.
-func (e *Engine) inventoriesErrLocked() error {
-	if e.inventories == nil || e.inventories.Err == nil {
-		return nil
-	}
-	return fmt.Errorf("watching the inventories in namespace %s: %w", e.cfg.Namespace, e.inventories.Err)
-}
-
-// inventoriesErr is inventoriesErrLocked for who does not hold the lock.
-func (e *Engine) inventoriesErr() error {
-	e.cluster.Lock()
-	defer e.cluster.Unlock()
-	return e.inventoriesErrLocked()
 }
 
 // markAllDirtyLocked makes the next look at every plan look at everything again.

@@ -44,7 +44,7 @@ func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 	}
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	o := report.Orphans{Seen: e.inventories != nil && e.inventories.Synced}
+	o := report.Orphans{Seen: e.seesInventoriesLocked()}
 	entries, _ := e.orphansLocked(p)
 	for _, orphan := range entries {
 		if orphan.Listed.Retained {

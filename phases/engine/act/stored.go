@@ -26,6 +26,27 @@ type configMap struct{ *see.Object }
 // Whole is all of it.
 func (c configMap) Whole() *unstructured.Unstructured { return c.Tree(configMapKind) }
 
+// seesInventoriesLocked says that the inventories were listed. The cluster's lock is held.
+func (e *Engine) seesInventoriesLocked() bool { return e.inventories != nil && e.inventories.Synced }
+
+// errNotSeen is why nothing is known of the inventories at first.
+var errNotSeen = errors.New("the inventories are not seen yet")
+
+// inventoriesErrLocked is why the inventories cannot be watched, nil if they can or nobody knows yet. The cluster's lock is held.
+func (e *Engine) inventoriesErrLocked() error {
+	if e.inventories == nil || e.inventories.Err == nil {
+		return nil
+	}
+	return fmt.Errorf("watching the inventories in namespace %s: %w", e.cfg.Namespace, e.inventories.Err)
+}
+
+// inventoriesErr is inventoriesErrLocked for who does not hold the lock.
+func (e *Engine) inventoriesErr() error {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	return e.inventoriesErrLocked()
+}
+
 // storedLocked are this installation's inventories as the watch shows them, lowest number first.
 func (e *Engine) storedLocked() []inventory.Stored {
 	if e.inventories == nil {

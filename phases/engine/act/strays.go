@@ -13,7 +13,7 @@ import (
 func (e *Engine) Strays() []inventory.Stray {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	if e.inventories == nil || !e.inventories.Synced {
+	if !e.seesInventoriesLocked() {
 		return nil
 	}
 	if e.strays == nil || e.strays.changes != e.cluster.Changes {

@@ -74,7 +74,7 @@ func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report
 	p.pass.Lock()
 	defer p.pass.Unlock()
 	if !e.Orphans(keep).Seen {
-		return fmt.Errorf("forgetting revisions older than %s: the inventories are not seen yet", keep.Name)
+		return fmt.Errorf("forgetting revisions older than %s: %w", keep.Name, errNotSeen)
 	}
 	inv := e.inventoryOf(p)
 	for _, o := range done.Retained {
