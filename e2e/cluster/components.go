@@ -82,7 +82,7 @@ func (c *Cluster) command(component Component) []string {
 
 func etcdArguments() []string {
 	return []string{
-		"--data-dir=etcd",
+		"--data-dir=" + etcdData,
 		"--listen-client-urls=unix://" + etcdSocket,
 		// etcd refuses to advertise a unix socket, and nobody asks it where it is.
 		"--advertise-client-urls=http://127.0.0.1:0",
