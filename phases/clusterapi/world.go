@@ -40,6 +40,21 @@ type world struct {
 	inputs string
 }
 
+// Infrastructure is what the installer of the cluster has said of it; empty for what it has not said yet.
+type Infrastructure struct {
+	// Platform is what profiles are chosen by, Name what the cluster's machines and folders in the cloud begin with.
+	Platform, Name string
+}
+
+// InfrastructureOf takes from Infrastructure cluster what is an input. A platform of type "" is one that is not known yet.
+func InfrastructureOf(o *configv1.Infrastructure) Infrastructure {
+	infrastructure := Infrastructure{Name: o.Status.InfrastructureName}
+	if o.Status.PlatformStatus != nil {
+		infrastructure.Platform = string(o.Status.PlatformStatus.Type)
+	}
+	return infrastructure
+}
+
 // readWorld reads it from the caches, or from the API server itself.
 func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, error) {
 	var w world
@@ -57,17 +72,16 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 	}
 	w.current = p.currentOf(w.api)
 	infra := &configv1.Infrastructure{}
-	if found, err = read(ctx, from, client.ObjectKey{Name: Singleton}, infra); err != nil {
+	if _, err = read(ctx, from, client.ObjectKey{Name: Singleton}, infra); err != nil {
 		return w, err
 	}
-	if found && infra.Status.PlatformStatus != nil {
-		w.platform = string(infra.Status.PlatformStatus.Type)
-	}
+	infrastructure := InfrastructureOf(infra)
+	w.platform = infrastructure.Platform
 	apiServer := &configv1.APIServer{}
 	if _, err = read(ctx, from, client.ObjectKey{Name: Singleton}, apiServer); err != nil {
 		return w, err
 	}
-	w.substitutions = render.ClusterSubstitutions(apiServer.Spec.TLSSecurityProfile)
+	w.substitutions = render.ClusterSubstitutions(apiServer.Spec.TLSSecurityProfile, infrastructure.Name)
 
 	list := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: p.OperatorNamespace, Name: ImagesConfigMap}
