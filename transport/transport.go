@@ -48,6 +48,9 @@ func (e *SilenceError) Error() string {
 	return fmt.Sprintf("%s of %s did not come within %s", e.For, e.Path, e.Waited)
 }
 
+// GivenUp tells whoever does not know this type.
+func (e *SilenceError) GivenUp() bool { return true }
+
 // RoundTrip returns a SilenceError where the answer does not come, and so does
 // reading the body of a watch that falls silent.
 func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {

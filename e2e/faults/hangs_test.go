@@ -75,6 +75,7 @@ var _ = Describe("In an upgrade, while a second replica waits,", Label("long"), 
 		},
 		Entry("when it lists the revision in ClusterAPI.status", NodeTimeout(5*time.Minute), proxy.Rule{Verb: "update", Resource: "clusterapis"}, given),
 		Entry("when it stores the inventory", NodeTimeout(5*time.Minute), proxy.Rule{Verb: "create", Resource: "configmaps"}, given),
+		Entry("when it writes more objects than it writes at once", NodeTimeout(5*time.Minute), proxy.Rule{Verb: "patch", Resource: "configmaps"}, given),
 		Entry("when it deletes", NodeTimeout(5*time.Minute), proxy.Rule{Verb: "delete"}, given),
 		Entry("when it writes the ClusterOperator, which nothing can be told by then", NodeTimeout(5*time.Minute), proxy.Rule{Verb: "patch", Resource: "clusteroperators"}, ""),
 	)

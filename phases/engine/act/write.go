@@ -61,7 +61,8 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 			return err
 		}
 		var result *see.Object
-		if result, err = r.send(ctx, j, want, as); err == nil {
+		result, err = r.send(ctx, j, want, as)
+		if r.heard(err); err == nil {
 			if as == dryRun {
 				return nil
 			}
