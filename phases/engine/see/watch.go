@@ -37,7 +37,7 @@ type Watch struct {
 	AlwaysServed bool
 	Gone         bool
 
-	lists   int                                // how many were begun since the last that came to its end
+	lists   int                                // how many were answered since the last that came to its end
 	failing time.Time                          // since when nothing can be listed or watched; zero while it can
 	blind   bool                               // that was so for too long when it was last asked
 	shown   string                             // the newest version that the watch has shown
@@ -69,13 +69,15 @@ func (w *Watch) Start(ctx context.Context, v View) {
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			list, err := w.Cluster.Reader.listView(ctx, v, o)
 			if err == nil {
-				return list, nil // it counts when the reflector has it
+				w.listAnswered()
+				return list, nil
 			}
 			return nil, w.requestDone(ctx, err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			events, err := w.Cluster.Reader.watchView(ctx, v, o)
 			if lists := o.SendInitialEvents != nil && *o.SendInitialEvents; err == nil && lists {
+				w.listAnswered()
 				return events, nil
 			}
 			return events, w.requestDone(ctx, err)
@@ -88,11 +90,17 @@ func (w *Watch) Start(ctx context.Context, v View) {
 	w.Cluster.Running.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, log)) })
 }
 
-// listBegins notes how often a list has begun without the one before it coming to its end: it was silent, or broke.
+// listAnswered notes that a list has begun to come; it counts when the reflector has all of it.
+func (w *Watch) listAnswered() {
+	w.Cluster.Lock()
+	defer w.Cluster.Unlock()
+	w.lists++
+}
+
+// listBegins tells of the list before that did not come to its end: it fell silent, or broke.
 func (w *Watch) listBegins() {
 	w.Cluster.Lock()
 	tries := w.lists
-	w.lists++
 	w.Cluster.Unlock()
 	if tries > 0 {
 		w.noteErr(fmt.Errorf("the list did not come to its end, and was begun anew: tries %d", tries+1))
@@ -102,10 +110,12 @@ func (w *Watch) listBegins() {
 // noteErr notes why the watch shows nothing, nil if it does.
 func (w *Watch) noteErr(err error) {
 	w.Cluster.Lock()
-	if err == nil {
+	now := w.Cluster.Now()
+	switch {
+	case err == nil:
 		w.failing = time.Time{}
-	} else if w.failing.IsZero() {
-		w.failing = w.Cluster.Now()
+	case w.failing.IsZero() || now.Before(w.failing): // the clock may be set back
+		w.failing = now
 	}
 	changed := (w.Err == nil) != (err == nil) || w.blind != w.isBlind()
 	w.Err, w.blind = err, w.isBlind()

@@ -175,8 +175,15 @@ func TestWatched_a_list_that_does_not_come_to_its_end_is_told(t *testing.T) {
 	if w.Err != nil || *told != 0 {
 		t.Errorf("the first one is an error: %v", w.Err)
 	}
-	w.listBegins()
-	w.listBegins()
+	refused := errors.New("forbidden")
+	_ = w.requestDone(t.Context(), refused)
+	if w.listBegins(); !errors.Is(w.Err, refused) {
+		t.Errorf("of one that was refused is told %v", w.Err)
+	}
+	for range 2 {
+		w.listAnswered()
+		w.listBegins()
+	}
 	if w.Err == nil || !strings.Contains(w.Err.Error(), "did not come to its end, and was begun anew: tries 3") || *told != 1 {
 		t.Errorf("told %d times: %v", *told, w.Err)
 	}
