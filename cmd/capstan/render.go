@@ -132,9 +132,12 @@ func components(rev *render.Revision) []engine.Component {
 	return all
 }
 
+// exampleName stands for the name in the infrastructure, which every cluster has and no command knows.
+const exampleName = "example-x7f2k"
+
 // substitutions returns the values that the operator uses in a cluster without a TLS profile, overridden by --set.
 func substitutions(set []string) (map[string]string, error) {
-	values := render.ClusterSubstitutions(nil)
+	values := render.ClusterSubstitutions(nil, exampleName)
 	for _, entry := range set {
 		key, value, ok := strings.Cut(entry, "=")
 		if !ok || key == "" {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,8 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 // Kind is a kind of objects that a machine speaks of through the manager's client.
@@ -67,7 +71,7 @@ func (kinds Kinds) Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 
 // Cache has the manager keep only what is read.
 func (kinds Kinds) Cache() cache.Options {
-	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}}
+	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}, NewInformer: informer}
 	for _, k := range kinds.cached() {
 		switch {
 		case len(k.Only) == 0:
@@ -78,6 +82,11 @@ func (kinds Kinds) Cache() cache.Options {
 		}
 	}
 	return options
+}
+
+// informer notices an API server that was restored from a backup.
+func informer(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
+	return toolscache.NewSharedIndexInformer(newest.Rewound(lists), of, resync, by)
 }
 
 // cached are the kinds that are read from caches, each once, with the objects that any machine reads of it.

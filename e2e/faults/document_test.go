@@ -95,7 +95,8 @@ it was, and the operator at work, when the fault is over, without help. %d more 
   meanwhile, if the fault lets it be done at all.
 - **stays, tells**: the state is kept, and a condition of ClusterOperator cluster-api tells what is wrong, about which object,
   and what to do. [Troubleshooting](troubleshooting.md) has the messages. From Planning, Applying, Pruning and Installed an
-  error leads to Degraded when it lasts five minutes, as the row "500 on writes for five minutes" shows; a warning does not.
+  error leads to Degraded when it lasts five minutes, as the row "500 on writes for five minutes" shows; in WaitingOnInfra and
+  MaxRevisions it is told with Degraded=True then. A warning does neither.
 - **Degraded**: people are told with Degraded=True once five minutes are over; the machine comes back from there by itself.
 - **Planning**: the way is taken again from planning, which waits until the fault is over.
 - **WaitingOnInfra**: people are told; what is installed is kept until the ClusterAPI is there again.

@@ -48,7 +48,7 @@ func (p *Phases) makePlan(w world) plan {
 	case w.api == nil:
 		return plan{waiting: "ClusterAPI cluster does not exist; create it to go on"}
 	case w.platform == "":
-		return plan{waiting: "Infrastructure cluster has no status.platformStatus yet"}
+		return plan{waiting: "Infrastructure cluster has no status.platformStatus.type yet"}
 	case w.refsErr != nil:
 		return plan{err: w.refsErr}
 	}

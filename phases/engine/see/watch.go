@@ -36,6 +36,7 @@ type Watch struct {
 	AlwaysServed bool
 	Gone         bool
 
+	shown   string                             // the newest version that the watch has shown
 	wrote   map[types.NamespacedName]time.Time // when we wrote the copies that are kept of our own writes
 	deleted map[types.NamespacedName]deletion  // that the watch has shown of late
 }
@@ -45,10 +46,6 @@ type deletion struct {
 	version string
 	at      time.Time
 }
-
-// trustWrites is how long a copy of our own write counts for more than an older one from the watch, which may be late.
-// What a watch shows after that is how it is: the API server may have been restored from a backup, and count from there.
-const trustWrites = time.Minute
 
 // Start lists and watches until ctx ends; errors are remembered and tried again with backoff by the reflector.
 func (w *Watch) Start(ctx context.Context, v View) {
@@ -64,7 +61,7 @@ func (w *Watch) Start(ctx context.Context, v View) {
 		},
 	}
 	log := w.Cluster.Log.V(2)
-	reflector := cache.NewReflectorWithOptions(lister, &Object{}, w,
+	reflector := cache.NewReflectorWithOptions(newest.Rewound(lister), &Object{}, w,
 		cache.ReflectorOptions{Logger: &log, Name: "engine", TypeDescription: w.GVK.String()},
 	)
 	w.Cluster.Running.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, log)) })
@@ -119,6 +116,7 @@ func (w *Watch) Wrote(o *Object) {
 // keep stores what the watch shows of an object, and says whether it was anything new.
 func (w *Watch) keep(o *Object) bool {
 	name := o.NamespacedName()
+	w.showed(o.ResourceVersion)
 	old := w.Objects[name]
 	if old != nil && w.aheadOf(name, o.ResourceVersion) {
 		return false
@@ -131,11 +129,16 @@ func (w *Watch) keep(o *Object) bool {
 	return true
 }
 
+func (w *Watch) showed(version string) {
+	if w.shown == "" || newest.Version(version, w.shown) {
+		w.shown = version
+	}
+}
+
 // aheadOf says that the copy of an object is of a write of ours that a watch at this version does not show yet.
 func (w *Watch) aheadOf(name types.NamespacedName, version string) bool {
 	at, wrote := w.wrote[name]
-	age := w.Cluster.Now().Sub(at)
-	return wrote && age >= 0 && age < trustWrites && newest.Version(w.Objects[name].ResourceVersion, version)
+	return wrote && newest.Trusted(w.Cluster.Now().Sub(at)) && newest.Version(w.Objects[name].ResourceVersion, version)
 }
 
 func (w *Watch) store(name types.NamespacedName, o *Object) {
@@ -150,7 +153,7 @@ func (w *Watch) store(name types.NamespacedName, o *Object) {
 // noteDeletion remembers a deletion for as long as the answer to a write from before it may be on its way.
 func (w *Watch) noteDeletion(name types.NamespacedName, version string) {
 	now := w.Cluster.Now()
-	maps.DeleteFunc(w.deleted, func(_ types.NamespacedName, d deletion) bool { return now.Sub(d.at) >= trustWrites })
+	maps.DeleteFunc(w.deleted, func(_ types.NamespacedName, d deletion) bool { return now.Sub(d.at) >= newest.Trust })
 	if w.deleted == nil {
 		w.deleted = map[types.NamespacedName]deletion{}
 	}
@@ -211,10 +214,13 @@ func (w *Watch) Delete(obj any) error {
 }
 
 // Replace is called by the reflector after a list, which is never older than what it has shown before, unless the API
-// server itself has gone back. Copies of our own writes that are newer than the list stay for a while, and copies that
-// are the same stay the same, so that nothing is decided again.
+// server itself has gone back: then nothing counts that was written before. Otherwise copies of our own writes that are
+// newer than the list stay for a while. Copies that are the same stay the same, so that nothing is decided again.
 func (w *Watch) Replace(list []any, version string) error {
 	w.change(func() bool {
+		if w.shown != "" && newest.Version(w.shown, version) {
+			w.shown, w.wrote, w.deleted = "", nil, nil
+		}
 		listed := make(map[types.NamespacedName]bool, len(list))
 		for _, obj := range list {
 			if o, isObject := obj.(*Object); isObject {
@@ -227,6 +233,7 @@ func (w *Watch) Replace(list []any, version string) error {
 				w.Drop(name)
 			}
 		}
+		w.showed(version)
 		if !w.Synced {
 			w.Synced = true
 			w.Cluster.Reset()

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 func TestWatched_tells_that_a_kind_is_gone_also_when_the_watch_had_failed_before(t *testing.T) {
@@ -98,7 +100,7 @@ func TestWatched_believes_an_API_server_that_was_restored_from_a_backup(t *testi
 		}
 	}
 	_ = w.Replace([]any{version("shown", "40"), version("deleted", "41"), version("written", "42")}, "50")
-	for name, want := range map[string]string{"shown": "40", "new": "", "deleted": "41", "written": "95", "gone": "96"} {
+	for name, want := range map[string]string{"shown": "40", "new": "", "deleted": "41", "written": "42", "gone": ""} {
 		if got := w.versionOf(name); got != want {
 			t.Errorf("after the list %s is at %q, want %q", name, got, want)
 		}
@@ -109,11 +111,34 @@ func TestWatched_believes_an_API_server_that_was_restored_from_a_backup(t *testi
 	if w.versionOf("shown") != "51" || w.versionOf("deleted") != "" || *told != 2 {
 		t.Errorf("changes after that: %q, %q, told %d times", w.versionOf("shown"), w.versionOf("deleted"), *told)
 	}
-	now = now.Add(trustWrites)
+	for _, name := range []string{"written", "gone"} { // before the watch showed that
+		w.Wrote(version(name, "97"))
+	}
+	now = now.Add(newest.Trust)
 	_ = w.Update(version("written", "53"))
 	_ = w.Replace([]any{version("written", "53")}, "54")
 	if w.versionOf("written") != "53" || w.versionOf("gone") != "" {
 		t.Errorf("our writes of a minute ago that are not there are at %q and %q", w.versionOf("written"), w.versionOf("gone"))
+	}
+}
+
+func TestWatched_no_write_counts_from_before_the_API_server_has_gone_back(t *testing.T) {
+	w, _, _ := watching()
+	_ = w.Replace([]any{version("changed", "5")}, "5")
+	w.Wrote(version("changed", "90"))
+	_ = w.Update(version("another", "95")) // the watch has shown what was later
+	w.Wrote(version("created", "96"))
+	_ = w.Delete(version("another", "97"))
+	_ = w.Replace([]any{version("changed", "40"), version("another", "41")}, "50")
+	for name, want := range map[string]string{"changed": "40", "another": "41", "created": ""} {
+		if got := w.versionOf(name); got != want {
+			t.Errorf("%s is at %q, want %q", name, got, want)
+		}
+	}
+	w.Wrote(version("changed", "60"))
+	_ = w.Replace([]any{version("changed", "40"), version("another", "41")}, "55")
+	if w.versionOf("changed") != "60" {
+		t.Error("a list that is only a little late counts for more than a write")
 	}
 }
 
