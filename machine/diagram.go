@@ -68,6 +68,9 @@ func (t Table[F, E]) Page() string {
 		if row.Work.Name != "" {
 			work = row.Work.told()
 		}
+		if patience := row.Trouble.Patience; patience > 0 {
+			work += "<br/>An error that lasts " + short(patience) + " is told as " + row.Trouble.Lasting.told() + "."
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", row.Name, row.Doc, work, strings.Join(ways, "<br/>"))
 	}
 
@@ -121,10 +124,23 @@ func (t Table[F, E]) writeAsides(b *strings.Builder) {
 	if len(t.Asides) == 0 {
 		return
 	}
-	b.WriteString("\n## Told besides\n\nIn every state whose part would read AsExpected otherwise.\n\n| Part | When | Reason | Meaning |\n|---|---|---|---|\n")
+	b.WriteString("\n## Told besides\n\nIn every state whose part would read AsExpected otherwise; what has lasted, in every state whose part would not read Degraded otherwise.\n\n| Part | When | Reason | Meaning |\n|---|---|---|---|\n")
 	for _, aside := range t.Asides {
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", aside.Part, aside.If.Name, aside.Reads.orIdle().Reason, aside.Doc)
+		when := aside.If.Name
+		if aside.For > 0 {
+			when += ", for " + short(aside.For)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", aside.Part, when, aside.Reads.told(), aside.Doc)
 	}
+}
+
+// told is a reading as the tables of the page show it.
+func (r Reading) told() string {
+	text := r.orIdle().Reason
+	if r.Degraded {
+		text += ", Degraded"
+	}
+	return text
 }
 
 // told is an action as the tables of the page show it.

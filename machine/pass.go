@@ -37,6 +37,9 @@ func (p *pass[F, E]) make(ctx context.Context) (Outcome, error) {
 	if outcome.Failure != nil {
 		p.record.Reason = Shorten(oneLine(outcome.Failure), MaxMessage)
 	}
+	if wait := table.stand(&p.record, p.facts, moment{now: p.machine.Now(), settled: p.at.settled}); wait > 0 {
+		outcome.LookAgain = sooner(outcome.LookAgain, wait)
+	}
 	outcome.State, outcome.Reason, outcome.Decision = p.record.State, p.record.Reason, decision
 	return outcome, nil
 }

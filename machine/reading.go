@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"slices"
+	"time"
 )
 
 // The reasons that conditions give, in order of severity. They are OpenShift's
@@ -31,14 +32,20 @@ var idle = Reading{Reason: AsExpected}
 // the state's row if it has none.
 type Trouble struct {
 	Ephemeral, Terminal Reading
+	// Patience is after how long an error reads as Lasting, where no failure edge leaves the state then; zero for never.
+	Patience time.Duration
+	Lasting  Reading
 }
 
 // Aside is how a part reads as long as a guard says Yes and neither the state
 // nor an error gives it another reason than AsExpected: something that people
 // have to know and that the machine does not stop for. The first one counts.
 type Aside[F any] struct {
-	Part  string
-	If    Guard[F]
+	Part string
+	If   Guard[F]
+	// For makes it an answer that has to last. What has lasted is told also of a part that is at work or meets an error,
+	// unless that reads Degraded by itself.
+	For   time.Duration
 	Reads Reading
 	// Doc is a sentence an administrator understands.
 	Doc string
@@ -49,7 +56,7 @@ type Aside[F any] struct {
 func (t Table[F, E]) Readings(r Record, facts F) map[string]Reading {
 	readings := t.readings(r)
 	for part, reads := range readings {
-		if aside, is := t.aside(part, reads, facts); is {
+		if aside, is := t.aside(part, reads, r, facts); is {
 			readings[part] = aside.Reads.orIdle()
 		}
 	}
@@ -58,19 +65,24 @@ func (t Table[F, E]) Readings(r Record, facts F) map[string]Reading {
 
 // Aside is what a part reads by instead of by the state or an error, if anything.
 func (t Table[F, E]) Aside(part string, r Record, facts F) (Aside[F], bool) {
-	return t.aside(part, t.readings(r)[part], facts)
+	return t.aside(part, t.readings(r)[part], r, facts)
 }
 
-func (t Table[F, E]) aside(part string, reads Reading, facts F) (Aside[F], bool) {
-	if reads.Reason == AsExpected {
-		for _, aside := range t.Asides {
-			if aside.Part == part && aside.If.Answer(facts).Truth == Yes {
-				return aside, true
-			}
+func (t Table[F, E]) aside(part string, reads Reading, r Record, facts F) (Aside[F], bool) {
+	for _, aside := range t.Asides {
+		told := reads.Reason == AsExpected
+		if aside.For > 0 {
+			told = r.Beside[aside.name()].Lasted && !reads.Degraded
+		}
+		if told && aside.Part == part && aside.If.Answer(facts).Truth == Yes {
+			return aside, true
 		}
 	}
 	return Aside[F]{}, false
 }
+
+// name is how a record knows an aside that has to last.
+func (a Aside[F]) name() Event { return Event(a.If.Name) }
 
 // readings is how the parts read by the state and the record's error.
 func (t Table[F, E]) readings(r Record) map[string]Reading {
@@ -118,7 +130,10 @@ func (t Table[F, E]) troubleIn(row StateRow[E]) Trouble {
 }
 
 func (t Trouble) of(failure *Failure) Reading {
-	if failure.Terminal {
+	switch {
+	case failure.Lasted:
+		return t.Lasting.orIdle()
+	case failure.Terminal:
 		return t.Terminal.orIdle()
 	}
 	return t.Ephemeral.orIdle()

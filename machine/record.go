@@ -37,8 +37,10 @@ type Record struct {
 	Entry   Entry    `json:"entry"`
 	Failure *Failure `json:"failure,omitempty"`
 	// Lasting tells since when the guards of moves that have to last say Yes.
-	Lasting     map[Event]time.Time `json:"lasting,omitempty"`
-	Transitions []Transition        `json:"transitions,omitempty"`
+	Lasting map[Event]time.Time `json:"lasting,omitempty"`
+	// Beside tells since when that stands which is told beside the state.
+	Beside      map[Event]Standing `json:"beside,omitempty"`
+	Transitions []Transition       `json:"transitions,omitempty"`
 }
 
 // Deadline is a moment and the move that will be made then.
@@ -72,6 +74,8 @@ type Failure struct {
 	// Effect is the event whose effect failed, empty when the work did.
 	Effect Event     `json:"effect,omitempty"`
 	Since  time.Time `json:"since"`
+	// Lasted says that it reads as one that has lasted, see [Trouble].
+	Lasted bool `json:"lasted,omitempty"`
 }
 
 // Transition is one move made. Seconds is how long the state before had lasted.
@@ -90,7 +94,7 @@ func fresh(start State, now time.Time) Record {
 }
 
 func (r Record) clone() Record {
-	r.Lasting = maps.Clone(r.Lasting)
+	r.Lasting, r.Beside = maps.Clone(r.Lasting), maps.Clone(r.Beside)
 	r.Transitions = slices.Clone(r.Transitions)
 	if r.Failure != nil {
 		failure := *r.Failure
@@ -104,8 +108,9 @@ func (r Record) clone() Record {
 }
 
 // cut is a loaded record within the bounds that a stored one has: what is stored
-// may be anybody's. Events that the state does not ask about are left out.
-func (r Record) cut(asked []Event) Record {
+// may be anybody's. Events that the state does not ask about are left out, and
+// asides that the table does not have.
+func (r Record) cut(asked, besides []Event) Record {
 	r = r.clone()
 	r.Transitions = slices.Clone(r.Transitions[max(0, len(r.Transitions)-keptTransitions):])
 	for i := range r.Transitions {
@@ -122,6 +127,7 @@ func (r Record) cut(asked []Event) Record {
 		d.On, d.To = name(d.On), name(d.To)
 	}
 	maps.DeleteFunc(r.Lasting, func(event Event, _ time.Time) bool { return !slices.Contains(asked, event) })
+	maps.DeleteFunc(r.Beside, func(name Event, _ Standing) bool { return !slices.Contains(besides, name) })
 	return r
 }
 
@@ -143,6 +149,12 @@ func (r *Record) begunBy(now time.Time) {
 	for event, at := range r.Lasting {
 		if at.After(now) {
 			r.Lasting[event] = now
+		}
+	}
+	for name, standing := range r.Beside {
+		if standing.Since.After(now) {
+			standing.Since = now
+			r.Beside[name] = standing
 		}
 	}
 }
@@ -179,12 +191,12 @@ func (r *Record) progressed(done int, known bool, now time.Time) {
 // failed keeps the failure's start through a row of different errors. effect is
 // the event whose effect met the error, empty for the work of a state.
 func (r *Record) failed(err error, effect Event, now time.Time) {
-	since := now
+	since, lasted := now, false
 	if r.Failure != nil {
-		since = r.Failure.Since
+		since, lasted = r.Failure.Since, r.Failure.Lasted
 	}
 	r.Failure = &Failure{
-		Message: Shorten(oneLine(err), MaxMessage), Terminal: IsTerminal(err), Part: PartOf(err), Effect: effect, Since: since,
+		Message: Shorten(oneLine(err), MaxMessage), Terminal: IsTerminal(err), Part: PartOf(err), Effect: effect, Since: since, Lasted: lasted,
 	}
 }
 

@@ -163,7 +163,7 @@ func (m *Machine[F, E]) load(ctx context.Context, key Key) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("loading the record of machine %s: %w", m.Table.Name, err)
 	}
-	record = record.cut(m.Table.lasting(record.State))
+	record = record.cut(m.Table.lasting(record.State), m.Table.besides())
 	begins := !found || !m.Table.arrived(record)
 	if begins {
 		began := fresh(m.Table.Start, m.Now())

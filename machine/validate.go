@@ -45,7 +45,10 @@ func (t Table[F, E]) Validate() error {
 			taken[key] = move.To
 		}
 	}
-	for _, aside := range t.Asides {
+	for i, aside := range t.Asides {
+		if aside.For > 0 && slices.ContainsFunc(t.Asides[:i], func(other Aside[F]) bool { return other.For > 0 && other.name() == aside.name() }) {
+			problem("two asides for which %s has to last cannot be told apart", aside.If.Name)
+		}
 		if !slices.Contains(t.Parts, aside.Part) || !aside.If.Asked() || !isSentence(aside.Doc) {
 			problem("the aside %q needs a declared part, a guard and a doc sentence", aside.Doc)
 		}
@@ -70,6 +73,9 @@ func (t Table[F, E]) validateState(row StateRow[E], problem func(string, ...any)
 	}
 	if asked := len(t.questions(row.Name)); asked > maxQuestions {
 		problem("%d questions are asked in state %s, and the proof walks through at most %d", asked, row.Name, maxQuestions)
+	}
+	if row.Trouble.Patience > 0 && t.hasFailureEdge(row.Name) {
+		problem("state %s has patience with errors, and a failure edge that leaves it", row.Name)
 	}
 	leaving, deadline := t.Leaving(row.Name), false
 	for _, move := range leaving {

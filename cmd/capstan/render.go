@@ -120,6 +120,9 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 		}
 		return fmt.Errorf("nothing is rendered, because of %s", count(len(problems), "problem"))
 	}
+	for _, warning := range rev.Warnings {
+		fmt.Fprintln(errs, "warning: "+f.named(warning).String())
+	}
 	return revisionFormats[f.output](out, describe(rev, f.release, f.platform, f.number), rev)
 }
 
@@ -132,9 +135,12 @@ func components(rev *render.Revision) []engine.Component {
 	return all
 }
 
+// exampleName stands for the name in the infrastructure, which every cluster has and no command knows.
+const exampleName = "example-x7f2k"
+
 // substitutions returns the values that the operator uses in a cluster without a TLS profile, overridden by --set.
 func substitutions(set []string) (map[string]string, error) {
-	values := render.ClusterSubstitutions(nil)
+	values := render.ClusterSubstitutions(nil, exampleName)
 	for _, entry := range set {
 		key, value, ok := strings.Cut(entry, "=")
 		if !ok || key == "" {

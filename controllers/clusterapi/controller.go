@@ -85,15 +85,18 @@ func watches(pullSecrets []client.ObjectKey) []house.Watch {
 	return all
 }
 
-// platformAppears lets through only the moment at which the platform becomes
-// known; a platform never changes after that.
+// platformAppears lets through only the moments at which platform and name of
+// the cluster become known; neither changes after that.
 var platformAppears = predicate.Funcs{
-	CreateFunc: func(e event.CreateEvent) bool { return platformOf(e.Object) },
-	UpdateFunc: func(e event.UpdateEvent) bool { return !platformOf(e.ObjectOld) && platformOf(e.ObjectNew) },
+	CreateFunc: func(e event.CreateEvent) bool { return inputsOf(e.Object) != phases.Infrastructure{} },
+	UpdateFunc: func(e event.UpdateEvent) bool { return inputsOf(e.ObjectOld) != inputsOf(e.ObjectNew) },
 	DeleteFunc: func(event.DeleteEvent) bool { return false },
 }
 
-func platformOf(o client.Object) bool {
+func inputsOf(o client.Object) phases.Infrastructure {
 	infra, ok := o.(*configv1.Infrastructure)
-	return ok && infra.Name == phases.Singleton && infra.Status.PlatformStatus != nil
+	if !ok || infra.Name != phases.Singleton {
+		return phases.Infrastructure{}
+	}
+	return phases.InfrastructureOf(infra)
 }

@@ -33,14 +33,14 @@ var _ = Describe("Consent to lose data", func() {
 
 		release(ctx, newProvider("alpha"))
 		second := installed(ctx, 2)
-		until(ctx, "the message to say how to consent", says("Upgradeable", "False", "WaitingOnExternal", definition.GetName(), "holds 1 instance",
+		until(ctx, "the message to say how to consent", says("Upgradeable", "True", "AsExpected", definition.GetName(), "holds 1 instance",
 			consentAnnotation+"=2", "the consent that is given is not for revision 2"))
 		until(ctx, "an Event of it", func(harness.View) error { return announced(ctx, "Retained", definition.GetName()) })
 		uids(ctx, definition, custom("gamma", "mine"))
 
 		annotate(ctx, consentAnnotation, second.Revisions()[0].ContentID) // the former form
 		annotate(ctx, retryAnnotation, "now")
-		until(ctx, "the message to say that it is void", says("Upgradeable", "False", "WaitingOnExternal", "the consent that is given is not for revision 2"))
+		until(ctx, "the message to say that it is void", says("Upgradeable", "True", "AsExpected", "the consent that is given is not for revision 2"))
 		uids(ctx, definition, custom("gamma", "mine"))
 
 		annotate(ctx, consentAnnotation, "2")
@@ -53,7 +53,7 @@ var _ = Describe("Consent to lose data", func() {
 		Expect(env.Client.Create(ctx, custom("gamma", "again"), administrator)).To(Succeed())
 		release(ctx, newProvider("alpha"))
 		installed(ctx, 4)
-		until(ctx, "the message to ask for another consent", says("Upgradeable", "False", "WaitingOnExternal", definition.GetName(), "holds 1 instance",
+		until(ctx, "the message to ask for another consent", says("Upgradeable", "True", "AsExpected", definition.GetName(), "holds 1 instance",
 			consentAnnotation+"=4", "the consent that is given is not for revision 4"))
 		uids(ctx, definition, custom("gamma", "again"))
 	})

@@ -14,12 +14,23 @@ var _ = Describe("An installation waits", func() {
 		begin(ctx, harness.World{Images: push(ctx, newProvider("alpha"))})
 		operate(harness.OperatorOptions{})
 		v := until(ctx, "the operator to wait for the platform", inState(harness.WaitingOnInfra),
-			says("RevisionControllerProgressing", "True", "WaitingOnExternal", "Infrastructure cluster has no status.platformStatus"),
+			says("RevisionControllerProgressing", "True", "WaitingOnExternal", "Infrastructure cluster has no status.platformStatus.type"),
 			says("Progressing", "True", "WaitingOnExternal"), says("Degraded", "False", "AsExpected"))
 		Expect(v.Condition("Available")).To(BeNil())
 		Expect(v.Revisions()).To(BeEmpty())
 		expectGone(ctx, newProvider("alpha").objects...)
 
+		Expect(env.SetPlatform(ctx, configv1.AWSPlatformType)).To(Succeed())
+		installed(ctx, 1)
+	})
+
+	It("for the platform also while the Infrastructure has a status of it without a type", func(ctx SpecContext) {
+		begin(ctx, harness.World{Images: push(ctx, newProvider("alpha"))})
+		Expect(env.SetPlatform(ctx, "")).To(Succeed())
+		operate(harness.OperatorOptions{})
+		until(ctx, "the operator to wait for the platform", inState(harness.WaitingOnInfra),
+			says("RevisionControllerProgressing", "True", "WaitingOnExternal", "Infrastructure cluster has no status.platformStatus.type"))
+		silent(ctx)
 		Expect(env.SetPlatform(ctx, configv1.AWSPlatformType)).To(Succeed())
 		installed(ctx, 1)
 	})

@@ -32,7 +32,7 @@ var _ = Describe("A definition with instances", func() {
 
 		release(ctx, newProvider("alpha"))
 		installed(ctx, 2)
-		retained := says("Upgradeable", "False", "WaitingOnExternal", "CustomResourceDefinition "+name, "2 instances")
+		retained := says("Upgradeable", "True", "AsExpected", "CustomResourceDefinition "+name, "2 instances")
 		until(ctx, "the definition to be reported as retained", retained, says("Degraded", "False", "AsExpected"), says("Progressing", "False", "AsExpected"))
 		Expect(fetched(ctx, definition).GetUID()).To(Equal(before))
 		uids(ctx, custom("gamma", "mine"), custom("gamma", "yours"))
@@ -58,6 +58,20 @@ var _ = Describe("A definition with instances", func() {
 		})
 	})
 
+	It("is looked at again after the clock was set back", func(ctx SpecContext) {
+		gamma := newProvider("gamma").at(30)
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
+		operator := operate(harness.OperatorOptions{SteeredClock: true})
+		installed(ctx, 1)
+		Expect(env.Client.Create(ctx, custom("gamma", "mine"), administrator)).To(Succeed())
+		release(ctx, newProvider("alpha"))
+		installed(ctx, 2)
+		until(ctx, "the definition to be reported as retained", says("Upgradeable", "True", "AsExpected", name, "1 instance"))
+		Expect(operator.Advance(-time.Hour)).To(Succeed())
+		Expect(env.Client.Delete(ctx, custom("gamma", "mine"))).To(Succeed())
+		eventually(ctx, "the definition to be deleted", func(ctx context.Context) error { return gone(ctx, gamma.objects[0]) })
+	})
+
 	It("is taken back by a release that has it again", func(ctx SpecContext) {
 		gamma := newProvider("gamma").at(30)
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
@@ -67,7 +81,7 @@ var _ = Describe("A definition with instances", func() {
 		Expect(env.Client.Create(ctx, custom("gamma", "mine"), administrator)).To(Succeed())
 		release(ctx, newProvider("alpha"))
 		installed(ctx, 2)
-		until(ctx, "the definition to be reported as retained", says("Upgradeable", "False", "WaitingOnExternal", name))
+		until(ctx, "the definition to be reported as retained", says("Upgradeable", "True", "AsExpected", name))
 
 		release(ctx, newProvider("alpha"), gamma)
 		installed(ctx, 3)

@@ -39,10 +39,10 @@ var ClusterAPIExists = machine.Guard[Facts]{
 // PlatformKnown asks for the platform that profiles are chosen by.
 var PlatformKnown = machine.Guard[Facts]{
 	Name: "PlatformKnown",
-	Doc:  "Infrastructure cluster has a status.platformStatus.",
+	Doc:  "Infrastructure cluster has a status.platformStatus.type.",
 	Ask: seen(func(f Facts) machine.Answer {
 		if f.Platform == "" {
-			return machine.SayNo("Infrastructure cluster has no status.platformStatus yet")
+			return machine.SayNo("Infrastructure cluster has no status.platformStatus.type yet")
 		}
 		return machine.SayYes("the platform is " + f.Platform)
 	}),

@@ -33,9 +33,9 @@ func message(s phases.Snapshot, part string, reads machine.Reading) string {
 	r := s.Record
 	_, aside := Table.Aside(part, r, s.Facts)
 	switch {
-	case aside && part == RevisionController:
+	case aside && part == RevisionController && Table.At(r) != part && r.Failure == nil:
 		return clipBefore(s.Facts.Planning, fmt.Sprintf("; until that is repaired, revision %s goes on", s.Seen.Display.DesiredName))
-	case aside:
+	case aside && part == InstallerController:
 		reads.Reason = machine.AsExpected
 	}
 	switch {
@@ -64,9 +64,10 @@ func available(s phases.Snapshot) phases.Condition {
 	}
 }
 
-// upgradeable is taken back while an administrator should look first, with all
-// causes, the worst one first. A restarted machine has not seen yet what is in
-// the way or retained, and takes back nothing that was said.
+// upgradeable is taken back while the next upgrade would fail or lose something,
+// with all causes, the worst one first. What is retained is told, and is no cause.
+// A restarted machine has not seen yet what is in the way or retained, and takes
+// back nothing that was said.
 func upgradeable(s phases.Snapshot) phases.Condition {
 	r, f, d := s.Record, s.Facts, s.Seen.Display
 	condition := phases.Condition{Type: InstallerController + "Upgradeable"}
@@ -86,18 +87,17 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	if len(d.Refused) > 0 {
 		cause(machine.EphemeralError, strings.Join(guards.Texts(d.Refused), "; "))
 	}
-	tail := ""
+	if len(causes) == 0 {
+		condition.Is, condition.Reason = true, machine.AsExpected
+		seen := f.OlderSeen && d.Attempted && r.Failure == nil
+		condition.Unsure = f.DesiredNumber != 0 && !seen
+	}
+	texts, tail := causes, ""
 	if len(d.Retained) > 0 {
-		cause(machine.WaitingOnExternal, "kept for the data in them: "+strings.Join(guards.Texts(d.Retained), "; "))
+		texts = append(texts, "kept for the data in them: "+strings.Join(guards.Texts(d.Retained), "; "))
 		tail = consentText(f.DesiredNumber, d.Consent)
 	}
-	if len(causes) > 0 {
-		condition.Message = clipBefore(strings.Join(causes, "; "), tail)
-		return condition
-	}
-	condition.Is, condition.Reason = true, machine.AsExpected
-	seen := f.OlderSeen && d.Attempted && r.Failure == nil
-	condition.Unsure = f.DesiredNumber != 0 && !seen
+	condition.Message = clipBefore(strings.Join(texts, "; "), tail)
 	return condition
 }
 

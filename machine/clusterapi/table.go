@@ -44,7 +44,7 @@ var (
 	degraded = machine.Reading{Progressing: true, Degraded: true, Reason: machine.EphemeralError}
 	terminal = machine.Reading{Degraded: true, Reason: machine.NonRetryableError}
 	resuming = machine.Trouble{Ephemeral: degraded, Terminal: terminal}
-	keeping  = machine.Trouble{Ephemeral: retrying, Terminal: retrying}
+	keeping  = machine.Trouble{Ephemeral: retrying, Terminal: retrying, Patience: patience, Lasting: degraded}
 	failing  = machine.Trouble{Ephemeral: retrying, Terminal: terminal}
 )
 
@@ -216,6 +216,10 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		{
 			Part: RevisionController, If: guards.PlanIsTerminal, Reads: terminal,
 			Doc: "The inputs cannot be planned until one of them is changed, and the machine goes on with the revision that it has.",
+		},
+		{
+			Part: RevisionController, If: guards.InputsUnplannable, For: patience, Reads: degraded,
+			Doc: "The inputs cannot be planned for five minutes, and the machine goes on with the revision that it has.",
 		},
 		{
 			Part: RevisionController, If: guards.InputsUnplannable, Reads: retrying,

@@ -33,11 +33,26 @@ type world struct {
 	refs          []images.Ref
 	refsErr       error
 	substitutions map[string]string
-	// consent is what the administrator wrote to let retained objects be deleted with the data in them; retry is a word
-	// whose change asks for another attempt.
-	consent, retry string
+	// consent is what the administrator wrote to let retained objects be deleted with the data in them, uninstall to let
+	// what runs be ended; retry is a word whose change asks for another attempt.
+	consent, uninstall, retry string
 	// inputs is a fingerprint of all of the above that is not status, and of the release.
 	inputs string
+}
+
+// Infrastructure is what the installer of the cluster has said of it; empty for what it has not said yet.
+type Infrastructure struct {
+	// Platform is what profiles are chosen by, Name what the cluster's machines and folders in the cloud begin with.
+	Platform, Name string
+}
+
+// InfrastructureOf takes from Infrastructure cluster what is an input. A platform of type "" is one that is not known yet.
+func InfrastructureOf(o *configv1.Infrastructure) Infrastructure {
+	infrastructure := Infrastructure{Name: o.Status.InfrastructureName}
+	if o.Status.PlatformStatus != nil {
+		infrastructure.Platform = string(o.Status.PlatformStatus.Type)
+	}
+	return infrastructure
 }
 
 // readWorld reads it from the caches, or from the API server itself.
@@ -49,25 +64,24 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 		return w, err
 	}
 	if found {
-		if api = newerOf(p.memory.wrote, api); api != p.memory.wrote {
-			p.memory.wrote = nil // the cache has come as far; what it shows from now on is how it is, also after a restore from a backup
+		if api = p.newerOf(api); api != p.memory.wrote {
+			p.memory.wrote = nil // the cache has come as far, or had the time to: what it shows from now on is how it is
 		}
 		w.api = api
-		w.consent, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[RetryAnnotation]
+		w.consent, w.uninstall, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[UninstallAnnotation], api.Annotations[RetryAnnotation]
 	}
 	w.current = p.currentOf(w.api)
 	infra := &configv1.Infrastructure{}
-	if found, err = read(ctx, from, client.ObjectKey{Name: Singleton}, infra); err != nil {
+	if _, err = read(ctx, from, client.ObjectKey{Name: Singleton}, infra); err != nil {
 		return w, err
 	}
-	if found && infra.Status.PlatformStatus != nil {
-		w.platform = string(infra.Status.PlatformStatus.Type)
-	}
+	infrastructure := InfrastructureOf(infra)
+	w.platform = infrastructure.Platform
 	apiServer := &configv1.APIServer{}
 	if _, err = read(ctx, from, client.ObjectKey{Name: Singleton}, apiServer); err != nil {
 		return w, err
 	}
-	w.substitutions = render.ClusterSubstitutions(apiServer.Spec.TLSSecurityProfile)
+	w.substitutions = render.ClusterSubstitutions(apiServer.Spec.TLSSecurityProfile, infrastructure.Name)
 
 	list := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: p.OperatorNamespace, Name: ImagesConfigMap}
@@ -144,7 +158,7 @@ func (w world) unmanaged() []string {
 func (w world) fingerprint(release string, imagesData map[string]string) (string, error) {
 	return fingerprint(map[string]any{
 		"release": release, "images": imagesData, "platform": w.platform,
-		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil, "retry": w.retry,
+		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil, "retry": w.retry, "uninstall": w.uninstall,
 	})
 }
 

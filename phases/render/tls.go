@@ -13,11 +13,17 @@ const (
 	tlsCipherSuites = "TLS_CIPHER_SUITES"
 )
 
+// infrastructureName is the variable with the cluster's name in its infrastructure.
+const infrastructureName = "INFRASTRUCTURE_NAME"
+
 // ClusterSubstitutions returns the variables that every cluster gives to
-// manifests: those of its TLS profile, and the one that makes bootstrap data
-// Ignition's.
-func ClusterSubstitutions(profile *configv1.TLSSecurityProfile) map[string]string {
+// manifests: those of its TLS profile, the one that makes bootstrap data
+// Ignition's, and its name in the infrastructure, if it has one.
+func ClusterSubstitutions(profile *configv1.TLSSecurityProfile, name string) map[string]string {
 	values := TLSSubstitutions(profile)
+	if name != "" {
+		values[infrastructureName] = name
+	}
 	values["EXP_BOOTSTRAP_FORMAT_IGNITION"] = "true"
 	return values
 }
