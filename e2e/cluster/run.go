@@ -177,6 +177,7 @@ func (c *Cluster) eventually(ctx context.Context, what string, attempt func(cont
 	defer cancel()
 	ticker := time.NewTicker(25 * time.Millisecond)
 	defer ticker.Stop()
+	var last error
 	for {
 		once, done := context.WithTimeout(ctx, 2*time.Second)
 		err := attempt(once)
@@ -184,12 +185,15 @@ func (c *Cluster) eventually(ctx context.Context, what string, attempt func(cont
 		if err == nil {
 			return nil
 		}
+		if last == nil || ctx.Err() == nil { // what fails because the context has ended tells nothing
+			last = err
+		}
 		if dead := c.dead(); dead != nil {
 			return fmt.Errorf("%s: %w", what, dead)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w: last answer: %w", what, context.Cause(ctx), err)
+			return fmt.Errorf("%s: %w: last answer: %w", what, context.Cause(ctx), last)
 		case <-ticker.C:
 		}
 	}

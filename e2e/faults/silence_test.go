@@ -36,13 +36,12 @@ var _ = Describe("A first list that does not come to its end", Label("long"), fu
 var _ = Describe("Watches that are open and tell nothing:", Label("long"), func() {
 	It("after a restart the operator gives them up within half a minute, lists instead, and puts right what was edited", func(ctx SpecContext) {
 		atGood(ctx)
-		operator().Kill()
+		killAll()
 		swallowed := between.Add(proxy.Rule{Verb: "watch", Fault: proxy.Swallow})
 		defer swallowed.End()
 		next()
 		edit(ctx)
 		startGood()
 		Expect(harness.Eventually(ctx, "the edited object to be put right", isRight)).To(Succeed())
-		at = nil
 	}, NodeTimeout(90*time.Second))
 })

@@ -246,7 +246,7 @@ func (e *Engine) knownLocked(rev *decide.Revision) *plan {
 		return p
 	}
 	for _, p := range e.plans {
-		if rev.ContentID != "" && p.rev.ContentID == rev.ContentID && p.rev.Number == rev.Number && p.rev.Name == rev.Name {
+		if rev.ContentID != "" && !rev.Partial && !p.rev.Partial && p.rev.ContentID == rev.ContentID && p.rev.Number == rev.Number && p.rev.Name == rev.Name {
 			return p
 		}
 	}

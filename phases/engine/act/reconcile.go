@@ -35,10 +35,14 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	if r.Wait != "" {
 		return r, e.inventoriesErr()
 	}
-	if err := e.record(ctx, p); err != nil {
+	recorded, err := e.record(ctx, p)
+	if err != nil {
 		failed := *r
 		failed.Fault = err
 		return &failed, err
+	}
+	if !recorded {
+		return r, nil
 	}
 	run := &run{e: e, p: p, keep: opts.Keep, firstInstall: opts.FirstInstall, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToDesired(p)}
 	reached := reachedWave(r)
