@@ -124,6 +124,7 @@ func blind(f proxy.Fault, count int) func(context.Context, *cell) {
 // One that has lost its watches several times takes longer and longer to come back.
 func watching(ctx context.Context) {
 	GinkgoHelper()
+	leader(ctx)
 	eventually(ctx, "all watches to be under way", func(context.Context) error {
 		if watches := between.Watches(); watches < 12 {
 			return fmt.Errorf("%d are under way", watches)
@@ -157,7 +158,7 @@ var watchFaults = []fault{
 		begin: blind(proxy.Late(time.Second), 0), expect: soon,
 	},
 	{
-		name: "watches refused", doc: "All watches break and the API server refuses new ones.",
+		name: "watches refused", relieved: true, doc: "All watches break and the API server refuses new ones.",
 		begin: blind(proxy.Answer(http.StatusServiceUnavailable, 0), 0), expect: everywhere(expectation{word: unnoticed, blocked: true}),
 	},
 	{
