@@ -120,6 +120,9 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 		}
 		return fmt.Errorf("nothing is rendered, because of %s", count(len(problems), "problem"))
 	}
+	for _, warning := range rev.Warnings {
+		fmt.Fprintln(errs, "warning: "+f.named(warning).String())
+	}
 	return revisionFormats[f.output](out, describe(rev, f.release, f.platform, f.number), rev)
 }
 

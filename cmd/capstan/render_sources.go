@@ -123,6 +123,10 @@ func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems
 	before := len(problems)
 	for _, ref := range refs {
 		if state := puller.State(ref); state.Phase == images.Ready {
+			if len(state.Image.Profiles) == 0 {
+				problems = append(problems, render.Problem{Image: string(ref), Cause: "it has no folder " + images.ManifestsFolder +
+					", so a cluster ignores it; check the reference, or rebuild the image with its profiles there"})
+			}
 			for _, p := range state.Image.Profiles {
 				profiles = append(profiles, render.Profile{Image: string(ref), Name: p.Name, Metadata: p.Metadata, Manifests: p.Manifests})
 			}

@@ -319,7 +319,7 @@ func TestRender_reports_all_that_is_wrong_a_line_each(t *testing.T) {
 		"b/manifests.yaml": "", "c/metadata.yaml": "",
 	})
 	out, errs, err := capstan(t, "render", "--dir", broken, "--dir", "/not/there", "--image", "quay.io/a:latest", "--platform", "AWS", "--release-version", "4.22.5", "--unmanaged", "UPPER")
-	if err == nil || err.Error() != "nothing is rendered, because of 9 problems" || out != "" {
+	if err == nil || err.Error() != "nothing is rendered, because of 8 problems" || out != "" {
 		t.Errorf("got %v and %q", err, out)
 	}
 	for _, want := range []string{
@@ -328,7 +328,6 @@ func TestRender_reports_all_that_is_wrong_a_line_each(t *testing.T) {
 		"image /not/there: there is no such folder",
 		`image reference "quay.io/a:latest" is by tag`,
 		"image " + broken + ", profile a, file metadata.yaml, document 1, line 2, field colour: unknown field",
-		"image " + broken + ", profile a, file manifests.yaml, document 1, line 2: variable REGION has neither a value nor a default",
 		"image " + broken + ", profile a, file manifests.yaml, document 1, line 1, ConfigMap, field apiVersion: is missing",
 		"image " + broken + ", profile a, file manifests.yaml, document 1, line 1, ConfigMap, field metadata: the object has no metadata",
 		`unmanaged CustomResourceDefinition "UPPER" is not a name`,
@@ -345,5 +344,18 @@ func TestRender_an_image_that_cannot_be_had_is_named_with_the_cause(t *testing.T
 	_, errs, err := capstan(t, "render", "--image", ref, "--image", gone, "--platform", "AWS", "--release-version", "4.22.5")
 	if err == nil || !strings.Contains(errs, "image "+ref+": it has no folder /capi-operator-manifests") || !strings.Contains(errs, "image "+gone+": registry ") {
 		t.Errorf("got %v\n%s", err, errs)
+	}
+}
+
+func TestRender_a_variable_without_a_value_is_a_warning_and_to_lint_a_problem(t *testing.T) {
+	dir := write(t, map[string]string{
+		"a/metadata.yaml": "name: a\n", "a/manifests.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: openshift-cluster-api}\ndata: {region: \"${REGION}\"}\n",
+	})
+	out, errs, err := capstan(t, "render", "--dir", dir, "--platform", "AWS", "--release-version", "4.22.5")
+	if err != nil || out == "" || !strings.Contains(errs, "warning: image "+dir+", profile a, file manifests.yaml, document 1, line 4: variable REGION has neither a value nor a default, and is taken as empty") {
+		t.Errorf("got %v and %s", err, errs)
+	}
+	if out, _, err = capstan(t, "lint", dir); err == nil || !strings.Contains(out, "line 4: variable REGION has neither a value nor a default: add it") {
+		t.Errorf("lint says %s, %v", out, err)
 	}
 }

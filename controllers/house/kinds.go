@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -17,6 +18,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/capstan-capi/capstan/phases/newest"
 )
@@ -84,9 +86,22 @@ func (kinds Kinds) Cache() cache.Options {
 	return options
 }
 
-// informer notices an API server that was restored from a backup.
-func informer(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
-	return toolscache.NewSharedIndexInformer(newest.Rewound(lists), of, resync, by)
+// informer notices an API server that was restored from a backup, and logs what its first list waits for.
+func informer(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) (i toolscache.SharedIndexInformer) {
+	begins := awaits(of, func() bool { return i.HasSynced() }, log.Log.WithName("caches"))
+	i = toolscache.NewSharedIndexInformer(newest.Watched(lists, begins), of, resync, by)
+	return i
+}
+
+// awaits is called when a list begins, and logs that the one before did not come to its end. Until one has, there is no
+// pass that could tell anybody.
+func awaits(of runtime.Object, listed func() bool, log logr.Logger) func() {
+	tries := 0
+	return func() {
+		if tries++; tries > 1 && !listed() {
+			log.Info("The first list did not come to its end, and is begun anew; the operator waits for it", "kind", fmt.Sprintf("%T", of), "tries", tries)
+		}
+	}
 }
 
 // cached are the kinds that are read from caches, each once, with the objects that any machine reads of it.

@@ -2,6 +2,7 @@ package clusterapi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 	"github.com/capstan-capi/capstan/e2e/providers"
@@ -67,12 +69,6 @@ var _ = Describe("The content of a provider image", func() {
 			release(ctx, small("two"))
 			g.isReplaced(ctx, "two")
 		},
-		Entry("no folder /capi-operator-manifests",
-			spoil(func(files map[string][]byte) {
-				clear(files)
-				files["README"] = []byte("this is another image")
-			}),
-			"no folder /capi-operator-manifests", "check the reference, or rebuild the image"),
 		Entry("no profile in /capi-operator-manifests",
 			spoil(func(files map[string][]byte) {
 				clear(files)
@@ -98,9 +94,6 @@ var _ = Describe("The content of a provider image", func() {
 		Entry("an object without a name",
 			adding(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: openshift-cluster-api}\n"),
 			"profile default", "file manifests.yaml", "document 5", "line 33", "v1 ConfigMap", "field metadata.name", "is missing"),
-		Entry("a variable that nothing sets and that has no default",
-			adding(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: more, namespace: openshift-cluster-api}\ndata:\n  region: ${AWS_REGION}\n"),
-			"profile default", "file manifests.yaml", "document 5", "line 37", "variable AWS_REGION", "${AWS_REGION:=default}"),
 		Entry("the same object twice in one file",
 			adding(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: edited, namespace: openshift-cluster-api}\n"),
 			"profile default", "file manifests.yaml", "document 5", "line 33", "ConfigMap openshift-cluster-api/edited", "the same object is in document 2, line 9"),
@@ -116,6 +109,37 @@ var _ = Describe("The content of a provider image", func() {
 		release(ctx, small("two"), emptyProvider("twin").at(30).with(configMap("other", "one")))
 		g.isReplaced(ctx, "two")
 		Expect(hasSetting(ctx, "edited", "right")).To(Succeed())
+	})
+
+	It("may be none at all: an image without the folder is told and ignored", func(ctx SpecContext) {
+		g := installSmall(ctx)
+		other := pushFiles(ctx, "another", map[string][]byte{"README": []byte("this is another image")})
+		Expect(env.SetImages(ctx, map[string]string{"small": push(ctx, small("two"))["small"], "other": other})).To(Succeed())
+		g.isReplaced(ctx, "two")
+		until(ctx, "it to be told", fine, says(revisionController+"Progressing", "False", "AsExpected", "another@", "no folder /capi-operator-manifests"))
+		Expect(g.operator.Stop()).To(Succeed())
+		g.restart()
+		until(ctx, "it to be told after a restart", fine, says(revisionController+"Progressing", "False", "AsExpected", "no folder /capi-operator-manifests"))
+		release(ctx, small("three"))
+		until(ctx, "it to be forgotten", harness.Settled(3), func(v harness.View) error {
+			if message := v.Condition(revisionController + "Progressing").Message; strings.Contains(message, "no folder") {
+				return errors.New(message)
+			}
+			return nil
+		})
+	})
+
+	It("has variables: those that the cluster gives, and one that nothing sets is empty and told", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, small("one"))})
+		infrastructure := &configv1.Infrastructure{}
+		Expect(env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, infrastructure)).To(Succeed())
+		infrastructure.Status.InfrastructureName = "mine-x7f2k"
+		Expect(env.Client.Status().Update(ctx, infrastructure)).To(Succeed())
+		Expect(env.SetImages(ctx, pushSpoilt(ctx, adding(manifestsFile, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"${INFRASTRUCTURE_NAME}-more\", namespace: openshift-cluster-api}\ndata:\n  setting: \"${AWS_REGION}\"\n")))).To(Succeed())
+		operate(harness.OperatorOptions{CacheDir: GinkgoT().TempDir()})
+		installed(ctx, 1)
+		Expect(hasSetting(ctx, "mine-x7f2k-more", "")).To(Succeed())
+		until(ctx, "the variable to be told", fine, says(revisionController+"Progressing", "False", "AsExpected", "AWS_REGION", "empty", "document 5"))
 	})
 
 	It("is told with all that is wrong at once, not piece by piece", func(ctx SpecContext) {

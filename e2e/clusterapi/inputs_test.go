@@ -204,29 +204,4 @@ var _ = Describe("The list of provider images", func() {
 		release(ctx, small("two"))
 		g.isReplaced(ctx, "two")
 	})
-
-	It("may be empty, which asks for nothing and destroys no data", func(ctx SpecContext) {
-		g := installSmall(ctx, newProvider("alpha"))
-		definition := object("{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: alphas.test.capstan.io}}")
-		Expect(env.Client.Get(ctx, client.ObjectKeyFromObject(definition), definition)).To(Succeed())
-		precious := custom("alpha", "precious")
-		Expect(env.Client.Create(ctx, precious)).To(Succeed())
-
-		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
-		v := until(ctx, "a revision without components", harness.Settled(2), g.isAvailable,
-			says("Upgradeable", "False", "WaitingOnExternal", "CustomResourceDefinition alphas.test.capstan.io"))
-		AddReportEntry("what an administrator reads", v.Condition("Upgradeable").Message, ReportEntryVisibilityFailureOrVerbose)
-		Expect(v.Revisions()[0].Components).To(BeEmpty())
-		left := &corev1.ConfigMapList{}
-		Expect(env.Client.List(ctx, left, client.HasLabels{harness.ManagedByLabel})).To(Succeed())
-		Expect(left.Items).To(BeEmpty())
-
-		release(ctx, newProvider("alpha"), small("two"))
-		until(ctx, "everything to be back", harness.Settled(3), fine, g.isAvailable)
-		for _, kept := range []client.Object{definition, precious} {
-			uid := kept.GetUID()
-			Expect(env.Client.Get(ctx, client.ObjectKeyFromObject(kept), kept)).To(Succeed())
-			Expect(kept.GetUID()).To(Equal(uid), "%s was made anew", kept.GetName())
-		}
-	})
 })

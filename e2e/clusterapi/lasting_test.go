@@ -30,7 +30,7 @@ var _ = Describe("An error that may heal by itself and lasts for five minutes", 
 
 		Expect(operator.Advance(4 * time.Minute)).To(Succeed())
 		free()
-		until(ctx, "the rollout to wait for the next one", stuckOn("Deployment openshift-cluster-api/beta"), retries)
+		until(ctx, "the rollout to wait for the next one", says(installerController+"Progressing", "True", "Progressing", "waits for Deployment openshift-cluster-api/beta"), retries)
 		Expect(operator.Advance(61 * time.Second)).To(Succeed())
 		degraded := says(revisionController+"Degraded", "True", ephemeral, harness.ImagesConfigMap)
 		until(ctx, "the error to be told as lasting", inState(harness.Applying), degraded, says("Degraded", "True", ephemeral),

@@ -42,7 +42,7 @@ func TestTheMatrixIsLargeAndSpeaksOfEveryCell(t *testing.T) {
 			}
 		}
 	}
-	if cells := len(places()) + len(twoReplicas()); cells < 400 {
+	if cells := len(places()) + len(placesOfTwo()); cells < 400 {
 		t.Errorf("%d cells are tried, want at least 400", cells)
 	}
 }
@@ -72,7 +72,7 @@ and its API server. Every cell checks three things: that what the table says is 
 everything which the last good revision has applied is there meanwhile, the same objects as before; and that everything is as
 it was, and the operator at work, when the fault is over, without help. %d more cells are tried with two replicas.
 
-| Fault |`, len(faults()), len(stages), len(places()), "`make test-faults`", len(twoReplicas()))
+| Fault |`, len(faults()), len(stages), len(places()), "`make test-faults`", len(placesOfTwo()))
 	for _, s := range stages {
 		fmt.Fprintf(&b, " %s |", s.state)
 	}

@@ -25,7 +25,7 @@ var _ = Describe("The matrix with two replicas, of which the leader is killed in
 		leaveMatrix()
 		replicas.count, replicas.elect = 1, false
 	})
-	for _, p := range twoReplicas() {
+	for _, p := range placesOfTwo() {
 		labels := Label("long")
 		if p.quick && p.blocked {
 			labels = Label("long", "short")
@@ -34,10 +34,10 @@ var _ = Describe("The matrix with two replicas, of which the leader is killed in
 	}
 })
 
-// twoReplicas are the cells that are tried with two replicas: each fault in
+// placesOfTwo are the cells that are tried with two replicas: each fault in
 // Applying, where there is most to lose, and in Installed where something else is
 // to happen there.
-func twoReplicas() []place {
+func placesOfTwo() []place {
 	words := map[string]word{}
 	for _, p := range places() {
 		if p.state == harness.Applying {

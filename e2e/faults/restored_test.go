@@ -16,6 +16,12 @@ var _ = Describe("An etcd that is restored from a backup", Label("long"), func()
 	It("is believed by the operator that runs: what is asked for now is installed, told and kept", func(ctx SpecContext) {
 		atGood(ctx)
 		at = nil
+		// Not through the proxy: whose connection is refused goes on with its watch where it was, and lists nothing.
+		operator().Kill()
+		direct, err := env.StartOperator(harness.OperatorOptions{CacheDir: cacheDir})
+		Expect(err).NotTo(HaveOccurred())
+		started = append(started, direct)
+		eventually(ctx, "the operator to work", works(direct))
 		snapshot, err := env.Cluster.Snapshot()
 		Expect(err).NotTo(HaveOccurred())
 		By("making an upgrade, and many more writes, that will be forgotten")

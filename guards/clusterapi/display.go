@@ -13,8 +13,8 @@ type Display struct {
 	DesiredName string
 	// Keeping says why the current revision cannot be kept while a newer one is applied.
 	Keeping string
-	// ImageStates tell how every image stands that is asked for, in the order of references; ImageWarning says what
-	// works worse than it should without failing.
+	// ImageStates tell how every image stands that is asked for, in the order of references, and then of those that need
+	// not be fetched; ImageWarning says what works worse than it should without failing.
 	ImageStates  []ImageState
 	ImageWarning string
 	// Attempted says that this process has tried to apply the desired revision, without which collisions, unsafe updates
@@ -50,6 +50,9 @@ type ImageState struct {
 	Component string
 	Ready     bool
 	Fetching  bool
+	// NotNeeded says that it is known to bring nothing for the platform, for every one if that is empty, and is not fetched.
+	NotNeeded bool
+	Platform  string
 	// Failure is the kind of the last failure, empty for none. It stays while the next attempt runs.
 	Failure string
 	// Message is the last failure's own words.

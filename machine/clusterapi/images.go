@@ -14,7 +14,7 @@ func imageTexts(states []guards.ImageState) string {
 	var texts []string
 	for _, s := range states {
 		switch {
-		case s.Ready:
+		case s.Ready, s.NotNeeded:
 		case s.Failure != "" && s.NextTry.IsZero():
 			texts = append(texts, fmt.Sprintf("%s failed (%s), pulled again when another attempt is asked for", s.Name, s.Failure))
 		case s.Failure != "":

@@ -12,8 +12,9 @@ import (
 // maxDetail bounds the detail in bytes. Of lists that are too long the beginning is kept.
 const maxDetail = 16 << 10
 
-// Detail is what commands show beside the record. All of it is derived: nothing
-// decides by it, and it is written anew when it is lost.
+// Detail is what commands show beside the record. All of it is derived, and it is
+// written anew when it is lost. Nothing is read from it but which images need not
+// be fetched, by a new process.
 type Detail struct {
 	// Waits is the line that conditions, log and Events show.
 	Waits      string                  `json:"waits,omitempty"`
@@ -32,10 +33,15 @@ type Detail struct {
 type ImageDetail struct {
 	Component string `json:"component,omitempty"`
 	Reference string `json:"reference"`
-	// State is Ready, Failed, Fetching or Waiting. An image that is tried again is Failed until it is there.
+	// State is Ready, Failed, Fetching, Waiting or NotNeeded. An image that is tried again is Failed until it is there.
 	State   string `json:"state"`
 	Message string `json:"message,omitempty"`
+	// Platform is the one for which an image that is not needed brings nothing; empty for every platform.
+	Platform string `json:"platform,omitempty"`
 }
+
+// notNeeded is the state of an image that is known to bring nothing, and is not fetched.
+const notNeeded = "NotNeeded"
 
 // detailOf puts together what is shown beside the record.
 func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
@@ -115,6 +121,8 @@ func imageDetails(states []guards.ImageState) []ImageDetail {
 	for _, s := range states {
 		detail := ImageDetail{Component: s.Component, Reference: s.Reference, State: "Waiting", Message: s.Message}
 		switch {
+		case s.NotNeeded:
+			detail.State, detail.Platform = notNeeded, s.Platform
 		case s.Ready:
 			detail.State = "Ready"
 		case s.Failure != "":

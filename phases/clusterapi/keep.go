@@ -42,15 +42,22 @@ func (p *Pass) keepApplied(ctx context.Context) error {
 }
 
 // keep repairs drift of the current revision and recreates what was deleted of
-// it, except for what a newer revision has taken over.
+// it, except for what a newer revision has taken over. Of a revision of which not
+// all images are at hand it keeps what it can, and reports the rest.
 func (p *Pass) keep(ctx context.Context) error {
-	if p.current == nil {
-		return failure(p.currentErr)
+	kept, missing := p.current, error(nil)
+	if kept == nil {
+		kept, missing = p.atHand, failure(p.currentErr)
 	}
-	report, err := p.Engine.Reconcile(ctx, p.current, engine.Keep())
-	p.memory.tried[p.current] = true
+	if kept == nil {
+		return missing
+	}
+	report, err := p.Engine.Reconcile(ctx, kept, engine.Keep())
+	if !kept.Partial {
+		p.memory.tried[kept] = true
+	}
 	p.acted("keeping", report)
-	return errors.Join(inTheWay(report), err)
+	return errors.Join(missing, inTheWay(report), err)
 }
 
 // restoreCurrent writes the current revision into the status again when somebody has taken it out.
@@ -76,8 +83,9 @@ func (p *Pass) lookAtRetained(ctx context.Context) error {
 	if !orphans.Seen || len(orphans.Retained) == 0 {
 		return nil
 	}
-	last := p.memory.torndown
-	if wait := last.due().Sub(p.Now()); last.of(p.desired) && last.consent == p.world.consent && wait > 0 {
+	last, now := p.memory.torndown, p.Now()
+	// A look in the future was made before the clock was set back.
+	if wait := last.due().Sub(now); last.of(p.desired) && last.consent == p.world.consent && wait > 0 && !last.at.After(now) {
 		p.lookAgainIn(wait)
 		return nil
 	}

@@ -25,11 +25,7 @@ func enlist(api *operatorv1alpha1.ClusterAPI, planned *render.Revision, release 
 		if len(status.Revisions) >= guards.MaxRevisions {
 			return false
 		}
-		number := highest + 1
-		if desired != nil {
-			number = max(number, desired.Revision+1)
-		}
-		entry := NewEntry(release, number, planned)
+		entry := NewEntry(release, nextNumber(status, highest), planned)
 		status.Revisions = append(status.Revisions, entry)
 		status.DesiredRevision = entry.Name
 	} else if status.ObservedRevisionGeneration >= generation {
@@ -37,6 +33,14 @@ func enlist(api *operatorv1alpha1.ClusterAPI, planned *render.Revision, release 
 	}
 	status.ObservedRevisionGeneration = max(generation, status.ObservedRevisionGeneration)
 	return true
+}
+
+// nextNumber is the number that a new revision gets.
+func nextNumber(status *operatorv1alpha1.ClusterAPIStatus, highest int64) int64 {
+	if desired := DesiredOf(status); desired != nil {
+		highest = max(highest, desired.Revision)
+	}
+	return highest + 1
 }
 
 // makeCurrent writes that a revision is fully applied, if it is still listed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -25,10 +26,13 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 	if err := p.reachRegistries(ctx, pass.world); err != nil {
 		return guards.Facts{}, nil, err
 	}
+	if err := p.recallUnneeded(ctx); err != nil {
+		return guards.Facts{}, nil, err
+	}
 	wanted := p.prepare(pass)
 	facts := pass.facts()
-	pass.Display.ImageStates = imageStates(wanted, pass.world.componentsOf(), p.Images.State)
-	pass.Display.ImageWarning = p.Images.Warning()
+	pass.Display.ImageStates = append(imageStates(wanted, pass.world.componentsOf(), p.Images.State), p.unneededStates(pass.world, wanted)...)
+	pass.Display.ImageWarning = strings.Trim(p.Images.Warning()+"; "+p.planWarnings(pass.world, pass.plan), "; ")
 	return facts, pass, nil
 }
 
@@ -40,6 +44,7 @@ func (p *Phases) prepare(pass *Pass) []images.Ref {
 	p.retryImages(w)
 	p.forget(w)
 	pass.plan = p.makePlan(w)
+	p.learnUnneeded(w, pass.plan)
 	pass.desired, pass.desiredErr = p.revision(w.desiredEntry(), pass.plan.revision)
 	pass.current, pass.currentErr = p.revision(w.currentEntry(), pass.plan.revision)
 	if w.api == nil {
@@ -49,7 +54,11 @@ func (p *Phases) prepare(pass *Pass) []images.Ref {
 	if p.memory.apiUID = ""; w.api != nil {
 		p.memory.apiUID = w.api.UID
 	}
-	p.Engine.Watch(known(pass.desired, pass.current)...)
+	if pass.current == nil {
+		pass.atHand = p.atHand(w.currentEntry())
+	}
+	p.Engine.Watch(known(pass.desired, pass.current, pass.atHand)...)
+	pass.askConsent()
 	return wanted
 }
 
@@ -62,10 +71,11 @@ func (p *Phases) retryImages(w world) {
 	p.memory.retried = &w.retry
 }
 
-// wantImages asks for the images of the inputs and of every listed revision, so
-// that the current one can be kept applied while the next is on its way.
+// wantImages asks for the images of the inputs that may bring something, and of
+// every listed revision, so that the current one can be kept applied while the
+// next is on its way.
 func (p *Phases) wantImages(w world) []images.Ref {
-	wanted := slices.Clone(w.refs)
+	wanted := p.neededOf(w)
 	wanted = append(wanted, entryRefs(w.desiredEntry())...)
 	wanted = append(wanted, entryRefs(w.currentEntry())...)
 	slices.Sort(wanted)

@@ -41,6 +41,9 @@ const (
 	// ConsentAnnotation lets retained objects be deleted with the data in them; its value is the number of the revision
 	// that is installed, and it counts for that one only.
 	ConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
+	// UninstallAnnotation lets a revision be listed that would end what runs; its value is the number that the revision
+	// gets, and it counts for that one only.
+	UninstallAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
 	// RetryAnnotation asks for another attempt now, by any value that it did not have before.
 	RetryAnnotation = "capi-operator.openshift.io/retry"
 )
@@ -71,6 +74,8 @@ type Phases struct {
 	// PullSecrets have the credentials for registries; of equally specific ones the first counts.
 	PullSecrets []client.ObjectKey
 
+	// name is the machine's, under which the store keeps what it remembers.
+	name string
 	// run keeps the engine's watches.
 	run func(context.Context) error
 
@@ -84,9 +89,14 @@ type Phases struct {
 // memory is what one pass leaves for the next. All of it can be lost: a new
 // process finds it again, except for what is said at a field.
 type memory struct {
-	// rendered is the rendering of the inputs, listed those of the listed revisions by their names and content.
+	// rendered is the rendering of the inputs, listed those of the listed revisions by their names and content, or why
+	// their images do not render to that: neither ever changes.
 	rendered rendered
-	listed   map[string]*engine.Revision
+	listed   map[string]listed
+	// partial is the part of the current revision whose images are at hand.
+	partial partial
+	// unneeded are the listed images that bring nothing; nil until it was read what an earlier process knew.
+	unneeded unneeded
 	// torndown is what the last look at orphans found. Lost, they are looked at again.
 	torndown torndown
 	// apiUID is the ClusterAPI's, for Events; empty while there is none.
@@ -117,6 +127,8 @@ type Pass struct {
 	// where it cannot be rendered, for which the errors say why.
 	desired, current       *engine.Revision
 	desiredErr, currentErr error
+	// atHand is what can be kept of the current revision while not all of its images are at hand.
+	atHand *engine.Revision
 	// older are the numbers of the revisions before the desired one that are listed or have an inventory; olderSeen says
 	// that the inventories were seen.
 	older     []int64

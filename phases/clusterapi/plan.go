@@ -24,6 +24,8 @@ type plan struct {
 	err     error
 	// ready counts the images at hand.
 	ready int
+	// consented is the number for which the administrator lets the revision end what runs, 0 if it would end nothing.
+	consented int64
 }
 
 // rendered remembers the last rendering: the same inputs are never parsed twice.
@@ -52,7 +54,9 @@ func (p *Phases) makePlan(w world) plan {
 	case w.refsErr != nil:
 		return plan{err: w.refsErr}
 	}
-	profiles, out := p.profiles(w.refs)
+	needed := p.neededOf(w)
+	profiles, out := p.profiles(needed)
+	out.ready += len(w.refs) - len(needed)
 	if out.waiting != "" || out.err != nil {
 		return out
 	}
@@ -139,7 +143,12 @@ func (p *Pass) publish(ctx context.Context) error {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
 	generation := p.world.api.Generation
-	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
+	var refused error
+	err = p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
+		if number := nextNumber(&api.Status, highest); p.plan.consented != 0 && p.plan.consented != number {
+			refused = p.withoutConsent(p.uninstalled(), number)
+			return nil
+		}
 		did, listed := p.restore(api), len(api.Status.Revisions)
 		switch noted := enlist(api, p.plan.revision, p.Release, highest, generation); {
 		case len(api.Status.Revisions) > listed:
@@ -149,6 +158,7 @@ func (p *Pass) publish(ctx context.Context) error {
 		}
 		return did
 	})
+	return errors.Join(err, refused)
 }
 
 // NewEntry is how a rendered revision is listed.

@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -97,6 +98,20 @@ func TestPlan_again_with_nothing_changed_parses_nothing(t *testing.T) {
 	}
 	if later, err := p.revision(&entry, nil); err != nil || later != listed {
 		t.Errorf("the listed revision was rendered again: %v", err)
+	}
+}
+
+func TestRevision_that_its_images_do_not_render_to_is_rendered_once(t *testing.T) {
+	p, w := readyPhases(t)
+	entry := NewEntry(p.Release, 1, p.makePlan(w).revision)
+	entry.ContentID = strings.Repeat("0badc0de", 8)
+	_, err := p.revision(&entry, nil)
+	if notOurs, is := errors.AsType[*notOursError](err); !is || notOurs.listed != entry.ContentID {
+		t.Fatalf("got %v", err)
+	}
+	p.Images = nil // whoever asks for an image panics
+	if _, again := p.revision(&entry, nil); again != err {
+		t.Errorf("got %v, want what it was before", again)
 	}
 }
 

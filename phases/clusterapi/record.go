@@ -27,6 +27,7 @@ type Words struct {
 // Store keeps the machine's record in the status of the ClusterOperator, beside
 // what people are told.
 func (p *Phases) Store(t machine.Table[guards.Facts, *Pass], words Words, operators configclient.ClusterOperatorInterface, tell func(events.Event)) *status.Store[guards.Facts, *Pass] {
+	p.name = t.Name
 	return status.New(status.Config[guards.Facts, *Pass]{
 		Table: t, Operator: ClusterOperatorName, Lasting: []string{InstallerController + "Available"}, Tell: p.tell(words),
 		Client: p.Client, Operators: operators, Event: tell, Now: p.Now, Log: p.Log,

@@ -18,34 +18,53 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 	}
 	key := string(entry.Name) + " " + entry.ContentID
 	if known, ok := p.memory.listed[key]; ok {
-		return known, nil
+		return known.revision, known.err
 	}
 	content, components := planned, p.memory.rendered.components
 	if planned == nil || planned.ContentID != entry.ContentID {
+		profiles, out := p.profiles(entryRefs(entry))
+		switch {
+		case out.err != nil:
+			return nil, renderingOf(entry, out.err)
+		case out.waiting != "":
+			return nil, renderingOf(entry, &notYetError{out.waiting})
+		}
 		var err error
-		if content, components, err = p.renderListed(entry); err != nil {
-			return nil, fmt.Errorf("rendering revision %s: %w", entry.Name, err)
+		content, components, err = renderListed(entry, profiles)
+		if err == nil && content.ContentID != entry.ContentID {
+			err = &notOursError{listed: entry.ContentID, rendered: content.ContentID}
+		}
+		if err != nil {
+			return p.knows(key, listed{err: renderingOf(entry, err)})
 		}
 	}
-	revision := &engine.Revision{
+	return p.knows(key, listed{revision: &engine.Revision{
 		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: content.Unmanaged,
 		Components: components,
-	}
-	if p.memory.listed == nil {
-		p.memory.listed, p.memory.tried = map[string]*engine.Revision{}, map[*engine.Revision]bool{}
-	}
-	p.memory.listed[key] = revision
-	return revision, nil
+	}})
 }
 
-func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevision) (*render.Revision, []engine.Component, error) {
-	profiles, out := p.profiles(entryRefs(entry))
-	if out.err != nil {
-		return nil, nil, out.err
+// listed is what a listed revision renders to, or why its images do not render to it.
+type listed struct {
+	revision *engine.Revision
+	err      error
+}
+
+// knows remembers what a listed revision renders to.
+func (p *Phases) knows(key string, l listed) (*engine.Revision, error) {
+	if p.memory.listed == nil {
+		p.memory.listed, p.memory.tried = map[string]listed{}, map[*engine.Revision]bool{}
 	}
-	if out.waiting != "" {
-		return nil, nil, &notYetError{out.waiting}
-	}
+	p.memory.listed[key] = l
+	return l.revision, l.err
+}
+
+func renderingOf(entry *operatorv1alpha1.ClusterAPIInstallerRevision, err error) error {
+	return fmt.Errorf("rendering revision %s: %w", entry.Name, err)
+}
+
+// renderListed renders a listed revision from the profiles of its images.
+func renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevision, profiles []render.Profile) (*render.Revision, []engine.Component, error) {
 	var components packing
 	in := render.Input{
 		Profiles: profiles, Substitutions: map[string]string{}, Unmanaged: entry.UnmanagedCustomResourceDefinitions, Take: components.take,
@@ -60,13 +79,7 @@ func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevisio
 		order = append(order, render.ComponentRef{Image: string(c.Image.Ref), Profile: c.Image.Profile})
 	}
 	content, err := render.Listed(in, order)
-	if err != nil {
-		return nil, nil, err
-	}
-	if content.ContentID != entry.ContentID {
-		return nil, nil, &notOursError{listed: entry.ContentID, rendered: content.ContentID}
-	}
-	return content, components, nil
+	return content, components, err
 }
 
 // notYetError says that something is on its way; it is no failure.
@@ -107,10 +120,10 @@ func (p *Phases) forget(w world) {
 	for _, entry := range w.entries() {
 		listed[string(entry.Name)+" "+entry.ContentID] = true
 	}
-	for key, revision := range p.memory.listed {
+	for key, known := range p.memory.listed {
 		if !listed[key] {
 			delete(p.memory.listed, key)
-			delete(p.memory.tried, revision)
+			delete(p.memory.tried, known.revision)
 		}
 	}
 }

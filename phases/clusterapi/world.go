@@ -33,9 +33,9 @@ type world struct {
 	refs          []images.Ref
 	refsErr       error
 	substitutions map[string]string
-	// consent is what the administrator wrote to let retained objects be deleted with the data in them; retry is a word
-	// whose change asks for another attempt.
-	consent, retry string
+	// consent is what the administrator wrote to let retained objects be deleted with the data in them, uninstall to let
+	// what runs be ended; retry is a word whose change asks for another attempt.
+	consent, uninstall, retry string
 	// inputs is a fingerprint of all of the above that is not status, and of the release.
 	inputs string
 }
@@ -68,7 +68,7 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 			p.memory.wrote = nil // the cache has come as far, or had the time to: what it shows from now on is how it is
 		}
 		w.api = api
-		w.consent, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[RetryAnnotation]
+		w.consent, w.uninstall, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[UninstallAnnotation], api.Annotations[RetryAnnotation]
 	}
 	w.current = p.currentOf(w.api)
 	infra := &configv1.Infrastructure{}
@@ -158,7 +158,7 @@ func (w world) unmanaged() []string {
 func (w world) fingerprint(release string, imagesData map[string]string) (string, error) {
 	return fingerprint(map[string]any{
 		"release": release, "images": imagesData, "platform": w.platform,
-		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil, "retry": w.retry,
+		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil, "retry": w.retry, "uninstall": w.uninstall,
 	})
 }
 

@@ -53,7 +53,7 @@ func checkExtracted(t *testing.T, layers ...[]byte) (*tree, error) {
 		}
 		return filled, err
 	}
-	if !slices.IsSortedFunc(profiles, func(a, b Profile) int { return strings.Compare(a.Name, b.Name) }) || len(profiles) == 0 {
+	if !slices.IsSortedFunc(profiles, func(a, b Profile) int { return strings.Compare(a.Name, b.Name) }) || profiles == nil {
 		t.Fatalf("profiles: %v", profiles)
 	}
 	var stored bytes.Buffer

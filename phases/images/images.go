@@ -27,7 +27,7 @@ type Profile struct {
 	Metadata, Manifests []byte
 }
 
-// Image is what is kept of a provider image: its profiles, sorted by name, at least one.
+// Image is what is kept of a provider image: its profiles, sorted by name; none if it has no ManifestsFolder.
 type Image struct {
 	Ref      Ref
 	Profiles []Profile

@@ -12,12 +12,12 @@ import (
 // The same expression and length as for the field profile of github.com/openshift/api's ClusterAPI.
 var profileForm = regexp.MustCompile(`^[a-zA-Z0-9-_]{1,255}$`)
 
-// profiles returns the profiles of a complete tree, or an error that names every incomplete one.
+// profiles returns the profiles of a complete tree, none for one without the folder, or an error that names every
+// incomplete one.
 func (t *tree) profiles() ([]Profile, error) {
 	root := t.at(ManifestsFolder)
 	if root == nil {
-		return nil, fail(KindContent, "it has no folder %s, so it is not a provider image; "+
-			"check the reference, or rebuild the image with its profiles there", ManifestsFolder)
+		return []Profile{}, nil // not nil, which stands for an image that is not at hand
 	}
 	if root.kind != folder {
 		return nil, fail(KindContent, "%s is not a folder; make it one, with a folder per profile", ManifestsFolder)

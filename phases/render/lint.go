@@ -27,7 +27,7 @@ type LintOptions struct {
 // installed together, so one can neither satisfy nor conflict with the other.
 // It returns nil if there is no problem.
 func Lint(profiles []Profile, o LintOptions) ProblemsError {
-	l := linter{renderer: renderer{substitutions: o.Substitutions, faultOf: o.FaultOf}, namespaces: o.Namespaces, components: map[string]int{}}
+	l := linter{renderer: renderer{substitutions: o.Substitutions, faultOf: o.FaultOf, strict: true}, namespaces: o.Namespaces, components: map[string]int{}}
 	for _, p := range l.distinct(profiles) {
 		l.add(p)
 	}

@@ -32,7 +32,7 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i, doc := range documents {
 		all.Go(func() error {
-			alone := &renderer{substitutions: r.substitutions, faultOf: r.faultOf}
+			alone := &renderer{substitutions: r.substitutions, faultOf: r.faultOf, strict: r.strict}
 			rendered[i] = alone.document(s, file.in(doc), doc.text)
 			return nil
 		})
@@ -41,7 +41,7 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 	var objects []*unstructured.Unstructured
 	for _, m := range rendered {
 		m.unique(seen)
-		r.problems = append(r.problems, m.r.problems...)
+		r.problems, r.warnings = append(r.problems, m.r.problems...), append(r.warnings, m.r.warnings...)
 		if m.fields != nil && !m.failed {
 			objects = append(objects, &unstructured.Unstructured{Object: m.fields})
 		}

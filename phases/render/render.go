@@ -79,6 +79,8 @@ type Revision struct {
 	Skipped       []Skipped      // sorted by name, image and profile
 	Substitutions []Substitution // sorted by key
 	Unmanaged     []string       // sorted, each once
+	// Warnings are what does not keep the revision from being applied, and should be mended in the images.
+	Warnings []Problem
 }
 
 // MissingError says that components of a listed revision are not among the
@@ -177,6 +179,8 @@ type renderer struct {
 	faultOf       FaultOf
 	take          func(component string, objects []*unstructured.Unstructured)
 	problems      ProblemsError
+	warnings      ProblemsError
+	strict        bool // what is a warning to a cluster is a problem
 }
 
 func (r *renderer) report(p Problem) { r.problems = append(r.problems, p) }
@@ -186,6 +190,7 @@ func (r *renderer) result(rev *Revision) (*Revision, error) {
 	if len(r.problems) > 0 {
 		return nil, r.problems.sorted()
 	}
+	rev.Warnings = r.warnings.sorted()
 	return rev, nil
 }
 

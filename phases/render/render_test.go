@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // image is a valid reference for a short name.
@@ -167,12 +168,36 @@ func TestRender_reports_all_problems_at_once_sorted_by_place(t *testing.T) {
 	want := []string{
 		"  0 0 ",
 		"default metadata.yaml 1 2 colour",
-		"default manifests.yaml 2 9 ",
+		"default manifests.yaml 2 6 metadata.name",
 		"default manifests.yaml 3 11 ",
 		"default manifests.yaml 4 13 ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff, found)
+	}
+}
+
+func TestRender_a_variable_without_a_value_is_empty_and_told_with_its_place(t *testing.T) {
+	in := Input{Profiles: []Profile{manifests(configMap("a") + "---\n" + configMap("b") + "data:\n  region: \"${REGION}-1${SIZE^^}\"\n")}}
+	rev := mustRender(t, in)
+	region, _, err := unstructured.NestedString(rev.Components[0].Objects[1].Object, "data", "region")
+	if err != nil || region != "-1" {
+		t.Errorf("the region is %q, %v", region, err)
+	}
+	var told []string
+	for _, w := range rev.Warnings {
+		told = append(told, fmt.Sprintf("%s %d %d %s", w.File, w.Document, w.Line, w.Cause))
+	}
+	want := []string{
+		"manifests.yaml 2 11 variable REGION has neither a value nor a default, and is taken as empty",
+		"manifests.yaml 2 11 variable SIZE has neither a value nor a default, and is taken as empty",
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+	in.Substitutions = map[string]string{"REGION": "", "SIZE": ""}
+	if rev = mustRender(t, in); len(rev.Warnings) > 0 {
+		t.Errorf("of variables that are given, it tells %v", rev.Warnings)
 	}
 }
 

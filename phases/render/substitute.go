@@ -74,7 +74,13 @@ func (r *renderer) expand(at place, text []byte) ([]byte, []shift) {
 			break
 		}
 		source := string(rest[:length])
-		value, causes := r.evaluate(source)
+		value, unset, causes := r.evaluate(source)
+		for _, name := range unset {
+			r.unset(at.onLine(read), name)
+			if r.strict {
+				value = placeholder(source)
+			}
+		}
 		for _, cause := range causes {
 			r.report(at.onLine(read).problem("", cause))
 			value = placeholder(source)
@@ -94,6 +100,16 @@ func (r *renderer) expand(at place, text []byte) ([]byte, []shift) {
 		return text, nil
 	}
 	return append(out, rest...), moved
+}
+
+// unset tells of a variable that is used and has neither a value nor a default:
+// whoever made the image has to know, and the cluster gets the empty text.
+func (r *renderer) unset(at place, name string) {
+	if r.strict {
+		r.report(at.problem("", fmt.Sprintf("variable %s has neither a value nor a default: add it to the substitutions, give it one as ${%s:=default}, or write $${ where ${ is meant as text", name, name)))
+		return
+	}
+	r.warnings = append(r.warnings, at.problem("", fmt.Sprintf("variable %s has neither a value nor a default, and is taken as empty", name)))
 }
 
 // expression returns the length of the ${...} that text begins with, 0 if it does
@@ -128,8 +144,9 @@ func placeholder(expression string) string {
 	return name
 }
 
-// evaluate computes one ${...}, or says why that cannot be done.
-func (r *renderer) evaluate(source string) (value string, causes []string) {
+// evaluate computes one ${...}, or says why that cannot be done; it also names
+// the variables that it took as empty because they are not given.
+func (r *renderer) evaluate(source string) (value string, unset, causes []string) {
 	bad := func(cause any) []string {
 		return []string{fmt.Sprintf("%s is not a substitution that can be computed: %v; write $${ where ${ is meant as text", message.Shorten(source, 200), cause)}
 	}
@@ -140,52 +157,63 @@ func (r *renderer) evaluate(source string) (value string, causes []string) {
 		}
 	}()
 	if strings.IndexByte(source, 0) >= 0 {
-		return "", bad("it contains a NUL")
+		return "", nil, bad("it contains a NUL")
 	}
 	tree, err := parse.Parse(source)
 	if err != nil {
-		return "", bad(err)
+		return "", nil, bad(err)
 	}
-	if missing := r.require(tree.Root); len(missing) > 0 {
-		return "", missing
+	unset, missing := r.require(tree.Root)
+	if len(missing) > 0 {
+		return "", unset, missing
 	}
 	template, err := envsubst.Parse(source)
 	if err != nil {
-		return "", bad(err)
+		return "", unset, bad(err)
 	}
 	if value, err = template.Execute(func(name string) string { return r.substitutions[name] }); err != nil {
-		return "", bad(err)
+		return "", unset, bad(err)
 	}
-	return value, nil
+	return value, unset, nil
 }
 
-// require returns a problem for each variable that an expression needs and that
-// is not given. An empty variable is given. As in clusterctl, a function with
-// arguments works with an unset variable. Unlike there, the variables of a
-// default are needed only when the default is used.
-func (r *renderer) require(nodes ...parse.Node) []string {
-	var missing []string
+// require names the variables that an expression uses without a default and that
+// are not given, and returns a problem for each that it cannot do without. An
+// empty variable is given. As in clusterctl, a function with arguments works with
+// an unset variable. Unlike there, the variables of a default are needed only when
+// the default is used.
+func (r *renderer) require(nodes ...parse.Node) (unset, missing []string) {
 	for _, node := range nodes {
 		switch n := node.(type) {
 		case *parse.ListNode:
-			missing = append(missing, r.require(n.Nodes...)...)
+			inner, causes := r.require(n.Nodes...)
+			unset, missing = append(unset, inner...), append(missing, causes...)
 		case *parse.FuncNode:
+			if _, given := r.substitutions[n.Param]; !given && bare(n) {
+				unset = append(unset, n.Param)
+			}
 			cause, arguments := r.requireVariable(n)
 			if cause != "" {
 				missing = append(missing, cause)
 			}
 			if arguments {
-				missing = append(missing, r.require(n.Args...)...)
+				inner, causes := r.require(n.Args...)
+				unset, missing = append(unset, inner...), append(missing, causes...)
 			}
 		}
 	}
-	return missing
+	return unset, missing
+}
+
+// bare says that a function has nothing to take the place of its variable.
+func bare(n *parse.FuncNode) bool {
+	return len(n.Args) == 0 && !slices.Contains([]string{"=", ":=", ":-", ":?", ":+"}, n.Name)
 }
 
 // requireVariable returns what is wrong with a function's variable, and whether
 // its arguments will be used.
 func (r *renderer) requireVariable(n *parse.FuncNode) (cause string, arguments bool) {
-	value, given := r.substitutions[n.Param]
+	value := r.substitutions[n.Param]
 	switch n.Name {
 	case "=", ":=", ":-":
 		return "", value == ""
@@ -198,10 +226,7 @@ func (r *renderer) requireVariable(n *parse.FuncNode) (cause string, arguments b
 		// The library takes it for a default, the opposite of its meaning.
 		return fmt.Sprintf("${%s:+...} is not supported", n.Param), false
 	}
-	if !given && len(n.Args) == 0 {
-		cause = fmt.Sprintf("variable %s has neither a value nor a default: add it to the substitutions, give it one as ${%s:=default}, or write $${ where ${ is meant as text", n.Param, n.Param)
-	}
-	return cause, true
+	return "", true
 }
 
 func words(nodes []parse.Node) string {

@@ -12,7 +12,7 @@ import (
 var variables = map[string]string{"A": "alpha", "EMPTY": "", "ARN": "arn:aws:iam::1:role/r", "PATH": "a/b.c/d.e", "LINES": "x\ny\nz"}
 
 func expand(text string) (string, []shift, ProblemsError) {
-	r := renderer{substitutions: variables}
+	r := renderer{substitutions: variables, strict: true}
 	out, moved := r.expand(place{line: 1}, []byte(text))
 	return string(out), moved, r.problems.sorted()
 }

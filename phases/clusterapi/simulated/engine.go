@@ -190,6 +190,9 @@ func (e *Engine) Reconcile(_ context.Context, revision *engine.Revision, opts ..
 		return report, e.broken
 	}
 	e.record(revision)
+	if e.inventories[revision.Number] == nil {
+		return report, nil
+	}
 	did, left := map[engine.Key]engine.Action{}, e.left()
 	reached, open := e.reached(revision), true
 	for i, w := range e.wavesOf(revision) {
@@ -260,7 +263,7 @@ func (e *Engine) write(revision *engine.Revision, key engine.Key, left int) engi
 
 // record writes what the revision is about to apply into its inventory.
 func (e *Engine) record(revision *engine.Revision) {
-	if e.inventories[revision.Number] != nil {
+	if e.inventories[revision.Number] != nil || revision.Partial {
 		return
 	}
 	e.store(revision.Number, &inventory{name: revision.Name, entries: e.entriesOf(revision)})

@@ -246,7 +246,7 @@ func (e *Engine) knownLocked(rev *decide.Revision) *plan {
 		return p
 	}
 	for _, p := range e.plans {
-		if rev.ContentID != "" && p.rev.ContentID == rev.ContentID && p.rev.Number == rev.Number && p.rev.Name == rev.Name {
+		if rev.ContentID != "" && !rev.Partial && !p.rev.Partial && p.rev.ContentID == rev.ContentID && p.rev.Number == rev.Number && p.rev.Name == rev.Name {
 			return p
 		}
 	}
@@ -258,7 +258,7 @@ func (e *Engine) knownLocked(rev *decide.Revision) *plan {
 func (e *Engine) seen(key decide.Key) (*unstructured.Unstructured, bool) {
 	e.cluster.Lock()
 	w := e.watches[key.GVK()]
-	if w == nil || !w.Synced {
+	if w == nil || !w.Seen() {
 		e.cluster.Unlock()
 		return nil, false
 	}

@@ -27,7 +27,7 @@ type configMap struct{ *see.Object }
 func (c configMap) Whole() *unstructured.Unstructured { return c.Tree(configMapKind) }
 
 // seesInventoriesLocked says that the inventories were listed. The cluster's lock is held.
-func (e *Engine) seesInventoriesLocked() bool { return e.inventories != nil && e.inventories.Synced }
+func (e *Engine) seesInventoriesLocked() bool { return e.inventories != nil && e.inventories.Seen() }
 
 // errNotSeen is why nothing is known of the inventories at first.
 var errNotSeen = errors.New("the inventories are not seen yet")
@@ -89,14 +89,19 @@ func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
 }
 
 // record makes sure that the inventory of a plan is stored: before the first object of the revision is written, and again
-// after somebody has deleted it. Without it the objects could never be pruned.
-func (e *Engine) record(ctx context.Context, p *plan) error {
+// after somebody has deleted it. Without it the objects could never be pruned. That of a part would not list the rest, so
+// it is never stored, and recorded is false where that of the whole is missing.
+func (e *Engine) record(ctx context.Context, p *plan) (recorded bool, err error) {
 	if s, found := e.storedOf(p.rev.Number); found && s.Inventory != nil {
 		if err := s.SameContent(p.rev); err != nil || !s.Inventory.Adopted {
-			return err
+			return err == nil, err
 		}
 	}
-	return e.store(ctx, e.inventoryOf(p))
+	if p.rev.Partial {
+		return false, nil
+	}
+	err = e.store(ctx, e.inventoryOf(p))
+	return err == nil, err
 }
 
 // store writes an inventory over whatever is stored under its number.

@@ -16,6 +16,9 @@ type Revision struct {
 	ContentID  string
 	Components []Component // in order of installation
 	Unmanaged  []string    // names of CRDs that are never applied, updated or deleted
+	// Partial says that components are missing here which the content has. Such a revision can only be kept, and only
+	// where an inventory says what the whole of it is.
+	Partial bool
 }
 
 // Component is one installable part of a revision; its objects may come in any order.

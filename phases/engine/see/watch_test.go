@@ -3,6 +3,7 @@ package see
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,6 +140,59 @@ func TestWatched_no_write_counts_from_before_the_API_server_has_gone_back(t *tes
 	_ = w.Replace([]any{version("changed", "40"), version("another", "41")}, "55")
 	if w.versionOf("changed") != "60" {
 		t.Error("a list that is only a little late counts for more than a write")
+	}
+}
+
+func TestWatched_what_was_shown_counts_for_a_minute_while_the_watch_cannot_be_opened(t *testing.T) {
+	w, told, kicked := watching()
+	now := time.Now()
+	w.Cluster.Now = func() time.Time { return now }
+	refused := errors.New("forbidden")
+	fails := func(after time.Duration, seen bool, tells int) {
+		t.Helper()
+		now, *told, *kicked = now.Add(after), 0, false
+		_ = w.requestDone(t.Context(), refused)
+		if w.Seen() != seen || *told != tells || *kicked != (tells > 0) {
+			t.Errorf("seen %t, want %t; told %d times, want %d", w.Seen(), seen, *told, tells)
+		}
+	}
+	fails(0, false, 1)
+	_ = w.Replace([]any{version("a", "5")}, "5")
+	fails(time.Hour, true, 1)
+	fails(30*time.Second, true, 0)
+	fails(30*time.Second, false, 1)
+	fails(time.Hour, false, 0)
+	*told = 0
+	_ = w.requestDone(t.Context(), nil)
+	if !w.Seen() || w.Err != nil || *told != 1 || w.versionOf("a") != "5" {
+		t.Errorf("after it was opened: seen %t, error %v, told %d times", w.Seen(), w.Err, *told)
+	}
+}
+
+func TestWatched_a_list_that_does_not_come_to_its_end_is_told(t *testing.T) {
+	w, told, _ := watching()
+	w.listBegins()
+	if w.Err != nil || *told != 0 {
+		t.Errorf("the first one is an error: %v", w.Err)
+	}
+	refused := errors.New("forbidden")
+	_ = w.requestDone(t.Context(), refused)
+	if w.listBegins(); !errors.Is(w.Err, refused) {
+		t.Errorf("of one that was refused is told %v", w.Err)
+	}
+	for range 2 {
+		w.listAnswered()
+		w.listBegins()
+	}
+	if w.Err == nil || !strings.Contains(w.Err.Error(), "did not come to its end, and was begun anew: tries 3") || *told != 1 {
+		t.Errorf("told %d times: %v", *told, w.Err)
+	}
+	_ = w.Replace(nil, "5")
+	if w.Err != nil {
+		t.Errorf("after one that did: %v", w.Err)
+	}
+	if w.listBegins(); w.Err != nil {
+		t.Errorf("the next one: %v", w.Err)
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *server) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	return watch.NewEmptyWatch(), s.err
 }
 
-func TestRewound(t *testing.T) {
+func TestWatched(t *testing.T) {
 	yes, five := true, int64(300)
 	after := func(version string) metav1.ListOptions {
 		return metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: &five}
@@ -72,16 +72,17 @@ func TestRewound(t *testing.T) {
 			begins, {9 * time.Second, "", opens(after("10")), small, false}, {10 * time.Second, "9", opens(after("10")), small, true},
 		},
 		"once a minute, and meanwhile a watch is short": {
-			begins, {9 * time.Second, "11", opens(after("10")), small + "; " + watched, false},
+			begins,
+			{9 * time.Second, "11", opens(after("10")), small + "; " + watched, false},
 			{20 * time.Second, "9", opens(after("10")), `watch "10" for 60s`, false},
 			{80 * time.Second, "9", opens(after("10")), small, true},
 		},
 		"versions that are no numbers": {begins, {9 * time.Second, "nine", opens(after("10")), small + "; " + watched, false}},
 	} {
-		s, start := &server{}, time.Now()
-		r := Rewound(s).(*rewinds)
+		s, start, lists := &server{}, time.Now(), 0
+		r := Watched(s, func() { lists++ }).(*watcher)
 		for i, step := range steps {
-			s.version, s.asked, s.err = step.version, nil, nil
+			s.version, s.asked, s.err, lists = step.version, nil, nil, 0
 			if step.version == "" {
 				s.err = errors.New("away")
 			}
@@ -90,12 +91,15 @@ func TestRewound(t *testing.T) {
 			if got := strings.Join(s.asked, "; "); got != step.asks {
 				t.Errorf("%s, step %d: it asks for %s, want %s", name, i, got, step.asks)
 			}
+			if whole := strings.HasPrefix(step.asks, `watch ""`) || strings.HasPrefix(step.asks, `list "" limit 0`); whole != (lists == 1) {
+				t.Errorf("%s, step %d: %d lists begin", name, i, lists)
+			}
 			if apierrors.IsResourceExpired(err) != step.anew || (err != nil) != (step.anew || s.err != nil) {
 				t.Errorf("%s, step %d: %v", name, i, err)
 			}
 		}
 	}
-	if Rewound(&server{}).(*rewinds).IsWatchListSemanticsUnSupported() {
+	if Watched(&server{}, nil).(*watcher).IsWatchListSemanticsUnSupported() {
 		t.Error("lists are not streamed")
 	}
 }

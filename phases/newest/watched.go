@@ -23,21 +23,24 @@ const (
 	punctual = 2 * time.Second
 )
 
-// Rewound is next for a reflector, and notices that the API server was restored
-// from a backup. Its versions have gone back then, and kube-apiserver lets a
-// watch that begins at a version to come wait for it without a word, bookmarks
-// included. An API server is not restored while a watch is open on it: when one
-// has ended before its time, or could not be opened, the version of a small list
-// is asked for, and if it is lower, the reflector is told to list anew.
-func Rewound(next cache.ListerWatcher) cache.ListerWatcher {
-	return &rewinds{ListerWatcher: next, next: cache.ToListerWatcherWithContext(next), now: time.Now}
+// Watched is next for a reflector. begins is called when a list begins.
+//
+// It notices that the API server was restored from a backup: versions have gone
+// back then, and kube-apiserver lets a watch that begins at a version to come
+// wait for it without a word, bookmarks included. An API server is not restored
+// while a watch is open on it, so when one has ended before its time, or could
+// not be opened, a small list is asked which version there is now. If it is a
+// lower one, the reflector is told to list anew.
+func Watched(next cache.ListerWatcher, begins func()) cache.ListerWatcher {
+	return &watcher{ListerWatcher: next, next: cache.ToListerWatcherWithContext(next), begins: begins, now: time.Now}
 }
 
-// rewinds is used by one reflector, which asks for one thing at a time.
-type rewinds struct {
+// watcher is used by one reflector, which asks for one thing at a time.
+type watcher struct {
 	cache.ListerWatcher
-	next cache.ListerWatcherWithContext
-	now  func() time.Time
+	next   cache.ListerWatcherWithContext
+	begins func()
+	now    func() time.Time
 
 	mu sync.Mutex
 	// ends is when the watch that was opened last ends by itself, zero for one that could not be opened.
@@ -47,56 +50,58 @@ type rewinds struct {
 }
 
 // IsWatchListSemanticsUnSupported says of the client what the reflector asks.
-func (r *rewinds) IsWatchListSemanticsUnSupported() bool {
-	return watchlist.DoesClientNotSupportWatchListSemantics(r.ListerWatcher)
+func (w *watcher) IsWatchListSemanticsUnSupported() bool {
+	return watchlist.DoesClientNotSupportWatchListSemantics(w.ListerWatcher)
 }
 
 // ListWithContext lists what there is now: a version that was seen before may be one to come.
-func (r *rewinds) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+func (w *watcher) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	if o.Continue == "" {
 		o.ResourceVersion, o.ResourceVersionMatch = "", ""
+		w.begins()
 	}
-	list, err := r.next.ListWithContext(ctx, o)
+	list, err := w.next.ListWithContext(ctx, o)
 	if err == nil {
-		r.listed()
+		w.listed()
 	}
 	return list, err
 }
 
 // WatchWithContext opens a watch; one that begins with a list begins with what there is now.
-func (r *rewinds) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func (w *watcher) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	lists := o.SendInitialEvents != nil && *o.SendInitialEvents
 	if lists {
 		o.ResourceVersion = ""
-		r.listed()
-	} else if err := r.check(ctx, &o); err != nil {
+		w.begins()
+		w.listed()
+	} else if err := w.check(ctx, &o); err != nil {
 		return nil, err
 	}
-	events, err := r.next.WatchWithContext(ctx, o)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ends = time.Time{}
+	events, err := w.next.WatchWithContext(ctx, o)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ends = time.Time{}
 	if err == nil && o.TimeoutSeconds != nil {
-		r.ends = r.now().Add(time.Duration(*o.TimeoutSeconds) * time.Second)
+		w.ends = w.now().Add(time.Duration(*o.TimeoutSeconds) * time.Second)
 	}
 	return events, err
 }
 
 // listed notes that the next watch goes on from a list.
-func (r *rewinds) listed() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.suspect, r.ends = false, r.now()
+func (w *watcher) listed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.suspect, w.ends = false, w.now()
 }
 
 // check returns an error that has the reflector list anew if the version that a watch is to begin at is one to come. A
 // watch that is not checked, because one was a moment ago, ends soon, and is followed by one that is.
-func (r *rewinds) check(ctx context.Context, o *metav1.ListOptions) error {
-	r.mu.Lock()
-	now := r.now()
-	r.suspect = r.suspect || now.Sub(r.ends).Abs() > punctual
-	suspect, wait := r.suspect, checkEvery-now.Sub(r.checked)
-	r.mu.Unlock()
+func (w *watcher) check(ctx context.Context, o *metav1.ListOptions) error {
+	w.mu.Lock()
+	now := w.now()
+	w.suspect = w.suspect || now.Sub(w.ends).Abs() > punctual
+	suspect, wait := w.suspect, checkEvery-now.Sub(w.checked)
+	w.mu.Unlock()
 	if !suspect {
 		return nil
 	}
@@ -105,7 +110,7 @@ func (r *rewinds) check(ctx context.Context, o *metav1.ListOptions) error {
 		o.TimeoutSeconds = &soon
 		return nil
 	}
-	list, err := r.next.ListWithContext(ctx, metav1.ListOptions{Limit: 1})
+	list, err := w.next.ListWithContext(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -113,9 +118,9 @@ func (r *rewinds) check(ctx context.Context, o *metav1.ListOptions) error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	r.checked, r.suspect = r.now(), false
-	r.mu.Unlock()
+	w.mu.Lock()
+	w.checked, w.suspect = w.now(), false
+	w.mu.Unlock()
 	order, err := resourceversion.CompareResourceVersion(o.ResourceVersion, of.GetResourceVersion())
 	if err != nil || order <= 0 {
 		return nil //nolint:nilerr // Versions that are no numbers cannot be told apart.
