@@ -125,8 +125,12 @@ func blind(f proxy.Fault, count int) func(context.Context, *cell) {
 func watching(ctx context.Context) {
 	GinkgoHelper()
 	leader(ctx)
+	want := 12 // in any state
+	if replicas.count > 1 {
+		want = 16 * replicas.count // where two are tried
+	}
 	eventually(ctx, "all watches to be under way", func(context.Context) error {
-		if watches := between.Watches(); watches < 12 {
+		if watches := between.Watches(); watches < want {
 			return fmt.Errorf("%d are under way", watches)
 		}
 		return nil
