@@ -48,8 +48,12 @@ const (
 	RetryAnnotation = "capi-operator.openshift.io/retry"
 )
 
-// installerManager is the field manager of the installer that OpenShift ships, whose objects are taken over in place.
-const installerManager = "capi-operator.openshift.io/InstallerController"
+// The field managers of the installer that OpenShift ships: objects of the first are taken over in place, and so is
+// what both tell of themselves.
+const (
+	installerManager = "capi-operator.openshift.io/InstallerController"
+	revisionManager  = "capi-operator.openshift.io/RevisionController"
+)
 
 // Phases is what the machine's work is done with. It lives as long as the
 // operator and is used by one pass at a time.

@@ -22,6 +22,8 @@ type Config[F, E any] struct {
 	Table machine.Table[F, E]
 	// Operator is the name of the ClusterOperator; it is created if there is none.
 	Operator string
+	// Former are field managers of installers before this one, whose conditions are taken over or go.
+	Former []string
 	// Lasting are conditions that are never taken off again once they were told.
 	Lasting []string
 	// Tell derives what people are told from what a pass has seen, and from what stands there.
@@ -46,6 +48,8 @@ type Store[F, E any] struct {
 	throttle throttle
 	// written is the newest ClusterOperator that this store has seen: its own writes may reach the cache late.
 	written *configv1.ClusterOperator
+	// takenOver says that nothing is left of the former managers. Lost, it is looked for again.
+	takenOver bool
 	// logged is the last line that was logged.
 	logged string
 	// unwritten is the record as it is, when it is ahead of the stored one.
@@ -109,7 +113,7 @@ func (s *Store[F, E]) Save(ctx context.Context, _ machine.Key, shot machine.Snap
 	}
 	if wanted.stands(stored) {
 		s.stored()
-		return 0, nil
+		return 0, s.takeOver(ctx, operator)
 	}
 	s.throttle.begin(now)
 	if wait := s.throttle.writeAt(stored, wanted, now).Sub(now); wait > 0 {
@@ -122,7 +126,7 @@ func (s *Store[F, E]) Save(ctx context.Context, _ machine.Key, shot machine.Snap
 	}
 	s.stored()
 	s.announce(told)
-	return 0, nil
+	return 0, s.takeOver(ctx, s.written)
 }
 
 // stored notes that nothing waits to be written.
