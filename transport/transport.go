@@ -18,9 +18,11 @@ import (
 )
 
 const (
-	// answerTimeout bounds the wait for an answer, and for the rest of it: above the 60 s that kube-apiserver gives itself,
-	// webhooks included.
-	answerTimeout = 65 * time.Second
+	// readTimeout bounds the wait for what was read, and for the rest of it: above the 60 s that kube-apiserver gives itself.
+	readTimeout = 65 * time.Second
+	// writeTimeout bounds the wait for the answer to a write, and for the rest of it: above the 30 s that an admission webhook
+	// may take, so that the API server has the time to say which one did not answer.
+	writeTimeout = 35 * time.Second
 	// watchTimeout bounds the wait for the answer to a watch, which begins before there is anything to tell.
 	watchTimeout = 30 * time.Second
 	// listTimeout is the longest silence within the list that a watch begins with.
@@ -46,19 +48,26 @@ func (e *SilenceError) Error() string {
 	return fmt.Sprintf("%s of %s did not come within %s", e.For, e.Path, e.Waited)
 }
 
+// GivenUp tells whoever does not know this type.
+func (e *SilenceError) GivenUp() bool { return true }
+
 // RoundTrip returns a SilenceError where the answer does not come, and so does
 // reading the body of a watch that falls silent.
 func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	query := request.URL.Query()
 	watches := query.Get("watch") == "true" || query.Get("watch") == "1"
-	wait := answerTimeout
-	if watches {
+	wait := writeTimeout
+	switch {
+	case watches:
 		wait = watchTimeout
+	case request.Method == http.MethodGet || request.Method == http.MethodHead:
+		wait = readTimeout
 	}
 	ctx, cancel := context.WithCancelCause(request.Context())
-	g := &guarded{ctx: ctx, cancel: cancel, path: request.URL.Path}
+	g := &guarded{ctx: ctx, cancel: cancel, path: request.URL.Path, alive: signOf(ctx)}
 	g.within(wait, "the answer")
 	response, err := b.next.RoundTrip(request.WithContext(ctx))
+	g.alive()
 	if err != nil {
 		g.stop()
 		err = g.explain(err)
@@ -74,10 +83,26 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 		g.ends = endOf(query.Get("timeoutSeconds"))
 		g.end()
 	default:
-		g.within(answerTimeout, "the rest of the answer")
+		g.within(wait, "the rest of the answer")
 	}
 	response.Body = g
 	return response, nil
+}
+
+// sign is the key in a context of what WithSign says.
+type sign struct{}
+
+// WithSign has alive called for all that comes of requests with this context:
+// an answer, a piece of one, or that it was given up.
+func WithSign(ctx context.Context, alive func()) context.Context {
+	return context.WithValue(ctx, sign{}, alive)
+}
+
+func signOf(ctx context.Context) func() {
+	if alive, has := ctx.Value(sign{}).(func()); has {
+		return alive
+	}
+	return func() {}
 }
 
 // endOf is when a watch has to be over; zero for one that was asked for without an end.
@@ -96,6 +121,7 @@ type guarded struct {
 	ctx    context.Context //nolint:containedctx // It is the request's, and ends with the body.
 	cancel context.CancelCauseFunc
 	path   string
+	alive  func()
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -131,6 +157,7 @@ func (g *guarded) stop() {
 // Read is that of the body; while a list is awaited every piece of it puts off the limit.
 func (g *guarded) Read(into []byte) (int, error) {
 	n, err := g.ReadCloser.Read(into)
+	g.alive()
 	if g.list != nil && n > 0 {
 		if g.list.in(into[:n]) {
 			g.list = nil

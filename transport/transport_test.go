@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -74,6 +75,33 @@ const (
 	never = time.Duration(-1)
 )
 
+func TestBound_tells_of_all_that_comes_of_a_request(t *testing.T) {
+	for name, row := range map[string]struct {
+		server server
+		signs  []time.Duration
+	}{
+		"it is answered in pieces": {server{time.Second, []piece{{time.Second, "a"}, {time.Second, "b"}}}, []time.Duration{1, 2, 3, 3}},
+		"it is given up":           {server{after: never}, []time.Duration{65}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			var signs []time.Duration
+			ctx := WithSign(t.Context(), func() { signs = append(signs, time.Since(began)/time.Second) })
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, list, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if response, err := Bound(row.server).RoundTrip(request); err == nil {
+				_, _ = io.ReadAll(response.Body)
+				_ = response.Body.Close()
+			}
+			if !slices.Equal(signs, row.signs) {
+				t.Errorf("%s: signs of life after %v s, want %v", name, signs, row.signs)
+			}
+		})
+	}
+}
+
 func TestBound(t *testing.T) {
 	words := piece{0, `{"type":"ADDED","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"}
 	bookmark := piece{0, `{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"}
@@ -109,8 +137,9 @@ func TestBound(t *testing.T) {
 			url: plain, server: server{0, []piece{{never, ""}}}, gone: 330 * time.Second, what: "the end of the watch",
 		},
 		"a watch that was asked for without an end":   {url: list + "?watch=1", server: server{0, []piece{{time.Hour, "a"}}}, read: "a"},
-		"a write is answered when webhooks were slow": {method: http.MethodPatch, url: list, server: server{time.Minute, []piece{{0, "a"}}}, read: "a"},
-		"a write is not answered":                     {method: http.MethodPut, url: list, server: server{after: never}, gone: 65 * time.Second, what: "the answer"},
+		"a write is answered when webhooks were slow": {method: http.MethodPatch, url: list, server: server{31 * time.Second, []piece{{0, "a"}}}, read: "a"},
+		"a write is not answered":                     {method: http.MethodPut, url: list, server: server{after: never}, gone: 35 * time.Second, what: "the answer"},
+		"a deletion is half answered":                 {method: http.MethodDelete, url: list, server: server{0, []piece{{30 * time.Second, "a"}, {never, ""}}}, gone: 35 * time.Second, what: "the rest of the answer", read: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

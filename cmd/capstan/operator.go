@@ -8,11 +8,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -26,6 +28,9 @@ import (
 
 // pullSecret is the cluster's own.
 const pullSecret = "openshift-config/pull-secret"
+
+// endTimeout bounds the wait for what runs when the operator ends: then it gives up its Lease, whatever still hangs.
+const endTimeout = 10 * time.Second
 
 // userAgent is how the API server's audit log names the operator.
 const userAgent = "capstan"
@@ -101,7 +106,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	}
 	collectOften()
 	ctrl.SetLogger(zap.New(zap.UseDevMode(false)))
-	time, err := f.clocks(ctx)
+	clocks, err := f.clocks(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,6 +134,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		LeaderElection:                      f.leaderElect,
 		LeaderElectionResourceLockInterface: lock,
 		LeaderElectionReleaseOnCancel:       true,
+		GracefulShutdownTimeout:             ptr.To(endTimeout),
 		Metrics:                             metricsserver.Options{BindAddress: f.metricsAddress},
 		HealthProbeBindAddress:              f.healthAddress,
 	})
@@ -141,7 +147,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err := kinds.Fill(ctx, mgr.GetCache()); err != nil {
 		return err
 	}
-	if opts.House, err = house.New(mgr, f.operatorNamespace, time.wall, time.steady); err != nil {
+	if opts.House, err = house.New(mgr, f.operatorNamespace, clocks.wall, clocks.steady); err != nil {
 		return err
 	}
 	if err := controllers.Add(mgr, opts); err != nil {

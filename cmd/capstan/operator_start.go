@@ -52,11 +52,24 @@ func warm() config.Controller {
 	return config.Controller{EnableWarmup: &yes}
 }
 
-// together runs all until the context, or the first that fails, ends all of them.
+// together runs all until the context, or the first that fails, ends all of
+// them. What hangs is not waited for: it would keep the process from its end.
 func together(ctx context.Context, runs []func(context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, run := range runs {
 		group.Go(func() error { return run(ctx) })
 	}
-	return group.Wait()
+	ended := make(chan error, 1)
+	go func() { ended <- group.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(2 * endTimeout): // the manager itself may take one of them
+		return fmt.Errorf("%w; not everything has ended within %s", context.Cause(ctx), 2*endTimeout)
+	}
 }

@@ -4,6 +4,7 @@
 package house
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -23,6 +24,8 @@ type House struct {
 	Recorder *recorder.Recorder
 	// Clock tells the time, which may be set back; Queue never goes back and times what is to be looked at again.
 	Clock, Queue clock.WithTicker
+
+	watchdog watchdog
 }
 
 // New makes what machines share, and has the manager run it. The flight
@@ -40,7 +43,11 @@ func New(mgr ctrl.Manager, namespace string, wall, queue clock.WithTicker) (*Hou
 		Events: writer, Clock: wall, Queue: queue,
 		Recorder: recorder.New(mgr.GetAPIReader(), mgr.GetClient(), client.ObjectKey{Namespace: namespace, Name: recorder.ConfigMap}, wall, log.WithName("recorder")),
 	}
-	for _, run := range []manager.RunnableFunc{writer.Run, h.Recorder.Run} {
+	if err := mgr.AddHealthzCheck("passes", h.watchdog.check); err != nil {
+		return nil, err
+	}
+	watch := func(ctx context.Context) error { return h.watchdog.run(ctx, queue) }
+	for _, run := range []manager.RunnableFunc{writer.Run, h.Recorder.Run, watch} {
 		if err := mgr.Add(run); err != nil {
 			return nil, err
 		}

@@ -6,15 +6,21 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 // Kind is a kind of objects that a machine speaks of through the manager's client.
@@ -67,7 +73,7 @@ func (kinds Kinds) Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 
 // Cache has the manager keep only what is read.
 func (kinds Kinds) Cache() cache.Options {
-	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}}
+	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}, NewInformer: informer}
 	for _, k := range kinds.cached() {
 		switch {
 		case len(k.Only) == 0:
@@ -78,6 +84,24 @@ func (kinds Kinds) Cache() cache.Options {
 		}
 	}
 	return options
+}
+
+// informer notices an API server that was restored from a backup, and logs what its first list waits for.
+func informer(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) (i toolscache.SharedIndexInformer) {
+	begins := awaits(of, func() bool { return i.HasSynced() }, log.Log.WithName("caches"))
+	i = toolscache.NewSharedIndexInformer(newest.Watched(lists, begins), of, resync, by)
+	return i
+}
+
+// awaits is called when a list begins, and logs that the one before did not come to its end. Until one has, there is no
+// pass that could tell anybody.
+func awaits(of runtime.Object, listed func() bool, log logr.Logger) func() {
+	tries := 0
+	return func() {
+		if tries++; tries > 1 && !listed() {
+			log.Info("The first list did not come to its end, and is begun anew; the operator waits for it", "kind", fmt.Sprintf("%T", of), "tries", tries)
+		}
+	}
 }
 
 // cached are the kinds that are read from caches, each once, with the objects that any machine reads of it.

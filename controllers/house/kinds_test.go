@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -50,6 +51,19 @@ func TestKinds_cache_keeps_what_any_machine_reads_and_nothing_else(t *testing.T)
 	}
 	if cached := (Kinds{uncached, maps(one)}).cached(); len(cached) != 1 || len(cached[0].Only) != 1 {
 		t.Errorf("cached are %+v", cached)
+	}
+}
+
+func TestKinds_a_first_list_that_does_not_come_to_its_end_is_logged(t *testing.T) {
+	listed, logged := false, []string{}
+	begins := awaits(&corev1.Node{}, func() bool { return listed }, funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{}))
+	for range 3 {
+		begins()
+	}
+	listed = true
+	begins()
+	if len(logged) != 2 || !strings.Contains(logged[1], `"kind"="*v1.Node" "tries"=3`) {
+		t.Errorf("logged is %q", logged)
 	}
 }
 

@@ -52,9 +52,10 @@ func Add[F, E any](mgr ctrl.Manager, h *House, m Machine[F, E]) error {
 // Reconciler makes the passes of a machine.
 type Reconciler[F, E any] struct {
 	Machine[F, E]
-	machine *machine.Machine[F, E]
-	seen    *seen[F, E]
-	tellers []Teller
+	machine  *machine.Machine[F, E]
+	seen     *seen[F, E]
+	tellers  []Teller
+	watchdog *watchdog
 }
 
 // NewReconciler makes the reconciler of a machine; it sends nothing.
@@ -63,7 +64,7 @@ func NewReconciler[F, E any](h *House, m Machine[F, E]) *Reconciler[F, E] {
 	for _, row := range m.Table.States {
 		states = append(states, row.Name)
 	}
-	r := &Reconciler[F, E]{Machine: m, seen: &seen[F, E]{Store: m.Store, shots: map[machine.Key]machine.Snapshot[F, E]{}}, tellers: h.tellers(m.Table.Name, states)}
+	r := &Reconciler[F, E]{Machine: m, seen: &seen[F, E]{Store: m.Store, shots: map[machine.Key]machine.Snapshot[F, E]{}}, tellers: h.tellers(m.Table.Name, states), watchdog: &h.watchdog}
 	r.machine = &machine.Machine[F, E]{Table: m.Table, Observe: m.Observe, Store: r.seen, Now: h.Now}
 	return r
 }
@@ -72,6 +73,8 @@ func NewReconciler[F, E any](h *House, m Machine[F, E]) *Reconciler[F, E] {
 // is told and asks for the next pass of its own key only.
 func (r *Reconciler[F, E]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	key := KeyOf(req.NamespacedName)
+	ctx, done := r.watchdog.begin(ctx, fmt.Sprintf("%s of %s", r.Table.Name, key))
+	defer done()
 	if gone, again, err := r.gone(ctx, key); gone || err != nil {
 		return ctrl.Result{RequeueAfter: again}, err
 	}

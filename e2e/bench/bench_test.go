@@ -25,7 +25,7 @@ func TestScenarios_have_names_of_their_own_and_targets(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	for names, want := range map[string]string{
-		"":                    "cold-install restart at-rest upgrade drift four-providers synthetic-500 synthetic-2000 synthetic-5000 step",
+		"":                    "cold-install restart at-rest upgrade drift four-providers synthetic-500 synthetic-2000 synthetic-5000 step resync",
 		"synthetic":           "synthetic-500 synthetic-2000 synthetic-5000",
 		"drift,cold,drift":    "cold-install drift",
 		"synthetic-500":       "synthetic-500",

@@ -76,6 +76,10 @@ func scenarios() []scenario {
 		"step", "one pass of the machine with nothing to do and 5000 objects observed: time of the processor",
 		[]target{processor(0.005)},
 		stepping,
+	}, scenario{
+		"resync", "everything is looked at anew, as every ten minutes, with 5000 objects observed: time of the processor",
+		[]target{processor(0.05)},
+		resyncing,
 	})
 }
 

@@ -42,6 +42,8 @@ type stage struct {
 	operator *harness.Operator
 	// cache is the folder of images; empty for one that goes with the stage.
 	cache string
+	// steered gives the operator a clock that can be advanced.
+	steered bool
 }
 
 // fresh starts a control plane that nobody has used, with a service CA, without
@@ -90,7 +92,7 @@ func (s *stage) world(ctx context.Context, c content) error {
 
 func (s *stage) operate(arguments ...string) (err error) {
 	s.operator, err = s.StartOperator(harness.OperatorOptions{
-		Release: release, LeaderElect: true, CacheDir: s.cache, Arguments: arguments,
+		Release: release, LeaderElect: true, CacheDir: s.cache, SteeredClock: s.steered, Arguments: arguments,
 	})
 	return err
 }

@@ -94,12 +94,19 @@ func (c *Cluster) writeCredentials() error {
 	if err != nil {
 		return fmt.Errorf("making the service account key: %w", err)
 	}
+	proxying, err := c.frontProxy.client(frontProxy)
+	if err != nil {
+		return fmt.Errorf("certifying kube-apiserver as a front proxy: %w", err)
+	}
 	for name, content := range map[string][]byte{
 		caFile:          c.authority.bundle(),
 		servingCertFile: serving.cert,
 		servingKeyFile:  serving.key,
 		accountKeyFile:  accountKey,
 		auditPolicyFile: auditPolicy,
+		proxyCAFile:     c.frontProxy.bundle(),
+		proxyCertFile:   proxying.cert,
+		proxyKeyFile:    proxying.key,
 	} {
 		if err := os.WriteFile(filepath.Join(c.dir, name), content, 0o600); err != nil {
 			return fmt.Errorf("writing %s: %w", name, err)

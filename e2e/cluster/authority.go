@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/base64"
 	"encoding/pem"
 	"fmt"
 	"math/big"
@@ -52,6 +53,9 @@ func newAuthority(name string) (*authority, error) {
 
 // bundle is what a client needs to trust this authority, as PEM.
 func (a *authority) bundle() []byte { return encode("CERTIFICATE", a.cert.Raw) }
+
+// bundle64 is the bundle as an object holds it.
+func (a *authority) bundle64() string { return base64.StdEncoding.EncodeToString(a.bundle()) }
 
 // client certifies a user and groups, the way kube-apiserver reads them.
 func (a *authority) client(user string, groups ...string) (pair, error) {

@@ -1,7 +1,7 @@
 // Package cluster runs a real Kubernetes control plane for tests and
 // demonstrations, with no container engine: etcd, kube-apiserver with RBAC and
-// an audit log, kube-controller-manager, kube-scheduler, and kwok playing one
-// node whose pods run at once. Each cluster has its own folder, port and
+// an audit log, kube-controller-manager, kube-scheduler, and kwok playing
+// one node whose pods run at once. Each cluster has its own folder, port and
 // certificates, so that several can run side by side. It runs on Linux only,
 // builds nothing (see e2e/controlplane) and runs no container: a pod here is
 // Ready because kwok says so.
@@ -42,6 +42,9 @@ type Options struct {
 	// ServiceCA plays OpenShift's service CA: CA bundles are injected and serving
 	// certificates made where annotations ask for them, by ServiceCAUserAgent.
 	ServiceCA bool
+	// OpenShiftAPI plays OpenShift's aggregated API server: Namespaces and RBAC are
+	// served once more, as project.openshift.io and authorization.openshift.io.
+	OpenShiftAPI bool
 }
 
 // Cluster is a running control plane. Its methods may be called from several
@@ -51,16 +54,19 @@ type Cluster struct {
 	temporary bool
 	binaries  string
 	authority *authority
-	port      port
-	spawner   *spawner
-	admin     *rest.Config
-	client    *kubernetes.Clientset
-	dynamic   *dynamic.DynamicClient
+	// frontProxy certifies kube-apiserver to the servers that it passes requests on to.
+	frontProxy *authority
+	port       port
+	spawner    *spawner
+	admin      *rest.Config
+	client     *kubernetes.Clientset
+	dynamic    *dynamic.DynamicClient
 
-	mu      sync.Mutex
-	running map[Component]*process
-	stopped bool
-	service *serviceCA // nil unless asked for
+	mu        sync.Mutex
+	running   map[Component]*process
+	stopped   bool
+	service   *serviceCA    // nil unless asked for
+	openshift *openshiftAPI // nil unless asked for
 }
 
 // Start returns a cluster that has proved itself: a Deployment became Available
@@ -87,6 +93,9 @@ func prepare(options Options) (_ *Cluster, err error) {
 		return nil, err
 	}
 	if c.authority, err = newAuthority("capstan-e2e"); err != nil {
+		return nil, err
+	}
+	if c.frontProxy, err = newAuthority("front-proxy"); err != nil {
 		return nil, err
 	}
 	if c.dir, c.temporary, err = makeDir(options); err != nil {
@@ -163,6 +172,9 @@ func (c *Cluster) Stop() error {
 	var problems []error
 	if c.service != nil {
 		c.service.stop()
+	}
+	if c.openshift != nil {
+		problems = append(problems, c.openshift.stop())
 	}
 	for _, component := range stopOrder {
 		problems = append(problems, c.end(component))

@@ -43,6 +43,9 @@ const (
 	servingCertFile = "apiserver.crt"
 	servingKeyFile  = "apiserver.key"
 	accountKeyFile  = "service-accounts.key"
+	proxyCAFile     = "front-proxy-ca.crt"
+	proxyCertFile   = "front-proxy-client.crt"
+	proxyKeyFile    = "front-proxy-client.key"
 )
 
 //go:embed audit-policy.yaml
@@ -79,7 +82,7 @@ func (c *Cluster) command(component Component) []string {
 
 func etcdArguments() []string {
 	return []string{
-		"--data-dir=etcd",
+		"--data-dir=" + etcdData,
 		"--listen-client-urls=unix://" + etcdSocket,
 		// etcd refuses to advertise a unix socket, and nobody asks it where it is.
 		"--advertise-client-urls=http://127.0.0.1:0",
@@ -108,6 +111,15 @@ func apiServerArguments(port int) []string {
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + accountKeyFile,
 		"--service-account-signing-key-file=" + accountKeyFile,
+		// Who it passes requests on to trusts it by this certificate, and believes
+		// whom it says that it asks for.
+		"--requestheader-client-ca-file=" + proxyCAFile,
+		"--requestheader-allowed-names=" + frontProxy,
+		"--requestheader-username-headers=" + remoteUser,
+		"--requestheader-group-headers=" + remoteGroup,
+		"--requestheader-extra-headers-prefix=" + remoteExtra,
+		"--proxy-client-cert-file=" + proxyCertFile,
+		"--proxy-client-key-file=" + proxyKeyFile,
 		"--audit-policy-file=" + auditPolicyFile,
 		"--audit-log-path=" + auditLogFile,
 		// Zero turns rotation off: a request counted is a line still there.

@@ -98,7 +98,7 @@ func (c *Cluster) ReleasePods(ctx context.Context, podLabels map[string]string) 
 	// Only a Pending pod becomes Ready by kwok's own Stage, which gives it a new
 	// address beside an old one, and the server refuses two.
 	pending := map[string]any{"phase": corev1.PodPending, "podIP": nil, "podIPs": nil}
-	return c.settle(ctx, podLabels, pending, func(pod *corev1.Pod) bool {
+	return c.settle(ctx, podLabels, pending, nil, func(pod *corev1.Pod) bool {
 		ready := readyCondition(pod)
 		return ready != nil && !isBy(ready, name)
 	})
@@ -128,20 +128,29 @@ func (c *Cluster) override(ctx context.Context, podLabels map[string]string, pha
 			"next":   map[string]any{"statusTemplate": fmt.Sprintf(overrideStatus, name, phase, container)},
 		},
 	}}
-	if err := c.applyStage(ctx, stage); err != nil {
+	// kwok misses a Stage now and then that comes right after another.
+	again := func(ctx context.Context, times int) error {
+		stage.SetAnnotations(map[string]string{"capstan.test/times": strconv.Itoa(times)})
+		return c.applyStage(ctx, stage)
+	}
+	if err := again(ctx, 0); err != nil {
 		return err
 	}
-	return c.settle(ctx, podLabels, nil, func(pod *corev1.Pod) bool {
+	return c.settle(ctx, podLabels, nil, again, func(pod *corev1.Pod) bool {
 		ready := readyCondition(pod)
 		return ready != nil && isBy(ready, name) && pod.Status.Phase == phase && waitsFor(pod, reason)
 	})
 }
 
+// manyNudges take some seconds; a few are enough for what kwok knows.
+const manyNudges = 100
+
 // settle waits until kwok has brought every matching pod where it is wanted.
 // kwok looks at a pod when the pod changes, not when a Stage does, and never
 // says which Stages it knows: so each pod is nudged until it is right, and one
-// pod made for the purpose shows it even when there is no other.
-func (c *Cluster) settle(ctx context.Context, podLabels map[string]string, status map[string]any, settled func(*corev1.Pod) bool) (err error) {
+// pod made for the purpose shows it even when there is no other. What is to be
+// done once more is done after many nudges.
+func (c *Cluster) settle(ctx context.Context, podLabels map[string]string, status map[string]any, again func(context.Context, int) error, settled func(*corev1.Pod) bool) (err error) {
 	pods := c.client.CoreV1().Pods(metav1.NamespaceDefault)
 	canary := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "canary-", Labels: podLabels},
@@ -160,6 +169,11 @@ func (c *Cluster) settle(ctx context.Context, podLabels map[string]string, statu
 		patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"capstan.test/nudges": strconv.Itoa(nudges)}}}
 		if status != nil {
 			patch["status"] = status
+		}
+		if again != nil && nudges%manyNudges == 0 {
+			if err := again(ctx, nudges); err != nil {
+				return err
+			}
 		}
 		return c.nudge(ctx, podLabels, patch, settled)
 	})

@@ -27,6 +27,11 @@ func (c *Cluster) boot(ctx context.Context, options Options) error {
 	if err := c.waitForAPI(ctx); err != nil {
 		return err
 	}
+	if options.OpenShiftAPI {
+		if err := c.startOpenShiftAPI(ctx); err != nil {
+			return err
+		}
+	}
 	for _, component := range []Component{ControllerManager, Scheduler} {
 		if err := c.start(component); err != nil {
 			return err
@@ -50,6 +55,11 @@ func (c *Cluster) boot(ctx context.Context, options Options) error {
 	}
 	if err := c.prove(ctx); err != nil {
 		return err
+	}
+	if options.OpenShiftAPI {
+		if err := c.waitForOpenShiftAPI(ctx); err != nil {
+			return err
+		}
 	}
 	if options.ServiceCA {
 		c.service, err = c.startServiceCA(ctx)
@@ -167,6 +177,7 @@ func (c *Cluster) eventually(ctx context.Context, what string, attempt func(cont
 	defer cancel()
 	ticker := time.NewTicker(25 * time.Millisecond)
 	defer ticker.Stop()
+	var last error
 	for {
 		once, done := context.WithTimeout(ctx, 2*time.Second)
 		err := attempt(once)
@@ -174,12 +185,15 @@ func (c *Cluster) eventually(ctx context.Context, what string, attempt func(cont
 		if err == nil {
 			return nil
 		}
+		if last == nil || ctx.Err() == nil { // what fails because the context has ended tells nothing
+			last = err
+		}
 		if dead := c.dead(); dead != nil {
 			return fmt.Errorf("%s: %w", what, dead)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w: last answer: %w", what, context.Cause(ctx), err)
+			return fmt.Errorf("%s: %w: last answer: %w", what, context.Cause(ctx), last)
 		case <-ticker.C:
 		}
 	}

@@ -1,6 +1,9 @@
 package cluster
 
-import "time"
+import (
+	"syscall"
+	"time"
+)
 
 // Process is a program that runs beside the cluster's own; see Spawn.
 type Process struct{ process *process }
@@ -20,6 +23,9 @@ func (c *Cluster) Spawn(name, logFile string, command ...string) (*Process, erro
 // period. It returns when the program is gone, with an error when it had to be
 // killed.
 func (p *Process) Stop(grace time.Duration) error { return p.process.stop(grace) }
+
+// Terminate asks the program to end, and does not wait.
+func (p *Process) Terminate() { p.process.signal(syscall.SIGTERM) }
 
 // Kill ends the program with SIGKILL, as a crash would, and returns when it is
 // gone.

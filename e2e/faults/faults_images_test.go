@@ -104,7 +104,7 @@ func mentions(text string) func(harness.View) error {
 func harmed(harm func()) func(context.Context, *cell) {
 	return func(ctx context.Context, _ *cell) {
 		GinkgoHelper()
-		operator().Kill()
+		killAll()
 		harm()
 		startGood()
 		next()

@@ -158,7 +158,7 @@ var objectFaults = []fault{
 		name: "foreign object in the way", doc: "While no operator runs an object of the good revision is deleted, and somebody else creates one of its name.",
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
-			operator().Kill()
+			killAll()
 			foreign := configMap("replaced")
 			remove(ctx, foreign)
 			made := foreign.DeepCopy()
@@ -179,7 +179,7 @@ var objectFaults = []fault{
 		},
 	},
 	{
-		name: "contested field", doc: "Somebody changes a field back as often as the operator puts it right.",
+		name: "contested field", forgets: true, doc: "Somebody changes a field back as often as the operator puts it right.",
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
 			target = "contested"

@@ -39,7 +39,7 @@ var operatorFaults = []fault{
 		name: "broken answers at the start", doc: "A new operator is started while the API server's answers to its first ten requests break off in the middle.",
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
-			operator().Kill()
+			killAll()
 			rule := between.Add(proxy.Rule{Count: 10, Fault: proxy.Truncate})
 			c.later(rule.End)
 			startGood()
@@ -50,7 +50,7 @@ var operatorFaults = []fault{
 		expect: soon,
 	},
 	{
-		name: "two operators at once", doc: "A second operator works beside the first, as when neither asks for the Lease.",
+		name: "two operators at once", alone: "the replicas take turns", doc: "A second operator works beside the first, as when neither asks for the Lease.",
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
 			startGood()
@@ -68,10 +68,10 @@ var operatorFaults = []fault{
 		expect: soon,
 	},
 	{
-		name: "leader lost", doc: "The leader cannot renew its Lease for ten seconds: it ends, and is started again.",
+		name: "leader lost", alone: "the leader is killed anyway", doc: "The leader cannot renew its Lease for ten seconds: it ends, and is started again.",
 		begin: func(ctx context.Context, _ *cell) {
 			GinkgoHelper()
-			operator().Kill()
+			killAll()
 			operate(harness.OperatorOptions{CacheDir: cacheDir, LeaderElect: true})
 			eventually(ctx, "the operator to lead", works(operator()))
 			rule := between.Add(proxy.Rule{Resource: "leases", Fault: proxy.Answer(http.StatusInternalServerError, 0)})

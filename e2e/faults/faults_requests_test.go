@@ -78,7 +78,7 @@ var writeFaults = func() []fault {
 			begin: repairs(0, proxy.Answer(http.StatusGatewayTimeout, 0)), expect: tells("ConfigMap openshift-cluster-api/edited-", answered+"Gateway Timeout"),
 		},
 		{
-			name: "no answer to a write", doc: "A write is never answered, and the connection stays open; the operator waits at most 40 s.",
+			name: "no answer to a write", doc: "A write is never answered, and the connection stays open; the operator waits at most 35 s.",
 			begin: repairs(0, proxy.Hang), expect: everywhere(expectation{word: unnoticed, blocked: true}),
 		},
 		{

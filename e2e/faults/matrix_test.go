@@ -24,6 +24,9 @@ type fault struct {
 	begin func(ctx context.Context, c *cell)
 	// expect is what is to happen in each state.
 	expect func(s *stage) expectation
+	// alone is why it is not made with two replicas; forgets says that another process does not know what was told of it.
+	alone   string
+	forgets bool
 }
 
 // expectation is what is to be seen of a fault in one state.
@@ -85,76 +88,68 @@ func faults() []fault {
 	return slices.Concat(writeFaults, watchFaults, statusFaults, registryFaults, cacheFaults, clusterFaults, objectFaults, podFaults, operatorFaults, clockFaults)
 }
 
-// at says where the suite stands, so that a cell only reaches its state when
-// the one before it has left it.
-var at *stage
-
-func reachStage(ctx context.Context, s *stage) {
-	GinkgoHelper()
-	if at == s {
-		s.hold(ctx)
-		if v, err := harness.See(ctx, env.Client); err == nil && isAt(s)(v) == nil {
-			return
-		}
-	}
-	at = nil
-	atGood(ctx)
-	s.reach(ctx)
-	until(ctx, "the state "+s.state+" to be reached and held", isAt(s))
-	at = s
+// place is one cell of the matrix: a fault in a state, and what is to happen.
+type place struct {
+	*stage
+	fault
+	expectation
 }
 
-// hold renews what holds a state, if it is of a kind that wears off.
-func (s *stage) hold(ctx context.Context) {
-	GinkgoHelper()
-	if s.renew != nil {
-		s.renew(ctx)
-		until(ctx, "the state "+s.state+" to be held anew", isAt(s))
-	}
-}
-
-func isAt(s *stage) func(harness.View) error { return all(harness.InState(s.state), s.rest) }
-
-var _ = Describe("The matrix:", Ordered, ContinueOnFailure, func() {
-	AfterAll(func() {
-		endAll()
-		env.Registry.SetFault(nil)
-		at = nil
-	})
+// places are all cells, by state.
+func places() (all []place) {
 	for _, s := range stages {
 		for _, f := range faults() {
-			e := f.expect(s)
-			if e.never != "" {
-				continue
+			if e := f.expect(s); e.never == "" {
+				all = append(all, place{s, f, e})
 			}
-			labels := Label("long")
-			if f.quick {
-				labels = Label("long", "short")
-			}
-			It(fmt.Sprintf("in %s, %s", s.state, f.name), labels, func(ctx SpecContext) { try(ctx, s, f, e) }, NodeTimeout(3*time.Minute))
 		}
+	}
+	return all
+}
+
+var _ = Describe("The matrix:", Ordered, ContinueOnFailure, func() {
+	AfterAll(leaveMatrix)
+	for _, p := range places() {
+		labels := Label("long")
+		if p.quick {
+			labels = Label("long", "short")
+		}
+		It(fmt.Sprintf("in %s, %s", p.state, p.name), labels, func(ctx SpecContext) { try(ctx, p) }, NodeTimeout(3*time.Minute))
 	}
 })
 
+func leaveMatrix() {
+	endAll()
+	env.Registry.SetFault(nil)
+	at = nil
+}
+
 // try makes one fault in one state, and sees it through.
-func try(ctx context.Context, s *stage, f fault, e expectation) {
+func try(ctx context.Context, p place) {
 	GinkgoHelper()
-	reachStage(ctx, s)
-	c := &cell{stage: s, expectation: e, before: stateOf(ctx)}
+	reachStage(ctx, p.stage)
+	c := &cell{stage: p.stage, expectation: p.expectation, before: stateOf(ctx)}
 	v, err := harness.See(ctx, env.Client)
 	Expect(err).NotTo(HaveOccurred())
 	c.moves = v.Record.Transitions
 	began, ok := time.Now(), false
-	defer func() { report(s, f, e, c.observed, time.Since(began), ok) }()
+	defer func() { report(p, c.observed, time.Since(began), ok) }()
 	defer func() {
 		if !ok {
 			at = nil
 			c.end()
 		}
 	}()
-	f.begin(ctx, c)
+	p.begin(ctx, c)
 	c.meets(ctx)
 	c.keeps(ctx)
+	if replicas.count > 1 {
+		takeOver(ctx)
+		if !p.forgets {
+			c.meets(ctx)
+		}
+		c.keeps(ctx)
+	}
 	c.end()
 	c.heals(ctx)
 	ok = true

@@ -18,6 +18,7 @@ import (
 // result is one cell of the report.
 type result struct {
 	State    string  `json:"state"`
+	Replicas int     `json:"replicas"`
 	Fault    string  `json:"fault"`
 	Expected string  `json:"expected"`
 	Observed string  `json:"observed"`
@@ -27,9 +28,10 @@ type result struct {
 
 var results []result
 
-func report(s *stage, f fault, e expectation, observed string, took time.Duration, ok bool) {
+func report(p place, observed string, took time.Duration, ok bool) {
 	results = append(results, result{
-		State: s.state, Fault: f.name, Expected: e.sentence(s), Observed: observed, Seconds: float64(took.Milliseconds()) / 1000, OK: ok,
+		State: p.state, Replicas: replicas.count, Fault: p.name, Expected: p.sentence(p.stage), Observed: observed,
+		Seconds: float64(took.Milliseconds()) / 1000, OK: ok,
 	})
 }
 

@@ -25,40 +25,50 @@ var _ = Describe("The soak:", Label("long", "soak"), func() {
 	if *soak == 0 {
 		return
 	}
-	It("after random faults, edits, upgrades and restarts the operator comes to rest, and holds no more than before", func(ctx SpecContext) {
-		address, err := harness.FreeAddress(ctx)
-		Expect(err).NotTo(HaveOccurred())
-		atGood(ctx)
-		foreign := configMap("foreign")
-		Expect(env.Client.Create(ctx, foreign.DeepCopy(), administrator)).To(Succeed())
-		s := &soaking{
-			random:  rand.New(rand.NewPCG(uint64(GinkgoRandomSeed()), 0)), //nolint:gosec // Repeatable, not secret.
-			metrics: "--metrics-bind-address=" + address, releases: []string{one, two, goodProvider(ctx, "three", goes, extra("three", "three"))},
-			kept: uidOf(ctx, configMap("kept")), version: versionOf(ctx, foreign),
-		}
-		s.restart()
-		s.quiet(ctx)
-		watching(ctx)
-		before := measure(ctx, address)
-
-		done := map[string]int{}
-		ticker := time.NewTicker(pace)
-		defer ticker.Stop()
-		for end := time.Now().Add(*soak); time.Now().Before(end); <-ticker.C {
-			done[s.disturb(ctx)]++
-		}
-		GinkgoWriter.Printf("what was done: %v\n", done)
-
-		s.quiet(ctx)
-		Expect(uidOf(ctx, configMap("kept"))).To(Equal(s.kept), "ConfigMap kept was made anew")
-		Expect(versionOf(ctx, foreign)).To(Equal(s.version), "an object of somebody else was written")
-		eventually(ctx, "the operator to hold no more than before", func(ctx context.Context) error {
-			return measure(ctx, address).exceeds(before)
-		})
-		GinkgoWriter.Printf("held before: %+v, after: %+v\n", before, measure(ctx, address))
-		at = nil
-	}, NodeTimeout(*soak+10*time.Minute))
+	for _, from := range seeds.list {
+		It("after random faults, edits, upgrades and restarts the operator comes to rest, and holds no more than before, seed "+from.String(), func(ctx SpecContext) {
+			if from.busy {
+				defer occupy(*soak)()
+			}
+			soakFrom(ctx, from.number)
+		}, NodeTimeout(*soak+10*time.Minute))
+	}
 })
+
+// soakFrom makes the trouble that a seed stands for.
+func soakFrom(ctx context.Context, number uint64) {
+	GinkgoHelper()
+	address, err := harness.FreeAddress(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	atGood(ctx)
+	foreign := configMap("foreign")
+	Expect(env.Client.Create(ctx, foreign.DeepCopy(), administrator)).To(Succeed())
+	s := &soaking{
+		random:  rand.New(rand.NewPCG(number, 0)), //nolint:gosec // Repeatable, not secret.
+		metrics: "--metrics-bind-address=" + address, releases: []string{one, two, goodProvider(ctx, "three", goes, extra("three", "three"))},
+		kept: uidOf(ctx, configMap("kept")), version: versionOf(ctx, foreign),
+	}
+	s.restart()
+	s.quiet(ctx)
+	watching(ctx)
+	before := measure(ctx, address)
+
+	done := map[string]int{}
+	ticker := time.NewTicker(pace)
+	defer ticker.Stop()
+	for end := time.Now().Add(*soak); time.Now().Before(end); <-ticker.C {
+		done[s.disturb(ctx)]++
+	}
+	GinkgoWriter.Printf("what was done: %v\n", done)
+
+	s.quiet(ctx)
+	Expect(uidOf(ctx, configMap("kept"))).To(Equal(s.kept), "ConfigMap kept was made anew")
+	Expect(versionOf(ctx, foreign)).To(Equal(s.version), "an object of somebody else was written")
+	eventually(ctx, "the operator to hold no more than before", func(ctx context.Context) error {
+		return measure(ctx, address).exceeds(before)
+	})
+	GinkgoWriter.Printf("held before: %+v, after: %+v\n", before, measure(ctx, address))
+}
 
 // soaking is what the soak works with.
 type soaking struct {
@@ -70,10 +80,7 @@ type soaking struct {
 }
 
 func (s *soaking) restart() {
-	for _, operator := range started {
-		operator.Kill()
-	}
-	started = nil
+	killAll()
 	startGood(s.metrics)
 }
 

@@ -74,9 +74,13 @@ func newCache() {
 	cacheDir = filepath.Join(env.Cluster.Dir(), fmt.Sprintf("cache-%d", cacheCount))
 }
 
-func startGood(arguments ...string) *harness.Operator {
+// startGood starts the replicas, and returns the last of them.
+func startGood(arguments ...string) (last *harness.Operator) {
 	GinkgoHelper()
-	return operate(harness.OperatorOptions{CacheDir: cacheDir, Arguments: arguments})
+	for range replicas.count {
+		last = operate(harness.OperatorOptions{CacheDir: cacheDir, Arguments: arguments, LeaderElect: replicas.elect})
+	}
+	return last
 }
 
 // operator is the one that runs.
@@ -216,6 +220,36 @@ var stages = []*stage{
 	},
 }
 
+// at says where the suite stands, so that a cell only reaches its state when
+// the one before it has left it.
+var at *stage
+
+func reachStage(ctx context.Context, s *stage) {
+	GinkgoHelper()
+	if at == s {
+		s.hold(ctx)
+		if v, err := harness.See(ctx, env.Client); err == nil && isAt(s)(v) == nil {
+			return
+		}
+	}
+	at = nil
+	atGood(ctx)
+	s.reach(ctx)
+	until(ctx, "the state "+s.state+" to be reached and held", isAt(s))
+	at = s
+}
+
+// hold renews what holds a state, if it is of a kind that wears off.
+func (s *stage) hold(ctx context.Context) {
+	GinkgoHelper()
+	if s.renew != nil {
+		s.renew(ctx)
+		until(ctx, "the state "+s.state+" to be held anew", isAt(s))
+	}
+}
+
+func isAt(s *stage) func(harness.View) error { return all(harness.InState(s.state), s.rest) }
+
 // fillRevisions lists as many revisions as there can be, none of which is current but the first.
 func fillRevisions(ctx context.Context) {
 	GinkgoHelper()
@@ -237,9 +271,9 @@ func changeStatus(ctx context.Context, change func(*operatorv1alpha1.ClusterAPIS
 	eventually(ctx, "an edit of ClusterAPI.status", func(ctx context.Context) error { return env.EditStatus(ctx, change) })
 }
 
-// restart kills the operator and starts another one.
+// restart kills the operator, or all replicas of it, and starts anew.
 func restart(context.Context) {
 	GinkgoHelper()
-	operator().Kill()
+	killAll()
 	startGood()
 }

@@ -23,9 +23,10 @@ import (
 )
 
 var (
-	bin  = flag.String("bin", "../../bin", "`folder` that make build and make controlplane fill")
-	full = flag.Bool("full", false, "run everything, which takes many minutes, instead of a selection")
-	soak = flag.Duration("soak", 0, "for `how long` the operator is worked on before it must come to rest; 0 leaves that out")
+	bin   = flag.String("bin", "../../bin", "`folder` that make build and make controlplane fill")
+	full  = flag.Bool("full", false, "run everything, which takes many minutes, instead of a selection")
+	soak  = flag.Duration("soak", 0, "for `how long` the operator is worked on before it must come to rest; 0 leaves that out")
+	seeds = seedFlag("seeds", "`what` the soak's trouble is drawn from: numbers or the word random, with commas between; /busy after one lets other work take half of the processor")
 )
 
 // patience bounds every wait of the suite.
@@ -49,6 +50,7 @@ func TestFaults(t *testing.T) {
 	default:
 		suite.LabelFilter = "short"
 	}
+	suite.Timeout = 0 // go test has one
 	RunSpecs(t, "Faults", Label("faults"), suite, reporter)
 }
 
@@ -76,6 +78,7 @@ var _ = AfterEach(func(ctx SpecContext) {
 func begin(ctx context.Context, w harness.World) {
 	GinkgoHelper()
 	endAll()
+	at = nil
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	Expect(env.Begin(ctx, w)).To(Succeed())
@@ -85,10 +88,18 @@ func begin(ctx context.Context, w harness.World) {
 func endAll() {
 	between.Clear()
 	between.CountWrites()
+	killAll()
+}
+
+// killAll ends whatever operators run. The Lease of one that led is free at once.
+func killAll() {
 	for _, operator := range started {
 		operator.Kill()
 	}
 	started = nil
+	if replicas.elect {
+		freeLease()
+	}
 }
 
 // operate starts an operator behind the proxy and waits for nothing.

@@ -146,6 +146,9 @@ func (o *Operator) Stop() error {
 	return nil
 }
 
+// Terminate asks the operator to end, as a kubelet would, and does not wait.
+func (o *Operator) Terminate() { o.process.Terminate() }
+
 // Kill ends the operator with SIGKILL and returns when it is gone.
 func (o *Operator) Kill() { o.process.Kill() }
 

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
+
+	"github.com/capstan-capi/capstan/e2e/cluster"
 )
 
 // atOnce bounds the requests that a reset has under way.
@@ -249,6 +251,9 @@ func (e *Environment) resources() ([]schema.GroupVersionResource, error) {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
 			return nil, err
+		}
+		if cluster.IsAlias(version.Group) {
+			continue
 		}
 		for _, resource := range list.APIResources {
 			gvr := version.WithResource(resource.Name)

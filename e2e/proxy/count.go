@@ -16,7 +16,8 @@ type counter struct {
 type end struct {
 	after int
 	do    func()
-	acted int // how many of the first n the server has answered
+	cuts  bool // nothing is answered from the n-th write on
+	acted int  // how many of the first n the server has answered
 	done  chan struct{}
 }
 
@@ -37,11 +38,17 @@ func (p *Proxy) CountWrites() {
 // EndAfter counts anew, and calls do, which ends the client, when the server has
 // acted on exactly n writes. The n-th is not answered, and what comes after it
 // does not reach the server. The channel is closed when do has returned.
-func (p *Proxy) EndAfter(n int, do func()) <-chan struct{} {
+func (p *Proxy) EndAfter(n int, do func()) <-chan struct{} { return p.plan(n, do, true) }
+
+// TellAfter is EndAfter with a client that may go on as long as it likes: the
+// n-th write is answered when do has returned, and so is all that comes after it.
+func (p *Proxy) TellAfter(n int, do func()) <-chan struct{} { return p.plan(n, do, false) }
+
+func (p *Proxy) plan(n int, do func(), cuts bool) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	done := make(chan struct{})
-	p.count = counter{end: &end{after: n, do: do, done: done}}
+	p.count = counter{end: &end{after: n, do: do, cuts: cuts, done: done}}
 	return done
 }
 
@@ -53,7 +60,7 @@ func (p *Proxy) serveWrite(x *Exchange) {
 	number, end := p.count.writes, p.count.end
 	p.mu.Unlock()
 	switch {
-	case end == nil:
+	case end == nil, !end.cuts && number > end.after:
 		x.Pass()
 		return
 	case number > end.after:
@@ -73,7 +80,7 @@ func (p *Proxy) serveWrite(x *Exchange) {
 	} else if number == end.after {
 		<-end.done
 	}
-	if err != nil || number == end.after {
+	if err != nil || end.cuts && number == end.after {
 		x.Reset()
 		return
 	}

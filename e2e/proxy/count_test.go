@@ -38,3 +38,18 @@ func TestAClientIsEndedAfterExactlyTheNthWrite(t *testing.T) {
 		}
 	}
 }
+
+func TestAClientIsToldAfterExactlyTheNthWrite_andGoesOn(t *testing.T) {
+	p, b := start(t)
+	var reached int64
+	told := p.TellAfter(3, func() { reached = b.hits.Load() })
+	for range 5 {
+		if _, _, err := send(t.Context(), p, http.MethodPatch, configMaps+"/a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-told
+	if reached != 3 || b.hits.Load() != 5 {
+		t.Fatalf("%d writes had reached the server when the client was told, and %d in the end; want 3 and 5", reached, b.hits.Load())
+	}
+}

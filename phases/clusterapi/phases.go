@@ -114,7 +114,8 @@ type memory struct {
 	// tried are those of the listed revisions that this process has applied or kept.
 	tried map[*engine.Revision]bool
 	// wrote is the ClusterAPI as this operator wrote it last: that may reach the cache late. A new process has a new cache.
-	wrote *operatorv1alpha1.ClusterAPI
+	wrote   *operatorv1alpha1.ClusterAPI
+	wroteAt time.Time
 	// keeping is why the current revision could not be kept while a newer one was applied, nil if it could.
 	keeping error
 	// desired is the rendering of the desired revision, for the list of related objects.

@@ -21,7 +21,7 @@ func (p *Pass) writeStatus(ctx context.Context, change func(*operatorv1alpha1.Cl
 		return nil
 	}
 	// What the pass has seen may be older than what it has written itself since.
-	api, attempt := newerOf(p.memory.wrote, p.world.api).DeepCopy(), 0
+	api, attempt := p.newerOf(p.world.api).DeepCopy(), 0
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		if attempt++; attempt > 1 {
 			if err := p.Live.Get(ctx, client.ObjectKeyFromObject(api), api); err != nil {
@@ -38,7 +38,7 @@ func (p *Pass) writeStatus(ctx context.Context, change func(*operatorv1alpha1.Cl
 		if err := p.Client.Status().Update(ctx, api); err != nil {
 			return err
 		}
-		p.memory.wrote = api
+		p.memory.wrote, p.memory.wroteAt = api, p.Now()
 		p.did = append(p.did, did...)
 		return nil
 	})
@@ -58,8 +58,8 @@ func said(changed bool, format string, arguments ...any) []string {
 
 // newerOf is what was written last, while the cache does not show it yet: to plan
 // from the past would be to write the same twice.
-func newerOf(wrote, cached *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPI {
-	if wrote != nil && newest.WrittenFirst(wrote, cached) {
+func (p *Phases) newerOf(cached *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.ClusterAPI {
+	if wrote := p.memory.wrote; wrote != nil && newest.WrittenFirst(wrote, cached, p.Now().Sub(p.memory.wroteAt)) {
 		return wrote
 	}
 	return cached

@@ -64,8 +64,8 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 		return w, err
 	}
 	if found {
-		if api = newerOf(p.memory.wrote, api); api != p.memory.wrote {
-			p.memory.wrote = nil // the cache has come as far; what it shows from now on is how it is, also after a restore from a backup
+		if api = p.newerOf(api); api != p.memory.wrote {
+			p.memory.wrote = nil // the cache has come as far, or had the time to: what it shows from now on is how it is
 		}
 		w.api = api
 		w.consent, w.uninstall, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[UninstallAnnotation], api.Annotations[RetryAnnotation]

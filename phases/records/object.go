@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,10 +26,11 @@ type objects[O client.Object] struct {
 	// UID and resourceVersion, and no more. Nobody else has written between, so the rest is as the cache has it. Lost,
 	// they are read again, and a write from a copy that is too old is refused by the API server.
 	loaded, written map[machine.Key]O
+	wroteAt         map[machine.Key]time.Time
 }
 
 func newObjects[O client.Object](c client.Client, blank func() O, put func(from, to O)) *objects[O] {
-	return &objects[O]{client: c, blank: blank, put: put, loaded: map[machine.Key]O{}, written: map[machine.Key]O{}}
+	return &objects[O]{client: c, blank: blank, put: put, loaded: map[machine.Key]O{}, written: map[machine.Key]O{}, wroteAt: map[machine.Key]time.Time{}}
 }
 
 // load reads the object of a key, the newest copy that is known.
@@ -44,11 +46,12 @@ func (s *objects[O]) load(ctx context.Context, key machine.Key) (object O, found
 	if err != nil {
 		return object, false, fmt.Errorf("reading %s: %w", key, err)
 	}
-	if written, is := s.written[key]; is && newest.WrittenFirst(written, object) {
+	if written, is := s.written[key]; is && newest.WrittenFirst(written, object, time.Since(s.wroteAt[key])) {
 		s.put(written, object)
 		object.SetResourceVersion(written.GetResourceVersion())
 	} else {
 		delete(s.written, key)
+		delete(s.wroteAt, key)
 	}
 	s.loaded[key] = object
 	return object, true, nil
@@ -83,7 +86,7 @@ func (s *objects[O]) save(ctx context.Context, key machine.Key, change func(O) (
 	s.put(after, written)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.written[key] = written
+	s.written[key], s.wroteAt[key] = written, time.Now()
 	return nil
 }
 
@@ -98,4 +101,5 @@ func (s *objects[O]) forget(key machine.Key) {
 func (s *objects[O]) drop(key machine.Key) {
 	delete(s.loaded, key)
 	delete(s.written, key)
+	delete(s.wroteAt, key)
 }

@@ -29,7 +29,7 @@ func (s *Store[F, E]) takeOver(ctx context.Context, operator *configv1.ClusterOp
 		if err != nil {
 			return fmt.Errorf("taking over the status of ClusterOperator %s from field manager %s: %w", s.Operator, manager, err)
 		}
-		s.written = written
+		s.keep(written)
 	}
 	s.takenOver = true
 	return nil

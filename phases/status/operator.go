@@ -18,16 +18,18 @@ import (
 // operator is the newest ClusterOperator known, nil if there is none.
 func (s *Store[F, E]) operator(ctx context.Context) (*configv1.ClusterOperator, error) {
 	cached := &configv1.ClusterOperator{}
+	s.ahead = false
 	err := s.Client.Get(ctx, client.ObjectKey{Name: s.Operator}, cached)
 	switch {
 	case apierrors.IsNotFound(err):
 		return s.writtenStillThere(ctx)
 	case err != nil:
 		return nil, fmt.Errorf("reading ClusterOperator %s: %w", s.Operator, err)
-	case s.written != nil && newest.WrittenFirst(s.written, cached):
+	case s.written != nil && newest.WrittenFirst(s.written, cached, s.Now().Sub(s.wrote)):
+		s.ahead = true
 		return s.written, nil
 	}
-	s.written = nil // the cache has come as far; what it shows from now on is how it is, also after a restore from a backup
+	s.written = nil // the cache has come as far, or had the time to: what it shows from now on is how it is
 	return cached, nil
 }
 
@@ -45,7 +47,7 @@ func (s *Store[F, E]) writtenStillThere(ctx context.Context) (*configv1.ClusterO
 	case err != nil:
 		return nil, fmt.Errorf("reading ClusterOperator %s: %w", s.Operator, err)
 	}
-	s.written = live
+	s.keep(live)
 	return live, nil
 }
 
@@ -58,7 +60,7 @@ func (s *Store[F, E]) create(ctx context.Context) (*configv1.ClusterOperator, er
 	if err != nil {
 		return nil, fmt.Errorf("creating ClusterOperator %s: %w", s.Operator, err)
 	}
-	s.written = created
+	s.keep(created)
 	return created, nil
 }
 
@@ -82,6 +84,11 @@ func (s *Store[F, E]) write(ctx context.Context, r report) error {
 	if err != nil {
 		return fmt.Errorf("writing the status of ClusterOperator %s: %w", s.Operator, err)
 	}
-	s.written = written
+	s.keep(written)
 	return nil
+}
+
+// keep remembers what the API server has answered.
+func (s *Store[F, E]) keep(answered *configv1.ClusterOperator) {
+	s.written, s.wrote = answered, s.Now()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/events"
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 // Config binds a store to a machine and to a cluster.
@@ -48,6 +49,9 @@ type Store[F, E any] struct {
 	throttle throttle
 	// written is the newest ClusterOperator that this store has seen: its own writes may reach the cache late.
 	written *configv1.ClusterOperator
+	// wrote is when that was; ahead says that the cache does not show it yet.
+	wrote time.Time
+	ahead bool
 	// takenOver says that nothing is left of the former managers. Lost, it is looked for again.
 	takenOver bool
 	// logged is the last line that was logged.
@@ -113,7 +117,13 @@ func (s *Store[F, E]) Save(ctx context.Context, _ machine.Key, shot machine.Snap
 	}
 	if wanted.stands(stored) {
 		s.stored()
-		return 0, s.takeOver(ctx, operator)
+		if err := s.takeOver(ctx, operator); err != nil {
+			return 0, err
+		}
+		if s.ahead { // a cache that shows nothing new by then is right, and another look is due
+			return newest.Trust - now.Sub(s.wrote), nil
+		}
+		return 0, nil
 	}
 	s.throttle.begin(now)
 	if wait := s.throttle.writeAt(stored, wanted, now).Sub(now); wait > 0 {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/conditions"
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 // cluster has one ClusterOperator, whose fields it keeps by manager as an API
@@ -178,6 +179,23 @@ func TestStore_believes_a_cluster_that_was_restored_from_a_backup(t *testing.T) 
 	c.live, c.cached = backup, backup // with its lower resourceVersion
 	if got := loaded(t, s); got != "Applying an hour ago" {
 		t.Errorf("after the restore it loads %s", got)
+	}
+}
+
+func TestStore_believes_a_cluster_that_was_restored_before_the_cache_showed_the_last_write(t *testing.T) {
+	c := &cluster{}
+	s, now := storeIn(c, "first")
+	saved(t, s, recordOf("Applying", "an hour ago"))
+	backup := c.live.DeepCopy()
+	c.lags = true
+	saved(t, s, recordOf("Installed", "fine"))
+	c.live, c.cached = backup, backup
+	if later := saved(t, s, recordOf("Installed", "fine")); later != newest.Trust || c.writes != 3 {
+		t.Errorf("it has written %d times, and wants to be called again in %s", c.writes, later)
+	}
+	*now = now.Add(newest.Trust)
+	if got := loaded(t, s); got != "Applying an hour ago" {
+		t.Errorf("a minute after its last write it loads %s", got)
 	}
 }
 

@@ -258,7 +258,7 @@ func (e *Engine) knownLocked(rev *decide.Revision) *plan {
 func (e *Engine) seen(key decide.Key) (*unstructured.Unstructured, bool) {
 	e.cluster.Lock()
 	w := e.watches[key.GVK()]
-	if w == nil || !w.Synced {
+	if w == nil || !w.Seen() {
 		e.cluster.Unlock()
 		return nil, false
 	}

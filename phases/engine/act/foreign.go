@@ -37,7 +37,7 @@ func (e *Engine) tendForeignWatchesLocked(ctx context.Context) {
 			}
 		}
 		switch {
-		case key == decide.Key{}, w.Gone, e.objectLocked(key) != nil, w.Synced && w.Objects[key.NamespacedName()] == nil:
+		case key == decide.Key{}, w.Gone, e.objectLocked(key) != nil, w.Seen() && w.Objects[key.NamespacedName()] == nil:
 			if w.Cancel != nil {
 				w.Cancel()
 			}

@@ -1,9 +1,12 @@
 package act
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -90,6 +93,8 @@ type run struct {
 
 	mu    sync.Mutex
 	wrote map[decide.Key]decide.Verdict
+
+	silent atomic.Bool // a request was not answered in time
 }
 
 // job is the work on one object in a pass.
@@ -139,7 +144,16 @@ func (r *run) todo(targets []*target, what work) []*job {
 			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: what == migrations, verdict: c.Verdict})
 		}
 	}
+	// What fails is tried last: it may be what the API server does not answer.
+	slices.SortStableFunc(jobs, func(a, b *job) int { return cmp.Compare(failed(a.t), failed(b.t)) })
 	return jobs
+}
+
+func failed(t *target) int {
+	if t.err == nil {
+		return 0
+	}
+	return 1
 }
 
 // write brings the objects of one wave into the cluster. Those that this revision was never applied to are first tried
@@ -194,19 +208,34 @@ func (r *run) preflight(ctx context.Context, jobs []*job) []*job {
 			r.finish(j, nil)
 		}
 	}
-	if wrong || r.e.throttle.Remaining() > 0 { // some may not have been tried
+	if wrong || r.paused() { // some may not have been tried
 		return nil
 	}
 	return fine
 }
 
-// each works on jobs in parallel, and begins no more of them when the API server asks to be left alone.
+// each works on jobs in parallel, and begins no more of them when the API server asks to be left alone, or has not answered:
+// that is to be told, and others would be waited for as long.
 func (r *run) each(jobs []*job, work func(*job)) {
 	parallel.Each(r.e.cfg.Concurrency, jobs, func(_ int, j *job) {
-		if r.e.throttle.Remaining() == 0 {
+		if !r.paused() {
 			work(j)
 		}
 	})
+}
+
+// paused says that no more is to be sent in this pass.
+func (r *run) paused() bool { return r.silent.Load() || r.e.throttle.Remaining() > 0 }
+
+// heard notes that a request was given up.
+func (r *run) heard(err error) {
+	of, is := errors.AsType[interface {
+		error
+		GivenUp() bool
+	}](err)
+	if is && of.GivenUp() || errors.Is(err, context.DeadlineExceeded) {
+		r.silent.Store(true)
+	}
 }
 
 // tell gives back a report that says what this pass did.

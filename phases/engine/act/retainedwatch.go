@@ -35,7 +35,7 @@ func (e *Engine) tendRetainedWatchesLocked(ctx context.Context) {
 		}
 		defined := e.watches[crd.GVK()]
 		switch {
-		case w.Gone, desired, defined != nil && defined.Synced && e.objectLocked(crd) == nil:
+		case w.Gone, desired, defined != nil && defined.Seen() && e.objectLocked(crd) == nil:
 			if w.Cancel != nil {
 				w.Cancel()
 			}

@@ -27,7 +27,7 @@ type configMap struct{ *see.Object }
 func (c configMap) Whole() *unstructured.Unstructured { return c.Tree(configMapKind) }
 
 // seesInventoriesLocked says that the inventories were listed. The cluster's lock is held.
-func (e *Engine) seesInventoriesLocked() bool { return e.inventories != nil && e.inventories.Synced }
+func (e *Engine) seesInventoriesLocked() bool { return e.inventories != nil && e.inventories.Seen() }
 
 // errNotSeen is why nothing is known of the inventories at first.
 var errNotSeen = errors.New("the inventories are not seen yet")

@@ -159,10 +159,10 @@ type observation struct {
 func (e *Engine) observeLocked(key decide.Key) observation {
 	if w := e.watches[key.GVK()]; w != nil && !w.Gone {
 		switch {
-		case w.Synced:
+		case w.Seen():
 			s := observation{object: w.Objects[key.NamespacedName()], resource: w.Resource}
 			if o := e.foreignWatches[key.Identity()]; o != nil && s.object == nil {
-				s.object, s.readFirst = o.Objects[key.NamespacedName()], !o.Synced
+				s.object, s.readFirst = o.Objects[key.NamespacedName()], !o.Seen()
 			}
 			return s
 		case w.Err != nil:
@@ -171,7 +171,7 @@ func (e *Engine) observeLocked(key decide.Key) observation {
 		return observation{unobservable: decide.Unknown, why: "not seen yet"}
 	}
 	if crd := e.crdOfLocked(key.GVK().GroupKind()); crd != nil {
-		if w := e.watches[crd.Key.GVK()]; w == nil || !w.Synced {
+		if w := e.watches[crd.Key.GVK()]; w == nil || !w.Seen() {
 			return observation{unobservable: decide.Unknown, why: "its CRD is not seen yet"}
 		}
 		return observation{unobservable: decide.Pending, why: "its CRD " + crd.Key.Name + " is not established"}

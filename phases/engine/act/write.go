@@ -18,7 +18,8 @@ import (
 const (
 	// attempts bounds how often one object is read and decided on again in one pass.
 	attempts = 5
-	// writeTimeout bounds one request: above the 30 s that a webhook may take at most.
+	// writeTimeout bounds one write whose client sets no limit: above the 30 s that a webhook may take at most. A write that
+	// was not answered is not sent again in the same pass.
 	writeTimeout = 40 * time.Second
 )
 
@@ -33,8 +34,6 @@ const (
 // attempt brings one object to what is desired, or only tries to. What it finds out on the way (an object that the
 // watches could not see, a newer copy) stays in the job.
 func (r *run) attempt(ctx context.Context, j *job, as effect) error {
-	ctx, cancel := context.WithTimeout(ctx, attempts*writeTimeout)
-	defer cancel()
 	if j.resource.Namespaced != (j.t.Key.Namespace != "") {
 		return &decide.ScopeError{Namespaced: j.resource.Namespaced}
 	}
@@ -62,7 +61,8 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 			return err
 		}
 		var result *see.Object
-		if result, err = r.send(ctx, j, want, as); err == nil {
+		result, err = r.send(ctx, j, want, as)
+		if r.heard(err); err == nil {
 			if as == dryRun {
 				return nil
 			}
@@ -114,6 +114,8 @@ func (r *run) decide(j *job, want decide.Desired) decide.Verdict {
 
 // send is the one request that a verdict asks for.
 func (r *run) send(ctx context.Context, j *job, want decide.Desired, as effect) (*see.Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
 	switch {
 	case j.verdict.Action == decide.Created:
 		return r.create(ctx, j, as)

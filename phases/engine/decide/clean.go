@@ -70,19 +70,26 @@ func injected(annotations map[string]string) bool {
 	})
 }
 
-// encodeSecret turns stringData, which the server never gives back, into data.
+// encodeSecret turns stringData, which the server never gives back, into data. What is no text stays where it is, so that
+// the API server refuses it.
 func encodeSecret(body map[string]any) {
 	plain, _ := body["stringData"].(map[string]any)
 	delete(body, "stringData")
 	if len(plain) == 0 {
 		return
 	}
-	data := shallow(body["data"])
+	data, wrong := shallow(body["data"]), map[string]any{}
 	for k, v := range plain {
-		text, _ := v.(string)
-		data[k] = base64.StdEncoding.EncodeToString([]byte(text))
+		if text, isText := v.(string); isText {
+			data[k] = base64.StdEncoding.EncodeToString([]byte(text))
+		} else {
+			wrong[k] = v
+		}
 	}
 	body["data"] = data
+	if len(wrong) > 0 {
+		body["stringData"] = wrong
+	}
 }
 
 // dropBundles removes the CA bundles from where their kind keeps them.

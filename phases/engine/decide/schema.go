@@ -123,8 +123,13 @@ func stricter(before, after map[string]any) bool {
 	return len(was) == 0 || slices.ContainsFunc(was, func(v any) bool { return !among(v, now) })
 }
 
+// among compares as an enum does: 1 and 1.0 are one number, and texts are no quantities.
 func among(v any, choices []any) bool {
-	return slices.ContainsFunc(choices, func(c any) bool { return equalScalar(c, v) || reflect.DeepEqual(c, v) })
+	n, isNumber := number(v)
+	return slices.ContainsFunc(choices, func(choice any) bool {
+		m, numeric := number(choice)
+		return isNumber && numeric && m == n || reflect.DeepEqual(choice, v)
+	})
 }
 
 // losses are the places of a value that a schema does not keep, or refuses for their type or choice. Indices are left

@@ -58,6 +58,9 @@ func TestNarrowed(t *testing.T) {
 		{"a wider type", `{properties: {a: {type: integer}}}`, `{properties: {a: {type: number}}}`, ""},
 		{"a choice less", `{properties: {a: {enum: [x, y]}}}`, `{properties: {a: {enum: [x]}}}`, ".a"},
 		{"a choice more", `{properties: {a: {enum: [x]}}}`, `{properties: {a: {enum: [x, y]}}}`, ""},
+		{"a choice less that is the same quantity as one that stays", `{properties: {a: {enum: ["1.1", "1.10"]}}}`, `{properties: {a: {enum: ["1.1"]}}}`, ".a"},
+		{"a choice that is the same number", `{properties: {a: {enum: [1]}}}`, `{properties: {a: {enum: [1.0]}}}`, ""},
+		{"a text in place of a number", `{properties: {a: {enum: [1]}}}`, `{properties: {a: {enum: ["1"]}}}`, ".a"},
 		{"choices at all", `{properties: {a: {type: string}}}`, `{properties: {a: {type: string, enum: [x]}}}`, ".a"},
 		{"a stricter pattern is the API server's business", `{properties: {a: {type: string}}}`, `{properties: {a: {type: string, pattern: x}}}`, ""},
 	}
@@ -83,6 +86,7 @@ func TestLosses(t *testing.T) {
 		{"a fraction is not", `{properties: {a: {type: integer}}}`, `{a: 1.5}`, ".a"},
 		{"int or string", `{properties: {a: {x-kubernetes-int-or-string: true}, b: {x-kubernetes-int-or-string: true}}}`, `{a: 1, b: x}`, ""},
 		{"a choice", `{properties: {a: {enum: [x, 1]}}}`, `{a: 1}`, ""},
+		{"no choice, but the same quantity as one", `{properties: {a: {enum: ["1.1"]}}}`, `{a: "1.10"}`, ".a"},
 		{"no choice", `{properties: {a: {enum: [x, 1]}}}`, `{a: y}`, ".a"},
 	}
 	for _, row := range rows {

@@ -41,6 +41,11 @@ func TestPayloadOf(t *testing.T) {
 			`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: eg==, b: eQ==}}`,
 		},
 		{
+			"leaves it to the API server to refuse a text of a Secret that is none",
+			`{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {a: z, b: 5}}`,
+			`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: eg==}, stringData: {b: 5}}`,
+		},
+		{
 			"leaves the rules of an aggregated ClusterRole to the one who adds them up",
 			`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {x: y}, rules: []}`,
 			`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {x: y}}`,

@@ -2,6 +2,7 @@ package see
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"time"
@@ -29,13 +30,17 @@ type Watch struct {
 	WorthTelling func() bool                // whether the change just made is worth another look; nil for always
 	Objects      map[types.NamespacedName]*Object
 	Synced       bool
-	Err          error // of the last list or watch, nil after one that worked
+	Err          error // of the last list or watch, nil after one that has shown something
 	Cancel       context.CancelFunc
 	// AlwaysServed says that the kind cannot go: an answer of 404 is somebody else's, such as a proxy's on the way, and
 	// an error like any other. Otherwise Gone says that the API server does not serve the kind any more.
 	AlwaysServed bool
 	Gone         bool
 
+	lists   int                                // how many were answered since the last that came to its end
+	failing time.Time                          // since when nothing can be listed or watched; zero while it can
+	blind   bool                               // that was so for too long when it was last asked
+	shown   string                             // the newest version that the watch has shown
 	wrote   map[types.NamespacedName]time.Time // when we wrote the copies that are kept of our own writes
 	deleted map[types.NamespacedName]deletion  // that the watch has shown of late
 }
@@ -46,9 +51,16 @@ type deletion struct {
 	at      time.Time
 }
 
-// trustWrites is how long a copy of our own write counts for more than an older one from the watch, which may be late.
-// What a watch shows after that is how it is: the API server may have been restored from a backup, and count from there.
-const trustWrites = time.Minute
+// stale is how long what a watch has shown counts while it cannot be opened again.
+const stale = time.Minute
+
+// Seen says that the kind was listed, and that what was shown counts: a watch that has been away for a while may have
+// missed anything. The cluster's lock is held.
+func (w *Watch) Seen() bool { return w.Synced && !w.isBlind() }
+
+func (w *Watch) isBlind() bool {
+	return !w.failing.IsZero() && w.Cluster.Now().Sub(w.failing) >= stale
+}
 
 // Start lists and watches until ctx ends; errors are remembered and tried again with backoff by the reflector.
 func (w *Watch) Start(ctx context.Context, v View) {
@@ -56,18 +68,65 @@ func (w *Watch) Start(ctx context.Context, v View) {
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			list, err := w.Cluster.Reader.listView(ctx, v, o)
-			return list, w.requestDone(ctx, err)
+			if err == nil {
+				w.listAnswered()
+				return list, nil
+			}
+			return nil, w.requestDone(ctx, err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			events, err := w.Cluster.Reader.watchView(ctx, v, o)
+			if lists := o.SendInitialEvents != nil && *o.SendInitialEvents; err == nil && lists {
+				w.listAnswered()
+				return events, nil
+			}
 			return events, w.requestDone(ctx, err)
 		},
 	}
 	log := w.Cluster.Log.V(2)
-	reflector := cache.NewReflectorWithOptions(lister, &Object{}, w,
+	reflector := cache.NewReflectorWithOptions(newest.Watched(lister, w.listBegins), &Object{}, w,
 		cache.ReflectorOptions{Logger: &log, Name: "engine", TypeDescription: w.GVK.String()},
 	)
 	w.Cluster.Running.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, log)) })
+}
+
+// listAnswered notes that a list has begun to come; it counts when the reflector has all of it.
+func (w *Watch) listAnswered() {
+	w.Cluster.Lock()
+	defer w.Cluster.Unlock()
+	w.lists++
+}
+
+// listBegins tells of the list before that did not come to its end: it fell silent, or broke.
+func (w *Watch) listBegins() {
+	w.Cluster.Lock()
+	tries := w.lists
+	w.Cluster.Unlock()
+	if tries > 0 {
+		w.noteErr(fmt.Errorf("the list did not come to its end, and was begun anew: tries %d", tries+1))
+	}
+}
+
+// noteErr notes why the watch shows nothing, nil if it does.
+func (w *Watch) noteErr(err error) {
+	w.Cluster.Lock()
+	now := w.Cluster.Now()
+	switch {
+	case err == nil:
+		w.failing = time.Time{}
+	case w.failing.IsZero() || now.Before(w.failing): // the clock may be set back
+		w.failing = now
+	}
+	changed := (w.Err == nil) != (err == nil) || w.blind != w.isBlind()
+	w.Err, w.blind = err, w.isBlind()
+	if changed {
+		w.Cluster.Reset()
+	}
+	w.Cluster.Unlock()
+	if changed {
+		w.Cluster.Kick()
+		w.Cluster.Notify()
+	}
 }
 
 // requestDone notes how a request of the reflector went, and gives back what the reflector is to make of it. A kind that is
@@ -80,24 +139,18 @@ func (w *Watch) requestDone(ctx context.Context, err error) error {
 	if apierrors.IsResourceExpired(err) {
 		return err // the reflector lists again at once
 	}
-	gone := apierrors.IsNotFound(err) && !w.AlwaysServed
+	if !apierrors.IsNotFound(err) || w.AlwaysServed {
+		w.noteErr(err)
+		return err
+	}
 	w.Cluster.Lock()
-	changed := gone || (w.Err == nil) != (err == nil)
-	w.Err = err
-	if gone {
-		w.Gone, w.Synced, w.Objects = true, false, nil
-		w.Cancel()
-		err = io.EOF
-	}
-	if changed {
-		w.Cluster.Reset()
-	}
+	w.Gone, w.Synced, w.Objects, w.Err = true, false, nil, err
+	w.Cancel()
+	w.Cluster.Reset()
 	w.Cluster.Unlock()
-	if changed {
-		w.Cluster.Kick()
-		w.Cluster.Notify()
-	}
-	return err
+	w.Cluster.Kick()
+	w.Cluster.Notify()
+	return io.EOF
 }
 
 // Wrote stores what a write of ours or a live read has given back, unless a newer copy is known.
@@ -119,6 +172,7 @@ func (w *Watch) Wrote(o *Object) {
 // keep stores what the watch shows of an object, and says whether it was anything new.
 func (w *Watch) keep(o *Object) bool {
 	name := o.NamespacedName()
+	w.showed(o.ResourceVersion)
 	old := w.Objects[name]
 	if old != nil && w.aheadOf(name, o.ResourceVersion) {
 		return false
@@ -131,11 +185,16 @@ func (w *Watch) keep(o *Object) bool {
 	return true
 }
 
+func (w *Watch) showed(version string) {
+	if w.shown == "" || newest.Version(version, w.shown) {
+		w.shown = version
+	}
+}
+
 // aheadOf says that the copy of an object is of a write of ours that a watch at this version does not show yet.
 func (w *Watch) aheadOf(name types.NamespacedName, version string) bool {
 	at, wrote := w.wrote[name]
-	age := w.Cluster.Now().Sub(at)
-	return wrote && age >= 0 && age < trustWrites && newest.Version(w.Objects[name].ResourceVersion, version)
+	return wrote && newest.Trusted(w.Cluster.Now().Sub(at)) && newest.Version(w.Objects[name].ResourceVersion, version)
 }
 
 func (w *Watch) store(name types.NamespacedName, o *Object) {
@@ -150,7 +209,7 @@ func (w *Watch) store(name types.NamespacedName, o *Object) {
 // noteDeletion remembers a deletion for as long as the answer to a write from before it may be on its way.
 func (w *Watch) noteDeletion(name types.NamespacedName, version string) {
 	now := w.Cluster.Now()
-	maps.DeleteFunc(w.deleted, func(_ types.NamespacedName, d deletion) bool { return now.Sub(d.at) >= trustWrites })
+	maps.DeleteFunc(w.deleted, func(_ types.NamespacedName, d deletion) bool { return now.Sub(d.at) >= newest.Trust })
 	if w.deleted == nil {
 		w.deleted = map[types.NamespacedName]deletion{}
 	}
@@ -211,10 +270,14 @@ func (w *Watch) Delete(obj any) error {
 }
 
 // Replace is called by the reflector after a list, which is never older than what it has shown before, unless the API
-// server itself has gone back. Copies of our own writes that are newer than the list stay for a while, and copies that
-// are the same stay the same, so that nothing is decided again.
+// server itself has gone back: then nothing counts that was written before. Otherwise copies of our own writes that are
+// newer than the list stay for a while. Copies that are the same stay the same, so that nothing is decided again.
 func (w *Watch) Replace(list []any, version string) error {
+	w.noteErr(nil)
 	w.change(func() bool {
+		if w.shown != "" && newest.Version(w.shown, version) {
+			w.shown, w.wrote, w.deleted = "", nil, nil
+		}
 		listed := make(map[types.NamespacedName]bool, len(list))
 		for _, obj := range list {
 			if o, isObject := obj.(*Object); isObject {
@@ -227,6 +290,8 @@ func (w *Watch) Replace(list []any, version string) error {
 				w.Drop(name)
 			}
 		}
+		w.showed(version)
+		w.lists = 0
 		if !w.Synced {
 			w.Synced = true
 			w.Cluster.Reset()

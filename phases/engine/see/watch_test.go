@@ -3,6 +3,7 @@ package see
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 func TestWatched_tells_that_a_kind_is_gone_also_when_the_watch_had_failed_before(t *testing.T) {
@@ -98,7 +101,7 @@ func TestWatched_believes_an_API_server_that_was_restored_from_a_backup(t *testi
 		}
 	}
 	_ = w.Replace([]any{version("shown", "40"), version("deleted", "41"), version("written", "42")}, "50")
-	for name, want := range map[string]string{"shown": "40", "new": "", "deleted": "41", "written": "95", "gone": "96"} {
+	for name, want := range map[string]string{"shown": "40", "new": "", "deleted": "41", "written": "42", "gone": ""} {
 		if got := w.versionOf(name); got != want {
 			t.Errorf("after the list %s is at %q, want %q", name, got, want)
 		}
@@ -109,11 +112,87 @@ func TestWatched_believes_an_API_server_that_was_restored_from_a_backup(t *testi
 	if w.versionOf("shown") != "51" || w.versionOf("deleted") != "" || *told != 2 {
 		t.Errorf("changes after that: %q, %q, told %d times", w.versionOf("shown"), w.versionOf("deleted"), *told)
 	}
-	now = now.Add(trustWrites)
+	for _, name := range []string{"written", "gone"} { // before the watch showed that
+		w.Wrote(version(name, "97"))
+	}
+	now = now.Add(newest.Trust)
 	_ = w.Update(version("written", "53"))
 	_ = w.Replace([]any{version("written", "53")}, "54")
 	if w.versionOf("written") != "53" || w.versionOf("gone") != "" {
 		t.Errorf("our writes of a minute ago that are not there are at %q and %q", w.versionOf("written"), w.versionOf("gone"))
+	}
+}
+
+func TestWatched_no_write_counts_from_before_the_API_server_has_gone_back(t *testing.T) {
+	w, _, _ := watching()
+	_ = w.Replace([]any{version("changed", "5")}, "5")
+	w.Wrote(version("changed", "90"))
+	_ = w.Update(version("another", "95")) // the watch has shown what was later
+	w.Wrote(version("created", "96"))
+	_ = w.Delete(version("another", "97"))
+	_ = w.Replace([]any{version("changed", "40"), version("another", "41")}, "50")
+	for name, want := range map[string]string{"changed": "40", "another": "41", "created": ""} {
+		if got := w.versionOf(name); got != want {
+			t.Errorf("%s is at %q, want %q", name, got, want)
+		}
+	}
+	w.Wrote(version("changed", "60"))
+	_ = w.Replace([]any{version("changed", "40"), version("another", "41")}, "55")
+	if w.versionOf("changed") != "60" {
+		t.Error("a list that is only a little late counts for more than a write")
+	}
+}
+
+func TestWatched_what_was_shown_counts_for_a_minute_while_the_watch_cannot_be_opened(t *testing.T) {
+	w, told, kicked := watching()
+	now := time.Now()
+	w.Cluster.Now = func() time.Time { return now }
+	refused := errors.New("forbidden")
+	fails := func(after time.Duration, seen bool, tells int) {
+		t.Helper()
+		now, *told, *kicked = now.Add(after), 0, false
+		_ = w.requestDone(t.Context(), refused)
+		if w.Seen() != seen || *told != tells || *kicked != (tells > 0) {
+			t.Errorf("seen %t, want %t; told %d times, want %d", w.Seen(), seen, *told, tells)
+		}
+	}
+	fails(0, false, 1)
+	_ = w.Replace([]any{version("a", "5")}, "5")
+	fails(time.Hour, true, 1)
+	fails(30*time.Second, true, 0)
+	fails(30*time.Second, false, 1)
+	fails(time.Hour, false, 0)
+	*told = 0
+	_ = w.requestDone(t.Context(), nil)
+	if !w.Seen() || w.Err != nil || *told != 1 || w.versionOf("a") != "5" {
+		t.Errorf("after it was opened: seen %t, error %v, told %d times", w.Seen(), w.Err, *told)
+	}
+}
+
+func TestWatched_a_list_that_does_not_come_to_its_end_is_told(t *testing.T) {
+	w, told, _ := watching()
+	w.listBegins()
+	if w.Err != nil || *told != 0 {
+		t.Errorf("the first one is an error: %v", w.Err)
+	}
+	refused := errors.New("forbidden")
+	_ = w.requestDone(t.Context(), refused)
+	if w.listBegins(); !errors.Is(w.Err, refused) {
+		t.Errorf("of one that was refused is told %v", w.Err)
+	}
+	for range 2 {
+		w.listAnswered()
+		w.listBegins()
+	}
+	if w.Err == nil || !strings.Contains(w.Err.Error(), "did not come to its end, and was begun anew: tries 3") || *told != 1 {
+		t.Errorf("told %d times: %v", *told, w.Err)
+	}
+	_ = w.Replace(nil, "5")
+	if w.Err != nil {
+		t.Errorf("after one that did: %v", w.Err)
+	}
+	if w.listBegins(); w.Err != nil {
+		t.Errorf("the next one: %v", w.Err)
 	}
 }
 

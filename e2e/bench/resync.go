@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+const (
+	// resyncEvery is how often the operator looks at everything anew.
+	resyncEvery = 10 * time.Minute
+	// resyncs are made to measure one, and resyncTakes is far longer than one lasts.
+	resyncs     = 10
+	resyncTakes = time.Second
+)
+
+// resyncing measures what the whole process spends on looking anew at everything
+// that it has seen: its clock is advanced to the next resync, again and again.
+// What the process spends anyway, the steering of its clock included, is taken
+// off; whatever else falls due in ten minutes is counted.
+func resyncing(ctx context.Context, b *bench) ([]sample, error) {
+	c, err := syntheticContent(stepObjects)(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	address, err := harness.FreeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var samples []sample
+	return samples, b.within(ctx, func(s *stage) error {
+		s.steered = true
+		if err := s.install(ctx, c, "--metrics-bind-address="+address); err != nil {
+			return err
+		}
+		if err := wait(ctx, restAfter); err != nil {
+			return err
+		}
+		for run := range b.runs {
+			one := sample{Objects: c.objects()}
+			mark, err := s.Cluster.Mark(ctx)
+			if err != nil {
+				return err
+			}
+			if one.Seconds, err = s.resync(ctx, address); err != nil {
+				return fmt.Errorf("run %d: %w", run+1, err)
+			}
+			all, err := s.requests(ctx, mark)
+			if err != nil {
+				return err
+			}
+			if err := s.costs(&one, withoutLease(all)); err != nil {
+				return err
+			}
+			b.say("run %d of %d: %.1f ms of the processor for a resync", run+1, b.runs, one.Seconds*1000)
+			samples = append(samples, one)
+		}
+		return nil
+	})
+}
+
+// resync is the time of the processor for one.
+func (s *stage) resync(ctx context.Context, address string) (float64, error) {
+	idle, err := s.spends(ctx, address, 0)
+	if err != nil {
+		return 0, err
+	}
+	busy, err := s.spends(ctx, address, resyncEvery)
+	if err != nil {
+		return 0, err
+	}
+	if busy.passes < resyncs {
+		return 0, fmt.Errorf("%d resyncs made only %.0f passes", resyncs, busy.passes)
+	}
+	return max(0, busy.cpu-idle.cpu) / resyncs, nil
+}
+
+// spends is what the operator's meters count while its clock is advanced so often.
+func (s *stage) spends(ctx context.Context, address string, advance time.Duration) (meters, error) {
+	before, err := readMeters(ctx, address)
+	if err != nil {
+		return meters{}, err
+	}
+	for range resyncs {
+		if err := s.operator.Advance(advance); err != nil {
+			return meters{}, err
+		}
+		if err := wait(ctx, resyncTakes); err != nil {
+			return meters{}, err
+		}
+	}
+	after, err := readMeters(ctx, address)
+	return meters{passes: after.passes - before.passes, cpu: after.cpu - before.cpu}, err
+}
