@@ -163,7 +163,7 @@ const (
 var (
 	PlanRevision = machine.Action[*Pass]{
 		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. It keeps the current revision, and writes it into the status again if somebody took it out.",
+		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, or every workload of a component that stays, it lists only by the administrator's consent. It keeps the current revision, and writes it into the status again if somebody took it out.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
 		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
