@@ -1,7 +1,9 @@
 // Package cluster runs a real Kubernetes control plane for tests and
 // demonstrations, with no container engine: etcd, kube-apiserver with RBAC and
-// an audit log, kube-controller-manager, kube-scheduler, and kwok playing
-// one node whose pods run at once. Each cluster has its own folder, port and
+// an audit log, kube-controller-manager, kube-scheduler, kwok playing one
+// node whose pods run at once, and OpenShift's aggregated API server, which
+// serves Namespaces and RBAC once more as project.openshift.io and
+// authorization.openshift.io. Each cluster has its own folder, port and
 // certificates, so that several can run side by side. It runs on Linux only,
 // builds nothing (see e2e/controlplane) and runs no container: a pod here is
 // Ready because kwok says so.
@@ -42,9 +44,6 @@ type Options struct {
 	// ServiceCA plays OpenShift's service CA: CA bundles are injected and serving
 	// certificates made where annotations ask for them, by ServiceCAUserAgent.
 	ServiceCA bool
-	// OpenShiftAPI plays OpenShift's aggregated API server: Namespaces and RBAC are
-	// served once more, as project.openshift.io and authorization.openshift.io.
-	OpenShiftAPI bool
 }
 
 // Cluster is a running control plane. Its methods may be called from several
@@ -66,7 +65,7 @@ type Cluster struct {
 	running   map[Component]*process
 	stopped   bool
 	service   *serviceCA    // nil unless asked for
-	openshift *openshiftAPI // nil unless asked for
+	openshift *openshiftAPI // nil until it is started
 }
 
 // Start returns a cluster that has proved itself: a Deployment became Available

@@ -23,7 +23,7 @@ import (
 
 func TestAClusterIsReadyInFifteenSecondsAndLeavesNothingBehind(t *testing.T) {
 	before := time.Now()
-	c, err := cluster.Start(t.Context(), cluster.Options{Binaries: binaries, CRDs: crds.All(), OpenShiftAPI: true})
+	c, err := cluster.Start(t.Context(), cluster.Options{Binaries: binaries, CRDs: crds.All()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestAnAPIServerSaysWhichReleaseItIs(t *testing.T) {
 }
 
 func TestEveryComponentComesBack(t *testing.T) {
-	c := start(t, cluster.Options{OpenShiftAPI: true})
+	c := start(t, cluster.Options{})
 	client := clientOf(t, c)
 	deploy(t, client, "before", map[string]string{"app": "before"})
 	available(t, client, "before", 1)

@@ -27,10 +27,8 @@ func (c *Cluster) boot(ctx context.Context, options Options) error {
 	if err := c.waitForAPI(ctx); err != nil {
 		return err
 	}
-	if options.OpenShiftAPI {
-		if err := c.startOpenShiftAPI(ctx); err != nil {
-			return err
-		}
+	if err := c.startOpenShiftAPI(ctx); err != nil {
+		return err
 	}
 	for _, component := range []Component{ControllerManager, Scheduler} {
 		if err := c.start(component); err != nil {
@@ -56,10 +54,8 @@ func (c *Cluster) boot(ctx context.Context, options Options) error {
 	if err := c.prove(ctx); err != nil {
 		return err
 	}
-	if options.OpenShiftAPI {
-		if err := c.waitForOpenShiftAPI(ctx); err != nil {
-			return err
-		}
+	if err := c.waitForOpenShiftAPI(ctx); err != nil {
+		return err
 	}
 	if options.ServiceCA {
 		c.service, err = c.startServiceCA(ctx)

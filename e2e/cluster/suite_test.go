@@ -27,7 +27,7 @@ const binaries = "../../bin/controlplane"
 const parentVariable = "CAPSTAN_TEST_PARENT"
 
 var sharedCluster = sync.OnceValues(func() (*cluster.Cluster, error) {
-	return cluster.Start(context.Background(), cluster.Options{Binaries: binaries, CRDs: crds.All(), ServiceCA: true, OpenShiftAPI: true})
+	return cluster.Start(context.Background(), cluster.Options{Binaries: binaries, CRDs: crds.All(), ServiceCA: true})
 })
 
 func TestMain(m *testing.M) {

@@ -45,7 +45,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		_, err := os.Stat(filepath.Join(bin, needed))
 		Expect(err).NotTo(HaveOccurred(), "the suite runs what `make build controlplane` builds")
 	}
-	c, err := cluster.Start(ctx, cluster.Options{Binaries: filepath.Join(bin, "controlplane"), CRDs: crds.All(), OpenShiftAPI: true})
+	c, err := cluster.Start(ctx, cluster.Options{Binaries: filepath.Join(bin, "controlplane"), CRDs: crds.All()})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(c.Stop)
 	client, err = dynamic.NewForConfig(c.Config())
