@@ -171,21 +171,8 @@ func (e *Engine) Run(ctx context.Context) error {
 // resyncEvery is how often everything is looked at anew that the watches have shown, whether anything changed or not.
 const resyncEvery = 10 * time.Minute
 
-// lookAtAllAgain looks anew at everything that was seen, without a request. What was left as it is because writing it did
-// not help is tried again: what kept it so may be gone.
+// lookAtAllAgain looks anew at everything that was seen, without a request.
 func (e *Engine) lookAtAllAgain() {
-	e.cluster.Lock()
-	plans := slices.Collect(maps.Values(e.plans))
-	e.cluster.Unlock()
-	for _, p := range plans {
-		p.mu.Lock()
-		for _, t := range p.targets {
-			if t.keptByServer != "" {
-				t.decision, t.keptByServer = nil, ""
-			}
-		}
-		p.mu.Unlock()
-	}
 	e.cluster.Lock()
 	e.markAllDirtyLocked()
 	e.cluster.Unlock()

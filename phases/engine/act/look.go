@@ -121,7 +121,7 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 		return o
 	}
 	c := e.decideOnLocked(t, s.object)
-	v, conflict := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()))
+	v, conflict := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()), t.undone)
 	if conflict != nil {
 		e.markDirty(p, t) // it changes as time passes
 	}
@@ -179,9 +179,6 @@ func (t *target) decidedLocked(v decide.Verdict, seen *see.Object, actual *unstr
 	c := &decision{Verdict: v, from: seen}
 	if actual != nil {
 		c.probe = t.Gate(actual)
-	}
-	if c.Writes() && c.Why == t.keptByServer {
-		c.Action, c.Why = decide.Idle, "left as it is, because writing it did not help: "+c.Why
 	}
 	t.decision = c
 	return c

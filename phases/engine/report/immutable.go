@@ -35,6 +35,23 @@ func (e *ImmutableError) Unwrap() error { return e.Err }
 // transition rules of CRDs usually say.
 var unchangeable = regexp.MustCompile(`(?i)immutable|may not (be )?changed?|can ?not (be )?(changed?|updated?|unset)|updates to .* are forbidden`)
 
+// taken are the words of API servers for what no second object can have: a name, an address, a port.
+var taken = regexp.MustCompile(`(?i)\bname\b|already allocated`)
+
+// OnlyTaken says that a creation was refused for nothing but what one object alone can have.
+func OnlyTaken(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || denied(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Field != "metadata.name" && !taken.MatchString(cause.Message) {
+			return false
+		}
+	}
+	return len(status.Status().Details.Causes) > 0
+}
+
 // ImmutableFields are the fields that a write was refused for only because they never change; none when it was refused for
 // anything else, or for anything else too: such an object could be deleted, but not be created again.
 func ImmutableFields(err error) []string {

@@ -20,7 +20,7 @@ type Object struct {
 	Conflict  *decide.Conflict // nil: not contested
 
 	Older   bool // seen from a revision that is not the desired one
-	Claimed bool // ours, at this revision's number or a higher one
+	Claimed bool // this revision has written it
 
 	// Ahead is the number that this installation wrote on the object, if it is higher than the newest revision's and no
 	// inventory tells of it; else 0.
@@ -178,6 +178,18 @@ func (r *Report) Contested() []*Object {
 	var out []*Object
 	for o := range r.Objects {
 		if o.Conflict != nil {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Advised are the objects that are complete and of which their API server, or a controller of it, has something to say all
+// the same; the message of the probe says what.
+func (r *Report) Advised() []*Object {
+	var out []*Object
+	for o := range r.Objects {
+		if o.Probe.Answer == decide.AnswerTrue && o.Probe.Message != "" {
 			out = append(out, o)
 		}
 	}
