@@ -70,8 +70,8 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 		t.observation.older = older
 		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
 			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.desired.Name, older: true}
-		} else if t.observation.unobservable != "" {
-			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed now
+		} else if t.observation.unobservable != "" || t.observation.unwatched {
+			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed, or looks otherwise, now
 		}
 	}
 	return wait, dirty
