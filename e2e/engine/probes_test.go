@@ -140,7 +140,7 @@ spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, hostPath: {path: 
 		e.converge(ctx, rev)
 	})
 
-	It("is to fit the types, of an admission policy that is type checked", func(ctx SpecContext) {
+	It("is nothing, of an admission policy whose expressions do not fit the types, which is told", func(ctx SpecContext) {
 		w := begin(ctx)
 		policy := func(expression string) *unstructured.Unstructured {
 			return with(w.object(`
@@ -154,9 +154,16 @@ spec:
 		}
 		e := w.start()
 		wrong := policy("object.spec.replicas.startsWith('1')")
-		report := e.until(ctx, of(1, wrong), probing(wrong, engine.AnswerFalse))
-		Expect(report.Blocked()).To(And(ContainSubstring("spec.validations[0].expression"), ContainSubstring("startsWith")))
-		e.converge(ctx, of(2, policy("object.spec.replicas > 0")))
+		e.converge(ctx, of(1, wrong))
+		report := e.until(ctx, of(1, wrong), func(report *engine.Report) error {
+			if advised := report.Advised(); len(advised) != 1 || !report.Complete() {
+				return fmt.Errorf("%d objects are told of, complete is %t", len(advised), report.Complete())
+			}
+			return nil
+		})
+		Expect(in(report, wrong).Probe.Message).To(And(ContainSubstring("spec.validations[0].expression"), ContainSubstring("startsWith")))
+		report = e.converge(ctx, of(2, policy("object.spec.replicas > 0")))
+		Expect(report.Advised()).To(BeEmpty())
 	})
 
 	It("is to have its CA bundle, of a webhook that asks for one", func(ctx SpecContext) {

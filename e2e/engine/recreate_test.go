@@ -73,6 +73,44 @@ var _ = Describe("A field that cannot be changed", func() {
 		Expect(w.uid(ctx, wrong)).NotTo(BeEmpty())
 	})
 
+	It("does not delete what a policy would not let it create again", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		first, wanted := w.deployment("a"), recreated(selectsMore(w.deployment("a")))
+		e.converge(ctx, of(1, first))
+		before := w.uid(ctx, first)
+		lift := w.deny(ctx, "apps/deployments", "CREATE", "size(object.spec.selector.matchLabels) < 2", wanted)
+		since := mark(ctx)
+		report := e.until(ctx, of(2, wanted), acted(wanted, engine.Failed))
+		Expect(report.Err().Error()).To(And(ContainSubstring("nobody may have it"), ContainSubstring("spec.selector")))
+		Expect(terminal(report.Err())).To(BeFalse(), "the policy may change its mind")
+		Expect(w.uid(ctx, first)).To(Equal(before))
+		Expect(w.requests(ctx, since).Where(isDelete)).To(BeEmpty())
+
+		lift()
+		e.converge(ctx, of(2, wanted))
+		Expect(w.uid(ctx, first)).NotTo(Equal(before))
+	})
+
+	It("makes a new object also where no other name would do", func(ctx SpecContext) {
+		w := begin(ctx)
+		crd := w.crd("gadget")
+		schema := field(crd, "spec", "versions").([]any)[0].(map[string]any)["schema"].(map[string]any)
+		rule := func(expression, message string) []any {
+			return []any{map[string]any{"rule": expression, "message": message}}
+		}
+		Expect(unstructured.SetNestedField(schema, rule("self.metadata.name == 'only'", "its name must be only"),
+			"openAPIV3Schema", "x-kubernetes-validations")).To(Succeed())
+		Expect(unstructured.SetNestedField(schema, rule("self == oldSelf", "is immutable"),
+			"openAPIV3Schema", "properties", "spec", "properties", "size", "x-kubernetes-validations")).To(Succeed())
+		only := w.instance("gadget", "only")
+		e := w.start()
+		e.converge(ctx, of(1, crd, only))
+		before := w.uid(ctx, only)
+		e.converge(ctx, of(2, crd, recreated(with(only, int64(2), "spec", "size"))))
+		Expect(w.uid(ctx, only)).NotTo(Equal(before))
+	})
+
 	It("is never the end of a definition or a namespace", func(ctx SpecContext) {
 		w := begin(ctx)
 		_, err := w.start().apply(ctx, of(1, recreated(w.crd("gadget")), recreated(w.newNamespace("a"))))

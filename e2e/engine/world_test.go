@@ -109,6 +109,9 @@ func insist(next http.RoundTripper) http.RoundTripper {
 // name is a name that no other world uses.
 func (w *world) name(short string) string { return w.prefix + short }
 
+// isNamed says that a name is one that the world gives.
+func (w *world) isNamed(name string) bool { return strings.HasPrefix(name, w.prefix) }
+
 // clusterScoped are the kinds, besides CRDs, whose objects a world may have left behind. What could refuse the removal
 // of others comes first.
 var clusterScoped = []schema.GroupVersionResource{
@@ -116,6 +119,8 @@ var clusterScoped = []schema.GroupVersionResource{
 	{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"},
 	{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicybindings"},
 	{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicies"},
+	{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingadmissionpolicybindings"},
+	{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingadmissionpolicies"},
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"},
 	{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
 	{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"},

@@ -27,6 +27,8 @@ type Display struct {
 	Refused    []Refused
 	// Contested are applied objects of which somebody else keeps changing a field back.
 	Contested []Contested
+	// Advice is what the API server says of applied objects without refusing them.
+	Advice []string
 	// Retained are the objects kept for their users' data; Strays are objects with this installation's marks that no
 	// revision and no inventory knows. Neither holds anything up.
 	Retained []RetainedObject
@@ -88,12 +90,18 @@ type Contested struct {
 	Object   string   `json:"object" yaml:"object"`
 	Field    string   `json:"field" yaml:"field"`
 	Managers []string `json:"managers" yaml:"managers"`
+	// Admission says that a webhook or an admission policy changes the field whenever it is written.
+	Admission bool `json:"admission,omitempty" yaml:"admission,omitempty"`
 	// Times counts how often the field was put right.
 	Times int `json:"times" yaml:"times"`
 }
 
 // String leaves the count out: it would make the same fact new each time.
 func (c Contested) String() string {
+	if c.Admission {
+		return fmt.Sprintf("field %s of %s is changed by a webhook or an admission policy whenever it is written, and written less and less often; have it leave the field alone",
+			c.Field, c.Object)
+	}
 	who := "somebody who leaves no trace in its managedFields"
 	if len(c.Managers) > 0 {
 		who = "field manager " + strings.Join(c.Managers, " and ")

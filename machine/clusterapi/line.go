@@ -73,7 +73,7 @@ func next(s phases.Snapshot) string {
 
 // objectWarning tells what does not hold anything up and should be known.
 func objectWarning(d guards.Display) string {
-	texts := guards.Texts(d.Contested)
+	texts := append(guards.Texts(d.Contested), d.Advice...)
 	if len(d.Strays) > 0 {
 		texts = append(texts, "objects that no revision knows: "+strings.Join(d.Strays, ", "))
 	}

@@ -137,8 +137,8 @@ type Pass struct {
 	// that the inventories were seen.
 	older     []int64
 	olderSeen bool
-	// begun says that an inventory has a higher number than the desired revision.
-	begun bool
+	// begun is the highest number that an inventory or an object has, if it is above that of the desired revision; else 0.
+	begun int64
 	// lookAgain is after how long the next pass is wanted; zero: only when something changes.
 	lookAgain time.Duration
 	// did says what was done, for people.

@@ -12,30 +12,43 @@ import (
 
 // conflicts are those of all objects, by identity. They are not stored: a restart begins with patience.
 type conflicts struct {
-	clock  clock.Clock
-	mu     sync.Mutex
-	of     map[decide.Key]decide.RepairHistory
-	change chan struct{} // of the conflicts; of capacity one
+	clock   clock.Clock
+	mu      sync.Mutex
+	of      map[decide.Key]decide.RepairHistory
+	changed chan struct{} // of capacity one
 }
 
 func newConflicts(c clock.Clock) *conflicts {
-	return &conflicts{clock: c, of: map[decide.Key]decide.RepairHistory{}, change: make(chan struct{}, 1)}
+	return &conflicts{clock: c, of: map[decide.Key]decide.RepairHistory{}, changed: make(chan struct{}, 1)}
 }
 
 // repaired counts a repair that a verdict asked for.
 func (r *conflicts) repaired(key decide.Key, v decide.Verdict) {
+	r.change(key, func(known decide.RepairHistory, now time.Time) decide.RepairHistory {
+		return known.Repaired(now, v.Managers, v.Field)
+	})
+}
+
+// undone counts a write after which the verdict is still to be carried out.
+func (r *conflicts) undone(key decide.Key, v decide.Verdict) {
+	r.change(key, func(known decide.RepairHistory, now time.Time) decide.RepairHistory {
+		return known.Undone(now, v.Managers, v.Difference())
+	})
+}
+
+func (r *conflicts) change(key decide.Key, how func(decide.RepairHistory, time.Time) decide.RepairHistory) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.of[key.Identity()] = r.of[key.Identity()].Repaired(r.clock.Now(), v.Managers, v.Field)
+	r.of[key.Identity()] = how(r.of[key.Identity()], r.clock.Now())
 	select {
-	case r.change <- struct{}{}:
+	case r.changed <- struct{}{}:
 	default:
 	}
 }
 
 // judge says whether the object is contested, nil if it is not. It removes a repair from the verdict that would come too
-// early.
-func (r *conflicts) judge(key decide.Key, v decide.Verdict) (decide.Verdict, *decide.Conflict) {
+// early, and a write that did not help, of which undone is the reason.
+func (r *conflicts) judge(key decide.Key, v decide.Verdict, undone string) (decide.Verdict, *decide.Conflict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, found := r.of[key.Identity()]
@@ -48,7 +61,7 @@ func (r *conflicts) judge(key decide.Key, v decide.Verdict) (decide.Verdict, *de
 	} else {
 		r.of[key.Identity()] = known
 	}
-	if v.Repairs() && known.Withholds(now) {
+	if v.Writes() && (v.Repairs() || undone != "" && v.Why == undone) && known.Withholds(now) {
 		v.Action, v.Why = decide.Contested, known.Conflict.String()
 	}
 	return v, known.Conflict
@@ -62,7 +75,7 @@ func (r *conflicts) wake(ctx context.Context, notify func()) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-r.change:
+		case <-r.changed:
 		case <-timer.C():
 			notify()
 		}

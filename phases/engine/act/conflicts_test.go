@@ -26,7 +26,7 @@ func TestRivalries_withhold_repairs_only(t *testing.T) {
 	repair := decide.Verdict{Action: decide.Recovered, Claimed: true, Field: ".data.a", Managers: []string{"x"}}
 	key := decide.Key{Kind: "ConfigMap", Name: "a", Version: "v1"}
 	for range decide.ConflictRepairs {
-		if v, contest := r.judge(key, repair); v.Action != decide.Recovered || contest != nil {
+		if v, contest := r.judge(key, repair, ""); v.Action != decide.Recovered || contest != nil {
 			t.Fatalf("too early: %v %v", v, contest)
 		}
 		r.repaired(key, repair)
@@ -43,20 +43,20 @@ func TestRivalries_withhold_repairs_only(t *testing.T) {
 		{"a deletion", decide.Verdict{Action: decide.Terminating}, decide.Terminating},
 	}
 	for _, row := range rows {
-		v, contest := r.judge(decide.Key{Kind: "ConfigMap", Name: "a", Version: "v2"}, row.v)
+		v, contest := r.judge(decide.Key{Kind: "ConfigMap", Name: "a", Version: "v2"}, row.v, "")
 		if v.Action != row.action || contest == nil {
 			t.Errorf("%s: %s, %v", row.name, v.Action, contest)
 		}
 	}
-	if _, contest := r.judge(decide.Key{Kind: "ConfigMap", Name: "b"}, repair); contest != nil {
+	if _, contest := r.judge(decide.Key{Kind: "ConfigMap", Name: "b"}, repair, ""); contest != nil {
 		t.Errorf("another object is contested: %s", contest)
 	}
 	clk.Step(decide.FirstPause)
-	if v, _ := r.judge(key, repair); v.Action != decide.Recovered {
+	if v, _ := r.judge(key, repair, ""); v.Action != decide.Recovered {
 		t.Errorf("not written when it is due: %s", v.Why)
 	}
 	clk.Step(decide.ConflictWindow)
-	if _, contest := r.judge(key, decide.Verdict{Action: decide.Idle}); contest != nil || len(r.of) > 0 {
+	if _, contest := r.judge(key, decide.Verdict{Action: decide.Idle}, ""); contest != nil || len(r.of) > 0 {
 		t.Errorf("it never ends: %s", contest)
 	}
 }

@@ -27,16 +27,20 @@ const neverWritten = "1"
 //     dry runs: nobody reads the fields of those, and a POST is cheaper.
 func (r *run) create(ctx context.Context, j *job, as effect) (*see.Object, error) {
 	if as == dryRun || j.mustPost || !r.e.checksVersions(j.t.Key.GVK()) {
-		opts := metav1.CreateOptions{FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict}
-		if as == dryRun {
-			opts.DryRun = []string{metav1.DryRunAll}
-		}
-		return r.e.post(ctx, j.resource, j.t.Key, j.t.Body(j.t.Stamp, ""), opts)
+		return r.e.post(ctx, j.resource, j.t.Key, j.t.Body(j.t.Stamp, ""), r.createOptions(as))
 	}
 	force := true // or a conflict of managers would be answered before that of versions
 	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.t.Stamp, neverWritten), metav1.PatchOptions{
 		FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict, Force: &force,
 	})
+}
+
+func (r *run) createOptions(as effect) metav1.CreateOptions {
+	opts := metav1.CreateOptions{FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict}
+	if as == dryRun {
+		opts.DryRun = []string{metav1.DryRunAll}
+	}
+	return opts
 }
 
 // checksVersions says that kube-apiserver itself stores the objects of a kind, and so refuses every apply with a

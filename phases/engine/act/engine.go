@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -29,6 +28,9 @@ const defaultConcurrency = 8
 type Config struct {
 	REST      *rest.Config // its user agent and limits are the caller's
 	Namespace string       // of the inventories
+	// Namespaces are those in which no tenant can write, besides the one of the inventories: what field managers say of
+	// an object is believed there, and of objects of the cluster.
+	Namespaces []string
 	// Who this installation is. Two engines never meet, in one namespace or in one cluster, if these differ.
 	Owner           string // identity, written on every object
 	FieldManager    string // owns the fields that are applied
@@ -88,7 +90,10 @@ func New(cfg Config) (*Engine, error) {
 		cfg.Log = logr.Discard()
 	}
 	e := &Engine{
-		us:    decide.Identity{Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers},
+		us: decide.Identity{
+			Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers,
+			Namespaces: append(slices.Clone(cfg.Namespaces), cfg.Namespace),
+		},
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
 		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
 		watches: map[schema.GroupVersionKind]*see.Watch{}, foreignWatches: map[decide.Key]*see.Watch{}, retainedWatches: map[decide.Key]*see.Watch{},
@@ -165,21 +170,8 @@ func (e *Engine) Run(ctx context.Context) error {
 // resyncEvery is how often everything is looked at anew that the watches have shown, whether anything changed or not.
 const resyncEvery = 10 * time.Minute
 
-// lookAtAllAgain looks anew at everything that was seen, without a request. What was left as it is because writing it did
-// not help is tried again: what kept it so may be gone.
+// lookAtAllAgain looks anew at everything that was seen, without a request.
 func (e *Engine) lookAtAllAgain() {
-	e.cluster.Lock()
-	plans := slices.Collect(maps.Values(e.plans))
-	e.cluster.Unlock()
-	for _, p := range plans {
-		p.mu.Lock()
-		for _, t := range p.targets {
-			if t.keptByServer != "" {
-				t.decision, t.keptByServer = nil, ""
-			}
-		}
-		p.mu.Unlock()
-	}
 	e.cluster.Lock()
 	e.markAllDirtyLocked()
 	e.cluster.Unlock()

@@ -70,7 +70,7 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 		t.observation.older = older
 		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
 			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.desired.Name, older: true}
-		} else if t.observation.unobservable != "" {
+		} else if t.observation.ahead = e.aheadLocked(p, t); t.observation.unobservable != "" || t.observation.ahead > 0 {
 			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed now
 		}
 	}
@@ -121,12 +121,15 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 		return o
 	}
 	c := e.decideOnLocked(t, s.object)
-	v, conflict := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()))
+	v, conflict := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()), t.undone)
 	if conflict != nil {
 		e.markDirty(p, t) // it changes as time passes
 	}
 	t.pausedByConflict = v.Action == decide.Contested
 	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, conflict
+	if v.Action == decide.Progressed && s.ahead > 0 {
+		return e.unexplained(o, s)
+	}
 	if v.Deferrable() && t.err == nil {
 		o.Action = decide.Idle
 	}
@@ -176,9 +179,6 @@ func (t *target) decidedLocked(v decide.Verdict, seen *see.Object, actual *unstr
 	c := &decision{Verdict: v, from: seen}
 	if actual != nil {
 		c.probe = t.Gate(actual)
-	}
-	if c.Writes() && c.Why == t.keptByServer {
-		c.Action, c.Why = decide.Idle, "left as it is, because writing it did not help: "+c.Why
 	}
 	t.decision = c
 	return c

@@ -65,7 +65,7 @@ type known struct {
 	pausedByConflict bool           // contested: not written for a while
 	refusal          *refusedUpdate // of an update of a CRD, nil when none was refused
 	err              error          // of the last write that was tried, nil after one that worked
-	keptByServer     string         // the difference that remained after a write: the server keeps it, so it is not fought
+	undone           string         // why it was to be written still after the last write, empty if that helped
 }
 
 // trial is how a dry run went that was made ahead of the target's turn. The plan's pass guards it.

@@ -69,7 +69,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	return r, r.Err()
 }
 
-// reachedWave is the index of the last wave of which any object carries the revision's number, -1 if there is none.
+// reachedWave is the index of the last wave of which the revision has written any object, -1 if there is none.
 // The cluster itself is the memory of how far a revision came; nothing else survives a restart.
 func reachedWave(r *report.Report) int {
 	reached := -1

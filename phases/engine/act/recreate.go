@@ -16,11 +16,23 @@ import (
 // created again: at once, or in a later pass if the deletion takes time. After a crash in between, the next process finds
 // it gone, or being deleted, and creates it.
 func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr error, as effect) (again bool, err error) {
-	switch {
-	case !j.t.Recreate || decide.ClaimOf(j.actual, r.e.us).Owner != "":
+	if !j.t.Recreate || decide.ClaimOf(j.actual, r.e.us).Owner != "" {
 		return false, &report.ImmutableError{Fields: fields, Err: apiErr}
-	case as == dryRun:
+	}
+	if err := r.tryAnew(ctx, j); err != nil {
+		return false, fmt.Errorf("trying to create it again, without which it is not deleted, because %s cannot be changed: %w", strings.Join(fields, " and "), err)
+	}
+	if as == dryRun {
 		return false, nil
+	}
+	if decide.DeletesClaims(j.actual) {
+		claims, err := r.e.claimsOf(ctx, j.actual)
+		switch {
+		case err != nil:
+			return false, fmt.Errorf("looking for its volume claims: %w", err)
+		case claims.What != "":
+			return false, &report.ImmutableError{Fields: fields, Err: apiErr, Holds: claims.What}
+		}
 	}
 	how := propagation(j.t.Key)
 	err = r.client(j).Delete(ctx, j.t.Key.Name, metav1.DeleteOptions{
@@ -39,6 +51,17 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr erro
 		return false, failed
 	}
 	return true, err
+}
+
+// tryAnew asks the API server whether it would create the object that is to take the place of one that cannot be changed.
+// The trial needs another name; a refusal that is about nothing but the name, or an address or port that the one object
+// still has, says nothing.
+func (r *run) tryAnew(ctx context.Context, j *job) error {
+	_, err := r.e.post(ctx, j.resource, j.t.Key, j.t.UnnamedBody(j.t.Stamp), r.createOptions(dryRun))
+	if report.OnlyTaken(err) {
+		return nil
+	}
+	return err
 }
 
 // leftToDesired are the objects that a revision does not create although they are absent: the desired revision has deleted

@@ -170,21 +170,22 @@ func (r *run) finish(j *job, err error) {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
 	defer r.e.markDirty(r.p, t)
-	t.err = nil
+	t.err, t.undone = nil, ""
+	switch {
+	case seen != nil && seen.ResourceVersion != j.seen.ResourceVersion: // it changed again since, which the next look decides on
+	case j.settled:
+		t.decidedLocked(j.verdict, seen, j.actual)
+	default:
+		after := r.e.decideFromLocked(t, t.Desired(t.Stamp), seen, j.actual)
+		if wrote && did.Action != decide.Created && after.Writes() && !after.Migrate {
+			t.undone = after.Why
+			r.e.conflicts.undone(t.Key, after.Verdict)
+			r.e.cfg.Log.Info("An object stays different from its manifest", "object", t.Key.String(), "why", after.Why)
+			return
+		}
+	}
 	if wrote && did.Repairs() {
 		r.e.conflicts.repaired(t.Key, did)
-	}
-	if seen != nil && seen.ResourceVersion != j.seen.ResourceVersion {
-		return // it changed again since, which the next look decides on
-	}
-	if j.settled {
-		t.decidedLocked(j.verdict, seen, j.actual)
-		return
-	}
-	after := r.e.decideFromLocked(t, t.Desired(t.Stamp), seen, j.actual)
-	if wrote && did.Action != decide.Created && after.Writes() && !after.Migrate {
-		t.keptByServer, t.decision = after.Why, nil
-		r.e.cfg.Log.Info("An object stays different from its manifest", "object", t.Key.String(), "why", after.Why)
 	}
 }
 

@@ -23,21 +23,26 @@ const (
 // Conflict is about a field that we repair and somebody else changes again, over and over. While it lasts, the object is
 // written at most once in a minute, later once in ten. It is over when nothing had to be repaired for five minutes.
 type Conflict struct {
-	Managers []string  // who wrote; empty when managedFields do not tell
-	Field    string    // as managedFields spell it, such as ".spec.replicas"; the one that was put right last
-	Times    int       // repairs since Since
-	Since    time.Time // the first repair
-	Next     time.Time // the object is not written before
+	// Admission says that the last write did not help: a webhook or an admission policy changes what is written.
+	Admission bool
+	Managers  []string  // who wrote; empty when managedFields do not tell
+	Field     string    // as managedFields spell it, such as ".spec.replicas"; the one that was put right last
+	Times     int       // repairs since Since
+	Since     time.Time // the first repair
+	Next      time.Time // the object is not written before
 }
 
 // String says it in words, for people.
 func (c Conflict) String() string {
+	tried := fmt.Sprintf("%d times since %s, not again before %s", c.Times, c.Since.UTC().Format("15:04:05Z"), c.Next.UTC().Format("15:04:05Z"))
+	if c.Admission {
+		return fmt.Sprintf("%s is changed by admission, a webhook or a policy, whenever it is written: tried %s", c.Field, tried)
+	}
 	who := "somebody who leaves no trace in managedFields"
 	if len(c.Managers) > 0 {
 		who = "field manager " + strings.Join(c.Managers, " and ")
 	}
-	return fmt.Sprintf("%s is contested by %s: put right %d times since %s, not again before %s",
-		c.Field, who, c.Times, c.Since.UTC().Format("15:04:05Z"), c.Next.UTC().Format("15:04:05Z"))
+	return fmt.Sprintf("%s is contested by %s: put right %s", c.Field, who, tried)
 }
 
 // RepairHistory is what is remembered of the repairs of one object. It is a value: what happens makes a new one of it.
@@ -49,6 +54,16 @@ type RepairHistory struct {
 
 // Repaired counts one more repair.
 func (r RepairHistory) Repaired(now time.Time, managers []string, field string) RepairHistory {
+	return r.repaired(now, managers, field, false)
+}
+
+// Undone counts a write that did not help, because admission changes what is written. One is enough for a conflict: the
+// next write would meet the same.
+func (r RepairHistory) Undone(now time.Time, managers []string, field string) RepairHistory {
+	return r.repaired(now, managers, field, true)
+}
+
+func (r RepairHistory) repaired(now time.Time, managers []string, field string, undone bool) RepairHistory {
 	r = r.At(now, false)
 	r.Repairs = append(slices.Clone(r.Repairs), now)
 	r.Repairs = r.Repairs[max(0, len(r.Repairs)-ConflictRepairs):]
@@ -57,8 +72,8 @@ func (r RepairHistory) Repaired(now time.Time, managers []string, field string) 
 	case r.Conflict != nil:
 		c, r.pause = *r.Conflict, min(2*r.pause, longestPause)
 		c.Times++
-	case len(r.Repairs) == ConflictRepairs:
-		c, r.pause = Conflict{Since: r.Repairs[0], Times: ConflictRepairs}, FirstPause
+	case undone || len(r.Repairs) == ConflictRepairs:
+		c, r.pause = Conflict{Since: r.Repairs[0], Times: len(r.Repairs)}, FirstPause
 	default:
 		return r
 	}
@@ -67,7 +82,7 @@ func (r RepairHistory) Repaired(now time.Time, managers []string, field string) 
 			c.Managers = append(slices.Clone(c.Managers), name)
 		}
 	}
-	c.Field, c.Next = field, now.Add(r.pause)
+	c.Field, c.Next, c.Admission = field, now.Add(r.pause), undone
 	r.Conflict = &c
 	return r
 }

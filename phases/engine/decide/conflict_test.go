@@ -90,3 +90,24 @@ func TestRivalry_names_every_manager_once_and_the_field_of_the_last_repair(t *te
 		t.Errorf("the state before was changed: %+v", first.Conflict)
 	}
 }
+
+func TestRivalry_one_write_that_does_not_help_is_a_conflict_with_admission(t *testing.T) {
+	r := RepairHistory{}.Undone(at(t, "12:00:00"), nil, ".data.a")
+	for _, next := range []string{"12:01:00", "12:03:00", "12:07:00", "12:15:00", "12:25:00", "12:35:00"} {
+		if !r.Conflict.Next.Equal(at(t, next)) {
+			t.Fatalf("after %d writes the next one is due at %s, want %s", r.Conflict.Times, r.Conflict.Next, next)
+		}
+		if got := r.Conflict.String(); !strings.Contains(got, "admission") || !strings.Contains(got, ".data.a") {
+			t.Fatalf("got %s", got)
+		}
+		r = r.At(at(t, next), false)
+		r = r.Undone(at(t, next), nil, ".data.a")
+	}
+	r = r.Repaired(at(t, "12:45:00"), []string{"x"}, ".data.a")
+	if r.Conflict.Admission {
+		t.Error("the last write helped")
+	}
+	if r = r.At(at(t, "12:50:00"), true); r.Conflict != nil {
+		t.Errorf("it never ends: %s", r.Conflict)
+	}
+}

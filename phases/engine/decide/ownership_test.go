@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
@@ -76,6 +77,30 @@ func TestDecide_names_the_field_that_a_legacy_manager_writes_again(t *testing.T)
 		v := Reconcile(settings(), object(entryOf("old-installer", "Update", fields)), testNumber, testUs)
 		if v.Action != Recovered || !v.Repairs() || v.Field != want || len(v.Managers) != 1 {
 			t.Errorf("%s: %s of %v, %v", fields, v.Action, v.Field, v.Managers)
+		}
+	}
+}
+
+func TestDecide_only_the_number_that_our_field_manager_wrote_shows_how_far_a_revision_came(t *testing.T) {
+	const byHand = `{"f:metadata":{"f:annotations":{"f:capi-operator.openshift.io/revision":{}}}}`
+	numbered := func(number string) change { return annotated(RevisionAnnotation, number) }
+	taken := func(obj *unstructured.Unstructured) {
+		entryOf(testManager, "Apply", noRevision)(obj)
+		entryOf("kubectl", "Update", byHand)(obj)
+	}
+	for name, row := range map[string]struct {
+		actual *unstructured.Unstructured
+		want   bool
+	}{
+		"ours":                              {object(), true},
+		"ours, and another holds it too":    {object(entryOf("kubectl", "Update", byHand)), true},
+		"ours, of an older revision":        {object(numbered("6")), false},
+		"ours, of a newer revision":         {object(numbered("8")), false},
+		"raised by hand":                    {object(numbered("99"), taken), false},
+		"raised by hand to the very number": {object(taken), false},
+	} {
+		if v := Reconcile(settings(), row.actual, testNumber, testUs); v.Claimed != row.want {
+			t.Errorf("%s: %t (%s: %s)", name, v.Claimed, v.Action, v.Why)
 		}
 	}
 }

@@ -19,7 +19,7 @@ const (
 	AnswerTrue
 )
 
-// Probe is whether an object does what it is there for, and if not, why.
+// Probe is whether an object does what it is there for, and if not, why; if so, the message is advice.
 type Probe struct {
 	Answer  Answer
 	Message string
@@ -39,15 +39,16 @@ func failing(format string, args ...any) Probe {
 type rule func(obj *unstructured.Unstructured) Probe
 
 // all is true when every rule is, also when there are none. Not having seen enough outweighs bad news, and then only
-// what is missing is told.
+// what is missing is told. Advice is told when there is nothing worse.
 func all(rules ...rule) rule {
 	return func(obj *unstructured.Unstructured) Probe {
 		texts := map[Answer][]string{}
 		for _, ask := range rules {
-			p := ask(obj)
-			texts[p.Answer] = append(texts[p.Answer], p.Message)
+			if p := ask(obj); p.Answer != AnswerTrue || p.Message != "" {
+				texts[p.Answer] = append(texts[p.Answer], p.Message)
+			}
 		}
-		for _, worst := range [...]Answer{AnswerUnknown, AnswerFalse} {
+		for _, worst := range [...]Answer{AnswerUnknown, AnswerFalse, AnswerTrue} {
 			if len(texts[worst]) > 0 {
 				return Probe{worst, strings.Join(texts[worst], "; ")}
 			}

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -36,7 +37,7 @@ type Verdict struct {
 	Force      bool     // take fields from the managers that own them
 	Release    bool     // make its controller a plain owner first
 	Migrate    bool     // turn our Update entry, and those of legacy managers, into our Apply entry first
-	Claimed    bool     // the object is ours and has this revision's number or a higher one
+	Claimed    bool     // this revision has written the object: our field manager put its number there
 	OnlyNumber bool     // of a write: nothing changes but the number, so that the API server cannot refuse it
 
 	onlyMigrate bool   // the content is right, only the managedFields are left
@@ -50,6 +51,9 @@ func (v Verdict) Writes() bool {
 
 // Repairs says that the write restores what this revision had applied before.
 func (v Verdict) Repairs() bool { return v.Writes() && v.Field != "" }
+
+// Difference is the field that the write is about. Without one it is about the revision's number.
+func (v Verdict) Difference() string { return cmp.Or(v.Field, revisionPath.String()) }
 
 // Deferrable says that the write only migrates managedFields: nothing has to wait for it.
 func (v Verdict) Deferrable() bool { return v.Writes() && v.onlyMigrate && v.Claimed }
@@ -99,7 +103,7 @@ func remedy(needs CollisionProtection) string {
 func decideOurs(v Verdict, t Desired, actual *unstructured.Unstructured, c Claim, number int64, us Identity) Verdict {
 	own := ownershipOf(actual, us)
 	numbered := own.numbered()
-	v.Claimed = c.Number >= number && (c.identified && numbered != byLegacy || numbered == byUs)
+	v.Claimed = c.Number == number && numbered == byUs
 	v.Migrate = own.created != nil || own.legacy != nil
 	switch {
 	case c.Number > number && numbered == byUs:

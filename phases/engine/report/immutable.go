@@ -16,9 +16,14 @@ import (
 type ImmutableError struct {
 	Fields []string // as the API server spells them, such as "spec.selector"
 	Err    error
+	Holds  string // what would go with the object, for which it is not created again although its manifest lets it
 }
 
 func (e *ImmutableError) Error() string {
+	if e.Holds != "" {
+		return fmt.Sprintf("%s cannot be changed on an object that exists, and it is not deleted to be created again, because %s would go with it: let its spec.persistentVolumeClaimRetentionPolicy.whenDeleted be Retain, or give the object another name: %v",
+			strings.Join(e.Fields, " and "), e.Holds, e.Err)
+	}
 	return fmt.Sprintf("%s cannot be changed on an object that exists; let its manifest say %s: %s, or give the object another name: %v",
 		strings.Join(e.Fields, " and "), decide.ImmutableAnnotation, decide.OnImmutableRecreate, e.Err)
 }
@@ -29,6 +34,23 @@ func (e *ImmutableError) Unwrap() error { return e.Err }
 // apimachinery, of Services and PriorityClasses, of role bindings, of StatefulSets and StorageClasses, and what
 // transition rules of CRDs usually say.
 var unchangeable = regexp.MustCompile(`(?i)immutable|may not (be )?changed?|can ?not (be )?(changed?|updated?|unset)|updates to .* are forbidden`)
+
+// taken are the words of API servers for what no second object can have: a name, an address, a port.
+var taken = regexp.MustCompile(`(?i)\bname\b|already allocated`)
+
+// OnlyTaken says that a creation was refused for nothing but what one object alone can have.
+func OnlyTaken(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || denied(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Field != "metadata.name" && !taken.MatchString(cause.Message) {
+			return false
+		}
+	}
+	return len(status.Status().Details.Causes) > 0
+}
 
 // ImmutableFields are the fields that a write was refused for only because they never change; none when it was refused for
 // anything else, or for anything else too: such an object could be deleted, but not be created again.
