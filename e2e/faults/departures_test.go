@@ -170,5 +170,5 @@ func retainsThings(ctx context.Context, _ *departure) {
 	gadget := shape("faults.capstan.io/v1", "Gadget", harness.CAPINamespace, "mine")
 	Expect(env.Client.Create(ctx, gadget, administrator)).To(Succeed())
 	Expect(env.SetImages(ctx, images(one))).To(Succeed())
-	until(ctx, "the definition to be retained", harness.Settled(2), says("Upgradeable", "False", "WaitingOnExternal", "gadgets.faults.capstan.io", "holds 1 instance"))
+	until(ctx, "the definition to be retained", harness.Settled(2), says("Upgradeable", "True", "AsExpected", "gadgets.faults.capstan.io", "holds 1 instance"))
 }
