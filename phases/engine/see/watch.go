@@ -159,7 +159,7 @@ func (w *Watch) Wrote(o *Object) {
 	if old := w.Objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) {
 		return
 	}
-	if gone, is := w.deleted[name]; is && !newest.Version(o.ResourceVersion, gone.version) {
+	if gone, is := w.deleted[name]; is && !newest.Behind(gone.version, o.ResourceVersion) {
 		return // the watch was faster than the answer
 	}
 	if w.wrote == nil {
@@ -194,7 +194,7 @@ func (w *Watch) showed(version string) {
 // aheadOf says that the copy of an object is of a write of ours that a watch at this version does not show yet.
 func (w *Watch) aheadOf(name types.NamespacedName, version string) bool {
 	at, wrote := w.wrote[name]
-	return wrote && newest.Trusted(w.Cluster.Now().Sub(at)) && newest.Version(w.Objects[name].ResourceVersion, version)
+	return wrote && newest.Trusted(w.Cluster.Now().Sub(at)) && newest.Behind(version, w.Objects[name].ResourceVersion)
 }
 
 func (w *Watch) store(name types.NamespacedName, o *Object) {
@@ -275,7 +275,7 @@ func (w *Watch) Delete(obj any) error {
 func (w *Watch) Replace(list []any, version string) error {
 	w.noteErr(nil)
 	w.change(func() bool {
-		if w.shown != "" && newest.Version(w.shown, version) {
+		if w.shown != "" && newest.Behind(version, w.shown) {
 			w.shown, w.wrote, w.deleted = "", nil, nil
 		}
 		listed := make(map[types.NamespacedName]bool, len(list))
