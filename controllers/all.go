@@ -55,8 +55,11 @@ func Views() []view.View {
 
 // known adds to the options what the controllers know of each other.
 func known(o options.Options) options.Options {
-	o.ClusterOperators = nil
+	o.ClusterOperators, o.Parts = nil, nil
 	for _, part := range all {
+		if part.View != nil {
+			o.Parts = append(o.Parts, part.View.Table.Parts...)
+		}
 		if name := part.ClusterOperator; name != "" && !slices.Contains(o.ClusterOperators, name) {
 			o.ClusterOperators = append(o.ClusterOperators, name)
 		}

@@ -22,6 +22,7 @@ import (
 type Reconciler struct {
 	client    client.Client
 	operators configclient.ClusterOperatorInterface
+	parts     []string
 	clock     clock.PassiveClock
 }
 
@@ -31,7 +32,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.client.Get(ctx, req.NamespacedName, operator); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	return ctrl.Result{}, phases.Write(ctx, r.operators, operator, r.clock.Now())
+	return ctrl.Result{}, phases.Write(ctx, r.operators, operator, r.parts, r.clock.Now())
 }
 
 // Part is what the controller brings to the house.
@@ -54,7 +55,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	if err != nil {
 		return fmt.Errorf("making the client of ClusterOperators: %w", err)
 	}
-	r := &Reconciler{client: mgr.GetClient(), operators: operators.ClusterOperators(), clock: o.House.Clock}
+	r := &Reconciler{client: mgr.GetClient(), operators: operators.ClusterOperators(), parts: o.Parts, clock: o.House.Clock}
 	return ctrl.NewControllerManagedBy(mgr).Named(name).
 		For(&configv1.ClusterOperator{}, builder.WithPredicates(house.Named(o.ClusterOperators...))).Complete(r)
 }

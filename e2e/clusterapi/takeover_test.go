@@ -31,6 +31,8 @@ var _ = Describe("A cluster that OpenShift's installer has installed", func() {
 		applyAsFormer(ctx, "alpha", 2, images["alpha"], append(slices.Clone(alpha.objects), onlyTwo)...)
 		applyAsFormer(ctx, "gamma", 2, images["alpha"], definition)
 		listAsFormer(ctx, images["alpha"], 1, 2)
+		tellAsFormer(ctx, "RevisionController", "RevisionControllerAvailable", "RevisionControllerProgressing")
+		tellAsFormer(ctx, "CoreClusterController", "CoreClusterControllerAvailable")
 		eventually(ctx, "the definition to be served", func(ctx context.Context) error {
 			return env.Client.Create(ctx, custom("gamma", "mine"), administrator)
 		})
@@ -58,9 +60,16 @@ var _ = Describe("A cluster that OpenShift's installer has installed", func() {
 				Expect(entry.Manager).NotTo(Equal(string(formerInstaller)), o.GetKind())
 			}
 		}
-		until(ctx, "the definition to be retained", says("Upgradeable", "False", "WaitingOnExternal", definition.GetName(), "holds 1 instance"),
+		until(ctx, "the definition to be retained", says("Upgradeable", "True", "AsExpected", definition.GetName(), "holds 1 instance"),
 			says("Available", "True", "AsExpected"), says("Degraded", "False", "AsExpected"))
 		uids(ctx, definition, custom("gamma", "mine"))
+		v = until(ctx, "what the former installer told to be gone", func(v harness.View) error {
+			if stale := v.Condition("RevisionControllerAvailable"); stale != nil {
+				return fmt.Errorf("it is told %+v", stale)
+			}
+			return nil
+		})
+		Expect(v.Condition("CoreClusterControllerAvailable")).NotTo(BeNil(), "the condition of somebody who is still there")
 		Expect(path(v)).To(Equal([]string{"InfrastructureKnown", "RevisionPublished", "RevisionApplied", "OrphansGone"}))
 	})
 })
@@ -104,6 +113,21 @@ func listAsFormer(ctx context.Context, image string, numbers ...int64) {
 			s.DesiredRevision, s.CurrentRevision, s.ObservedRevisionGeneration = entry.Name, entry.Name, 1
 		}
 	})
+}
+
+// tellAsFormer writes conditions as a controller of OpenShift's operator that has given up.
+func tellAsFormer(ctx context.Context, controller string, kinds ...string) {
+	GinkgoHelper()
+	var conditions []any
+	for _, kind := range kinds {
+		conditions = append(conditions, map[string]any{
+			"type": kind, "status": "False", "reason": "NonRetryableError", "message": "max number of revisions reached", "lastTransitionTime": "2026-01-01T12:00:00Z",
+		})
+	}
+	operator := object("{apiVersion: config.openshift.io/v1, kind: ClusterOperator, metadata: {name: cluster-api}}")
+	operator.Object["status"] = map[string]any{"conditions": conditions}
+	Expect(env.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(operator),
+		client.FieldOwner("capi-operator.openshift.io/"+controller), client.ForceOwnership)).To(Succeed())
 }
 
 // podNames are those of all pods in the namespace of Cluster API.

@@ -68,7 +68,7 @@ var _ = Describe("An upgrade", func() {
 		Expect(podVersion(ctx, "alpha")).To(Equal("one"))
 	})
 
-	It("whose revision somebody takes off the list while it is stuck and the operator away leaves no mixture", func(ctx SpecContext) {
+	DescribeTable("whose revision somebody takes off the list while it is stuck and the operator away leaves no mixture", func(ctx SpecContext, lost bool) {
 		one := newProvider("alpha").running("one").with(configMap("mixed", "one"))
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one)})
 		operator := operate(harness.OperatorOptions{})
@@ -82,13 +82,19 @@ var _ = Describe("An upgrade", func() {
 		status(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) {
 			s.Revisions, s.DesiredRevision = s.Revisions[:1], s.Revisions[0].Name
 		})
+		if lost {
+			Expect(env.Client.Delete(ctx, inventory(2))).To(Succeed())
+		}
 		release(ctx, one)
 		operate(harness.OperatorOptions{})
 		v := installed(ctx, 3)
 		Expect(v.Revisions()).To(HaveLen(1))
 		Expect(fetched(ctx, configMap("mixed", "")).Object["data"]).To(HaveKeyWithValue("setting", "one"))
 		Expect(podVersion(ctx, "alpha")).To(Equal("one"))
-	})
+	},
+		Entry("when its inventory tells of it", false),
+		Entry("when only the objects tell of it", true),
+	)
 
 	It("during an upgrade that is stuck wins over it", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"))})

@@ -68,23 +68,39 @@ var _ = Describe("An object that is there already", func() {
 		w.collides(ctx, theirs, annotated(w.configMap("a", "key", "value"), adopt, "always"), "ConfigMap master")
 	})
 
-	It("case 19: is ours in every mode when it carries a revision number and nobody's identity: without owners there are no orphans", func(ctx SpecContext) {
+	It("case 19: is ours in every mode when the installer before us wrote its revision number: without owners there are no orphans", func(ctx SpecContext) {
 		w := begin(ctx)
-		e := w.start()
+		e := w.start(legacy(formerInstaller))
 		number := int64(1)
 		for mode, say := range modes {
 			number++
 			name := strings.ToLower(mode)
-			before := w.create(ctx, annotated(w.configMap(name, "key", "former"), engine.RevisionAnnotation, "1"))
-			wanted := say(w.configMap(name, "key", "value"))
+			w.formerly(ctx, 1, w.configMap(name, "key", "former"))
+			before, wanted := w.uid(ctx, w.configMap(name)), say(w.configMap(name, "key", "value"))
 			e.converge(ctx, of(number, wanted))
 			found := w.fetch(ctx, wanted)
-			Expect(found.GetUID()).To(Equal(before.GetUID()), mode)
+			Expect(found.GetUID()).To(Equal(before), mode)
 			Expect(field(found, "data", "key")).To(Equal("value"), mode)
 			Expect(found.GetOwnerReferences()).To(BeEmpty(), mode)
 		}
 	})
+
+	It("case 19: collides when it carries a revision number and nothing proves whose", func(ctx SpecContext) {
+		w := begin(ctx)
+		w.collides(ctx, w.create(ctx, w.numbered("a")), w.configMap("a", "key", "value"), "field manager administrator")
+	})
+
+	It("case 19: is adopted, whatever its revision number, when the manifest says so", func(ctx SpecContext) {
+		w := begin(ctx)
+		w.adopts(ctx, w.create(ctx, w.numbered("a")), annotated(w.configMap("a", "key", "value"), adopt, "always"))
+	})
 })
+
+// numbered is a ConfigMap with the marks of a revision, but for the identity of its installation.
+func (w *world) numbered(name string) *unstructured.Unstructured {
+	o := with(w.configMap(name, "key", "theirs", "x", "theirs"), "core", "metadata", "labels", engine.ManagedByLabel)
+	return annotated(o, engine.RevisionAnnotation, "1")
+}
 
 var _ = Describe("An object of ours", func() {
 	It("case 20: is left to the newer revision that has it", func(ctx SpecContext) {

@@ -19,14 +19,12 @@ var _ = Describe("The number of the next revision", func() {
 		Expect(e.HighestNumber(ctx)).To(BeZero())
 	})
 
-	It("is refused by name where a cluster's object has one that no installation can have reached", func(ctx SpecContext) {
+	It("is refused by name where a cluster's object of ours has one that no installation can have reached", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()
-		forged := w.clusterRole("forged")
-		forged.SetLabels(map[string]string{engine.ManagedByLabel: "core"})
-		w.create(ctx, forged)
+		forged := with(w.clusterRole("forged"), "core", "metadata", "labels", engine.ManagedByLabel)
 		for number, refused := range map[string]bool{"1099511627776": false, "1099511627777": true, "99999999999999999999": true, "many": false} {
-			w.merge(ctx, "other", forged, `{"metadata":{"annotations":{"`+engine.RevisionAnnotation+`":"`+number+`"}}}`)
+			w.ssa(ctx, fieldManager, annotated(forged, engine.RevisionAnnotation, number))
 			_, err := e.HighestNumber(ctx)
 			if !refused {
 				Expect(err).NotTo(HaveOccurred())
@@ -34,5 +32,17 @@ var _ = Describe("The number of the next revision", func() {
 			}
 			Expect(err).To(MatchError(And(ContainSubstring("ClusterRole "+forged.GetName()), ContainSubstring(number), ContainSubstring("take the annotation away"))))
 		}
+	})
+
+	It("does not follow from what somebody else has written on an object of the cluster, and does from what we have, with and without inventories", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		role := with(w.clusterRole("numbered"), "core", "metadata", "labels", engine.ManagedByLabel)
+		w.create(ctx, annotated(role, engine.RevisionAnnotation, "99999999999999999999"))
+		Expect(e.HighestNumber(ctx)).To(BeZero())
+		e.install(ctx, of(3, w.configMap("a")))
+		Expect(e.HighestNumber(ctx)).To(Equal(int64(3)))
+		w.ssa(ctx, fieldManager, annotated(role, engine.RevisionAnnotation, "5"))
+		Expect(e.HighestNumber(ctx)).To(Equal(int64(5)))
 	})
 })

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
+	"sync/atomic"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/client-go/discovery"
 
+	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
@@ -44,6 +47,43 @@ var _ = Describe("An aggregated API that does not answer", func() {
 		Expect(report.Complete()).To(BeFalse())
 		answers()
 		e.deletes(ctx, rev)
+	})
+
+	It("leaves a gap in what is adopted: it is told, what else was found goes, and nothing is forgotten before it was filled", func(ctx SpecContext) {
+		w := begin(ctx)
+		w.create(ctx, w.crd("gadget"))
+		w.formerly(ctx, 780, w.instance("gadget", "old"))
+		w.formerly(ctx, 780, w.configMap("old"))
+		var answers atomic.Bool
+		e := w.start(legacy(formerInstaller), meddle(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+			if answers.Load() {
+				return nil, nil
+			}
+			return discovered(r, next, func(groups []any) []any { return w.without(groups, "Stale") })
+		}))
+		e.adopts(ctx, 780)
+		rev := of(781, w.configMap("a"))
+		e.converge(ctx, rev)
+		var report *engine.TeardownReport
+		Expect(e.drive(ctx, "the rest to be pruned", func(ctx context.Context) (bool, error) {
+			var err error
+			if report, err = e.Teardown(ctx, rev); err != nil || len(report.Gone) != 1 {
+				return true, errors.Join(err, errors.New(report.Blocked()))
+			}
+			return false, nil
+		})).To(Succeed())
+		Expect(w.isGone(ctx, w.configMap("old"))).To(Succeed())
+		Expect(report.Complete()).To(BeFalse())
+		Expect(report.Blocked()).To(And(ContainSubstring(w.group), ContainSubstring("APIService")))
+		Expect(e.Forget(ctx, rev, report)).NotTo(Succeed())
+		since := mark(ctx)
+		e.adopts(ctx, 780)
+		Expect(w.requests(ctx, since).Where(func(r cluster.Request) bool { return r.Resource == "pods" })).To(BeEmpty(), "nothing is looked through before the group answers")
+
+		answers.Store(true)
+		e.adopts(ctx, 780)
+		Expect(e.install(ctx, rev).Complete()).To(BeTrue())
+		Expect(w.isGone(ctx, w.instance("gadget", "old"))).To(Succeed())
 	})
 })
 

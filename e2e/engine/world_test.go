@@ -109,6 +109,9 @@ func insist(next http.RoundTripper) http.RoundTripper {
 // name is a name that no other world uses.
 func (w *world) name(short string) string { return w.prefix + short }
 
+// isNamed says that a name is one that the world gives.
+func (w *world) isNamed(name string) bool { return strings.HasPrefix(name, w.prefix) }
+
 // clusterScoped are the kinds, besides CRDs, whose objects a world may have left behind. What could refuse the removal
 // of others comes first.
 var clusterScoped = []schema.GroupVersionResource{

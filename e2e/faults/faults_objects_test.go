@@ -179,7 +179,7 @@ var objectFaults = []fault{
 		},
 	},
 	{
-		name: "contested field", forgets: true, doc: "Somebody changes a field back as often as the operator puts it right.",
+		name: "contested field", relieved: true, doc: "Somebody changes a field back as often as the operator puts it right.",
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
 			target = "contested"

@@ -24,9 +24,9 @@ type fault struct {
 	begin func(ctx context.Context, c *cell)
 	// expect is what is to happen in each state.
 	expect func(s *stage) expectation
-	// alone is why it is not made with two replicas; forgets says that another process does not know what was told of it.
-	alone   string
-	forgets bool
+	// alone is why it is not made with two replicas; relieved says that another process is not troubled, and puts right what was edited.
+	alone    string
+	relieved bool
 }
 
 // expectation is what is to be seen of a fault in one state.
@@ -145,9 +145,10 @@ func try(ctx context.Context, p place) {
 	c.keeps(ctx)
 	if replicas.count > 1 {
 		takeOver(ctx)
-		if !p.forgets {
-			c.meets(ctx)
+		if p.relieved {
+			c.expectation = expectation{word: unnoticed, mended: true}
 		}
+		c.meets(ctx)
 		c.keeps(ctx)
 	}
 	c.end()

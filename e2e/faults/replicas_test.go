@@ -53,12 +53,30 @@ func placesOfTwo() []place {
 // to wait beside it.
 func takeOver(ctx context.Context) {
 	GinkgoHelper()
-	gone := leader(ctx)
-	gone.Kill()
+	complete()
+	leader(ctx).Kill()
 	freeLease()
 	leader(ctx)
-	started = slices.DeleteFunc(started, func(o *harness.Operator) bool { return o == gone })
-	operate(harness.OperatorOptions{CacheDir: cacheDir, LeaderElect: true})
+	complete()
+}
+
+// complete starts a replica for each that has ended, as a kubelet does for one
+// that has lost its Lease while the API server was away.
+func complete() {
+	GinkgoHelper()
+	started = slices.DeleteFunc(started, hasEnded)
+	for len(started) < replicas.count {
+		operate(harness.OperatorOptions{CacheDir: cacheDir, LeaderElect: replicas.elect})
+	}
+}
+
+func hasEnded(o *harness.Operator) bool {
+	select {
+	case <-o.Exited():
+		return true
+	default:
+		return false
+	}
 }
 
 // replicas is how many operators startGood starts, and whether they take turns
@@ -105,12 +123,7 @@ func leader(ctx context.Context) (found *harness.Operator) {
 	GinkgoHelper()
 	eventually(ctx, "a replica to lead", func(ctx context.Context) error {
 		for _, replica := range started {
-			select {
-			case <-replica.Exited():
-				continue
-			default:
-			}
-			if works(replica)(ctx) == nil {
+			if !hasEnded(replica) && works(replica)(ctx) == nil {
 				found = replica
 				return nil
 			}

@@ -3,6 +3,7 @@ package faults_test
 import (
 	"context"
 	"fmt"
+	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -16,26 +17,22 @@ var _ = Describe("An etcd that is restored from a backup", Label("long"), func()
 	It("is believed by the operator that runs: what is asked for now is installed, told and kept", func(ctx SpecContext) {
 		atGood(ctx)
 		at = nil
-		// Not through the proxy: whose connection is refused goes on with its watch where it was, and lists nothing.
-		operator().Kill()
-		direct, err := env.StartOperator(harness.OperatorOptions{CacheDir: cacheDir})
-		Expect(err).NotTo(HaveOccurred())
-		started = append(started, direct)
-		eventually(ctx, "the operator to work", works(direct))
+		first := contentOf(ctx)
 		snapshot, err := env.Cluster.Snapshot()
 		Expect(err).NotTo(HaveOccurred())
 		By("making an upgrade, and many more writes, that will be forgotten")
 		Expect(env.SetImages(ctx, images(two))).To(Succeed())
 		until(ctx, "the upgrade to be installed", harness.Settled(2), finished)
-		for range 5 * targets {
+		second := contentOf(ctx)
+		for range 20 * targets {
 			next()
 			patch(ctx, configMap(target), `{"metadata":{"annotations":{"test.capstan.io/edit":"`+fmt.Sprint(edits)+`"}}}`)
 		}
+		// It finds an API server that answers, as behind a load balancer: an error would have it list anew by itself.
+		Expect(syscall.Kill(operator().PID(), syscall.SIGSTOP)).To(Succeed())
 		Expect(env.Cluster.Restore(ctx, snapshot)).To(Succeed())
-		restored, err := harness.See(ctx, env.Client)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(restored.Revisions()).To(HaveLen(1))
-		Expect(restored.Revisions()[0].Revision).To(Equal(int64(1)), "the upgrade is not forgotten")
+		between.CutWatches("")
+		Expect(syscall.Kill(operator().PID(), syscall.SIGCONT)).To(Succeed())
 
 		next()
 		edit(ctx)
@@ -46,12 +43,30 @@ var _ = Describe("An etcd that is restored from a backup", Label("long"), func()
 		Expect(harness.Eventually(soon, "the removed object to come back", func(ctx context.Context) error {
 			return exists(ctx, configMap("kept"), "")
 		})).To(Succeed())
-		_, err = env.Until(soon, "what is asked for to be installed and told", all(harness.Settled(1), finished))
+		_, err = env.Until(soon, "what is asked for to be installed and told", all(harness.Settled(1), hasContent(first), finished))
 		Expect(err).NotTo(HaveOccurred())
 
 		By("making the upgrade once more")
 		Expect(env.SetImages(ctx, images(two))).To(Succeed())
-		_, err = env.Until(soon, "the upgrade to be installed once more", all(harness.Settled(2), finished))
+		_, err = env.Until(soon, "the upgrade to be installed once more", all(harness.Settled(2), hasContent(second), finished))
 		Expect(err).NotTo(HaveOccurred())
 	}, NodeTimeout(4*time.Minute))
 })
+
+// contentOf is the content of the current revision.
+func contentOf(ctx context.Context) string {
+	GinkgoHelper()
+	v, err := harness.See(ctx, env.Client)
+	Expect(err).NotTo(HaveOccurred())
+	return v.Revision(v.Current()).ContentID
+}
+
+// hasContent asks whether the current revision has a content.
+func hasContent(id string) func(harness.View) error {
+	return func(v harness.View) error {
+		if current := v.Revision(v.Current()); current == nil || current.ContentID != id {
+			return fmt.Errorf("the current revision is %s", v.Current())
+		}
+		return nil
+	}
+}

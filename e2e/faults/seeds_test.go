@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,7 +38,13 @@ func (s seed) String() string {
 // seedList is the flag: numbers or the word random, each with /busy after it for a busy one.
 type seedList struct{ list []seed }
 
-func (l *seedList) String() string { return fmt.Sprint(l.list) }
+func (l *seedList) String() string {
+	words := make([]string, 0, len(l.list))
+	for _, s := range l.list {
+		words = append(words, s.String())
+	}
+	return strings.Join(words, ",")
+}
 
 func (l *seedList) Set(text string) error {
 	l.list = nil
@@ -67,12 +74,8 @@ func TestSeedsCanBeGivenAgain(t *testing.T) {
 	if err := first.Set("random, 7,random/busy"); err != nil {
 		t.Fatal(err)
 	}
-	words := make([]string, 0, len(first.list))
-	for _, s := range first.list {
-		words = append(words, s.String())
-	}
-	if err := again.Set(strings.Join(words, ",")); err != nil || again.String() != first.String() {
-		t.Errorf("%v comes back as %v: %v", first, again, err)
+	if err := again.Set(first.String()); err != nil || !slices.Equal(again.list, first.list) {
+		t.Errorf("%v comes back as %v: %v", first.list, again.list, err)
 	}
 	if list := first.list; len(list) != 3 || list[1] != (seed{number: 7}) || list[0].busy || !list[2].busy {
 		t.Errorf("the seeds are %v", list)

@@ -51,6 +51,9 @@ func TestFaults(t *testing.T) {
 		suite.LabelFilter = "short"
 	}
 	suite.Timeout = 0 // go test has one
+	if *soak > 0 {
+		t.Logf("the soak lasts %s for each of SEEDS=%s", *soak, seeds)
+	}
 	RunSpecs(t, "Faults", Label("faults"), suite, reporter)
 }
 

@@ -27,7 +27,7 @@ var kustomizations embed.FS
 
 // Options say which release to build, where to keep the result and with which tool.
 type Options struct {
-	// Release is ReleaseOne or ReleaseTwo.
+	// Release is one of releases.yaml.
 	Release string
 	// Dir keeps built profiles from run to run; conventionally bin/providers.
 	Dir string

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,6 +52,14 @@ func build(t *testing.T, release string) map[string]providers.Profile {
 	return byName
 }
 
+// newest are all components, each as the last release has it.
+func newest(t *testing.T) map[string]providers.Profile {
+	t.Helper()
+	all := build(t, providers.ReleaseTwo)
+	maps.Copy(all, build(t, providers.CloudsTwo))
+	return all
+}
+
 func manifests(t *testing.T, profile providers.Profile) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(profile.Folder, "default", "manifests.yaml"))
@@ -77,6 +86,8 @@ func TestBuild_gives_every_component_of_a_release_its_objects(t *testing.T) {
 	for release, want := range map[string]map[string]int{
 		providers.ReleaseOne: {providers.Core: 23, providers.AWS: 33, providers.VSphere: 18, providers.PowerVS: 18},
 		providers.ReleaseTwo: {providers.Core: 23, providers.AWS: 34, providers.VSphere: 18, providers.PowerVS: 18},
+		providers.CloudsOne:  {providers.Core: 23, providers.GCP: 22, providers.Azure: 39},
+		providers.CloudsTwo:  {providers.Core: 23, providers.GCP: 22, providers.Azure: 39},
 	} {
 		built := build(t, release)
 		for component, count := range want {
@@ -132,7 +143,7 @@ func TestBuild_that_breaks_tells_the_tools_own_words_and_leaves_nothing_behind(t
 }
 
 func TestBuild_profiles_need_no_substitution_but_the_one_always_given(t *testing.T) {
-	for component, profile := range build(t, providers.ReleaseTwo) {
+	for component, profile := range newest(t) {
 		content, err := envsubst.Eval(string(manifests(t, profile)), func(name string) string {
 			return map[string]string{"EXP_BOOTSTRAP_FORMAT_IGNITION": "true"}[name]
 		})

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,16 @@ var update = flag.Bool("update", false, "write the golden content IDs anew; a ch
 
 // goldenFile holds a line per rendering of a release: platform, revision, components.
 const goldenFile = "testdata/content-ids.txt"
+
+var releases = []string{providers.ReleaseOne, providers.ReleaseTwo, providers.CloudsOne, providers.CloudsTwo}
+
+// platforms are those that a release has a component for, and one that none is for.
+func platforms(release string) []string {
+	if release == providers.CloudsOne || release == providers.CloudsTwo {
+		return []string{"GCP", "Azure", "None"}
+	}
+	return []string{"AWS", "VSphere", "PowerVS", "None"}
+}
 
 var capstan = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(bin, "capstan")
@@ -64,13 +75,13 @@ func mounted(t *testing.T, p providers.Profile) string {
 
 func TestRender_of_the_real_providers_has_the_golden_content_IDs(t *testing.T) {
 	var got strings.Builder
-	for _, release := range []string{providers.ReleaseOne, providers.ReleaseTwo} {
+	for _, release := range releases {
 		built := build(t, release)
 		args := []string{"render", "--release-version", "4.22.5", "-o", "json"}
-		for _, component := range []string{providers.PowerVS, providers.VSphere, providers.Core, providers.AWS} {
+		for _, component := range slices.Backward(slices.Sorted(maps.Keys(built))) { // the order does not count
 			args = append(args, "--dir", mounted(t, built[component]))
 		}
-		for _, platform := range []string{"AWS", "VSphere", "PowerVS", "None"} {
+		for _, platform := range platforms(release) {
 			var revision struct {
 				ContentID  string
 				Components []struct{ Name, ContentID string }
@@ -104,13 +115,13 @@ func TestRender_of_the_real_providers_has_the_golden_content_IDs(t *testing.T) {
 }
 
 func TestLint_of_the_real_providers_finds_nothing(t *testing.T) {
-	for _, release := range []string{providers.ReleaseOne, providers.ReleaseTwo} {
-		args := []string{"lint"}
-		for _, profile := range build(t, release) {
+	for _, release := range releases {
+		args, built := []string{"lint"}, build(t, release)
+		for _, profile := range built {
 			args = append(args, profile.Folder)
 		}
 		slices.Sort(args[1:])
-		if out := string(runCapstan(t, args...)); out != "no problem in 4 profiles\n" {
+		if out := string(runCapstan(t, args...)); out != fmt.Sprintf("no problem in %d profiles\n", len(built)) {
 			t.Errorf("release %s: %s", release, out)
 		}
 	}

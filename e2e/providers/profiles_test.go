@@ -32,22 +32,26 @@ func TestProfiles_hold_the_kinds_that_real_providers_have(t *testing.T) {
 		"ClusterRole": 1, "ClusterRoleBinding": 1, "Role": 1, "RoleBinding": 1, "ServiceAccount": 1, "Service": 1,
 		"Deployment": 1, "MutatingWebhookConfiguration": 1, "ValidatingWebhookConfiguration": 1,
 	}
+	all := build(t, providers.ReleaseOne)
+	maps.Copy(all, build(t, providers.CloudsOne))
 	for component, differs := range map[string]map[string]int{
 		providers.Core:    {"CustomResourceDefinition": 13, "ClusterRole": 2}, // one of them aggregates
 		providers.AWS:     {"CustomResourceDefinition": 23, "Service": 2},     // one of them for metrics
 		providers.VSphere: {"CustomResourceDefinition": 8, "ClusterRole": 2},
 		providers.PowerVS: {"CustomResourceDefinition": 9},
+		providers.GCP:     {"CustomResourceDefinition": 13},
+		providers.Azure:   {"CustomResourceDefinition": 29, "ClusterRole": 2}, // ten of them of Azure Service Operator
 	} {
 		want := maps.Clone(common)
 		maps.Copy(want, differs)
-		if got := kinds(objects(t, manifests(t, build(t, providers.ReleaseOne)[component]))); !maps.Equal(got, want) {
+		if got := kinds(objects(t, manifests(t, all[component]))); !maps.Equal(got, want) {
 			t.Errorf("%s has  %v\nwant %v", component, got, want)
 		}
 	}
 }
 
 func TestProfiles_name_nothing_of_the_world_before_packaging(t *testing.T) {
-	for component, profile := range build(t, providers.ReleaseTwo) {
+	for component, profile := range newest(t) {
 		text := string(manifests(t, profile))
 		for _, trace := range []string{
 			"cert-manager", "-system\n", "gcr.io/k8s-staging", "imagePullPolicy: Always", "caBundle: ", "runAsUser: 6", "fsGroup: 1",
@@ -61,7 +65,7 @@ func TestProfiles_name_nothing_of_the_world_before_packaging(t *testing.T) {
 }
 
 func TestProfiles_are_fitted_to_OpenShift(t *testing.T) {
-	for component, profile := range build(t, providers.ReleaseTwo) {
+	for component, profile := range newest(t) {
 		for _, object := range objects(t, manifests(t, profile)) {
 			where := component + ": " + object.GetKind() + " " + object.GetName()
 			if ns := object.GetNamespace(); ns != "" && ns != namespace {

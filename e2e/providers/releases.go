@@ -16,12 +16,21 @@ const (
 	ReleaseTwo = "two"
 )
 
-// The components of every release.
+// The releases of other platforms. The second one has newer versions of the core
+// and of GCP.
+const (
+	CloudsOne = "clouds-one"
+	CloudsTwo = "clouds-two"
+)
+
+// Components; every release has the core.
 const (
 	Core    = "core-cluster-api"
 	AWS     = "infrastructure-aws"
 	VSphere = "infrastructure-vsphere"
 	PowerVS = "infrastructure-powervs"
+	GCP     = "infrastructure-gcp"
+	Azure   = "infrastructure-azure"
 )
 
 //go:embed releases.yaml
@@ -63,13 +72,14 @@ func components(release string) ([]pinned, error) {
 	if !ok {
 		return nil, fmt.Errorf("release %q is not in releases.yaml, which has: %s", release, strings.Join(slices.Sorted(maps.Keys(file.Releases)), ", "))
 	}
-	all := make([]pinned, 0, len(file.Components))
+	all := make([]pinned, 0, len(pins))
 	for _, component := range file.Components {
-		pin, ok := pins[component.Name]
-		if !ok {
-			return nil, fmt.Errorf("releases.yaml: release %s pins no version of component %s", release, component.Name)
+		if pin, has := pins[component.Name]; has {
+			all = append(all, pinned{component, pin})
 		}
-		all = append(all, pinned{component, pin})
+	}
+	if len(all) < len(pins) {
+		return nil, fmt.Errorf("releases.yaml: release %s pins a component that is not listed", release)
 	}
 	return all, nil
 }

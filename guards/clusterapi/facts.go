@@ -35,8 +35,8 @@ type Facts struct {
 	Desired       string `yaml:"desired"`
 	DesiredNumber int64  `yaml:"desiredNumber"`
 	CurrentNumber int64  `yaml:"currentNumber"`
-	// Begun is the highest number that an inventory has, if it is above that of the desired revision: a revision was begun
-	// that is not listed any more. 0 for none.
+	// Begun is the highest number that an inventory has, or an object of the desired revision that no inventory explains, if
+	// it is above that of the desired revision: a revision was begun that is not listed any more. 0 for none.
 	Begun int64 `yaml:"begun"`
 	// Listed counts the revisions in status; Abandoned names those between the current and the desired one, which were
 	// given up before they were fully applied.

@@ -186,7 +186,8 @@ func (p *Pass) retained(facts *guards.Facts, kept *engine.Revision, numbers map[
 	stored := p.Engine.Orphans(kept)
 	p.olderSeen = stored.Seen && p.desired != nil
 	if kept == p.desired {
-		facts.Begun, p.begun = stored.Ahead, stored.Ahead > 0
+		p.begun = max(stored.Ahead, p.Engine.Look(kept).Ahead())
+		facts.Begun = p.begun
 	}
 	facts.OlderSeen = p.olderSeen
 	for _, number := range stored.Revisions {

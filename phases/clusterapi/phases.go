@@ -48,8 +48,12 @@ const (
 	RetryAnnotation = "capi-operator.openshift.io/retry"
 )
 
-// installerManager is the field manager of the installer that OpenShift ships, whose objects are taken over in place.
-const installerManager = "capi-operator.openshift.io/InstallerController"
+// The field managers of the installer that OpenShift ships: objects of the first are taken over in place, and so is
+// what both tell of themselves.
+const (
+	installerManager = "capi-operator.openshift.io/InstallerController"
+	revisionManager  = "capi-operator.openshift.io/RevisionController"
+)
 
 // Phases is what the machine's work is done with. It lives as long as the
 // operator and is used by one pass at a time.
@@ -133,8 +137,8 @@ type Pass struct {
 	// that the inventories were seen.
 	older     []int64
 	olderSeen bool
-	// begun says that an inventory has a higher number than the desired revision.
-	begun bool
+	// begun is the highest number that an inventory or an object has, if it is above that of the desired revision; else 0.
+	begun int64
 	// lookAgain is after how long the next pass is wanted; zero: only when something changes.
 	lookAgain time.Duration
 	// did says what was done, for people.
@@ -159,7 +163,7 @@ const (
 var (
 	PlanRevision = machine.Action[*Pass]{
 		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. It keeps the current revision, and writes it into the status again if somebody took it out.",
+		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, or every workload of a component that stays, it lists only by the administrator's consent. It keeps the current revision, and writes it into the status again if somebody took it out.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
 		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},

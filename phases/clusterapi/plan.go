@@ -131,7 +131,7 @@ func (p *Pass) planError() error { return machine.InPart(RevisionController, p.p
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
 	desired := p.world.desiredEntry()
-	if desired != nil && desired.ContentID == p.plan.revision.ContentID && p.world.specObserved() && !p.begun {
+	if desired != nil && desired.ContentID == p.plan.revision.ContentID && p.world.specObserved() && p.begun == 0 {
 		return p.restoreCurrent(ctx)
 	}
 	if desired != nil && desired.Revision > engine.MaxNumber {
@@ -142,6 +142,7 @@ func (p *Pass) publish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
+	highest = max(highest, p.begun)
 	generation := p.world.api.Generation
 	var refused error
 	err = p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {

@@ -89,7 +89,7 @@ func (p *Pass) tornDown(report *engine.TeardownReport, looked bool) {
 		p.lookAgainIn(0)
 	case !looked && len(report.Waiting) > 0:
 		p.lookAgainIn(lookAgainAtDeletions)
-	case slices.ContainsFunc(report.Retained, goesUnseen):
+	case !looked && report.Wait != "", slices.ContainsFunc(report.Retained, goesUnseen):
 		p.lookAgainIn(lookAgainAtRetained)
 	}
 }

@@ -29,7 +29,7 @@ type Words struct {
 func (p *Phases) Store(t machine.Table[guards.Facts, *Pass], words Words, operators configclient.ClusterOperatorInterface, tell func(events.Event)) *status.Store[guards.Facts, *Pass] {
 	p.name = t.Name
 	return status.New(status.Config[guards.Facts, *Pass]{
-		Table: t, Operator: ClusterOperatorName, Lasting: []string{InstallerController + "Available"}, Tell: p.tell(words),
+		Table: t, Operator: ClusterOperatorName, Former: []string{installerManager, revisionManager}, Lasting: []string{InstallerController + "Available"}, Tell: p.tell(words),
 		Client: p.Client, Operators: operators, Event: tell, Now: p.Now, Log: p.Log,
 	})
 }

@@ -6,6 +6,7 @@ package clusteroperator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,25 +38,27 @@ var sums = []struct {
 	{configv1.OperatorUpgradeable, configv1.ConditionFalse},
 }
 
-// Aggregate returns the aggregated conditions. One without any part is left out:
+// Aggregate returns the aggregated conditions: the sums of those of the given
+// parts of machines. What others have written beside them does not count, nor what
+// an installer before this one has left behind. One without any part is left out:
 // there is no Available before the first success.
-func Aggregate(parts []configv1.ClusterOperatorStatusCondition, now time.Time) []configv1.ClusterOperatorStatusCondition {
+func Aggregate(parts []string, all []configv1.ClusterOperatorStatusCondition, now time.Time) []configv1.ClusterOperatorStatusCondition {
 	var out []configv1.ClusterOperatorStatusCondition
 	for _, sum := range sums {
-		if condition, ok := aggregate(parts, sum.kind, sum.decisive); ok {
+		if condition, ok := aggregate(parts, all, sum.kind, sum.decisive); ok {
 			out = append(out, condition)
 		}
 	}
-	conditions.Stamp(out, parts, now)
+	conditions.Stamp(out, all, now)
 	return out
 }
 
-func aggregate(all []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterStatusConditionType, decisive configv1.ConditionStatus) (configv1.ClusterOperatorStatusCondition, bool) {
+func aggregate(of []string, all []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterStatusConditionType, decisive configv1.ConditionStatus) (configv1.ClusterOperatorStatusCondition, bool) {
 	total := configv1.ClusterOperatorStatusCondition{Type: kind, Status: opposite(decisive), Reason: severity[0]}
 	parts, worst := 0, -1
 	var messages []string
 	for _, c := range all {
-		if c.Type == kind || !strings.HasSuffix(string(c.Type), "Controller"+string(kind)) {
+		if part, is := strings.CutSuffix(string(c.Type), string(kind)); !is || !slices.Contains(of, part) {
 			continue
 		}
 		parts++
@@ -97,8 +100,8 @@ func opposite(status configv1.ConditionStatus) configv1.ConditionStatus {
 // Write sends the aggregated conditions if they differ from the stored ones. The
 // API server refuses what was computed from an old copy, which would undo what
 // was written since; Write is called again when the watch brings the new copy.
-func Write(ctx context.Context, operators configclient.ClusterOperatorInterface, operator *configv1.ClusterOperator, now time.Time) error {
-	wanted := Aggregate(operator.Status.Conditions, now)
+func Write(ctx context.Context, operators configclient.ClusterOperatorInterface, operator *configv1.ClusterOperator, parts []string, now time.Time) error {
+	wanted := Aggregate(parts, operator.Status.Conditions, now)
 	if conditions.Stored(wanted, operator.Status.Conditions) {
 		return nil
 	}

@@ -13,6 +13,9 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
+// ours are the parts whose conditions count.
+var ours = []string{"RevisionController", "InstallerController"}
+
 func part(kind string, is bool, reason, message string) configv1.ClusterOperatorStatusCondition {
 	status := configv1.ConditionFalse
 	if is {
@@ -58,7 +61,7 @@ func TestAggregate(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, c := range Aggregate(row.parts, noon) {
+			for _, c := range Aggregate(ours, row.parts, noon) {
 				if c.Type != row.kind {
 					continue
 				}
@@ -73,7 +76,7 @@ func TestAggregate(t *testing.T) {
 }
 
 func TestAggregate_leaves_out_a_condition_without_parts(t *testing.T) {
-	out := Aggregate([]configv1.ClusterOperatorStatusCondition{part("InstallerControllerDegraded", false, "AsExpected", "")}, noon)
+	out := Aggregate(ours, []configv1.ClusterOperatorStatusCondition{part("InstallerControllerDegraded", false, "AsExpected", "")}, noon)
 	if len(out) != 1 || out[0].Type != configv1.OperatorDegraded {
 		t.Errorf("got %+v", out)
 	}
@@ -84,7 +87,7 @@ func TestAggregate_keeps_the_transition_time_unless_the_status_changes(t *testin
 	there := part("Degraded", false, "AsExpected", "")
 	there.LastTransitionTime = before
 	for is, want := range map[bool]metav1.Time{false: before, true: metav1.NewTime(noon)} {
-		out := Aggregate([]configv1.ClusterOperatorStatusCondition{there, part("InstallerControllerDegraded", is, "EphemeralError", "x")}, noon)
+		out := Aggregate(ours, []configv1.ClusterOperatorStatusCondition{there, part("InstallerControllerDegraded", is, "EphemeralError", "x")}, noon)
 		if got := out[0].LastTransitionTime; !got.Equal(&want) {
 			t.Errorf("degraded=%v: transition at %v, want %v", is, got, want)
 		}
@@ -92,10 +95,22 @@ func TestAggregate_keeps_the_transition_time_unless_the_status_changes(t *testin
 }
 
 func TestAggregate_bounds_the_message(t *testing.T) {
-	out := Aggregate([]configv1.ClusterOperatorStatusCondition{
+	out := Aggregate(ours, []configv1.ClusterOperatorStatusCondition{
 		part("InstallerControllerDegraded", true, "EphemeralError", strings.Repeat("ö", 2000)),
 	}, noon)
 	if got := len(out[0].Message); got > machine.MaxMessage {
 		t.Errorf("the message has %d bytes", got)
+	}
+}
+
+func TestAggregate_counts_nothing_but_the_conditions_of_the_given_parts(t *testing.T) {
+	out := Aggregate([]string{"InstallerController"}, []configv1.ClusterOperatorStatusCondition{
+		part("RevisionControllerAvailable", false, "NonRetryableError", "left behind"),
+		part("Available", false, "NonRetryableError", "left behind"),
+		part("InstallerControllerAvailable", true, "AsExpected", "revision 3 is installed"),
+		part("CoreClusterControllerDegraded", true, "EphemeralError", "somebody else's"),
+	}, noon)
+	if len(out) != 1 || out[0].Type != configv1.OperatorAvailable || out[0].Status != configv1.ConditionTrue {
+		t.Errorf("got %+v", out)
 	}
 }

@@ -50,6 +50,8 @@ type (
 	ImmutableError = report.ImmutableError
 	// NoKindError says that the API server does not serve a kind.
 	NoKindError = report.NoKindError
+	// UnexplainedError says that an object carries a number of which nobody knows a revision.
+	UnexplainedError = report.UnexplainedError
 	// RevisionError says why a revision can never be applied as it stands.
 	RevisionError = decide.RevisionError
 	// ScopeError says that a manifest has a namespace that its kind cannot have, or lacks one.

@@ -23,6 +23,8 @@ type Config[F, E any] struct {
 	Table machine.Table[F, E]
 	// Operator is the name of the ClusterOperator; it is created if there is none.
 	Operator string
+	// Former are field managers of installers before this one, whose conditions are taken over or go.
+	Former []string
 	// Lasting are conditions that are never taken off again once they were told.
 	Lasting []string
 	// Tell derives what people are told from what a pass has seen, and from what stands there.
@@ -50,6 +52,8 @@ type Store[F, E any] struct {
 	// wrote is when that was; ahead says that the cache does not show it yet.
 	wrote time.Time
 	ahead bool
+	// takenOver says that nothing is left of the former managers. Lost, it is looked for again.
+	takenOver bool
 	// logged is the last line that was logged.
 	logged string
 	// unwritten is the record as it is, when it is ahead of the stored one.
@@ -113,6 +117,9 @@ func (s *Store[F, E]) Save(ctx context.Context, _ machine.Key, shot machine.Snap
 	}
 	if wanted.stands(stored) {
 		s.stored()
+		if err := s.takeOver(ctx, operator); err != nil {
+			return 0, err
+		}
 		if s.ahead { // a cache that shows nothing new by then is right, and another look is due
 			return newest.Trust - now.Sub(s.wrote), nil
 		}
@@ -129,7 +136,7 @@ func (s *Store[F, E]) Save(ctx context.Context, _ machine.Key, shot machine.Snap
 	}
 	s.stored()
 	s.announce(told)
-	return 0, nil
+	return 0, s.takeOver(ctx, s.written)
 }
 
 // stored notes that nothing waits to be written.

@@ -29,6 +29,8 @@ type cluster struct {
 	lags         bool
 	writes       int
 	fails        error
+	// gaveUp are the managers in whose names nothing was applied.
+	gaveUp []string
 }
 
 func (c *cluster) changed(live *configv1.ClusterOperator) *configv1.ClusterOperator {
@@ -61,9 +63,13 @@ func (c operators) Create(_ context.Context, o *configv1.ClusterOperator, _ meta
 	return c.changed(o.DeepCopy()), nil
 }
 
-func (c operators) ApplyStatus(_ context.Context, a *configv1ac.ClusterOperatorApplyConfiguration, _ metav1.ApplyOptions) (*configv1.ClusterOperator, error) {
+func (c operators) ApplyStatus(_ context.Context, a *configv1ac.ClusterOperatorApplyConfiguration, o metav1.ApplyOptions) (*configv1.ClusterOperator, error) {
 	if c.fails != nil {
 		return nil, c.fails
+	}
+	if a.Status == nil {
+		c.gaveUp = append(c.gaveUp, o.FieldManager)
+		return c.changed(c.live.DeepCopy()), nil
 	}
 	live, entries := c.live.DeepCopy(), map[string]json.RawMessage{}
 	for _, raw := range [][]byte{live.Status.Extension.Raw, a.Status.Extension.Raw} {
@@ -164,6 +170,31 @@ func TestStore_its_own_write_counts_while_the_cache_lags_behind(t *testing.T) {
 	c.live = nil // somebody deletes it before the cache has shown it
 	if got := loaded(t, s); got != "none" {
 		t.Errorf("after the deletion it loads %s", got)
+	}
+}
+
+func TestStore_gives_up_what_former_managers_have_applied_once_and_after_its_own_write(t *testing.T) {
+	applied := func(manager, subresource string, how metav1.ManagedFieldsOperationType) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource, Operation: how}
+	}
+	there := &configv1.ClusterOperator{}
+	there.ManagedFields = []metav1.ManagedFieldsEntry{
+		applied("former/one", "status", metav1.ManagedFieldsOperationApply), applied("former/two", "", metav1.ManagedFieldsOperationApply),
+		applied("former/three", "status", metav1.ManagedFieldsOperationUpdate), applied("other", "status", metav1.ManagedFieldsOperationApply),
+	}
+	c := &cluster{live: there, cached: there}
+	s, _ := storeIn(c, "first")
+	s.Former = []string{"former/one", "former/two", "former/three", "former/four"}
+	c.fails = errors.New("no")
+	if _, err := s.Save(t.Context(), "cluster", recordOf("Installed", "fine")); err == nil || s.takenOver {
+		t.Errorf("it is taken over although the store could not write: %v", err)
+	}
+	c.fails = nil
+	for range 2 {
+		saved(t, s, recordOf("Installed", "fine"))
+		if got := c.gaveUp; len(got) != 1 || got[0] != "former/one" || conditions.Find(c.live.Status.Conditions, "firstDegraded") == nil {
+			t.Errorf("it has given up what %v applied", got)
+		}
 	}
 }
 

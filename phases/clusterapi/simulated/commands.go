@@ -29,11 +29,11 @@ func (a Args) has(name string) bool {
 //	cluster release=             all that a first installation of a release needs
 //	clusterapi [gone]            creates the ClusterAPI, or deletes it
 //	platform [gone]              Infrastructure says what the platform is, or not
-//	release name= [fetching]     lists the images of a release; [by-tag] one by tag instead
+//	release name= [fetching]     lists the images of a release; [by-tag] one by tag instead, [empty] none
 //	images release= [fetching]   its images are being fetched, or have arrived
 //	image release= name= error= [terminal]   one image fails
 //	spec [unmanaged=]            the spec is another generation
-//	retry, consent               annotate the ClusterAPI
+//	retry, consent [uninstall=]  annotate the ClusterAPI
 //	status                       edits ClusterAPI.status: [clear-current] [enlist= number= [foreign] [current]] [unlist=] [unlist-desired] [observed=] [wiped]
 //	fill releases=               lists a revision of a release by hand until there are sixteen
 //	objects release= number=     another installer has applied a revision of a release
@@ -77,8 +77,12 @@ func (c *Cluster) doPlatform(args Args) string {
 }
 
 func (c *Cluster) doRelease(args Args) string {
-	if args.has("by-tag") {
+	switch {
+	case args.has("by-tag"):
 		c.ListByTag()
+		return ""
+	case args.has("empty"):
+		c.ListNothing()
 		return ""
 	}
 	content := c.List(args["name"])
@@ -118,7 +122,11 @@ func (c *Cluster) doRetry(Args) string {
 	return ""
 }
 
-func (c *Cluster) doConsent(Args) string {
+func (c *Cluster) doConsent(args Args) string {
+	if args.has("uninstall") {
+		c.Annotate(phases.UninstallAnnotation, args["uninstall"])
+		return ""
+	}
 	c.Consent()
 	return ""
 }

@@ -69,6 +69,9 @@ func (c *Cluster) List(release string) string {
 	return c.content(release).ContentID
 }
 
+// ListNothing empties the list of images.
+func (c *Cluster) ListNothing() { c.listImages(map[string]string{}) }
+
 // ListByTag lists an image by tag, which cannot be planned.
 func (c *Cluster) ListByTag() {
 	c.listImages(map[string]string{"core": "registry.example.com/core:latest"})

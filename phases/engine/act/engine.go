@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -28,6 +29,9 @@ const defaultConcurrency = 8
 type Config struct {
 	REST      *rest.Config // its user agent and limits are the caller's
 	Namespace string       // of the inventories
+	// Namespaces are those in which no tenant can write, besides the one of the inventories: what field managers say of
+	// an object is believed there, and of objects of the cluster.
+	Namespaces []string
 	// Who this installation is. Two engines never meet, in one namespace or in one cluster, if these differ.
 	Owner           string // identity, written on every object
 	FieldManager    string // owns the fields that are applied
@@ -88,7 +92,10 @@ func New(cfg Config) (*Engine, error) {
 		cfg.Log = logr.Discard()
 	}
 	e := &Engine{
-		us:    decide.Identity{Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers},
+		us: decide.Identity{
+			Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers,
+			Namespaces: append(slices.Clone(cfg.Namespaces), cfg.Namespace),
+		},
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
 		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
 		watches: map[schema.GroupVersionKind]*see.Watch{}, foreignWatches: map[decide.Key]*foreignWatch{}, retainedWatches: map[decide.Key]*see.Watch{},

@@ -70,7 +70,7 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 		t.observation.older = older
 		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
 			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.desired.Name, older: true}
-		} else if t.observation.unobservable != "" || t.observation.unwatched {
+		} else if t.observation.ahead = e.aheadLocked(p, t); t.observation.unobservable != "" || t.observation.unwatched || t.observation.ahead > 0 {
 			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed, or looks otherwise, now
 		}
 	}
@@ -127,6 +127,9 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	}
 	t.pausedByConflict = v.Action == decide.Contested
 	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, conflict
+	if v.Action == decide.Progressed && s.ahead > 0 {
+		return e.unexplained(o, s)
+	}
 	if v.Deferrable() && t.err == nil {
 		o.Action = decide.Idle
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -21,16 +20,16 @@ var numberedKinds = map[string]schema.GroupVersionResource{
 }
 
 // HighestNumber is the highest revision number that was ever used here, 0 if none was: numbers must not be used again
-// even when the list of revisions was lost. It asks the API server: for the inventories, which are written before
-// anything else, and only if there are none for the numbers on objects of the whole cluster. A number that no
-// installation can have reached is an error that names the object.
+// even when the list of revisions was lost. It asks the API server for the inventories, which are written before anything
+// else, and for objects of the cluster, should inventories be lost: for those whose number one of our field managers
+// wrote. A number that no installation can have reached is an error that names the object.
 func (e *Engine) HighestNumber(ctx context.Context) (int64, error) {
-	highest, err := e.highestOf(ctx, "ConfigMap", configMaps, e.cfg.Namespace, e.shelf.Place.Selector())
-	if err != nil || highest > 0 {
-		return highest, err
+	highest, err := e.highestOf(ctx, "ConfigMap", configMaps, e.cfg.Namespace, e.shelf.Place.Selector(), anyObject)
+	if err != nil {
+		return 0, err
 	}
 	for kind, gvr := range numberedKinds {
-		n, err := e.highestOf(ctx, kind, gvr, "", e.us.Selector())
+		n, err := e.highestOf(ctx, kind, gvr, "", e.us.Selector(), e.us.Numbered)
 		if err != nil {
 			return 0, err
 		}
@@ -39,18 +38,19 @@ func (e *Engine) HighestNumber(ctx context.Context) (int64, error) {
 	return highest, nil
 }
 
-func (e *Engine) highestOf(ctx context.Context, kind string, gvr schema.GroupVersionResource, namespace, selector string) (int64, error) {
-	list, err := e.cluster.Reader.Metadata.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return 0, fmt.Errorf("looking for the highest revision number on %s: %w", gvr.Resource, err)
-	}
-	if list == nil {
-		return 0, nil
+func anyObject(metav1.Object) bool { return true }
+
+func (e *Engine) highestOf(
+	ctx context.Context, kind string, gvr schema.GroupVersionResource, namespace, selector string, counts func(metav1.Object) bool,
+) (int64, error) {
+	list, err := e.cluster.Reader.ListPage(ctx, gvr, namespace, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		return 0, fmt.Errorf("looking for the highest revision number: %w", err)
 	}
 	var highest int64
 	for i := range list.Items {
 		annotations := list.Items[i].Annotations
-		if other := annotations[decide.OwnerAnnotation]; other != "" && other != e.cfg.Owner {
+		if other := annotations[decide.OwnerAnnotation]; other != "" && other != e.cfg.Owner || !counts(&list.Items[i]) {
 			continue
 		}
 		n, err := strconv.ParseInt(annotations[decide.RevisionAnnotation], 10, 64)

@@ -150,7 +150,7 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 	}
 	decided := c.Decide(r.keep.rev.Number, r.e.us, r.consented)
 	going := decided.Action == decide.Terminating && c.Key.IsCRD()
-	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key)) {
+	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key) && !decide.DeletesClaims(c.Actual)) {
 		return decided, nil
 	}
 	contents, err := r.e.contentsOf(ctx, c.Actual)
@@ -231,14 +231,14 @@ func (r *prunePass) client(ctx context.Context, key decide.Key) (dynamic.Resourc
 }
 
 // resource finds out how an orphan's kind is served, in any version. Before it says that the kind is not served at all, it
-// asks the API server again, once per pass. If that cannot tell, it is an error, because an orphan that counts as gone is
-// forgotten.
+// asks the API server again, once per pass, and is sure that it announces everything. If that cannot tell, it is an error,
+// because an orphan that counts as gone is forgotten.
 func (r *prunePass) resource(ctx context.Context, key decide.Key) (see.Resource, bool, error) {
 	if found, known := r.known(key); known {
 		return found, true, nil
 	}
 	r.once.Do(func() {
-		if r.discovered, r.err = r.e.cluster.Reader.Discover(ctx); r.err == nil {
+		if r.discovered, r.err = r.e.cluster.Reader.DiscoverAll(ctx); r.err == nil {
 			r.e.cluster.Lock()
 			r.e.kinds = see.Kinds{Discovered: r.discovered, Asked: true}
 			r.e.cluster.Unlock()

@@ -25,6 +25,15 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr erro
 	if as == dryRun {
 		return false, nil
 	}
+	if decide.DeletesClaims(j.actual) {
+		claims, err := r.e.claimsOf(ctx, j.actual)
+		switch {
+		case err != nil:
+			return false, fmt.Errorf("looking for its volume claims: %w", err)
+		case claims.What != "":
+			return false, &report.ImmutableError{Fields: fields, Err: apiErr, Holds: claims.What}
+		}
+	}
 	how := propagation(j.t.Key)
 	err = r.client(j).Delete(ctx, j.t.Key.Name, metav1.DeleteOptions{
 		Preconditions: exactly(j.actual), PropagationPolicy: &how,

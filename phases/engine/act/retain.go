@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,17 +15,17 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
+var volumeClaims = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
+
 // contentsOf finds out which data of users would be deleted with an object.
 func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructured) (decide.Contents, error) {
 	switch key := decide.KeyOf(actual); {
 	case key.IsCRD():
 		return e.crdContents(ctx, actual)
 	case key.IsNamespace():
-		contents, err := e.namespaceContents(ctx, key.Name)
-		if e.cannotRead(err) {
-			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
-		}
-		return contents, err
+		return e.namespaceContents(ctx, key.Name)
+	case decide.DeletesClaims(actual):
+		return e.claimsOf(ctx, actual)
 	}
 	return counted(1, "volume"), nil
 }
@@ -94,33 +95,52 @@ func named(list *metav1.PartialObjectMetadataList) decide.Contents {
 	return contents
 }
 
-// namespaceContents counts the objects in a namespace that would be somebody's loss. An API group that does not answer
-// may have any.
+// claimsOf counts the volume claims of a StatefulSet.
+func (e *Engine) claimsOf(ctx context.Context, set *unstructured.Unstructured) (decide.Contents, error) {
+	var claims int64
+	err := e.cluster.Reader.ListAll(ctx, volumeClaims, set.GetNamespace(), func(claim *metav1.PartialObjectMetadata) {
+		if decide.IsClaimOf(set, claim.Name) {
+			claims++
+		}
+	})
+	return counted(claims, "volume claims"), err
+}
+
+// namespaceContents counts the objects in a namespace that would be somebody's loss, each once, however many kinds it is
+// served as. Kinds that may have any, and do not say so, are named: those of an API group that does not answer, and those
+// that may not be read. One whose list is no list has none to lose.
 func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
-	announced, err := e.cluster.Reader.Discover(ctx)
+	announced, err := e.cluster.Reader.DiscoverAll(ctx)
 	if err != nil {
 		return decide.Contents{}, err
 	}
-	namespaced := func(gvk schema.GroupVersionKind) bool {
+	inside := decide.NewCensus(func(gvk schema.GroupVersionKind) bool {
 		served, found := announced.Of(gvk)
 		return found && served.Namespaced
+	})
+	var closed, without []string
+	if silence := announced.UnavailableGroups(); silence != "" {
+		closed = []string{"API groups do not answer: " + silence + "; repair or remove their APIServices"}
 	}
-	var total int64
 	for gvk, served := range see.Preferred(announced.Kinds) {
 		if !served.Namespaced || decide.IsTransient(gvk.GroupKind()) {
 			continue
 		}
-		err := e.cluster.Reader.ListAll(ctx, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
-			if (decide.Inside{Kind: gvk.GroupKind(), Object: obj, Namespaced: namespaced}).Counts() {
-				total++
-			}
-		})
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
+		var noList *see.NoListError
+		switch err := e.cluster.Reader.ListAll(ctx, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) { inside.Add(gvk.GroupKind(), obj) }); {
+		case apierrors.IsForbidden(err), e.cannotRead(err):
+			closed = append(closed, served.GVR.GroupResource().String()+" cannot be read: "+err.Error())
+		case errors.As(err, &noList):
+			without = append(without, err.Error())
+		case err != nil:
 			return decide.Contents{}, err
 		}
 	}
-	if silence := announced.UnavailableGroups(); total == 0 && silence != "" {
-		return decide.Contents{What: "what nobody can tell, because API groups do not answer: " + silence + "; repair or remove their APIServices"}, nil
+	if inside.Count() == 0 && len(closed) > 0 {
+		return decide.Contents{What: "what nobody can tell, because " + strings.Join(closed, ", and ")}, nil
 	}
-	return counted(total, "objects"), nil
+	if inside.Count() == 0 && len(without) > 0 {
+		e.cfg.Log.Info("A namespace counts as empty, and kinds that cannot be listed do not count", "namespace", namespace, "kinds", without)
+	}
+	return counted(inside.Count(), "objects"), nil
 }

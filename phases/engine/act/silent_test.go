@@ -9,11 +9,11 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// givenUp is an error of a client that does not wait for ever.
-type givenUp struct{}
+// givenUpError is an error of a client that does not wait for ever.
+type givenUpError struct{}
 
-func (givenUp) Error() string { return "the answer did not come" }
-func (givenUp) GivenUp() bool { return true }
+func (givenUpError) Error() string { return "the answer did not come" }
+func (givenUpError) GivenUp() bool { return true }
 
 func TestRun_begins_no_more_writes_after_one_was_not_answered(t *testing.T) {
 	for name, row := range map[string]struct {
@@ -22,7 +22,7 @@ func TestRun_begins_no_more_writes_after_one_was_not_answered(t *testing.T) {
 	}{
 		"all are answered":             {nil, 5},
 		"one is refused":               {errors.New("forbidden"), 5},
-		"one was given up":             {fmt.Errorf("patching: %w", givenUp{}), 2},
+		"one was given up":             {fmt.Errorf("patching: %w", givenUpError{}), 2},
 		"one took longer than it may":  {context.DeadlineExceeded, 2},
 		"the operator is told to stop": {context.Canceled, 5},
 	} {

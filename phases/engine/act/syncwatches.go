@@ -152,6 +152,7 @@ type observation struct {
 	readFirst    bool          // the object is in the way, and it is time to read whether it still is
 	unwatched    bool          // the object is in the way, and no watch shows whether it still is
 	older        bool          // seen from a revision that is not the desired one
+	ahead        int64         // the number on the object, if nobody knows a revision of it and it is above all known ones
 	unobservable decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
 	why          string
 	err          error

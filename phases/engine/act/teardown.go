@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
@@ -30,10 +31,14 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 	}
 	e.cluster.Lock()
 	entries, err := e.orphansLocked(p)
+	silent := inventory.SilentBefore(e.storedLocked(), current.Number)
 	e.cluster.Unlock()
 	if err != nil {
 		done.Wait = "pruning waits for its inventories: " + err.Error()
 		return done, err
+	}
+	if len(silent) > 0 {
+		done.Wait = "pruning waits for API groups that may have objects of older revisions and do not answer: " + strings.Join(silent, ", ") + "; repair or remove their APIServices"
 	}
 	pass := &prunePass{e: e, keep: p, consented: options.Consent > 0 && options.Consent == current.Number, onlyLook: options.OnlyLook}
 	if pass.consented {

@@ -40,8 +40,8 @@ type Claim struct {
 	identified bool   // the object has our identity
 }
 
-// ClaimOf reads the marks of an object. The identity decides. Where it is missing, the revision number or our field
-// manager show that it was lost, not that the object is foreign. A foreign controller always wins.
+// ClaimOf reads the marks of an object. The identity decides. Where it is missing, managedFields show whether it was lost
+// or never there: a number alone proves nothing. A foreign controller always wins.
 func ClaimOf(actual *unstructured.Unstructured, us Identity) Claim {
 	annotations := actual.GetAnnotations()
 	c := Claim{text: annotations[RevisionAnnotation]}
@@ -60,7 +60,7 @@ func ClaimOf(actual *unstructured.Unstructured, us Identity) Claim {
 	switch {
 	case c.Needs == anotherInstallation:
 		c.Owner = fmt.Sprintf("the installation %q", identity)
-	case identity == "" && c.Number == 0 && !us.manages(actual):
+	case identity == "" && !us.manages(actual) && !us.Numbered(actual):
 		c.Owner, c.Needs = managersOf(actual), CollisionProtectionIfNoController
 	}
 	return c

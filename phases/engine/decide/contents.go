@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Inside is an object in a Namespace that would go with it.
@@ -54,4 +55,40 @@ func (i Inside) Counts() bool {
 	return len(owners) == 0 || slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool {
 		return !i.Namespaced(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
 	})
+}
+
+// Census counts the objects in a Namespace that would be somebody's loss. One that is served as several kinds, which its
+// UID tells, counts once, and not at all if it does not as one of them.
+type Census struct {
+	namespaced func(schema.GroupVersionKind) bool
+	counts     map[types.UID]bool
+	unknown    int64 // of those without a UID
+}
+
+// NewCensus begins a count; namespaced says whether a kind is, and false of one that nobody serves.
+func NewCensus(namespaced func(schema.GroupVersionKind) bool) *Census {
+	return &Census{namespaced: namespaced, counts: map[types.UID]bool{}}
+}
+
+// Add takes up an object of a kind.
+func (c *Census) Add(kind schema.GroupKind, obj metav1.Object) {
+	counts := Inside{Kind: kind, Object: obj, Namespaced: c.namespaced}.Counts()
+	before, again := c.counts[obj.GetUID()]
+	switch {
+	case obj.GetUID() != "":
+		c.counts[obj.GetUID()] = counts && (before || !again)
+	case counts:
+		c.unknown++
+	}
+}
+
+// Count is how many there are.
+func (c *Census) Count() int64 {
+	total := c.unknown
+	for _, counts := range c.counts {
+		if counts {
+			total++
+		}
+	}
+	return total
 }

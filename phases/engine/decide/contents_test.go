@@ -38,3 +38,25 @@ func TestInside_counts_what_somebody_would_lose_with_a_namespace(t *testing.T) {
 		}
 	}
 }
+
+func TestCensus_counts_an_object_once_however_many_kinds_it_is_served_as(t *testing.T) {
+	census := NewCensus(func(schema.GroupVersionKind) bool { return true })
+	for _, seen := range []struct {
+		kind   schema.GroupKind
+		object metav1.ObjectMeta
+	}{
+		{schema.GroupKind{Kind: "ConfigMap"}, metav1.ObjectMeta{Name: "mine", UID: "1"}},
+		{schema.GroupKind{Group: "other.test", Kind: "Map"}, metav1.ObjectMeta{Name: "mine", UID: "1"}},
+		{schema.GroupKind{Group: "other.test", Kind: "Account"}, metav1.ObjectMeta{Name: "default", UID: "2"}},
+		{schema.GroupKind{Kind: "ServiceAccount"}, metav1.ObjectMeta{Name: "default", UID: "2"}}, // which every namespace has
+		{schema.GroupKind{Kind: "ServiceAccount"}, metav1.ObjectMeta{Name: "builder", UID: "3"}},
+		{schema.GroupKind{Group: "other.test", Kind: "Account"}, metav1.ObjectMeta{Name: "builder", UID: "3"}},
+		{schema.GroupKind{Group: "other.test", Kind: "Reading"}, metav1.ObjectMeta{Name: "without a UID"}},
+		{schema.GroupKind{Group: "other.test", Kind: "Reading"}, metav1.ObjectMeta{Name: "another"}},
+	} {
+		census.Add(seen.kind, &seen.object)
+	}
+	if got := census.Count(); got != 3 {
+		t.Errorf("counted %d, want 3", got)
+	}
+}

@@ -1,5 +1,7 @@
 package decide
 
+import "slices"
+
 // Identity is how an installation tells its own objects from others'. Two installations with different identities
 // never touch each other's objects.
 type Identity struct {
@@ -7,6 +9,13 @@ type Identity struct {
 	Label        string   // value of ManagedByLabel; empty: the name of the component
 	FieldManager string   // owns the fields that are applied
 	Legacy       []string // field managers whose fields count as our own
+	Namespaces   []string // in which no tenant can write
+}
+
+// Guards says that no tenant can write objects of a namespace, nor those of the cluster, for which it is empty. What their
+// managedFields say is true.
+func (us Identity) Guards(namespace string) bool {
+	return namespace == "" || slices.Contains(us.Namespaces, namespace)
 }
 
 // Selector selects the objects of the installation, as far as labels tell.

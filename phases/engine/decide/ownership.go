@@ -29,7 +29,7 @@ type otherEntry struct {
 
 // ownershipOf reads managedFields. An entry that cannot be parsed counts as absent: the object is then compared by
 // value and applied again, which writes a good entry.
-func ownershipOf(obj *unstructured.Unstructured, us Identity) ownership {
+func ownershipOf(obj metav1.Object, us Identity) ownership {
 	var o ownership
 	for _, entry := range obj.GetManagedFields() {
 		old := slices.Contains(us.Legacy, entry.Manager)
@@ -74,17 +74,27 @@ const (
 var revisionPath = fieldpath.MakePathOrDie("metadata", "annotations", RevisionAnnotation)
 
 func (o ownership) numbered() counter {
-	revision := missing{path: revisionPath}
-	owned := func(fields *fieldpath.Set) bool { return fields != nil && revision.ownedIn(fields) }
 	switch {
-	case owned(o.applied) || owned(o.created):
+	case ownsNumber(o.applied) || ownsNumber(o.created):
 		return byUs
-	case owned(o.legacy):
+	case ownsNumber(o.legacy):
 		return byLegacy
-	case o.applied == nil && o.created == nil && !slices.ContainsFunc(o.owners(revision), somebody):
+	case o.applied == nil && o.created == nil && !slices.ContainsFunc(o.owners(missing{path: revisionPath}), somebody):
 		return byUs
 	}
 	return byOther
+}
+
+// ownsNumber is about the number itself: who once made the map of annotations still has an entry for it when others have
+// taken all that was in it.
+func ownsNumber(fields *fieldpath.Set) bool { return fields != nil && fields.Has(revisionPath) }
+
+// Numbered says that we, or a legacy manager, wrote the revision number that an object carries, as managedFields tell: a
+// copy of the object does not say so. It is as good as the writers of the object are: a field manager's name is its
+// client's choice.
+func (us Identity) Numbered(obj metav1.Object) bool {
+	own := ownershipOf(obj, us)
+	return ownsNumber(own.applied) || ownsNumber(own.created) || ownsNumber(own.legacy)
 }
 
 // somebody is false for the manager under which the API server records, at an apply to an object without managedFields,

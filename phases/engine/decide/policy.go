@@ -2,6 +2,9 @@ package decide
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -47,4 +50,24 @@ func HoldsData(k Key) bool {
 		return true
 	}
 	return false
+}
+
+// DeletesClaims says that the volume claims of an object go with it: those of a StatefulSet that asks for that.
+func DeletesClaims(obj *unstructured.Unstructured) bool {
+	if obj == nil || obj.GetKind() != "StatefulSet" || obj.GroupVersionKind().Group != "apps" {
+		return false
+	}
+	when, _, _ := unstructured.NestedString(obj.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted")
+	return when == "Delete"
+}
+
+// IsClaimOf says that a volume claim is one that a StatefulSet makes for its pods: TEMPLATE-STATEFULSET-NUMBER.
+func IsClaimOf(set *unstructured.Unstructured, claim string) bool {
+	templates, _, _ := unstructured.NestedSlice(set.Object, "spec", "volumeClaimTemplates")
+	return slices.ContainsFunc(templates, func(template any) bool {
+		name, _, _ := unstructured.NestedString(shallow(template), "metadata", "name")
+		ordinal, found := strings.CutPrefix(claim, name+"-"+set.GetName()+"-")
+		_, err := strconv.ParseUint(ordinal, 10, 32)
+		return found && err == nil
+	})
 }

@@ -57,12 +57,13 @@ func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdi
 		return PruneVerdict{Absent, ""}
 	}
 	claim := ClaimOf(c.Actual, us)
-	ours := c.Actual.GetAnnotations()[OwnerAnnotation] == us.Owner
 	switch {
-	case claim.Owner != "":
+	case claim.Needs > CollisionProtectionIfNoController:
 		return PruneVerdict{Foreign, "belongs to " + claim.Owner}
-	case c.UID != "" && c.UID != c.Actual.GetUID() && !ours:
-		return PruneVerdict{Foreign, "is another object of the same name, without the marks of this installation"}
+	case c.UID != "" && c.UID != c.Actual.GetUID() && !us.manages(c.Actual):
+		return PruneVerdict{Foreign, "is another object of the same name, which this installation has not written"}
+	case claim.Owner != "" && (c.UID == "" || claim.Number == 0): // an identity that the very object has lost is no matter
+		return PruneVerdict{Foreign, "belongs to " + claim.Owner}
 	case c.Unmanaged:
 		return PruneVerdict{Orphaned, "is left to administrators from now on"}
 	case claim.Number == 0:

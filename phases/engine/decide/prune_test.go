@@ -57,6 +57,7 @@ func TestFate(t *testing.T) {
 			map[string]any{"type": "NamespaceFinalizersRemaining", "status": "True", "message": "hold/on in 1 resource instances"},
 		}}
 	}
+	unknownUID := func(c *Candidate) { c.UID = "" }
 	full := func(c *Candidate) { c.Contents = &Contents{2, "2 instances"} }
 	free := func(c *Candidate) { c.Unmanaged = true }
 	rows := []struct {
@@ -86,8 +87,11 @@ func TestFate(t *testing.T) {
 		{"T6: ours, the label taken off", oneOrphan(t, unlabelled), false, Deleted, ""},
 		{"T6: the identity taken off, but the same object", oneOrphan(t, annotation(OwnerAnnotation, "")), false, Deleted, ""},
 		{"T6: the identity is not ours to see, and it is another object", oneOrphan(t, annotation(OwnerAnnotation, ""), otherUID), false, Foreign, "another object"},
-		{"T6: another object, but ours", oneOrphan(t, otherUID), false, Deleted, ""},
-		{"T6: the UID was never known", with(oneOrphan(t, annotation(OwnerAnnotation, "")), func(c *Candidate) { c.UID = "" }), false, Deleted, ""},
+		{"T6: another object, with our identity on it", oneOrphan(t, otherUID), false, Foreign, "another object"},
+		{"T6: another object, which we wrote", oneOrphan(t, otherUID, entryOf(testManager, "Apply", objects.AllFields)), false, Deleted, ""},
+		{"T6: the identity taken off, and the UID was never known", with(oneOrphan(t, annotation(OwnerAnnotation, "")), unknownUID), false, Foreign, "unknown writer"},
+		{"T6: the identity taken off, the UID was never known, and we wrote it", with(oneOrphan(t, annotation(OwnerAnnotation, ""), entryOf(testManager, "Apply", objects.AllFields)), unknownUID), false, Deleted, ""},
+		{"T6: the identity was never there, and the installer before us wrote the number", with(oneOrphan(t, annotation(OwnerAnnotation, ""), entryOf("old-installer", "Apply", oldFields)), unknownUID), false, Deleted, ""},
 		{"T9: on its way", oneOrphan(t, leaving), false, Terminating, "hold/on"},
 		{"T9: on its way, and not empty yet", with(oneOrphan(t, leaving), full), false, Terminating, "still holds 2 instances"},
 		{"T9: on its way, with something inside that is not", oneOrphan(t, leaving, remaining), false, Terminating, "hold/on in 1 resource"},

@@ -218,7 +218,12 @@ var states = []struct {
 	done [3][3]Action
 }{
 	{"O4 nobody's", foreignObject, everywhereDone(Collision, Updated, Updated)},
-	{"O5, O6 orphaned: only a number", annotated(OwnerAnnotation, ""), ours(Updated)},
+	{"O5, O6 orphaned: only a number, which we wrote", annotated(OwnerAnnotation, ""), ours(Updated)},
+	{"O5, O6 nobody's: only a number, which somebody else wrote", func(obj *unstructured.Unstructured) {
+		annotated(OwnerAnnotation, "")(obj)
+		entryOf(testManager, "Apply", "")(obj)
+		entryOf("kubectl-create", "Update", objects.AllFields)(obj)
+	}, everywhereDone(Collision, Updated, Updated)},
 	{"O7 its controller is another's", controlledBy("Deployment", "x"), everywhereDone(Collision, Collision, Updated)},
 	{"O7b only labelled, its controller is another's", func(obj *unstructured.Unstructured) {
 		annotated(OwnerAnnotation, "")(obj)

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
@@ -26,11 +27,36 @@ func Missing(stored []Stored, revs []RevisionRef) []RevisionRef {
 	})
 }
 
-// Found is an object that some revision applied.
+// Gaps are the revisions whose inventory was rebuilt while API groups did not answer, and these groups.
+func Gaps(stored []Stored, revs []RevisionRef) (with []RevisionRef, silent []string) {
+	for _, rev := range revs {
+		at := slices.IndexFunc(stored, func(s Stored) bool { return s.Number == rev.Number })
+		if at < 0 || stored[at].Inventory == nil || len(stored[at].Inventory.Silent) == 0 {
+			continue
+		}
+		with, silent = append(with, rev), append(silent, stored[at].Inventory.Silent...)
+	}
+	return with, silent
+}
+
+// SilentBefore are the API groups that did not answer when inventories of older revisions than a number were rebuilt.
+func SilentBefore(stored []Stored, number int64) []string {
+	var silent []string
+	for _, s := range stored {
+		if s.Number < number && s.Inventory != nil {
+			silent = append(silent, s.Inventory.Silent...)
+		}
+	}
+	slices.Sort(silent)
+	return slices.Compact(silent)
+}
+
+// Found is an object that carries the marks of a revision.
 type Found struct {
-	entry  Entry
-	number int64
-	born   time.Time
+	entry    Entry
+	number   int64
+	numbered bool // by us or a legacy manager, as its managedFields say
+	born     time.Time
 }
 
 // FoundIn says no for an object that is not managed, or belongs to another installation or to a controller.
@@ -42,8 +68,44 @@ func FoundIn(obj *metav1.PartialObjectMetadata, gvk schema.GroupVersionKind, us 
 	}
 	key := decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name}
 	return Found{
-		entry: EntryOf(key, obj.Labels[decide.ManagedByLabel], 0, obj.UID), number: number, born: obj.CreationTimestamp.Time,
+		entry:  EntryOf(key, obj.Labels[decide.ManagedByLabel], 0, obj.UID),
+		number: number, numbered: us.Numbered(obj), born: obj.CreationTimestamp.Time,
 	}, true
+}
+
+// Sift tells what is proved to be the installation's from what only carries its marks. Proof is what managedFields say of
+// an object that no tenant can write: of one of the cluster, in a guarded namespace, or in a namespace that is proved to
+// be the installation's itself. Of an object that is served as several kinds, which its UID tells, the one of the least
+// rank is left.
+func Sift(found []Found, us decide.Identity, rank func(decide.Key) int) (ours []Found, strays []Stray) {
+	found = eachOnce(found, rank)
+	provided := map[string]bool{}
+	for _, f := range found {
+		if f.numbered && f.entry.Key().IsNamespace() {
+			provided[f.entry.Name] = true
+		}
+	}
+	for _, f := range found {
+		if f.numbered && (us.Guards(f.entry.Namespace) || provided[f.entry.Namespace]) {
+			ours = append(ours, f)
+		} else {
+			strays = append(strays, Stray{f.entry.Key(), f.number})
+		}
+	}
+	return ours, strays
+}
+
+// eachOnce leaves one of those with the same UID: of the least rank, and of those the first by name.
+func eachOnce(found []Found, rank func(decide.Key) int) []Found {
+	found = slices.SortedFunc(slices.Values(found), func(a, b Found) int {
+		return cmp.Or(cmp.Compare(rank(a.entry.Key()), rank(b.entry.Key())), cmp.Compare(a.entry.Group, b.entry.Group), cmp.Compare(a.entry.Key().String(), b.entry.Key().String()))
+	})
+	known := map[types.UID]bool{}
+	return slices.DeleteFunc(found, func(f Found) bool {
+		again := f.entry.UID != "" && known[f.entry.UID]
+		known[f.entry.UID] = true
+		return again
+	})
 }
 
 // Rebuild is what is left of a revision: the objects that carry its number, since no later one has them.

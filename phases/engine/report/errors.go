@@ -168,3 +168,18 @@ type NoKindError struct {
 func (e *NoKindError) Error() string {
 	return fmt.Sprintf("the API server does not serve %s of %s (%s)", e.Kind, e.GroupVersion, e.Why)
 }
+
+// UnexplainedError says that an object carries a number that is higher than the newest revision's, and that no inventory
+// is of: what content it has is not known.
+type UnexplainedError struct {
+	Number int64
+	Proved bool // this installation wrote the number, and no tenant can have
+}
+
+func (e *UnexplainedError) Error() string {
+	next := "take its annotation " + decide.RevisionAnnotation + " away, and it is written as it should be"
+	if e.Proved {
+		next = "it is written as it should be once a revision with a higher number is listed"
+	}
+	return fmt.Sprintf("it carries revision number %d, of which no inventory tells, so that it may have any content: %s", e.Number, next)
+}

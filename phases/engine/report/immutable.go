@@ -16,9 +16,14 @@ import (
 type ImmutableError struct {
 	Fields []string // as the API server spells them, such as "spec.selector"
 	Err    error
+	Holds  string // what would go with the object, for which it is not created again although its manifest lets it
 }
 
 func (e *ImmutableError) Error() string {
+	if e.Holds != "" {
+		return fmt.Sprintf("%s cannot be changed on an object that exists, and it is not deleted to be created again, because %s would go with it: let its spec.persistentVolumeClaimRetentionPolicy.whenDeleted be Retain, or give the object another name: %v",
+			strings.Join(e.Fields, " and "), e.Holds, e.Err)
+	}
 	return fmt.Sprintf("%s cannot be changed on an object that exists; let its manifest say %s: %s, or give the object another name: %v",
 		strings.Join(e.Fields, " and "), decide.ImmutableAnnotation, decide.OnImmutableRecreate, e.Err)
 }

@@ -21,6 +21,10 @@ type Object struct {
 
 	Older   bool // seen from a revision that is not the desired one
 	Claimed bool // this revision has written it
+
+	// Ahead is the number that this installation wrote on the object, if it is higher than the newest revision's and no
+	// inventory tells of it; else 0.
+	Ahead int64
 }
 
 // Applied says that the object is there as desired, or in the hands of a newer revision.
@@ -68,8 +72,8 @@ type Best struct{ applied, complete int }
 
 // sum counts objects, so that asking a report costs nothing however many there are.
 type sum struct {
-	counted                          bool
-	total, applied, complete, unseen int
+	counted                                 bool
+	total, applied, complete, unseen, ahead int
 }
 
 func (s *sum) count(o *Object, by int) {
@@ -85,6 +89,9 @@ func (s *sum) count(o *Object, by int) {
 	}
 	if o.Action == decide.Unknown {
 		s.unseen += by
+	}
+	if o.Ahead > 0 {
+		s.ahead += by
 	}
 }
 
@@ -144,6 +151,18 @@ func (r *Report) Wave() int {
 // process: drift that comes and goes, or a crash loop, is not progress.
 func (r *Report) Progress() string {
 	return fmt.Sprintf("%d applied, %d ready of %d", r.best.applied, r.best.complete, r.Total())
+}
+
+// Ahead is the highest number that an object has and nobody knows a revision of; 0 if there is none.
+func (r *Report) Ahead() int64 {
+	var highest int64
+	if r.sums().ahead == 0 {
+		return 0
+	}
+	for o := range r.Objects {
+		highest = max(highest, o.Ahead)
+	}
+	return highest
 }
 
 // Collisions are the objects that exist and belong to somebody else.

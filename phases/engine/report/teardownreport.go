@@ -30,7 +30,7 @@ type TeardownReport struct {
 	Waiting  []Orphan // being deleted, failed to be deleted, or their turn has not come
 	Retained []Orphan // not deleted, because they hold data of users
 	Left     []Orphan // not deleted, because they are not this installation's any more; see Action
-	Wait     string   // why nothing was looked at yet
+	Wait     string   // why nothing was looked at yet, or not everything
 }
 
 // Add sorts an orphan into the report.
@@ -52,11 +52,8 @@ func (r *TeardownReport) Complete() bool { return r.Wait == "" && len(r.Waiting)
 
 // Blocked is the one most useful reason why pruning is not complete, at most 1 KiB; empty when it is.
 func (r *TeardownReport) Blocked() string {
-	switch {
-	case r.Wait != "":
+	if len(r.Waiting) == 0 {
 		return clipped(r.Wait)
-	case len(r.Waiting) == 0:
-		return ""
 	}
 	first := r.Waiting[0]
 	if failed := slices.IndexFunc(r.Waiting, func(o Orphan) bool { return o.Err != nil }); failed >= 0 {

@@ -37,6 +37,9 @@ type Kinds struct {
 type Discovered struct {
 	Kinds       map[schema.GroupVersionKind]Resource
 	Unavailable map[string]bool // API groups that did not answer and may serve anything: their servers are aggregated, and down
+	Aggregated  map[string]bool // API groups that another server serves; only DiscoverAll finds out
+
+	versions map[schema.GroupVersion]bool // that were announced, with or without kinds
 }
 
 // Of is how a kind is served, in another version if not in this one.
@@ -82,7 +85,10 @@ func (r *Reader) Discover(ctx context.Context) (Discovered, error) {
 	if err != nil && !errors.As(err, &partly) {
 		return Discovered{}, fmt.Errorf("asking the API server for the kinds it serves: %w", err)
 	}
-	said := Discovered{Kinds: map[schema.GroupVersionKind]Resource{}, Unavailable: map[string]bool{}}
+	said := Discovered{
+		Kinds: map[schema.GroupVersionKind]Resource{}, Unavailable: map[string]bool{}, Aggregated: map[string]bool{},
+		versions: map[schema.GroupVersion]bool{},
+	}
 	if partly != nil {
 		for gv := range partly.Groups {
 			said.Unavailable[gv.Group] = true
@@ -93,6 +99,7 @@ func (r *Reader) Discover(ctx context.Context) (Discovered, error) {
 		if err != nil {
 			continue
 		}
+		said.versions[gv] = true
 		for _, api := range list.APIResources {
 			if gvk := gv.WithKind(api.Kind); !isSubresource(api.Name) {
 				said.Kinds[gvk] = Resource{GVR: gv.WithResource(api.Name), Namespaced: api.Namespaced, Lists: slices.Contains(api.Verbs, "list")}

@@ -1,9 +1,15 @@
 package see
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiversion "k8s.io/apimachinery/pkg/version"
@@ -15,13 +21,49 @@ import (
 // kube-apiserver answers from etcd while it cannot fill its cache of the kind.
 const metadataPage = 500
 
+// onlyMetadataList asks for a list of nothing but metadata.
+const onlyMetadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+// NoListError says that a kind cannot be listed, although it was announced with that verb: its server refuses to, or
+// answers with something else. That is how OpenShift serves ProjectRequests.
+type NoListError struct{ Err error }
+
+func (e *NoListError) Error() string { return e.Err.Error() }
+
+func (e *NoListError) Unwrap() error { return e.Err }
+
 // ListPage lists the metadata of objects that may be anybody's.
 func (r *Reader) ListPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string, how metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	list, err := r.Metadata.Resource(gvr).Namespace(namespace).List(throttle.Apart(ctx), how)
+	text, err := r.Objects.Get().AbsPath(PathOf(gvr, namespace)...).SpecificallyVersionedParams(&how, MetaParameters, MetaVersion).
+		SetHeader("Accept", onlyMetadataList).Do(throttle.Apart(ctx)).Raw()
+	list := &metav1.PartialObjectMetadataList{}
+	switch {
+	case refusesList(err):
+		err = &NoListError{err}
+	case err == nil:
+		if wrong := json.Unmarshal(text, list); wrong != nil {
+			err = &NoListError{fmt.Errorf("the answer is no list: %w", wrong)}
+		} else if !strings.HasSuffix(list.Kind, "List") {
+			err = &NoListError{fmt.Errorf("the answer is no list, but a %s", cmp.Or(list.Kind, "thing without a kind"))}
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", gvr.GroupResource(), err)
 	}
 	return list, nil
+}
+
+// refusesList says that the server of a kind answered, and that asking again is of no use.
+func refusesList(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch status.Status().Code {
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType:
+		return true
+	}
+	return false
 }
 
 // ListAll shows the metadata of all objects of a kind, a page at a time.

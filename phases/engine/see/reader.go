@@ -7,7 +7,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
@@ -16,7 +15,6 @@ import (
 // Reader makes all requests that read.
 type Reader struct {
 	Objects   rest.Interface
-	Metadata  metadata.Interface
 	config    *rest.Config
 	transport http.RoundTripper
 }
@@ -25,9 +23,6 @@ type Reader struct {
 func NewReader(config *rest.Config, client *http.Client) (*Reader, error) {
 	r := &Reader{config: config, transport: client.Transport}
 	var err error
-	if r.Metadata, err = metadata.NewForConfigAndClient(config, client); err != nil {
-		return nil, fmt.Errorf("making a client of metadata: %w", err)
-	}
 	if r.Objects, err = newObserver(config, client); err != nil {
 		return nil, fmt.Errorf("making a client of objects: %w", err)
 	}

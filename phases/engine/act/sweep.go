@@ -1,0 +1,116 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/parallel"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+// sweep looks for the objects of revisions among all kinds.
+type sweep struct {
+	e    *Engine
+	said see.Discovered
+	uses map[schema.GroupKind]bool // kinds that revisions are made of
+
+	mu     sync.Mutex
+	silent map[string]bool // API groups that do not answer
+}
+
+func (e *Engine) newSweep(said see.Discovered) *sweep {
+	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, silent: maps.Clone(said.Unavailable)}
+	for gvk := range see.Builtin {
+		s.uses[gvk.GroupKind()] = true
+	}
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	for gvk := range e.neededLocked() {
+		s.uses[gvk.GroupKind()] = true
+	}
+	return s
+}
+
+// find finds all objects that carry the marks of a revision, asking once for every kind; only for those of some API groups
+// if any are named.
+func (s *sweep) find(ctx context.Context, groups []string) ([]inventory.Found, error) {
+	var found []inventory.Found
+	var errs []error
+	kinds := see.Preferred(s.said.Kinds)
+	maps.DeleteFunc(kinds, func(gvk schema.GroupVersionKind, _ see.Resource) bool {
+		return len(groups) > 0 && !slices.Contains(groups, gvk.Group)
+	})
+	maps.DeleteFunc(s.silent, func(group string, _ bool) bool { return len(groups) > 0 && !slices.Contains(groups, group) })
+	parallel.Each(s.e.cfg.Concurrency, slices.Collect(maps.Keys(kinds)), func(_ int, gvk schema.GroupVersionKind) {
+		some, err := s.findOf(ctx, gvk, kinds[gvk])
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		found = append(found, some...)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	})
+	return found, errors.Join(errs...)
+}
+
+// findOf asks for the objects with our label. If kube-apiserver cannot fill its cache of the kind, and so refuses the
+// selector, it looks through all objects.
+func (s *sweep) findOf(ctx context.Context, gvk schema.GroupVersionKind, served see.Resource) ([]inventory.Found, error) {
+	var found []inventory.Found
+	note := func(obj *metav1.PartialObjectMetadata) {
+		if f, is := inventory.FoundIn(obj, gvk, s.e.us); is {
+			found = append(found, f)
+		}
+	}
+	list, err := s.e.cluster.Reader.ListPage(ctx, served.GVR, "", metav1.ListOptions{LabelSelector: s.e.us.Selector()})
+	switch {
+	case err == nil:
+		for i := range list.Items {
+			note(&list.Items[i])
+		}
+	case apierrors.IsTooManyRequests(err):
+		err = s.e.cluster.Reader.ListAll(ctx, served.GVR, "", note)
+	}
+	return found, s.unreadable(gvk, err)
+}
+
+// unreadable says what to make of an error: nothing but to tell it, if it is of a kind that is not kube-apiserver's own
+// and that cannot be listed, or whose objects nobody can convert, so that they could not be deleted either. The group of
+// another server that does not answer is asked again later.
+func (s *sweep) unreadable(gvk schema.GroupVersionKind, err error) error {
+	var noList *see.NoListError
+	_, builtin := see.Builtin[gvk]
+	switch {
+	case err == nil:
+		return nil
+	case s.said.Aggregated[gvk.Group] && (s.e.cannotRead(err) || apierrors.IsTimeout(err)):
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.silent[gvk.Group] = true
+	case builtin, !errors.As(err, &noList) && !s.e.cannotRead(err):
+		return err
+	}
+	s.e.cfg.Log.Info("Objects that cannot be listed are not adopted", "kind", gvk.String(), "error", err.Error())
+	return nil
+}
+
+// rank prefers, of several kinds that one object is served as, that which revisions use, and a kind of kube-apiserver to
+// one that another server makes of it.
+func (s *sweep) rank(key decide.Key) int {
+	switch {
+	case s.said.Aggregated[key.Group]:
+		return 2
+	case !s.uses[key.GVK().GroupKind()]:
+		return 1
+	}
+	return 0
+}
