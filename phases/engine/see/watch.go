@@ -160,7 +160,7 @@ func (w *Watch) Wrote(o *Object) {
 	if old := w.Objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) {
 		return
 	}
-	if gone, is := w.deleted[name]; is && !newest.Version(o.ResourceVersion, gone.version) {
+	if gone, is := w.deleted[name]; is && !newest.Behind(gone.version, o.ResourceVersion) {
 		return // the watch was faster than the answer
 	}
 	if w.wrote == nil {
@@ -188,7 +188,7 @@ func (w *Watch) keep(o *Object) bool {
 // aheadOf says that the copy of an object is of a write of ours that a watch at this version does not show yet.
 func (w *Watch) aheadOf(name types.NamespacedName, version string) bool {
 	at, wrote := w.wrote[name]
-	return wrote && newest.Trusted(w.Cluster.Now().Sub(at)) && newest.Version(w.Objects[name].ResourceVersion, version)
+	return wrote && newest.Trusted(w.Cluster.Now().Sub(at)) && newest.Behind(version, w.Objects[name].ResourceVersion)
 }
 
 func (w *Watch) store(name types.NamespacedName, o *Object) {

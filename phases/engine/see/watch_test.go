@@ -221,3 +221,14 @@ func TestWatched_an_answer_that_is_slower_than_the_deletion_brings_nothing_back(
 		t.Errorf("what was created after that is known at %q", w.versionOf("a"))
 	}
 }
+
+func TestWatched_believes_the_watch_where_versions_are_no_numbers(t *testing.T) {
+	w, _, _ := watching()
+	w.Wrote(version("deleted", "b2"))
+	_ = w.Delete(version("deleted", "c3"))
+	w.Wrote(version("unlisted", "b2"))
+	_ = w.Replace([]any{version("listed", "a1")}, "d4")
+	if w.versionOf("deleted") != "" || w.versionOf("unlisted") != "" || w.versionOf("listed") != "a1" {
+		t.Errorf("left: %v", w.Objects)
+	}
+}
