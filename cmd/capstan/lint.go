@@ -66,6 +66,9 @@ type report struct {
 	Problems []render.Problem `json:"problems"`
 }
 
+// exampleName stands for the name in the infrastructure, which every cluster gives to manifests.
+const exampleName = "example-x7f2k"
+
 func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error {
 	switch {
 	case len(args) == 0:
@@ -73,7 +76,7 @@ func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error
 	case f.output != "text" && f.output != "json":
 		return fmt.Errorf("--output %q is neither text nor json", f.output)
 	}
-	values, err := substitutions(f.set)
+	values, err := substitutions(f.set, exampleName)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ is made up, and the content ID is then not that of the image.
 
 The variables EXP_BOOTSTRAP_FORMAT_IGNITION, TLS_MIN_VERSION and TLS_CIPHER_SUITES have the
 values that they have in a cluster with the default TLS profile; --set changes them or adds
-others.
+others, such as INFRASTRUCTURE_NAME, which every cluster has and no command knows.
 
 Output: summary is for people; json describes the revision; yaml is the objects themselves,
 in the order in which they are listed, as they would be applied.
@@ -97,7 +97,7 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	values, err := substitutions(f.set)
+	values, err := substitutions(f.set, "")
 	if err != nil {
 		return err
 	}
@@ -135,12 +135,10 @@ func components(rev *render.Revision) []engine.Component {
 	return all
 }
 
-// exampleName stands for the name in the infrastructure, which every cluster has and no command knows.
-const exampleName = "example-x7f2k"
-
 // substitutions returns the values that the operator uses in a cluster without a TLS profile, overridden by --set.
-func substitutions(set []string) (map[string]string, error) {
-	values := render.ClusterSubstitutions(nil, exampleName)
+// name is the cluster's in its infrastructure, which no command knows; empty for none.
+func substitutions(set []string, name string) (map[string]string, error) {
+	values := render.ClusterSubstitutions(nil, name)
 	for _, entry := range set {
 		key, value, ok := strings.Cut(entry, "=")
 		if !ok || key == "" {

@@ -134,7 +134,7 @@ func TestRender_JSON_has_the_promised_shape(t *testing.T) {
 			},
 		}},
 		Skipped:       []skipped{{"aws", `for platform AWS, the cluster's is "VSphere"`}},
-		Substitutions: map[string]string{"EXP_BOOTSTRAP_FORMAT_IGNITION": "true", "INFRASTRUCTURE_NAME": "example-x7f2k", "LEVEL": "4", "TLS_CIPHER_SUITES": "a=b", "TLS_MIN_VERSION": "VersionTLS12"},
+		Substitutions: map[string]string{"EXP_BOOTSTRAP_FORMAT_IGNITION": "true", "LEVEL": "4", "TLS_CIPHER_SUITES": "a=b", "TLS_MIN_VERSION": "VersionTLS12"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

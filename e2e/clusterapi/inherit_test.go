@@ -34,30 +34,37 @@ var _ = Describe("What a former revision has left", func() {
 		until(ctx, "the copies to be told", tellsStrays("ClusterRole alpha-copy", "ConfigMap openshift-cluster-api/goes-copy"))
 	})
 
-	It("waits while its inventory cannot be read, and is listed anew and deleted once that is deleted", func(ctx SpecContext) {
-		goes := configMap("goes", "one")
-		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").with(goes))})
-		operator := operate(harness.OperatorOptions{})
-		installed(ctx, 1)
-		Expect(operator.Stop()).To(Succeed())
-		damaged := inventory(1)
-		Expect(env.Client.Patch(ctx, damaged, client.RawPatch(types.MergePatchType, []byte(`{"binaryData":{"inventory.json.gz":"AAAA"}}`)), administrator)).To(Succeed())
-
-		release(ctx, newProvider("alpha"))
+	It("waits while its inventory cannot be read, stays listed, and goes once that is deleted", func(ctx SpecContext) {
+		goes := configMap("only-in-two", "two")
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"))})
 		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		hold(ctx, "two")
+		release(ctx, newProvider("alpha").running("two").with(goes))
+		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		free := hold(ctx, "three")
+		release(ctx, newProvider("alpha").running("three"))
+		until(ctx, "the upgrade to be stuck again", stuckOn("Deployment openshift-cluster-api/alpha"), func(v harness.View) error {
+			if len(v.Revisions()) < 3 {
+				return fmt.Errorf("%d revisions are listed", len(v.Revisions()))
+			}
+			return nil
+		})
+		damage := []byte(`{"binaryData":{"inventory.json.gz":"AAAA"}}`)
+		Expect(env.Client.Patch(ctx, inventory(2), client.RawPatch(types.MergePatchType, damage), administrator)).To(Succeed())
+		free()
 		v := until(ctx, "the damaged inventory to be told", func(v harness.View) error {
 			message := v.Condition(installerController + "Progressing").Message
-			if !strings.Contains(message, "capstan-inventory-1") || !strings.Contains(message, "restore it, or delete it") {
+			if !strings.Contains(message, "capstan-inventory-2") || !strings.Contains(message, "restore it, or delete it") {
 				return fmt.Errorf("Progressing says %q", message)
 			}
 			return nil
 		})
-		Expect(v.Revisions()).To(HaveLen(2), "nothing is taken off the list before everything older was read")
-		Expect(v.Revision(v.Current()).Revision).To(Equal(int64(2)))
+		Expect(v.Revisions()).To(HaveLen(3), "nothing is taken off the list before everything older was read")
 		uids(ctx, goes)
 
-		Expect(env.Client.Delete(ctx, inventory(1))).To(Succeed())
-		v = installed(ctx, 2)
+		Expect(env.Client.Delete(ctx, inventory(2))).To(Succeed())
+		v = installed(ctx, 3)
 		Expect(v.Revisions()).To(HaveLen(1))
 		expectGone(ctx, goes)
 	})

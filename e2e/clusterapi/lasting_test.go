@@ -36,7 +36,7 @@ var _ = Describe("An error that may heal by itself and lasts for five minutes", 
 		until(ctx, "the error to be told as lasting", inState(harness.Applying), degraded, says("Degraded", "True", ephemeral),
 			says(installerController+"Degraded", "False", "AsExpected"))
 		Expect(operator.Stop()).To(Succeed())
-		operator = operate(harness.OperatorOptions{SteeredClock: true})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		freeLate()
 		until(ctx, "the rollout to be finished", func(v harness.View) error { return current(v, 2) }, degraded)
 		release(ctx, newProvider("alpha").running("soon"), newProvider("beta").at(30).running("late"))

@@ -86,6 +86,22 @@ var _ = Describe("An API server that announces less than it serves", func() {
 	}
 })
 
+var _ = Describe("A definition that is never established", func() {
+	It("is not waited for", func(ctx SpecContext) {
+		w := begin(ctx)
+		w.create(ctx, with(w.crd("gizmo"), []any{"gx"}, "spec", "names", "shortNames"))
+		eventually(ctx, "the short name to be taken", func(ctx context.Context) error {
+			return has(w.fetch(ctx, w.crd("gizmo")), []any{"gx"}, "status", "acceptedNames", "shortNames")
+		})
+		greedy := with(w.crd("gadget"), []any{"gx"}, "spec", "names", "shortNames")
+		field(greedy, "spec", "versions").([]any)[0].(map[string]any)["name"] = "v9" // of which nothing else is
+		w.create(ctx, greedy)
+		e := w.start()
+		rev := e.upgrade(ctx, w, w.newNamespace("extra"))
+		e.deletes(ctx, rev)
+	})
+})
+
 var _ = Describe("An object that is served as two kinds", func() {
 	It("is adopted and removed once, as the kind that revisions use, with all care", func(ctx SpecContext) {
 		w := begin(ctx)

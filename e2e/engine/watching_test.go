@@ -11,7 +11,9 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
@@ -133,6 +135,45 @@ var _ = Describe("A watch", func() {
 		w.delete(ctx, obstacle)
 		Eventually(changed).WithTimeout(patience).Should(BeClosed())
 		e.converge(ctx, wanted)
+		Eventually(func() int { return seen.open("serviceaccounts") }).WithTimeout(patience).Should(Equal(1))
+	})
+
+	It("of one object is not begun for the twenty-first that is in the way, which is read twice a minute", func(ctx SpecContext) {
+		w := begin(ctx)
+		var wanted []*unstructured.Unstructured
+		for i := range 25 {
+			wanted = append(wanted, w.serviceAccount(fmt.Sprintf("taken-%d", i)))
+			w.create(ctx, wanted[i])
+		}
+		seen, clk := newTraffic(), clocktesting.NewFakeClock(time.Now())
+		e, rev := w.start(seen.of, func(c *engine.Config) { c.Clock = clk }), of(1, wanted...)
+		collide := func(report *engine.Report) error {
+			if n := len(report.Collisions()); n != len(wanted) {
+				return fmt.Errorf("%d of %d objects collide", n, len(wanted))
+			}
+			return nil
+		}
+		reads := func(since cluster.Mark) cluster.RequestList {
+			return w.requests(ctx, since).Where(func(r cluster.Request) bool { return r.Verb != "watch" })
+		}
+		e.until(ctx, rev, collide)
+		Eventually(func() int { return seen.open("serviceaccounts") }).WithTimeout(patience).Should(Equal(21))
+		since := mark(ctx)
+		for range 3 {
+			e.until(ctx, rev, collide)
+		}
+		Expect(reads(since)).To(BeEmpty())
+		clk.Step(30 * time.Second)
+		for range 3 {
+			e.until(ctx, rev, collide)
+		}
+		Expect(reads(since)).To(HaveLen(5))
+
+		for _, obstacle := range wanted {
+			w.delete(ctx, obstacle)
+		}
+		clk.Step(30 * time.Second)
+		e.converge(ctx, rev)
 		Eventually(func() int { return seen.open("serviceaccounts") }).WithTimeout(patience).Should(Equal(1))
 	})
 

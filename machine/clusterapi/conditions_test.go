@@ -333,32 +333,6 @@ func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
 	}
 }
 
-func TestConditions_what_is_retained_blocks_no_upgrade_and_is_told(t *testing.T) {
-	d := guards.Display{Attempted: true, Retained: []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}}}
-	c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 2, CurrentNumber: 2, OlderSeen: true}, d))[5]
-	want := "kept for the data in them: CustomResourceDefinition as.test (holds 2 instances); delete the data, or consent to lose it: " +
-		"kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-delete=2"
-	if !c.Is || c.Unsure || c.Reason != machine.AsExpected || c.Message != want {
-		t.Errorf("got  %+v\nwant %s", c, want)
-	}
-}
-
-func TestConditions_an_error_that_lasts_is_Degraded_in_every_state(t *testing.T) {
-	lasting := map[machine.Event]machine.Standing{machine.Event(guards.InputsUnplannable.Name): {Since: noon, Lasted: true}}
-	away := guards.Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 1, Planning: "the registry is away", Unplannable: true}
-	for _, row := range table.Table.States {
-		failure := &machine.Failure{Message: "the registry is away", Part: table.RevisionController, Since: noon}
-		for name, record := range map[string]machine.Record{
-			"beside the work":          {State: row.Name, CameFrom: table.Planning, Beside: lasting},
-			"with an error since then": {State: row.Name, CameFrom: table.Planning, Beside: lasting, Failure: failure, Reason: failure.Message},
-		} {
-			if c := table.Conditions(shot(record, away, guards.Display{DesiredName: "4.22.6-b-2"}))[1]; !c.Is || record.Failure != nil && !strings.Contains(c.Message, "the registry is away") {
-				t.Errorf("%s, %s: got %+v", row.Name, name, c)
-			}
-		}
-	}
-}
-
 func TestConditions_what_cannot_be_kept_is_told_beside_what_is_waited_for(t *testing.T) {
 	failure := &machine.Failure{Message: "the API server is not reachable", Part: table.InstallerController, Since: noon}
 	f := guards.Facts{DesiredNumber: 1, CurrentNumber: 1}

@@ -172,6 +172,9 @@ func (l *diagnosis) look(ctx context.Context, s suspect) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("reading %s: %w", s.key, err)
 		}
+		if r := deployment.Spec.Replicas; r != nil && *r == 0 {
+			return "", nil // it shall have no pods, and its probe says so
+		}
 		list, err := l.apps.ReplicaSets(s.key.Namespace).List(ctx, metav1.ListOptions{LabelSelector: s.selector, Limit: manySets})
 		if err != nil {
 			return "", fmt.Errorf("listing the ReplicaSets of %s: %w", s.key, err)

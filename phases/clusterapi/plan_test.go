@@ -110,7 +110,7 @@ func TestRevision_that_its_images_do_not_render_to_is_rendered_once(t *testing.T
 		t.Fatalf("got %v", err)
 	}
 	p.Images = nil // whoever asks for an image panics
-	if _, again := p.revision(&entry, nil); again != err {
+	if _, again := p.revision(&entry, nil); !errors.Is(again, err) {
 		t.Errorf("got %v, want what it was before", again)
 	}
 }

@@ -8,3 +8,9 @@ func Version(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	return err != nil || order > 0
 }
+
+// Behind says that resourceVersion a is older than b. One that cannot be compared is not.
+func Behind(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	return err == nil && order < 0
+}

@@ -11,3 +11,13 @@ func TestVersion(t *testing.T) {
 		}
 	}
 }
+
+func TestBehind(t *testing.T) {
+	for versions, want := range map[[2]string]bool{
+		{"10", "9"}: false, {"9", "10"}: true, {"9", "9"}: false, {"nine", "10"}: false,
+	} {
+		if got := Behind(versions[0], versions[1]); got != want {
+			t.Errorf("%v: %v", versions, got)
+		}
+	}
+}

@@ -2,35 +2,31 @@ package newest
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/watchlist"
 )
 
 const (
-	// checkEvery bounds how often a watch that breaks again and again is compared with what the API server counts.
-	checkEvery = time.Minute
+	// anewEvery bounds how often a watch that breaks again and again is begun anew with a list.
+	anewEvery = time.Minute
 	// punctual is how far from the time that was asked for a watch may end, and have ended by itself.
 	punctual = 2 * time.Second
 )
 
 // Watched is next for a reflector. begins is called when a list begins.
 //
-// It notices that the API server was restored from a backup: versions have gone
-// back then, and kube-apiserver lets a watch that begins at a version to come
-// wait for it without a word, bookmarks included. An API server is not restored
-// while a watch is open on it, so when one has ended before its time, or could
-// not be opened, a small list is asked which version there is now. If it is a
-// lower one, the reflector is told to list anew.
+// A watch that broke is begun anew with a list. The API server may have been
+// restored from a backup meanwhile: versions have gone back then, and were used
+// again for other things, so that a watch that goes on where it was misses what
+// differs, without a word. No API server is restored while a watch is open on it,
+// so one that has ended in time goes on.
 func Watched(next cache.ListerWatcher, begins func()) cache.ListerWatcher {
 	return &watcher{ListerWatcher: next, next: cache.ToListerWatcherWithContext(next), begins: begins, now: time.Now}
 }
@@ -45,8 +41,8 @@ type watcher struct {
 	mu sync.Mutex
 	// ends is when the watch that was opened last ends by itself, zero for one that could not be opened.
 	ends    time.Time
-	suspect bool      // the API server may have been restored since the last check
-	checked time.Time // when that was
+	suspect bool      // the API server may have been restored since the last list
+	anew    time.Time // when the last list was asked for because of that
 }
 
 // IsWatchListSemanticsUnSupported says of the client what the reflector asks.
@@ -74,8 +70,8 @@ func (w *watcher) WatchWithContext(ctx context.Context, o metav1.ListOptions) (w
 		o.ResourceVersion = ""
 		w.begins()
 		w.listed()
-	} else if err := w.check(ctx, &o); err != nil {
-		return nil, err
+	} else if w.broke(&o) {
+		return nil, apierrors.NewResourceExpired("the watch broke: what it may have missed is listed")
 	}
 	events, err := w.next.WatchWithContext(ctx, o)
 	w.mu.Lock()
@@ -94,36 +90,20 @@ func (w *watcher) listed() {
 	w.suspect, w.ends = false, w.now()
 }
 
-// check returns an error that has the reflector list anew if the version that a watch is to begin at is one to come. A
-// watch that is not checked, because one was a moment ago, ends soon, and is followed by one that is.
-func (w *watcher) check(ctx context.Context, o *metav1.ListOptions) error {
+// broke says that the reflector is to list anew before it goes on. A watch that is not begun anew, because one was a moment
+// ago, is given an end that comes soon, and is begun anew after that.
+func (w *watcher) broke(o *metav1.ListOptions) bool {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	now := w.now()
 	w.suspect = w.suspect || now.Sub(w.ends).Abs() > punctual
-	suspect, wait := w.suspect, checkEvery-now.Sub(w.checked)
-	w.mu.Unlock()
-	if !suspect {
-		return nil
+	if w.suspect && now.Sub(w.anew) >= anewEvery {
+		w.anew = now
+		return true
 	}
-	if wait > 0 {
-		soon := int64(checkEvery / time.Second)
+	if w.suspect {
+		soon := int64(anewEvery / time.Second)
 		o.TimeoutSeconds = &soon
-		return nil
 	}
-	list, err := w.next.ListWithContext(ctx, metav1.ListOptions{Limit: 1})
-	if err != nil {
-		return err
-	}
-	of, err := meta.ListAccessor(list)
-	if err != nil {
-		return err
-	}
-	w.mu.Lock()
-	w.checked, w.suspect = w.now(), false
-	w.mu.Unlock()
-	order, err := resourceversion.CompareResourceVersion(o.ResourceVersion, of.GetResourceVersion())
-	if err != nil || order <= 0 {
-		return nil //nolint:nilerr // Versions that are no numbers cannot be told apart.
-	}
-	return apierrors.NewResourceExpired(fmt.Sprintf("version %s is one to come: the API server is at %s, and was restored from a backup", o.ResourceVersion, of.GetResourceVersion()))
+	return false
 }

@@ -56,12 +56,14 @@ type Cluster struct {
 type StatusWrites struct {
 	// ClusterAPI and ClusterOperator count writes of their status.
 	ClusterAPI, ClusterOperator int
-	// Stale counts those writes of ClusterAPI.status, tried or done, that came from a copy older than the last write.
+	// Stale counts those writes of ClusterAPI.status, tried or done, that came from a copy older than the last write,
+	// as long as that one counts for more than what is shown, see package newest.
 	Stale int
 	// Fields counts what was changed in ClusterAPI.status, by the words that actions name it with.
 	Fields map[string]int
-	// last is the resourceVersion of the last write.
+	// last is the resourceVersion of the last write, made at.
 	last string
+	at   time.Time
 }
 
 // New is a cluster with nothing in it but the objects that every OpenShift has.

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/newest"
 	"github.com/capstan-capi/capstan/phases/status"
 )
 
@@ -65,7 +66,7 @@ func (c *Cluster) updateStatus(ctx context.Context, to client.Client, sub string
 	if !is {
 		return fmt.Errorf("simulated: nobody writes the status of %T", object)
 	}
-	if c.wrote.last != "" {
+	if c.wrote.last != "" && newest.Trusted(c.Now().Sub(c.wrote.at)) {
 		if order, err := resourceversion.CompareResourceVersion(api.ResourceVersion, c.wrote.last); err != nil || order < 0 {
 			c.wrote.Stale++
 		}
@@ -78,7 +79,7 @@ func (c *Cluster) updateStatus(ctx context.Context, to client.Client, sub string
 		return err
 	}
 	c.wrote.ClusterAPI++
-	c.wrote.last = api.ResourceVersion
+	c.wrote.last, c.wrote.at = api.ResourceVersion, c.Now()
 	for _, field := range changed(before.Status, api.Status) {
 		c.wrote.Fields[field]++
 	}

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
@@ -17,6 +18,18 @@ const (
 	askAgainSoon = time.Second
 	askAgainLast = 2 * time.Minute
 )
+
+// schemaLag is how long after a change of a CRD an API server may still serve the schema before: each learns of it by a
+// watch of its own.
+const schemaLag = 10 * time.Second
+
+// awaitsSchema says that the CRD of an object has just changed, so that its refusal may be about the schema before.
+func (e *Engine) awaitsSchema(key decide.Key) bool {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	crd := e.crdOfLocked(key.GVK().GroupKind())
+	return crd != nil && e.cfg.Clock.Since(e.crdChangedAt[crd.Key.Name]) < schemaLag
+}
 
 // tendCRDWatchLocked watches the names of all CRDs while a kind is missing, whoever installs them. The cluster's lock is held.
 func (e *Engine) tendCRDWatchLocked(ctx context.Context, missing bool) {

@@ -61,11 +61,12 @@ type Engine struct {
 	watches          map[schema.GroupVersionKind]*see.Watch
 	inventories      *see.Watch
 	shelf            inventory.Shelf
-	inventoryChanges int                       // grows when an inventory changes
-	strays           *strays                   // of the last time that somebody asked
-	crdWatch         *see.Watch                // the names of all CRDs, nil while no kind is missing
-	foreignWatches   map[decide.Key]*see.Watch // objects without our label that are in the way, by identity
-	retainedWatches  map[decide.Key]*see.Watch // of retained CRDs, by the key of the CRD
+	inventoryChanges int                          // grows when an inventory changes
+	strays           *strays                      // of the last time that somebody asked
+	crdChangedAt     map[string]time.Time         // when managed CRDs were last seen to change, by name
+	crdWatch         *see.Watch                   // the names of all CRDs, nil while no kind is missing
+	foreignWatches   map[decide.Key]*foreignWatch // objects without our label that are in the way, by identity
+	retainedWatches  map[decide.Key]*see.Watch    // of retained CRDs, by the key of the CRD
 	plans            map[*decide.Revision]*plan
 	hadPlans         bool             // there was a plan
 	desired          *decide.Revision // the newest of those with a plan
@@ -97,7 +98,8 @@ func New(cfg Config) (*Engine, error) {
 		},
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
 		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
-		watches: map[schema.GroupVersionKind]*see.Watch{}, foreignWatches: map[decide.Key]*see.Watch{}, retainedWatches: map[decide.Key]*see.Watch{},
+		watches: map[schema.GroupVersionKind]*see.Watch{}, foreignWatches: map[decide.Key]*foreignWatch{}, retainedWatches: map[decide.Key]*see.Watch{},
+		crdChangedAt: map[string]time.Time{},
 	}
 	e.conflicts = newConflicts(cfg.Clock)
 	cfg.REST = rest.CopyConfig(cfg.REST)
@@ -270,7 +272,9 @@ func (e *Engine) keep(key decide.Key, o *see.Object, r see.Resource) *see.Object
 	case w == nil:
 		return o
 	case !e.us.Selects(o.Labels):
-		w = e.watchForeignLocked(key, r)
+		foreign := e.watchForeignLocked(key, r)
+		foreign.read = e.cfg.Clock.Now()
+		w = foreign.Watch
 	}
 	w.Wrote(o)
 	return w.Objects[o.NamespacedName()]

@@ -70,8 +70,11 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 		t.observation.older = older
 		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
 			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.desired.Name, older: true}
-		} else if t.observation.ahead = e.aheadLocked(p, t); t.observation.unobservable != "" || t.observation.ahead > 0 {
-			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed now
+			continue
+		}
+		t.observation.ahead = e.aheadLocked(p, t)
+		if o := &t.observation; o.unobservable != "" || o.unwatched || o.ahead > 0 {
+			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed, or looks otherwise, now
 		}
 	}
 	return wait, dirty

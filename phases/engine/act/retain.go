@@ -33,7 +33,7 @@ func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructur
 // cannotRead says that the API server could not return objects that may exist: it asks a conversion webhook, which does
 // not answer, for existing objects only, and an aggregated API that is down may have any.
 func (e *Engine) cannotRead(err error) bool {
-	return apierrors.IsInternalError(err) || apierrors.IsTimeout(err) || apierrors.IsServiceUnavailable(err) && e.throttle.Remaining() == 0
+	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) && e.throttle.Remaining() == 0
 }
 
 func counted(n int64, what string) decide.Contents {
@@ -118,7 +118,7 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 		served, found := announced.Of(gvk)
 		return found && served.Namespaced
 	})
-	var closed []string
+	var closed, without []string
 	if silence := announced.UnavailableGroups(); silence != "" {
 		closed = []string{"API groups do not answer: " + silence + "; repair or remove their APIServices"}
 	}
@@ -131,13 +131,16 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 		case apierrors.IsForbidden(err), e.cannotRead(err):
 			closed = append(closed, served.GVR.GroupResource().String()+" cannot be read: "+err.Error())
 		case errors.As(err, &noList):
-			e.cfg.Log.V(1).Info("Objects that cannot be listed do not count", "namespace", namespace, "error", err.Error())
+			without = append(without, err.Error())
 		case err != nil:
 			return decide.Contents{}, err
 		}
 	}
 	if inside.Count() == 0 && len(closed) > 0 {
 		return decide.Contents{What: "what nobody can tell, because " + strings.Join(closed, ", and ")}, nil
+	}
+	if inside.Count() == 0 && len(without) > 0 {
+		e.cfg.Log.Info("A namespace counts as empty, and kinds that cannot be listed do not count", "namespace", namespace, "kinds", without)
 	}
 	return counted(inside.Count(), "objects"), nil
 }

@@ -92,7 +92,7 @@ func (s *sweep) unreadable(gvk schema.GroupVersionKind, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case s.said.Aggregated[gvk.Group] && s.e.cannotRead(err):
+	case s.said.Aggregated[gvk.Group] && (s.e.cannotRead(err) || apierrors.IsTimeout(err)):
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.silent[gvk.Group] = true

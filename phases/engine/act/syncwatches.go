@@ -85,6 +85,7 @@ func (e *Engine) watchOf(gvk schema.GroupVersionKind, r see.Resource) *see.Watch
 		key.Namespace, key.Name = name.Namespace, name.Name
 		e.markDirtyLocked(key)
 		if key.IsCRD() {
+			e.crdChangedAt[key.Name] = e.cfg.Clock.Now()
 			e.kick() // it says how a kind is served
 		}
 	}}
@@ -148,7 +149,8 @@ func (e *Engine) objectLocked(key decide.Key) *see.Object {
 type observation struct {
 	object       *see.Object // nil: not there
 	resource     see.Resource
-	readFirst    bool          // the object is in the way, and no watch shows yet whether it still is
+	readFirst    bool          // the object is in the way, and it is time to read whether it still is
+	unwatched    bool          // the object is in the way, and no watch shows whether it still is
 	older        bool          // seen from a revision that is not the desired one
 	ahead        int64         // the number on the object, if nobody knows a revision of it and it is above all known ones
 	unobservable decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
@@ -163,7 +165,7 @@ func (e *Engine) observeLocked(key decide.Key) observation {
 		case w.Seen():
 			s := observation{object: w.Objects[key.NamespacedName()], resource: w.Resource}
 			if o := e.foreignWatches[key.Identity()]; o != nil && s.object == nil {
-				s.object, s.readFirst = o.Objects[key.NamespacedName()], !o.Seen()
+				s.object, s.readFirst, s.unwatched = o.Objects[key.NamespacedName()], o.due(e.cfg.Clock.Now()), !o.Seen()
 			}
 			return s
 		case w.Err != nil:
@@ -175,7 +177,11 @@ func (e *Engine) observeLocked(key decide.Key) observation {
 		if w := e.watches[crd.Key.GVK()]; w == nil || !w.Seen() {
 			return observation{unobservable: decide.Unknown, why: "its CRD is not seen yet"}
 		}
-		return observation{unobservable: decide.Pending, why: "its CRD " + crd.Key.Name + " is not established"}
+		why := "its CRD " + crd.Key.Name + " is not established"
+		if seen := e.objectLocked(crd.Key); seen != nil && decide.Condition(seen.Probed(crd.Manifest), "Established").Answer == decide.AnswerTrue {
+			why = "its CRD " + crd.Key.Name + " does not serve version " + key.Version
+		}
+		return observation{unobservable: decide.Pending, why: why}
 	}
 	_, announced := e.kinds.Discovered.Kinds[key.GVK()]
 	if _, always := see.Builtin[key.GVK()]; always {

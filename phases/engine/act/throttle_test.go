@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -121,5 +122,27 @@ func TestHold_what_says_something_about_one_kind_only_holds_nothing_else_up(t *t
 	}
 	if asked.Load() != 4 || e.throttle.Remaining() != 0 {
 		t.Errorf("%d requests were sent, %s remain", asked.Load(), e.throttle.Remaining())
+	}
+}
+
+func TestHold_what_a_webhook_answers_holds_nothing_else_up(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Retry-After", "30")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"Status","status":"Failure","code":429,"reason":"TooManyRequests",` +
+			`"message":"admission webhook \"busy.test\" denied the request: come back later","details":{"retryAfterSeconds":30}}`))
+	}))
+	t.Cleanup(server.Close)
+	e, err := New(Config{REST: &rest.Config{Host: server.URL, QPS: -1}, Namespace: "n", Owner: enginetest.Owner, FieldManager: "capstan", InventoryPrefix: "capstan-inventory-"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.dynamic.Resource(configMaps).Namespace("n").Create(t.Context(), enginetest.Applied(), metav1.CreateOptions{})
+	if !apierrors.IsTooManyRequests(err) || !strings.Contains(err.Error(), "come back later") {
+		t.Errorf("the answer is %v", err)
+	}
+	if e.throttle.Remaining() != 0 || e.throttle.Caused(err) {
+		t.Errorf("everything waits for %s", e.throttle.Remaining())
 	}
 }

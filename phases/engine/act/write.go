@@ -152,6 +152,9 @@ func (r *run) finish(j *job, err error) {
 		return
 	}
 	if err != nil {
+		if report.IsSchemaRefusal(err) && r.e.awaitsSchema(t.Key) {
+			err = &report.StaleSchemaError{Err: err}
+		}
 		verb := "updating"
 		if j.verdict.Action == decide.Created {
 			verb = "creating"

@@ -24,7 +24,7 @@ var injectors = [...]string{
 var signatures = [...]string{"service.beta.openshift.io/serving-cert-signed-by", "service.alpha.openshift.io/serving-cert-signed-by"}
 
 // cleaned is a manifest without what the API server or another controller says: status, nulls, write-only Secret
-// fields, injected CA bundles, the rules of aggregated ClusterRoles. The top level is always a copy; below it only
+// fields, injected CA bundles, the rules of aggregated ClusterRoles, when a Job goes by itself. The top level is always a copy; below it only
 // what changes is copied.
 func cleaned(manifest map[string]any) map[string]any {
 	said, _ := withoutNulls(manifest)
@@ -41,6 +41,10 @@ func cleaned(manifest map[string]any) map[string]any {
 	case "Secret":
 		if apiVersion == "v1" {
 			encodeSecret(body)
+		}
+	case "Job": // it is pruned with its revision; one that goes by itself would be created, and run, again and again
+		if strings.HasPrefix(apiVersion, "batch/") {
+			body = without(body, "spec", "ttlSecondsAfterFinished")
 		}
 	case "ClusterRole":
 		if strings.HasPrefix(apiVersion, "rbac.authorization.k8s.io/") && !empty(body["aggregationRule"]) {

@@ -134,8 +134,14 @@ func TestCovers(t *testing.T) {
 		wanted, actual := content(t, row.wanted).Object, content(t, row.actual).Object
 		if got := covers(wanted, actual); got != (row.differs == "") {
 			t.Errorf("%s: covered %t", row.name, got)
-		} else if at := differing("", wanted, actual); !got && at != row.differs {
+		} else if at := comparison(empty).differing("", wanted, actual); !got && at != row.differs {
 			t.Errorf("%s: %s differs, want %s", row.name, at, row.differs)
+		}
+	}
+	wanted := content(t, `{a: false, b: 0, l: [{n: a, readOnly: false}]}`).Object
+	for actual, want := range map[string]bool{`{l: [{n: a}]}`: true, `{a: true, l: [{n: a}]}`: false, `{b: 1, l: [{n: a}]}`: false, `{l: []}`: false} {
+		if got := ownedCovers(wanted, content(t, actual).Object); got != want {
+			t.Errorf("of what is ours, %s covers: %t", actual, got)
 		}
 	}
 }

@@ -2,9 +2,11 @@ package decide
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 // gates are what is asked of objects of a kind, by group and kind; all other kinds have nothing to wait for.
@@ -31,6 +33,9 @@ func gateOf(manifest *unstructured.Unstructured) (rule, error) {
 	key := KeyOf(manifest)
 	if ask := gates[key.Group+"/"+key.Kind]; ask != nil {
 		rules = append(rules, ask)
+	}
+	if replicas, _ := number(fieldAt(manifest, ".spec.replicas")); key.Group == "apps" && (fieldAt(manifest, ".spec.replicas") == nil || replicas > 0) {
+		rules = append(rules, scaled)
 	}
 	if isWebhooks(key) && injected(manifest.GetAnnotations()) {
 		rules = append(rules, trusted)
@@ -107,6 +112,8 @@ func deployed(obj *unstructured.Unstructured) Probe {
 	updated, total := count(obj, 0, ".status.updatedReplicas"), count(obj, 0, ".status.replicas")
 	available := count(obj, 0, ".status.availableReplicas")
 	switch {
+	case updated < want && fieldAt(obj, ".spec.paused") == true:
+		return failing("%d/%d replicas updated, it is paused%s", updated, want, heldBy(obj, "spec", "paused"))
 	case updated < want:
 		return failing("%d/%d replicas updated", updated, want)
 	case total > updated:
@@ -115,6 +122,29 @@ func deployed(obj *unstructured.Unstructured) Probe {
 		return failing("%d/%d updated replicas available", available, want)
 	}
 	return Condition(obj, "Available")
+}
+
+// scaled wants a workload to have replicas whose manifest does not ask for none.
+func scaled(obj *unstructured.Unstructured) Probe {
+	if count(obj, 1, ".spec.replicas") == 0 {
+		return failing("scaled to zero%s", heldBy(obj, "spec", "replicas"))
+	}
+	return passed
+}
+
+// heldBy says by whom a field was set, nothing when managedFields do not tell.
+func heldBy(obj *unstructured.Unstructured, path ...any) string {
+	field := missing{path: fieldpath.MakePathOrDie(path...)}
+	var managers []string
+	for _, entry := range obj.GetManagedFields() {
+		if fields := fieldsOf(entry); fields != nil && field.ownedIn(fields) && !slices.Contains(managers, entry.Manager) {
+			managers = append(managers, entry.Manager)
+		}
+	}
+	if len(managers) == 0 {
+		return ""
+	}
+	return " by field manager " + strings.Join(managers, " and ")
 }
 
 func inOrder(obj *unstructured.Unstructured) Probe {

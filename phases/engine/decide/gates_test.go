@@ -43,6 +43,7 @@ func TestGates(t *testing.T) {
 		{"a Deployment without Available", dep + `status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`, AnswerUnknown, "Available"},
 		{"a Deployment at work", dep + `status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2, conditions: [{type: Available, status: "True"}]}}`, AnswerTrue, ""},
 		{"a Deployment of nothing", `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1, conditions: [{type: Available, status: "True"}]}}`, AnswerTrue, ""},
+		{"a Deployment that is paused", `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, generation: 1}, spec: {paused: true}, status: {observedGeneration: 1, replicas: 1}}`, AnswerFalse, "0/1 replicas updated, it is paused"},
 		{"a DaemonSet not yet seen", daemon + `status: {observedGeneration: 1}}`, AnswerUnknown, ""},
 		{"a DaemonSet half rolled out", daemon + `status: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 1, numberAvailable: 2}}`, AnswerFalse, "1/2"},
 		{"a DaemonSet rolled out", daemon + `status: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2}}`, AnswerTrue, ""},
@@ -91,5 +92,24 @@ func TestGates(t *testing.T) {
 				t.Errorf("answer %d with message %q", p.Answer, p.Message)
 			}
 		})
+	}
+}
+
+func TestGates_a_workload_that_is_scaled_to_zero_names_who_did_it(t *testing.T) {
+	for _, kind := range []string{"Deployment", "StatefulSet"} {
+		manifest := objects.Parse(t, `{apiVersion: apps/v1, kind: `+kind+`, metadata: {name: x}, spec: {}}`)
+		ask, err := gateOf(manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		actual := objects.Parse(t, `{apiVersion: apps/v1, kind: `+kind+`, metadata: {name: x, generation: 1}, spec: {replicas: 0},
+			status: {observedGeneration: 1, currentRevision: a, updateRevision: a, conditions: [{type: Available, status: "True"}]}}`)
+		if p := ask(actual); p.Answer != AnswerFalse || p.Message != "scaled to zero" {
+			t.Errorf("%s: %d %q", kind, p.Answer, p.Message)
+		}
+		entryOf("kubectl", "Update", `{"f:spec":{"f:replicas":{}}}`)(actual)
+		if p := ask(actual); p.Message != "scaled to zero by field manager kubectl" {
+			t.Errorf("%s: %q", kind, p.Message)
+		}
 	}
 }

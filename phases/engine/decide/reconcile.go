@@ -125,7 +125,7 @@ func decideOurs(v Verdict, t Desired, actual *unstructured.Unstructured, c Claim
 		v.Force, v.Field = true, "metadata.managedFields"
 		v.Action, v.Why = Recovered, "its managedFields do not name us any more"
 		if !covers(t.Payload.Object, actual.Object) {
-			v.Why += ", and " + differing("", t.Payload.Object, actual.Object) + " differs"
+			v.Why += ", and " + comparison(empty).differing("", t.Payload.Object, actual.Object) + " differs"
 		}
 		return raised(v, c, number)
 	}
@@ -139,7 +139,7 @@ func decideOurs(v Verdict, t Desired, actual *unstructured.Unstructured, c Claim
 	}
 	v = raised(own.quiet(v, t, actual, drift), c, number)
 	v.OnlyNumber = c.Number > 0 && c.Number < number && !v.Migrate && drift.none() && own.appliedVersion == t.Payload.GetAPIVersion() &&
-		covers(renumbered(t.Payload.Object, c.text), actual.Object)
+		ownedCovers(renumbered(t.Payload.Object, c.text), actual.Object)
 	return v
 }
 
@@ -164,8 +164,8 @@ func (o ownership) quiet(v Verdict, t Desired, actual *unstructured.Unstructured
 		v.Why = v.Field + " is not ours any more"
 	case len(drift.extra) > 0 && o.applied != nil:
 		v.Action, v.Why = Updated, drift.extra[0].String()+" is not desired any more"
-	case !covers(t.Payload.Object, actual.Object):
-		v.Action, v.Field = Updated, differing("", t.Payload.Object, actual.Object)
+	case !ownedCovers(t.Payload.Object, actual.Object):
+		v.Action, v.Field = Updated, comparison(zero).differing("", t.Payload.Object, actual.Object)
 		v.Why = v.Field + " differs"
 	case v.Migrate && t.Gate(actual).Answer == AnswerTrue: // until then its controllers write it all the time
 		v.Action, v.Why, v.onlyMigrate = Updated, "its creation is not yet recorded as applied", true

@@ -9,14 +9,23 @@ import (
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 )
 
+// comparison says whether a desired value may be absent.
+type comparison func(desired any) bool
+
 // covers says whether all desired values are in the actual ones. What is there besides (defaults, other managers'
 // fields and items) never counts, and an empty value may be absent, because the server drops many of them.
-func covers(desired, actual any) bool {
+func covers(desired, actual any) bool { return comparison(empty).covers(desired, actual) }
+
+// ownedCovers is covers where all desired fields are ours by managedFields: false and 0 may be absent too then. The
+// server drops them of many fields, and leaves the field to who applied it; from who takes one away it takes the field.
+func ownedCovers(desired, actual any) bool { return comparison(zero).covers(desired, actual) }
+
+func (dropped comparison) covers(desired, actual any) bool {
 	switch w := desired.(type) {
 	case map[string]any:
 		there, isMap := actual.(map[string]any)
 		for name, v := range w {
-			if !covers(v, there[name]) {
+			if !dropped.covers(v, there[name]) {
 				return false
 			}
 		}
@@ -24,37 +33,43 @@ func covers(desired, actual any) bool {
 	case []any:
 		there, isList := actual.([]any)
 		for i, item := range w {
-			if !anyCovers(item, there, i) {
+			if !dropped.anyCovers(item, there, i) {
 				return false
 			}
 		}
 		return isList || empty(w) && empty(actual)
 	}
-	return equalScalar(desired, actual) || empty(desired) && empty(actual)
+	return equalScalar(desired, actual) || dropped(desired) && empty(actual)
+}
+
+// zero says that a value is what a field has that nobody set.
+func zero(v any) bool {
+	n, isNumber := number(v)
+	return empty(v) || v == false || isNumber && n == 0
 }
 
 // anyCovers looks at the item of the same index first, because lists rarely change their order.
-func anyCovers(item any, there []any, i int) bool {
-	if i < len(there) && covers(item, there[i]) {
+func (dropped comparison) anyCovers(item any, there []any, i int) bool {
+	if i < len(there) && dropped.covers(item, there[i]) {
 		return true
 	}
-	return slices.ContainsFunc(there, func(a any) bool { return covers(item, a) })
+	return slices.ContainsFunc(there, func(a any) bool { return dropped.covers(item, a) })
 }
 
 // differing is the path of the first desired value, in order of names, that is not in the actual ones.
-func differing(path string, desired, actual any) string {
+func (dropped comparison) differing(path string, desired, actual any) string {
 	switch w := desired.(type) {
 	case map[string]any:
 		there, _ := actual.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(w)) {
-			if !covers(w[name], there[name]) {
-				return differing(path+"."+name, w[name], there[name])
+			if !dropped.covers(w[name], there[name]) {
+				return dropped.differing(path+"."+name, w[name], there[name])
 			}
 		}
 	case []any:
 		there, _ := actual.([]any)
 		for i, item := range w {
-			if !anyCovers(item, there, i) {
+			if !dropped.anyCovers(item, there, i) {
 				return path + "[" + strconv.Itoa(i) + "]"
 			}
 		}

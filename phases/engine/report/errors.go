@@ -41,7 +41,7 @@ const (
 	ReasonImmutable Reason = "Immutable" // the manifest wants what no update can bring
 	ReasonDenied    Reason = "Denied"    // a webhook or an admission policy does not want it
 	ReasonForbidden Reason = "Forbidden" // permissions are missing
-	ReasonMissing   Reason = "Missing"   // its namespace or its kind is not there
+	ReasonMissing   Reason = "Missing"   // its namespace or its kind is not there, or the schema of that is not served yet
 	ReasonBusy      Reason = "Busy"      // the API server, or something that it has to ask, does not answer in time
 	ReasonConflict  Reason = "Conflict"  // others change the object faster than it can be written
 	ReasonOther     Reason = "Other"     // anything else, such as a broken connection
@@ -57,7 +57,10 @@ var advice = map[Reason]string{
 func reasonOf(err error) Reason {
 	var fixed *ImmutableError
 	var kind *NoKindError
+	var stale *StaleSchemaError
 	switch {
+	case errors.As(err, &stale):
+		return ReasonMissing
 	case errors.As(err, &fixed):
 		return ReasonImmutable
 	case IsTerminal(err):
@@ -119,8 +122,12 @@ func joined(errs []error) error {
 // aggregated, namespaces that come later, webhooks that are starting, an API server that is busy.
 func IsTerminal(err error) bool {
 	var scope *decide.ScopeError
-	if errors.As(err, &scope) {
+	var stale *StaleSchemaError
+	switch {
+	case errors.As(err, &scope):
 		return true
+	case errors.As(err, &stale):
+		return false
 	}
 	// A webhook or a policy may say "invalid" because of the state of the cluster, and can be changed without the manifest.
 	if denied(err) {
@@ -134,6 +141,23 @@ func IsTerminal(err error) bool {
 	// Fields that the schema does not know come as an internal error, without a reason of their own.
 	return strings.Contains(err.Error(), "failed to create typed patch object")
 }
+
+// IsSchemaRefusal says that an object was refused as its manifest has it, which another schema of its kind may change.
+func IsSchemaRefusal(err error) bool {
+	var scope *decide.ScopeError
+	var fixed *ImmutableError
+	return IsTerminal(err) && !errors.As(err, &scope) && !errors.As(err, &fixed)
+}
+
+// StaleSchemaError says that an object was refused right after a change of its CRD, maybe by the schema before. It is not
+// terminal.
+type StaleSchemaError struct{ Err error }
+
+func (e *StaleSchemaError) Error() string {
+	return fmt.Sprintf("%v (its CustomResourceDefinition has just changed, so that this may be about the schema before; it is tried again)", e.Err)
+}
+
+func (e *StaleSchemaError) Unwrap() error { return e.Err }
 
 // NoKindError says that the API server does not serve a kind. It heals when the kind's CRD arrives.
 type NoKindError struct {

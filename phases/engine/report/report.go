@@ -153,10 +153,11 @@ func (r *Report) Progress() string {
 	return fmt.Sprintf("%d applied, %d ready of %d", r.best.applied, r.best.complete, r.Total())
 }
 
-// Ahead is the highest number that an object has and nobody knows a revision of; 0 if there is none.
+// Ahead is the highest number that an object has and nobody knows a revision of; 0 if there is none, or as long as the
+// inventories are not seen.
 func (r *Report) Ahead() int64 {
 	var highest int64
-	if r.sums().ahead == 0 {
+	if r.Wait != "" || r.sums().ahead == 0 {
 		return 0
 	}
 	for o := range r.Objects {

@@ -44,8 +44,9 @@ type apiService struct {
 	} `json:"spec"`
 }
 
-// automanaged is on the APIServices that kube-apiserver makes and removes itself.
-const automanaged = "kube-aggregator.kubernetes.io/automanaged"
+// automanaged is on the APIServices that kube-apiserver makes itself, with this value for those of its own kinds. It makes
+// one for every CRD too, also for one that is never established.
+const automanaged, ofOwnKinds = "kube-aggregator.kubernetes.io/automanaged", "onstart"
 
 // checkAPIServices notes the groups of other servers, and that those which were not announced do not answer.
 func (r *Reader) checkAPIServices(ctx context.Context, said Discovered) error {
@@ -68,7 +69,7 @@ func (r *Reader) checkAPIServices(ctx context.Context, said Discovered) error {
 			if !announced {
 				said.Unavailable[s.Spec.Group] = true
 			}
-		case !announced && !said.Unavailable[s.Spec.Group] && s.Metadata.Labels[automanaged] != "" && s.Metadata.DeletionTimestamp == nil:
+		case !announced && !said.Unavailable[s.Spec.Group] && s.Metadata.Labels[automanaged] == ofOwnKinds:
 			return notAnnounced("APIService " + s.Metadata.Name)
 		}
 	}

@@ -40,7 +40,7 @@ type Watch struct {
 	lists   int                                // how many were answered since the last that came to its end
 	failing time.Time                          // since when nothing can be listed or watched; zero while it can
 	blind   bool                               // that was so for too long when it was last asked
-	shown   string                             // the newest version that the watch has shown
+	began   time.Time                          // when the last list was asked for
 	wrote   map[types.NamespacedName]time.Time // when we wrote the copies that are kept of our own writes
 	deleted map[types.NamespacedName]deletion  // that the watch has shown of late
 }
@@ -100,6 +100,7 @@ func (w *Watch) listAnswered() {
 // listBegins tells of the list before that did not come to its end: it fell silent, or broke.
 func (w *Watch) listBegins() {
 	w.Cluster.Lock()
+	w.began = w.Cluster.Now()
 	tries := w.lists
 	w.Cluster.Unlock()
 	if tries > 0 {
@@ -159,7 +160,7 @@ func (w *Watch) Wrote(o *Object) {
 	if old := w.Objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) {
 		return
 	}
-	if gone, is := w.deleted[name]; is && !newest.Version(o.ResourceVersion, gone.version) {
+	if gone, is := w.deleted[name]; is && !newest.Behind(gone.version, o.ResourceVersion) {
 		return // the watch was faster than the answer
 	}
 	if w.wrote == nil {
@@ -172,7 +173,6 @@ func (w *Watch) Wrote(o *Object) {
 // keep stores what the watch shows of an object, and says whether it was anything new.
 func (w *Watch) keep(o *Object) bool {
 	name := o.NamespacedName()
-	w.showed(o.ResourceVersion)
 	old := w.Objects[name]
 	if old != nil && w.aheadOf(name, o.ResourceVersion) {
 		return false
@@ -185,16 +185,10 @@ func (w *Watch) keep(o *Object) bool {
 	return true
 }
 
-func (w *Watch) showed(version string) {
-	if w.shown == "" || newest.Version(version, w.shown) {
-		w.shown = version
-	}
-}
-
 // aheadOf says that the copy of an object is of a write of ours that a watch at this version does not show yet.
 func (w *Watch) aheadOf(name types.NamespacedName, version string) bool {
 	at, wrote := w.wrote[name]
-	return wrote && newest.Trusted(w.Cluster.Now().Sub(at)) && newest.Version(w.Objects[name].ResourceVersion, version)
+	return wrote && newest.Trusted(w.Cluster.Now().Sub(at)) && newest.Behind(version, w.Objects[name].ResourceVersion)
 }
 
 func (w *Watch) store(name types.NamespacedName, o *Object) {
@@ -269,15 +263,13 @@ func (w *Watch) Delete(obj any) error {
 	return nil
 }
 
-// Replace is called by the reflector after a list, which is never older than what it has shown before, unless the API
-// server itself has gone back: then nothing counts that was written before. Otherwise copies of our own writes that are
-// newer than the list stay for a while. Copies that are the same stay the same, so that nothing is decided again.
+// Replace is called by the reflector after a list, which is of no time before it was asked for: what we wrote until then is
+// in it, unless the API server itself has gone back. Copies of writes from after that, which are newer than the list, stay
+// for a while. Copies that are the same stay the same, so that nothing is decided again.
 func (w *Watch) Replace(list []any, version string) error {
 	w.noteErr(nil)
 	w.change(func() bool {
-		if w.shown != "" && newest.Version(w.shown, version) {
-			w.shown, w.wrote, w.deleted = "", nil, nil
-		}
+		maps.DeleteFunc(w.wrote, func(_ types.NamespacedName, at time.Time) bool { return at.Before(w.began) })
 		listed := make(map[types.NamespacedName]bool, len(list))
 		for _, obj := range list {
 			if o, isObject := obj.(*Object); isObject {
@@ -290,7 +282,6 @@ func (w *Watch) Replace(list []any, version string) error {
 				w.Drop(name)
 			}
 		}
-		w.showed(version)
 		w.lists = 0
 		if !w.Synced {
 			w.Synced = true

@@ -2,10 +2,14 @@
 package throttle
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,7 +21,8 @@ import (
 const LongestThrottle = 5 * time.Minute
 
 // Throttle is the way to the API server for everything but watches. When the API server asks to be left alone (429 or 503
-// with Retry-After, RFC 9110 section 10.2.3), nothing of any pass is sent until then.
+// with Retry-After, RFC 9110 section 10.2.3), nothing of any pass is sent until then. What a webhook asks for holds up
+// nothing but its object.
 type Throttle struct {
 	next  http.RoundTripper
 	clock clock.Clock
@@ -57,7 +62,7 @@ func (t *Throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
 		return response, err
 	}
-	if watches || request.Context().Value(apart{}) != nil {
+	if watches || request.Context().Value(apart{}) != nil || fromAdmission(response) {
 		response.Header.Del("Retry-After") // whoever asked tries again in its own time
 		return response, nil
 	}
@@ -75,6 +80,23 @@ func (t *Throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 		response.Header.Del("Retry-After")
 	}
 	return response, nil
+}
+
+// longestStatus bounds how much of an answer is read to find out who gave it.
+const longestStatus = 64 << 10
+
+// fromAdmission says that an admission webhook gave the answer, with a code of its own choice: it is about one object, and
+// not the API server's. What was read of the answer can be read again.
+func fromAdmission(response *http.Response) bool {
+	text, err := io.ReadAll(io.LimitReader(response.Body, longestStatus))
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(text), response.Body), response.Body}
+	var status struct {
+		Message string `json:"message"`
+	}
+	return err == nil && json.Unmarshal(text, &status) == nil && strings.HasPrefix(status.Message, "admission webhook ")
 }
 
 // End is when the API server can be asked again; zero for now.

@@ -1,0 +1,52 @@
+package engine_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+var _ = Describe("A value that the API server does not store because it is the empty one", func() {
+	It("costs no write more, neither at once nor after a restart", func(ctx SpecContext) {
+		w := begin(ctx)
+		deployment := w.deployment("manager")
+		spec := field(deployment, "spec", "template", "spec").(map[string]any)
+		spec["hostNetwork"], spec["hostPID"] = false, false
+		spec["volumes"] = []any{map[string]any{"name": "tmp", "emptyDir": map[string]any{}}}
+		container := spec["containers"].([]any)[0].(map[string]any)
+		container["tty"], container["stdin"] = false, false
+		container["env"] = []any{map[string]any{"name": "EMPTY", "value": ""}}
+		container["ports"] = []any{map[string]any{"containerPort": int64(80), "hostPort": int64(0), "protocol": "TCP"}}
+		container["volumeMounts"] = []any{map[string]any{"name": "tmp", "mountPath": "/tmp", "readOnly": false, "subPath": ""}}
+		crd := with(w.crd("gadget"), false, "spec", "preserveUnknownFields")
+		written := []*unstructured.Unstructured{deployment, crd}
+
+		since := mark(ctx)
+		rev := of(1, deployment, crd)
+		e := w.start()
+		e.converge(ctx, rev)
+		e.converge(ctx, rev)
+		for _, o := range written {
+			requests := about(o, successful(w.writes(ctx, since))).Where(func(r cluster.Request) bool { return !r.DryRun })
+			Expect(verbs(requests)).To(Equal([]string{"patch"}), requests.String())
+		}
+
+		e.stop()
+		since = mark(ctx)
+		e = w.start()
+		e.converge(ctx, rev)
+		Expect(w.writes(ctx, since)).To(BeEmpty())
+	})
+
+	It("is drift all the same when somebody takes it away and the API server would fill in another", func(ctx SpecContext) {
+		w := begin(ctx)
+		account := with(w.serviceAccount("a"), false, "automountServiceAccountToken")
+		e, rev := w.start(), of(1, with(w.serviceAccount("a"), false, "automountServiceAccountToken"))
+		e.converge(ctx, rev)
+		w.merge(ctx, "other", account, `{"automountServiceAccountToken":null}`)
+		e.until(ctx, rev, func(*engine.Report) error { return has(w.fetch(ctx, account), false, "automountServiceAccountToken") })
+	})
+})

@@ -1,0 +1,58 @@
+package report
+
+import (
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func refusedFor(causes ...*field.Error) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "a-x7f2a", causes)
+}
+
+func TestOnlyTaken_is_a_refusal_of_a_name_an_address_or_a_port(t *testing.T) {
+	port := field.Invalid(field.NewPath("spec", "ports").Index(0).Child("nodePort"), 30080, "provided port is already allocated")
+	for name, row := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"accepted":              {nil, false},
+		"a port":                {refusedFor(port), true},
+		"the name":              {refusedFor(field.Invalid(field.NewPath("metadata", "name"), "a-x7f2a", "must be version.group")), true},
+		"a rule about the name": {refusedFor(field.Invalid(field.NewPath("spec"), "a", "its name must be cluster")), true},
+		"something else":        {refusedFor(field.Required(field.NewPath("spec", "image"), "")), false},
+		"something else too":    {refusedFor(port, field.Required(field.NewPath("spec", "image"), "")), false},
+		"a quota":               {apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "a", nil), false},
+		"a policy about names":  {refusedFor(field.Forbidden(nil, `admission webhook "x" denied the request: a bad name`)), false},
+	} {
+		if got := OnlyTaken(row.err); got != row.want {
+			t.Errorf("%s: %t (%v)", name, got, row.err)
+		}
+	}
+}
+
+func TestStaleSchemaError_is_not_terminal_whatever_it_wraps(t *testing.T) {
+	refused := refusedFor(field.NotSupported(field.NewPath("spec", "mode"), "new", []string{"old"}))
+	if !IsSchemaRefusal(refused) || IsSchemaRefusal(&ImmutableError{Err: refused}) {
+		t.Error("which refusals a schema may be the reason of")
+	}
+	err := &ObjectError{Verb: "updating", Err: &StaleSchemaError{Err: refused}}
+	if err.Terminal() || err.Reason() != ReasonMissing {
+		t.Errorf("%s is terminal, for %s", err, err.Reason())
+	}
+}
+
+func TestErrors_are_terminal_only_if_each_is(t *testing.T) {
+	terminal := &ObjectError{Err: refusedFor(field.Required(field.NewPath("spec"), ""))}
+	heals := &ObjectError{Err: apierrors.NewForbidden(schema.GroupResource{}, "a", nil)}
+	for _, row := range []struct {
+		all  Errors
+		want bool
+	}{{nil, false}, {Errors{terminal}, true}, {Errors{terminal, terminal}, true}, {Errors{terminal, heals}, false}} {
+		if row.all.Terminal() != row.want {
+			t.Errorf("%v: %t, want %t", row.all, row.all.Terminal(), row.want)
+		}
+	}
+}
