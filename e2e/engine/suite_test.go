@@ -32,7 +32,7 @@ const patience = 30 * time.Second
 
 // controlPlane is the one cluster of all specs and of the property test.
 var controlPlane = sync.OnceValues(func() (*cluster.Cluster, error) {
-	return cluster.Start(context.Background(), cluster.Options{Binaries: binaries, ServiceCA: true, OpenShiftAPI: true})
+	return cluster.Start(context.Background(), cluster.Options{Binaries: binaries, ServiceCA: true})
 })
 
 func TestMain(m *testing.M) {

@@ -78,7 +78,7 @@ func Start(ctx context.Context, o Options) (_ *Environment, err error) {
 		return nil, err
 	}
 	e.Cluster, err = cluster.Start(ctx, cluster.Options{
-		Binaries: filepath.Join(bin, "controlplane"), Dir: o.Dir, CRDs: crds.All(), ServiceCA: o.ServiceCA, OpenShiftAPI: true,
+		Binaries: filepath.Join(bin, "controlplane"), Dir: o.Dir, CRDs: crds.All(), ServiceCA: o.ServiceCA,
 	})
 	if err != nil {
 		return nil, err
