@@ -107,7 +107,9 @@ type memory struct {
 	apiUID types.UID
 	// current is the name of the current revision as it was last seen in the status, kept the revision itself. Lost, a
 	// current revision that was taken out of the status, or went with the ClusterAPI, is not kept until another is applied.
+	// version is that of the ClusterAPI in which it was last looked for. Lost, there is nothing that a restored etcd contradicts.
 	current operatorv1alpha1.RevisionName
+	version string
 	kept    *engine.Revision
 	// highest is the number that was found to be the highest when a revision was listed last. Lost, it is found again.
 	highest int64
