@@ -27,7 +27,10 @@ func (p *Pass) askConsent() {
 	}
 	stored := p.Engine.Inventories()
 	if !stored.Seen {
-		p.plan.revision, p.plan.waiting = nil, "what is installed has not been seen yet: the inventories of revisions are being listed"
+		p.plan.revision, p.plan.err = nil, stored.Err
+		if stored.Err == nil {
+			p.plan.waiting = "what is installed has not been seen yet: the inventories of revisions are being listed"
+		}
 		return
 	}
 	if p.plan.ends = p.uninstalled(p.installed(stored)); p.plan.ends == "" {

@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,7 @@ func TestAskConsent_judges_what_runs_by_the_inventory_whatever_images_are_at_han
 		api      *operatorv1alpha1.ClusterAPI
 		stored   []engine.Held
 		unseen   bool
+		broken   error
 		bare     bool
 		revision []engine.Component
 		asks     string // empty: it is planned
@@ -87,12 +89,13 @@ func TestAskConsent_judges_what_runs_by_the_inventory_whatever_images_are_at_han
 		"nothing is left, and only an inventory tells what there was":  {api: listing(), stored: []engine.Held{held(1, "core", settings)}, asks: "every component (core)"},
 		"nothing was ever there":                                       {api: listing()},
 		"while nothing is known of inventories, planning waits":        {api: listing(), unseen: true, revision: []engine.Component{core}, waits: true},
+		"while they cannot be watched, that is the error":              {api: listing(), unseen: true, broken: errors.New("no watch"), revision: []engine.Component{core}, asks: "no watch"},
 		"a component that left the list":                               {api: listing(1), stored: []engine.Held{held(1, "core", manager)}, revision: []engine.Component{other}},
 		"a component that is missing, and an image without its folder": {api: listing(1), stored: []engine.Held{held(1, "core", manager)}, revision: []engine.Component{other}, bare: true, asks: "component core, while image " + bare.Short() + " has no folder " + images.ManifestsFolder},
 		"an image without its folder, and every component that was":    {api: listing(1), stored: []engine.Held{held(1, "core", settings)}, revision: []engine.Component{core}, bare: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := planned(&remembering{stored: engine.Inventories{Seen: !row.unseen, Of: row.stored}}, row.api, "", row.revision...)
+			p := planned(&remembering{stored: engine.Inventories{Seen: !row.unseen, Err: row.broken, Of: row.stored}}, row.api, "", row.revision...)
 			if row.bare {
 				p.world.refs, p.memory.unneeded[bare] = []images.Ref{bare}, ""
 			}

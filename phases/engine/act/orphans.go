@@ -68,7 +68,7 @@ func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 func (e *Engine) Inventories() report.Inventories {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	found := report.Inventories{Seen: e.seesInventoriesLocked()}
+	found := report.Inventories{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
 		if s.Inventory == nil {
 			continue
