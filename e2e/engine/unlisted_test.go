@@ -22,7 +22,7 @@ var _ = Describe("A kind that is announced and cannot be listed", func() {
 		w.formerly(ctx, 760, w.configMap("old"))
 		w.formerly(ctx, 760, w.newNamespace("old"))
 		eventually(ctx, "the kind to be announced", func(context.Context) error { return w.announces("request") })
-		e := w.start(legacy(formerInstaller), meddle(func(r *http.Request, _ http.RoundTripper) (*http.Response, error) {
+		e := w.start(legacy(formerInstaller), guarding(w.newNamespace("old")), meddle(func(r *http.Request, _ http.RoundTripper) (*http.Response, error) {
 			if r.Method != http.MethodGet || !strings.HasPrefix(r.URL.Path, "/apis/"+w.group+"/") {
 				return nil, nil
 			}
