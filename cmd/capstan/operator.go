@@ -116,7 +116,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	}
 	var warmUps []func(context.Context) error
 	opts := options.Options{
-		REST: rest.CopyConfig(config),
+		REST:    rest.CopyConfig(config),
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries,
 		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(), Concurrency: f.concurrency,
