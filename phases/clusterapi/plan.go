@@ -136,9 +136,9 @@ func (p *Pass) publish(ctx context.Context) error {
 	if asksNothing && p.world.specObserved() {
 		return p.restoreCurrent(ctx)
 	}
-	if desired != nil && desired.Revision > engine.MaxNumber {
-		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above %d, the highest that counts: take it off status.revisions of the ClusterAPI",
-			desired.Name, desired.Revision, int64(engine.MaxNumber)))
+	if desired != nil && desired.Revision >= engine.MaxNumber {
+		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above which there is none for the next revision: take it off status.revisions of the ClusterAPI",
+			desired.Name, desired.Revision))
 	}
 	highest, err := p.Engine.HighestNumber(ctx)
 	if err != nil {

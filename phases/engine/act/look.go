@@ -131,7 +131,7 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	t.pausedByConflict = v.Action == decide.Contested
 	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, conflict
 	if v.Action == decide.Progressed && s.ahead > 0 {
-		return e.unexplained(o, s)
+		return e.unexplained(o, s, p.rev.Number)
 	}
 	if v.Deferrable() && t.err == nil {
 		o.Action = decide.Idle
