@@ -3,6 +3,7 @@ package act
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -65,6 +66,7 @@ type known struct {
 	pausedByConflict bool           // contested: not written for a while
 	refusal          *refusedUpdate // of an update of a CRD, nil when none was refused
 	err              error          // of the last write that was tried, nil after one that worked
+	silent           time.Time      // when a write was not answered, zero after an answer
 	undone           string         // why it was to be written still after the last write, empty if that helped
 }
 

@@ -32,7 +32,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	if r.Fault != nil {
 		return r, r.Fault
 	}
-	if r.Wait != "" {
+	if r.Wait != "" && (!opts.Keep || !e.knowsInventories()) {
 		return r, e.inventoriesErr()
 	}
 	recorded, err := e.record(ctx, p)
@@ -47,6 +47,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	run := &run{e: e, p: p, keep: opts.Keep, firstInstall: opts.FirstInstall, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToDesired(p)}
 	reached := reachedWave(r)
 	open := true
+	var silent []*job
 	for i := range p.waves {
 		if !opts.Keep && !open && i > reached {
 			if !opts.FirstInstall {
@@ -54,11 +55,22 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 			}
 			break
 		}
-		if todo := run.todo(p.waves[i].targets, contents); len(todo) > 0 {
+		todo := run.todo(p.waves[i].targets, contents)
+		if opts.Keep || i < reached {
+			var late []*job
+			todo, late = answering(todo)
+			silent = append(silent, late...)
+		}
+		if len(todo) > 0 {
 			run.write(ctx, todo)
 			r = e.lookPlan(p)
 		}
 		open = open && r.Waves[i].Complete()
+	}
+	if len(silent) > 0 {
+		slices.SortStableFunc(silent, func(a, b *job) int { return a.t.silent.Compare(b.t.silent) })
+		run.write(ctx, silent)
+		r = e.lookPlan(p)
 	}
 	// That creations are recorded as applies matters to the next revision only: nothing waits for it.
 	if todo := run.todo(p.targets, migrations); len(todo) > 0 {
@@ -66,7 +78,10 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 		r = e.lookPlan(p)
 	}
 	r = run.tell(r)
-	return r, r.Err()
+	if err := r.Err(); err != nil || r.Wait == "" {
+		return r, err
+	}
+	return r, e.inventoriesErr()
 }
 
 // reachedWave is the index of the last wave of which the revision has written any object, -1 if there is none.
@@ -144,9 +159,22 @@ func (r *run) todo(targets []*target, what work) []*job {
 			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: what == migrations, verdict: c.Verdict})
 		}
 	}
-	// What fails is tried last: it may be what the API server does not answer.
+	// What fails is tried last in its wave: it may be what the API server does not answer.
 	slices.SortStableFunc(jobs, func(a, b *job) int { return cmp.Compare(failed(a.t), failed(b.t)) })
 	return jobs
+}
+
+// answering parts jobs from those of which the last write was not answered: one that is not answered ends the pass, and
+// would do so each time before anything that comes after it.
+func answering(jobs []*job) (fine, silent []*job) {
+	for _, j := range jobs {
+		if j.t.silent.IsZero() {
+			fine = append(fine, j)
+		} else {
+			silent = append(silent, j)
+		}
+	}
+	return fine, silent
 }
 
 func failed(t *target) int {
@@ -229,13 +257,18 @@ func (r *run) paused() bool { return r.silent.Load() || r.e.throttle.Remaining()
 
 // heard notes that a request was given up.
 func (r *run) heard(err error) {
+	if unanswered(err) {
+		r.silent.Store(true)
+	}
+}
+
+// unanswered says that a request was given up, because its answer did not come in time.
+func unanswered(err error) bool {
 	of, is := errors.AsType[interface {
 		error
 		GivenUp() bool
 	}](err)
-	if is && of.GivenUp() || errors.Is(err, context.DeadlineExceeded) {
-		r.silent.Store(true)
-	}
+	return is && of.GivenUp() || errors.Is(err, context.DeadlineExceeded)
 }
 
 // tell gives back a report that says what this pass did.

@@ -160,7 +160,10 @@ func (r *run) finish(j *job, err error) {
 			verb = "creating"
 		}
 		r.p.mu.Lock()
-		t.err = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: verb, Err: err}
+		t.err, t.silent = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: verb, Err: err}, time.Time{}
+		if unanswered(err) {
+			t.silent = r.e.cfg.Clock.Now()
+		}
 		r.p.mu.Unlock()
 		r.e.markDirty(r.p, t)
 		return
@@ -173,7 +176,7 @@ func (r *run) finish(j *job, err error) {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
 	defer r.e.markDirty(r.p, t)
-	t.err, t.undone = nil, ""
+	t.err, t.undone, t.silent = nil, "", time.Time{}
 	switch {
 	case seen != nil && seen.ResourceVersion != j.seen.ResourceVersion: // it changed again since, which the next look decides on
 	case j.settled:
