@@ -66,18 +66,18 @@ var _ = Describe("A watch", func() {
 		Eventually(func() int { return seen.open("serviceaccounts") }).WithTimeout(patience).Should(BeZero())
 	})
 
-	It("case 79: that expired lists again, and misses no deletion", func(ctx SpecContext) {
+	It("case 79: that broke or expired lists again, and misses no deletion", func(ctx SpecContext) {
 		w := begin(ctx)
 		kept, lost := w.configMap("kept", "key", "value"), w.configMap("lost", "key", "value")
 		seen := newTraffic()
 		e := w.start(seen.of)
 		e.converge(ctx, of(1, kept, lost))
-		uid := w.uid(ctx, lost)
+		uid, lists := w.uid(ctx, lost), seen.begun("configmaps")
 		seen.cut("configmaps", func() { w.delete(ctx, lost) })
 		e.until(ctx, of(1, kept, lost), created(lost))
 		e.converge(ctx, of(1, kept, lost))
 		Expect(w.uid(ctx, lost)).NotTo(Equal(uid))
-		Expect(seen.expired("configmaps")).To(BeNumerically(">", 0), "the watch was told that it expired")
+		Expect(seen.begun("configmaps")).To(BeNumerically(">", lists), "the watch began anew with a list")
 	})
 
 	It("case 80: tells when a Deployment that was available is not any more", func(ctx SpecContext) {
@@ -210,17 +210,17 @@ type traffic struct {
 	mu      sync.Mutex
 	streams map[*stream]bool
 	cuts    map[string]*cut
-	told    map[string]int // expiries
+	lists   map[string]int // that watches began with
 }
 
 // cut is what happened to the watches of a resource.
 type cut struct {
-	left int           // watches that are yet to expire
+	left int           // watches that are yet to be begun anew
 	over chan struct{} // closed when what they must not see has happened
 }
 
 func newTraffic() *traffic {
-	return &traffic{streams: map[*stream]bool{}, cuts: map[string]*cut{}, told: map[string]int{}}
+	return &traffic{streams: map[*stream]bool{}, cuts: map[string]*cut{}, lists: map[string]int{}}
 }
 
 // of makes the traffic that of an engine.
@@ -236,8 +236,13 @@ func (t *traffic) send(next http.RoundTripper, r *http.Request) (*http.Response,
 	if query.Get("watch") != "true" {
 		return next.RoundTrip(r)
 	}
-	if query.Get("resourceVersion") != "" && t.expires(resource) {
+	if t.isCut(resource) && query.Get("resourceVersion") != "" {
 		return gonePast(r), nil
+	}
+	if query.Get("sendInitialEvents") == "true" {
+		t.mu.Lock()
+		t.lists[resource]++
+		t.mu.Unlock()
 	}
 	response, err := next.RoundTrip(r)
 	if err == nil {
@@ -266,8 +271,8 @@ func (t *traffic) forget(s *stream) {
 	delete(t.streams, s)
 }
 
-// expires says whether a watch that goes on from a version is to expire, once what it must not see has happened.
-func (t *traffic) expires(resource string) bool {
+// isCut says whether a watch of a resource is one that was cut, once what it must not see has happened.
+func (t *traffic) isCut(resource string) bool {
 	t.mu.Lock()
 	c := t.cuts[resource]
 	if c == nil || c.left == 0 {
@@ -275,13 +280,12 @@ func (t *traffic) expires(resource string) bool {
 		return false
 	}
 	c.left--
-	t.told[resource]++
 	t.mu.Unlock()
 	<-c.over
 	return true
 }
 
-// cut ends the watches of a resource, does something that they do not see, and lets the next ones expire.
+// cut ends the watches of a resource, does something that they do not see, and lets those expire that try to go on.
 func (t *traffic) cut(resource string, meanwhile func()) {
 	var all []*stream
 	t.mu.Lock()
@@ -300,10 +304,11 @@ func (t *traffic) cut(resource string, meanwhile func()) {
 	meanwhile()
 }
 
-func (t *traffic) expired(resource string) int {
+// begun counts the lists that the watches of a resource began with.
+func (t *traffic) begun(resource string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.told[resource]
+	return t.lists[resource]
 }
 
 // open counts the running watches of a resource's objects, the inventories' apart.
