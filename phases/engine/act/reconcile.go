@@ -3,7 +3,6 @@ package act
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,8 +67,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 		open = open && r.Waves[i].Complete()
 	}
 	if len(silent) > 0 {
-		slices.SortStableFunc(silent, func(a, b *job) int { return a.t.silent.Compare(b.t.silent) })
-		run.write(ctx, silent)
+		run.writeSilent(ctx, silent)
 		r = e.lookPlan(p)
 	}
 	// That creations are recorded as applies matters to the next revision only: nothing waits for it.
@@ -78,10 +76,15 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 		r = e.lookPlan(p)
 	}
 	r = run.tell(r)
+	return r, e.wrongIn(r)
+}
+
+// wrongIn is what went wrong, and if nothing did, why something is waited for.
+func (e *Engine) wrongIn(r *report.Report) error {
 	if err := r.Err(); err != nil || r.Wait == "" {
-		return r, err
+		return err
 	}
-	return r, e.inventoriesErr()
+	return e.inventoriesErr()
 }
 
 // reachedWave is the index of the last wave of which the revision has written any object, -1 if there is none.
@@ -125,8 +128,9 @@ type job struct {
 	mustPost   bool                       // the API server does not create it by apply
 	onlyCreate bool                       // what is there is left as it is
 	verdict    decide.Verdict
-	settled    bool   // the verdict is about the copy seen, and leaves it as it is
-	foundSafe  string // resourceVersion of the CRD that was found to lose nothing in this pass
+	settled    bool            // the verdict is about the copy seen, and leaves it as it is
+	dropped    map[string]bool // fields that the answer to its last write lacked, nil when there was none
+	foundSafe  string          // resourceVersion of the CRD that was found to lose nothing in this pass
 }
 
 // see takes up a copy of the object, nil for none.
@@ -162,19 +166,6 @@ func (r *run) todo(targets []*target, what work) []*job {
 	// What fails is tried last in its wave: it may be what the API server does not answer.
 	slices.SortStableFunc(jobs, func(a, b *job) int { return cmp.Compare(failed(a.t), failed(b.t)) })
 	return jobs
-}
-
-// answering parts jobs from those of which the last write was not answered: one that is not answered ends the pass, and
-// would do so each time before anything that comes after it.
-func answering(jobs []*job) (fine, silent []*job) {
-	for _, j := range jobs {
-		if j.t.silent.IsZero() {
-			fine = append(fine, j)
-		} else {
-			silent = append(silent, j)
-		}
-	}
-	return fine, silent
 }
 
 func failed(t *target) int {
@@ -250,25 +241,6 @@ func (r *run) each(jobs []*job, work func(*job)) {
 			work(j)
 		}
 	})
-}
-
-// paused says that no more is to be sent in this pass.
-func (r *run) paused() bool { return r.silent.Load() || r.e.throttle.Remaining() > 0 }
-
-// heard notes that a request was given up.
-func (r *run) heard(err error) {
-	if unanswered(err) {
-		r.silent.Store(true)
-	}
-}
-
-// unanswered says that a request was given up, because its answer did not come in time.
-func unanswered(err error) bool {
-	of, is := errors.AsType[interface {
-		error
-		GivenUp() bool
-	}](err)
-	return is && of.GivenUp() || errors.Is(err, context.DeadlineExceeded)
 }
 
 // tell gives back a report that says what this pass did.

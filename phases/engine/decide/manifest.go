@@ -36,11 +36,12 @@ func manifestOf(obj *unstructured.Unstructured) *Manifest {
 type Desired struct {
 	*Manifest
 	Payload *unstructured.Unstructured
+	Dropped map[string]bool // see [Dropped]; nil: not known
 }
 
 // Desired unpacks a manifest. Nobody keeps what it gives for longer than it takes to decide.
 func (m *Manifest) Desired(s Stamp) Desired {
-	return Desired{m, payloadOf(m.packed.Unpack(), s)}
+	return Desired{Manifest: m, Payload: payloadOf(m.packed.Unpack(), s)}
 }
 
 // Body is what is sent for a manifest, as JSON: its text with other metadata. A version binds it to the copy of that
