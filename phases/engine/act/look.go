@@ -166,7 +166,7 @@ func (e *Engine) decideOnLocked(t *target, seen *see.Object) *decision {
 	case seen == nil:
 		return e.decideFromLocked(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
 	case last == nil || last.from == nil || last.from.SpecHash != seen.SpecHash || last.Migrate: // when to migrate depends on the probe
-		return e.decideFromLocked(t, t.Desired(t.Stamp), seen, seen.Tree(t.Key.GVK()))
+		return e.decideFromLocked(t, t.desiredLocked(), seen, seen.Tree(t.Key.GVK()))
 	}
 	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.Probed(t.Manifest)), from: seen}
 	return t.decision
