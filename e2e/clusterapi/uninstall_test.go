@@ -1,6 +1,12 @@
 package clusterapi_test
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
@@ -22,15 +28,16 @@ var _ = Describe("An emptied list of provider images", func() {
 		kept := uids(ctx, definition, precious)
 
 		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
-		asked := []string{"alpha", "small", "uninstall", uninstallAnnotation + "=2"}
+		asked := []string{"alpha", "small", "uninstall", uninstallAnnotation + "="}
 		g.survives(ctx, revisionController, nonRetryable, asked...)
-		annotate(ctx, uninstallAnnotation, "1")
+		two := askedToUninstall(ctx, 2)
+		annotate(ctx, uninstallAnnotation, "2") // a number is no name
 		annotate(ctx, consentAnnotation, "2")
-		g.survives(ctx, revisionController, nonRetryable, append(asked, "not for revision 2")...)
+		g.survives(ctx, revisionController, nonRetryable, append(asked, "not for revision "+two)...)
 		v := until(ctx, "nothing to be listed", listed(1))
 		Expect(v.Revisions()[0].Components).To(HaveLen(2))
 
-		annotate(ctx, uninstallAnnotation, "2")
+		annotate(ctx, uninstallAnnotation, two)
 		annotate(ctx, consentAnnotation, "none")
 		v = until(ctx, "a revision without components", harness.Settled(2), g.isAvailable)
 		Expect(v.Revisions()[0].Components).To(BeEmpty())
@@ -43,7 +50,7 @@ var _ = Describe("An emptied list of provider images", func() {
 		until(ctx, "everything to be back", harness.Settled(3), fine, g.isAvailable)
 		Expect(uids(ctx, definition, precious)).To(Equal(kept))
 		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
-		until(ctx, "consent to be asked for anew", listed(1), told(revisionController, nonRetryable, uninstallAnnotation+"=4", "not for revision 4"))
+		until(ctx, "consent to be asked for anew", listed(1), told(revisionController, nonRetryable, uninstallAnnotation+"=", "not for revision "+askedToUninstall(ctx, 4)))
 		uids(ctx, newProvider("alpha").find("Deployment", "alpha"))
 	})
 
@@ -64,7 +71,8 @@ var _ = Describe("An emptied list of provider images", func() {
 		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
 		until(ctx, "the error to be told beside the rollout", says(installerController+"Progressing", "True", "Progressing", "waits for Deployment openshift-cluster-api/alpha"),
-			says(revisionController+"Degraded", "True", nonRetryable, uninstallAnnotation+"=5"))
+			says(revisionController+"Degraded", "True", nonRetryable, uninstallAnnotation+"="))
+		askedToUninstall(ctx, 5)
 		free()
 		until(ctx, "the rollout to be finished", func(v harness.View) error { return current(v, 4) })
 	})
@@ -78,11 +86,34 @@ var _ = Describe("A component that loses all of its workloads and stays listed",
 		deployment := newProvider("alpha").find("Deployment", "alpha")
 		release(ctx, emptyProvider("alpha").with(configMap("alpha", "two")))
 		until(ctx, "consent to be asked for", listed(1), told(revisionController, nonRetryable,
-			"component alpha", "Deployment openshift-cluster-api/alpha", uninstallAnnotation+"=2"))
+			"component alpha", "Deployment openshift-cluster-api/alpha"))
 		uids(ctx, deployment)
-		annotate(ctx, uninstallAnnotation, "2")
+		annotate(ctx, uninstallAnnotation, askedToUninstall(ctx, 2))
 		installed(ctx, 2)
 		expectGone(ctx, deployment)
+	})
+
+	It("keeps them also when the process is new and its image is lost", func(ctx SpecContext) {
+		g := installSmall(ctx, newProvider("alpha"))
+		deployment := newProvider("alpha").find("Deployment", "alpha")
+		Expect(g.operator.Stop()).To(Succeed())
+		Expect(os.RemoveAll(g.cache)).To(Succeed())
+		lose(push(ctx, newProvider("alpha"))["alpha"])
+		release(ctx, emptyProvider("alpha").with(configMap("alpha", "two")), small("one"))
+		g.restart()
+		askedToUninstall(ctx, 2)
+		until(ctx, "nothing to be listed", listed(1), says(revisionController+"Progressing", "True", ephemeral, "component alpha", "Deployment openshift-cluster-api/alpha"))
+		uids(ctx, deployment)
+	})
+
+	It("keeps them when its image was built without its folder", func(ctx SpecContext) {
+		g := installSmall(ctx, newProvider("alpha"))
+		next := push(ctx, small("one"))
+		next["alpha"] = pushFiles(ctx, "alpha", map[string][]byte{"/README": []byte("no folder")})
+		Expect(env.SetImages(ctx, next)).To(Succeed())
+		g.survives(ctx, revisionController, nonRetryable, "component alpha, while image", "has no folder /capi-operator-manifests")
+		until(ctx, "nothing to be listed", listed(1))
+		uids(ctx, newProvider("alpha").find("Deployment", "alpha"))
 	})
 
 	DescribeTable("is told apart from one that",
@@ -102,6 +133,22 @@ var _ = Describe("A component that loses all of its workloads and stays listed",
 		}),
 	)
 })
+
+var consentAsked = regexp.MustCompile(regexp.QuoteMeta(uninstallAnnotation) + `=(\S+-[0-9a-f]{8}-(\d+))`)
+
+// askedToUninstall waits until consent is asked for to uninstall by a revision of this number, and is its name.
+func askedToUninstall(ctx context.Context, number int) (name string) {
+	GinkgoHelper()
+	until(ctx, "consent to be asked for", func(v harness.View) error {
+		found := consentAsked.FindStringSubmatch(v.Condition(revisionController+"Degraded").Message + " " + v.Condition(revisionController+"Progressing").Message)
+		if len(found) == 0 || found[2] != strconv.Itoa(number) {
+			return fmt.Errorf("it asks for %q, want revision %d", found, number)
+		}
+		name = found[1]
+		return nil
+	})
+	return name
+}
 
 // without takes the objects of a kind away.
 func without(p *provider, kind string) *provider {

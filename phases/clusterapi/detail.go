@@ -27,7 +27,9 @@ type Detail struct {
 	Findings   []string                `json:"findings,omitempty"`
 	Strays     []string                `json:"strays,omitempty"`
 	Images     []ImageDetail           `json:"images,omitempty"`
-	Moves      []machine.Candidate     `json:"moves,omitempty"`
+	// ImagesBy is the release and the architecture of the operator that found which images are not needed.
+	ImagesBy string              `json:"imagesBy,omitempty"`
+	Moves    []machine.Candidate `json:"moves,omitempty"`
 }
 
 // ImageDetail is how one provider image stands, and the component it brings as

@@ -40,8 +40,8 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 // at hand. It returns the images that are asked for.
 func (p *Phases) prepare(pass *Pass) []images.Ref {
 	w := pass.world
-	wanted := p.wantImages(w)
 	p.retryImages(w)
+	wanted := p.wantImages(w)
 	p.forget(w)
 	pass.plan = p.makePlan(w)
 	p.learnUnneeded(w, pass.plan)
@@ -58,15 +58,20 @@ func (p *Phases) prepare(pass *Pass) []images.Ref {
 		pass.atHand = p.atHand(w.currentEntry())
 	}
 	p.Engine.Watch(known(pass.desired, pass.current, pass.atHand)...)
+	if pass.desired != nil {
+		pass.begun = max(p.Engine.Orphans(pass.desired).Ahead, p.Engine.Look(pass.desired).Ahead())
+	}
 	pass.askConsent()
 	return wanted
 }
 
 // retryImages tries failed images again when the administrator asks for another
-// attempt. What was asked for before a start is done by starting.
+// attempt, and looks anew into those that brought nothing. What was asked for
+// before a start is done by starting.
 func (p *Phases) retryImages(w world) {
 	if p.memory.retried != nil && *p.memory.retried != w.retry {
 		p.Images.Retry()
+		p.memory.unneeded = unneeded{}
 	}
 	p.memory.retried = &w.retry
 }
@@ -185,10 +190,7 @@ func orphansOf(r *engine.TeardownReport) guards.Orphans {
 func (p *Pass) retained(facts *guards.Facts, kept *engine.Revision, numbers map[int64]bool) {
 	stored := p.Engine.Orphans(kept)
 	p.olderSeen = stored.Seen && p.desired != nil
-	if kept == p.desired {
-		p.begun = max(stored.Ahead, p.Engine.Look(kept).Ahead())
-		facts.Begun = p.begun
-	}
+	facts.Begun = p.begun
 	facts.OlderSeen = p.olderSeen
 	for _, number := range stored.Revisions {
 		numbers[number] = true

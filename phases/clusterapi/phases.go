@@ -41,8 +41,8 @@ const (
 	// ConsentAnnotation lets retained objects be deleted with the data in them; its value is the number of the revision
 	// that is installed, and it counts for that one only.
 	ConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
-	// UninstallAnnotation lets a revision be listed that would end what runs; its value is the number that the revision
-	// gets, and it counts for that one only.
+	// UninstallAnnotation lets a revision be listed that would end what runs; its value is the name that the revision
+	// gets, of release, content and number, and it counts for that one only.
 	UninstallAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
 	// RetryAnnotation asks for another attempt now, by any value that it did not have before.
 	RetryAnnotation = "capi-operator.openshift.io/retry"
@@ -107,8 +107,12 @@ type memory struct {
 	apiUID types.UID
 	// current is the name of the current revision as it was last seen in the status, kept the revision itself. Lost, a
 	// current revision that was taken out of the status, or went with the ClusterAPI, is not kept until another is applied.
+	// version is that of the ClusterAPI in which it was last looked for. Lost, there is nothing that a restored etcd contradicts.
 	current operatorv1alpha1.RevisionName
+	version string
 	kept    *engine.Revision
+	// highest is the number that was found to be the highest when a revision was listed last. Lost, it is found again.
+	highest int64
 	// retried is the value of the annotation that asks for another attempt, as last seen. Starting is an attempt.
 	retried *string
 	// tried are those of the listed revisions that this process has applied or kept.
@@ -163,7 +167,7 @@ const (
 var (
 	PlanRevision = machine.Action[*Pass]{
 		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, or every workload of a component that stays, it lists only by the administrator's consent. It keeps the current revision, and writes it into the status again if somebody took it out.",
+		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, every workload of a component that stays, or a component that is missing while an image has no folder, it lists only by the administrator's consent. It keeps the current revision, and writes it into the status again if somebody took it out.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
 		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},

@@ -24,8 +24,8 @@ type plan struct {
 	err     error
 	// ready counts the images at hand.
 	ready int
-	// consented is the number for which the administrator lets the revision end what runs, 0 if it would end nothing.
-	consented int64
+	// ends says what of that which runs the revision would end, by consent; empty for nothing.
+	ends string
 }
 
 // rendered remembers the last rendering: the same inputs are never parsed twice.
@@ -142,12 +142,13 @@ func (p *Pass) publish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
+	p.memory.highest = highest
 	highest = max(highest, p.begun)
 	generation := p.world.api.Generation
 	var refused error
 	err = p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
-		if number := nextNumber(&api.Status, highest); p.plan.consented != 0 && p.plan.consented != number {
-			refused = p.withoutConsent(p.uninstalled(), number)
+		if name := p.plannedName(nextNumber(&api.Status, highest)); p.plan.ends != "" && p.world.uninstall != name {
+			refused = p.withoutConsent(name)
 			return nil
 		}
 		did, listed := p.restore(api), len(api.Status.Revisions)

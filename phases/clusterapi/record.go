@@ -39,9 +39,13 @@ func (p *Phases) tell(words Words) func(Snapshot, status.Stored) status.Told {
 	return func(shot Snapshot, stored status.Stored) status.Told {
 		line, before := words.Line(shot), storedDetail(stored.Detail)
 		display := p.stillStanding(before, shot.Seen.Display)
+		detail := detailOf(line, display, shot.Candidates)
+		if len(p.memory.unneeded) > 0 {
+			detail.ImagesBy = p.imagesBy()
+		}
 		return status.Told{
 			Line: line, About: p.About(), Conditions: words.Conditions(shot),
-			Detail: detailOf(line, display, shot.Candidates).encode(), Events: eventsOf(before, display),
+			Detail: detail.encode(), Events: eventsOf(before, display),
 			Versions: p.versions(stored.Versions, shot.Facts), Related: p.related(stored.Related),
 		}
 	}

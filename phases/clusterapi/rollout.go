@@ -20,6 +20,8 @@ type Engine interface {
 	Watch(revisions ...*engine.Revision)
 	Look(revision *engine.Revision) *engine.Report
 	Orphans(keep *engine.Revision) engine.Orphans
+	// Inventories are what revisions have applied, also those that no image tells of.
+	Inventories() engine.Inventories
 	Strays() []engine.Stray
 	HighestNumber(ctx context.Context) (int64, error)
 	Adopt(ctx context.Context, revisions ...engine.RevisionRef) error

@@ -65,6 +65,23 @@ func (p *Phases) newerOf(cached *operatorv1alpha1.ClusterAPI) *operatorv1alpha1.
 	return cached
 }
 
+// settle asks the API server, when the cache has not shown for long what was
+// written last, whether that still stands. The answer takes its place.
+func (p *Phases) settle(ctx context.Context, cached *operatorv1alpha1.ClusterAPI) error {
+	if wrote := p.memory.wrote; wrote == nil || !newest.Unsettled(wrote, cached, p.Now().Sub(p.memory.wroteAt)) {
+		return nil
+	}
+	live := &operatorv1alpha1.ClusterAPI{}
+	found, err := read(ctx, p.Live, client.ObjectKeyFromObject(cached), live)
+	if err != nil {
+		return err
+	}
+	if p.memory.wrote = nil; found {
+		p.memory.wrote, p.memory.wroteAt = live, p.Now()
+	}
+	return nil
+}
+
 // DesiredOf is the entry with the highest revision number, which status.desiredRevision has to name; nil for none.
 func DesiredOf(status *operatorv1alpha1.ClusterAPIStatus) *operatorv1alpha1.ClusterAPIInstallerRevision {
 	var desired *operatorv1alpha1.ClusterAPIInstallerRevision

@@ -1,11 +1,18 @@
 package clusterapi
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/capstan-capi/capstan/phases/newest"
 )
@@ -37,4 +44,58 @@ func TestNewerOf_what_was_written_counts_until_the_cache_has_caught_up(t *testin
 	if got := p.newerOf(cached); got != cached {
 		t.Error("what was written to an object that was deleted counts")
 	}
+}
+
+func TestReadWorld_asks_once_a_minute_whether_its_own_write_still_stands(t *testing.T) {
+	at := func(version string) *operatorv1alpha1.ClusterAPI {
+		return &operatorv1alpha1.ClusterAPI{ObjectMeta: metav1.ObjectMeta{Name: Singleton, UID: "one", ResourceVersion: version}}
+	}
+	for name, row := range map[string]struct {
+		live, want string // versions
+		reads      int
+	}{
+		"the cache is late":                            {"11", "11", 3},
+		"somebody has written since":                   {"12", "12", 3},
+		"the API server was restored from a backup":    {"10", "10", 1},
+		"it was, and the cache is not behind any more": {"9", "10", 1},
+	} {
+		now, reads := time.Now(), 0
+		get := func(shown *operatorv1alpha1.ClusterAPI, asked *int) client.Client {
+			return interceptor.NewClient(fake.NewClientBuilder().WithScheme(testScheme(t)).Build(), interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+					if api, is := o.(*operatorv1alpha1.ClusterAPI); is {
+						*asked++
+						shown.DeepCopyInto(api)
+						return nil
+					}
+					return c.Get(ctx, key, o, opts...)
+				},
+			})
+		}
+		p := &Phases{Now: func() time.Time { return now }, Client: get(at("10"), new(int)), Live: get(at(row.live), &reads)}
+		p.memory.wrote, p.memory.wroteAt = at("11"), now
+		for minute := range 3 {
+			now = now.Add(newest.Trust)
+			for range 2 {
+				w, err := p.readWorld(t.Context(), p.Client)
+				if err != nil || w.api.ResourceVersion != row.want {
+					t.Fatalf("%s: after %d minutes version %s counts, want %s: %v", name, minute+1, w.api.ResourceVersion, row.want, err)
+				}
+			}
+		}
+		if reads != row.reads {
+			t.Errorf("%s: it has asked %d times, want %d", name, reads, row.reads)
+		}
+	}
+}
+
+func testScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{configv1.Install, operatorv1alpha1.Install, corev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return scheme
 }

@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -18,8 +19,9 @@ import (
 // which that is so; for all of them if it is empty. A reference by digest stands
 // for the same content for ever, so what was seen once need not be fetched again.
 // It is told in the detail of the ClusterOperator, and read there by the next
-// process. If that is lost, or an image is not among the first that are told, it
-// is fetched again. One that a listed revision has a component from is never taken
+// process of the same release and architecture. If that is lost, or an image is
+// not among the first that are told, or another attempt is asked for, it is
+// fetched again. One that a listed revision has a component from is never taken
 // for unneeded, whatever the detail says.
 type unneeded map[images.Ref]string
 
@@ -41,12 +43,16 @@ func (p *Phases) recallUnneeded(ctx context.Context) error {
 	p.memory.unneeded = unneeded{}
 	detail := storedDetail(status.Extension(operator.Status.Extension.Raw)[status.DetailKey(p.name)])
 	for _, image := range detail.Images {
-		if image.State == notNeeded {
+		if image.State == notNeeded && detail.ImagesBy == p.imagesBy() {
 			p.memory.unneeded[images.Ref(image.Reference)] = image.Platform
 		}
 	}
 	return nil
 }
+
+// imagesBy is who has found that an image brings nothing: another release may find something in it, and of a reference to a
+// list of images another architecture has another one.
+func (p *Phases) imagesBy() string { return p.Release + " " + runtime.GOARCH }
 
 // learnUnneeded notes which of the images at hand a plan has nothing from, and
 // forgets what is not listed any more.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/images"
+	"github.com/capstan-capi/capstan/phases/newest"
 	"github.com/capstan-capi/capstan/phases/render"
 )
 
@@ -64,8 +65,11 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 		return w, err
 	}
 	if found {
+		if err := p.settle(ctx, api); err != nil {
+			return w, err
+		}
 		if api = p.newerOf(api); api != p.memory.wrote {
-			p.memory.wrote = nil // the cache has come as far, or had the time to: what it shows from now on is how it is
+			p.memory.wrote = nil // the cache has come as far, or the API server has gone back: what it shows from now on is how it is
 		}
 		w.api = api
 		w.consent, w.uninstall, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[UninstallAnnotation], api.Annotations[RetryAnnotation]
@@ -99,12 +103,15 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 
 // currentOf is the name of the current revision. One that was taken out of the
 // status by hand is still current as long as it is listed, or there is no list
-// any more: nothing but this operator makes another one that.
+// any more: nothing but this operator makes another one that. When versions go
+// back, an etcd was restored, maybe to before the revision had passed its gates.
 func (p *Phases) currentOf(api *operatorv1alpha1.ClusterAPI) operatorv1alpha1.RevisionName {
 	if api == nil {
 		return p.memory.current
 	}
-	if name := api.Status.CurrentRevision; name != "" || !isListed(api, p.memory.current) {
+	restored := newest.Behind(api.ResourceVersion, p.memory.version)
+	p.memory.version = api.ResourceVersion
+	if name := api.Status.CurrentRevision; name != "" || restored || !isListed(api, p.memory.current) {
 		p.memory.current = name
 	}
 	return p.memory.current

@@ -107,6 +107,27 @@ func TestCurrent_is_remembered_when_it_was_taken_out_as_long_as_it_is_listed(t *
 	}
 }
 
+func TestCurrent_is_forgotten_when_the_versions_of_the_ClusterAPI_go_back(t *testing.T) {
+	p := &Phases{}
+	of := func(version string, says operatorv1alpha1.RevisionName) *operatorv1alpha1.ClusterAPI {
+		return &operatorv1alpha1.ClusterAPI{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}, Status: operatorv1alpha1.ClusterAPIStatus{
+			CurrentRevision: says, Revisions: []operatorv1alpha1.ClusterAPIInstallerRevision{{Name: "one"}},
+		}}
+	}
+	p.currentOf(of("20", "one"))
+	if got := p.currentOf(of("21", "")); got != "one" {
+		t.Errorf("somebody took it out, and %q is current", got)
+	}
+	if got := p.currentOf(of("15", "")); got != "" {
+		t.Errorf("etcd was restored to before it was current, and %q is", got)
+	}
+	p.currentOf(of("30", "one"))
+	p.currentOf(nil)
+	if got := p.currentOf(of("15", "")); got != "" {
+		t.Errorf("etcd was restored after the ClusterAPI was away, and %q is current", got)
+	}
+}
+
 func TestParseImages_refuses_more_images_than_it_installs(t *testing.T) {
 	list := &corev1.ConfigMap{Data: map[string]string{}}
 	for i := range images.MaxImages {

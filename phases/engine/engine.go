@@ -67,6 +67,9 @@ func (e *Engine) Look(rev *Revision) *Report { return e.act.Look(rev) }
 // Orphans looks up in the inventories what Teardown would have to look at.
 func (e *Engine) Orphans(current *Revision) Orphans { return e.act.Orphans(current) }
 
+// Inventories looks up what the stored inventories list: what runs, where no image tells it.
+func (e *Engine) Inventories() Inventories { return e.act.Inventories() }
+
 // Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
 // lists, in order of their names. They are for people to judge: nothing deletes them. It knows of watched kinds only.
 func (e *Engine) Strays() []Stray { return e.act.Strays() }

@@ -41,6 +41,12 @@ type (
 	Orphan = report.Orphan
 	// Orphans is what inventories say about older revisions.
 	Orphans = report.Orphans
+	// Inventories are the stored inventories.
+	Inventories = report.Inventories
+	// Held is what one of them lists.
+	Held = report.Held
+	// HeldObject is one object that an inventory lists.
+	HeldObject = report.HeldObject
 
 	// ObjectError is what went wrong with one object.
 	ObjectError = report.ObjectError

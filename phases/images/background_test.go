@@ -249,3 +249,23 @@ func TestMounted_finds_the_image_when_it_is_mounted_later(t *testing.T) {
 	s.clock.Step(lastRetry)
 	s.recovered(ref)
 }
+
+func TestMounted_waits_for_a_folder_that_is_not_filled_yet(t *testing.T) {
+	dir := t.TempDir()
+	s := run(t, func(notify func(), clk *clocktesting.FakeClock) Source {
+		return NewMounted(dir, notify, clk, logr.Discard())
+	})
+	ref := refs(1)[0]
+	mount(t, dir, ref, []entry{{name: "etc/passwd", data: "x"}})
+	s.Want([]Ref{ref})
+	_, err := s.failed(ref)
+	if err.Kind != KindDisk || err.Terminal() {
+		t.Errorf("got a %s error, terminal %t: %v", err.Kind, err.Terminal(), err)
+	}
+	contains(t, err, string(ref), "it has no folder "+ManifestsFolder, "check the volume")
+	mount(t, dir, ref, profileAt(root+"/a", "a"))
+	s.clock.Step(firstRetry)
+	if image := s.recovered(ref); len(image.Profiles) != 1 {
+		t.Errorf("got %d profiles", len(image.Profiles))
+	}
+}

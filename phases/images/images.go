@@ -27,7 +27,7 @@ type Profile struct {
 	Metadata, Manifests []byte
 }
 
-// Image is what is kept of a provider image: its profiles, sorted by name; none if it has no ManifestsFolder.
+// Image is what is kept of a provider image: its profiles, sorted by name; none if it was pulled and has no ManifestsFolder.
 type Image struct {
 	Ref      Ref
 	Profiles []Profile

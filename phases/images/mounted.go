@@ -3,6 +3,7 @@ package images
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -105,7 +106,7 @@ func (t *tree) read(where string) error {
 	// If the folder itself were a link, the walk would follow it.
 	info, err := root.Lstat(ManifestsFolder[1:])
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return fmt.Errorf("it has no folder %s, or not yet", ManifestsFolder) // the volume may be filled later
 	}
 	if err == nil && !info.IsDir() {
 		return t.add(ManifestsFolder, &node{kind: special})

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
 // Trust is how long a copy of an own write counts for more than an older one from a cache or a watch, which may be late.
@@ -21,9 +20,18 @@ func Trusted(age time.Duration) bool { return age >= 0 && age < Trust }
 // cached copy. Of an object that was deleted and created again the cached copy
 // counts.
 func WrittenFirst(written, cached metav1.Object, age time.Duration) bool {
-	if written.GetUID() != cached.GetUID() || !Trusted(age) {
-		return false
-	}
-	order, err := resourceversion.CompareResourceVersion(written.GetResourceVersion(), cached.GetResourceVersion())
-	return err == nil && order > 0
+	return Trusted(age) && behind(written, cached)
+}
+
+// Unsettled says that the cached copy is still older than what was written when
+// that does not count for more any longer. Either the cache is late or the API
+// server has gone back, and only the API server can tell: whoever asks it, and
+// takes the answer for what was written last, asks once for each Trust.
+func Unsettled(written, cached metav1.Object, age time.Duration) bool {
+	return !Trusted(age) && behind(written, cached)
+}
+
+// behind says that a cached copy is an older one of the same object.
+func behind(written, cached metav1.Object) bool {
+	return written.GetUID() == cached.GetUID() && Behind(cached.GetResourceVersion(), written.GetResourceVersion())
 }

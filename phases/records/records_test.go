@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -251,6 +252,29 @@ func TestObjects_what_was_written_counts_while_the_cache_lags_behind(t *testing.
 	lags = false
 	if got := loaded(t, s, "ns/one"); got != "Ready two" || len(s.objects.written) != 0 {
 		t.Errorf("then there is %s, and %d copies are kept", got, len(s.objects.written))
+	}
+}
+
+func TestObjects_of_a_cache_that_lags_for_long_are_not_written_over_newer_ones(t *testing.T) {
+	c := newCluster(t, &thing{ObjectMeta: named("one")})
+	old := &thing{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "one"}, old); err != nil {
+		t.Fatal(err)
+	}
+	s := ownStatus(interceptor.NewClient(c, interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+		*into.(*thing) = *old.DeepCopyObject().(*thing)
+		return nil
+	}}))
+	pass(t, s, "ns/one", shotOf("Ready", "newer"))
+	s.objects.wroteAt["ns/one"] = s.objects.wroteAt["ns/one"].Add(-newest.Trust)
+	if got := loaded(t, s, "ns/one"); got != "none" {
+		t.Fatalf("the cache shows %s", got)
+	}
+	if _, err := s.Save(t.Context(), "ns/one", shotOf("Waiting", "older")); !apierrors.IsConflict(err) {
+		t.Errorf("an older record over a newer one: %v", err)
+	}
+	if got := loaded(t, ownStatus(c), "ns/one"); got != "Ready newer" {
+		t.Errorf("there is %s", got)
 	}
 }
 

@@ -25,17 +25,22 @@ func (s *Store[F, E]) operator(ctx context.Context) (*configv1.ClusterOperator, 
 		return s.writtenStillThere(ctx)
 	case err != nil:
 		return nil, fmt.Errorf("reading ClusterOperator %s: %w", s.Operator, err)
-	case s.written != nil && newest.WrittenFirst(s.written, cached, s.Now().Sub(s.wrote)):
+	case s.written != nil && newest.Unsettled(s.written, cached, s.Now().Sub(s.wrote)):
+		if _, err := s.writtenStillThere(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if s.written != nil && newest.WrittenFirst(s.written, cached, s.Now().Sub(s.wrote)) {
 		s.ahead = true
 		return s.written, nil
 	}
-	s.written = nil // the cache has come as far, or had the time to: what it shows from now on is how it is
+	s.written = nil // the cache has come as far, or the API server has gone back: what it shows from now on is how it is
 	return cached, nil
 }
 
 // writtenStillThere asks the API server about a ClusterOperator that the cache
-// does not show: either it was deleted, or this store has just created it and
-// the cache does not know yet.
+// does not show as it was written: either it was deleted or is an older one
+// again, or the cache does not know yet.
 func (s *Store[F, E]) writtenStillThere(ctx context.Context) (*configv1.ClusterOperator, error) {
 	if s.written == nil {
 		return nil, nil

@@ -25,10 +25,10 @@ import (
 // cluster has one ClusterOperator, whose fields it keeps by manager as an API
 // server does, and a cache of it that lags behind while it is told to.
 type cluster struct {
-	live, cached *configv1.ClusterOperator
-	lags         bool
-	writes       int
-	fails        error
+	live, cached  *configv1.ClusterOperator
+	lags          bool
+	writes, reads int
+	fails         error
 	// gaveUp are the managers in whose names nothing was applied.
 	gaveUp []string
 }
@@ -49,6 +49,7 @@ type operators struct {
 }
 
 func (c operators) Get(context.Context, string, metav1.GetOptions) (*configv1.ClusterOperator, error) {
+	c.reads++
 	if c.live == nil {
 		return nil, apierrors.NewNotFound(configv1.Resource("clusteroperators"), "cluster-api")
 	}
@@ -170,6 +171,27 @@ func TestStore_its_own_write_counts_while_the_cache_lags_behind(t *testing.T) {
 	c.live = nil // somebody deletes it before the cache has shown it
 	if got := loaded(t, s); got != "none" {
 		t.Errorf("after the deletion it loads %s", got)
+	}
+}
+
+func TestStore_asks_once_a_minute_when_the_cache_lags_for_long(t *testing.T) {
+	c := &cluster{}
+	s, now := storeIn(c, "first")
+	saved(t, s, recordOf("Applying", "before"))
+	c.lags = true
+	saved(t, s, recordOf("Installed", "fine"))
+	writes, reads := c.writes, c.reads
+	for minute := range 3 {
+		*now = now.Add(newest.Trust)
+		for range 2 {
+			if got := loaded(t, s); got != "Installed fine" {
+				t.Fatalf("after %d minutes it loads %s", minute+1, got)
+			}
+			saved(t, s, recordOf("Installed", "fine"))
+		}
+		if c.writes != writes || c.reads != reads+minute+1 {
+			t.Errorf("after %d minutes it has written %d times more, and asked %d times", minute+1, c.writes-writes, c.reads-reads)
+		}
 	}
 }
 

@@ -39,6 +39,23 @@ func (e *Engine) Orphans(keep *engine.Revision) engine.Orphans {
 	return found
 }
 
+// Inventories are what revisions have applied.
+func (e *Engine) Inventories() engine.Inventories {
+	found := engine.Inventories{Seen: e.unseen == ""}
+	for _, number := range slices.Sorted(maps.Keys(e.inventories)) {
+		held := engine.Held{Number: number}
+		for _, have := range e.inventories[number].entries {
+			if !have.retained {
+				held.Objects = append(held.Objects, engine.HeldObject{Key: have.key, Component: have.component})
+			}
+		}
+		if found.Seen {
+			found.Of = append(found.Of, held)
+		}
+	}
+	return found
+}
+
 // orphans are the entries up to the kept revision that neither it nor a newer one has, in order of removal.
 func (e *Engine) orphans(keep *engine.Revision) []entry {
 	live := map[string]bool{}

@@ -64,6 +64,26 @@ func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 	return o
 }
 
+// Inventories looks up what the stored inventories list.
+func (e *Engine) Inventories() report.Inventories {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	found := report.Inventories{Seen: e.seesInventoriesLocked()}
+	for _, s := range e.storedLocked() {
+		if s.Inventory == nil {
+			continue
+		}
+		held := report.Held{Number: s.Number}
+		for _, entry := range s.Inventory.Entries {
+			if !entry.Retained {
+				held.Objects = append(held.Objects, report.HeldObject{Key: entry.Key(), Component: entry.Component})
+			}
+		}
+		found.Of = append(found.Of, held)
+	}
+	return found
+}
+
 // orphanCache is the answer of orphans for as long as no inventory changes.
 type orphanCache struct {
 	inventoryChanges int // what Engine.inventoryChanges was

@@ -95,6 +95,24 @@ func (r *TeardownReport) Err() error {
 	return joined(errs)
 }
 
+// Inventories are the stored inventories, without a request.
+type Inventories struct {
+	Seen bool   // false: they are not seen yet, and the rest is empty
+	Of   []Held // the lowest number first, without those that cannot be read
+}
+
+// Held is what an inventory says that a revision has applied, or has begun to.
+type Held struct {
+	Number  int64
+	Objects []HeldObject
+}
+
+// HeldObject is an object of the revision itself, and not one that was retained for it.
+type HeldObject struct {
+	Key       decide.Key
+	Component string
+}
+
 // Orphans is what the stored inventories say about older revisions, without a request.
 type Orphans struct {
 	Seen      bool         // false: the inventories are not seen yet, and the rest is empty

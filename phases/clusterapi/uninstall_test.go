@@ -1,0 +1,169 @@
+package clusterapi
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/images"
+	"github.com/capstan-capi/capstan/phases/render"
+)
+
+// remembering is an engine of which nothing is asked but what inventories and numbers there are.
+type remembering struct {
+	Engine
+	stored  engine.Inventories
+	highest int64
+}
+
+func (r *remembering) Inventories() engine.Inventories              { return r.stored }
+func (r *remembering) HighestNumber(context.Context) (int64, error) { return r.highest, nil }
+
+var (
+	manager  = engine.Key{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "capi", Name: "manager"}
+	settings = engine.Key{Version: "v1", Kind: "ConfigMap", Namespace: "capi", Name: "settings"}
+)
+
+func held(number int64, component string, keys ...engine.Key) engine.Held {
+	h := engine.Held{Number: number}
+	for _, key := range keys {
+		h.Objects = append(h.Objects, engine.HeldObject{Key: key, Component: component})
+	}
+	return h
+}
+
+// listing is a ClusterAPI that lists revisions of the component core; the first is current.
+func listing(numbers ...int64) *operatorv1alpha1.ClusterAPI {
+	api := singleton()
+	for _, number := range numbers {
+		entry := NewEntry("4.22.5", number, &render.Revision{ContentID: strings.Repeat("0", 64), Components: []render.Component{{Name: "core"}}})
+		api.Status.Revisions = append(api.Status.Revisions, entry)
+		api.Status.DesiredRevision = entry.Name
+	}
+	if len(numbers) > 0 {
+		api.Status.CurrentRevision = api.Status.Revisions[0].Name
+	}
+	return api
+}
+
+// planned is a pass that has planned content of these components, which render to these objects.
+func planned(e Engine, api *operatorv1alpha1.ClusterAPI, consent string, components ...engine.Component) *Pass {
+	p := &Phases{Engine: e, Release: "4.22.5", Now: time.Now}
+	w := world{api: api, current: api.Status.CurrentRevision, uninstall: consent}
+	content := &render.Revision{ContentID: strings.Repeat("a", 64)}
+	for _, c := range components {
+		content.Components = append(content.Components, render.Component{Name: c.Name})
+	}
+	p.memory.rendered.components, p.memory.unneeded = components, unneeded{}
+	return &Pass{Phases: p, world: w, plan: plan{revision: content}}
+}
+
+func TestAskConsent_judges_what_runs_by_the_inventory_whatever_images_are_at_hand(t *testing.T) {
+	core := engine.Component{Name: "core", Objects: configMaps("settings")}
+	other := engine.Component{Name: "other", Objects: configMaps("settings")}
+	bare := images.Ref("registry.example.com/core@" + digest)
+	for name, row := range map[string]struct {
+		api      *operatorv1alpha1.ClusterAPI
+		stored   []engine.Held
+		unseen   bool
+		bare     bool
+		revision []engine.Component
+		asks     string // empty: it is planned
+		waits    bool
+	}{
+		"a component that has lost its workloads":                      {api: listing(1), stored: []engine.Held{held(1, "core", manager, settings)}, revision: []engine.Component{core}, asks: "every workload of component core (Deployment capi/manager)"},
+		"also while the list is lost":                                  {api: listing(), stored: []engine.Held{held(4, "core", manager)}, revision: []engine.Component{core}, asks: "4.22.5-aaaaaaaa-5 would uninstall every workload of component core"},
+		"by the newest, while the list is lost":                        {api: listing(), stored: []engine.Held{held(3, "core", manager), held(4, "core", settings)}, revision: []engine.Component{core}},
+		"by the current one, whatever was begun after it":              {api: listing(1, 2), stored: []engine.Held{held(1, "core", manager), held(2, "core", settings)}, revision: []engine.Component{core}, asks: "every workload of component core"},
+		"one that never had any":                                       {api: listing(1), stored: []engine.Held{held(1, "core", settings)}, revision: []engine.Component{core}},
+		"nothing is left, and only the list tells what there was":      {api: listing(1), asks: "every component (core)"},
+		"nothing is left, and only an inventory tells what there was":  {api: listing(), stored: []engine.Held{held(1, "core", settings)}, asks: "every component (core)"},
+		"nothing was ever there":                                       {api: listing()},
+		"while nothing is known of inventories, planning waits":        {api: listing(), unseen: true, revision: []engine.Component{core}, waits: true},
+		"a component that left the list":                               {api: listing(1), stored: []engine.Held{held(1, "core", manager)}, revision: []engine.Component{other}},
+		"a component that is missing, and an image without its folder": {api: listing(1), stored: []engine.Held{held(1, "core", manager)}, revision: []engine.Component{other}, bare: true, asks: "component core, while image " + bare.Short() + " has no folder " + images.ManifestsFolder},
+		"an image without its folder, and every component that was":    {api: listing(1), stored: []engine.Held{held(1, "core", settings)}, revision: []engine.Component{core}, bare: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := planned(&remembering{stored: engine.Inventories{Seen: !row.unseen, Of: row.stored}}, row.api, "", row.revision...)
+			if row.bare {
+				p.world.refs, p.memory.unneeded[bare] = []images.Ref{bare}, ""
+			}
+			p.askConsent()
+			switch {
+			case row.waits:
+				if p.plan.revision != nil || p.plan.waiting == "" || p.plan.err != nil {
+					t.Errorf("it does not wait: %+v", p.plan)
+				}
+			case row.asks == "":
+				if p.plan.revision == nil || p.plan.err != nil || p.plan.waiting != "" {
+					t.Errorf("it is not planned: %q, %v", p.plan.waiting, p.plan.err)
+				}
+			case p.plan.revision != nil || p.plan.err == nil || !strings.Contains(p.plan.err.Error(), row.asks):
+				t.Errorf("got %v, want it to ask for %s", p.plan.err, row.asks)
+			}
+		})
+	}
+}
+
+func TestPublish_accepts_the_consent_that_it_asked_for_also_when_a_number_was_used_that_nobody_sees(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := operatorv1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	api := listing(1)
+	written := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(api).WithObjects(api).Build()
+	e := &remembering{stored: engine.Inventories{Seen: true, Of: []engine.Held{held(1, "core", manager)}}, highest: 6}
+	attempt := func(consent string, highest int64) (memory int64, answer string) {
+		p := planned(e, api.DeepCopy(), consent)
+		p.Client, p.memory.highest = written, highest
+		if p.askConsent(); p.plan.err != nil {
+			return p.memory.highest, p.plan.err.Error()
+		}
+		if err := p.publish(t.Context()); err != nil {
+			return p.memory.highest, err.Error()
+		}
+		return p.memory.highest, ""
+	}
+	highest, asked := attempt("", 0)
+	if want := UninstallAnnotation + "=4.22.5-aaaaaaaa-2"; !strings.Contains(asked, want) {
+		t.Fatalf("it asks %q, want %s", asked, want)
+	}
+	highest, asked = attempt("4.22.5-aaaaaaaa-2", highest)
+	for _, want := range []string{UninstallAnnotation + "=4.22.5-aaaaaaaa-7", "not for revision 4.22.5-aaaaaaaa-7"} {
+		if !strings.Contains(asked, want) {
+			t.Fatalf("it says %q, want %s", asked, want)
+		}
+	}
+	if _, again := attempt("4.22.5-aaaaaaaa-2", highest); again != asked {
+		t.Errorf("it asks for another one now: %q, %q", asked, again)
+	}
+	for _, other := range []string{"7", "4.22.5-bbbbbbbb-7", "4.22.5-aaaaaaaa-8", "4.22.5-aaaaaaaa-07"} {
+		if _, answer := attempt(other, highest); !strings.Contains(answer, "would uninstall") {
+			t.Errorf("consent %q counts: %q", other, answer)
+		}
+	}
+	if _, answer := attempt("4.22.5-aaaaaaaa-7", 0); answer != "" { // of a new process
+		t.Errorf("it does not take the consent that it asked for: %q", answer)
+	}
+}
+
+func configMaps(names ...string) []*unstructured.Unstructured {
+	var objects []*unstructured.Unstructured
+	for _, name := range names {
+		o := &unstructured.Unstructured{}
+		o.SetAPIVersion("v1")
+		o.SetKind("ConfigMap")
+		o.SetNamespace("capi")
+		o.SetName(name)
+		objects = append(objects, o)
+	}
+	return objects
+}
