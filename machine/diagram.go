@@ -124,7 +124,7 @@ func (t Table[F, E]) writeAsides(b *strings.Builder) {
 	if len(t.Asides) == 0 {
 		return
 	}
-	b.WriteString("\n## Told besides\n\nIn every state whose part would read AsExpected otherwise; what has lasted, in every state whose part would not read Degraded otherwise.\n\n| Part | When | Reason | Meaning |\n|---|---|---|---|\n")
+	b.WriteString("\n## Told besides\n\nTold while the part has nothing worse to say.\n\n| Part | When | Reason | Meaning |\n|---|---|---|---|\n")
 	for _, aside := range t.Asides {
 		when := aside.If.Name
 		if aside.For > 0 {
