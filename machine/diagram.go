@@ -69,7 +69,7 @@ func (t Table[F, E]) Page() string {
 			work = row.Work.told()
 		}
 		if patience := row.Trouble.Patience; patience > 0 {
-			work += "<br/>An error that lasts " + short(patience) + " is told as " + row.Trouble.Lasting.told() + "."
+			work += "<br/>An error that lasts " + short(patience) + " is told as " + row.Trouble.Overdue.told() + "."
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", row.Name, row.Doc, work, strings.Join(ways, "<br/>"))
 	}

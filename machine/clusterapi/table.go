@@ -44,7 +44,7 @@ var (
 	degraded = machine.Reading{Progressing: true, Degraded: true, Reason: machine.EphemeralError}
 	terminal = machine.Reading{Degraded: true, Reason: machine.NonRetryableError}
 	resuming = machine.Trouble{Ephemeral: degraded, Terminal: terminal}
-	keeping  = machine.Trouble{Ephemeral: retrying, Terminal: retrying, Patience: patience, Lasting: degraded}
+	keeping  = machine.Trouble{Ephemeral: retrying, Terminal: retrying, Patience: patience, Overdue: degraded}
 	failing  = machine.Trouble{Ephemeral: retrying, Terminal: terminal}
 )
 
