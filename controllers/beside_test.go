@@ -62,10 +62,10 @@ func TestAdd_a_second_machine_can_be_added_to_the_same_manager(t *testing.T) {
 	clock := testclock.NewFakeClock(time.Now())
 	o := options.Options{
 		Release: "4.22.6", OperatorNamespace: "ops", CAPINamespace: "capi", CacheDir: t.TempDir(), Concurrency: 1,
-		WarmUp: func(func(context.Context) error) {},
+		WarmUp: func(func(context.Context) error) {}, REST: &rest.Config{Host: "http://127.0.0.1:1"},
 	}
 	kinds, again := Kinds(o), true // the test may run more than once in a process
-	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://127.0.0.1:1"}, ctrl.Options{
+	mgr, err := ctrl.NewManager(o.REST, ctrl.Options{
 		Scheme: kinds.Scheme(), MapperProvider: kinds.Mapper, Cache: kinds.Cache(), Logger: logr.Discard(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", Controller: ctrlconfig.Controller{SkipNameValidation: &again},
 	})

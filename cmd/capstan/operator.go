@@ -116,11 +116,13 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	}
 	var warmUps []func(context.Context) error
 	opts := options.Options{
+		REST:    rest.CopyConfig(config),
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries,
 		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(), Concurrency: f.concurrency,
 		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },
 	}
+	config.Wrap(transport.Prompt)
 	kinds := controllers.Kinds(opts)
 	lock, err := f.lease(config)
 	if err != nil {

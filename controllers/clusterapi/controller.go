@@ -31,7 +31,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	name, log := table.Table.Name, mgr.GetLogger().WithName(table.Table.Name)
 	again := &house.Trigger{First: []machine.Key{key}}
 	p, err := phases.New(phases.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), REST: mgr.GetConfig(), HTTP: mgr.GetHTTPClient(),
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), REST: o.REST, HTTP: mgr.GetHTTPClient(),
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ProviderImageDir: o.ProviderImageDir,
 		ExtraCAFile: o.ExtraCAFile, PullSecrets: o.PullSecrets,

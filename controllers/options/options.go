@@ -6,12 +6,15 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/controllers/house"
 )
 
 // Options is the same for all controllers.
 type Options struct {
+	// REST is for clients that obey Retry-After by themselves; all others are the manager's.
+	REST *rest.Config
 	// Release is the version that the operator was released with, such as 4.22.6.
 	Release           string
 	OperatorNamespace string

@@ -102,7 +102,7 @@ var _ = Describe("A component that loses all of its workloads and stays listed",
 		release(ctx, emptyProvider("alpha").with(configMap("alpha", "two")), small("one"))
 		g.restart()
 		askedToUninstall(ctx, 2)
-		until(ctx, "nothing to be listed", listed(1), says(revisionController+"Progressing", "True", ephemeral, "component alpha", "Deployment openshift-cluster-api/alpha"))
+		until(ctx, "nothing to be listed", listed(1), says(revisionController+"Degraded", "True", nonRetryable, "component alpha", "Deployment openshift-cluster-api/alpha"))
 		uids(ctx, deployment)
 	})
 

@@ -109,7 +109,7 @@ var _ = Describe("An object that is served as two kinds", func() {
 		w.formerly(ctx, 770, w.newNamespace("empty"))
 		w.create(ctx, w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {namespace: $NAME-full, name: theirs}}`))
 		since := mark(ctx)
-		e := w.start(legacy(formerInstaller), meddle(projects))
+		e := w.start(legacy(formerInstaller), guarding(w.newNamespace("full"), w.newNamespace("empty")), meddle(projects))
 		e.adopts(ctx, 770)
 		rev := of(771, w.configMap("a"))
 		e.converge(ctx, rev)

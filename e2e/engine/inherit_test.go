@@ -46,30 +46,44 @@ var _ = Describe("What a revision without an inventory has left", func() {
 	It("is not believed to be ours where tenants write, whatever field manager they name", func(ctx SpecContext) {
 		w := begin(ctx)
 		const former = 750
-		tenant, providers, said := w.newNamespace("tenant"), w.newNamespace("providers"), w.newNamespace("said")
+		tenant, forged, providers, said := w.newNamespace("tenant"), w.newNamespace("forged"), w.newNamespace("providers"), w.newNamespace("said")
 		for _, o := range []*unstructured.Unstructured{tenant, said} {
 			w.create(ctx, o)
 		}
-		w.formerly(ctx, former, providers)
+		for _, o := range []*unstructured.Unstructured{forged, providers} { // who may do anything in one may write the Namespace too
+			w.formerly(ctx, former, o)
+		}
 		in := func(namespace *unstructured.Unstructured) *unstructured.Unstructured {
 			o := with(w.configMap("old"), namespace.GetName(), "metadata", "namespace")
 			w.formerly(ctx, former, o)
 			return w.fetch(ctx, o)
 		}
-		theirs, ours, also := in(tenant), in(providers), in(said)
+		theirs, alsoTheirs, ours, inSaid := in(tenant), in(forged), in(providers), in(said)
 
-		e := w.start(legacy(formerInstaller), func(c *engine.Config) { c.Namespaces = []string{said.GetName()} })
-		e.adopts(ctx, former)
-		rev := of(former+1, w.configMap("a"))
+		e := w.start(legacy(formerInstaller), guarding(said))
+		rev := of(former+1, w.configMap("a"), providers)
 		e.converge(ctx, rev)
-		eventually(ctx, "the tenant's object to be told", func(context.Context) error { return e.tells(theirs) })
-		Expect(e.install(ctx, rev).Gone).To(HaveLen(3))
-		for _, o := range []*unstructured.Unstructured{providers, ours, also} {
+		e.adopts(ctx, former)
+		eventually(ctx, "the tenants' objects to be told", func(context.Context) error { return e.tells(theirs, forged, alsoTheirs) })
+		Expect(e.install(ctx, rev).Gone).To(HaveLen(2))
+		for _, o := range []*unstructured.Unstructured{ours, inSaid} {
 			Expect(w.isGone(ctx, o)).To(Succeed(), o.GetName())
 		}
-		Expect(w.uid(ctx, theirs)).To(Equal(theirs.GetUID()))
+		for _, o := range []*unstructured.Unstructured{theirs, w.fetch(ctx, forged), alsoTheirs} {
+			Expect(w.uid(ctx, o)).To(Equal(o.GetUID()))
+			Expect(w.fetch(ctx, o).GetDeletionTimestamp()).To(BeNil())
+		}
 	})
 })
+
+// guarding says of namespaces that no tenant can write in them.
+func guarding(namespaces ...*unstructured.Unstructured) func(*engine.Config) {
+	return func(c *engine.Config) {
+		for _, o := range namespaces {
+			c.Namespaces = append(c.Namespaces, o.GetName())
+		}
+	}
+}
 
 // bare is an object as somebody would create it again who has read it.
 func bare(o *unstructured.Unstructured) *unstructured.Unstructured {

@@ -111,7 +111,7 @@ func (m *memory) check(ctx context.Context, w *world) error {
 		if err != nil {
 			return fmt.Errorf("%s is foreign: %w", key, err)
 		}
-		if found.GetUID() != known.GetUID() || found.GetResourceVersion() != known.GetResourceVersion() {
+		if touched(found, known) {
 			return fmt.Errorf("%s is foreign and was touched: %v, was %v", key, found, known)
 		}
 	}

@@ -23,7 +23,7 @@ var _ = Describe("The number of the next revision", func() {
 		w := begin(ctx)
 		e := w.start()
 		forged := with(w.clusterRole("forged"), "core", "metadata", "labels", engine.ManagedByLabel)
-		for number, refused := range map[string]bool{"1099511627776": false, "1099511627777": true, "99999999999999999999": true, "many": false} {
+		for number, refused := range map[string]bool{"1000000": false, "1000001": true, "1099511627775": true, "1099511627776": true, "99999999999999999999": true, "many": false} {
 			w.ssa(ctx, fieldManager, annotated(forged, engine.RevisionAnnotation, number))
 			_, err := e.HighestNumber(ctx)
 			if !refused {

@@ -16,11 +16,11 @@ func (w *world) deny(ctx context.Context, resource, operation, expression string
 	GinkgoHelper()
 	spec := map[string]any{"validations": []any{map[string]any{"expression": expression, "message": "nobody may have it"}}}
 	return w.admit(ctx, "ValidatingAdmissionPolicy", resource, operation, "{validationActions: [Deny]}", spec, func(ctx context.Context) (bool, error) {
-		err := w.client.Create(ctx, unnamed(refused), client.DryRunAll)
+		err := w.client.Create(ctx, refused.DeepCopy(), client.DryRunAll)
 		if err != nil && strings.Contains(err.Error(), "nobody may have it") {
 			return true, nil
 		}
-		return false, err
+		return false, client.IgnoreAlreadyExists(err)
 	})
 }
 

@@ -92,6 +92,44 @@ var _ = Describe("A field that cannot be changed", func() {
 		Expect(w.uid(ctx, first)).NotTo(Equal(before))
 	})
 
+	It("does not delete what a policy would not let it create again under its name", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		first, wanted := w.deployment("a"), recreated(selectsMore(w.deployment("a")))
+		e.converge(ctx, of(1, first))
+		before := w.uid(ctx, first)
+		w.deny(ctx, "apps/deployments", "CREATE", "object.metadata.name != 'a'", wanted)
+		since := mark(ctx)
+		e.until(ctx, of(2, wanted), acted(wanted, engine.Failed))
+		Expect(w.uid(ctx, first)).To(Equal(before))
+		Expect(w.requests(ctx, since).Where(isDelete)).To(BeEmpty())
+	})
+
+	It("makes a new object where a policy lets nothing have another name", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		first, wanted := w.deployment("a"), recreated(selectsMore(w.deployment("a")))
+		e.converge(ctx, of(1, first))
+		before := w.uid(ctx, first)
+		w.deny(ctx, "apps/deployments", "CREATE", "object.metadata.name == 'a'", w.deployment("b"))
+		e.converge(ctx, of(2, wanted))
+		Expect(w.uid(ctx, first)).NotTo(Equal(before))
+	})
+
+	It("makes a new object where a quota has room for the old one only", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		first, wanted := w.deployment("a"), recreated(selectsMore(w.deployment("a")))
+		e.converge(ctx, of(1, first))
+		before := w.uid(ctx, first)
+		quota := w.create(ctx, w.object(`{apiVersion: v1, kind: ResourceQuota, metadata: {name: full, namespace: $NS}, spec: {hard: {count/deployments.apps: "1"}}}`))
+		eventually(ctx, "the quota to be full", func(ctx context.Context) error {
+			return has(w.fetch(ctx, quota), map[string]any{"count/deployments.apps": "1"}, "status", "used")
+		})
+		e.converge(ctx, of(2, wanted))
+		Expect(w.uid(ctx, first)).NotTo(Equal(before))
+	})
+
 	It("makes a new object also where no other name would do", func(ctx SpecContext) {
 		w := begin(ctx)
 		crd := w.crd("gadget")

@@ -81,7 +81,7 @@ var _ = Describe("An aggregated API that does not answer", func() {
 		Expect(w.requests(ctx, since).Where(func(r cluster.Request) bool { return r.Resource == "pods" })).To(BeEmpty(), "nothing is looked through before the group answers")
 
 		answers.Store(true)
-		e.adopts(ctx, 780)
+		eventually(ctx, "the gap to be filled, although nobody lists the revision", func(ctx context.Context) error { return e.Adopt(ctx) })
 		Expect(e.install(ctx, rev).Complete()).To(BeTrue())
 		Expect(w.isGone(ctx, w.instance("gadget", "old"))).To(Succeed())
 	})

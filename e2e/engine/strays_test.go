@@ -92,7 +92,7 @@ var _ = Describe("The revisions of another installer", func() {
 		w.create(ctx, w.instance("broken", "theirs"))
 		w.unconvertible(ctx, "broken")
 		w.formerly(ctx, 730, w.newNamespace("old"))
-		e := w.start(legacy(formerInstaller))
+		e := w.start(legacy(formerInstaller), guarding(w.newNamespace("old")))
 		eventually(ctx, "the revision to be adopted", func(ctx context.Context) error {
 			return e.Adopt(ctx, engine.RevisionRef{Name: "r730", Number: 730, ContentID: "old"})
 		})

@@ -163,7 +163,9 @@ var _ = Describe("A watch", func() {
 			e.until(ctx, rev, collide)
 		}
 		Expect(reads(since)).To(BeEmpty())
+		changed := e.change()
 		clk.Step(30 * time.Second)
+		Eventually(changed).WithTimeout(patience).Should(BeClosed(), "nobody else asks for a pass")
 		for range 3 {
 			e.until(ctx, rev, collide)
 		}

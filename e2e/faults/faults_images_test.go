@@ -10,6 +10,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -98,6 +100,33 @@ func mentions(text string) func(harness.View) error {
 		}
 		return fmt.Errorf("no condition tells of %q: %s", text, strings.Join(messages, "; "))
 	}
+}
+
+var listFaults = []fault{
+	{
+		name: "list of images emptied", doc: "Every key is taken out of ConfigMap capi-installer-images.",
+		begin: func(ctx context.Context, c *cell) {
+			GinkgoHelper()
+			list := &corev1.ConfigMap{}
+			Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: harness.OperatorNamespace, Name: harness.ImagesConfigMap}, list)).To(Succeed())
+			Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
+			c.later(func() { Expect(env.SetImages(ctx, list.Data)).To(Succeed()) })
+			next()
+			edit(ctx)
+		},
+		expect: func(s *stage) expectation {
+			e := expectation{word: told, mended: true, told: []func(harness.View) error{mentions("would uninstall every component (good)")}}
+			switch s.state {
+			case harness.Installed, harness.Planning:
+				e.word, e.to = escalates, harness.Degraded // the inputs cannot be planned before they are changed
+			case harness.Degraded:
+				e.word = returns // an input has changed
+			case harness.WaitingOnInfra:
+				return expectation{word: unnoticed, mended: true} // the list is read when the platform is known
+			}
+			return e
+		},
+	},
 }
 
 // harmed restarts the operator after something was done to its cache, and edits an object.

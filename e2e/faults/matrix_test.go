@@ -85,7 +85,7 @@ func everywhere(e expectation) func(*stage) expectation {
 
 // faults are the rows of the matrix, in the order of the document.
 func faults() []fault {
-	return slices.Concat(writeFaults, watchFaults, statusFaults, registryFaults, cacheFaults, clusterFaults, objectFaults, podFaults, operatorFaults, clockFaults)
+	return slices.Concat(writeFaults, watchFaults, statusFaults, registryFaults, listFaults, cacheFaults, clusterFaults, objectFaults, podFaults, operatorFaults, clockFaults)
 }
 
 // place is one cell of the matrix: a fault in a state, and what is to happen.

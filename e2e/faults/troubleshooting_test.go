@@ -49,6 +49,12 @@ var symptoms = []symptom{
 		"Put the digest that the message asks for into ConfigMap `capi-installer-images`.",
 	},
 	{
+		"Everything would be uninstalled",
+		[]string{"would uninstall every component"},
+		"The list of provider images was emptied, or nothing that it lists brings a component any more. Such a list is not followed without consent: what is installed is kept applied, and a rollout goes on.",
+		"Put the references back into ConfigMap `capi-installer-images`; nothing else has to be done. Only if everything is to be uninstalled, run the command that the message ends with: its value names the one revision that may do it. Data is retained even then.",
+	},
+	{
 		"An image is being fetched",
 		[]string{"provider images are being fetched"},
 		"Nothing is wrong yet. If the registry does not answer, an error takes the place of this message.",

@@ -51,13 +51,16 @@ var PlatformKnown = machine.Guard[Facts]{
 // DesiredMatchesInputs asks whether the desired revision is what the inputs ask for.
 var DesiredMatchesInputs = machine.Guard[Facts]{
 	Name: "DesiredMatchesInputs",
-	Doc:  "The desired revision has the content that images, platform and ClusterAPI spec ask for, and none with a higher number was begun.",
+	Doc: "The desired revision has the content that images, platform and ClusterAPI spec ask for, and none with a higher number was begun. " +
+		"It counts as that also while the administrator has not consented to what they would uninstall.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.Planned == "":
 			return machine.SayUnknown(f.Planning)
 		case f.DesiredNumber == 0:
 			return machine.SayNo("no revision is listed")
+		case f.AwaitsConsent != "":
+			return machine.SayYes(fmt.Sprintf("revision %d stays: %s", f.DesiredNumber, f.AwaitsConsent))
 		case f.Desired != f.Planned:
 			return machine.SayNo(fmt.Sprintf("the inputs ask for content %s, revision %d has %s", id(f.Planned), f.DesiredNumber, id(f.Desired)))
 		case f.Begun > f.DesiredNumber:
@@ -109,6 +112,15 @@ var PlanIsTerminal = machine.Guard[Facts]{
 	Doc:  "The inputs cannot be planned, and only another input heals that.",
 	Ask: seen(func(f Facts) machine.Answer {
 		return machine.Say(f.PlanTerminal, unless(!f.PlanTerminal, f.Planning))
+	}),
+}
+
+// UninstallAwaitsConsent asks whether the inputs ask for what the administrator has to consent to.
+var UninstallAwaitsConsent = machine.Guard[Facts]{
+	Name: "UninstallAwaitsConsent",
+	Doc:  "The inputs ask for a revision that would end all that runs, or all workloads of a component that stays, and the administrator has not consented to it by its name.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.AwaitsConsent != "", f.AwaitsConsent)
 	}),
 }
 

@@ -31,10 +31,10 @@ func Conditions(s phases.Snapshot) []phases.Condition {
 // about. A failure that is another part's than the state's is told with that.
 func message(s phases.Snapshot, part string, reads machine.Reading) string {
 	r := s.Record
-	_, aside := Table.Aside(part, r, s.Facts)
+	told, aside := Table.Aside(part, r, s.Facts)
 	switch {
-	case aside && part == RevisionController && Table.At(r) != part && r.Failure == nil:
-		return clipBefore(s.Facts.Planning, fmt.Sprintf("; until that is repaired, revision %s goes on", s.Seen.Display.DesiredName))
+	case aside && part == RevisionController && Table.At(r) != part && (r.Failure == nil || r.Failure.Part == InstallerController):
+		return clipBefore(told.If.Answer(s.Facts).Reason, fmt.Sprintf("; until then revision %s goes on", s.Seen.Display.DesiredName))
 	case aside && part == InstallerController:
 		reads.Reason = machine.AsExpected
 	}

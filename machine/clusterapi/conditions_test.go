@@ -350,7 +350,7 @@ func TestConditions_inputs_that_cannot_be_planned_are_told_while_the_rollout_goe
 		guards.Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 1, Planning: "key core is by tag", Unplannable: true, PlanTerminal: true},
 		guards.Display{DesiredName: "4.22.6-b-2"},
 	))
-	if want := "key core is by tag; until that is repaired, revision 4.22.6-b-2 goes on"; conditions[0].Message != want || conditions[1].Message != want {
+	if want := "key core is by tag; until then revision 4.22.6-b-2 goes on"; conditions[0].Message != want || conditions[1].Message != want {
 		t.Errorf("got %+v and %+v, want %s", conditions[0], conditions[1], want)
 	}
 }

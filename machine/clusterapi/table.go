@@ -226,6 +226,10 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The inputs cannot be planned at the moment, and the machine goes on with the revision that it has.",
 		},
 		{
+			Part: RevisionController, If: guards.UninstallAwaitsConsent, Reads: terminal,
+			Doc: "The inputs ask for a revision that would end what runs, and the administrator has not consented to that, so the machine goes on with the revision that it has.",
+		},
+		{
 			Part: InstallerController, If: guards.NothingIsCurrent, Reads: machine.Reading{Reason: machine.Uninitialized},
 			Doc: "Nothing has been installed yet.",
 		},

@@ -161,25 +161,35 @@ func (l *diagnosis) answer(s suspect, cause string) bool {
 	return true
 }
 
-// look reads a workload's pods, and of a Deployment also its conditions and its ReplicaSets.
+// look reads a workload and its pods, and of a Deployment also its ReplicaSets. What shall have no pods suffers from nothing,
+// and its probe says so.
 func (l *diagnosis) look(ctx context.Context, s suspect) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	var conditions []appsv1.DeploymentCondition
 	var sets []appsv1.ReplicaSet
-	if s.key.Kind == "Deployment" {
+	switch s.key.Kind {
+	case "Deployment":
 		deployment, err := l.apps.Deployments(s.key.Namespace).Get(ctx, s.key.Name, metav1.GetOptions{})
 		if err != nil {
 			return "", fmt.Errorf("reading %s: %w", s.key, err)
 		}
-		if r := deployment.Spec.Replicas; r != nil && *r == 0 {
-			return "", nil // it shall have no pods, and its probe says so
+		if isZero(deployment.Spec.Replicas) {
+			return "", nil
 		}
 		list, err := l.apps.ReplicaSets(s.key.Namespace).List(ctx, metav1.ListOptions{LabelSelector: s.selector, Limit: manySets})
 		if err != nil {
 			return "", fmt.Errorf("listing the ReplicaSets of %s: %w", s.key, err)
 		}
 		conditions, sets = deployment.Status.Conditions, list.Items
+	case "StatefulSet":
+		set, err := l.apps.StatefulSets(s.key.Namespace).Get(ctx, s.key.Name, metav1.GetOptions{})
+		if err != nil {
+			return "", fmt.Errorf("reading %s: %w", s.key, err)
+		}
+		if isZero(set.Spec.Replicas) {
+			return "", nil
+		}
 	}
 	pods, err := l.core.Pods(s.key.Namespace).List(ctx, metav1.ListOptions{LabelSelector: s.selector, Limit: manyPods})
 	if err != nil {
@@ -187,6 +197,8 @@ func (l *diagnosis) look(ctx context.Context, s suspect) (string, error) {
 	}
 	return machine.Shorten(podCause(conditions, sets, pods.Items), maxCause), nil
 }
+
+func isZero(replicas *int32) bool { return replicas != nil && *replicas == 0 }
 
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {

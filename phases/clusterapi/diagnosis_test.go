@@ -4,6 +4,10 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
@@ -54,5 +58,31 @@ func TestDiagnosis_asks_only_about_what_makes_no_progress_and_seldom(t *testing.
 	}
 	if l.answer(more, "too late") {
 		t.Error("an answer about a workload that nothing waits for any more is noted")
+	}
+}
+
+func TestDiagnosis_of_a_workload_that_is_scaled_to_zero_looks_for_no_pods(t *testing.T) {
+	none, one := int32(0), int32(1)
+	here := metav1.ObjectMeta{Namespace: "n", Name: "capa"}
+	for name, row := range map[string]struct {
+		kind     string
+		replicas *int32
+		quiet    bool
+	}{
+		"a Deployment of none":  {"Deployment", &none, true},
+		"a Deployment of one":   {"Deployment", &one, false},
+		"a StatefulSet of none": {"StatefulSet", &none, true},
+		"a StatefulSet of one":  {"StatefulSet", &one, false},
+		"a StatefulSet":         {"StatefulSet", nil, false},
+	} {
+		client := fake.NewClientset(
+			&appsv1.Deployment{ObjectMeta: here, Spec: appsv1.DeploymentSpec{Replicas: row.replicas}},
+			&appsv1.StatefulSet{ObjectMeta: here, Spec: appsv1.StatefulSetSpec{Replicas: row.replicas}},
+		)
+		l := &diagnosis{apps: client.AppsV1(), core: client.CoreV1()}
+		cause, err := l.look(t.Context(), suspect{key: engine.Key{Group: "apps", Version: "v1", Kind: row.kind, Namespace: "n", Name: "capa"}, selector: "app=capa"})
+		if err != nil || (cause == "") != row.quiet {
+			t.Errorf("%s: %q, %v", name, cause, err)
+		}
 	}
 }

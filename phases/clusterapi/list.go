@@ -28,10 +28,18 @@ func enlist(api *operatorv1alpha1.ClusterAPI, planned *render.Revision, release 
 		entry := NewEntry(release, nextNumber(status, highest), planned)
 		status.Revisions = append(status.Revisions, entry)
 		status.DesiredRevision = entry.Name
-	} else if status.ObservedRevisionGeneration >= generation {
+		observe(api, generation)
+		return true
+	}
+	return observe(api, generation)
+}
+
+// observe notes that a generation of the spec was seen.
+func observe(api *operatorv1alpha1.ClusterAPI, generation int64) bool {
+	if api.Status.ObservedRevisionGeneration >= generation {
 		return false
 	}
-	status.ObservedRevisionGeneration = max(generation, status.ObservedRevisionGeneration)
+	api.Status.ObservedRevisionGeneration = generation
 	return true
 }
 

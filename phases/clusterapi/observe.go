@@ -107,6 +107,9 @@ func (p *Pass) facts() guards.Facts {
 	if p.plan.err != nil {
 		facts.Planning, facts.Unplannable, facts.PlanTerminal = p.plan.err.Error(), true, machine.IsTerminal(p.plan.err)
 	}
+	if desired != nil {
+		facts.AwaitsConsent = p.plan.awaits
+	}
 	if p.memory.keeping != nil {
 		p.Display.Keeping = p.memory.keeping.Error()
 	}

@@ -24,8 +24,9 @@ type plan struct {
 	err     error
 	// ready counts the images at hand.
 	ready int
-	// ends says what of that which runs the revision would end, by consent; empty for nothing.
-	ends string
+	// ends says what of that which runs the revision would end, by consent; empty for nothing; awaits how the administrator
+	// consents to it, empty if that is done.
+	ends, awaits string
 }
 
 // rendered remembers the last rendering: the same inputs are never parsed twice.
@@ -131,12 +132,13 @@ func (p *Pass) planError() error { return machine.InPart(RevisionController, p.p
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
 	desired := p.world.desiredEntry()
-	if desired != nil && desired.ContentID == p.plan.revision.ContentID && p.world.specObserved() && p.begun == 0 {
+	asksNothing := desired != nil && (p.plan.awaits != "" || desired.ContentID == p.plan.revision.ContentID && p.begun == 0)
+	if asksNothing && p.world.specObserved() {
 		return p.restoreCurrent(ctx)
 	}
-	if desired != nil && desired.Revision > engine.MaxNumber {
-		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above %d, the highest that counts: take it off status.revisions of the ClusterAPI",
-			desired.Name, desired.Revision, int64(engine.MaxNumber)))
+	if desired != nil && desired.Revision >= engine.MaxNumber {
+		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above which there is none for the next revision: take it off status.revisions of the ClusterAPI",
+			desired.Name, desired.Revision))
 	}
 	highest, err := p.Engine.HighestNumber(ctx)
 	if err != nil {
@@ -145,14 +147,17 @@ func (p *Pass) publish(ctx context.Context) error {
 	p.memory.highest = highest
 	highest = max(highest, p.begun)
 	generation := p.world.api.Generation
-	var refused error
-	err = p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
-		if name := p.plannedName(nextNumber(&api.Status, highest)); p.plan.ends != "" && p.world.uninstall != name {
-			refused = p.withoutConsent(name)
-			return nil
+	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
+		did, listed, noted := p.restore(api), len(api.Status.Revisions), false
+		switch {
+		case asksNothing:
+			noted = observe(api, generation)
+		case p.plan.ends != "" && p.world.uninstall != p.plannedName(nextNumber(&api.Status, highest)):
+			p.lookAgainIn(0) // with the number that is known now, consent is asked for
+		default:
+			noted = enlist(api, p.plan.revision, p.Release, highest, generation)
 		}
-		did, listed := p.restore(api), len(api.Status.Revisions)
-		switch noted := enlist(api, p.plan.revision, p.Release, highest, generation); {
+		switch {
 		case len(api.Status.Revisions) > listed:
 			did = append(did, "listed revision "+string(api.Status.DesiredRevision))
 		case noted:
@@ -160,7 +165,6 @@ func (p *Pass) publish(ctx context.Context) error {
 		}
 		return did
 	})
-	return errors.Join(err, refused)
 }
 
 // NewEntry is how a rendered revision is listed.

@@ -55,7 +55,8 @@ func (p *Pass) prune(ctx context.Context) error {
 
 // adopt gives inventories to listed revisions that have none, because another
 // installer has applied them or because their inventory was lost. What only they
-// had could not be pruned otherwise.
+// had could not be pruned otherwise. Inventories with gaps are filled, whether
+// their revisions are listed or not.
 func (p *Pass) adopt(ctx context.Context) error {
 	var older []engine.RevisionRef
 	for _, entry := range p.world.entries() {
@@ -63,7 +64,7 @@ func (p *Pass) adopt(ctx context.Context) error {
 			older = append(older, engine.RevisionRef{Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID})
 		}
 	}
-	if len(older) == 0 || !p.olderSeen {
+	if !p.olderSeen {
 		return nil
 	}
 	return p.Engine.Adopt(ctx, older...)

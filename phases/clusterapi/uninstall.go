@@ -1,6 +1,7 @@
 package clusterapi
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,10 +15,11 @@ import (
 // maxUninstalled bounds in bytes what is told of what would go.
 const maxUninstalled = 500
 
-// askConsent makes it a terminal error to plan a revision that would end what
-// runs, unless the administrator has consented to that for the name that the
-// revision gets. What is listed already was consented to. Before the inventories
-// are seen nothing is planned that would have to be listed.
+// askConsent finds out whether the planned revision would end what runs and the
+// administrator has not consented to that for the name that the revision gets.
+// What is listed already was consented to. Before the inventories are seen
+// nothing is planned that would have to be listed. While nothing is listed there
+// is no revision to go on with, and what is asked for cannot be planned.
 func (p *Pass) askConsent() {
 	planned, desired := p.plan.revision, p.world.desiredEntry()
 	if planned == nil || desired != nil && desired.ContentID == planned.ContentID && p.begun == 0 {
@@ -25,16 +27,23 @@ func (p *Pass) askConsent() {
 	}
 	stored := p.Engine.Inventories()
 	if !stored.Seen {
-		p.plan.revision, p.plan.waiting = nil, "what is installed has not been seen yet: the inventories of revisions are being listed"
+		p.plan.revision, p.plan.err = nil, stored.Err
+		if stored.Err == nil {
+			p.plan.waiting = "what is installed has not been seen yet: the inventories of revisions are being listed"
+		}
 		return
 	}
 	if p.plan.ends = p.uninstalled(p.installed(stored)); p.plan.ends == "" {
 		return
 	}
-	next := p.nextAtLeast(stored)
-	if p.consentedNumber() < next {
-		err := p.withoutConsent(p.plannedName(next))
-		p.plan.revision, p.plan.err = nil, err
+	next, consented := p.nextAtLeast(stored), p.consentedNumber()
+	switch {
+	case consented == next, consented > next && p.memory.highest == 0: // nobody has asked for the exact number yet
+	case desired == nil:
+		p.plan.err = machine.Terminal(errors.New(p.howToConsent(p.plannedName(next))))
+		p.plan.revision = nil
+	default:
+		p.plan.awaits = p.howToConsent(p.plannedName(next))
 	}
 }
 
@@ -64,13 +73,14 @@ func (p *Pass) consentedNumber() int64 {
 	return consentFor(number)
 }
 
-func (p *Pass) withoutConsent(name string) error {
+// howToConsent says what the revision of a name would end, and what to do about it.
+func (p *Pass) howToConsent(name string) string {
 	given := ""
 	if p.world.uninstall != "" {
 		given = " (the consent that is given is not for revision " + name + ")"
 	}
-	return machine.Terminal(fmt.Errorf("revision %s would uninstall %s; nothing is uninstalled until the inputs ask for it again or you consent: kubectl annotate clusterapi %s --overwrite %s=%s%s",
-		name, machine.Shorten(p.plan.ends, maxUninstalled), Singleton, UninstallAnnotation, name, given))
+	return fmt.Sprintf("revision %s would uninstall %s; what is installed stays: list images in ConfigMap %s that have it, or, only if it is to go, consent: kubectl annotate clusterapi %s --overwrite %s=%s%s",
+		name, machine.Shorten(p.plan.ends, maxUninstalled), ImagesConfigMap, Singleton, UninstallAnnotation, name, given)
 }
 
 // installed is what runs, as far as its end has to be consented to.
@@ -139,7 +149,7 @@ func (p *Pass) uninstalled(runs installed) string {
 		})
 		switch {
 		case stays && len(then[name]) == 0 && len(ends) > 0:
-			texts = append(texts, fmt.Sprintf("every workload of component %s (%s), which stays listed", name, namesOf(ends)))
+			texts = append(texts, fmt.Sprintf("the workloads of component %s (%s), which stays listed", name, namesOf(ends)))
 		case !stays && without != "":
 			texts = append(texts, fmt.Sprintf("component %s, while image %s has no folder %s", name, without, images.ManifestsFolder))
 		}

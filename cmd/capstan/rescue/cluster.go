@@ -157,21 +157,22 @@ func (c *Cluster) evidence(ctx context.Context, status operatorv1alpha1.ClusterA
 	return evidence, nil
 }
 
-// carrying finds all objects that carry a revision number, of whatever kind. It
-// must be complete to prove anything, so that any error ends it.
+// carrying finds all objects that carry a revision number, each once, of whatever
+// kind that can be applied: what cannot be patched is of no revision. It must be
+// complete to prove anything, so that any error ends it.
 func (c *Cluster) carrying(ctx context.Context) (map[int64][]string, error) {
 	kinds, err := c.discovery.ServerPreferredResources()
 	if err != nil {
 		return nil, inspect.Explain(err, c.host, "list", "the kinds of objects, to look for what a revision without inventory has applied")
 	}
-	carrying := map[int64][]string{}
+	carrying, known := map[int64][]string{}, map[types.UID]bool{}
 	for _, group := range kinds {
 		gv, err := schema.ParseGroupVersion(group.GroupVersion)
 		if err != nil {
 			return nil, fmt.Errorf("reading the kinds of the cluster: %w", err)
 		}
 		for _, kind := range group.APIResources {
-			if !slices.Contains(kind.Verbs, "list") {
+			if !slices.Contains(kind.Verbs, "list") || !slices.Contains(kind.Verbs, "patch") {
 				continue
 			}
 			list, err := c.metadata.Resource(gv.WithResource(kind.Name)).List(ctx, metav1.ListOptions{LabelSelector: engine.ManagedByLabel})
@@ -183,6 +184,10 @@ func (c *Cluster) carrying(ctx context.Context) (map[int64][]string, error) {
 			}
 			for i := range list.Items {
 				item := &list.Items[i]
+				if item.UID != "" && known[item.UID] {
+					continue // it is served as another kind too
+				}
+				known[item.UID] = true
 				if n, err := strconv.ParseInt(item.Annotations[engine.RevisionAnnotation], 10, 64); err == nil {
 					key := engine.Key{Group: gv.Group, Version: gv.Version, Kind: kind.Kind, Namespace: item.Namespace, Name: item.Name}
 					carrying[n] = append(carrying[n], key.String())

@@ -12,7 +12,7 @@ import (
 // Adopt gives inventories to those of the revisions that have none, so that what only they have can be pruned: it
 // looks for their objects by label and revision annotation among all kinds that the API server serves, and lists those
 // that are proved to be this installation's or its predecessor's. It is safe to repeat, and sends nothing when none is
-// missing. Call it before anything is pruned, and again after an error.
+// missing and no inventory has gaps. Call it before anything is pruned, and again after an error.
 //
 // API groups that do not answer leave gaps: what was found is listed, and the inventory says which groups were not looked
 // through. Teardown does not end before another call has looked through them.
@@ -36,13 +36,16 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 	if err != nil {
 		return fmt.Errorf("adopting revisions: %w", err)
 	}
-	ours, strays := inventory.Sift(found, e.us, sweep.rank)
+	ours, strays := inventory.Sift(found, sweep.evidence())
 	for _, stray := range strays {
 		e.cfg.Log.Info("An object has the marks of a revision, and nothing proves that it is of it: it is left alone",
 			"object", stray.Key.String(), "revision", stray.Number)
 	}
 	for _, rev := range missing {
 		inv := inventory.Rebuild(rev, ours)
+		if s, found := e.storedOf(rev.Number); found && s.Inventory != nil {
+			inv.Unite(s.Inventory)
+		}
 		inv.Silent = slices.Sorted(maps.Keys(sweep.silent))
 		if err := e.store(ctx, inv); err != nil {
 			return fmt.Errorf("adopting revision %s: %w", rev.Name, err)
@@ -63,6 +66,6 @@ func (e *Engine) unlisted(revs []inventory.RevisionRef) (missing []inventory.Rev
 	if missing = inventory.Missing(stored, revs); len(missing) > 0 {
 		return missing, nil, nil
 	}
-	missing, silent = inventory.Gaps(stored, revs)
+	missing, silent = inventory.Gaps(stored)
 	return missing, silent, nil
 }

@@ -23,10 +23,10 @@ func (e *Engine) aheadLocked(p *plan, t *target) int64 {
 }
 
 // unexplained makes of an object that was left to a newer revision one that was left to nobody. Its number counts for the
-// next revision if it is proved that we wrote it.
-func (e *Engine) unexplained(o *report.Object, s observation) *report.Object {
+// next revision if it is proved that we wrote it, and no leap from the newest one.
+func (e *Engine) unexplained(o *report.Object, s observation, newest int64) *report.Object {
 	err := &report.UnexplainedError{Number: s.ahead}
-	if number := s.ahead; e.us.Guards(o.Key.Namespace) && number <= decide.MaxNumber && e.us.Numbered(s.object.Tree(o.Key.GVK())) {
+	if number := s.ahead; e.us.Guards(o.Key.Namespace) && decide.Believable(number, newest) && e.us.Numbered(s.object.Tree(o.Key.GVK())) {
 		err.Proved, o.Ahead = true, number
 	}
 	o.Action, o.Why, o.Claimed = decide.Failed, err.Error(), false

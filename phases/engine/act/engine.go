@@ -141,9 +141,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.cluster.Running.Go(func() { e.conflicts.wake(ctx, e.cfg.Notify) })
 	e.cluster.Running.Go(func() { e.throttle.Wake(ctx, e.cfg.Notify) })
 	defer e.cluster.Running.Wait()
-	timer, resync := e.cfg.Clock.NewTimer(askAgain), e.cfg.Clock.NewTimer(resyncEvery)
+	timer, resync, reread := e.cfg.Clock.NewTimer(askAgain), e.cfg.Clock.NewTimer(resyncEvery), e.cfg.Clock.NewTimer(readForeignEvery/3)
 	defer timer.Stop()
 	defer resync.Stop()
+	defer reread.Stop()
 	delay := askAgain
 	for running, again := false, false; ; {
 		missing := e.syncWatches(ctx, again)
@@ -166,6 +167,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-resync.C():
 			e.lookAtAllAgain()
 			resync.Reset(resyncEvery)
+		case <-reread.C():
+			e.notifyIfForeignDue()
+			reread.Reset(readForeignEvery / 3)
 		}
 	}
 }

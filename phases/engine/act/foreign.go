@@ -28,6 +28,19 @@ func (w *foreignWatch) due(now time.Time) bool {
 	return !w.Seen() && now.Sub(w.read).Abs() >= readForeignEvery
 }
 
+// notifyIfForeignDue asks for a pass when an object in the way is to be read.
+func (e *Engine) notifyIfForeignDue() {
+	e.cluster.Lock()
+	now, due := e.cfg.Clock.Now(), false
+	for _, w := range e.foreignWatches {
+		due = due || w.due(now)
+	}
+	e.cluster.Unlock()
+	if due {
+		e.cfg.Notify()
+	}
+}
+
 // watchForeignLocked is the watch of one object that has the name of a desired one but not our label, so that no other
 // watch shows it. A collision heals at once when the object goes or changes. The cluster's lock is held.
 func (e *Engine) watchForeignLocked(key decide.Key, r see.Resource) *foreignWatch {

@@ -131,7 +131,7 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	t.pausedByConflict = v.Action == decide.Contested
 	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, conflict
 	if v.Action == decide.Progressed && s.ahead > 0 {
-		return e.unexplained(o, s)
+		return e.unexplained(o, s, p.rev.Number)
 	}
 	if v.Deferrable() && t.err == nil {
 		o.Action = decide.Idle
@@ -166,7 +166,7 @@ func (e *Engine) decideOnLocked(t *target, seen *see.Object) *decision {
 	case seen == nil:
 		return e.decideFromLocked(t, decide.Desired{Manifest: t.Manifest}, nil, nil)
 	case last == nil || last.from == nil || last.from.SpecHash != seen.SpecHash || last.Migrate: // when to migrate depends on the probe
-		return e.decideFromLocked(t, t.Desired(t.Stamp), seen, seen.Tree(t.Key.GVK()))
+		return e.decideFromLocked(t, t.desiredLocked(), seen, seen.Tree(t.Key.GVK()))
 	}
 	t.decision = &decision{Verdict: last.Verdict, probe: t.Gate(seen.Probed(t.Manifest)), from: seen}
 	return t.decision

@@ -24,43 +24,72 @@ var numberedKinds = map[string]schema.GroupVersionResource{
 // else, and for objects of the cluster, should inventories be lost: for those whose number one of our field managers
 // wrote. A number that no installation can have reached is an error that names the object.
 func (e *Engine) HighestNumber(ctx context.Context) (int64, error) {
-	highest, err := e.highestOf(ctx, "ConfigMap", configMaps, e.cfg.Namespace, e.shelf.Place.Selector(), anyObject)
+	highest, err := e.highestStored(ctx)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("looking for the highest revision number: %w", err)
 	}
+	known := max(highest, e.highestPlanned())
 	for kind, gvr := range numberedKinds {
-		n, err := e.highestOf(ctx, kind, gvr, "", e.us.Selector(), e.us.Numbered)
+		n, err := e.highestOf(ctx, kind, gvr, known)
 		if err != nil {
-			return 0, err
+			return 0, fmt.Errorf("looking for the highest revision number: %w", err)
 		}
 		highest = max(highest, n)
 	}
 	return highest, nil
 }
 
-func anyObject(metav1.Object) bool { return true }
-
-func (e *Engine) highestOf(
-	ctx context.Context, kind string, gvr schema.GroupVersionResource, namespace, selector string, counts func(metav1.Object) bool,
-) (int64, error) {
-	list, err := e.cluster.Reader.ListPage(ctx, gvr, namespace, metav1.ListOptions{LabelSelector: selector})
+// highestStored is the highest number of an inventory.
+func (e *Engine) highestStored(ctx context.Context) (int64, error) {
+	list, err := e.cluster.Reader.ListPage(ctx, configMaps, e.cfg.Namespace, metav1.ListOptions{LabelSelector: e.shelf.Place.Selector()})
 	if err != nil {
-		return 0, fmt.Errorf("looking for the highest revision number: %w", err)
+		return 0, err
+	}
+	var highest int64
+	for i := range list.Items {
+		n, ours := e.shelf.Place.NumberOf(&list.Items[i])
+		if ours && n >= decide.MaxNumber {
+			return 0, fmt.Errorf("ConfigMap %s/%s is of number %d, above which there is none for the next revision; delete it if it is no inventory of yours",
+				e.cfg.Namespace, list.Items[i].Name, n)
+		}
+		if ours {
+			highest = max(highest, n)
+		}
+	}
+	return highest, nil
+}
+
+// highestPlanned is the highest number of the revisions that matter.
+func (e *Engine) highestPlanned() int64 {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	var highest int64
+	for rev := range e.plans {
+		highest = max(highest, rev.Number)
+	}
+	return highest
+}
+
+// highestOf is the highest number of the objects of a kind.
+func (e *Engine) highestOf(ctx context.Context, kind string, gvr schema.GroupVersionResource, known int64) (int64, error) {
+	list, err := e.cluster.Reader.ListPage(ctx, gvr, "", metav1.ListOptions{LabelSelector: e.us.Selector()})
+	if err != nil {
+		return 0, err
 	}
 	var highest int64
 	for i := range list.Items {
 		annotations := list.Items[i].Annotations
-		if other := annotations[decide.OwnerAnnotation]; other != "" && other != e.cfg.Owner || !counts(&list.Items[i]) {
+		if other := annotations[decide.OwnerAnnotation]; other != "" && other != e.cfg.Owner || !e.us.Numbered(&list.Items[i]) {
 			continue
 		}
 		n, err := strconv.ParseInt(annotations[decide.RevisionAnnotation], 10, 64)
 		switch {
 		case err != nil && !errors.Is(err, strconv.ErrRange):
 			continue
-		case err != nil || n > decide.MaxNumber:
+		case err != nil || !decide.Believable(n, known):
 			key := decide.Key{Kind: kind, Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}
-			return 0, fmt.Errorf("looking for the highest revision number: annotation %s of %s is %q, which is above %d, the highest that counts; take the annotation away",
-				decide.RevisionAnnotation, key, annotations[decide.RevisionAnnotation], int64(decide.MaxNumber))
+			return 0, fmt.Errorf("annotation %s of %s is %q, which no revision can have reached after %d, the newest that is known; take the annotation away",
+				decide.RevisionAnnotation, key, annotations[decide.RevisionAnnotation], known)
 		}
 		highest = max(highest, n)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // pruneMemory is what is remembered of the orphans of a revision that stays, by identity. Those that were seen to go are
-// not looked for again: nothing brings them back.
+// not looked for again until all have gone: only an API server that was restored from a backup brings them back.
 type pruneMemory struct {
 	mu      sync.Mutex
 	gone    map[decide.Key]decide.Action
@@ -34,6 +34,15 @@ func (p *pruneMemory) note(key decide.Key, gone decide.Action, consented bool) {
 	if consented {
 		p.consent[key.Identity()] = true
 	}
+}
+
+// forget ends that an orphan counts as gone, and says what had become of it.
+func (p *pruneMemory) forget(key decide.Key) decide.Action {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	gone := p.gone[key.Identity()]
+	delete(p.gone, key.Identity())
+	return gone
 }
 
 // Orphans looks up what Teardown would have to look at.
@@ -68,7 +77,7 @@ func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 func (e *Engine) Inventories() report.Inventories {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	found := report.Inventories{Seen: e.seesInventoriesLocked()}
+	found := report.Inventories{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
 		if s.Inventory == nil {
 			continue

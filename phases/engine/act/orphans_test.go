@@ -1,6 +1,7 @@
 package act
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -54,5 +55,23 @@ func TestTeardown_never_deletes_what_a_revision_has_that_is_not_older(t *testing
 	pass := &prunePass{e: e, keep: planned}
 	if key := next.Components[0].Keys()[1]; pass.live(func(p *plan) bool { return p.keys[key.Identity()] != nil }) == "" {
 		t.Errorf("%s may be deleted although a revision has it that came while pruning", key)
+	}
+}
+
+func TestInventories_tell_what_each_revision_has_applied_without_what_was_retained_for_it(t *testing.T) {
+	kept := listed(3, "a", "b")
+	kept.Entries[1].Retained = true
+	e := seeing(t, kept, listed(1, "old"))
+	got := e.Inventories()
+	if !got.Seen || got.Err != nil || len(got.Of) != 2 || got.Of[0].Number != 1 || got.Of[1].Number != 3 {
+		t.Fatalf("%+v", got)
+	}
+	if o := got.Of[1].Objects; len(o) != 1 || o[0].Key.Name != "a" || o[0].Component != "core" {
+		t.Errorf("revision 3 has %+v", o)
+	}
+	e.inventories.Synced = false
+	e.inventories.Err = errors.New("no watch")
+	if got := e.Inventories(); got.Seen || got.Err == nil {
+		t.Errorf("while they are not seen: %+v", got)
 	}
 }

@@ -3,6 +3,7 @@ package act
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -60,12 +61,21 @@ type target struct {
 
 // known is what is known of a target. The plan's mu guards it.
 type known struct {
-	observation      observation    // of the last look
-	decision         *decision      // nil when nothing was decided yet
-	pausedByConflict bool           // contested: not written for a while
-	refusal          *refusedUpdate // of an update of a CRD, nil when none was refused
-	err              error          // of the last write that was tried, nil after one that worked
-	undone           string         // why it was to be written still after the last write, empty if that helped
+	observation      observation     // of the last look
+	decision         *decision       // nil when nothing was decided yet
+	pausedByConflict bool            // contested: not written for a while
+	refusal          *refusedUpdate  // of an update of a CRD, nil when none was refused
+	err              error           // of the last write that was tried, nil after one that worked
+	dropped          map[string]bool // fields that the answer to the last write lacked, nil when there was none
+	silent           time.Time       // when a write was not answered, zero after an answer
+	undone           string          // why it was to be written still after the last write, empty if that helped
+}
+
+// desiredLocked is the object as it is sent, with what is known of its fields. The plan's mu is held.
+func (t *target) desiredLocked() decide.Desired {
+	d := t.Desired(t.Stamp)
+	d.Dropped = t.dropped
+	return d
 }
 
 // trial is how a dry run went that was made ahead of the target's turn. The plan's pass guards it.

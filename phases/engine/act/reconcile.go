@@ -3,7 +3,6 @@ package act
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,7 +31,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	if r.Fault != nil {
 		return r, r.Fault
 	}
-	if r.Wait != "" {
+	if r.Wait != "" && (!opts.Keep || !e.knowsInventories()) {
 		return r, e.inventoriesErr()
 	}
 	recorded, err := e.record(ctx, p)
@@ -47,6 +46,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	run := &run{e: e, p: p, keep: opts.Keep, firstInstall: opts.FirstInstall, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToDesired(p)}
 	reached := reachedWave(r)
 	open := true
+	var silent []*job
 	for i := range p.waves {
 		if !opts.Keep && !open && i > reached {
 			if !opts.FirstInstall {
@@ -54,11 +54,21 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 			}
 			break
 		}
-		if todo := run.todo(p.waves[i].targets, contents); len(todo) > 0 {
+		todo := run.todo(p.waves[i].targets, contents)
+		if opts.Keep || i < reached {
+			var late []*job
+			todo, late = answering(todo)
+			silent = append(silent, late...)
+		}
+		if len(todo) > 0 {
 			run.write(ctx, todo)
 			r = e.lookPlan(p)
 		}
 		open = open && r.Waves[i].Complete()
+	}
+	if len(silent) > 0 {
+		run.writeSilent(ctx, silent)
+		r = e.lookPlan(p)
 	}
 	// That creations are recorded as applies matters to the next revision only: nothing waits for it.
 	if todo := run.todo(p.targets, migrations); len(todo) > 0 {
@@ -66,7 +76,15 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 		r = e.lookPlan(p)
 	}
 	r = run.tell(r)
-	return r, r.Err()
+	return r, e.wrongIn(r)
+}
+
+// wrongIn is what went wrong, and if nothing did, why something is waited for.
+func (e *Engine) wrongIn(r *report.Report) error {
+	if err := r.Err(); err != nil || r.Wait == "" {
+		return err
+	}
+	return e.inventoriesErr()
 }
 
 // reachedWave is the index of the last wave of which the revision has written any object, -1 if there is none.
@@ -110,8 +128,9 @@ type job struct {
 	mustPost   bool                       // the API server does not create it by apply
 	onlyCreate bool                       // what is there is left as it is
 	verdict    decide.Verdict
-	settled    bool   // the verdict is about the copy seen, and leaves it as it is
-	foundSafe  string // resourceVersion of the CRD that was found to lose nothing in this pass
+	settled    bool            // the verdict is about the copy seen, and leaves it as it is
+	dropped    map[string]bool // fields that the answer to its last write lacked, nil when there was none
+	foundSafe  string          // resourceVersion of the CRD that was found to lose nothing in this pass
 }
 
 // see takes up a copy of the object, nil for none.
@@ -144,7 +163,7 @@ func (r *run) todo(targets []*target, what work) []*job {
 			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: what == migrations, verdict: c.Verdict})
 		}
 	}
-	// What fails is tried last: it may be what the API server does not answer.
+	// What fails is tried last in its wave: it may be what the API server does not answer.
 	slices.SortStableFunc(jobs, func(a, b *job) int { return cmp.Compare(failed(a.t), failed(b.t)) })
 	return jobs
 }
@@ -222,20 +241,6 @@ func (r *run) each(jobs []*job, work func(*job)) {
 			work(j)
 		}
 	})
-}
-
-// paused says that no more is to be sent in this pass.
-func (r *run) paused() bool { return r.silent.Load() || r.e.throttle.Remaining() > 0 }
-
-// heard notes that a request was given up.
-func (r *run) heard(err error) {
-	of, is := errors.AsType[interface {
-		error
-		GivenUp() bool
-	}](err)
-	if is && of.GivenUp() || errors.Is(err, context.DeadlineExceeded) {
-		r.silent.Store(true)
-	}
 }
 
 // tell gives back a report that says what this pass did.

@@ -53,11 +53,10 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr erro
 	return true, err
 }
 
-// tryAnew asks the API server whether it would create the object that is to take the place of one that cannot be changed.
-// The trial needs another name; a refusal that is about nothing but the name, or an address or port that the one object
-// still has, says nothing.
+// tryAnew asks the API server whether it would create the object that is to take the place of one that cannot be changed:
+// it lets admission see the very object, and answers that there is one already only when nobody else refuses it.
 func (r *run) tryAnew(ctx context.Context, j *job) error {
-	_, err := r.e.post(ctx, j.resource, j.t.Key, j.t.UnnamedBody(j.t.Stamp), r.createOptions(dryRun))
+	_, err := r.e.post(ctx, j.resource, j.t.Key, j.t.Body(j.t.Stamp, ""), r.createOptions(dryRun))
 	if report.OnlyTaken(err) {
 		return nil
 	}

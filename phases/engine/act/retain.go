@@ -2,7 +2,6 @@ package act
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
-	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 var volumeClaims = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
@@ -104,43 +102,4 @@ func (e *Engine) claimsOf(ctx context.Context, set *unstructured.Unstructured) (
 		}
 	})
 	return counted(claims, "volume claims"), err
-}
-
-// namespaceContents counts the objects in a namespace that would be somebody's loss, each once, however many kinds it is
-// served as. Kinds that may have any, and do not say so, are named: those of an API group that does not answer, and those
-// that may not be read. One whose list is no list has none to lose.
-func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
-	announced, err := e.cluster.Reader.DiscoverAll(ctx)
-	if err != nil {
-		return decide.Contents{}, err
-	}
-	inside := decide.NewCensus(func(gvk schema.GroupVersionKind) bool {
-		served, found := announced.Of(gvk)
-		return found && served.Namespaced
-	})
-	var closed, without []string
-	if silence := announced.UnavailableGroups(); silence != "" {
-		closed = []string{"API groups do not answer: " + silence + "; repair or remove their APIServices"}
-	}
-	for gvk, served := range see.Preferred(announced.Kinds) {
-		if !served.Namespaced || decide.IsTransient(gvk.GroupKind()) {
-			continue
-		}
-		var noList *see.NoListError
-		switch err := e.cluster.Reader.ListAll(ctx, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) { inside.Add(gvk.GroupKind(), obj) }); {
-		case apierrors.IsForbidden(err), e.cannotRead(err):
-			closed = append(closed, served.GVR.GroupResource().String()+" cannot be read: "+err.Error())
-		case errors.As(err, &noList):
-			without = append(without, err.Error())
-		case err != nil:
-			return decide.Contents{}, err
-		}
-	}
-	if inside.Count() == 0 && len(closed) > 0 {
-		return decide.Contents{What: "what nobody can tell, because " + strings.Join(closed, ", and ")}, nil
-	}
-	if inside.Count() == 0 && len(without) > 0 {
-		e.cfg.Log.Info("A namespace counts as empty, and kinds that cannot be listed do not count", "namespace", namespace, "kinds", without)
-	}
-	return counted(inside.Count(), "objects"), nil
 }

@@ -29,6 +29,15 @@ func (c configMap) Whole() *unstructured.Unstructured { return c.Tree(configMapK
 // seesInventoriesLocked says that the inventories were listed. The cluster's lock is held.
 func (e *Engine) seesInventoriesLocked() bool { return e.inventories != nil && e.inventories.Seen() }
 
+// knowsInventories says that the inventories were listed once, however long ago. That is enough to keep a revision: its own
+// inventory is stored under a name and version that must fit, each write is bound to the copy it was decided on, and the
+// numbers on the objects protect what is newer.
+func (e *Engine) knowsInventories() bool {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	return e.inventories != nil && e.inventories.Synced
+}
+
 // errNotSeen is why nothing is known of the inventories at first.
 var errNotSeen = errors.New("the inventories are not seen yet")
 

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -60,6 +61,16 @@ func TestAdopt_asks_nobody_when_every_revision_has_an_inventory(t *testing.T) {
 	e.inventories.Synced = false
 	if err := e.Adopt(t.Context(), inventory.RevisionRef{Number: 2}); err == nil {
 		t.Error("revisions were adopted before the inventories were seen")
+	}
+}
+
+func TestUnlisted_is_a_gap_of_a_revision_that_nobody_lists_any_more(t *testing.T) {
+	gap := listed(2)
+	gap.Revision, gap.ContentID, gap.Silent = "two", "c2", []string{"other.test"}
+	e := seeing(t, gap, listed(3))
+	missing, silent, err := e.unlisted(nil)
+	if err != nil || !slices.Equal(missing, []inventory.RevisionRef{{Name: "two", Number: 2, ContentID: "c2"}}) || !slices.Equal(silent, []string{"other.test"}) {
+		t.Errorf("%v, %v, %v", missing, silent, err)
 	}
 }
 

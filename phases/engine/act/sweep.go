@@ -114,3 +114,20 @@ func (s *sweep) rank(key decide.Key) int {
 	}
 	return 0
 }
+
+// evidence is what proves that the objects which were found are ours.
+func (s *sweep) evidence() inventory.Evidence {
+	s.e.cluster.Lock()
+	defer s.e.cluster.Unlock()
+	listed := inventory.ListedIn(s.e.storedLocked())
+	for _, p := range s.e.plans {
+		for key := range p.keys {
+			listed[key] = true
+		}
+	}
+	return inventory.Evidence{
+		Us: s.e.us, Rank: s.rank,
+		Believed: func(key decide.Key) bool { return !s.said.Aggregated[key.Group] || s.uses[key.GVK().GroupKind()] },
+		Lists:    func(key decide.Key) bool { return listed[key.Identity()] },
+	}
+}

@@ -15,7 +15,8 @@ import (
 // begins when the objects of the one before are gone. It works from the inventories. It reads from the API server what the
 // watches do not show, because an object that lost its label has to be deleted as well. It refuses to start before all of
 // current is applied. What holds users' data is retained, which is no error, unless the administrator consented for
-// current: then it is deleted with its data. Every pass looks at all orphans again, except those that it saw go.
+// current: then it is deleted with its data. Every pass looks at all orphans again, except those
+// that it saw go; and at those too before it says that all are gone.
 func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options TeardownOptions) (*report.TeardownReport, error) {
 	done := &report.TeardownReport{}
 	p, err := e.plan(current)
@@ -41,21 +42,31 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 		done.Wait = "pruning waits for API groups that may have objects of older revisions and do not answer: " + strings.Join(silent, ", ") + "; repair or remove their APIServices"
 	}
 	pass := &prunePass{e: e, keep: p, consented: options.Consent > 0 && options.Consent == current.Number, onlyLook: options.OnlyLook}
-	if pass.consented {
-		var first []inventory.Candidate
-		first, entries = pass.withData(ctx, entries)
-		pass.step(ctx, first, done)
+	pass.through(ctx, entries, done)
+	if done.Complete() && pass.remembered.Load() { // what was seen to go may be back: the API server may have been restored
+		pass.lookAgain, done = true, &report.TeardownReport{}
+		pass.through(ctx, entries, done)
 	}
-	if pass.onlyLook {
-		pass.step(ctx, entries, done) // nothing is deleted, so nothing has to go before anything else
-		return done, done.Err()
+	return done, done.Err()
+}
+
+// through removes step by step what may go, until objects of a step have to be waited for.
+func (r *prunePass) through(ctx context.Context, entries []inventory.Candidate, done *report.TeardownReport) {
+	if r.consented {
+		var first []inventory.Candidate
+		first, entries = r.withData(ctx, entries)
+		r.step(ctx, first, done)
+	}
+	if r.onlyLook {
+		r.step(ctx, entries, done) // nothing is deleted, so nothing has to go before anything else
+		return
 	}
 	for len(entries) > 0 && len(done.Waiting) == 0 {
 		size := slices.IndexFunc(entries, func(x inventory.Candidate) bool { return !x.SameStep(entries[0].Candidate) })
 		if size < 0 {
 			size = len(entries)
 		}
-		pass.step(ctx, entries[:size], done)
+		r.step(ctx, entries[:size], done)
 		entries = entries[size:]
 	}
 	for _, later := range entries {
@@ -63,7 +74,6 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 		o.Action, o.Why = decide.Pending, "its turn comes after the others"
 		done.Waiting = append(done.Waiting, o)
 	}
-	return done, done.Err()
 }
 
 // Forget ends a finished Teardown. It lists what was retained with the current revision, so that it is deleted once it

@@ -80,6 +80,16 @@ func TestHold_without_Retry_After_or_for_other_answers_nothing_is_held_back(t *t
 	}
 }
 
+func TestHold_no_other_error_makes_client_go_wait(t *testing.T) {
+	for _, status := range []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout, 599} {
+		e, asked, _ := busy(t, status, "1")
+		_, err := e.dynamic.Resource(configMaps).Namespace("n").Get(t.Context(), "a", metav1.GetOptions{})
+		if err == nil || asked.Load() != 1 || e.throttle.Remaining() != 0 {
+			t.Errorf("%d: %v, %d requests were sent", status, err, asked.Load())
+		}
+	}
+}
+
 func TestHold_is_bounded_and_reads_dates(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	response := &http.Response{Header: http.Header{}}

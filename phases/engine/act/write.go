@@ -48,7 +48,7 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 	var err error
 	for range attempts {
 		if j.actual != nil && want.Payload == nil {
-			want = j.t.Desired(j.t.Stamp)
+			want = r.desired(j)
 		}
 		j.verdict = r.decide(j, want)
 		if j.settled = !j.verdict.Writes() || j.verdict.Deferrable() && !j.migrates; j.settled {
@@ -67,7 +67,14 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 				return nil
 			}
 			r.note(j)
-			j.see(result)
+			asserts := j.verdict.Action == decide.Created || !j.verdict.Migrate && !j.verdict.Release
+			if j.see(result); asserts {
+				if want.Payload == nil {
+					want = r.desired(j)
+				}
+				want.Dropped = decide.Dropped(want.Payload.Object, j.actual.Object)
+				j.dropped = want.Dropped
+			}
 			if j.verdict.Single() {
 				return nil
 			}
@@ -128,6 +135,13 @@ func (r *run) send(ctx context.Context, j *job, want decide.Desired, as effect) 
 	return r.update(ctx, j, as)
 }
 
+// desired is the object of a job as it is sent, with what is known of its fields.
+func (r *run) desired(j *job) decide.Desired {
+	r.p.mu.Lock()
+	defer r.p.mu.Unlock()
+	return j.t.desiredLocked()
+}
+
 // note remembers the first thing that was done with an object in this pass, and that it was read or written.
 func (r *run) note(j *job) {
 	r.mu.Lock()
@@ -160,7 +174,10 @@ func (r *run) finish(j *job, err error) {
 			verb = "creating"
 		}
 		r.p.mu.Lock()
-		t.err = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: verb, Err: err}
+		t.err, t.silent = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: verb, Err: err}, time.Time{}
+		if unanswered(err) {
+			t.silent = r.e.cfg.Clock.Now()
+		}
 		r.p.mu.Unlock()
 		r.e.markDirty(r.p, t)
 		return
@@ -173,13 +190,16 @@ func (r *run) finish(j *job, err error) {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
 	defer r.e.markDirty(r.p, t)
-	t.err, t.undone = nil, ""
+	t.err, t.undone, t.silent = nil, "", time.Time{}
+	if j.dropped != nil {
+		t.dropped = j.dropped
+	}
 	switch {
 	case seen != nil && seen.ResourceVersion != j.seen.ResourceVersion: // it changed again since, which the next look decides on
 	case j.settled:
 		t.decidedLocked(j.verdict, seen, j.actual)
 	default:
-		after := r.e.decideFromLocked(t, t.Desired(t.Stamp), seen, j.actual)
+		after := r.e.decideFromLocked(t, t.desiredLocked(), seen, j.actual)
 		if wrote && did.Action != decide.Created && after.Writes() && !after.Migrate {
 			t.undone = after.Why
 			r.e.conflicts.undone(t.Key, after.Verdict)

@@ -58,35 +58,44 @@ func (i Inside) Counts() bool {
 }
 
 // Census counts the objects in a Namespace that would be somebody's loss. One that is served as several kinds, which its
-// UID tells, counts once, and not at all if it does not as one of them.
+// UID tells, counts once: as the kinds of the least rank say, and not at all if it does not as one of those.
 type Census struct {
 	namespaced func(schema.GroupVersionKind) bool
-	counts     map[types.UID]bool
+	said       map[types.UID]saying
 	unknown    int64 // of those without a UID
+}
+
+// saying is what kinds of a rank say of an object.
+type saying struct {
+	rank   int
+	counts bool
 }
 
 // NewCensus begins a count; namespaced says whether a kind is, and false of one that nobody serves.
 func NewCensus(namespaced func(schema.GroupVersionKind) bool) *Census {
-	return &Census{namespaced: namespaced, counts: map[types.UID]bool{}}
+	return &Census{namespaced: namespaced, said: map[types.UID]saying{}}
 }
 
-// Add takes up an object of a kind.
-func (c *Census) Add(kind schema.GroupKind, obj metav1.Object) {
-	counts := Inside{Kind: kind, Object: obj, Namespaced: c.namespaced}.Counts()
-	before, again := c.counts[obj.GetUID()]
+// Add takes up an object of a kind. The rank is that of who serves the kind: what a server says of the objects of another
+// one counts less than what that one says.
+func (c *Census) Add(kind schema.GroupKind, obj metav1.Object, rank int) {
+	now := saying{rank, Inside{Kind: kind, Object: obj, Namespaced: c.namespaced}.Counts()}
+	before, again := c.said[obj.GetUID()]
 	switch {
-	case obj.GetUID() != "":
-		c.counts[obj.GetUID()] = counts && (before || !again)
-	case counts:
-		c.unknown++
+	case obj.GetUID() == "":
+		if now.counts {
+			c.unknown++
+		}
+	case !again || rank < before.rank, rank == before.rank && !now.counts:
+		c.said[obj.GetUID()] = now
 	}
 }
 
 // Count is how many there are.
 func (c *Census) Count() int64 {
 	total := c.unknown
-	for _, counts := range c.counts {
-		if counts {
+	for _, said := range c.said {
+		if said.counts {
 			total++
 		}
 	}

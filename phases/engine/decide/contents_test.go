@@ -54,9 +54,45 @@ func TestCensus_counts_an_object_once_however_many_kinds_it_is_served_as(t *test
 		{schema.GroupKind{Group: "other.test", Kind: "Reading"}, metav1.ObjectMeta{Name: "without a UID"}},
 		{schema.GroupKind{Group: "other.test", Kind: "Reading"}, metav1.ObjectMeta{Name: "another"}},
 	} {
-		census.Add(seen.kind, &seen.object)
+		census.Add(seen.kind, &seen.object, 0)
 	}
 	if got := census.Count(); got != 3 {
 		t.Errorf("counted %d, want 3", got)
+	}
+}
+
+func TestCensus_believes_what_counts_and_what_does_not_of_the_least_rank_alone(t *testing.T) {
+	const own, another = 0, 1
+	secret, copied := schema.GroupKind{Kind: "Secret"}, schema.GroupKind{Group: "other.test", Kind: "Copy"}
+	mine := &metav1.ObjectMeta{Name: "mine", UID: "1"}
+	owned := &metav1.ObjectMeta{Name: "mine", UID: "1", OwnerReferences: []metav1.OwnerReference{{APIVersion: "other.test/v1", Kind: "Copy", Name: "owner", UID: "2"}}}
+	add := map[string]func(*Census){
+		"own counts":           func(c *Census) { c.Add(secret, mine, own) },
+		"own does not":         func(c *Census) { c.Add(secret, owned, own) },
+		"the copy counts":      func(c *Census) { c.Add(copied, mine, another) },
+		"the copy does not":    func(c *Census) { c.Add(copied, owned, another) },
+		"another copy counts":  func(c *Census) { c.Add(copied, mine, another+1) },
+		"own in another group": func(c *Census) { c.Add(schema.GroupKind{Group: "x", Kind: "Secret"}, mine, own) },
+	}
+	for _, row := range []struct {
+		seen []string
+		want int64
+	}{
+		{[]string{"own counts", "the copy does not"}, 1},
+		{[]string{"the copy does not", "own counts"}, 1},
+		{[]string{"own does not", "the copy counts"}, 0},
+		{[]string{"the copy counts", "own does not"}, 0},
+		{[]string{"own does not", "own in another group", "the copy counts"}, 0},
+		{[]string{"the copy does not", "another copy counts"}, 0},
+		{[]string{"another copy counts", "the copy does not", "own counts"}, 1},
+		{[]string{"the copy counts"}, 1},
+	} {
+		census := NewCensus(func(schema.GroupVersionKind) bool { return true })
+		for _, name := range row.seen {
+			add[name](census)
+		}
+		if got := census.Count(); got != row.want {
+			t.Errorf("%v: counted %d, want %d", row.seen, got, row.want)
+		}
 	}
 }

@@ -36,35 +36,22 @@ func manifestOf(obj *unstructured.Unstructured) *Manifest {
 type Desired struct {
 	*Manifest
 	Payload *unstructured.Unstructured
+	Dropped map[string]bool // see [Dropped]; nil: not known
 }
 
 // Desired unpacks a manifest. Nobody keeps what it gives for longer than it takes to decide.
 func (m *Manifest) Desired(s Stamp) Desired {
-	return Desired{m, payloadOf(m.packed.Unpack(), s)}
+	return Desired{Manifest: m, Payload: payloadOf(m.packed.Unpack(), s)}
 }
 
 // Body is what is sent for a manifest, as JSON: its text with other metadata. A version binds it to the copy of that
 // resourceVersion, empty to none.
 func (m *Manifest) Body(s Stamp, version string) []byte {
-	return m.body(s, func(meta map[string]any) {
-		if version != "" {
-			meta["resourceVersion"] = version
-		}
-	})
-}
-
-// UnnamedBody is Body with a name that the API server chooses.
-func (m *Manifest) UnnamedBody(s Stamp) []byte {
-	return m.body(s, func(meta map[string]any) {
-		meta["generateName"] = m.Key.Name + "-"
-		delete(meta, "name")
-	})
-}
-
-func (m *Manifest) body(s Stamp, change func(metadata map[string]any)) []byte {
 	text := m.packed.Text()
 	said := gjson.GetBytes(text, "metadata")
 	meta := s.on(FromJSON([]byte(said.Raw)))
-	change(meta)
+	if version != "" {
+		meta["resourceVersion"] = version
+	}
 	return slices.Concat(text[:said.Index], ToJSON(meta), text[said.Index+len(said.Raw):])
 }

@@ -27,3 +27,12 @@ const (
 // MaxNumber is the highest revision number that counts: one a second would take thirty thousand years to get there. A
 // number above it was put there to leave none for the next revision.
 const MaxNumber = 1 << 40
+
+// maxLeap is how far above every number that is known to be used another one is believed: what was lost in between was
+// never that many revisions.
+const maxLeap = 1_000_000
+
+// Believable says that a number may follow from revisions up to the one that is known, and leaves one for the next revision.
+func Believable(number, known int64) bool {
+	return number < MaxNumber && number <= known+maxLeap
+}

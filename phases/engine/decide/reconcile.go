@@ -40,8 +40,8 @@ type Verdict struct {
 	Claimed    bool     // this revision has written the object: our field manager put its number there
 	OnlyNumber bool     // of a write: nothing changes but the number, so that the API server cannot refuse it
 
-	onlyMigrate bool   // the content is right, only the managedFields are left
-	stays       string // of a write: fields that are not desired any more, and that another manager keeps
+	onlyLater bool   // the content is right as far as anybody knows
+	stays     string // of a write: fields that are not desired any more, and that another manager keeps
 }
 
 // Writes says that the object has to be written.
@@ -55,8 +55,9 @@ func (v Verdict) Repairs() bool { return v.Writes() && v.Field != "" }
 // Difference is the field that the write is about. Without one it is about the revision's number.
 func (v Verdict) Difference() string { return cmp.Or(v.Field, revisionPath.String()) }
 
-// Deferrable says that the write only migrates managedFields: nothing has to wait for it.
-func (v Verdict) Deferrable() bool { return v.Writes() && v.onlyMigrate && v.Claimed }
+// Deferrable says that the write only migrates managedFields, or asks which fields the API server drops: nothing has to
+// wait for it.
+func (v Verdict) Deferrable() bool { return v.Writes() && v.onlyLater && v.Claimed }
 
 // Single says that one request does all there is to do.
 func (v Verdict) Single() bool { return !v.Migrate && !v.Release && v.Action != Created }
@@ -167,8 +168,14 @@ func (o ownership) quiet(v Verdict, t Desired, actual *unstructured.Unstructured
 	case !ownedCovers(t.Payload.Object, actual.Object):
 		v.Action, v.Field = Updated, comparison(zero).differing("", t.Payload.Object, actual.Object)
 		v.Why = v.Field + " differs"
+	case t.Dropped != nil && !covers(spared(t.Payload.Object, t.Dropped), actual.Object):
+		v.Action, v.Field = Updated, comparison(empty).differing("", spared(t.Payload.Object, t.Dropped), actual.Object)
+		v.Why = v.Field + " is gone"
+	case t.Dropped == nil && !covers(t.Payload.Object, actual.Object):
+		absent := comparison(empty).differing("", t.Payload.Object, actual.Object)
+		v.Action, v.Why, v.onlyLater = Updated, absent+" is absent, and whether the API server drops it is not known", true
 	case v.Migrate && t.Gate(actual).Answer == AnswerTrue: // until then its controllers write it all the time
-		v.Action, v.Why, v.onlyMigrate = Updated, "its creation is not yet recorded as applied", true
+		v.Action, v.Why, v.onlyLater = Updated, "its creation is not yet recorded as applied", true
 	default:
 		v.Action = Idle
 	}

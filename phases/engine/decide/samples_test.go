@@ -135,11 +135,11 @@ func TestSamples_a_dropped_field_is_removed_under_the_same_number(t *testing.T) 
 	s := samples(t)["deployment"]
 	manifest := s.desired.Payload.DeepCopy()
 	unstructured.RemoveNestedField(manifest.Object, "spec", "template", "spec", "volumes")
-	v := Reconcile(Desired{s.desired.Manifest, manifest}, s.applied, testNumber, testUs)
+	v := Reconcile(Desired{Manifest: s.desired.Manifest, Payload: manifest}, s.applied, testNumber, testUs)
 	if v.Action != Updated || v.Force || !strings.Contains(v.Why, "volumes") {
 		t.Errorf("%s: %s", v.Action, v.Why)
 	}
-	if v := Reconcile(Desired{s.desired.Manifest, manifest}, s.applied, testNumber+1, testUs); v.OnlyNumber {
+	if v := Reconcile(Desired{Manifest: s.desired.Manifest, Payload: manifest}, s.applied, testNumber+1, testUs); v.OnlyNumber {
 		t.Error("in the next revision it counts as changed in nothing but its number")
 	}
 }
@@ -150,10 +150,10 @@ func TestSamples_an_added_field_that_nobody_holds_needs_no_force(t *testing.T) {
 	if err := unstructured.SetNestedField(manifest.Object, int64(5), "spec", "minReadySeconds"); err != nil {
 		t.Fatal(err)
 	}
-	if v := Reconcile(Desired{s.desired.Manifest, manifest}, s.applied, testNumber, testUs); v.Action != Updated || v.Force {
+	if v := Reconcile(Desired{Manifest: s.desired.Manifest, Payload: manifest}, s.applied, testNumber, testUs); v.Action != Updated || v.Force {
 		t.Errorf("%s: %s", v.Action, v.Why)
 	}
-	if v := Reconcile(Desired{s.desired.Manifest, manifest}, s.applied, testNumber+1, testUs); v.OnlyNumber {
+	if v := Reconcile(Desired{Manifest: s.desired.Manifest, Payload: manifest}, s.applied, testNumber+1, testUs); v.OnlyNumber {
 		t.Error("in the next revision it counts as changed in nothing but its number")
 	}
 }
@@ -164,7 +164,7 @@ func TestSamples_a_changed_value_of_our_own_is_updated(t *testing.T) {
 	if err := unstructured.SetNestedField(manifest.Object, "other", "data", "a"); err != nil {
 		t.Fatal(err)
 	}
-	v := Reconcile(Desired{s.desired.Manifest, manifest}, s.applied, testNumber, testUs)
+	v := Reconcile(Desired{Manifest: s.desired.Manifest, Payload: manifest}, s.applied, testNumber, testUs)
 	if v.Action != Updated || v.Why != ".data.a differs" {
 		t.Errorf("%s: %s", v.Action, v.Why)
 	}

@@ -16,8 +16,8 @@ type comparison func(desired any) bool
 // fields and items) never counts, and an empty value may be absent, because the server drops many of them.
 func covers(desired, actual any) bool { return comparison(empty).covers(desired, actual) }
 
-// ownedCovers is covers where all desired fields are ours by managedFields: false and 0 may be absent too then. The
-// server drops them of many fields, and leaves the field to who applied it; from who takes one away it takes the field.
+// ownedCovers is covers where false and 0 may be absent too: the server drops them of many fields, and leaves the field to
+// who applied it. Of which, only its answer to a write tells.
 func ownedCovers(desired, actual any) bool { return comparison(zero).covers(desired, actual) }
 
 func (dropped comparison) covers(desired, actual any) bool {
@@ -108,4 +108,65 @@ func number(v any) (float64, bool) {
 		return float64(n), true
 	}
 	return 0, false
+}
+
+// Dropped are the fields of a payload that the API server left out of its answer to the write of it, because they are false
+// or 0, by their paths in the payload. They may be absent from then on; nil means that nobody knows which may.
+func Dropped(payload, answer map[string]any) map[string]bool {
+	dropped := map[string]bool{}
+	dropZeros("", payload, answer, dropped)
+	return dropped
+}
+
+func dropZeros(path string, desired, actual any, dropped map[string]bool) {
+	switch w := desired.(type) {
+	case map[string]any:
+		there, _ := actual.(map[string]any)
+		for name, v := range w {
+			dropZeros(path+"."+name, v, there[name], dropped)
+		}
+	case []any:
+		there, _ := actual.([]any)
+		for i, item := range w {
+			var answered any
+			if i < len(there) && comparison(zero).covers(item, there[i]) {
+				answered = there[i]
+			} else if at := slices.IndexFunc(there, func(a any) bool { return comparison(zero).covers(item, a) }); at >= 0 {
+				answered = there[at]
+			}
+			dropZeros(path+"["+strconv.Itoa(i)+"]", item, answered, dropped)
+		}
+	default:
+		if zero(w) && !empty(w) && empty(actual) {
+			dropped[path] = true
+		}
+	}
+}
+
+// spared is a payload without the fields that the API server drops.
+func spared(payload map[string]any, dropped map[string]bool) any {
+	if len(dropped) == 0 {
+		return payload
+	}
+	return sparedAt("", payload, dropped)
+}
+
+func sparedAt(path string, desired any, dropped map[string]bool) any {
+	switch w := desired.(type) {
+	case map[string]any:
+		kept := make(map[string]any, len(w))
+		for name, v := range w {
+			if at := path + "." + name; !dropped[at] {
+				kept[name] = sparedAt(at, v, dropped)
+			}
+		}
+		return kept
+	case []any:
+		kept := make([]any, len(w))
+		for i, item := range w {
+			kept[i] = sparedAt(path+"["+strconv.Itoa(i)+"]", item, dropped)
+		}
+		return kept
+	}
+	return desired
 }

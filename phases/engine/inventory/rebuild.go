@@ -27,14 +27,15 @@ func Missing(stored []Stored, revs []RevisionRef) []RevisionRef {
 	})
 }
 
-// Gaps are the revisions whose inventory was rebuilt while API groups did not answer, and these groups.
-func Gaps(stored []Stored, revs []RevisionRef) (with []RevisionRef, silent []string) {
-	for _, rev := range revs {
-		at := slices.IndexFunc(stored, func(s Stored) bool { return s.Number == rev.Number })
-		if at < 0 || stored[at].Inventory == nil || len(stored[at].Inventory.Silent) == 0 {
+// Gaps are the stored inventories that were rebuilt while API groups did not answer, and these groups. Whether anybody
+// still lists their revisions has no say: what they lack is looked for until it is found.
+func Gaps(stored []Stored) (with []RevisionRef, silent []string) {
+	for _, s := range stored {
+		if s.Inventory == nil || len(s.Inventory.Silent) == 0 {
 			continue
 		}
-		with, silent = append(with, rev), append(silent, stored[at].Inventory.Silent...)
+		with = append(with, RevisionRef{Name: s.Inventory.Revision, Number: s.Number, ContentID: s.Inventory.ContentID})
+		silent = append(silent, s.Inventory.Silent...)
 	}
 	return with, silent
 }
@@ -73,26 +74,43 @@ func FoundIn(obj *metav1.PartialObjectMetadata, gvk schema.GroupVersionKind, us 
 	}, true
 }
 
+// Evidence is what proves that objects which carry our marks are the installation's.
+type Evidence struct {
+	Us decide.Identity
+	// Rank is the least for the kind that tells most of an object.
+	Rank func(decide.Key) int
+	// Believed says that managedFields of a kind are true: not those that another server makes up.
+	Believed func(decide.Key) bool
+	// Lists says that a live revision or an inventory lists a Namespace. Whoever may do anything in a namespace may also
+	// write the Namespace.
+	Lists func(decide.Key) bool
+}
+
 // Sift tells what is proved to be the installation's from what only carries its marks. Proof is what managedFields say of
-// an object that no tenant can write: of one of the cluster, in a guarded namespace, or in a namespace that is proved to
-// be the installation's itself. Of an object that is served as several kinds, which its UID tells, the one of the least
+// an object that no tenant can write: of one of the cluster but a Namespace, in a guarded namespace, or of a Namespace that
+// is listed and of what is in it. Of an object that is served as several kinds, which its UID tells, the one of the least
 // rank is left.
-func Sift(found []Found, us decide.Identity, rank func(decide.Key) int) (ours []Found, strays []Stray) {
-	found = eachOnce(found, rank)
-	provided := map[string]bool{}
-	for _, f := range found {
-		if f.numbered && f.entry.Key().IsNamespace() {
-			provided[f.entry.Name] = true
-		}
-	}
-	for _, f := range found {
-		if f.numbered && (us.Guards(f.entry.Namespace) || provided[f.entry.Namespace]) {
+func Sift(found []Found, by Evidence) (ours []Found, strays []Stray) {
+	for _, f := range eachOnce(found, by.Rank) {
+		if f.numbered && by.guards(f.entry.Key()) {
 			ours = append(ours, f)
 		} else {
 			strays = append(strays, Stray{f.entry.Key(), f.number})
 		}
 	}
 	return ours, strays
+}
+
+// guards says that no tenant can write an object.
+func (by Evidence) guards(key decide.Key) bool {
+	if !by.Believed(key) {
+		return false
+	}
+	namespace := key.Namespace
+	if key.IsNamespace() {
+		namespace = key.Name
+	}
+	return by.Us.Guards(namespace) || by.Lists(decide.Key{Version: "v1", Kind: "Namespace", Name: namespace})
 }
 
 // eachOnce leaves one of those with the same UID: of the least rank, and of those the first by name.
@@ -106,6 +124,19 @@ func eachOnce(found []Found, rank func(decide.Key) int) []Found {
 		known[f.entry.UID] = true
 		return again
 	})
+}
+
+// Unite adds what an inventory already listed and was not found again: its kind may not answer this time.
+func (inv *Inventory) Unite(before *Inventory) {
+	listed := map[decide.Key]bool{}
+	for _, entry := range inv.Entries {
+		listed[entry.Key().Identity()] = true
+	}
+	for _, entry := range before.Entries {
+		if !listed[entry.Key().Identity()] {
+			inv.Entries = append(inv.Entries, entry)
+		}
+	}
 }
 
 // Rebuild is what is left of a revision: the objects that carry its number, since no later one has them.

@@ -1,7 +1,9 @@
 package inventory
 
 import (
+	"errors"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,17 +36,28 @@ func TestSift_believes_managed_fields_only_where_no_tenant_writes(t *testing.T) 
 	found := func(group, kind, namespace, name string, numbered bool, uid types.UID) Found {
 		return Found{entry: Entry{Group: group, Version: "v1", Kind: kind, Namespace: namespace, Name: name, UID: uid}, number: 7, numbered: numbered}
 	}
-	ours, strays := Sift([]Found{
-		found("", "Namespace", "", "provided", true, "1"),
-		found("project.test", "Project", "", "provided", true, "1"),
-		found("", "Namespace", "", "copied", false, "2"),
-		found("", "ConfigMap", "provided", "inside", true, "3"),
-		found("", "ConfigMap", "copied", "inside", true, "4"),
-		found("", "ConfigMap", "guarded", "ours", true, "5"),
-		found("", "ConfigMap", "guarded", "copy", false, "6"),
-		found("", "ConfigMap", "tenant", "forged", true, "7"),
-		found("rbac", "ClusterRole", "", "ours", true, "8"),
-	}, decide.Identity{Namespaces: []string{"guarded"}}, func(key decide.Key) int { return len(key.Group) })
+	in := func(name string, inside ...string) (all []Found) {
+		all = append(all, found("", "Namespace", "", name, true, types.UID(name)))
+		for _, kind := range inside {
+			all = append(all, found("", kind, name, "inside", true, types.UID(name+kind)))
+		}
+		return all
+	}
+	all := slices.Concat(in("listed", "ConfigMap"), in("guarded", "ConfigMap"), in("tenant", "ConfigMap"), []Found{
+		found("project.test", "Project", "", "listed", true, "listed"),
+		found("project.test", "Project", "", "another", true, "1"),
+		found("used.test", "Project", "", "used", true, "2"),
+		found("", "Namespace", "", "copied", false, "3"),
+		found("", "ConfigMap", "guarded", "copy", false, "4"),
+		found("rbac", "ClusterRole", "", "ours", true, "5"),
+		found("rbac", "ClusterRole", "", "copy", false, "6"),
+	})
+	ours, strays := Sift(all, Evidence{
+		Us:       decide.Identity{Namespaces: []string{"guarded"}},
+		Rank:     func(key decide.Key) int { return len(key.Group) },
+		Believed: func(key decide.Key) bool { return key.Group != "project.test" },
+		Lists:    func(key decide.Key) bool { return key.IsNamespace() && (key.Name == "listed" || key.Name == "copied") },
+	})
 	names := map[string]bool{}
 	for _, f := range ours {
 		names[f.entry.Key().String()] = true
@@ -53,10 +66,36 @@ func TestSift_believes_managed_fields_only_where_no_tenant_writes(t *testing.T) 
 		names[stray.Key.String()] = false
 	}
 	want := map[string]bool{
-		"Namespace provided": true, "ConfigMap provided/inside": true, "ConfigMap guarded/ours": true, "ClusterRole ours": true,
-		"Namespace copied": false, "ConfigMap copied/inside": false, "ConfigMap guarded/copy": false, "ConfigMap tenant/forged": false,
+		"Namespace listed": true, "ConfigMap listed/inside": true, "Namespace guarded": true, "ConfigMap guarded/inside": true,
+		"Namespace tenant": false, "ConfigMap tenant/inside": false, "Namespace copied": false, "ConfigMap guarded/copy": false,
+		"ClusterRole ours": true, "ClusterRole copy": false,
+		"Project another": false, "Project used": true,
 	}
 	if !maps.Equal(names, want) {
 		t.Errorf("got %v", names)
+	}
+}
+
+func TestGaps_are_those_of_all_that_is_stored(t *testing.T) {
+	stored := []Stored{
+		{Number: 2, Inventory: &Inventory{Revision: "two", Number: 2, ContentID: "c2", Silent: []string{"a.test"}}},
+		{Number: 3, Err: errors.New("it is damaged")},
+		{Number: 4, Inventory: &Inventory{Revision: "four", Number: 4}},
+		{Number: 5, Inventory: &Inventory{Revision: "five", Number: 5, ContentID: "c5", Silent: []string{"b.test"}}},
+	}
+	with, silent := Gaps(stored)
+	if !slices.Equal(with, []RevisionRef{{"two", 2, "c2"}, {"five", 5, "c5"}}) || !slices.Equal(silent, []string{"a.test", "b.test"}) {
+		t.Errorf("got %v, %v", with, silent)
+	}
+}
+
+func TestUnite_loses_nothing_that_was_listed(t *testing.T) {
+	entry := func(version, name string, uid types.UID) Entry {
+		return Entry{Group: "g", Version: version, Kind: "Thing", Name: name, UID: uid}
+	}
+	inv := &Inventory{Entries: []Entry{entry("v2", "both", "new"), entry("v2", "found", "1")}}
+	inv.Unite(&Inventory{Entries: []Entry{entry("v1", "both", "old"), entry("v1", "lost", "2")}})
+	if !slices.Equal(inv.Entries, []Entry{entry("v2", "both", "new"), entry("v2", "found", "1"), entry("v1", "lost", "2")}) {
+		t.Errorf("got %+v", inv.Entries)
 	}
 }

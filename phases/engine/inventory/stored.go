@@ -51,11 +51,19 @@ func (s *Shelf) Of(seen iter.Seq[ConfigMap]) []Stored {
 	return stored
 }
 
-// ReadStored says no for a ConfigMap that is not an inventory of the installation.
-func ReadStored(p Place, obj ConfigMap) (Stored, bool) {
+// NumberOf is the number of the revision that a ConfigMap is the inventory of; it says no for one that is not an inventory of
+// the installation.
+func (p Place) NumberOf(obj metav1.Object) (int64, bool) {
 	text, named := strings.CutPrefix(obj.GetName(), p.Prefix)
 	number, err := strconv.ParseInt(text, 10, 64)
-	if other := obj.GetAnnotations()[decide.OwnerAnnotation]; !named || err != nil || number > decide.MaxNumber || other != "" && other != p.Owner {
+	other := obj.GetAnnotations()[decide.OwnerAnnotation]
+	return number, named && err == nil && number <= decide.MaxNumber && (other == "" || other == p.Owner)
+}
+
+// ReadStored says no for a ConfigMap that is not an inventory of the installation.
+func ReadStored(p Place, obj ConfigMap) (Stored, bool) {
+	number, ours := p.NumberOf(obj)
+	if !ours {
 		return Stored{}, false
 	}
 	s := Stored{Object: obj, Number: number, Kinds: map[schema.GroupVersionKind]bool{}}

@@ -28,7 +28,7 @@ func Strays(seen iter.Seq2[decide.Key, metav1.Object], us decide.Identity, live 
 			continue
 		}
 		if listed == nil {
-			listed = listedIn(stored)
+			listed = ListedIn(stored)
 		}
 		if !listed[key.Identity()] {
 			found = append(found, Stray{key, number})
@@ -51,8 +51,8 @@ func marked(o metav1.Object, us decide.Identity) (number int64, ours bool) {
 	return 0, false
 }
 
-// listedIn are the objects of all inventories, by identity.
-func listedIn(stored []Stored) map[decide.Key]bool {
+// ListedIn are the objects of all inventories, by identity.
+func ListedIn(stored []Stored) map[decide.Key]bool {
 	listed := map[decide.Key]bool{}
 	for _, s := range stored {
 		if s.Inventory == nil {

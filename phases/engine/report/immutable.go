@@ -35,17 +35,25 @@ func (e *ImmutableError) Unwrap() error { return e.Err }
 // transition rules of CRDs usually say.
 var unchangeable = regexp.MustCompile(`(?i)immutable|may not (be )?changed?|can ?not (be )?(changed?|updated?|unset)|updates to .* are forbidden`)
 
-// taken are the words of API servers for what no second object can have: a name, an address, a port.
-var taken = regexp.MustCompile(`(?i)\bname\b|already allocated`)
-
-// OnlyTaken says that a creation was refused for nothing but what one object alone can have.
+// OnlyTaken says that a creation was refused for nothing but what the object that is there has: its name, which an API
+// server looks at last, a share of a quota, which comes after all other admission, or an address or port. None of it is
+// left when that object goes.
 func OnlyTaken(err error) bool {
 	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || denied(err) || !errors.As(err, &status) || status.Status().Details == nil {
+	if err == nil || denied(err) || !errors.As(err, &status) {
+		return false
+	}
+	if apierrors.IsAlreadyExists(err) {
+		return true
+	}
+	if apierrors.IsForbidden(err) {
+		return strings.Contains(err.Error(), "exceeded quota:")
+	}
+	if !apierrors.IsInvalid(err) || status.Status().Details == nil {
 		return false
 	}
 	for _, cause := range status.Status().Details.Causes {
-		if cause.Field != "metadata.name" && !taken.MatchString(cause.Message) {
+		if !strings.Contains(cause.Message, "already allocated") {
 			return false
 		}
 	}

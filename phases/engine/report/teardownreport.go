@@ -97,7 +97,8 @@ func (r *TeardownReport) Err() error {
 
 // Inventories are the stored inventories, without a request.
 type Inventories struct {
-	Seen bool   // false: they are not seen yet, and the rest is empty
+	Seen bool   // false: they are not seen, and what there is may be less than there are
+	Err  error  // why they cannot be watched, nil if they can or nobody knows yet
 	Of   []Held // the lowest number first, without those that cannot be read
 }
 

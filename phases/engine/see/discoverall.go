@@ -48,7 +48,8 @@ type apiService struct {
 // one for every CRD too, also for one that is never established.
 const automanaged, ofOwnKinds = "kube-aggregator.kubernetes.io/automanaged", "onstart"
 
-// checkAPIServices notes the groups of other servers, and that those which were not announced do not answer.
+// checkAPIServices notes which groups are of other servers and which versions kube-apiserver's own, and that groups of other
+// servers which were not announced do not answer.
 func (r *Reader) checkAPIServices(ctx context.Context, said Discovered) error {
 	text, err := r.Objects.Get().AbsPath(PathOf(apiServices, "")...).Do(ctx).Raw()
 	if err != nil {
@@ -62,14 +63,16 @@ func (r *Reader) checkAPIServices(ctx context.Context, said Discovered) error {
 	}
 	for i := range list.Items {
 		s := &list.Items[i]
-		announced := said.versions[schema.GroupVersion{Group: s.Spec.Group, Version: s.Spec.Version}]
+		gv := schema.GroupVersion{Group: s.Spec.Group, Version: s.Spec.Version}
+		announced, own := said.versions[gv], s.Spec.Service == nil && s.Metadata.Labels[automanaged] == ofOwnKinds
+		said.Own[gv] = own
 		switch {
 		case s.Spec.Service != nil:
 			said.Aggregated[s.Spec.Group] = true
 			if !announced {
 				said.Unavailable[s.Spec.Group] = true
 			}
-		case !announced && !said.Unavailable[s.Spec.Group] && s.Metadata.Labels[automanaged] == ofOwnKinds:
+		case !announced && !said.Unavailable[s.Spec.Group] && own:
 			return notAnnounced("APIService " + s.Metadata.Name)
 		}
 	}

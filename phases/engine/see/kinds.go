@@ -36,8 +36,9 @@ type Kinds struct {
 // Discovered is what an API server said that it serves.
 type Discovered struct {
 	Kinds       map[schema.GroupVersionKind]Resource
-	Unavailable map[string]bool // API groups that did not answer and may serve anything: their servers are aggregated, and down
-	Aggregated  map[string]bool // API groups that another server serves; only DiscoverAll finds out
+	Unavailable map[string]bool              // API groups that did not answer and may serve anything: their servers are aggregated, and down
+	Aggregated  map[string]bool              // API groups that another server serves; only DiscoverAll finds out
+	Own         map[schema.GroupVersion]bool // versions of kube-apiserver's own kinds; only DiscoverAll finds out
 
 	versions map[schema.GroupVersion]bool // that were announced, with or without kinds
 }
@@ -87,6 +88,7 @@ func (r *Reader) Discover(ctx context.Context) (Discovered, error) {
 	}
 	said := Discovered{
 		Kinds: map[schema.GroupVersionKind]Resource{}, Unavailable: map[string]bool{}, Aggregated: map[string]bool{},
+		Own:      map[schema.GroupVersion]bool{},
 		versions: map[schema.GroupVersion]bool{},
 	}
 	if partly != nil {

@@ -66,9 +66,13 @@ func refusesList(err error) bool {
 	return false
 }
 
-// ListAll shows the metadata of all objects of a kind, a page at a time.
+// maxPages bounds a list, whatever its server says of its end: this many take a million objects.
+const maxPages = 2000
+
+// ListAll shows the metadata of all objects of a kind, a page at a time. A list without an end is none.
 func (r *Reader) ListAll(ctx context.Context, gvr schema.GroupVersionResource, namespace string, show func(*metav1.PartialObjectMetadata)) error {
-	for page := ""; ; {
+	page := ""
+	for range maxPages {
 		list, err := r.ListPage(ctx, gvr, namespace, metav1.ListOptions{Limit: metadataPage, Continue: page})
 		if err != nil {
 			return err
@@ -76,10 +80,20 @@ func (r *Reader) ListAll(ctx context.Context, gvr schema.GroupVersionResource, n
 		for i := range list.Items {
 			show(&list.Items[i])
 		}
-		if page = list.Continue; page == "" {
+		if list.Continue == "" {
 			return nil
 		}
+		if len(list.Items) == 0 || list.Continue == page {
+			return fmt.Errorf("listing %s: %w", gvr.GroupResource(), &NoListError{errors.New("the server says that there is more, and shows nothing new")})
+		}
+		page = list.Continue
 	}
+	return fmt.Errorf("listing %s: %w", gvr.GroupResource(), &NoListError{fmt.Errorf("there is still more after %d pages", maxPages)})
+}
+
+// HasNoList says that the server of a kind knows no list of it.
+func HasNoList(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
 
 // Preferred leaves one version of every kind that can be listed, the most stable one.

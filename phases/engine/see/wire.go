@@ -2,6 +2,7 @@ package see
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -98,7 +99,14 @@ func (r *Reader) request(v View, opts metav1.ListOptions) *rest.Request {
 }
 
 func (r *Reader) listView(ctx context.Context, v View, opts metav1.ListOptions) (runtime.Object, error) {
-	return r.request(v, opts).Do(ctx).Get()
+	got, err := r.request(v, opts).Do(ctx).Get()
+	if err != nil {
+		return nil, err
+	}
+	if _, isList := got.(*objectList); !isList {
+		return nil, fmt.Errorf("listing %s: %w", v.GVR.GroupResource(), &NoListError{errors.New("the answer is no list")})
+	}
+	return got, nil
 }
 
 func (r *Reader) watchView(ctx context.Context, v View, opts metav1.ListOptions) (watch.Interface, error) {

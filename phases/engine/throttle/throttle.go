@@ -59,11 +59,12 @@ func (t *Throttle) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, &Error{Until: until}
 	}
 	response, err := t.next.RoundTrip(request)
-	if err != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
-		return response, err
+	if err != nil {
+		return nil, err
 	}
-	if watches || request.Context().Value(apart{}) != nil || fromAdmission(response) {
-		response.Header.Del("Retry-After") // whoever asked tries again in its own time
+	asks := response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable
+	if !asks || watches || request.Context().Value(apart{}) != nil || fromAdmission(response) {
+		response.Header.Del("Retry-After") // whoever asked tries again in its own time, and client-go not by itself
 		return response, nil
 	}
 	if wait := RetryAfter(response, t.clock.Now()); wait > 0 {

@@ -1,0 +1,94 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+// inside is what is found out about the objects in a namespace.
+type inside struct {
+	e         *Engine
+	announced see.Discovered
+	census    *decide.Census
+	closed    []string        // why there may be objects that nobody can count
+	without   []string        // kinds that have no list
+	silent    map[string]bool // API groups of other servers that are not asked again
+}
+
+// namespaceContents counts the objects in a namespace that would be somebody's loss, each once, however many kinds it is
+// served as. Kinds that may have any, and do not say so, are named: those of an API group that does not answer, and those
+// that may not be read, or not as a list.
+func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
+	announced, err := e.cluster.Reader.DiscoverAll(ctx)
+	if err != nil {
+		return decide.Contents{}, err
+	}
+	in := &inside{e: e, announced: announced, silent: map[string]bool{}, census: decide.NewCensus(func(gvk schema.GroupVersionKind) bool {
+		served, found := announced.Of(gvk)
+		return found && served.Namespaced
+	})}
+	if silence := announced.UnavailableGroups(); silence != "" {
+		in.closed = []string{"API groups do not answer: " + silence + "; repair or remove their APIServices"}
+	}
+	for gvk, served := range see.Preferred(announced.Kinds) {
+		if !served.Namespaced || decide.IsTransient(gvk.GroupKind()) || in.silent[gvk.Group] {
+			continue
+		}
+		err := e.cluster.Reader.ListAll(ctx, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
+			in.census.Add(gvk.GroupKind(), obj, in.rank(gvk))
+		})
+		if err := in.unread(gvk, served, err); err != nil {
+			return decide.Contents{}, err
+		}
+	}
+	count := in.census.Count()
+	if count == 0 && len(in.closed) > 0 {
+		return decide.Contents{What: "what nobody can tell, because " + strings.Join(in.closed, ", and ")}, nil
+	}
+	if count == 0 && len(in.without) > 0 {
+		e.cfg.Log.Info("A namespace counts as empty, and kinds that cannot be listed do not count", "namespace", namespace, "kinds", in.without)
+	}
+	return counted(count, "objects"), nil
+}
+
+// rank lets kube-apiserver have the last word on its objects: another server may say anything of them.
+func (in *inside) rank(gvk schema.GroupVersionKind) int {
+	if in.announced.Aggregated[gvk.Group] {
+		return 1
+	}
+	return 0
+}
+
+// unread says what to make of an error of a list: nothing is concluded from one that kube-apiserver gives for a kind of its
+// own, another server may have objects whatever it answers, and of a CRD there are none where nobody knows a list.
+func (in *inside) unread(gvk schema.GroupVersionKind, served see.Resource, err error) error {
+	var noList *see.NoListError
+	isNoList, another := errors.As(err, &noList), in.announced.Aggregated[gvk.Group]
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsForbidden(err), in.e.cannotRead(err), another && (isNoList || in.e.isSilence(err)), isNoList && !in.announced.Own[gvk.GroupVersion()] && !see.HasNoList(err):
+		in.closed = append(in.closed, served.GVR.GroupResource().String()+" cannot be read: "+err.Error())
+		in.silent[gvk.Group] = another && !isNoList
+		return nil
+	case isNoList && !in.announced.Own[gvk.GroupVersion()]:
+		in.without = append(in.without, err.Error())
+		return nil
+	}
+	return err
+}
+
+// isSilence says that a server behind kube-apiserver did not answer, or not with sense.
+func (e *Engine) isSilence(err error) bool {
+	var status apierrors.APIStatus
+	var silence interface{ GivenUp() bool }
+	return !e.throttle.Caused(err) && (errors.As(err, &status) || errors.As(err, &silence) && silence.GivenUp())
+}

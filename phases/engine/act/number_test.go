@@ -1,0 +1,83 @@
+package act
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+)
+
+// numbering is an engine whose API server has ConfigMaps by these names, and ClusterRoles of ours with these numbers.
+func numbering(t *testing.T, configMaps []string, roles ...int64) *Engine {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		list := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList"}}
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/configmaps"):
+			for _, name := range configMaps {
+				list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+					Name: name, Annotations: map[string]string{decide.RevisionAnnotation: "77"},
+				}})
+			}
+		case strings.HasSuffix(r.URL.Path, "/clusterroles"):
+			for _, number := range roles {
+				list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+					Name: "role", Annotations: map[string]string{decide.RevisionAnnotation: fmt.Sprint(number)},
+					ManagedFields: []metav1.ManagedFieldsEntry{{
+						Manager: "capstan", Operation: metav1.ManagedFieldsOperationApply,
+						FieldsV1: metav1.NewFieldsV1(fmt.Sprintf(`{"f:metadata":{"f:annotations":{"f:%s":{}}}}`, decide.RevisionAnnotation)),
+					}},
+				}})
+			}
+		}
+		_ = json.NewEncoder(w).Encode(list)
+	}))
+	t.Cleanup(server.Close)
+	e, err := New(Config{REST: &rest.Config{Host: server.URL, QPS: -1}, Namespace: "n", Owner: enginetest.Owner, FieldManager: "capstan", InventoryPrefix: "capstan-inventory-"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestHighestNumber_always_leaves_one_for_the_next_revision(t *testing.T) {
+	inventories := func(number int64) []string { return []string{fmt.Sprintf("capstan-inventory-%d", number)} }
+	for name, row := range map[string]struct {
+		stored  []string
+		role    int64
+		planned int64
+		want    int64
+		names   string // what the error names
+	}{
+		"nothing":                                 {nil, 0, 0, 0, ""},
+		"an object after an inventory":            {inventories(3), 4, 0, 4, ""},
+		"an inventory after an object":            {inventories(5), 4, 0, 5, ""},
+		"a ConfigMap that is no inventory":        {[]string{"other-9", "capstan-inventory-x"}, 0, 0, 0, ""},
+		"an object without any inventory":         {nil, 1_000_000, 0, 1_000_000, ""},
+		"a leap":                                  {inventories(3), 1_000_004, 0, 0, "ClusterRole role"},
+		"no leap from a revision that is planned": {nil, 1_000_004, 9, 1_000_004, ""},
+		"the last number but one":                 {inventories(decide.MaxNumber - 1), 0, 0, decide.MaxNumber - 1, ""},
+		"the last number":                         {inventories(decide.MaxNumber), 0, 0, 0, fmt.Sprintf("ConfigMap n/capstan-inventory-%d", int64(decide.MaxNumber))},
+		"the last number on an object":            {inventories(decide.MaxNumber - 1), decide.MaxNumber, 0, 0, "ClusterRole role"},
+	} {
+		e := numbering(t, row.stored, row.role)
+		if row.planned > 0 {
+			e.Watch(enginetest.Revision(row.planned, enginetest.Made(t, "v1 ConfigMap")...))
+		}
+		got, err := e.HighestNumber(t.Context())
+		if row.names == "" && (err != nil || got != row.want) {
+			t.Errorf("%s: %d, %v, want %d", name, got, err, row.want)
+		}
+		if row.names != "" && (err == nil || !strings.Contains(err.Error(), row.names)) {
+			t.Errorf("%s: %d, %v, want an error that names %s", name, got, err, row.names)
+		}
+	}
+}
