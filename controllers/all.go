@@ -55,10 +55,10 @@ func Views() []view.View {
 
 // known adds to the options what the controllers know of each other.
 func known(o options.Options) options.Options {
-	o.ClusterOperators, o.Parts = nil, nil
+	o.ClusterOperators, o.ConditionParts = nil, nil
 	for _, part := range all {
 		if part.View != nil {
-			o.Parts = append(o.Parts, part.View.Table.Parts...)
+			o.ConditionParts = append(o.ConditionParts, part.View.Table.Parts...)
 		}
 		if name := part.ClusterOperator; name != "" && !slices.Contains(o.ClusterOperators, name) {
 			o.ClusterOperators = append(o.ClusterOperators, name)

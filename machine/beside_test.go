@@ -12,7 +12,7 @@ func besideDoor() Table[world, *world] {
 	table.Parts = []string{"Hinge"}
 	degraded := Reading{Degraded: true, Reason: EphemeralError}
 	table.States[1].Part, table.States[1].Work = "Hinge", act("Hold", func(w *world) error { return w.workErr })
-	table.States[1].Trouble = Trouble{Ephemeral: Reading{Progressing: true, Reason: EphemeralError}, Patience: 3 * time.Minute, Lasting: degraded}
+	table.States[1].Trouble = Trouble{Ephemeral: Reading{Progressing: true, Reason: EphemeralError}, Patience: 3 * time.Minute, Overdue: degraded}
 	table.Asides = []Aside[world]{{Part: "Hinge", If: is("heavy", func(w world) bool { return w.failing }), For: 2 * time.Minute, Reads: degraded, Doc: doc}}
 	return table
 }

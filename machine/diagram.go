@@ -69,7 +69,7 @@ func (t Table[F, E]) Page() string {
 			work = row.Work.told()
 		}
 		if patience := row.Trouble.Patience; patience > 0 {
-			work += "<br/>An error that lasts " + short(patience) + " is told as " + row.Trouble.Lasting.told() + "."
+			work += "<br/>An error that lasts " + short(patience) + " is told as " + row.Trouble.Overdue.told() + "."
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", row.Name, row.Doc, work, strings.Join(ways, "<br/>"))
 	}
@@ -124,7 +124,7 @@ func (t Table[F, E]) writeAsides(b *strings.Builder) {
 	if len(t.Asides) == 0 {
 		return
 	}
-	b.WriteString("\n## Told besides\n\nIn every state whose part would read AsExpected otherwise; what has lasted, in every state whose part would not read Degraded otherwise.\n\n| Part | When | Reason | Meaning |\n|---|---|---|---|\n")
+	b.WriteString("\n## Told besides\n\nTold while the part has nothing worse to say.\n\n| Part | When | Reason | Meaning |\n|---|---|---|---|\n")
 	for _, aside := range t.Asides {
 		when := aside.If.Name
 		if aside.For > 0 {

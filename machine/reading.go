@@ -32,9 +32,9 @@ var idle = Reading{Reason: AsExpected}
 // the state's row if it has none.
 type Trouble struct {
 	Ephemeral, Terminal Reading
-	// Patience is after how long an error reads as Lasting, where no failure edge leaves the state then; zero for never.
+	// Patience is after how long an error reads as Overdue, where no failure edge leaves the state then; zero for never.
 	Patience time.Duration
-	Lasting  Reading
+	Overdue  Reading
 }
 
 // Aside is how a part reads as long as a guard says Yes and neither the state
@@ -132,7 +132,7 @@ func (t Table[F, E]) troubleIn(row StateRow[E]) Trouble {
 func (t Trouble) of(failure *Failure) Reading {
 	switch {
 	case failure.Lasted:
-		return t.Lasting.orIdle()
+		return t.Overdue.orIdle()
 	case failure.Terminal:
 		return t.Terminal.orIdle()
 	}

@@ -69,7 +69,7 @@ func together(ctx context.Context, runs []func(context.Context) error) error {
 	select {
 	case err := <-ended:
 		return err
-	case <-time.After(2 * endTimeout): // the manager itself may take one of them
+	case <-time.After(2 * endTimeout): // the manager waits for one of them itself
 		return fmt.Errorf("%w; not everything has ended within %s", context.Cause(ctx), 2*endTimeout)
 	}
 }

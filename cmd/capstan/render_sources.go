@@ -79,16 +79,8 @@ func (s *sources) load(ctx context.Context) ([]render.Profile, []render.Problem)
 }
 
 // pull fetches all images at the same time, and tries each once.
-func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems []render.Problem) {
-	var refs []images.Ref
-	for _, text := range s.images {
-		ref, err := images.ParseRef(text)
-		if err != nil {
-			problems = append(problems, render.Problem{Cause: err.Error()})
-		} else if !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
-		}
-	}
+func (s *sources) pull(ctx context.Context) ([]render.Profile, []render.Problem) {
+	refs, problems := s.refs()
 	if len(refs) == 0 {
 		return nil, problems
 	}
@@ -120,7 +112,30 @@ func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems
 		case <-ctx.Done():
 		}
 	}
-	before := len(problems)
+	profiles, broken := pulled(ctx, puller, refs)
+	if warning := puller.Warning(); warning != "" && len(broken) > 0 {
+		broken = append(broken, render.Problem{Cause: warning})
+	}
+	stop()
+	<-ended
+	return profiles, append(problems, broken...)
+}
+
+// refs are the images that are asked for, each once.
+func (s *sources) refs() (refs []images.Ref, problems []render.Problem) {
+	for _, text := range s.images {
+		ref, err := images.ParseRef(text)
+		if err != nil {
+			problems = append(problems, render.Problem{Cause: err.Error()})
+		} else if !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs, problems
+}
+
+// pulled are the profiles of the images that are ready, and what is wrong with the others.
+func pulled(ctx context.Context, puller images.Source, refs []images.Ref) (profiles []render.Profile, problems []render.Problem) {
 	for _, ref := range refs {
 		if state := puller.State(ref); state.Phase == images.Ready {
 			if len(state.Image.Profiles) == 0 {
@@ -134,11 +149,6 @@ func (s *sources) pull(ctx context.Context) (profiles []render.Profile, problems
 			problems = append(problems, render.Problem{Image: string(ref), Cause: cause(ctx, state.Err)})
 		}
 	}
-	if warning := puller.Warning(); warning != "" && len(problems) > before {
-		problems = append(problems, render.Problem{Cause: warning})
-	}
-	stop()
-	<-ended
 	return profiles, problems
 }
 

@@ -85,8 +85,8 @@ func watches(pullSecrets []client.ObjectKey) []house.Watch {
 	return all
 }
 
-// platformAppears lets through only the moments at which platform and name of
-// the cluster become known; neither changes after that.
+// platformAppears lets through only the moments at which platform or name of the
+// cluster is another one, which is when they become known.
 var platformAppears = predicate.Funcs{
 	CreateFunc: func(e event.CreateEvent) bool { return inputsOf(e.Object) != phases.Infrastructure{} },
 	UpdateFunc: func(e event.UpdateEvent) bool { return inputsOf(e.ObjectOld) != inputsOf(e.ObjectNew) },

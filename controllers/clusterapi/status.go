@@ -57,6 +57,7 @@ type Status struct {
 	Collisions []guards.Collision      `json:"collisions"`
 	Refused    []guards.Refused        `json:"refused"`
 	Contested  []guards.Contested      `json:"contested"`
+	Findings   []string                `json:"findings"`
 	Strays     []string                `json:"strays"`
 	Images     []phases.ImageDetail    `json:"images"`
 	Conditions []view.Condition        `json:"conditions"`
@@ -79,7 +80,7 @@ func statusOf(head view.Head, api *operatorv1alpha1.ClusterAPI, operator *config
 	s := Status{
 		Head: head, Revisions: revisions(api, detail),
 		Retained: view.List(detail.Retained), Collisions: view.List(detail.Collisions), Refused: view.List(detail.Refused),
-		Contested: view.List(detail.Contested), Strays: view.List(detail.Strays), Images: view.List(detail.Images),
+		Contested: view.List(detail.Contested), Findings: view.List(detail.Findings), Strays: view.List(detail.Strays), Images: view.List(detail.Images),
 		Conditions: view.Conditions(operator, details...),
 	}
 	if operator == nil {

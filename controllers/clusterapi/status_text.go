@@ -21,6 +21,7 @@ func (s Status) Write(out io.Writer, now time.Time) error {
 	view.Section(&b, "In the way of objects to be applied", s.collisionLines())
 	view.Section(&b, "Refused, because data would be lost", guards.Texts(s.Refused))
 	view.Section(&b, "Contested", guards.Texts(s.Contested))
+	view.Section(&b, "Found by the API server, and refused by nobody", s.Findings)
 	view.Section(&b, "Retained for the data in them", guards.Texts(s.Retained))
 	view.Section(&b, "Strays: marked as this operator's, and known to no revision", s.Strays)
 	view.Section(&b, "Conditions", view.ConditionLines(s.Conditions, s.Waits, now))

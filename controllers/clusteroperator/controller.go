@@ -55,7 +55,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	if err != nil {
 		return fmt.Errorf("making the client of ClusterOperators: %w", err)
 	}
-	r := &Reconciler{client: mgr.GetClient(), operators: operators.ClusterOperators(), parts: o.Parts, clock: o.House.Clock}
+	r := &Reconciler{client: mgr.GetClient(), operators: operators.ClusterOperators(), parts: o.ConditionParts, clock: o.House.Clock}
 	return ctrl.NewControllerManagedBy(mgr).Named(name).
 		For(&configv1.ClusterOperator{}, builder.WithPredicates(house.Named(o.ClusterOperators...))).Complete(r)
 }

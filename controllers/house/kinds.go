@@ -88,18 +88,19 @@ func (kinds Kinds) Cache() cache.Options {
 
 // informer notices an API server that was restored from a backup, and logs what its first list waits for.
 func informer(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) (i toolscache.SharedIndexInformer) {
-	begins := awaits(of, func() bool { return i.HasSynced() }, log.Log.WithName("caches"))
+	begins := awaits(reflect.TypeOf(of).Elem().Name(), func() bool { return i.HasSynced() }, log.Log.WithName("caches"))
 	i = toolscache.NewSharedIndexInformer(newest.Watched(lists, begins), of, resync, by)
 	return i
 }
 
-// awaits is called when a list begins, and logs that the one before did not come to its end. Until one has, there is no
-// pass that could tell anybody.
-func awaits(of runtime.Object, listed func() bool, log logr.Logger) func() {
+// awaits returns what is to be called when a list begins: it logs that the one before did not come to its end. Until one
+// has, there is no pass that could tell anybody.
+func awaits(kind string, listed func() bool, log logr.Logger) func() {
 	tries := 0
 	return func() {
 		if tries++; tries > 1 && !listed() {
-			log.Info("The first list did not come to its end, and is begun anew; the operator waits for it", "kind", fmt.Sprintf("%T", of), "tries", tries)
+			log.Info("The first list did not come to its end, and is begun anew; the operator waits for it; "+
+				"if it lasts, look at kube-apiserver and etcd, and at the network to them", "kind", kind, "tries", tries)
 		}
 	}
 }

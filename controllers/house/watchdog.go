@@ -15,10 +15,8 @@ import (
 const (
 	// lookEvery is how often the watchdog looks at the passes under way.
 	lookEvery = 5 * time.Second
-	// mostSilent is for how many looks in a row a pass may be without a sign of life: 90 s, since transport gives up a request
-	// after 65 s at the latest. Looks are counted, and not the time: a process that was stopped, or was not given the
-	// processor, has not looked either.
-	mostSilent = 18
+	// hangsAfter is how long a pass may be without a sign of life, above the 65 s after which transport gives up a request.
+	hangsAfter = 90 * time.Second
 )
 
 // watchdog ends a process whose pass hangs, so that another replica works on. A
@@ -75,12 +73,17 @@ func (w *watchdog) run(ctx context.Context, c clock.WithTicker) error {
 	}
 }
 
+// look counts looks, and not the time: a process that was stopped, or was not
+// given the processor, has not looked either. The first look may follow a sign of
+// life at once, so one more has to pass.
 func (w *watchdog) look() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for pass := range w.passes {
-		if pass.silent++; pass.silent > mostSilent && w.hangs == nil {
-			w.hangs = fmt.Errorf("a pass of %s hangs: nothing came of its requests for %s, and it does not end", pass.what, mostSilent*lookEvery)
+		if pass.silent++; pass.silent > int(hangsAfter/lookEvery) && w.hangs == nil {
+			w.hangs = fmt.Errorf("a pass of %s hangs: nothing came of its requests for %s, and it does not end; "+
+				"this process ends with this error, and the next one, or another replica, begins anew from the record; "+
+				"if it comes again, look at what the pass waits for: the disk of --cache-dir, or the node", pass.what, hangsAfter)
 		}
 	}
 	return w.hangs

@@ -35,8 +35,8 @@ type Options struct {
 	WarmUp func(run func(context.Context) error)
 	// ClusterOperators are those that machines report on.
 	ClusterOperators []string
-	// Parts are those of all machines, whose conditions are summed up.
-	Parts []string
+	// ConditionParts are the parts of all machines, whose conditions are summed up.
+	ConditionParts []string
 	// House is what all machines share.
 	House *house.House
 }

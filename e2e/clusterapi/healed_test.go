@@ -41,7 +41,7 @@ var _ = Describe("A field that an admission policy changes back", func() {
 		release(ctx, newProvider("alpha").set("ConfigMap", "alpha", "two", "data", "setting"))
 		installed(ctx, 2)
 		until(ctx, "the field to be told", says("InstallerControllerProgressing", "False", "AsExpected",
-			"field .data.setting of ConfigMap openshift-cluster-api/alpha", "admission policy"), says("Degraded", "False", "AsExpected"))
+			"field .data.setting of ConfigMap openshift-cluster-api/alpha", "is changed by the API server, a webhook or an admission policy whenever it is written"), says("Degraded", "False", "AsExpected"))
 		Expect(setting(ctx, configMap("alpha", ""))).To(Equal("policy"))
 
 		lift()

@@ -156,14 +156,14 @@ spec:
 		wrong := policy("object.spec.replicas.startsWith('1')")
 		e.converge(ctx, of(1, wrong))
 		report := e.until(ctx, of(1, wrong), func(report *engine.Report) error {
-			if advised := report.Advised(); len(advised) != 1 || !report.Complete() {
-				return fmt.Errorf("%d objects are told of, complete is %t", len(advised), report.Complete())
+			if found := report.WithFindings(); len(found) != 1 || !report.Complete() {
+				return fmt.Errorf("%d objects are told of, complete is %t", len(found), report.Complete())
 			}
 			return nil
 		})
 		Expect(in(report, wrong).Probe.Message).To(And(ContainSubstring("spec.validations[0].expression"), ContainSubstring("startsWith")))
 		report = e.converge(ctx, of(2, policy("object.spec.replicas > 0")))
-		Expect(report.Advised()).To(BeEmpty())
+		Expect(report.WithFindings()).To(BeEmpty())
 	})
 
 	It("is to have its CA bundle, of a webhook that asks for one", func(ctx SpecContext) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -115,7 +116,7 @@ func occupy(long time.Duration) (end func()) {
 	Expect(err).NotTo(HaveOccurred())
 	var all []interface{ Kill() }
 	for core := range runtime.NumCPU() {
-		work, err := env.Cluster.Spawn("other work", fmt.Sprintf("other-work-%d.log", core), "env", otherWork+"="+long.String(), self)
+		work, err := env.Cluster.Spawn("other work", filepath.Join(env.Cluster.Dir(), fmt.Sprintf("other-work-%d.log", core)), "env", otherWork+"="+long.String(), self)
 		Expect(err).NotTo(HaveOccurred())
 		all = append(all, work)
 	}

@@ -2,7 +2,6 @@ package clusterapi
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -27,8 +26,8 @@ type Display struct {
 	Refused    []Refused
 	// Contested are applied objects of which somebody else keeps changing a field back.
 	Contested []Contested
-	// Advice is what the API server says of applied objects without refusing them.
-	Advice []string
+	// Findings are what the API server says of applied objects without refusing them.
+	Findings []string
 	// Retained are the objects kept for their users' data; Strays are objects with this installation's marks that no
 	// revision and no inventory knows. Neither holds anything up.
 	Retained []RetainedObject
@@ -90,7 +89,9 @@ type Contested struct {
 	Object   string   `json:"object" yaml:"object"`
 	Field    string   `json:"field" yaml:"field"`
 	Managers []string `json:"managers" yaml:"managers"`
-	// Admission says that a webhook or an admission policy changes the field whenever it is written.
+	// By says in words who changes the field.
+	By string `json:"by" yaml:"by"`
+	// Admission says that something else is made of the field whenever it is written.
 	Admission bool `json:"admission,omitempty" yaml:"admission,omitempty"`
 	// Times counts how often the field was put right.
 	Times int `json:"times" yaml:"times"`
@@ -99,14 +100,10 @@ type Contested struct {
 // String leaves the count out: it would make the same fact new each time.
 func (c Contested) String() string {
 	if c.Admission {
-		return fmt.Sprintf("field %s of %s is changed by a webhook or an admission policy whenever it is written, and written less and less often; have it leave the field alone",
-			c.Field, c.Object)
+		return fmt.Sprintf("field %s of %s is changed by %s whenever it is written, and written less and less often; let the manifest say what the cluster makes of it, or have them leave it alone",
+			c.Field, c.Object, c.By)
 	}
-	who := "somebody who leaves no trace in its managedFields"
-	if len(c.Managers) > 0 {
-		who = "field manager " + strings.Join(c.Managers, " and ")
-	}
-	return fmt.Sprintf("field %s of %s is changed by %s again and again and put right less and less often; stop one of the two", c.Field, c.Object, who)
+	return fmt.Sprintf("field %s of %s is changed by %s again and again and put right less and less often; stop one of the two", c.Field, c.Object, c.By)
 }
 
 // RetainedObject is an object that no revision has any more and that is kept because

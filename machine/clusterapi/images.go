@@ -12,9 +12,12 @@ import (
 // passes, and an image that is tried again is told as failed until it is there.
 func imageTexts(states []guards.ImageState) string {
 	var texts []string
+	ready := 0
 	for _, s := range states {
 		switch {
-		case s.Ready, s.NotNeeded:
+		case s.NotNeeded:
+		case s.Ready:
+			ready++
 		case s.Failure != "" && s.NextTry.IsZero():
 			texts = append(texts, fmt.Sprintf("%s failed (%s), pulled again when another attempt is asked for", s.Name, s.Failure))
 		case s.Failure != "":
@@ -28,7 +31,7 @@ func imageTexts(states []guards.ImageState) string {
 	if len(texts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("images: %d of %d ready, %s", len(states)-len(texts), len(states), strings.Join(texts, ", "))
+	return fmt.Sprintf("images: %d of %d ready, %s", ready, ready+len(texts), strings.Join(texts, ", "))
 }
 
 // withNotes adds details and a warning to a message as far as there is room; a warning is never crowded out by details.

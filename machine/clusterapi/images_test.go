@@ -19,6 +19,7 @@ func TestImageTexts_say_how_every_image_stands_that_is_not_at_hand(t *testing.T)
 		{Name: "again", Fetching: true, Failure: "Network", NextTry: noon},
 		{Name: "broken", Failure: "Content"},
 		{Name: "waiting"},
+		{Name: "of another platform", NotNeeded: true},
 	})
 	want := "images: 1 of 6 ready, fetching fetching since 2026-01-01 12:00:00Z, " +
 		"failed failed (Network), next try at 2026-01-01 12:01:00Z, " +

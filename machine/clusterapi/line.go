@@ -73,9 +73,10 @@ func next(s phases.Snapshot) string {
 
 // objectWarning tells what does not hold anything up and should be known.
 func objectWarning(d guards.Display) string {
-	texts := append(guards.Texts(d.Contested), d.Advice...)
+	texts := append(guards.Texts(d.Contested), d.Findings...)
 	if len(d.Strays) > 0 {
-		texts = append(texts, "objects that no revision knows: "+strings.Join(d.Strays, ", "))
+		texts = append(texts, "objects that no revision knows: "+strings.Join(d.Strays, ", ")+
+			"; they carry this installation's marks, and no inventory lists them: look into them, and delete what nobody needs")
 	}
 	if d.Keeping != "" {
 		texts = append(texts, "the current revision cannot be kept as it is: "+d.Keeping)

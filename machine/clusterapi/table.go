@@ -44,14 +44,14 @@ var (
 	degraded = machine.Reading{Progressing: true, Degraded: true, Reason: machine.EphemeralError}
 	terminal = machine.Reading{Degraded: true, Reason: machine.NonRetryableError}
 	resuming = machine.Trouble{Ephemeral: degraded, Terminal: terminal}
-	keeping  = machine.Trouble{Ephemeral: retrying, Terminal: retrying, Patience: patience, Lasting: degraded}
+	keeping  = machine.Trouble{Ephemeral: retrying, Terminal: retrying, Patience: patience, Overdue: degraded}
 	failing  = machine.Trouble{Ephemeral: retrying, Terminal: terminal}
 )
 
 // Table is the machine.
 var Table = machine.Table[guards.Facts, *phases.Pass]{
 	Name:     "clusterapi",
-	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if it is known and its images are at hand and render to what is listed, is kept applied in every state.",
+	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if it is known and its images are at hand and render to what is listed, is kept applied in every state; of a revision that this release has listed also the components whose images are at hand, while those of others are not.",
 	Start:    WaitingOnInfra,
 	Parts:    []string{RevisionController, InstallerController},
 	Progress: guards.Progress,
@@ -67,7 +67,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		{
 			Name: Planning, Work: phases.PlanRevision,
 			Part: RevisionController, Reads: working,
-			Doc: "The inputs are being turned into a revision; a new one is listed if their content differs from the desired one's.",
+			Doc: "The inputs are being turned into a revision; a new one is listed if their content differs from the desired one's. Images that are known to bring nothing for the platform are not fetched.",
 		},
 		{
 			Name: Applying, Work: phases.ApplyRevision,

@@ -13,8 +13,9 @@ import (
 const maxDetail = 16 << 10
 
 // Detail is what commands show beside the record. All of it is derived, and it is
-// written anew when it is lost. Nothing is read from it but which images need not
-// be fetched, by a new process.
+// written anew when it is lost. A new process
+// reads from it which images need not be fetched, and what stood in the way of
+// objects that it has not tried yet.
 type Detail struct {
 	// Waits is the line that conditions, log and Events show.
 	Waits      string                  `json:"waits,omitempty"`
@@ -23,6 +24,7 @@ type Detail struct {
 	Collisions []guards.Collision      `json:"collisions,omitempty"`
 	Refused    []guards.Refused        `json:"refused,omitempty"`
 	Contested  []guards.Contested      `json:"contested,omitempty"`
+	Findings   []string                `json:"findings,omitempty"`
 	Strays     []string                `json:"strays,omitempty"`
 	Images     []ImageDetail           `json:"images,omitempty"`
 	// ImagesBy is the release and the architecture of the operator that found which images are not needed.
@@ -49,7 +51,7 @@ const notNeeded = "NotNeeded"
 func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 	return Detail{
 		Waits: line, Revisions: d.Revisions, Retained: d.Retained, Collisions: d.Collisions,
-		Refused: d.Refused, Contested: d.Contested, Strays: d.Strays, Images: imageDetails(d.ImageStates), Moves: moves,
+		Refused: d.Refused, Contested: d.Contested, Findings: d.Findings, Strays: d.Strays, Images: imageDetails(d.ImageStates), Moves: moves,
 	}
 }
 
@@ -112,7 +114,7 @@ func (d Detail) encode() []byte {
 func (d Detail) shortened(most int) Detail {
 	d.Revisions, d.Retained, d.Collisions = first(d.Revisions, most), first(d.Retained, most), first(d.Collisions, most)
 	d.Refused, d.Contested, d.Strays = first(d.Refused, most), first(d.Contested, most), first(d.Strays, most)
-	d.Images = first(d.Images, most)
+	d.Findings, d.Images = first(d.Findings, most), first(d.Images, most)
 	return d
 }
 

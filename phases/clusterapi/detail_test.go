@@ -43,12 +43,13 @@ func TestDetail_is_what_the_commands_read(t *testing.T) {
 		Retained:   []guards.RetainedObject{{Object: "o", Why: "w", Count: 3}},
 		Strays:     []string{"s"},
 		Collisions: []guards.Collision{{Object: "o", Holder: "h", Why: "w"}}, Refused: []guards.Refused{{Object: "o", Why: "w"}},
-		Contested:   []guards.Contested{{Object: "o", Field: "f", Managers: []string{"m"}, Times: 7}},
+		Contested:   []guards.Contested{{Object: "o", Field: "f", Managers: []string{"m"}, By: "field manager m", Times: 7}},
+		Findings:    []string{"t"},
 		ImageStates: []guards.ImageState{{Reference: "r", Component: "core", Failure: "Network", Fetching: true, Message: "no route"}, {Reference: "q", Ready: true}},
 	}, []machine.Candidate{{Event: "E", To: "T", Answer: machine.No, Why: "y"}}).encode()
 	want := `{"waits":"Applying x","revisions":[{"name":"r","number":2,"contentID":"c","current":true,"waves":[{"number":1,"name":"crds","component":"core","done":1,"total":2}]}],` +
 		`"retained":[{"object":"o","why":"w","count":3}],"collisions":[{"object":"o","holder":"h"}],"refused":[{"object":"o","why":"w"}],` +
-		`"contested":[{"object":"o","field":"f","managers":["m"],"times":7}],"strays":["s"],` +
+		`"contested":[{"object":"o","field":"f","managers":["m"],"by":"field manager m","times":7}],"findings":["t"],"strays":["s"],` +
 		`"images":[{"component":"core","reference":"r","state":"Failed","message":"no route"},{"reference":"q","state":"Ready"}],` +
 		`"moves":[{"event":"E","to":"T","answer":"No","why":"y"}]}`
 	if string(raw) != want {

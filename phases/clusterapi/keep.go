@@ -13,7 +13,8 @@ import (
 )
 
 // lookAgainAtRetained is how soon retained objects are looked at again of which
-// no watch tells that they hold nothing any more; see goesUnseen.
+// no watch tells that they hold nothing any more, such as a namespace or a
+// StatefulSet; see goesUnseen.
 const lookAgainAtRetained = time.Minute
 
 // How often retained objects are looked at, at most, however many passes there
@@ -95,10 +96,13 @@ func (p *Pass) lookAtRetained(ctx context.Context) error {
 }
 
 // goesUnseen says that no watch tells when what a retained object holds is
-// gone, or can be counted again: a namespace is not watched inside, and neither
-// are instances of a CRD that the API server cannot give. Those that it gives
-// are watched, and a volume goes by consent only.
-func goesUnseen(o engine.Orphan) bool { return o.Count == 0 || isNamespace(o) }
+// gone, or can be counted again: a namespace is not watched inside, nor are the
+// volume claims of a StatefulSet, and neither are instances of a CRD that the API
+// server cannot give. Those that it gives are watched, and a volume goes by
+// consent only.
+func goesUnseen(o engine.Orphan) bool { return o.Count == 0 || isNamespace(o) || isStatefulSet(o) }
+
+func isStatefulSet(o engine.Orphan) bool { return o.Key.Group == "apps" && o.Key.Kind == "StatefulSet" }
 
 func isNamespace(o engine.Orphan) bool { return o.Key.Group == "" && o.Key.Kind == "Namespace" }
 

@@ -138,7 +138,7 @@ func (p *Pass) applied() guards.Applied {
 		reports = append(reports, p.Engine.Look(revision))
 	}
 	p.Display.Collisions, p.Display.Refused, p.Display.Contested = collisions(reports...), refused(reports...), contested(reports...)
-	p.Display.Advice, p.Display.Revisions = advice(reports...), p.progress(reports)
+	p.Display.Findings, p.Display.Revisions = findings(reports...), p.progress(reports)
 	var notYet *notYetError
 	switch {
 	case errors.As(p.desiredErr, &notYet):

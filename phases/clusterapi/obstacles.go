@@ -60,14 +60,14 @@ func contested(reports ...*engine.Report) []guards.Contested {
 	var facts []guards.Contested
 	for _, object := range obstacles(reports, (*engine.Report).Contested) {
 		c := object.Conflict
-		facts = append(facts, guards.Contested{Object: object.Key.String(), Field: c.Field, Managers: c.Managers, Admission: c.Admission, Times: c.Times})
+		facts = append(facts, guards.Contested{Object: object.Key.String(), Field: c.Field, Managers: c.Managers, By: c.By(), Admission: c.Admission, Times: c.Times})
 	}
 	return facts
 }
 
-func advice(reports ...*engine.Report) []string {
+func findings(reports ...*engine.Report) []string {
 	var texts []string
-	for _, object := range obstacles(reports, (*engine.Report).Advised) {
+	for _, object := range obstacles(reports, (*engine.Report).WithFindings) {
 		texts = append(texts, object.Key.String()+": "+object.Probe.Message)
 	}
 	return texts

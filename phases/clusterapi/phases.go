@@ -175,15 +175,15 @@ var (
 	}
 	PruneOrphans = machine.Action[*Pass]{
 		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans), Writes: []string{WritesDeletions, WritesObjects, WritesInventories},
-		Doc: "gives an inventory to older revisions that are listed without one, and then deletes what only older revisions had, in reverse order of waves; CRDs that go with their instances by consent go first, while their controllers still run. What holds users' data is retained, unless it is empty or the administrator has consented to lose it. An object that administrators manage from now on stays, without our marks. It keeps the desired revision, and deletes nothing before that is current.",
+		Doc: "gives an inventory to older revisions that are listed without one, and then deletes what only older revisions had, in reverse order of waves; CRDs that go with their instances by consent go first, while their controllers still run. What holds users' data is retained, unless it is empty or the administrator has consented to lose it. An object that administrators manage from now on stays, without our marks. It keeps the desired revision, and deletes nothing before that is current. An API group that does not answer holds up the end: after five minutes without progress that is told as Degraded.",
 	}
 	KeepApplied = machine.Action[*Pass]{
 		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "repairs drift and recreates what was deleted, looks whether retained objects may go, and says so if the inputs cannot be planned. While it cannot be told what the inputs render to, it writes status.currentRevision again if somebody took it out.",
+		Doc: "repairs drift and recreates what was deleted (of a revision that this release has listed also in a part of it, while not all images are at hand), looks whether retained objects may go, and says so if the inputs cannot be planned. While it cannot be told what the inputs render to, it writes status.currentRevision again if somebody took it out.",
 	}
 	KeepCurrent = machine.Action[*Pass]{
 		Name: "KeepCurrent", Run: work((*Pass).keepCurrent), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "keeps the current revision applied, if there is one, and writes it into the status again if somebody took it out.",
+		Doc: "keeps the current revision applied, if there is one (of a revision that this release has listed also a part of it, while not all images are at hand), and writes it into the status again if somebody took it out.",
 	}
 	RecordCurrent = machine.Action[*Pass]{
 		Name: "RecordCurrent", Run: work((*Pass).recordCurrent), Writes: []string{WritesCurrent},

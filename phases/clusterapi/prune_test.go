@@ -16,6 +16,7 @@ func TestGoesUnseen_is_what_no_watch_tells_the_end_of(t *testing.T) {
 		"instances that are watched":       {engine.Orphan{Key: crd, Count: 2}, false},
 		"instances that nobody can count":  {engine.Orphan{Key: crd}, true},
 		"a volume, which goes by consent":  {engine.Orphan{Key: engine.Key{Kind: "PersistentVolume"}, Count: 1}, false},
+		"a StatefulSet with volume claims": {engine.Orphan{Key: engine.Key{Group: "apps", Kind: "StatefulSet"}, Count: 2}, true},
 		"a namespace with foreign objects": {engine.Orphan{Key: engine.Key{Kind: "Namespace"}, Count: 3}, true},
 		"a kind that is only called so":    {engine.Orphan{Key: engine.Key{Group: "example.com", Kind: "Namespace"}, Count: 1}, false},
 	} {

@@ -104,7 +104,7 @@ func (p *Phases) planWarnings(w world, plan plan) string {
 	var texts []string
 	for _, ref := range w.refs {
 		if platform, known := p.memory.unneeded[ref]; known && platform == "" {
-			texts = append(texts, fmt.Sprintf("image %s has no folder %s and brings nothing", ref.Short(), images.ManifestsFolder))
+			texts = append(texts, fmt.Sprintf("image %s has no folder %s and brings nothing; if it is a provider image, rebuild it with its profiles there", ref.Short(), images.ManifestsFolder))
 		}
 	}
 	if plan.revision != nil && len(plan.revision.Warnings) > 0 {

@@ -189,8 +189,8 @@ func TestRender_a_variable_without_a_value_is_empty_and_told_with_its_place(t *t
 		told = append(told, fmt.Sprintf("%s %d %d %s", w.File, w.Document, w.Line, w.Cause))
 	}
 	want := []string{
-		"manifests.yaml 2 11 variable REGION has neither a value nor a default, and is taken as empty",
-		"manifests.yaml 2 11 variable SIZE has neither a value nor a default, and is taken as empty",
+		"manifests.yaml 2 11 variable REGION has neither a value nor a default, and is taken as empty; give it a default in the provider image, as ${REGION:=default}",
+		"manifests.yaml 2 11 variable SIZE has neither a value nor a default, and is taken as empty; give it a default in the provider image, as ${SIZE:=default}",
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)

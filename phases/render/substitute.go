@@ -109,7 +109,7 @@ func (r *renderer) unset(at place, name string) {
 		r.report(at.problem("", fmt.Sprintf("variable %s has neither a value nor a default: add it to the substitutions, give it one as ${%s:=default}, or write $${ where ${ is meant as text", name, name)))
 		return
 	}
-	r.warnings = append(r.warnings, at.problem("", fmt.Sprintf("variable %s has neither a value nor a default, and is taken as empty", name)))
+	r.warnings = append(r.warnings, at.problem("", fmt.Sprintf("variable %s has neither a value nor a default, and is taken as empty; give it a default in the provider image, as ${%s:=default}", name, name)))
 }
 
 // expression returns the length of the ${...} that text begins with, 0 if it does

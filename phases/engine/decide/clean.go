@@ -23,9 +23,9 @@ var injectors = [...]string{
 // signatures are the annotations that service CA writes on what it has served.
 var signatures = [...]string{"service.beta.openshift.io/serving-cert-signed-by", "service.alpha.openshift.io/serving-cert-signed-by"}
 
-// cleaned is a manifest without what the API server or another controller says: status, nulls, write-only Secret
-// fields, injected CA bundles, the rules of aggregated ClusterRoles, when a Job goes by itself. The top level is always a copy; below it only
-// what changes is copied.
+// cleaned is a manifest without what the API server or another controller says: status, nulls, write-only Secret fields,
+// injected CA bundles, the rules of aggregated ClusterRoles, when a Job goes by itself. The top level is always a copy;
+// below it only what changes is copied.
 func cleaned(manifest map[string]any) map[string]any {
 	said, _ := withoutNulls(manifest)
 	body := shallow(said)

@@ -23,7 +23,8 @@ const (
 // Conflict is about a field that we repair and somebody else changes again, over and over. While it lasts, the object is
 // written at most once in a minute, later once in ten. It is over when nothing had to be repaired for five minutes.
 type Conflict struct {
-	// Admission says that the last write did not help: a webhook or an admission policy changes what is written.
+	// Admission says that the last write did not help: a webhook, an admission policy or the API server itself, as with
+	// defaults, makes something else of what is written.
 	Admission bool
 	Managers  []string  // who wrote; empty when managedFields do not tell
 	Field     string    // as managedFields spell it, such as ".spec.replicas"; the one that was put right last
@@ -34,15 +35,22 @@ type Conflict struct {
 
 // String says it in words, for people.
 func (c Conflict) String() string {
-	tried := fmt.Sprintf("%d times since %s, not again before %s", c.Times, c.Since.UTC().Format("15:04:05Z"), c.Next.UTC().Format("15:04:05Z"))
+	times := fmt.Sprintf("%d times since %s, not again before %s", c.Times, c.Since.UTC().Format("15:04:05Z"), c.Next.UTC().Format("15:04:05Z"))
 	if c.Admission {
-		return fmt.Sprintf("%s is changed by admission, a webhook or a policy, whenever it is written: tried %s", c.Field, tried)
+		return fmt.Sprintf("%s is changed by %s whenever it is written: tried %s", c.Field, c.By(), times)
 	}
-	who := "somebody who leaves no trace in managedFields"
-	if len(c.Managers) > 0 {
-		who = "field manager " + strings.Join(c.Managers, " and ")
+	return fmt.Sprintf("%s is contested by %s: put right %s", c.Field, c.By(), times)
+}
+
+// By says in words who changes the field.
+func (c Conflict) By() string {
+	switch {
+	case c.Admission:
+		return "the API server, a webhook or an admission policy"
+	case len(c.Managers) > 0:
+		return "field manager " + strings.Join(c.Managers, " and ")
 	}
-	return fmt.Sprintf("%s is contested by %s: put right %s", c.Field, who, tried)
+	return "somebody who leaves no trace in managedFields"
 }
 
 // RepairHistory is what is remembered of the repairs of one object. It is a value: what happens makes a new one of it.
@@ -57,7 +65,7 @@ func (r RepairHistory) Repaired(now time.Time, managers []string, field string) 
 	return r.repaired(now, managers, field, false)
 }
 
-// Undone counts a write that did not help, because admission changes what is written. One is enough for a conflict: the
+// Undone counts a write that did not help, because something else is made of what is written. One is enough for a conflict: the
 // next write would meet the same.
 func (r RepairHistory) Undone(now time.Time, managers []string, field string) RepairHistory {
 	return r.repaired(now, managers, field, true)

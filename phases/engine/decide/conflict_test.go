@@ -97,7 +97,7 @@ func TestRivalry_one_write_that_does_not_help_is_a_conflict_with_admission(t *te
 		if !r.Conflict.Next.Equal(at(t, next)) {
 			t.Fatalf("after %d writes the next one is due at %s, want %s", r.Conflict.Times, r.Conflict.Next, next)
 		}
-		if got := r.Conflict.String(); !strings.Contains(got, "admission") || !strings.Contains(got, ".data.a") {
+		if got := r.Conflict.String(); !strings.Contains(got, "the API server, a webhook or an admission policy whenever it is written") || !strings.Contains(got, ".data.a") {
 			t.Fatalf("got %s", got)
 		}
 		r = r.At(at(t, next), false)

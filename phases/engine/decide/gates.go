@@ -86,8 +86,8 @@ func trusted(obj *unstructured.Unstructured) Probe {
 	return passed
 }
 
-// wellTyped reads what the type checks of an admission policy found. They are advice, which keeps no API server from
-// enforcing the policy, and where no controller makes them they never come.
+// wellTyped reads what the type checks of an admission policy found. They keep no API server from enforcing the policy,
+// and where no controller makes them they never come.
 func wellTyped(obj *unstructured.Unstructured) Probe {
 	if upToDate(all())(obj).Answer != AnswerTrue {
 		return passed // they are about the expressions before
@@ -99,7 +99,7 @@ func wellTyped(obj *unstructured.Unstructured) Probe {
 		texts = append(texts, text(w["fieldRef"])+": "+text(w["warning"]))
 	}
 	if len(texts) > 0 {
-		return Probe{AnswerTrue, "its expressions do not fit the types: " + strings.Join(texts, "; ")}
+		return Probe{AnswerTrue, "its expressions do not fit the types: " + strings.Join(texts, "; ") + "; repair them in the provider image; nothing waits for that"}
 	}
 	return passed
 }
@@ -113,7 +113,7 @@ func deployed(obj *unstructured.Unstructured) Probe {
 	available := count(obj, 0, ".status.availableReplicas")
 	switch {
 	case updated < want && fieldAt(obj, ".spec.paused") == true:
-		return failing("%d/%d replicas updated, it is paused%s", updated, want, heldBy(obj, "spec", "paused"))
+		return failing("%d/%d replicas updated, it is paused%s; resume it", updated, want, heldBy(obj, "spec", "paused"))
 	case updated < want:
 		return failing("%d/%d replicas updated", updated, want)
 	case total > updated:
@@ -127,7 +127,7 @@ func deployed(obj *unstructured.Unstructured) Probe {
 // scaled wants a workload to have replicas whose manifest does not ask for none.
 func scaled(obj *unstructured.Unstructured) Probe {
 	if count(obj, 1, ".spec.replicas") == 0 {
-		return failing("scaled to zero%s", heldBy(obj, "spec", "replicas"))
+		return failing("scaled to zero%s; scale it up, or let the manifest say 0", heldBy(obj, "spec", "replicas"))
 	}
 	return passed
 }

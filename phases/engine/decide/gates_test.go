@@ -43,7 +43,7 @@ func TestGates(t *testing.T) {
 		{"a Deployment without Available", dep + `status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2}}`, AnswerUnknown, "Available"},
 		{"a Deployment at work", dep + `status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2, conditions: [{type: Available, status: "True"}]}}`, AnswerTrue, ""},
 		{"a Deployment of nothing", `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1, conditions: [{type: Available, status: "True"}]}}`, AnswerTrue, ""},
-		{"a Deployment that is paused", `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, generation: 1}, spec: {paused: true}, status: {observedGeneration: 1, replicas: 1}}`, AnswerFalse, "0/1 replicas updated, it is paused"},
+		{"a Deployment that is paused", `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, generation: 1}, spec: {paused: true}, status: {observedGeneration: 1, replicas: 1}}`, AnswerFalse, "0/1 replicas updated, it is paused; resume it"},
 		{"a DaemonSet not yet seen", daemon + `status: {observedGeneration: 1}}`, AnswerUnknown, ""},
 		{"a DaemonSet half rolled out", daemon + `status: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 1, numberAvailable: 2}}`, AnswerFalse, "1/2"},
 		{"a DaemonSet rolled out", daemon + `status: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2}}`, AnswerTrue, ""},
@@ -61,7 +61,7 @@ func TestGates(t *testing.T) {
 		{"a webhook with its CA bundle", webhook + asks + `}, webhooks: [{name: a, clientConfig: {caBundle: eA==}}]}`, AnswerTrue, ""},
 		{"an admission policy that nobody checked", policies + `}`, AnswerTrue, ""},
 		{"an admission policy whose check is old", policies + `status: {observedGeneration: 1, typeChecking: {expressionWarnings: [{fieldRef: spec.x, warning: no field}]}}}`, AnswerTrue, ""},
-		{"an admission policy with types that do not fit", policies + `status: {observedGeneration: 2, typeChecking: {expressionWarnings: [{fieldRef: spec.x, warning: no field}]}}}`, AnswerTrue, "spec.x: no field"},
+		{"an admission policy with types that do not fit", policies + `status: {observedGeneration: 2, typeChecking: {expressionWarnings: [{fieldRef: spec.x, warning: no field}]}}}`, AnswerTrue, "spec.x: no field; repair them in the provider image"},
 		{"an admission policy that was checked", policies + `status: {observedGeneration: 2, typeChecking: {}}}`, AnswerTrue, ""},
 		{"a condition of the manifest's own that holds", own + `status: {phase: Ready}}`, AnswerTrue, ""},
 		{"a condition of the manifest's own that does not hold", own + `status: {phase: Pending}}`, AnswerFalse, "is not true"},
@@ -104,11 +104,11 @@ func TestGates_a_workload_that_is_scaled_to_zero_names_who_did_it(t *testing.T) 
 		}
 		actual := objects.Parse(t, `{apiVersion: apps/v1, kind: `+kind+`, metadata: {name: x, generation: 1}, spec: {replicas: 0},
 			status: {observedGeneration: 1, currentRevision: a, updateRevision: a, conditions: [{type: Available, status: "True"}]}}`)
-		if p := ask(actual); p.Answer != AnswerFalse || p.Message != "scaled to zero" {
+		if p := ask(actual); p.Answer != AnswerFalse || p.Message != "scaled to zero; scale it up, or let the manifest say 0" {
 			t.Errorf("%s: %d %q", kind, p.Answer, p.Message)
 		}
 		entryOf("kubectl", "Update", `{"f:spec":{"f:replicas":{}}}`)(actual)
-		if p := ask(actual); p.Message != "scaled to zero by field manager kubectl" {
+		if p := ask(actual); p.Message != "scaled to zero by field manager kubectl; scale it up, or let the manifest say 0" {
 			t.Errorf("%s: %q", kind, p.Message)
 		}
 	}

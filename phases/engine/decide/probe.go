@@ -39,7 +39,7 @@ func failing(format string, args ...any) Probe {
 type rule func(obj *unstructured.Unstructured) Probe
 
 // all is true when every rule is, also when there are none. Not having seen enough outweighs bad news, and then only
-// what is missing is told. Advice is told when there is nothing worse.
+// what is missing is told. What a check finds without failing is told when there is nothing worse.
 func all(rules ...rule) rule {
 	return func(obj *unstructured.Unstructured) Probe {
 		texts := map[Answer][]string{}

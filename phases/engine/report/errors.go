@@ -179,7 +179,7 @@ type UnexplainedError struct {
 func (e *UnexplainedError) Error() string {
 	next := "take its annotation " + decide.RevisionAnnotation + " away, and it is written as it should be"
 	if e.Proved {
-		next = "it is written as it should be once a revision with a higher number is listed"
+		next = "the operator lists a revision with a higher number by itself, and then it is written as it should be"
 	}
 	return fmt.Sprintf("it carries revision number %d, of which no inventory tells, so that it may have any content: %s", e.Number, next)
 }

@@ -185,9 +185,9 @@ func (r *Report) Contested() []*Object {
 	return out
 }
 
-// Advised are the objects that are complete and of which their API server, or a controller of it, has something to say all
+// WithFindings are the objects that are complete and of which their API server, or a controller of it, has something to say all
 // the same; the message of the probe says what.
-func (r *Report) Advised() []*Object {
+func (r *Report) WithFindings() []*Object {
 	var out []*Object
 	for o := range r.Objects {
 		if o.Probe.Answer == decide.AnswerTrue && o.Probe.Message != "" {

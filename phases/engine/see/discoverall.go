@@ -109,5 +109,5 @@ func (r *Reader) checkCRDs(ctx context.Context, said Discovered) error {
 }
 
 func notAnnounced(what string) error {
-	return fmt.Errorf("asking the API server for the kinds it serves: it does not announce those of %s yet", what)
+	return fmt.Errorf("asking the API server for the kinds it serves: it does not announce those of %s yet; tried again by itself; if it lasts, look at kube-apiserver", what)
 }

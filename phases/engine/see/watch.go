@@ -104,7 +104,7 @@ func (w *Watch) listBegins() {
 	tries := w.lists
 	w.Cluster.Unlock()
 	if tries > 0 {
-		w.noteErr(fmt.Errorf("the list did not come to its end, and was begun anew: tries %d", tries+1))
+		w.noteErr(fmt.Errorf("the list did not come to its end, and was begun anew: tries %d; if it lasts, look at kube-apiserver and etcd, and at the network to them", tries+1))
 	}
 }
 

@@ -181,7 +181,7 @@ func TestWatched_a_list_that_does_not_come_to_its_end_is_told(t *testing.T) {
 		w.listAnswered()
 		w.listBegins()
 	}
-	if w.Err == nil || !strings.Contains(w.Err.Error(), "did not come to its end, and was begun anew: tries 3") || *told != 1 {
+	if w.Err == nil || !strings.Contains(w.Err.Error(), "did not come to its end, and was begun anew: tries 3; if it lasts, look at") || *told != 1 {
 		t.Errorf("told %d times: %v", *told, w.Err)
 	}
 	_ = w.Replace(nil, "5")
