@@ -41,6 +41,7 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 		e.cfg.Log.Info("An object has the marks of a revision, and nothing proves that it is of it: it is left alone",
 			"object", stray.Key.String(), "revision", stray.Number)
 	}
+	e.sweptStrays(strays)
 	for _, rev := range missing {
 		inv := inventory.Rebuild(rev, ours)
 		if s, found := e.storedOf(rev.Number); found && s.Inventory != nil {

@@ -63,6 +63,7 @@ type Engine struct {
 	shelf            inventory.Shelf
 	inventoryChanges int                          // grows when an inventory changes
 	strays           *strays                      // of the last time that somebody asked
+	swept            []inventory.Stray            // what the last look through all kinds proved to be nobody's
 	crdChangedAt     map[string]time.Time         // when managed CRDs were last seen to change, by name
 	crdWatch         *see.Watch                   // the names of all CRDs, nil while no kind is missing
 	foreignWatches   map[decide.Key]*foreignWatch // objects without our label that are in the way, by identity

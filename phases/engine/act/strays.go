@@ -1,7 +1,11 @@
 package act
 
 import (
+	"cmp"
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
@@ -9,7 +13,8 @@ import (
 
 // Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
 // lists, in order of their names: what a lost inventory left behind, or a copy that somebody made of an object. People
-// have to judge them; nothing deletes them. It sends nothing, and so knows only watched kinds.
+// have to judge them; nothing deletes them. It sends nothing, and so knows watched kinds, and of all others what Adopt found
+// when it looked through them last.
 func (e *Engine) Strays() []inventory.Stray {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
@@ -17,9 +22,28 @@ func (e *Engine) Strays() []inventory.Stray {
 		return nil
 	}
 	if e.strays == nil || e.strays.changes != e.cluster.Changes {
-		e.strays = &strays{changes: e.cluster.Changes, found: inventory.Strays(e.seenObjectsLocked, e.us, e.isPlannedLocked, e.storedLocked())}
+		stored := e.storedLocked()
+		found := inventory.Strays(e.seenObjectsLocked, e.us, e.isPlannedLocked, stored)
+		listed, watched := inventory.ListedIn(stored), map[schema.GroupKind]bool{}
+		for gvk := range e.watches {
+			watched[gvk.GroupKind()] = true
+		}
+		for _, s := range e.swept {
+			if !watched[s.Key.GVK().GroupKind()] && !e.isPlannedLocked(s.Key) && !listed[s.Key.Identity()] {
+				found = append(found, s)
+			}
+		}
+		slices.SortFunc(found, func(a, b inventory.Stray) int { return cmp.Compare(a.Key.String(), b.Key.String()) })
+		e.strays = &strays{changes: e.cluster.Changes, found: found}
 	}
 	return e.strays.found
+}
+
+// sweptStrays remembers what nothing proves to be of a revision, whatever its marks say.
+func (e *Engine) sweptStrays(found []inventory.Stray) {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	e.swept, e.strays = found, nil
 }
 
 // strays are what was found for as long as nothing that is watched changes.

@@ -46,6 +46,12 @@ func TestStrays(t *testing.T) {
 	if again := e.Strays(); &again[0] != &got[0] {
 		t.Error("looked again although nothing changed")
 	}
+	unwatched := inventory.Stray{Key: decide.Key{Version: "v1", Kind: "Secret", Namespace: "n", Name: "swept"}, Number: 1}
+	e.sweptStrays([]inventory.Stray{unwatched, {Key: got[1].Key, Number: 1}, {Key: decide.Key{Version: "v1", Kind: "ConfigMap", Name: "gone"}, Number: 1}})
+	if swept := e.Strays(); len(swept) != 4 || swept[3] != unwatched {
+		t.Errorf("got %v, want the one more of a kind that nobody watches", swept)
+	}
+	e.sweptStrays(nil)
 	w.Drop(got[1].Key.NamespacedName())
 	e.Watch()
 	if got := e.Strays(); len(got) != 3 || got[2].Key.Name != "wanted" {
