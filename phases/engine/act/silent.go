@@ -9,8 +9,8 @@ import (
 // paused says that no more is to be sent in this pass.
 func (r *run) paused() bool { return r.silent.Load() || r.e.throttle.Remaining() > 0 }
 
-// heard notes that a request was given up.
-func (r *run) heard(err error) {
+// noteSilence notes that a request was given up.
+func (r *run) noteSilence(err error) {
 	if unanswered(err) {
 		r.silent.Store(true)
 	}

@@ -31,7 +31,7 @@ func TestRun_begins_no_more_writes_after_one_was_not_answered(t *testing.T) {
 		r := &run{e: e}
 		r.each(make([]*job, 5), func(*job) {
 			if begun++; begun == 2 {
-				r.heard(row.err)
+				r.noteSilence(row.err)
 			}
 		})
 		if begun != row.begins || r.paused() != (row.begins < 5) {

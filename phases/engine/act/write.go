@@ -62,7 +62,7 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 		}
 		var result *see.Object
 		result, err = r.send(ctx, j, want, as)
-		if r.heard(err); err == nil {
+		if r.noteSilence(err); err == nil {
 			if as == dryRun {
 				return nil
 			}
