@@ -99,6 +99,7 @@ it was, and the operator at work, when the fault is over, without help. %d more 
   MaxRevisions it is told with Degraded=True then. A warning does neither.
 - **Degraded**: people are told with Degraded=True once five minutes are over; the machine comes back from there by itself.
 - **Planning**: the way is taken again from planning, which waits until the fault is over.
+- **Installed**: what kept the machine is over, and the installed revision goes on; people are told.
 - **WaitingOnInfra**: people are told; what is installed is kept until the ClusterAPI is there again.
 - **comes back**: the record of the state is lost or is not what the cluster says any more, and the machine finds its way back to the same state from what it sees.
 - **-**: the fault cannot meet the state; see below.

@@ -117,12 +117,12 @@ var listFaults = []fault{
 		expect: func(s *stage) expectation {
 			e := expectation{word: told, mended: true, told: []func(harness.View) error{mentions("would uninstall every component (good)")}}
 			switch s.state {
-			case harness.Installed, harness.Planning:
-				e.word, e.to = escalates, harness.Degraded // the inputs cannot be planned before they are changed
+			case harness.Planning:
+				e.word, e.to, e.departs = settles, harness.Installed, true // the revision that is installed goes on
 			case harness.Degraded:
-				e.word = returns // an input has changed
-			case harness.WaitingOnInfra:
-				return expectation{word: unnoticed, mended: true} // the list is read when the platform is known
+				e.word, e.to = settles, harness.Installed // what was wrong with the list is not there any more
+			case harness.WaitingOnInfra, harness.MaxRevisions:
+				return expectation{word: unnoticed, mended: true} // a platform has to be known first, and there has to be room
 			}
 			return e
 		},

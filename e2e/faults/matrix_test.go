@@ -56,6 +56,7 @@ const (
 	returns   word = "comes back"
 	replans   word = "Planning"
 	waits     word = "WaitingOnInfra"
+	settles   word = "Installed"
 )
 
 // cell is one fault in one state while it is tried.

@@ -207,7 +207,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RoomMade", From: in(MaxRevisions), To: Planning,
-			If:  machine.Any(guards.RoomLeft, guards.DesiredMatchesInputs),
+			If:  machine.Any(guards.RoomLeft, machine.All(guards.DesiredMatchesInputs, machine.Not(guards.UninstallAwaitsConsent))),
 			Doc: "A listed revision was removed, or the inputs ask again for what the desired revision has.",
 		},
 	},
