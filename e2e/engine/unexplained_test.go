@@ -37,7 +37,7 @@ var _ = Describe("An object with a higher number than the newest revision, which
 		e := lost(ctx, w, five)
 		report := e.until(ctx, of(4, other), told(other))
 		Expect(report.Complete()).To(BeFalse())
-		Expect(report.Blocked()).To(And(ContainSubstring("revision number 5"), ContainSubstring("higher number is listed")))
+		Expect(report.Blocked()).To(And(ContainSubstring("revision number 5"), ContainSubstring("lists a revision with a higher number by itself")))
 		Expect(report.Ahead()).To(Equal(int64(5)))
 		Expect(field(w.fetch(ctx, five), "data", "key")).To(Equal("five"))
 		Expect(e.converge(ctx, of(6, other)).Ahead()).To(BeZero())
