@@ -25,7 +25,7 @@ func enlist(api *operatorv1alpha1.ClusterAPI, planned *render.Revision, release 
 		if len(status.Revisions) >= guards.MaxRevisions {
 			return false
 		}
-		entry := NewEntry(release, nextNumber(status, highest), planned)
+		entry := NewEntry(release, nextNumber(desired, highest), planned)
 		status.Revisions = append(status.Revisions, entry)
 		status.DesiredRevision = entry.Name
 		observe(api, generation)
@@ -44,8 +44,8 @@ func observe(api *operatorv1alpha1.ClusterAPI, generation int64) bool {
 }
 
 // nextNumber is the number that a new revision gets.
-func nextNumber(status *operatorv1alpha1.ClusterAPIStatus, highest int64) int64 {
-	if desired := DesiredOf(status); desired != nil {
+func nextNumber(desired *operatorv1alpha1.ClusterAPIInstallerRevision, highest int64) int64 {
+	if desired != nil {
 		highest = max(highest, desired.Revision)
 	}
 	return highest + 1

@@ -131,10 +131,11 @@ func (p *Pass) planError() error { return machine.InPart(RevisionController, p.p
 // took out comes back with the same write. It checks the API's own rules before
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
-	desired := p.world.desiredEntry()
-	asksNothing := desired != nil && (p.plan.awaits != "" || desired.ContentID == p.plan.revision.ContentID && p.begun == 0)
-	if asksNothing && p.world.specObserved() {
-		return p.restoreCurrent(ctx)
+	desired, generation := p.world.desiredEntry(), p.world.api.Generation
+	if desired != nil && (p.plan.awaits != "" || desired.ContentID == p.plan.revision.ContentID && p.begun == 0) {
+		return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
+			return append(p.restore(api), said(observe(api, generation), seenSpec, generation)...)
+		})
 	}
 	if desired != nil && desired.Revision >= engine.MaxNumber {
 		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above which there is none for the next revision: take it off status.revisions of the ClusterAPI",
@@ -146,26 +147,22 @@ func (p *Pass) publish(ctx context.Context) error {
 	}
 	p.memory.highest = highest
 	highest = max(highest, p.begun)
-	generation := p.world.api.Generation
 	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
-		did, listed, noted := p.restore(api), len(api.Status.Revisions), false
-		switch {
-		case asksNothing:
-			noted = observe(api, generation)
-		case p.plan.ends != "" && p.world.uninstall != p.plannedName(nextNumber(&api.Status, highest)):
+		did, listed := p.restore(api), len(api.Status.Revisions)
+		if p.plan.ends != "" && p.world.uninstall != p.plannedName(nextNumber(DesiredOf(&api.Status), highest)) {
 			p.lookAgainIn(0) // with the number that is known now, consent is asked for
-		default:
-			noted = enlist(api, p.plan.revision, p.Release, highest, generation)
+			return did
 		}
-		switch {
-		case len(api.Status.Revisions) > listed:
-			did = append(did, "listed revision "+string(api.Status.DesiredRevision))
-		case noted:
-			did = append(did, fmt.Sprintf("noted that generation %d of the spec was seen", generation))
+		noted := enlist(api, p.plan.revision, p.Release, highest, generation)
+		if len(api.Status.Revisions) > listed {
+			return append(did, "listed revision "+string(api.Status.DesiredRevision))
 		}
-		return did
+		return append(did, said(noted, seenSpec, generation)...)
 	})
 }
+
+// seenSpec says what was done where nothing had to be listed.
+const seenSpec = "noted that generation %d of the spec was seen"
 
 // NewEntry is how a rendered revision is listed.
 func NewEntry(release string, number int64, revision *render.Revision) operatorv1alpha1.ClusterAPIInstallerRevision {

@@ -51,13 +51,10 @@ func (p *Pass) askConsent() {
 // be told without a request: publish asks the API server, and has the last word.
 func (p *Pass) nextAtLeast(stored engine.Inventories) int64 {
 	highest := max(p.begun, p.memory.highest)
-	if desired := p.world.desiredEntry(); desired != nil {
-		highest = max(highest, desired.Revision)
-	}
 	for _, held := range stored.Of {
 		highest = max(highest, held.Number)
 	}
-	return highest + 1
+	return nextNumber(p.world.desiredEntry(), highest)
 }
 
 func (p *Pass) plannedName(number int64) string {
