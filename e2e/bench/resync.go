@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 const (
@@ -21,44 +19,7 @@ const (
 // What the process spends anyway, the steering of its clock included, is taken
 // off; whatever else falls due in ten minutes is counted.
 func resyncing(ctx context.Context, b *bench) ([]sample, error) {
-	c, err := syntheticContent(stepObjects)(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	address, err := harness.FreeAddress(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var samples []sample
-	return samples, b.within(ctx, func(s *stage) error {
-		s.steered = true
-		if err := s.install(ctx, c, "--metrics-bind-address="+address); err != nil {
-			return err
-		}
-		if err := wait(ctx, restAfter); err != nil {
-			return err
-		}
-		for run := range b.runs {
-			one := sample{Objects: c.objects()}
-			mark, err := s.Cluster.Mark(ctx)
-			if err != nil {
-				return err
-			}
-			if one.Seconds, err = s.resync(ctx, address); err != nil {
-				return fmt.Errorf("run %d: %w", run+1, err)
-			}
-			all, err := s.requests(ctx, mark)
-			if err != nil {
-				return err
-			}
-			if err := s.costs(&one, withoutLease(all)); err != nil {
-				return err
-			}
-			b.say("run %d of %d: %.1f ms of the processor for a resync", run+1, b.runs, one.Seconds*1000)
-			samples = append(samples, one)
-		}
-		return nil
-	})
+	return b.timing(ctx, true, "a resync", (*stage).resync)
 }
 
 // resync is the time of the processor for one.

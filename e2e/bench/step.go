@@ -29,6 +29,12 @@ const (
 // to be done: an annotation of ClusterAPI, which means nothing to the operator,
 // is changed again and again. The watch event that starts the pass is included.
 func stepping(ctx context.Context, b *bench) ([]sample, error) {
+	return b.timing(ctx, false, "a pass", (*stage).step)
+}
+
+// timing installs made-up objects and measures again and again what the process
+// of the operator spends on something, of whose metrics measure gets the address.
+func (b *bench) timing(ctx context.Context, steered bool, what string, measure func(*stage, context.Context, string) (float64, error)) ([]sample, error) {
 	c, err := syntheticContent(stepObjects)(ctx, b)
 	if err != nil {
 		return nil, err
@@ -39,6 +45,7 @@ func stepping(ctx context.Context, b *bench) ([]sample, error) {
 	}
 	var samples []sample
 	return samples, b.within(ctx, func(s *stage) error {
+		s.steered = steered
 		if err := s.install(ctx, c, "--metrics-bind-address="+address); err != nil {
 			return err
 		}
@@ -51,7 +58,7 @@ func stepping(ctx context.Context, b *bench) ([]sample, error) {
 			if err != nil {
 				return err
 			}
-			if one.Seconds, err = s.step(ctx, address); err != nil {
+			if one.Seconds, err = measure(s, ctx, address); err != nil {
 				return fmt.Errorf("run %d: %w", run+1, err)
 			}
 			all, err := s.requests(ctx, mark)
@@ -61,7 +68,7 @@ func stepping(ctx context.Context, b *bench) ([]sample, error) {
 			if err := s.costs(&one, withoutLease(all)); err != nil {
 				return err
 			}
-			b.say("run %d of %d: %.2f ms of the processor for a pass", run+1, b.runs, one.Seconds*1000)
+			b.say("run %d of %d: %.2f ms of the processor for %s", run+1, b.runs, one.Seconds*1000, what)
 			samples = append(samples, one)
 		}
 		return nil
