@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/e2e/proxy"
 )
 
 const openshiftVersion = "v1"
@@ -90,7 +92,11 @@ func understand(r *http.Request) question {
 		if i < 0 || len(parts) > 2 {
 			return question{group: group}
 		}
-		verb := verbOf(r, len(parts) == 2)
+		name := ""
+		if len(parts) == 2 {
+			name = parts[1]
+		}
+		verb := proxy.VerbOf(r.Method, r.URL.Query(), name)
 		if parts[0] == group.plural.here {
 			parts[0] = group.plural.there
 		}
@@ -101,29 +107,4 @@ func understand(r *http.Request) question {
 		return question{group, group.resources[i], verb, root + group.alias + "/" + namespace + strings.Join(parts, "/")}
 	}
 	return question{}
-}
-
-// verbOf is the verb as authorization has it.
-func verbOf(r *http.Request, named bool) string {
-	switch r.Method {
-	case http.MethodPost:
-		return "create"
-	case http.MethodPut:
-		return "update"
-	case http.MethodPatch:
-		return "patch"
-	case http.MethodDelete:
-		if named {
-			return "delete"
-		}
-		return "deletecollection"
-	}
-	switch {
-	case slices.Contains([]string{"true", "1"}, r.URL.Query().Get("watch")):
-		return "watch"
-	case named:
-		return "get"
-	default:
-		return "list"
-	}
 }

@@ -24,7 +24,7 @@ func requestOf(r *http.Request) Request {
 	query := r.URL.Query()
 	request := parsePath(r.URL.Path)
 	request.DryRun = slices.Contains(query["dryRun"], "All")
-	request.Verb = verbOf(r.Method, query, request.Name)
+	request.Verb = VerbOf(r.Method, query, request.Name)
 	request.Initial = request.Verb == "watch" && query.Get("sendInitialEvents") == "true"
 	return request
 }
@@ -52,7 +52,8 @@ func parsePath(path string) Request {
 	return request
 }
 
-func verbOf(method string, query url.Values, name string) string {
+// VerbOf is the verb of a request as authorization has it; name is empty for all objects of a kind.
+func VerbOf(method string, query url.Values, name string) string {
 	switch method {
 	case http.MethodPost:
 		return "create"
