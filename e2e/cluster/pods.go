@@ -100,7 +100,7 @@ func (c *Cluster) ReleasePods(ctx context.Context, podLabels map[string]string) 
 	pending := map[string]any{"phase": corev1.PodPending, "podIP": nil, "podIPs": nil}
 	return c.settle(ctx, podLabels, pending, nil, func(pod *corev1.Pod) bool {
 		ready := readyCondition(pod)
-		return ready != nil && !isBy(ready, name)
+		return ready != nil && !isBy(ready, name) && pod.Status.Phase == corev1.PodRunning
 	})
 }
 
@@ -166,26 +166,18 @@ func (c *Cluster) settle(ctx context.Context, podLabels map[string]string, statu
 	nudges := 0
 	return c.eventually(ctx, fmt.Sprintf("waiting for pods %v to settle", podLabels), func(ctx context.Context) error {
 		nudges++
-		patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"capstan.test/nudges": strconv.Itoa(nudges)}}}
-		if status != nil {
-			patch["status"] = status
-		}
 		if again != nil && nudges%manyNudges == 0 {
 			if err := again(ctx, nudges); err != nil {
 				return err
 			}
 		}
-		return c.nudge(ctx, podLabels, patch, settled)
+		return c.nudge(ctx, podLabels, nudges, status, settled)
 	})
 }
 
-// nudge patches each pod that is not settled, and returns an error that
-// describes one of them, or nil when all are.
-func (c *Cluster) nudge(ctx context.Context, podLabels map[string]string, patch map[string]any, settled func(*corev1.Pod) bool) error {
-	data, err := json.Marshal(patch)
-	if err != nil {
-		return err
-	}
+// nudge patches each pod that is not settled, unless kwok was faster, and
+// returns an error that describes one of them, or nil when all are.
+func (c *Cluster) nudge(ctx context.Context, podLabels map[string]string, nudges int, status map[string]any, settled func(*corev1.Pod) bool) error {
 	selector := metav1.ListOptions{LabelSelector: labels.Set(podLabels).String()}
 	pods, err := c.client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, selector)
 	if err != nil {
@@ -198,8 +190,19 @@ func (c *Cluster) nudge(ctx context.Context, podLabels map[string]string, patch 
 			continue
 		}
 		waiting = fmt.Errorf("pod %s/%s is %s with condition %+v", pod.Namespace, pod.Name, pod.Status.Phase, readyCondition(pod))
-		_, err := c.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
-		if ignoreNotFound(err) != nil {
+		patch := map[string]any{"metadata": map[string]any{
+			"resourceVersion": pod.ResourceVersion,
+			"annotations":     map[string]any{"capstan.test/nudges": strconv.Itoa(nudges)},
+		}}
+		if status != nil {
+			patch["status"] = status
+		}
+		data, err := json.Marshal(patch)
+		if err != nil {
+			return err
+		}
+		_, err = c.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+		if ignoreNotFound(err) != nil && !apierrors.IsConflict(err) {
 			return err
 		}
 	}
