@@ -87,7 +87,7 @@ spec:
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
-metadata: {name: NAME}
+metadata: {name: NAME, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}
 webhooks:
 - name: nothings.NAME.test.capstan.io
   sideEffects: None

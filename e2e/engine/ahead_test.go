@@ -52,7 +52,7 @@ var _ = Describe("The wave after the one that is waited for", func() {
 
 	It("case 42: is left alone while webhooks are waited for, which may have a say in it", func(ctx SpecContext) {
 		w := begin(ctx)
-		hook := annotated(w.webhook("hook", "manager"), "cert-manager.io/inject-ca-from", "nobody/here")
+		hook := annotated(w.webhook("hook"), "cert-manager.io/inject-ca-from", "nobody/here")
 		rev := revision(1, component("core", hook), component("later", w.configMap("a"), w.configMap("b")))
 		e, since := w.start(), mark(ctx)
 		for range 3 { // passes

@@ -63,7 +63,7 @@ var _ = Describe("The request that creates an object", func() {
 		Entry("a ConfigMap, without effect", true, func(w *world) *unstructured.Unstructured { return w.configMap("a", "key", "value") }),
 		Entry("a ClusterRole", false, func(w *world) *unstructured.Unstructured { return w.clusterRole("a") }),
 		Entry("a Service", false, func(w *world) *unstructured.Unstructured { return w.service("a") }),
-		Entry("a webhook configuration", false, func(w *world) *unstructured.Unstructured { return w.webhook("a", "nobody") }),
+		Entry("a webhook configuration", false, func(w *world) *unstructured.Unstructured { return w.webhook("a") }),
 		Entry("an account", false, func(w *world) *unstructured.Unstructured { return w.serviceAccount("a") }),
 		Entry("a definition", false, func(w *world) *unstructured.Unstructured { return w.crd("thing") }),
 		Entry("a custom resource", false, func(w *world) *unstructured.Unstructured { return w.instance("gadget", "a") }),

@@ -2,8 +2,13 @@ package engine_test
 
 import (
 	"context"
+	"encoding/base64"
+	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
+	"strings"
+	"sync/atomic"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -69,20 +74,20 @@ var _ = Describe("A gate", func() {
 		blocking := w.create(ctx, w.crd("gadget"))
 		greedy := with(w.crd("gizmo"), "Gadget", "spec", "names", "kind")
 		release := w.hold(ctx, "manager", "")
-		rev := of(1, greedy, w.deployment("manager"), w.webhook("hook", "manager"))
+		rev := of(1, greedy, w.deployment("manager"), w.webhook("hook"))
 		e := w.start()
 		e.until(ctx, rev, probing(greedy, engine.AnswerFalse))
 		Expect(w.isGone(ctx, w.deployment("manager"))).To(Succeed())
 		w.delete(ctx, blocking)
 		e.until(ctx, rev, probing(w.deployment("manager"), engine.AnswerFalse))
-		Expect(w.isGone(ctx, w.webhook("hook", "manager"))).To(Succeed())
+		Expect(w.isGone(ctx, w.webhook("hook"))).To(Succeed())
 		release()
 		e.converge(ctx, rev)
 	})
 
 	It("case 82: lets a webhook configuration in only when its Deployment is available, and it goes first", func(ctx SpecContext) {
 		w := begin(ctx)
-		hook, deployment := w.webhook("hook", "manager"), w.deployment("manager")
+		hook, deployment := w.webhookBehind("manager", "hook"), w.deployment("manager")
 		release := w.hold(ctx, "manager", "")
 		e, rev := w.start(), of(1, hook, w.service("manager"), deployment)
 		e.until(ctx, rev, probing(deployment, engine.AnswerFalse))
@@ -106,6 +111,68 @@ var _ = Describe("A gate", func() {
 		Expect(deleted[0].Name).To(Equal(hook.GetName()), deleted.String())
 	})
 })
+
+var _ = Describe("The gate of a webhook configuration", func() {
+	It("stays closed until the Service that it is behind has an endpoint that is ready", func(ctx SpecContext) {
+		w := begin(ctx)
+		hook, service := w.webhookBehind("manager", "hook"), w.service("manager")
+		rev := revision(1, component("core", w.deployment("manager"), hook), component("later", w.configMap("a")))
+		e, since := w.start(), mark(ctx)
+		report := e.until(ctx, rev, probing(hook, engine.AnswerFalse))
+		Expect(report.Blocked()).To(ContainSubstring("Service " + w.namespace + "/manager, which its webhooks are behind, has no endpoint that is ready"))
+		Expect(w.isGone(ctx, w.configMap("a"))).To(Succeed())
+		w.create(ctx, service)
+		e.converge(ctx, rev)
+
+		w.merge(ctx, "somebody", service, `{"spec":{"selector":{"app":"nobody"}}}`)
+		e.until(ctx, rev, probing(hook, engine.AnswerFalse))
+		w.merge(ctx, "somebody", service, fmt.Sprintf(`{"spec":{"selector":{"app":%q}}}`, w.name("manager")))
+		e.converge(ctx, rev)
+		next := revision(2, component("core", w.deployment("manager"), hook), component("later", w.configMap("b")))
+		e.converge(ctx, next)
+		Expect(w.requests(ctx, since).Where(ofEndpoints)).To(HaveLen(1), "one watch, which the next revision needs as well")
+	})
+
+	It("stays closed while the endpoints may not be watched, and says so", func(ctx SpecContext) {
+		w := begin(ctx)
+		hook := w.webhookBehind("manager", "hook")
+		rev := of(1, w.service("manager"), w.deployment("manager"), hook)
+		var allowed atomic.Bool
+		e := w.start(meddle(func(r *http.Request, _ http.RoundTripper) (*http.Response, error) {
+			if allowed.Load() || !strings.HasSuffix(r.URL.Path, "/endpointslices") {
+				return nil, nil
+			}
+			return answered(r, http.StatusForbidden, refusing(http.StatusForbidden, "Forbidden")), nil
+		}))
+		e.until(ctx, rev, func(report *engine.Report) error {
+			if !strings.Contains(report.Blocked(), "the endpoints of Service "+w.namespace+"/manager cannot be watched: this is refused") {
+				return errors.New(report.Blocked())
+			}
+			return probing(hook, engine.AnswerUnknown)(report)
+		})
+		allowed.Store(true)
+		e.converge(ctx, rev)
+	})
+
+	It("wants a CA bundle also where nobody was asked for one, and looks at no endpoints of a webhook with a URL", func(ctx SpecContext) {
+		w := begin(ctx)
+		since := mark(ctx)
+		w.start().converge(ctx, of(1, w.webhook("elsewhere")))
+		Expect(w.requests(ctx, since).Where(ofEndpoints)).To(BeEmpty())
+
+		hook := without(w.webhookBehind("manager", "hook"), "metadata", "annotations")
+		e, rev := w.start(), of(2, w.service("manager"), w.deployment("manager"), hook)
+		report := e.until(ctx, rev, probing(hook, engine.AnswerUnknown))
+		Expect(report.Blocked()).To(ContainSubstring("has no CA bundle, without which the API server cannot call Service " + w.namespace + "/manager"))
+		w.put(ctx, "somebody", hook, func(o *unstructured.Unstructured) {
+			hooks := field(o, "webhooks").([]any)
+			hooks[0].(map[string]any)["clientConfig"].(map[string]any)["caBundle"] = base64.StdEncoding.EncodeToString(w.config.CAData)
+		})
+		e.converge(ctx, rev)
+	})
+})
+
+func ofEndpoints(r cluster.Request) bool { return r.Resource == "endpointslices" }
 
 // observed says of all conditions of a definition of which generation they speak. The API server's own controllers
 // leave that open.

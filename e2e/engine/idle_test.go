@@ -11,7 +11,7 @@ import (
 var _ = Describe("A workload that somebody has stopped", func() {
 	It("keeps the gate closed while it is scaled to zero, and names who did it", func(ctx SpecContext) {
 		w := begin(ctx)
-		deployment, later := without(w.deployment("manager"), "spec", "replicas"), w.webhook("hook", "manager")
+		deployment, later := without(w.deployment("manager"), "spec", "replicas"), w.webhook("hook")
 		e := w.start()
 		e.converge(ctx, of(1, deployment))
 		w.merge(ctx, "somebody", deployment, `{"spec":{"replicas":0}}`)

@@ -151,8 +151,8 @@ func (w *world) instance(singular, name string) *unstructured.Unstructured {
 
 func kindOf(singular string) string { return strings.ToUpper(singular[:1]) + singular[1:] }
 
-// webhook is a validating webhook that nobody answers, for instances of the world's CRDs; service is where it points.
-func (w *world) webhook(name, service string) *unstructured.Unstructured {
+// webhook is a validating webhook that nobody answers, for instances of the world's CRDs.
+func (w *world) webhook(name string) *unstructured.Unstructured {
 	return w.object(fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
@@ -162,9 +162,17 @@ webhooks:
   admissionReviewVersions: [v1]
   sideEffects: None
   failurePolicy: Fail
-  clientConfig: {service: {namespace: $NS, name: %[2]s, path: /validate}}
+  clientConfig: {url: "https://127.0.0.1:1/validate"}
   rules: [{apiGroups: [$GROUP], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: ["*"]}]
-`, name, service))
+`, name))
+}
+
+// webhookBehind is the same, behind a Service of the world, and asks service CA for its CA bundle.
+func (w *world) webhookBehind(service, name string) *unstructured.Unstructured {
+	hook := annotated(w.webhook(name), "service.beta.openshift.io/inject-cabundle", "true")
+	hooks := field(hook, "webhooks").([]any)
+	hooks[0].(map[string]any)["clientConfig"] = map[string]any{"service": map[string]any{"namespace": w.namespace, "name": service, "path": "/validate"}}
+	return with(hook, hooks, "webhooks")
 }
 
 // newNamespace is a Namespace beside the world's own.

@@ -113,11 +113,10 @@ var managerSlot = slot{
 var hookSlot = slot{
 	component: "core", path: []string{"webhooks"},
 	make: func(w *world, v int) *unstructured.Unstructured {
-		hook := w.webhook("hook", "manager")
+		hook := w.webhook("hook")
 		first := field(hook, "webhooks").([]any)[0].(map[string]any)
 		first["failurePolicy"], first["timeoutSeconds"] = "Ignore", int64(v+1)
 		first["matchPolicy"], first["namespaceSelector"], first["objectSelector"] = "Equivalent", map[string]any{}, map[string]any{}
-		first["clientConfig"].(map[string]any)["service"].(map[string]any)["port"] = int64(443)
 		rule := first["rules"].([]any)[0].(map[string]any)
 		rule["apiGroups"], rule["scope"] = []any{"none." + w.group}, "*"
 		return hook

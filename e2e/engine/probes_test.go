@@ -91,7 +91,7 @@ var _ = Describe("An object that asks service CA for something", func() {
 		asking := func(o *unstructured.Unstructured) *unstructured.Unstructured {
 			return annotated(o, "service.beta.openshift.io/inject-cabundle", "true")
 		}
-		hook := asking(w.webhook("hook", "manager"))
+		hook := w.webhookBehind("manager", "hook")
 		hooks := field(hook.DeepCopy(), "webhooks").([]any)
 		hooks[0].(map[string]any)["clientConfig"].(map[string]any)["caBundle"] = "Cg==" // as controller-gen leaves it
 		hook = with(hook, hooks, "webhooks")
@@ -125,7 +125,7 @@ kind: PersistentVolumeClaim
 metadata: {namespace: $NS, name: data}
 spec: {accessModes: [ReadWriteOnce], storageClassName: "", volumeName: $NAME-data, resources: {requests: {storage: 1Gi}}}
 `)
-		hook := w.webhook("hook", "manager")
+		hook := w.webhook("hook")
 		e, rev := w.start(), of(1, claim, w.deployment("manager"), hook)
 		e.until(ctx, rev, func(report *engine.Report) error {
 			return errors.Join(probing(claim, engine.AnswerFalse)(report), probing(w.deployment("manager"), engine.AnswerTrue)(report))
@@ -168,7 +168,7 @@ spec:
 
 	It("is to have its CA bundle, of a webhook that asks for one", func(ctx SpecContext) {
 		w := begin(ctx)
-		hook := annotated(w.webhook("hook", "manager"), "cert-manager.io/inject-ca-from", "nobody/here")
+		hook := annotated(w.webhook("hook"), "cert-manager.io/inject-ca-from", "nobody/here")
 		e, rev := w.start(), of(1, hook)
 		report := e.until(ctx, rev, probing(hook, engine.AnswerUnknown))
 		Expect(report.Blocked()).To(ContainSubstring("CA bundle"))

@@ -10,7 +10,7 @@ import (
 var _ = Describe("A wave", func() {
 	It("is not reached by a number that somebody has written by hand", func(ctx SpecContext) {
 		w := begin(ctx)
-		hook, deployment := w.webhook("hook", "manager"), w.deployment("manager")
+		hook, deployment := w.webhook("hook"), w.deployment("manager")
 		e := w.start()
 		e.converge(ctx, of(1, hook, deployment))
 		e.stop()

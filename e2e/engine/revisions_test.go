@@ -152,7 +152,7 @@ var _ = Describe("A revision after another", func() {
 		e := w.start()
 		e.install(ctx, revision(1, component("core", core...), later))
 		w.create(ctx, w.instance("held", "mine"))
-		e.install(ctx, revision(2, component("core", append(core, w.webhook("hook", "manager"))...), later))
+		e.install(ctx, revision(2, component("core", append(core, w.webhook("hook"))...), later))
 		since := mark(ctx)
 		report := e.install(ctx, revision(3))
 		Expect(report.Retained).To(HaveLen(1))

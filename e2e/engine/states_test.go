@@ -75,7 +75,7 @@ var _ = Describe("What happens to an object of ours", func() {
 
 	It("case 29: keeps the CA bundles that another manager injects and the manifest does not have", func(ctx SpecContext) {
 		w := begin(ctx)
-		hook, crd := w.webhook("hook", "none"), w.crd("gadget")
+		hook, crd := w.webhook("hook"), w.crd("gadget")
 		e := w.start()
 		e.converge(ctx, of(1, crd, hook))
 		bundle := base64.StdEncoding.EncodeToString(w.config.CAData)

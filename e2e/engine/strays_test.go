@@ -56,7 +56,7 @@ var _ = Describe("The revisions of another installer", func() {
 		}
 		w.formerly(ctx, oldest, w.configMap("oldest"))
 		w.create(ctx, w.instance("held", "mine"))
-		w.formerly(ctx, latest, w.webhook("old", "old")) // which refuses every other one
+		w.formerly(ctx, latest, w.webhook("old")) // which refuses every other one
 		before := w.uids(ctx, append(stays, w.crd("held"), w.instance("held", "mine"))...)
 		foreign := w.create(ctx, annotated(w.stamped(latest, w.configMap("theirs")), engine.OwnerAnnotation, "somebody"))
 
@@ -76,7 +76,7 @@ var _ = Describe("The revisions of another installer", func() {
 		Expect(report.Gone).To(HaveLen(len(old) + 1))
 		Expect(w.uids(ctx, append(stays, w.crd("held"), w.instance("held", "mine"))...)).To(Equal(before))
 		Expect(w.uid(ctx, foreign)).NotTo(BeEmpty())
-		for _, o := range append(old[1:], w.configMap("oldest"), w.webhook("old", "old")) {
+		for _, o := range append(old[1:], w.configMap("oldest"), w.webhook("old")) {
 			Expect(w.isGone(ctx, o)).To(Succeed())
 		}
 		order := deletions(withoutInventories(successful(w.writes(ctx, since))))

@@ -45,7 +45,7 @@ var _ = Describe("An object of another installer", func() {
 		w := begin(ctx)
 		wanted := []*unstructured.Unstructured{
 			w.crd("gadget"), w.clusterRole("a"), w.clusterRoleBinding("a", "a", "a"), w.serviceAccount("a"), w.service("a"),
-			w.configMap("a", "key", "value"), w.deployment("a"), w.webhook("a", "a"),
+			w.configMap("a", "key", "value"), w.deployment("a"), w.webhook("a"),
 		}
 		for _, o := range wanted {
 			w.formerly(ctx, 3, o)

@@ -68,6 +68,7 @@ type Engine struct {
 	crdWatch         *see.Watch                   // the names of all CRDs, nil while no kind is missing
 	foreignWatches   map[decide.Key]*foreignWatch // objects without our label that are in the way, by identity
 	retainedWatches  map[decide.Key]*see.Watch    // of retained CRDs, by the key of the CRD
+	endpointWatches  map[string]*endpointWatch    // of the Services of webhooks, by namespace
 	plans            map[*decide.Revision]*plan
 	hadPlans         bool             // there was a plan
 	desired          *decide.Revision // the newest of those with a plan
@@ -100,7 +101,7 @@ func New(cfg Config) (*Engine, error) {
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
 		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
 		watches: map[schema.GroupVersionKind]*see.Watch{}, foreignWatches: map[decide.Key]*foreignWatch{}, retainedWatches: map[decide.Key]*see.Watch{},
-		crdChangedAt: map[string]time.Time{},
+		crdChangedAt: map[string]time.Time{}, endpointWatches: map[string]*endpointWatch{},
 	}
 	e.conflicts = newConflicts(cfg.Clock)
 	cfg.REST = rest.CopyConfig(cfg.REST)

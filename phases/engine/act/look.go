@@ -72,7 +72,7 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.desired.Name, older: true}
 			continue
 		}
-		t.observation.ahead = e.aheadLocked(p, t)
+		t.observation.ahead, t.observation.reachable = e.aheadLocked(p, t), e.reachableLocked(t.Calls)
 		if o := &t.observation; o.unobservable != "" || o.unwatched || o.ahead > 0 {
 			p.dirty.targets[t] = struct{}{} // no single watch event tells that it can be observed, or looks otherwise, now
 		}
@@ -130,6 +130,9 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	}
 	t.pausedByConflict = v.Action == decide.Contested
 	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, conflict
+	if c.probe.Answer == decide.AnswerTrue && len(t.Calls) > 0 {
+		o.Probe = s.reachable
+	}
 	if v.Action == decide.Progressed && s.ahead > 0 {
 		return e.unexplained(o, s, p.rev.Number)
 	}

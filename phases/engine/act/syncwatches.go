@@ -74,6 +74,7 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 	}
 	e.tendForeignWatchesLocked(ctx)
 	e.tendRetainedWatchesLocked(ctx)
+	e.tendEndpointWatchesLocked(ctx)
 	e.tendCRDWatchLocked(ctx, missing)
 	return missing
 }
@@ -152,6 +153,7 @@ type observation struct {
 	readFirst    bool          // the object is in the way, and it is time to read whether it still is
 	unwatched    bool          // the object is in the way, and no watch shows whether it still is
 	older        bool          // seen from a revision that is not the desired one
+	reachable    decide.Probe  // of a webhook configuration: whether anybody serves for the Services that it names
 	ahead        int64         // the number on the object, if nobody knows a revision of it and it is above all known ones
 	unobservable decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
 	why          string

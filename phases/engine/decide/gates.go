@@ -26,8 +26,8 @@ var gates = map[string]rule{
 	"admissionregistration.k8s.io/ValidatingAdmissionPolicy": wellTyped,
 }
 
-// gateOf is what is asked of the object that a manifest stands for: what its kind asks for, the CA bundles that it
-// asks another controller for, and its own condition. The error says what is wrong with that one.
+// gateOf is what is asked of the object that a manifest stands for: what its kind asks for, the CA bundles of its
+// webhooks, and its own condition. The error says what is wrong with that one.
 func gateOf(manifest *unstructured.Unstructured) (rule, error) {
 	var rules []rule
 	key := KeyOf(manifest)
@@ -37,8 +37,8 @@ func gateOf(manifest *unstructured.Unstructured) (rule, error) {
 	if replicas, _ := number(fieldAt(manifest, ".spec.replicas")); key.Group == "apps" && (fieldAt(manifest, ".spec.replicas") == nil || replicas > 0) {
 		rules = append(rules, scaled)
 	}
-	if isWebhooks(key) && injected(manifest.GetAnnotations()) {
-		rules = append(rules, trusted)
+	if isWebhooks(key) {
+		rules = append(rules, trusted(injected(manifest.GetAnnotations())))
 	}
 	if expression := manifest.GetAnnotations()[CompleteAnnotation]; expression != "" {
 		ask, err := completeWhen(expression)
@@ -63,24 +63,6 @@ func namesAccepted(crd *unstructured.Unstructured) Probe {
 		asked, accepted := fieldAt(crd, ".spec.names."+name), fieldAt(crd, ".status.acceptedNames."+name)
 		if !reflect.DeepEqual(asked, accepted) && !(empty(asked) && empty(accepted)) {
 			return unknown("names.%s is not accepted yet", name)
-		}
-	}
-	return passed
-}
-
-func isWebhooks(key Key) bool {
-	return key.Group == "admissionregistration.k8s.io" &&
-		(key.Kind == "ValidatingWebhookConfiguration" || key.Kind == "MutatingWebhookConfiguration")
-}
-
-// trusted wants every webhook to have a CA bundle: without one the API server cannot call it, and refuses whatever the
-// webhook would have to look at.
-func trusted(obj *unstructured.Unstructured) Probe {
-	hooks, _ := obj.Object["webhooks"].([]any)
-	for _, hook := range hooks {
-		h, _ := hook.(map[string]any)
-		if config, _ := h["clientConfig"].(map[string]any); empty(config["caBundle"]) {
-			return unknown("webhook %s has no CA bundle yet", text(h["name"]))
 		}
 	}
 	return passed

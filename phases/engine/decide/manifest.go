@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Manifest is one object of a revision: packed, and what a plan has to know of it without unpacking it.
@@ -13,13 +14,14 @@ type Manifest struct {
 	Key   Key
 	Fault Fault // why it can never be applied as it stands
 	policy
-	Defines    schema.GroupKind // of a CRD
-	Namespaced bool             // of a CRD: what it defines
-	packed     Packed           // cleaned
+	Defines    schema.GroupKind       // of a CRD
+	Namespaced bool                   // of a CRD: what it defines
+	Calls      []types.NamespacedName // of a webhook configuration: the Services that its webhooks are behind
+	packed     Packed                 // cleaned
 }
 
 func manifestOf(obj *unstructured.Unstructured) *Manifest {
-	m := &Manifest{Key: KeyOf(obj), Fault: contentFault(obj), packed: Pack(ToJSON(cleaned(obj.Object)))}
+	m := &Manifest{Key: KeyOf(obj), Fault: contentFault(obj), Calls: calledBy(obj), packed: Pack(ToJSON(cleaned(obj.Object)))}
 	if asked, fault := policyOf(obj); m.Fault == (Fault{}) {
 		m.policy, m.Fault = asked, fault
 	}

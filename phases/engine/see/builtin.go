@@ -38,6 +38,7 @@ var Builtin = func() map[schema.GroupVersionKind]Resource {
 	add("apps", true, map[string]string{"Deployment": "deployments", "DaemonSet": "daemonsets", "StatefulSet": "statefulsets"})
 	add("batch", true, map[string]string{"Job": "jobs", "CronJob": "cronjobs"})
 	add("policy", true, map[string]string{"PodDisruptionBudget": "poddisruptionbudgets"})
+	add("discovery.k8s.io", true, map[string]string{"EndpointSlice": "endpointslices"})
 	add("networking.k8s.io", true, map[string]string{"NetworkPolicy": "networkpolicies"})
 	add("rbac.authorization.k8s.io", true, map[string]string{"Role": "roles", "RoleBinding": "rolebindings"})
 	add("rbac.authorization.k8s.io", false, map[string]string{"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings"})
