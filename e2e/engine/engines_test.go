@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -229,7 +230,7 @@ func (r *running) prune(ctx context.Context, keep *engine.Revision, consent int6
 	var report *engine.TeardownReport
 	Expect(r.drive(ctx, "pruning for revision "+keep.Name, func(ctx context.Context) (bool, error) {
 		var failed error
-		if report, failed = r.Teardown(ctx, keep, engine.Consent(consent)); report.Complete() {
+		if report, failed = r.Teardown(ctx, keep, engine.Consent(strconv.FormatInt(consent, 10))); report.Complete() {
 			return false, nil
 		}
 		return failed != nil, errors.New(report.Blocked())

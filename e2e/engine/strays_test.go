@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/phases/engine"
 )
@@ -127,6 +128,41 @@ var _ = Describe("The consent of an administrator", func() {
 		Expect(w.uid(ctx, w.instance("held", "mine"))).NotTo(BeEmpty())
 	})
 
+	It("is spent when the teardown that used it has come to its end, whatever turns up again later", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		rev := e.upgrade(ctx, w, w.crd("held"))
+		former := bare(w.fetch(ctx, w.configMap("capstan-inventory-1")))
+		w.create(ctx, w.instance("held", "mine"))
+		Expect(e.Forget(ctx, rev, e.prune(ctx, rev, rev.Number))).To(Succeed())
+		eventually(ctx, "the definition to go", func(ctx context.Context) error { return w.isGone(ctx, w.crd("held")) })
+		Expect(e.ConsentFor(rev.Number)).To(Equal("2-2"))
+
+		By("restoring from a backup what the former revision had")
+		w.create(ctx, w.stamped(1, w.crd("held")), client.FieldOwner(fieldManager))
+		eventually(ctx, "the kind to be served", func(ctx context.Context) error {
+			return w.client.Create(ctx, w.instance("held", "again"))
+		})
+		w.create(ctx, former)
+		eventually(ctx, "the engine to see it", func(context.Context) error {
+			if found := e.Orphans(rev).Open; len(found) != 1 {
+				return fmt.Errorf("%d orphans", len(found))
+			}
+			return nil
+		})
+		report := e.prune(ctx, rev, rev.Number)
+		Expect(report.Consented).To(BeFalse())
+		Expect(report.Retained).To(HaveLen(1))
+		Expect(w.uid(ctx, w.instance("held", "again"))).NotTo(BeEmpty())
+		Expect(e.Forget(ctx, rev, report)).To(Succeed())
+		Expect(e.ConsentFor(rev.Number)).To(Equal("2-2"), "it was not used")
+
+		report = e.drain(ctx, rev)
+		Expect(report.Consented).To(BeTrue())
+		Expect(e.Forget(ctx, rev, report)).To(Succeed())
+		Expect(e.ConsentFor(rev.Number)).To(Equal("2-3"))
+	})
+
 	It("lets a definition go with its instances before the workload that finalizes them, and the report says so", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()
@@ -162,14 +198,22 @@ var _ = Describe("The consent of an administrator", func() {
 		report := e.prune(ctx, rev, 0)
 		Expect(report.Retained).To(HaveLen(1))
 		Expect(report.WhyRetained()).To(ContainSubstring("1 object"))
-		Expect(e.drive(ctx, "the namespace to go", func(ctx context.Context) (bool, error) {
-			report, err := e.Teardown(ctx, rev, engine.Consent(rev.Number))
-			if err != nil || len(report.Gone) != 1 {
-				return true, errors.Join(err, errors.New(report.Blocked()))
-			}
-			return false, nil
-		})).To(Succeed())
 		Expect(report.Gone).To(BeEmpty())
+		Expect(e.drain(ctx, rev).Gone).To(HaveLen(1))
 		Expect(w.isGone(ctx, w.newNamespace("full"))).To(Succeed())
 	})
 })
+
+// drain removes with its data what older revisions had, as whoever reads what to write consents to.
+func (r *running) drain(ctx context.Context, keep *engine.Revision) *engine.TeardownReport {
+	GinkgoHelper()
+	var report *engine.TeardownReport
+	Expect(r.drive(ctx, "what holds data to go", func(ctx context.Context) (bool, error) {
+		var err error
+		if report, err = r.Teardown(ctx, keep, engine.Consent(r.ConsentFor(keep.Number))); err != nil || !report.Complete() {
+			return true, errors.Join(err, errors.New(report.Blocked()))
+		}
+		return false, nil
+	})).To(Succeed())
+	return report
+}

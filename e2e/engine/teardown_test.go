@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -229,7 +230,7 @@ func (r *running) upgrade(ctx context.Context, w *world, old ...*unstructured.Un
 // pruning is one pass of a prune that has to wait.
 func (r *running) pruning(ctx context.Context, rev *engine.Revision, consent int64) *engine.TeardownReport {
 	GinkgoHelper()
-	report, err := r.Teardown(ctx, rev, engine.Consent(consent))
+	report, err := r.Teardown(ctx, rev, engine.Consent(strconv.FormatInt(consent, 10)))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(report.Complete()).To(BeFalse())
 	Expect(report.Waiting).NotTo(BeEmpty(), report.Blocked())

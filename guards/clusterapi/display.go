@@ -36,10 +36,12 @@ type Display struct {
 	Revisions []Revision
 	// Finalizers counts the objects that are being deleted and have finalizers pending.
 	Finalizers int
-	// Consent is what the administrator wrote to let retained objects be deleted; only the number of the desired
-	// revision counts.
-	Consent string
+	Consent    Consent
 }
+
+// Consent is how the administrator lets retained objects be deleted with the data in them: what was written for that, and
+// what has to be written for the desired revision, empty if there is none.
+type Consent struct{ Given, Wanted string }
 
 // ImageState is how one provider image stands: at hand, failed, being fetched
 // or waiting for its turn.

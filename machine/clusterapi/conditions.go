@@ -2,7 +2,6 @@ package clusterapi
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
@@ -95,20 +94,24 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	texts, tail := causes, ""
 	if len(d.Retained) > 0 {
 		texts = append(texts, "kept for the data in them: "+strings.Join(guards.Texts(d.Retained), "; "))
-		tail = consentText(f.DesiredNumber, d.Consent)
+		tail = consentText(d.Consent)
 	}
 	condition.Message = clipBefore(strings.Join(texts, "; "), tail)
 	return condition
 }
 
 // consentText says what deletes retained objects with the data in them.
-func consentText(desired int64, given string) string {
-	if desired == 0 {
+func consentText(c guards.Consent) string {
+	if c.Wanted == "" {
 		return ""
 	}
-	number := strconv.FormatInt(desired, 10)
-	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, number)
-	if given != "" && given != number {
+	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, c.Wanted)
+	number, _, again := strings.Cut(c.Wanted, "-")
+	switch {
+	case c.Given == "" || c.Given == c.Wanted:
+	case again && strings.HasPrefix(c.Given+"-", number+"-"):
+		text += " (the consent that is given was used)"
+	default:
 		text += " (the consent that is given is not for revision " + number + ")"
 	}
 	return text

@@ -90,7 +90,7 @@ func (p *Pass) lookAtRetained(ctx context.Context) error {
 		p.lookAgainIn(wait)
 		return nil
 	}
-	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(consentFor(p.world.consent)), engine.OnlyLook())
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(p.world.consent), engine.OnlyLook())
 	p.tornDown(report, true)
 	return err
 }

@@ -103,7 +103,7 @@ func (p *Pass) facts() guards.Facts {
 		Listed:       len(w.entries()),
 		Inputs:       w.inputs,
 	}
-	p.Display.Consent, p.Display.Attempted = w.consent, p.memory.tried[p.desired]
+	p.Display.Attempted = p.memory.tried[p.desired]
 	if p.plan.err != nil {
 		facts.Planning, facts.Unplannable, facts.PlanTerminal = p.plan.err.Error(), true, machine.IsTerminal(p.plan.err)
 	}
@@ -119,6 +119,7 @@ func (p *Pass) facts() guards.Facts {
 	if desired != nil {
 		facts.Desired, facts.DesiredNumber = desired.ContentID, desired.Revision
 		p.Display.DesiredName = string(desired.Name)
+		p.Display.Consent = guards.Consent{Given: w.consent, Wanted: p.Engine.ConsentFor(desired.Revision)}
 	}
 	if w.api != nil {
 		facts.CurrentNumber = w.numberOf(w.api.Status.CurrentRevision)

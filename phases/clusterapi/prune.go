@@ -48,7 +48,7 @@ func (p *Pass) prune(ctx context.Context) error {
 	if err := p.adopt(ctx); err != nil {
 		return err
 	}
-	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(consentFor(p.world.consent)))
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(p.world.consent))
 	p.tornDown(report, false)
 	return err
 }

@@ -22,6 +22,8 @@ type Engine interface {
 	Orphans(keep *engine.Revision) engine.Orphans
 	// Inventories are what revisions have applied, also those that no image tells of.
 	Inventories() engine.Inventories
+	// ConsentFor is what lets users' data go for a revision.
+	ConsentFor(number int64) string
 	Strays() []engine.Stray
 	HighestNumber(ctx context.Context) (int64, error)
 	Adopt(ctx context.Context, revisions ...engine.RevisionRef) error

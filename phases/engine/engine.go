@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/capstan-capi/capstan/phases/engine/act"
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // Config is what an engine works with.
@@ -48,7 +49,7 @@ func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...Teardo
 }
 
 // Forget ends a finished Teardown: what was retained is listed with the current revision, so that it is deleted when it
-// holds nothing any more, and then the older inventories go. It writes nothing when there is nothing to forget.
+// holds nothing any more, a consent is spent, and then the older inventories go. It writes nothing when there is nothing to forget.
 func (e *Engine) Forget(ctx context.Context, current *Revision, done *TeardownReport) error {
 	return e.act.Forget(ctx, current, done)
 }
@@ -66,6 +67,14 @@ func (e *Engine) Look(rev *Revision) *Report { return e.act.Look(rev) }
 
 // Orphans looks up in the inventories what Teardown would have to look at.
 func (e *Engine) Orphans(current *Revision) Orphans { return e.act.Orphans(current) }
+
+// ConsentFor is what the administrator writes to let users' data go for a revision: its number, since content may come back
+// and a number does not, and once Forget has ended a teardown with consent, with the number of the next one, such as 4-2.
+func (e *Engine) ConsentFor(number int64) string { return e.act.ConsentFor(number) }
+
+// ConsentText is what ConsentFor says of a revision number of which some consents are spent already. Another
+// implementation of ConsentFor says it too.
+func ConsentText(number int64, spent int) string { return decide.Consent(number, spent) }
 
 // Inventories looks up what the stored inventories list: what runs, where no image tells it.
 func (e *Engine) Inventories() Inventories { return e.act.Inventories() }
@@ -108,10 +117,10 @@ type TeardownOptions = act.TeardownOptions
 // TeardownOption changes what Teardown does.
 type TeardownOption func(*TeardownOptions)
 
-// Consent says that the administrator lets users' data go with the objects that hold it, if number is that of the revision
-// that stays. Consent for any other one counts for nothing: a number is used once, and content may come back.
-func Consent(number int64) TeardownOption {
-	return func(o *TeardownOptions) { o.Consent = number }
+// Consent is what the administrator wrote to let users' data go with the objects that hold it. It counts if it is what
+// ConsentFor says of the revision that stays.
+func Consent(given string) TeardownOption {
+	return func(o *TeardownOptions) { o.Consent = given }
 }
 
 // OnlyLook deletes nothing: what would be deleted is reported as Pending.

@@ -55,6 +55,7 @@ type object struct {
 type inventory struct {
 	name    string
 	entries []entry
+	spent   int // consents to lose data
 }
 
 type entry struct {

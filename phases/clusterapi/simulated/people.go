@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -131,7 +130,7 @@ func (c *Cluster) Annotate(key, value string) {
 // Consent consents to lose the data in what was retained for the desired revision.
 func (c *Cluster) Consent() {
 	if desired := c.desired(); desired != nil {
-		c.Annotate(phases.ConsentAnnotation, strconv.FormatInt(desired.Revision, 10))
+		c.Annotate(phases.ConsentAnnotation, c.Engine.ConsentFor(desired.Revision))
 	}
 }
 

@@ -39,6 +39,17 @@ func (e *Engine) Orphans(keep *engine.Revision) engine.Orphans {
 	return found
 }
 
+// ConsentFor is what counts as a consent.
+func (e *Engine) ConsentFor(number int64) string { return engine.ConsentText(number, e.spent(number)) }
+
+// spent is how many consents to lose data were used for a revision.
+func (e *Engine) spent(number int64) int {
+	if kept := e.inventories[number]; kept != nil {
+		return kept.spent
+	}
+	return 0
+}
+
 // Inventories are what revisions have applied.
 func (e *Engine) Inventories() engine.Inventories {
 	found := engine.Inventories{Seen: e.unseen == ""}
@@ -103,9 +114,11 @@ func (e *Engine) Teardown(_ context.Context, keep *engine.Revision, opts ...engi
 		report.Wait = "pruning waits for its inventories: " + e.broken.Error()
 		return report, e.broken
 	}
-	consented, left := options.Consent > 0 && options.Consent == keep.Number, e.left()
+	report.Spent = e.spent(keep.Number)
+	report.Consented = options.Consent == e.ConsentFor(keep.Number)
+	left := e.left()
 	for _, have := range e.orphans(keep) {
-		o := e.judge(have, keep.Number, consented)
+		o := e.judge(have, keep.Number, report.Consented)
 		if o.Action == engine.Deleted {
 			switch {
 			case options.OnlyLook:
@@ -208,11 +221,14 @@ func (e *Engine) Forget(_ context.Context, keep *engine.Revision, done *engine.T
 	case e.unseen != "":
 		return fmt.Errorf("forgetting revisions older than %s: %w", keep.Name, errUnseen)
 	}
-	kept := &inventory{name: keep.Name, entries: e.entriesOf(keep)}
+	kept := &inventory{name: keep.Name, entries: e.entriesOf(keep), spent: done.Spent}
+	if done.Consented {
+		kept.spent++
+	}
 	for _, o := range done.Retained {
 		kept.entries = append(kept.entries, entry{key: o.Key, component: o.Component, retained: true})
 	}
-	if have := e.inventories[keep.Number]; have == nil || !slices.Equal(have.entries, kept.entries) {
+	if have := e.inventories[keep.Number]; have == nil || have.spent != kept.spent || !slices.Equal(have.entries, kept.entries) {
 		e.store(keep.Number, kept)
 	}
 	for _, number := range slices.Sorted(maps.Keys(e.inventories)) {

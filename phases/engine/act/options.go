@@ -13,9 +13,9 @@ type ReconcileOptions struct {
 
 // TeardownOptions change what Teardown does.
 type TeardownOptions struct {
-	// Consent is the number of the revision for which the administrator lets users' data go with the objects that hold it:
-	// that of the revision that stays. Consent for any other one counts for nothing; 0 is none.
-	Consent int64
+	// Consent is what the administrator wrote to let users' data go with the objects that hold it. It counts if it is
+	// what ConsentFor says: it names the revision that stays, and was not spent by a teardown that came to its end.
+	Consent string
 	// OnlyLook deletes nothing: what would be deleted is reported as Pending.
 	OnlyLook bool
 }

@@ -73,6 +73,23 @@ func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 	return o
 }
 
+// ConsentFor is what the administrator writes to let users' data go for a revision.
+func (e *Engine) ConsentFor(number int64) string {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	return decide.Consent(number, e.spentLocked(number))
+}
+
+// spentLocked is how many consents to lose data were used for a revision. The cluster's lock is held.
+func (e *Engine) spentLocked(number int64) int {
+	for _, s := range e.storedLocked() {
+		if s.Number == number && s.Inventory != nil {
+			return s.Inventory.Spent
+		}
+	}
+	return 0
+}
+
 // Inventories looks up what the stored inventories list.
 func (e *Engine) Inventories() report.Inventories {
 	e.cluster.Lock()

@@ -33,6 +33,7 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 	e.cluster.Lock()
 	entries, err := e.orphansLocked(p)
 	silent := inventory.SilentBefore(e.storedLocked(), current.Number)
+	done.Spent = e.spentLocked(current.Number)
 	e.cluster.Unlock()
 	if err != nil {
 		done.Wait = "pruning waits for its inventories: " + err.Error()
@@ -41,10 +42,12 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 	if len(silent) > 0 {
 		done.Wait = "pruning waits for API groups that may have objects of older revisions and do not answer: " + strings.Join(silent, ", ") + "; repair or remove their APIServices"
 	}
-	pass := &prunePass{e: e, keep: p, consented: options.Consent > 0 && options.Consent == current.Number, onlyLook: options.OnlyLook}
+	done.Consented = options.Consent == decide.Consent(current.Number, done.Spent)
+	pass := &prunePass{e: e, keep: p, consented: done.Consented, onlyLook: options.OnlyLook}
+	begun := *done
 	pass.through(ctx, entries, done)
 	if done.Complete() && pass.remembered.Load() { // what was seen to go may be back: the API server may have been restored
-		pass.lookAgain, done = true, &report.TeardownReport{}
+		pass.lookAgain, done = true, &begun
 		pass.through(ctx, entries, done)
 	}
 	return done, done.Err()
@@ -77,7 +80,8 @@ func (r *prunePass) through(ctx context.Context, entries []inventory.Candidate, 
 }
 
 // Forget ends a finished Teardown. It lists what was retained with the current revision, so that it is deleted once it
-// holds nothing, and then deletes the older inventories. It writes nothing when there is nothing to forget.
+// holds nothing, notes that a consent is spent, and then deletes the older inventories. It writes nothing when there is
+// nothing to forget.
 func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report.TeardownReport) error {
 	if !done.Complete() {
 		return fmt.Errorf("forgetting revisions older than %s: %s", keep.Name, done.Blocked())
@@ -92,6 +96,10 @@ func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report
 		return fmt.Errorf("forgetting revisions older than %s: %w", keep.Name, errNotSeen)
 	}
 	inv := e.inventoryOf(p)
+	inv.Spent = done.Spent
+	if done.Consented {
+		inv.Spent++ // before the older inventories go: what turns up later needs another one
+	}
 	for _, o := range done.Retained {
 		o.Entry.Retained = true
 		inv.Entries = append(inv.Entries, o.Entry)
@@ -102,7 +110,7 @@ func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report
 			return err
 		}
 	}
-	if !found || s.Inventory == nil || !slices.Equal(s.Inventory.Retained(), inv.Retained()) {
+	if !found || s.Inventory == nil || s.Inventory.Spent != inv.Spent || !slices.Equal(s.Inventory.Retained(), inv.Retained()) {
 		if err := e.store(ctx, inv); err != nil {
 			return err
 		}

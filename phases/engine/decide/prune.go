@@ -3,6 +3,7 @@ package decide
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,6 +38,15 @@ type Candidate struct {
 type Contents struct {
 	Count int64  // 0 when it is not known
 	What  string // in words, empty for nothing
+}
+
+// Consent is what the administrator writes to let users' data go for a revision of which some consents are spent already:
+// the revision's number, and from the second on which one it is. So one that was used counts for nothing later.
+func Consent(number int64, spent int) string {
+	if spent == 0 {
+		return strconv.FormatInt(number, 10)
+	}
+	return fmt.Sprintf("%d-%d", number, spent+1)
 }
 
 // PruneVerdict is a decision about a candidate.

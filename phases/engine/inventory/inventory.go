@@ -16,6 +16,8 @@ type Inventory struct {
 	Entries   []Entry `json:"entries"`
 	// Adopted: rebuilt from what was found in the cluster, see Rebuild. The revision's own list takes its place.
 	Adopted bool `json:"inherited,omitempty"`
+	// Spent is how many consents to lose data were used for the revision.
+	Spent int `json:"spentConsents,omitempty"`
 	// Silent are the API groups that did not answer when it was rebuilt: it may lack objects of theirs.
 	Silent []string `json:"silent,omitempty"`
 }

@@ -31,6 +31,9 @@ type TeardownReport struct {
 	Retained []Orphan // not deleted, because they hold data of users
 	Left     []Orphan // not deleted, because they are not this installation's any more; see Action
 	Wait     string   // why nothing was looked at yet, or not everything
+
+	Consented bool // users' data goes with what holds it, as the administrator wrote
+	Spent     int  // how many consents were used for the kept revision before
 }
 
 // Add sorts an orphan into the report.
