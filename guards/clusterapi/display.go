@@ -102,7 +102,7 @@ type Contested struct {
 // String leaves the count out: it would make the same fact new each time.
 func (c Contested) String() string {
 	if c.Admission {
-		return fmt.Sprintf("field %s of %s is changed by %s whenever it is written, and written less and less often; let the manifest say what the cluster makes of it, or have them leave it alone",
+		return fmt.Sprintf("field %s of %s is changed by %s whenever it is written, and written less and less often; let the manifest say what the cluster makes of it, or have the webhook or policy leave it alone",
 			c.Field, c.Object, c.By)
 	}
 	return fmt.Sprintf("field %s of %s is changed by %s again and again and put right less and less often; stop one of the two", c.Field, c.Object, c.By)
@@ -116,6 +116,9 @@ type RetainedObject struct {
 	Why   string `json:"why,omitempty" yaml:"why"`
 	Count int64  `json:"count,omitempty" yaml:"count"`
 }
+
+// Uncounted says that the object was looked at, and that nobody can tell how much it holds.
+func (r RetainedObject) Uncounted() bool { return r.Count == 0 && r.Why != "" }
 
 func (r RetainedObject) String() string {
 	if r.Why == "" {

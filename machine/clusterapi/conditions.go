@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
@@ -63,8 +64,8 @@ func available(s phases.Snapshot) phases.Condition {
 	}
 }
 
-// upgradeable is taken back while the next upgrade would fail or lose something,
-// with all causes, the worst one first. What is retained is told, and is no cause.
+// upgradeable is taken back while the next upgrade would fail, with all causes,
+// the worst one first. What is retained is told, and is no cause.
 // A restarted machine has not seen yet what is in the way or retained, and takes
 // back nothing that was said.
 func upgradeable(s phases.Snapshot) phases.Condition {
@@ -94,18 +95,23 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	texts, tail := causes, ""
 	if len(d.Retained) > 0 {
 		texts = append(texts, "kept for the data in them: "+strings.Join(guards.Texts(d.Retained), "; "))
-		tail = consentText(d.Consent)
+		tail = consentText(d.Consent, slices.ContainsFunc(d.Retained, guards.RetainedObject.Uncounted))
 	}
 	condition.Message = clipBefore(strings.Join(texts, "; "), tail)
 	return condition
 }
 
-// consentText says what deletes retained objects with the data in them.
-func consentText(c guards.Consent) string {
+// consentText says what deletes retained objects with the data in them, and what
+// to do before where nobody can count that.
+func consentText(c guards.Consent, uncounted bool) string {
 	if c.Wanted == "" {
 		return ""
 	}
-	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, c.Wanted)
+	text := "; delete the data"
+	if uncounted {
+		text += ", or repair what keeps it from being counted"
+	}
+	text += fmt.Sprintf(", or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, c.Wanted)
 	number, _, again := strings.Cut(c.Wanted, "-")
 	switch {
 	case c.Given == "" || c.Given == c.Wanted:
