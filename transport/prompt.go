@@ -3,11 +3,12 @@ package transport
 import (
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // longestRetry is how long an answer may ask client-go to wait before it sends a request again, which it does up to ten
 // times: with nothing to be heard meanwhile, whoever waits for the answer looks dead.
-const longestRetry = 1 // second
+const longestRetry = time.Second
 
 // Prompt is next with limits to what an answer can make client-go wait before it sends a request again: what is refused
 // for now (429 or 503) may ask for a moment, and any other error is told at once. Whoever obeys Retry-After itself goes
@@ -25,8 +26,8 @@ func (p prompt) RoundTrip(request *http.Request) (*http.Response, error) {
 	switch seconds, wrong := strconv.Atoi(response.Header.Get("Retry-After")); {
 	case response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable:
 		response.Header.Del("Retry-After")
-	case wrong != nil || seconds > longestRetry:
-		response.Header.Set("Retry-After", strconv.Itoa(longestRetry))
+	case wrong != nil || seconds > int(longestRetry.Seconds()):
+		response.Header.Set("Retry-After", strconv.Itoa(int(longestRetry.Seconds())))
 	}
 	return response, nil
 }
