@@ -262,7 +262,7 @@ func TestMounted_waits_for_a_folder_that_is_not_filled_yet(t *testing.T) {
 	if err.Kind != KindDisk || err.Terminal() {
 		t.Errorf("got a %s error, terminal %t: %v", err.Kind, err.Terminal(), err)
 	}
-	contains(t, err, string(ref), "it has no folder "+ManifestsFolder, "check the volume")
+	contains(t, err, string(ref), "it has no folder "+ManifestsFolder, "take this sub-folder and its key in the list of images out", "check the volume")
 	mount(t, dir, ref, profileAt(root+"/a", "a"))
 	s.clock.Step(firstRetry)
 	if image := s.recovered(ref); len(image.Profiles) != 1 {

@@ -106,7 +106,8 @@ func (t *tree) read(where string) error {
 	// If the folder itself were a link, the walk would follow it.
 	info, err := root.Lstat(ManifestsFolder[1:])
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("it has no folder %s, or not yet", ManifestsFolder) // the volume may be filled later
+		// No image that brings nothing: the volume may be filled later.
+		return fmt.Errorf("it has no folder %s, or not yet (if it is no provider image, take this sub-folder and its key in the list of images out)", ManifestsFolder)
 	}
 	if err == nil && !info.IsDir() {
 		return t.add(ManifestsFolder, &node{kind: special})
