@@ -31,8 +31,8 @@ desired one always stay. The operator may be running.
 
 A revision goes only if it is proven that no object of it is lost from sight: its inventory (ConfigMap
 capstan-inventory-<number>) can be read and stays, because pruning works from the inventories; or it
-has none, and no object of any kind carries its number. What only removed revisions list is named; it
-is deleted when a newer revision without it is installed.
+has none, and no object of any kind with the verbs list and patch carries its number. What only removed
+revisions list is named; it is deleted when a newer revision without it is installed.
 
 --dry-run shows what would be done, --yes does it. It needs the right to get ClusterAPI cluster and the
 ConfigMaps of the operator's namespace, and with --yes to update clusterapis/status; if a

@@ -13,9 +13,8 @@ import (
 const maxDetail = 16 << 10
 
 // Detail is what commands show beside the record. All of it is derived, and it is
-// written anew when it is lost. A new process
-// reads from it which images need not be fetched, and what stood in the way of
-// objects that it has not tried yet.
+// written anew when it is lost. A new process reads from it which images need not
+// be fetched, and what stood in the way of objects that it has not tried yet.
 type Detail struct {
 	// Waits is the line that conditions, log and Events show.
 	Waits      string                  `json:"waits,omitempty"`

@@ -138,7 +138,7 @@ func (p *Pass) publish(ctx context.Context) error {
 		})
 	}
 	if desired != nil && desired.Revision >= engine.MaxNumber {
-		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above which there is none for the next revision: take it off status.revisions of the ClusterAPI",
+		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above which there is none for the next revision: take it off status.revisions of the ClusterAPI and let desiredRevision name the highest of the rest",
 			desired.Name, desired.Revision))
 	}
 	highest, err := p.Engine.HighestNumber(ctx)
