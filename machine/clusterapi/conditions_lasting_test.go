@@ -19,6 +19,26 @@ func TestConditions_what_is_retained_blocks_no_upgrade_and_is_told(t *testing.T)
 	}
 }
 
+func TestConditions_upgradeable_asks_to_repair_what_keeps_data_from_being_counted(t *testing.T) {
+	const repair = "; delete the data, or repair what keeps it from being counted, or consent to lose it: "
+	for name, row := range map[string]struct {
+		retained []guards.RetainedObject
+		asks     bool
+	}{
+		"data that is counted": {[]guards.RetainedObject{{Object: "Namespace a", Why: "holds 1 object", Count: 1}}, false},
+		"data that is not, of one object of two": {[]guards.RetainedObject{
+			{Object: "Namespace a", Why: "holds 1 object", Count: 1}, {Object: "Namespace b", Why: "holds what nobody can tell, because secrets cannot be read: refused"},
+		}, true},
+		"an object that was not looked at yet": {[]guards.RetainedObject{{Object: "Namespace a"}}, false},
+	} {
+		d := guards.Display{Consent: guards.Consent{Wanted: "2"}, Retained: row.retained}
+		c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 2, CurrentNumber: 2}, d))
+		if got := c[len(c)-1].Message; strings.Contains(got, repair) != row.asks || !strings.Contains(got, "consent to lose it: kubectl") {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
+}
+
 func TestConditions_an_error_that_lasts_is_Degraded_in_every_state(t *testing.T) {
 	lasting := map[machine.Event]machine.Standing{machine.Event(guards.InputsUnplannable.Name): {Since: noon, Lasted: true}}
 	away := guards.Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 1, Planning: "the registry is away", Unplannable: true}

@@ -333,26 +333,6 @@ func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
 	}
 }
 
-func TestConditions_upgradeable_asks_to_repair_what_keeps_data_from_being_counted(t *testing.T) {
-	const repair = "; delete the data, or repair what keeps it from being counted, or consent to lose it: "
-	for name, row := range map[string]struct {
-		retained []guards.RetainedObject
-		asks     bool
-	}{
-		"data that is counted": {[]guards.RetainedObject{{Object: "Namespace a", Why: "holds 1 object", Count: 1}}, false},
-		"data that is not, of one object of two": {[]guards.RetainedObject{
-			{Object: "Namespace a", Why: "holds 1 object", Count: 1}, {Object: "Namespace b", Why: "holds what nobody can tell, because secrets cannot be read: refused"},
-		}, true},
-		"an object that was not looked at yet": {[]guards.RetainedObject{{Object: "Namespace a"}}, false},
-	} {
-		d := guards.Display{Consent: guards.Consent{Wanted: "2"}, Retained: row.retained}
-		c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 2, CurrentNumber: 2}, d))
-		if got := c[len(c)-1].Message; strings.Contains(got, repair) != row.asks || !strings.Contains(got, "consent to lose it: kubectl") {
-			t.Errorf("%s: got %s", name, got)
-		}
-	}
-}
-
 func TestConditions_upgradeable_says_what_became_of_the_consent_that_is_given(t *testing.T) {
 	for _, row := range []struct {
 		consent guards.Consent
