@@ -96,7 +96,10 @@ it was, and the operator at work, when the fault is over, without help. %d more 
 - **stays, tells**: the state is kept, and a condition of ClusterOperator cluster-api tells what is wrong, about which object,
   and what to do. [Troubleshooting](troubleshooting.md) has the messages. From Planning, Applying, Pruning and Installed an
   error leads to Degraded when it lasts five minutes, as the row "500 on writes for five minutes" shows; in WaitingOnInfra and
-  MaxRevisions it is told with Degraded=True then. A warning does neither.
+  MaxRevisions it is told with Degraded=True then. Inputs that cannot be planned while a revision goes on are told with
+  Degraded=True in the state that is kept: at once where only another input heals that, after five minutes otherwise. So are, at
+  once, inputs that ask for an uninstallation nobody has consented to, as the row "list of images emptied" shows. A warning does
+  neither.
 - **Degraded**: people are told with Degraded=True once five minutes are over; the machine comes back from there by itself.
 - **Planning**: the way is taken again from planning, which waits until the fault is over.
 - **Installed**: what kept the machine is over, and the installed revision goes on; people are told.

@@ -115,7 +115,9 @@ var listFaults = []fault{
 			edit(ctx)
 		},
 		expect: func(s *stage) expectation {
-			e := expectation{word: told, mended: true, told: []func(harness.View) error{mentions("would uninstall every component (good)")}}
+			e := expectation{word: told, mended: true, told: []func(harness.View) error{
+				says("Degraded", "True", "NonRetryableError", "would uninstall every component (good)"), says("Available", "True", "AsExpected"),
+			}}
 			switch s.state {
 			case harness.Planning:
 				e.word, e.to, e.departs = settles, harness.Installed, true // the revision that is installed goes on

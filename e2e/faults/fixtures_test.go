@@ -157,13 +157,21 @@ func edit(ctx context.Context) {
 }
 
 // isRight is nil when the target has been put right.
-func isRight(ctx context.Context) error {
-	found := configMap(target)
+func isRight(ctx context.Context) error { return hasSetting(ctx, target, "right") }
+
+// hasSetting is nil when a ConfigMap has a setting.
+func hasSetting(ctx context.Context, name, want string) error {
+	found := configMap(name)
 	if err := env.Client.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
 		return err
 	}
-	if setting, _, _ := unstructured.NestedString(found.Object, "data", "setting"); setting != "right" {
-		return fmt.Errorf("ConfigMap %s has the setting %q", target, setting)
+	return holdsSetting(found, want)
+}
+
+// holdsSetting is hasSetting of an object that was read.
+func holdsSetting(o *unstructured.Unstructured, want string) error {
+	if setting, _, _ := unstructured.NestedString(o.Object, "data", "setting"); setting != want {
+		return fmt.Errorf("ConfigMap %s has the setting %q, want %q", o.GetName(), setting, want)
 	}
 	return nil
 }

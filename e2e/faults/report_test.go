@@ -66,6 +66,9 @@ func (e expectation) sentence(s *stage) string {
 }
 
 var _ = AfterSuite(func() {
+	if *full && len(sightings) > 0 {
+		Expect(keepSightings()).To(Succeed())
+	}
 	if len(results) == 0 && killPoints.Tried == 0 {
 		return
 	}
@@ -79,9 +82,6 @@ var _ = AfterSuite(func() {
 		name = "selection.json"
 	}
 	Expect(os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o644)).To(Succeed())
-	if *full {
-		Expect(keepSightings()).To(Succeed())
-	}
 	failed := 0
 	for _, r := range results {
 		if !r.OK {

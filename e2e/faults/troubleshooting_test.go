@@ -17,7 +17,7 @@ import (
 // symptom is a message that people read, what it means and what to do.
 type symptom struct {
 	name string
-	// has are texts that are in the message.
+	// has are texts that are in the message, with the next step that it names: a sighting without them is stale.
 	has         []string
 	means, todo string
 }
@@ -50,9 +50,11 @@ var symptoms = []symptom{
 	},
 	{
 		"Everything would be uninstalled",
-		[]string{"would uninstall every component"},
+		[]string{
+			"would uninstall every component", "list images in ConfigMap capi-installer-images that have it, or, only if it is to go, consent:",
+		},
 		"The list of provider images was emptied, or nothing that it lists brings a component any more. Such a list is not followed without consent: what is installed is kept applied, and a rollout goes on.",
-		"Put the references back into ConfigMap `capi-installer-images`; nothing else has to be done. Only if everything is to be uninstalled, run the command that the message ends with: its value names the one revision that may do it. Data is retained even then.",
+		"Put the references back into ConfigMap `capi-installer-images`; nothing else has to be done. Only if everything is to be uninstalled, run the command in the message: its value names the one revision that may do it. Data is retained even then.",
 	},
 	{
 		"An image is being fetched",
@@ -139,6 +141,36 @@ var symptoms = []symptom{
 		"Find out what the manager is for, and stop one of the two. An object of a custom kind can be given up with `spec.unmanagedCustomResourceDefinitions`.",
 	},
 	{
+		"An image brings nothing",
+		[]string{"has no folder /capi-operator-manifests and brings nothing; if it is a provider image, rebuild it with its profiles there"},
+		"An image is listed that is no provider image, or was built without its profiles. It is ignored. While it is listed, a revision that lacks a component which is installed is listed only by consent, since the component may be this image's.",
+		"If it is a provider image, rebuild it with its profiles in that folder, and list the new digest; otherwise take its key out of ConfigMap `capi-installer-images`.",
+	},
+	{
+		"A field is changed as it is written",
+		[]string{"is changed by the API server, a webhook or an admission policy whenever it is written", "or have the webhook or policy leave it alone"},
+		"What is written is not what is stored. The object counts as applied, and is written less and less often.",
+		"Let the manifest say what the cluster makes of the field, such as a default; or have the webhook or the policy leave it alone: `oc get mutatingwebhookconfigurations,mutatingadmissionpolicies` shows which there are.",
+	},
+	{
+		"A workload was scaled to zero",
+		[]string{"scaled to zero by", "scale it up, or let the manifest say 0"},
+		"Somebody has stopped a workload that the manifest wants to run. A workload that is paused in the middle of a rollout is told alike. The operator does not undo what the manifest does not name.",
+		"Scale it up, or resume it: `oc scale deployment`, `oc rollout resume`. If it is to stay so, let the manifest say 0 replicas.",
+	},
+	{
+		"An API group does not answer",
+		[]string{"API groups that may have objects of older revisions and do not answer", "repair or remove their APIServices"},
+		"The inventory of an older revision was lost, so that its objects are looked for among all kinds, and a server that serves some of them does not answer. The new revision is installed and kept; the older one is not forgotten before its objects are found.",
+		"Repair the server of the groups that are named, or remove their APIServices: `oc get apiservices` shows which are not available.",
+	},
+	{
+		"An object has a number that nobody knows",
+		[]string{"carries revision number", "of which no inventory tells, so that it may have any content: take its annotation"},
+		"Somebody restored or edited the object, or inventories were lost. It may have any content, so the revision does not count as applied.",
+		"Do what the message says. Where the operator wrote the number, it lists a revision with a higher one by itself; otherwise take the annotation away, and the object is written as it should be.",
+	},
+	{
 		"The list of revisions is full",
 		[]string{"16 revisions are listed in ClusterAPI.status, and the API allows no more; remove one that never became current (capstan recover does): "},
 		"The API allows no more than 16 revisions, and none of the newer ones has become current.",
@@ -195,6 +227,7 @@ var fleeting = []struct {
 	instead string
 }{
 	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "sha256:…"},
+	{regexp.MustCompile(`@[0-9a-f]{12}\b`), "@0123456789ab"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "registry.example.com"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`), "2026-01-01 12:00:00Z"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\dZ`), "12:00:00Z"},
