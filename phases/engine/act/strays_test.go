@@ -87,7 +87,7 @@ func TestPreferred_asks_for_every_kind_once(t *testing.T) {
 		kinds[gvk] = see.Resource{GVR: gvk.GroupVersion().WithResource("things"), Lists: v != "v1alpha1"}
 	}
 	kinds[schema.GroupVersionKind{Version: "v1", Kind: "Binding"}] = see.Resource{}
-	got := see.Preferred(kinds)
+	got := see.Discovered{Kinds: kinds}.Preferred()
 	if _, best := got[schema.GroupVersionKind{Group: "g", Version: "v1", Kind: "Thing"}]; len(got) != 1 || !best {
 		t.Errorf("got %v", got)
 	}
