@@ -48,7 +48,7 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 		}
 		var answers bool
 		answers, err = in.unread(ctx, gvk, served, e.cluster.Reader.ListAll(within, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
-			in.census.Add(gvk.GroupKind(), obj, in.rank(gvk))
+			in.census.Add(gvk.GroupKind(), obj, !announced.Aggregated[gvk.GroupVersion()])
 		}))
 		return answers
 	})
@@ -63,14 +63,6 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 		e.cfg.Log.Info("A namespace counts as empty, and kinds that cannot be listed do not count", "namespace", namespace, "kinds", in.without)
 	}
 	return counted(count, "objects"), nil
-}
-
-// rank lets kube-apiserver have the last word on its objects: another server may say anything of them.
-func (in *inside) rank(gvk schema.GroupVersionKind) int {
-	if in.announced.Aggregated[gvk.GroupVersion()] {
-		return 1
-	}
-	return 0
 }
 
 // unread says what to make of an error of a list: nothing is concluded from one that kube-apiserver gives for a kind of its

@@ -22,6 +22,8 @@ func TestNamespaceContents_another_server_has_no_say_about_kube_apiservers_objec
 		"a copy that has an owner": {map[string]answer{"secrets": of(mine), "copys": of(owned), "mores": of(owned)}, "1 object"},
 		"a copy of what has one":   {map[string]answer{"secrets": of(owned), "copys": of(mine)}, ""},
 		"what nobody else serves":  {map[string]answer{"copys": of(mine)}, "1 object"},
+		"what another one disowns": {map[string]answer{"copys": of(mine), "deeds": of(owned)}, "1 object"},
+		"beside another version":   {map[string]answer{"things": of(mine), "readings": of(owned), "copys": of(owned)}, "1 object"},
 		"an empty namespace":       {nil, ""},
 	} {
 		if got, err := (&groupsServer{lists: row.lists}).contents(t); err != nil || got != row.want {
