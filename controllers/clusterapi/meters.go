@@ -48,7 +48,7 @@ func observe(p *phases.Phases) func(context.Context, machine.Key) (guards.Facts,
 func measure(applied guards.Applied, d guards.Display) {
 	for what, count := range map[string]int{
 		"retained": len(d.Retained), "collision": len(d.Collisions), "refused": len(d.Refused),
-		"contested": len(d.Contested), "stray": len(d.Strays), "finalizer": d.Finalizers,
+		"contested": len(d.Contested), "stray": len(d.Strays) + d.MoreStrays, "finalizer": d.Finalizers,
 	} {
 		standingMetric.WithLabelValues(what).Set(float64(count))
 	}

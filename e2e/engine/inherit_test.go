@@ -105,7 +105,8 @@ func (r *running) adopts(ctx context.Context, number int64) {
 // tells is nil when these and no other objects of the world are strays.
 func (r *running) tells(strays ...*unstructured.Unstructured) error {
 	told := map[engine.Key]bool{}
-	for _, stray := range r.Strays() {
+	found, _ := r.Strays()
+	for _, stray := range found {
 		if stray.Key.Namespace == r.world.namespace || r.world.isNamed(stray.Key.Name) || r.world.isNamed(stray.Key.Namespace) {
 			told[stray.Key] = true
 		}

@@ -20,7 +20,7 @@ var _ = Describe("An object with our marks that no revision lists", func() {
 		rev := of(2, w.configMap("a", "key", "value"))
 		e.install(ctx, of(1, w.configMap("a", "key", "value")))
 		eventually(ctx, "what other specs have left to be gone, and nothing of this one to be a stray", func(context.Context) error {
-			if found := e.Strays(); len(found) > 0 {
+			if found, _ := e.Strays(); len(found) > 0 {
 				return fmt.Errorf("strays: %v", found)
 			}
 			return nil
@@ -33,7 +33,7 @@ var _ = Describe("An object with our marks that no revision lists", func() {
 		w.create(ctx, stray)
 		since := mark(ctx)
 		eventually(ctx, "the stray to be seen", func(context.Context) error {
-			if found := e.Strays(); len(found) != 1 || found[0] != (engine.Stray{Key: engine.KeyOf(stray), Number: 1}) {
+			if found, _ := e.Strays(); len(found) != 1 || found[0] != (engine.Stray{Key: engine.KeyOf(stray), Number: 1}) {
 				return fmt.Errorf("strays: %v", found)
 			}
 			return nil

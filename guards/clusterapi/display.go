@@ -29,9 +29,10 @@ type Display struct {
 	// Findings are what the API server says of applied objects without refusing them.
 	Findings []string
 	// Retained are the objects kept for their users' data; Strays are objects with this installation's marks that no
-	// revision and no inventory knows. Neither holds anything up.
-	Retained []RetainedObject
-	Strays   []string
+	// revision and no inventory knows, and MoreStrays how many more there are. Neither holds anything up.
+	Retained   []RetainedObject
+	Strays     []string
+	MoreStrays int
 	// Revisions tell how far the listed revisions are, the oldest first.
 	Revisions []Revision
 	// Finalizers counts the objects that are being deleted and have finalizers pending.

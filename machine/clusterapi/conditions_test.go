@@ -1,6 +1,7 @@
 package clusterapi_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -384,6 +385,18 @@ func TestConditions_a_current_revision_that_cannot_be_kept_is_a_warning_on_the_r
 	}
 }
 
+func TestConditions_say_what_to_do_about_strays_however_many_there_are(t *testing.T) {
+	d := guards.Display{Keeping: "ConfigMap a/b is refused", MoreStrays: 30}
+	for i := range 100 {
+		d.Strays = append(d.Strays, fmt.Sprintf("CustomResourceDefinition somethings%d.infrastructure.example", i))
+	}
+	c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 1, CurrentNumber: 1}, d))[2]
+	kept, strays, cut := strings.Cut(c.Message, "objects that no revision knows: ")
+	if !cut || !strings.Contains(kept, "ConfigMap a/b is refused") || !strings.Contains(strays, "and 125 more") || !strings.HasSuffix(strays, "a Namespace with its content; then delete what nobody needs") {
+		t.Errorf("got %s", c.Message)
+	}
+}
+
 func TestConditions_what_is_contested_or_stray_is_a_warning(t *testing.T) {
 	f := guards.Facts{DesiredNumber: 1, CurrentNumber: 1, Applied: guards.Applied{Known: true, Complete: true}}
 	d := guards.Display{
@@ -391,7 +404,7 @@ func TestConditions_what_is_contested_or_stray_is_a_warning(t *testing.T) {
 		Contested: []guards.Contested{{Object: "Deployment a/b", Field: ".spec.replicas", Managers: []string{"hpa"}, By: "field manager hpa", Times: 7}},
 	}
 	c := table.Conditions(shot(machine.Record{State: table.Installed}, f, d))[2]
-	want := "; warning: field .spec.replicas of Deployment a/b is changed by field manager hpa again and again and put right less and less often; stop one of the two; objects that no revision knows: ConfigMap a/stray; they carry this installation's marks, and no inventory lists them: look into them, and delete what nobody needs"
+	want := "; warning: field .spec.replicas of Deployment a/b is changed by field manager hpa again and again and put right less and less often; stop one of the two; objects that no revision knows: ConfigMap a/stray; they carry this installation's marks, and no inventory lists them: look into them, a CustomResourceDefinition goes with its instances, a Namespace with its content; then delete what nobody needs"
 	if c.Is || c.Reason != machine.AsExpected || !strings.HasSuffix(c.Message, want) {
 		t.Errorf("got %+v", c)
 	}

@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
@@ -71,15 +72,22 @@ func next(s phases.Snapshot) string {
 	return text
 }
 
+// straysNamed is how many strays a message names, so that it has room for what to do about them.
+const straysNamed = 5
+
 // objectWarning tells what does not hold anything up and should be known.
 func objectWarning(d guards.Display) string {
 	texts := append(guards.Texts(d.Contested), d.Findings...)
-	if len(d.Strays) > 0 {
-		texts = append(texts, "objects that no revision knows: "+strings.Join(d.Strays, ", ")+
-			"; they carry this installation's marks, and no inventory lists them: look into them, and delete what nobody needs")
-	}
 	if d.Keeping != "" {
 		texts = append(texts, "the current revision cannot be kept as it is: "+d.Keeping)
+	}
+	if len(d.Strays) > 0 {
+		names := slices.Clone(d.Strays[:min(len(d.Strays), straysNamed)])
+		if more := len(d.Strays) - len(names) + d.MoreStrays; more > 0 {
+			names = append(names, fmt.Sprintf("and %d more", more))
+		}
+		texts = append(texts, "objects that no revision knows: "+strings.Join(names, ", ")+
+			"; they carry this installation's marks, and no inventory lists them: look into them, a CustomResourceDefinition goes with its instances, a Namespace with its content; then delete what nobody needs")
 	}
 	return strings.Join(texts, "; ")
 }

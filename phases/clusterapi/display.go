@@ -11,15 +11,15 @@ import (
 
 // strays are told when nothing is on its way: before, what an older revision
 // left behind may look like one.
-func (p *Pass) strays(f guards.Facts) []string {
+func (p *Pass) strays(f guards.Facts) (texts []string, more int) {
 	if f.Older > 0 || !f.OlderSeen || f.DesiredNumber != f.CurrentNumber || !f.Applied.Complete {
-		return nil
+		return nil, 0
 	}
-	var texts []string
-	for _, stray := range p.Engine.Strays() {
+	found, more := p.Engine.Strays()
+	for _, stray := range found {
 		texts = append(texts, fmt.Sprintf("%s (marked by revision %d)", stray.Key, stray.Number))
 	}
-	return texts
+	return texts, more
 }
 
 // progress tells of every listed revision how far it is, the oldest first.

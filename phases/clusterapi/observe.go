@@ -127,7 +127,7 @@ func (p *Pass) facts() guards.Facts {
 	facts.Abandoned = p.abandoned(facts)
 	facts.Applied = p.applied()
 	p.lookAtOlder(&facts)
-	p.Display.Strays = p.strays(facts)
+	p.Display.Strays, p.Display.MoreStrays = p.strays(facts)
 	return facts
 }
 

@@ -24,7 +24,7 @@ type Engine interface {
 	Inventories() engine.Inventories
 	// ConsentFor is what lets users' data go for a revision.
 	ConsentFor(number int64) string
-	Strays() []engine.Stray
+	Strays() (found []engine.Stray, more int)
 	HighestNumber(ctx context.Context) (int64, error)
 	Adopt(ctx context.Context, revisions ...engine.RevisionRef) error
 	Forget(ctx context.Context, keep *engine.Revision, done *engine.TeardownReport) error

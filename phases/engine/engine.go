@@ -81,7 +81,7 @@ func (e *Engine) Inventories() Inventories { return e.act.Inventories() }
 
 // Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
 // lists, in order of their names. They are for people to judge: nothing deletes them. It knows of watched kinds only.
-func (e *Engine) Strays() []Stray { return e.act.Strays() }
+func (e *Engine) Strays() (found []Stray, more int) { return e.act.Strays() }
 
 // HighestNumber is the highest revision number that was ever used here, 0 if none was: numbers must not be used again
 // even when the list of revisions was lost. It asks the API server.

@@ -307,7 +307,7 @@ func (e *Engine) HighestNumber(context.Context) (int64, error) {
 }
 
 // Strays are objects of ours that no revision and no inventory has.
-func (e *Engine) Strays() []engine.Stray {
+func (e *Engine) Strays() (strays []engine.Stray, more int) {
 	known := map[string]bool{}
 	for _, revision := range e.watched {
 		for _, w := range e.wavesOf(revision) {
@@ -321,11 +321,10 @@ func (e *Engine) Strays() []engine.Stray {
 			known[have.key.String()] = true
 		}
 	}
-	var strays []engine.Stray
 	for _, name := range slices.Sorted(maps.Keys(e.objects)) {
 		if there := e.objects[name]; there.holder == "" && !known[name] && e.unseen == "" {
 			strays = append(strays, engine.Stray{Key: there.key, Number: there.number})
 		}
 	}
-	return strays
+	return strays, 0
 }

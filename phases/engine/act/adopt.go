@@ -41,7 +41,6 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 		e.cfg.Log.Info("An object has the marks of a revision, and nothing proves that it is of it: it is left alone",
 			"object", stray.Key.String(), "revision", stray.Number)
 	}
-	e.sweptStrays(strays)
 	for _, rev := range missing {
 		inv := inventory.Rebuild(rev, ours)
 		if s, found := e.storedOf(rev.Number); found && s.Inventory != nil {
@@ -52,6 +51,10 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 			return fmt.Errorf("adopting revision %s: %w", rev.Name, err)
 		}
 	}
+	for _, f := range ours {
+		strays = append(strays, f.Stray())
+	}
+	e.sweptStrays(announced, strays) // what is listed by now is none
 	return nil
 }
 

@@ -63,7 +63,7 @@ type Engine struct {
 	shelf            inventory.Shelf
 	inventoryChanges int                          // grows when an inventory changes
 	strays           *strays                      // of the last time that somebody asked
-	swept            []inventory.Stray            // what the last look through all kinds proved to be nobody's
+	swept            *swept                       // what the last look through all kinds found that nobody lists
 	crdChangedAt     map[string]time.Time         // when managed CRDs were last seen to change, by name
 	crdWatch         *see.Watch                   // the names of all CRDs, nil while no kind is missing
 	foreignWatches   map[decide.Key]*foreignWatch // objects without our label that are in the way, by identity
@@ -168,6 +168,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			running, again, delay = false, true, min(2*delay, askAgainLast)
 		case <-resync.C():
 			e.lookAtAllAgain()
+			e.cluster.Running.Go(func() { e.readSweptAgain(ctx) })
 			resync.Reset(resyncEvery)
 		case <-reread.C():
 			e.notifyIfForeignDue()

@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,9 +19,8 @@ type inside struct {
 	e         *Engine
 	announced see.Discovered
 	census    *decide.Census
-	closed    []string        // why there may be objects that nobody can count
-	without   []string        // kinds that have no list
-	silent    map[string]bool // API groups of other servers that are not asked again
+	closed    []string // why there may be objects that nobody can count
+	without   []string // kinds that have no list
 }
 
 // namespaceContents counts the objects in a namespace that would be somebody's loss, each once, however many kinds it is
@@ -31,23 +31,29 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 	if err != nil {
 		return decide.Contents{}, err
 	}
-	in := &inside{e: e, announced: announced, silent: map[string]bool{}, census: decide.NewCensus(func(gvk schema.GroupVersionKind) bool {
+	in := &inside{e: e, announced: announced, census: decide.NewCensus(func(gvk schema.GroupVersionKind) bool {
 		served, found := announced.Of(gvk)
 		return found && served.Namespaced
 	})}
 	if silence := announced.UnavailableGroups(); silence != "" {
 		in.closed = []string{"API groups do not answer: " + silence + "; repair or remove their APIServices"}
 	}
-	for gvk, served := range see.Preferred(announced.Kinds) {
-		if !served.Namespaced || decide.IsTransient(gvk.GroupKind()) || in.silent[gvk.Group] {
-			continue
+	kinds := announced.Preferred()
+	maps.DeleteFunc(kinds, func(gvk schema.GroupVersionKind, served see.Resource) bool {
+		return !served.Namespaced || decide.IsTransient(gvk.GroupKind())
+	})
+	eachKind(ctx, 1, announced, kinds, func(within context.Context, gvk schema.GroupVersionKind, served see.Resource) bool {
+		if err != nil {
+			return false
 		}
-		err := e.cluster.Reader.ListAll(ctx, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
-			in.census.Add(gvk.GroupKind(), obj, in.rank(gvk))
-		})
-		if err := in.unread(gvk, served, err); err != nil {
-			return decide.Contents{}, err
-		}
+		var answers bool
+		answers, err = in.unread(ctx, gvk, served, e.cluster.Reader.ListAll(within, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
+			in.census.Add(gvk.GroupKind(), obj, !announced.Aggregated[gvk.GroupVersion()])
+		}))
+		return answers
+	})
+	if err != nil {
+		return decide.Contents{}, err
 	}
 	count := in.census.Count()
 	if count == 0 && len(in.closed) > 0 {
@@ -59,36 +65,21 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 	return counted(count, "objects"), nil
 }
 
-// rank lets kube-apiserver have the last word on its objects: another server may say anything of them.
-func (in *inside) rank(gvk schema.GroupVersionKind) int {
-	if in.announced.Aggregated[gvk.Group] {
-		return 1
-	}
-	return 0
-}
-
 // unread says what to make of an error of a list: nothing is concluded from one that kube-apiserver gives for a kind of its
-// own, another server may have objects whatever it answers, and of a CRD there are none where nobody knows a list.
-func (in *inside) unread(gvk schema.GroupVersionKind, served see.Resource, err error) error {
+// own, another server may have objects whatever it answers, and of a CRD there are none where nobody knows a list. One that did not
+// answer is not asked for more.
+func (in *inside) unread(ctx context.Context, gvk schema.GroupVersionKind, served see.Resource, err error) (answers bool, failed error) {
 	var noList *see.NoListError
-	isNoList, another := errors.As(err, &noList), in.announced.Aggregated[gvk.Group]
+	isNoList, another := errors.As(err, &noList), in.announced.Aggregated[gvk.GroupVersion()]
 	switch {
 	case err == nil:
-		return nil
-	case apierrors.IsForbidden(err), in.e.cannotRead(err), another && (isNoList || in.e.isSilence(err)), isNoList && !in.announced.Own[gvk.GroupVersion()] && !see.HasNoList(err):
+		return true, nil
+	case apierrors.IsForbidden(err), in.e.cannotRead(err), another && (isNoList || in.e.isSilence(ctx, err)), isNoList && !in.announced.Own[gvk.GroupVersion()] && !see.HasNoList(err):
 		in.closed = append(in.closed, served.GVR.GroupResource().String()+" cannot be read: "+err.Error())
-		in.silent[gvk.Group] = another && !isNoList
-		return nil
+		return isNoList, nil
 	case isNoList && !in.announced.Own[gvk.GroupVersion()]:
 		in.without = append(in.without, err.Error())
-		return nil
+		return true, nil
 	}
-	return err
-}
-
-// isSilence says that a server behind kube-apiserver did not answer, or not with sense.
-func (e *Engine) isSilence(err error) bool {
-	var status apierrors.APIStatus
-	var silence interface{ GivenUp() bool }
-	return !e.throttle.Caused(err) && (errors.As(err, &status) || errors.As(err, &silence) && silence.GivenUp())
+	return false, err
 }

@@ -5,51 +5,48 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 )
 
+// straysAtMost bounds how many strays are told by name.
+const straysAtMost = 100
+
 // Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
-// lists, in order of their names: what a lost inventory left behind, or a copy that somebody made of an object. People
-// have to judge them; nothing deletes them. It sends nothing, and so knows watched kinds, and of all others what Adopt found
-// when it looked through them last.
-func (e *Engine) Strays() []inventory.Stray {
+// lists, in order of their names, and how many more there are: what a lost inventory left behind, or a copy that somebody
+// made of an object. People have to judge them; nothing deletes them. It sends nothing, and so knows watched kinds, and of
+// all others what Adopt found when it looked through them last, as far as it is still there.
+func (e *Engine) Strays() (found []inventory.Stray, more int) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	if !e.seesInventoriesLocked() {
-		return nil
+		return nil, 0
 	}
 	if e.strays == nil || e.strays.changes != e.cluster.Changes {
 		stored := e.storedLocked()
 		found := inventory.Strays(e.seenObjectsLocked, e.us, e.isPlannedLocked, stored)
-		listed, watched := inventory.ListedIn(stored), map[schema.GroupKind]bool{}
-		for gvk := range e.watches {
-			watched[gvk.GroupKind()] = true
-		}
-		for _, s := range e.swept {
-			if !watched[s.Key.GVK().GroupKind()] && !e.isPlannedLocked(s.Key) && !listed[s.Key.Identity()] {
-				found = append(found, s)
+		if e.swept != nil {
+			more = e.swept.more
+			listed, watched := inventory.ListedIn(stored), e.watchedLocked()
+			for _, o := range e.swept.objects {
+				if !watched[o.Key.GVK().GroupKind()] && !e.isPlannedLocked(o.Key) && !listed[o.Key.Identity()] {
+					found = append(found, o.Stray)
+				}
 			}
 		}
 		slices.SortFunc(found, func(a, b inventory.Stray) int { return cmp.Compare(a.Key.String(), b.Key.String()) })
-		e.strays = &strays{changes: e.cluster.Changes, found: found}
+		told := min(len(found), straysAtMost)
+		e.strays = &strays{changes: e.cluster.Changes, found: slices.Clone(found[:told]), more: more + len(found) - told}
 	}
-	return e.strays.found
-}
-
-// sweptStrays remembers what nothing proves to be of a revision, whatever its marks say.
-func (e *Engine) sweptStrays(found []inventory.Stray) {
-	e.cluster.Lock()
-	defer e.cluster.Unlock()
-	e.swept, e.strays = found, nil
+	return e.strays.found, e.strays.more
 }
 
 // strays are what was found for as long as nothing that is watched changes.
 type strays struct {
 	changes int // what Engine.cluster.changes was
 	found   []inventory.Stray
+	more    int
 }
 
 // seenObjectsLocked yields all objects that watches of kinds show. The cluster's lock is held.

@@ -33,28 +33,22 @@ func TestStrays(t *testing.T) {
 	see("listed", enginetest.Owner, "2")
 	see("foreign", "other", "1")
 	see("labelled", "", "")
-	if got := e.Strays(); len(got) != 0 {
+	if got, _ := e.Strays(); len(got) != 0 {
 		t.Errorf("none expected, got %v", got)
 	}
 	see("stray", enginetest.Owner, "1")
 	see("old", "", "2")
 	see("unnumbered", enginetest.Owner, "")
-	got := e.Strays()
+	got, _ := e.Strays()
 	if len(got) != 3 || got[0].Key.Name != "old" || got[0].Number != 2 || got[1].Key.Name != "stray" || got[1].Number != 1 || got[2].Key.Name != "unnumbered" {
 		t.Errorf("got %v", got)
 	}
-	if again := e.Strays(); &again[0] != &got[0] {
+	if again, _ := e.Strays(); &again[0] != &got[0] {
 		t.Error("looked again although nothing changed")
 	}
-	unwatched := inventory.Stray{Key: decide.Key{Version: "v1", Kind: "Secret", Namespace: "n", Name: "swept"}, Number: 1}
-	e.sweptStrays([]inventory.Stray{unwatched, {Key: got[1].Key, Number: 1}, {Key: decide.Key{Version: "v1", Kind: "ConfigMap", Name: "gone"}, Number: 1}})
-	if swept := e.Strays(); len(swept) != 4 || swept[3] != unwatched {
-		t.Errorf("got %v, want the one more of a kind that nobody watches", swept)
-	}
-	e.sweptStrays(nil)
 	w.Drop(got[1].Key.NamespacedName())
 	e.Watch()
-	if got := e.Strays(); len(got) != 3 || got[2].Key.Name != "wanted" {
+	if got, _ := e.Strays(); len(got) != 3 || got[2].Key.Name != "wanted" {
 		t.Errorf("without the revision: %v", got)
 	}
 }
@@ -87,7 +81,7 @@ func TestPreferred_asks_for_every_kind_once(t *testing.T) {
 		kinds[gvk] = see.Resource{GVR: gvk.GroupVersion().WithResource("things"), Lists: v != "v1alpha1"}
 	}
 	kinds[schema.GroupVersionKind{Version: "v1", Kind: "Binding"}] = see.Resource{}
-	got := see.Preferred(kinds)
+	got := see.Discovered{Kinds: kinds}.Preferred()
 	if _, best := got[schema.GroupVersionKind{Group: "g", Version: "v1", Kind: "Thing"}]; len(got) != 1 || !best {
 		t.Errorf("got %v", got)
 	}

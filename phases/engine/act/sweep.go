@@ -13,7 +13,6 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
-	"github.com/capstan-capi/capstan/phases/engine/parallel"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
@@ -45,19 +44,20 @@ func (e *Engine) newSweep(said see.Discovered) *sweep {
 func (s *sweep) find(ctx context.Context, groups []string) ([]inventory.Found, error) {
 	var found []inventory.Found
 	var errs []error
-	kinds := see.Preferred(s.said.Kinds)
+	kinds := s.said.Preferred()
 	maps.DeleteFunc(kinds, func(gvk schema.GroupVersionKind, _ see.Resource) bool {
 		return len(groups) > 0 && !slices.Contains(groups, gvk.Group)
 	})
 	maps.DeleteFunc(s.silent, func(group string, _ bool) bool { return len(groups) > 0 && !slices.Contains(groups, group) })
-	parallel.Each(s.e.cfg.Concurrency, slices.Collect(maps.Keys(kinds)), func(_ int, gvk schema.GroupVersionKind) {
-		some, err := s.findOf(ctx, gvk, kinds[gvk])
+	eachKind(ctx, s.e.cfg.Concurrency, s.said, kinds, func(within context.Context, gvk schema.GroupVersionKind, served see.Resource) bool {
+		some, err := s.findOf(within, gvk, served)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		found = append(found, some...)
-		if err != nil {
+		if err = s.unreadable(ctx, gvk, err); err != nil {
 			errs = append(errs, err)
 		}
+		return err == nil && !s.silent[gvk.Group]
 	})
 	return found, errors.Join(errs...)
 }
@@ -80,23 +80,22 @@ func (s *sweep) findOf(ctx context.Context, gvk schema.GroupVersionKind, served 
 	case apierrors.IsTooManyRequests(err):
 		err = s.e.cluster.Reader.ListAll(ctx, served.GVR, "", note)
 	}
-	return found, s.unreadable(gvk, err)
+	return found, err
 }
 
 // unreadable says what to make of an error: nothing but to tell it, if it is of a kind that is not kube-apiserver's own
 // and that cannot be listed, or whose objects nobody can convert, so that they could not be deleted either. The group of
-// another server that does not answer is asked again later.
-func (s *sweep) unreadable(gvk schema.GroupVersionKind, err error) error {
+// another server that does not answer is asked again later. The lock is held.
+func (s *sweep) unreadable(ctx context.Context, gvk schema.GroupVersionKind, err error) error {
 	var noList *see.NoListError
 	_, builtin := see.Builtin[gvk]
+	isNoList := errors.As(err, &noList)
 	switch {
 	case err == nil:
 		return nil
-	case s.said.Aggregated[gvk.Group] && (s.e.cannotRead(err) || apierrors.IsTimeout(err)):
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	case s.said.Aggregated[gvk.GroupVersion()] && !isNoList && s.e.isSilence(ctx, err):
 		s.silent[gvk.Group] = true
-	case builtin, !errors.As(err, &noList) && !s.e.cannotRead(err):
+	case builtin, !isNoList && !s.e.cannotRead(err):
 		return err
 	}
 	s.e.cfg.Log.Info("Objects that cannot be listed are not adopted", "kind", gvk.String(), "error", err.Error())
@@ -107,7 +106,7 @@ func (s *sweep) unreadable(gvk schema.GroupVersionKind, err error) error {
 // one that another server makes of it.
 func (s *sweep) rank(key decide.Key) int {
 	switch {
-	case s.said.Aggregated[key.Group]:
+	case s.said.Aggregated[key.GVK().GroupVersion()]:
 		return 2
 	case !s.uses[key.GVK().GroupKind()]:
 		return 1
@@ -127,7 +126,9 @@ func (s *sweep) evidence() inventory.Evidence {
 	}
 	return inventory.Evidence{
 		Us: s.e.us, Rank: s.rank,
-		Believed: func(key decide.Key) bool { return !s.said.Aggregated[key.Group] || s.uses[key.GVK().GroupKind()] },
-		Lists:    func(key decide.Key) bool { return listed[key.Identity()] },
+		Believed: func(key decide.Key) bool {
+			return !s.said.Aggregated[key.GVK().GroupVersion()] || s.uses[key.GVK().GroupKind()]
+		},
+		Lists: func(key decide.Key) bool { return listed[key.Identity()] },
 	}
 }

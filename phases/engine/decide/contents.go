@@ -58,35 +58,32 @@ func (i Inside) Counts() bool {
 }
 
 // Census counts the objects in a Namespace that would be somebody's loss. One that is served as several kinds, which its
-// UID tells, counts once: as the kinds of the least rank say, and not at all if it does not as one of those.
+// UID tells, counts once: if kube-apiserver stores it, as its kinds there say, and not at all if it does not as one of
+// those; else if it does as any, since no server has a say about what another one stores.
 type Census struct {
 	namespaced func(schema.GroupVersionKind) bool
 	said       map[types.UID]saying
 	unknown    int64 // of those without a UID
 }
 
-// saying is what kinds of a rank say of an object.
-type saying struct {
-	rank   int
-	counts bool
-}
+// saying is what kinds say of an object.
+type saying struct{ own, counts bool }
 
 // NewCensus begins a count; namespaced says whether a kind is, and false of one that nobody serves.
 func NewCensus(namespaced func(schema.GroupVersionKind) bool) *Census {
 	return &Census{namespaced: namespaced, said: map[types.UID]saying{}}
 }
 
-// Add takes up an object of a kind. The rank is that of who serves the kind: what a server says of the objects of another
-// one counts less than what that one says.
-func (c *Census) Add(kind schema.GroupKind, obj metav1.Object, rank int) {
-	now := saying{rank, Inside{Kind: kind, Object: obj, Namespaced: c.namespaced}.Counts()}
+// Add takes up an object of a kind; own says that kube-apiserver itself stores it.
+func (c *Census) Add(kind schema.GroupKind, obj metav1.Object, own bool) {
+	now := saying{own, Inside{Kind: kind, Object: obj, Namespaced: c.namespaced}.Counts()}
 	before, again := c.said[obj.GetUID()]
 	switch {
 	case obj.GetUID() == "":
 		if now.counts {
 			c.unknown++
 		}
-	case !again || rank < before.rank, rank == before.rank && !now.counts:
+	case !again, own && !before.own, own == before.own && now.counts != own:
 		c.said[obj.GetUID()] = now
 	}
 }

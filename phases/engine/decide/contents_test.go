@@ -54,15 +54,15 @@ func TestCensus_counts_an_object_once_however_many_kinds_it_is_served_as(t *test
 		{schema.GroupKind{Group: "other.test", Kind: "Reading"}, metav1.ObjectMeta{Name: "without a UID"}},
 		{schema.GroupKind{Group: "other.test", Kind: "Reading"}, metav1.ObjectMeta{Name: "another"}},
 	} {
-		census.Add(seen.kind, &seen.object, 0)
+		census.Add(seen.kind, &seen.object, seen.kind.Group == "")
 	}
 	if got := census.Count(); got != 3 {
 		t.Errorf("counted %d, want 3", got)
 	}
 }
 
-func TestCensus_believes_what_counts_and_what_does_not_of_the_least_rank_alone(t *testing.T) {
-	const own, another = 0, 1
+func TestCensus_believes_kube_apiserver_alone_of_its_objects_and_of_others_whoever_counts_them(t *testing.T) {
+	const own, another = true, false
 	secret, copied := schema.GroupKind{Kind: "Secret"}, schema.GroupKind{Group: "other.test", Kind: "Copy"}
 	mine := &metav1.ObjectMeta{Name: "mine", UID: "1"}
 	owned := &metav1.ObjectMeta{Name: "mine", UID: "1", OwnerReferences: []metav1.OwnerReference{{APIVersion: "other.test/v1", Kind: "Copy", Name: "owner", UID: "2"}}}
@@ -71,7 +71,7 @@ func TestCensus_believes_what_counts_and_what_does_not_of_the_least_rank_alone(t
 		"own does not":         func(c *Census) { c.Add(secret, owned, own) },
 		"the copy counts":      func(c *Census) { c.Add(copied, mine, another) },
 		"the copy does not":    func(c *Census) { c.Add(copied, owned, another) },
-		"another copy counts":  func(c *Census) { c.Add(copied, mine, another+1) },
+		"another copy counts":  func(c *Census) { c.Add(copied, mine, another) },
 		"own in another group": func(c *Census) { c.Add(schema.GroupKind{Group: "x", Kind: "Secret"}, mine, own) },
 	}
 	for _, row := range []struct {
@@ -83,9 +83,12 @@ func TestCensus_believes_what_counts_and_what_does_not_of_the_least_rank_alone(t
 		{[]string{"own does not", "the copy counts"}, 0},
 		{[]string{"the copy counts", "own does not"}, 0},
 		{[]string{"own does not", "own in another group", "the copy counts"}, 0},
-		{[]string{"the copy does not", "another copy counts"}, 0},
+		{[]string{"the copy does not", "another copy counts"}, 1},
+		{[]string{"another copy counts", "the copy does not"}, 1},
+		{[]string{"the copy does not", "another copy counts", "own does not"}, 0},
 		{[]string{"another copy counts", "the copy does not", "own counts"}, 1},
 		{[]string{"the copy counts"}, 1},
+		{[]string{"the copy does not"}, 0},
 	} {
 		census := NewCensus(func(schema.GroupVersionKind) bool { return true })
 		for _, name := range row.seen {

@@ -60,6 +60,9 @@ type Found struct {
 	born     time.Time
 }
 
+// Stray is what it is as long as nobody lists it.
+func (f Found) Stray() Stray { return Stray{f.entry.Key(), f.number} }
+
 // FoundIn says no for an object that is not managed, or belongs to another installation or to a controller.
 func FoundIn(obj *metav1.PartialObjectMetadata, gvk schema.GroupVersionKind, us decide.Identity) (Found, bool) {
 	number, err := strconv.ParseInt(obj.Annotations[decide.RevisionAnnotation], 10, 64)
@@ -95,7 +98,7 @@ func Sift(found []Found, by Evidence) (ours []Found, strays []Stray) {
 		if f.numbered && by.guards(f.entry.Key()) {
 			ours = append(ours, f)
 		} else {
-			strays = append(strays, Stray{f.entry.Key(), f.number})
+			strays = append(strays, f.Stray())
 		}
 	}
 	return ours, strays

@@ -48,7 +48,7 @@ type apiService struct {
 // one for every CRD too, also for one that is never established.
 const automanaged, ofOwnKinds = "kube-aggregator.kubernetes.io/automanaged", "onstart"
 
-// checkAPIServices notes which groups are of other servers and which versions kube-apiserver's own, and that groups of other
+// checkAPIServices notes which versions are of other servers and which kube-apiserver's own, and that groups of other
 // servers which were not announced do not answer.
 func (r *Reader) checkAPIServices(ctx context.Context, said Discovered) error {
 	text, err := r.Objects.Get().AbsPath(PathOf(apiServices, "")...).Do(ctx).Raw()
@@ -68,7 +68,7 @@ func (r *Reader) checkAPIServices(ctx context.Context, said Discovered) error {
 		said.Own[gv] = own
 		switch {
 		case s.Spec.Service != nil:
-			said.Aggregated[s.Spec.Group] = true
+			said.Aggregated[gv] = true
 			if !announced {
 				said.Unavailable[s.Spec.Group] = true
 			}
@@ -85,10 +85,14 @@ func (r *Reader) checkCRDs(ctx context.Context, said Discovered) error {
 	for _, served := range said.Kinds {
 		announced[served.GVR.GroupResource().String()] = true
 	}
+	elsewhere := map[string]bool{} // groups that another server has versions of, which may hide a CRD
+	for gv := range said.Aggregated {
+		elsewhere[gv.Group] = true
+	}
 	var silent []string
 	err := r.ListAll(ctx, crds, "", func(crd *metav1.PartialObjectMetadata) {
 		_, group, _ := strings.Cut(crd.Name, ".")
-		if !announced[crd.Name] && !said.Aggregated[group] && !said.Unavailable[group] && crd.DeletionTimestamp == nil {
+		if !announced[crd.Name] && !elsewhere[group] && !said.Unavailable[group] && crd.DeletionTimestamp == nil {
 			silent = append(silent, crd.Name)
 		}
 	})

@@ -37,7 +37,7 @@ type Kinds struct {
 type Discovered struct {
 	Kinds       map[schema.GroupVersionKind]Resource
 	Unavailable map[string]bool              // API groups that did not answer and may serve anything: their servers are aggregated, and down
-	Aggregated  map[string]bool              // API groups that another server serves; only DiscoverAll finds out
+	Aggregated  map[schema.GroupVersion]bool // versions that another server serves; only DiscoverAll finds out
 	Own         map[schema.GroupVersion]bool // versions of kube-apiserver's own kinds; only DiscoverAll finds out
 
 	versions map[schema.GroupVersion]bool // that were announced, with or without kinds
@@ -87,7 +87,7 @@ func (r *Reader) Discover(ctx context.Context) (Discovered, error) {
 		return Discovered{}, fmt.Errorf("asking the API server for the kinds it serves: %w", err)
 	}
 	said := Discovered{
-		Kinds: map[schema.GroupVersionKind]Resource{}, Unavailable: map[string]bool{}, Aggregated: map[string]bool{},
+		Kinds: map[schema.GroupVersionKind]Resource{}, Unavailable: map[string]bool{}, Aggregated: map[schema.GroupVersion]bool{},
 		Own:      map[schema.GroupVersion]bool{},
 		versions: map[schema.GroupVersion]bool{},
 	}

@@ -96,18 +96,24 @@ func HasNoList(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
 
-// Preferred leaves one version of every kind that can be listed, the most stable one.
-func Preferred(kinds map[schema.GroupVersionKind]Resource) map[schema.GroupVersionKind]Resource {
-	best := map[schema.GroupKind]string{}
-	for gvk, served := range kinds {
-		known, has := best[gvk.GroupKind()]
+// Preferred leaves one version of every kind that can be listed, the most stable one: of those that kube-apiserver stores,
+// and of those that another server has, which need not be the same objects.
+func (a Discovered) Preferred() map[schema.GroupVersionKind]Resource {
+	type whose struct {
+		schema.GroupKind
+		another bool
+	}
+	best := map[whose]string{}
+	for gvk, served := range a.Kinds {
+		kind := whose{gvk.GroupKind(), a.Aggregated[gvk.GroupVersion()]}
+		known, has := best[kind]
 		if served.Lists && (!has || apiversion.CompareKubeAwareVersionStrings(gvk.Version, known) > 0) {
-			best[gvk.GroupKind()] = gvk.Version
+			best[kind] = gvk.Version
 		}
 	}
 	chosen := map[schema.GroupVersionKind]Resource{}
 	for kind, version := range best {
-		chosen[kind.WithVersion(version)] = kinds[kind.WithVersion(version)]
+		chosen[kind.WithVersion(version)] = a.Kinds[kind.WithVersion(version)]
 	}
 	return chosen
 }

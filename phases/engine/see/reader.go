@@ -41,9 +41,18 @@ func PathOf(gvr schema.GroupVersionResource, namespace string) []string {
 	return append(path, gvr.Resource)
 }
 
-// read gets the object itself, which the watches may not show, or not yet as it is; nil if there is none.
+// Read gets the object itself, which the watches may not show, or not yet as it is; nil if there is none.
 func (r *Reader) Read(ctx context.Context, of Resource, key decide.Key) (*Object, error) {
-	o, err := Answer(ctx, r.Objects.Get().AbsPath(append(PathOf(of.GVR, key.Namespace), key.Name)...), nil)
+	return there(ctx, r.Objects.Get().AbsPath(append(PathOf(of.GVR, key.Namespace), key.Name)...))
+}
+
+// ReadMetadata is Read of nothing but the metadata.
+func (r *Reader) ReadMetadata(ctx context.Context, of Resource, key decide.Key) (*Object, error) {
+	return there(ctx, r.Objects.Get().AbsPath(append(PathOf(of.GVR, key.Namespace), key.Name)...).SetHeader("Accept", onlyMetadata))
+}
+
+func there(ctx context.Context, request *rest.Request) (*Object, error) {
+	o, err := Answer(ctx, request, nil)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
