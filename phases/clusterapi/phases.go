@@ -38,12 +38,12 @@ const (
 
 // What an administrator says to the machine by annotations of the ClusterAPI.
 const (
-	// ConsentAnnotation lets retained objects be deleted with the data in them; its value is the number of the revision
+	// DeleteConsentAnnotation lets retained objects be deleted with the data in them; its value is the number of the revision
 	// that is installed, and it counts for that one only.
-	ConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
-	// UninstallAnnotation lets a revision be listed that would end what runs; its value is the name that the revision
+	DeleteConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
+	// UninstallConsentAnnotation lets a revision be listed that would end what runs; its value is the name that the revision
 	// gets, of release, content and number, and it counts for that one only.
-	UninstallAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
+	UninstallConsentAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
 	// RetryAnnotation asks for another attempt now, by any value that it did not have before.
 	RetryAnnotation = "capi-operator.openshift.io/retry"
 )

@@ -24,9 +24,9 @@ type plan struct {
 	err     error
 	// ready counts the images at hand.
 	ready int
-	// ends says what of that which runs the revision would end, by consent; empty for nothing; awaits how the administrator
-	// consents to it, empty if that is done.
-	ends, awaits string
+	// uninstalls says what of that which runs the revision would end, by consent; empty for nothing; awaitsConsent how the
+	// administrator consents to it, empty if that is done.
+	uninstalls, awaitsConsent string
 }
 
 // rendered remembers the last rendering: the same inputs are never parsed twice.
@@ -132,7 +132,7 @@ func (p *Pass) planError() error { return machine.InPart(RevisionController, p.p
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
 	desired, generation := p.world.desiredEntry(), p.world.api.Generation
-	if desired != nil && (p.plan.awaits != "" || desired.ContentID == p.plan.revision.ContentID && p.begun == 0) {
+	if desired != nil && (p.plan.awaitsConsent != "" || desired.ContentID == p.plan.revision.ContentID && p.begun == 0) {
 		return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 			return append(p.restore(api), said(observe(api, generation), seenSpec, generation)...)
 		})
@@ -149,7 +149,7 @@ func (p *Pass) publish(ctx context.Context) error {
 	highest = max(highest, p.begun)
 	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		did, listed := p.restore(api), len(api.Status.Revisions)
-		if p.plan.ends != "" && p.world.uninstall != p.plannedName(nextNumber(DesiredOf(&api.Status), highest)) {
+		if p.plan.uninstalls != "" && p.world.uninstallConsent != p.plannedName(nextNumber(DesiredOf(&api.Status), highest)) {
 			p.lookAgainIn(0) // with the number that is known now, consent is asked for
 			return did
 		}

@@ -57,7 +57,7 @@ func listing(numbers ...int64) *operatorv1alpha1.ClusterAPI {
 // planned is a pass that has planned content of these components, which render to these objects.
 func planned(e Engine, api *operatorv1alpha1.ClusterAPI, consent string, components ...engine.Component) *Pass {
 	p := &Phases{Engine: e, Release: "4.22.5", Now: time.Now}
-	w := world{api: api, current: api.Status.CurrentRevision, uninstall: consent}
+	w := world{api: api, current: api.Status.CurrentRevision, uninstallConsent: consent}
 	content := &render.Revision{ContentID: strings.Repeat("a", 64)}
 	for _, c := range components {
 		content.Components = append(content.Components, render.Component{Name: c.Name})
@@ -66,7 +66,7 @@ func planned(e Engine, api *operatorv1alpha1.ClusterAPI, consent string, compone
 	return &Pass{Phases: p, world: w, plan: plan{revision: content}}
 }
 
-func TestAskConsent_judges_what_runs_by_the_inventory_whatever_images_are_at_hand(t *testing.T) {
+func TestAskUninstallConsent_judges_what_runs_by_the_inventory_whatever_images_are_at_hand(t *testing.T) {
 	core := engine.Component{Name: "core", Objects: configMaps("settings")}
 	other := engine.Component{Name: "other", Objects: configMaps("settings")}
 	bare := images.Ref("registry.example.com/core@" + digest)
@@ -99,20 +99,20 @@ func TestAskConsent_judges_what_runs_by_the_inventory_whatever_images_are_at_han
 			if row.bare {
 				p.world.refs, p.memory.unneeded[bare] = []images.Ref{bare}, ""
 			}
-			p.askConsent()
+			p.askUninstallConsent()
 			switch {
 			case row.waits:
 				if p.plan.revision != nil || p.plan.waiting == "" || p.plan.err != nil {
 					t.Errorf("it does not wait: %+v", p.plan)
 				}
 			case row.asks == "":
-				if p.plan.revision == nil || p.plan.err != nil || p.plan.waiting != "" || p.plan.awaits != "" {
+				if p.plan.revision == nil || p.plan.err != nil || p.plan.waiting != "" || p.plan.awaitsConsent != "" {
 					t.Errorf("it is not planned: %q, %v", p.plan.waiting, p.plan.err)
 				}
 			case p.world.desiredEntry() == nil && (p.plan.revision != nil || p.plan.err == nil || !strings.Contains(p.plan.err.Error(), row.asks)):
 				t.Errorf("got %v, want it to ask for %s", p.plan.err, row.asks)
-			case p.world.desiredEntry() != nil && (p.plan.err != nil || !strings.Contains(p.plan.awaits, row.asks)):
-				t.Errorf("got %q, want it to ask for %s", p.plan.awaits, row.asks)
+			case p.world.desiredEntry() != nil && (p.plan.err != nil || !strings.Contains(p.plan.awaitsConsent, row.asks)):
+				t.Errorf("got %q, want it to ask for %s", p.plan.awaitsConsent, row.asks)
 			}
 		})
 	}
@@ -130,21 +130,21 @@ func TestPublish_accepts_the_consent_that_it_asked_for_also_when_a_number_was_us
 		p := planned(e, api.DeepCopy(), consent)
 		p.Client, p.memory.highest = written, highest
 		for range 2 { // what publish finds out is told by the next pass
-			if p.askConsent(); p.plan.awaits != "" {
+			if p.askUninstallConsent(); p.plan.awaitsConsent != "" {
 				break
 			}
 			if err := p.publish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return p.memory.highest, p.plan.awaits
+		return p.memory.highest, p.plan.awaitsConsent
 	}
 	highest, asked := attempt("", 0)
-	if want := UninstallAnnotation + "=4.22.5-aaaaaaaa-2"; !strings.Contains(asked, want) {
+	if want := UninstallConsentAnnotation + "=4.22.5-aaaaaaaa-2"; !strings.Contains(asked, want) {
 		t.Fatalf("it asks %q, want %s", asked, want)
 	}
 	highest, asked = attempt("4.22.5-aaaaaaaa-2", highest)
-	for _, want := range []string{UninstallAnnotation + "=4.22.5-aaaaaaaa-7", "not for revision 4.22.5-aaaaaaaa-7"} {
+	for _, want := range []string{UninstallConsentAnnotation + "=4.22.5-aaaaaaaa-7", "not for revision 4.22.5-aaaaaaaa-7"} {
 		if !strings.Contains(asked, want) {
 			t.Fatalf("it says %q, want %s", asked, want)
 		}
