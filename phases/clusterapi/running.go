@@ -16,12 +16,12 @@ type running struct {
 // whatRuns is what the current revision has: by its inventory, because its
 // images may not be at hand, or else by them, or else by the list, which has the
 // names of its components only. While none is current it is what the newest
-// revision has that was begun before the desired one; of that one's own workloads
-// nobody was told yet that they work.
+// revision has up to the desired one: that may have been current, and nobody can
+// tell any more.
 func (p *Pass) whatRuns(stored engine.Inventories) running {
 	current, desired := p.world.currentEntry(), p.world.desiredEntry()
 	for _, held := range slices.Backward(stored.Of) {
-		if current != nil && held.Number == current.Revision || current == nil && (desired == nil || held.Number < desired.Revision) {
+		if current != nil && held.Number == current.Revision || current == nil && (desired == nil || held.Number <= desired.Revision) {
 			return runningBy(held)
 		}
 	}

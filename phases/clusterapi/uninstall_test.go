@@ -54,6 +54,13 @@ func listing(numbers ...int64) *operatorv1alpha1.ClusterAPI {
 	return api
 }
 
+// nothingCurrent lists the same, and the current one was taken out.
+func nothingCurrent(numbers ...int64) *operatorv1alpha1.ClusterAPI {
+	api := listing(numbers...)
+	api.Status.CurrentRevision = ""
+	return api
+}
+
 // planned is a pass that has planned content of these components, which render to these objects.
 func planned(e Engine, api *operatorv1alpha1.ClusterAPI, consent string, components ...engine.Component) *Pass {
 	p := &Phases{Engine: e, Release: "4.22.5", Now: time.Now}
@@ -84,6 +91,9 @@ func TestAskUninstallConsent_judges_what_runs_by_the_inventory_whatever_images_a
 		"also while the list is lost":                                  {api: listing(), stored: []engine.Held{held(4, "core", manager)}, revision: []engine.Component{core}, asks: "4.22.5-aaaaaaaa-5 would uninstall the workloads of component core"},
 		"by the newest, while the list is lost":                        {api: listing(), stored: []engine.Held{held(3, "core", manager), held(4, "core", settings)}, revision: []engine.Component{core}},
 		"by the current one, whatever was begun after it":              {api: listing(1, 2), stored: []engine.Held{held(1, "core", manager), held(2, "core", settings)}, revision: []engine.Component{core}, asks: "the workloads of component core"},
+		"by the desired one, when it is not current any more":          {api: nothingCurrent(5), stored: []engine.Held{held(5, "core", manager)}, revision: []engine.Component{core}, asks: "the workloads of component core"},
+		"by the desired one, which was to replace an older one":        {api: nothingCurrent(4, 5), stored: []engine.Held{held(4, "core", settings), held(5, "core", manager)}, asks: "every component (core)"},
+		"by none that was begun after the desired one":                 {api: nothingCurrent(5), stored: []engine.Held{held(5, "core", settings), held(6, "core", manager)}, revision: []engine.Component{core}},
 		"one that never had any":                                       {api: listing(1), stored: []engine.Held{held(1, "core", settings)}, revision: []engine.Component{core}},
 		"nothing is left, and only the list tells what there was":      {api: listing(1), asks: "every component (core)"},
 		"nothing is left, and only an inventory tells what there was":  {api: listing(), stored: []engine.Held{held(1, "core", settings)}, asks: "every component (core)"},
