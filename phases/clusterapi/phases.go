@@ -111,8 +111,8 @@ type memory struct {
 	current operatorv1alpha1.RevisionName
 	version string
 	kept    *engine.Revision
-	// highest is the number that was found to be the highest when a revision was listed last. Lost, it is found again.
-	highest int64
+	// counted is the highest number, as the API server was asked for it last. Lost, it is asked for again.
+	counted counted
 	// retried is the value of the annotation that asks for another attempt, as last seen. Starting is an attempt.
 	retried *string
 	// tried are those of the listed revisions that this process has applied or kept.

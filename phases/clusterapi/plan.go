@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -145,12 +146,12 @@ func (p *Pass) publish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
-	p.memory.highest = highest
+	p.memory.counted = counted{known: true, desired: p.world.desiredName(), highest: highest}
 	highest = max(highest, p.begun)
 	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		did, listed := p.restore(api), len(api.Status.Revisions)
 		if p.plan.uninstalls != "" && p.world.uninstallConsent != p.plannedName(nextNumber(DesiredOf(&api.Status), highest)) {
-			p.lookAgainIn(0) // with the number that is known now, consent is asked for
+			p.lookAgainIn(askAgainSoon) // with the number that is known now
 			return did
 		}
 		noted := enlist(api, p.plan.revision, p.Release, highest, generation)
@@ -160,6 +161,10 @@ func (p *Pass) publish(ctx context.Context) error {
 		return append(did, said(noted, seenSpec, generation)...)
 	})
 }
+
+// askAgainSoon is when consent is asked for with the exact number. It is a pause,
+// because a cache that is late could lead here again.
+const askAgainSoon = time.Second
 
 // seenSpec says what was done where nothing had to be listed.
 const seenSpec = "noted that generation %d of the spec was seen"

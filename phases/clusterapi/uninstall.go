@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
@@ -36,9 +38,10 @@ func (p *Pass) askUninstallConsent() {
 	if p.plan.uninstalls = p.uninstalled(p.whatRuns(stored)); p.plan.uninstalls == "" {
 		return
 	}
-	next, consented := p.nextAtLeast(stored), p.numberToUninstallBy()
+	next, exact := p.expectedNumber(stored)
+	consented := p.numberToUninstallBy()
 	switch {
-	case consented == next, consented > next && p.memory.highest == 0: // nobody has asked for the exact number yet
+	case consented == next, consented > next && !exact: // publish finds out
 	case desired == nil:
 		p.plan.err = machine.Terminal(errors.New(p.howToConsentToUninstall(p.plannedName(next))))
 		p.plan.revision = nil
@@ -47,14 +50,26 @@ func (p *Pass) askUninstallConsent() {
 	}
 }
 
-// nextAtLeast is the number that the planned revision gets, as far as that can
-// be told without a request: publish asks the API server, and has the last word.
-func (p *Pass) nextAtLeast(stored engine.Inventories) int64 {
-	highest := max(p.begun, p.memory.highest)
+// counted is the highest number that the API server told of, while this was the
+// desired revision.
+type counted struct {
+	known   bool
+	desired operatorv1alpha1.RevisionName
+	highest int64
+}
+
+// expectedNumber is the number that the planned revision gets. Until publish has
+// asked the API server, which has the last word, the inventories are a good guess;
+// after that nothing else counts, so that a watch that is late cannot contradict it.
+func (p *Pass) expectedNumber(stored engine.Inventories) (number int64, exact bool) {
+	desired, highest := p.world.desiredEntry(), p.begun
+	if counted := p.memory.counted; counted.known && counted.desired == p.world.desiredName() {
+		return nextNumber(desired, max(highest, counted.highest)), true
+	}
 	for _, held := range stored.Of {
 		highest = max(highest, held.Number)
 	}
-	return nextNumber(p.world.desiredEntry(), highest)
+	return nextNumber(desired, highest), false
 }
 
 func (p *Pass) plannedName(number int64) string {

@@ -10,6 +10,7 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/capstan-capi/capstan/phases/engine"
@@ -22,10 +23,15 @@ type remembering struct {
 	Engine
 	stored  engine.Inventories
 	highest int64
+	// asked counts how often the number was asked for.
+	asked int
 }
 
-func (r *remembering) Inventories() engine.Inventories              { return r.stored }
-func (r *remembering) HighestNumber(context.Context) (int64, error) { return r.highest, nil }
+func (r *remembering) Inventories() engine.Inventories { return r.stored }
+func (r *remembering) HighestNumber(context.Context) (int64, error) {
+	r.asked++
+	return r.highest, nil
+}
 
 var (
 	manager  = engine.Key{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "capi", Name: "manager"}
@@ -129,16 +135,12 @@ func TestAskUninstallConsent_judges_what_runs_by_the_inventory_whatever_images_a
 }
 
 func TestPublish_accepts_the_consent_that_it_asked_for_also_when_a_number_was_used_that_nobody_sees(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := operatorv1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
 	api := listing(1)
-	written := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(api).WithObjects(api).Build()
+	written := serving(t, api)
 	e := &remembering{stored: engine.Inventories{Seen: true, Of: []engine.Held{held(1, "core", manager)}}, highest: 6}
-	attempt := func(consent string, highest int64) (memory int64, answer string) {
+	attempt := func(consent string, before counted) (counted, string) {
 		p := planned(e, api.DeepCopy(), consent)
-		p.Client, p.memory.highest = written, highest
+		p.Client, p.memory.counted = written, before
 		for range 2 { // what publish finds out is told by the next pass
 			if p.askUninstallConsent(); p.plan.awaitsConsent != "" {
 				break
@@ -147,9 +149,9 @@ func TestPublish_accepts_the_consent_that_it_asked_for_also_when_a_number_was_us
 				t.Fatal(err)
 			}
 		}
-		return p.memory.highest, p.plan.awaitsConsent
+		return p.memory.counted, p.plan.awaitsConsent
 	}
-	highest, asked := attempt("", 0)
+	highest, asked := attempt("", counted{})
 	if want := UninstallConsentAnnotation + "=4.22.5-aaaaaaaa-2"; !strings.Contains(asked, want) {
 		t.Fatalf("it asks %q, want %s", asked, want)
 	}
@@ -167,9 +169,64 @@ func TestPublish_accepts_the_consent_that_it_asked_for_also_when_a_number_was_us
 			t.Errorf("consent %q counts: %q", other, answer)
 		}
 	}
-	if _, answer := attempt("4.22.5-aaaaaaaa-7", 0); answer != "" { // of a new process
+	if _, answer := attempt("4.22.5-aaaaaaaa-7", counted{}); answer != "" { // of a new process
 		t.Errorf("it does not take the consent that it asked for: %q", answer)
 	}
+}
+
+func TestPublish_asks_once_for_the_number_that_a_consent_is_not_for(t *testing.T) {
+	for name, row := range map[string]struct {
+		stored  []engine.Held
+		highest int64
+		consent string
+		number  string
+	}{
+		"nobody has ever used one":                       {nil, 0, "4.22.5-aaaaaaaa-999", "4.22.5-aaaaaaaa-2"},
+		"the watch shows an inventory that is gone":      {[]engine.Held{held(1, "core", manager), held(9, "core", manager)}, 1, "4.22.5-aaaaaaaa-10", "4.22.5-aaaaaaaa-2"},
+		"the watch does not show an inventory yet":       {[]engine.Held{held(1, "core", manager)}, 9, "4.22.5-aaaaaaaa-2", "4.22.5-aaaaaaaa-10"},
+		"the watch does not show the one consented to":   {[]engine.Held{held(1, "core", manager)}, 8, "4.22.5-aaaaaaaa-10", "4.22.5-aaaaaaaa-9"},
+		"the watch shows one that is gone, and one more": {[]engine.Held{held(1, "core", manager), held(9, "core", manager)}, 5, "4.22.5-aaaaaaaa-10", "4.22.5-aaaaaaaa-6"},
+	} {
+		api := listing(1)
+		e := &remembering{stored: engine.Inventories{Seen: true, Of: row.stored}, highest: row.highest}
+		p := planned(e, api, row.consent)
+		p.Client = serving(t, api)
+		for pass := range 4 {
+			p.plan.awaitsConsent, p.lookAgain = "", 0
+			if p.askUninstallConsent(); p.plan.awaitsConsent == "" && pass > 0 {
+				t.Fatalf("%s: pass %d finds the consent that was refused good", name, pass)
+			}
+			if err := p.publish(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if p.lookAgain > 0 && p.lookAgain < time.Second {
+				t.Errorf("%s: the next pass comes without a pause", name)
+			}
+		}
+		if e.asked != 1 || !strings.Contains(p.plan.awaitsConsent, UninstallConsentAnnotation+"="+row.number) {
+			t.Errorf("%s: the number was asked for %d times, and it says %s", name, e.asked, p.plan.awaitsConsent)
+		}
+	}
+}
+
+func TestNumber_that_was_asked_for_counts_for_its_desired_revision_only(t *testing.T) {
+	e := &remembering{stored: engine.Inventories{Seen: true, Of: []engine.Held{held(4, "core", manager)}}}
+	p := planned(e, listing(), "")
+	p.memory.counted = counted{known: true, desired: "4.22.5-bbbbbbbb-4", highest: 3}
+	p.askUninstallConsent()
+	if p.plan.err == nil || !strings.Contains(p.plan.err.Error(), "4.22.5-aaaaaaaa-5") {
+		t.Errorf("with the list lost it says %v", p.plan.err)
+	}
+}
+
+// serving is an API server that has a ClusterAPI.
+func serving(t *testing.T, api *operatorv1alpha1.ClusterAPI) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := operatorv1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(api).WithObjects(api).Build()
 }
 
 func configMaps(names ...string) []*unstructured.Unstructured {

@@ -197,6 +197,14 @@ func (w world) currentEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {
 	return nil
 }
 
+// desiredName is empty where there is no desired revision.
+func (w world) desiredName() operatorv1alpha1.RevisionName {
+	if desired := w.desiredEntry(); desired != nil {
+		return desired.Name
+	}
+	return ""
+}
+
 // numberOf is the number of a listed revision, zero for a name that is not listed.
 func (w world) numberOf(name operatorv1alpha1.RevisionName) int64 {
 	for _, entry := range w.entries() {
