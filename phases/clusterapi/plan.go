@@ -142,7 +142,7 @@ func (p *Pass) publish(ctx context.Context) error {
 		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above which there is none for the next revision: take it off status.revisions of the ClusterAPI",
 			desired.Name, desired.Revision))
 	}
-	highest, err := p.Engine.HighestNumber(ctx)
+	highest, err := p.Engine.HighestNumber(ctx, p.world.numberOf(p.world.desiredName()))
 	if err != nil {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}

@@ -28,9 +28,9 @@ type remembering struct {
 }
 
 func (r *remembering) Inventories() engine.Inventories { return r.stored }
-func (r *remembering) HighestNumber(context.Context) (int64, error) {
+func (r *remembering) HighestNumber(_ context.Context, listed int64) (int64, error) {
 	r.asked++
-	return r.highest, nil
+	return max(r.highest, listed), nil
 }
 
 var (
