@@ -51,22 +51,32 @@ var PlatformKnown = machine.Guard[Facts]{
 // DesiredMatchesInputs asks whether the desired revision is what the inputs ask for.
 var DesiredMatchesInputs = machine.Guard[Facts]{
 	Name: "DesiredMatchesInputs",
-	Doc: "The desired revision has the content that images, platform and ClusterAPI spec ask for, and none with a higher number was begun. " +
-		"It counts as that also while the administrator has not consented to what they would uninstall.",
+	Doc:  "The desired revision has the content that images, platform and ClusterAPI spec ask for, and none with a higher number was begun.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.Planned == "":
 			return machine.SayUnknown(f.Planning)
 		case f.DesiredNumber == 0:
 			return machine.SayNo("no revision is listed")
-		case f.AwaitsConsent != "":
-			return machine.SayYes(fmt.Sprintf("revision %d stays: %s", f.DesiredNumber, f.AwaitsConsent))
 		case f.Desired != f.Planned:
 			return machine.SayNo(fmt.Sprintf("the inputs ask for content %s, revision %d has %s", id(f.Planned), f.DesiredNumber, id(f.Desired)))
 		case f.Begun > f.DesiredNumber:
 			return machine.SayNo(fmt.Sprintf("revision %d was begun and is not listed any more, so that objects may be as it has them", f.Begun))
 		}
 		return machine.SayYes(fmt.Sprintf("revision %d has the planned content %s", f.DesiredNumber, id(f.Planned)))
+	}),
+}
+
+// DesiredStands asks whether the desired revision is the one to go on with.
+var DesiredStands = machine.Guard[Facts]{
+	Name: "DesiredStands",
+	Doc: "The desired revision has the content that images, platform and ClusterAPI spec ask for, and none with a higher number was begun; " +
+		"or they ask for one that would uninstall what the administrator has not consented to.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if f.DesiredNumber > 0 && f.AwaitsUninstallConsent != "" {
+			return machine.SayYes(fmt.Sprintf("revision %d goes on: %s", f.DesiredNumber, f.AwaitsUninstallConsent))
+		}
+		return DesiredMatchesInputs.Answer(f)
 	}),
 }
 
@@ -118,9 +128,10 @@ var PlanIsTerminal = machine.Guard[Facts]{
 // UninstallAwaitsConsent asks whether the inputs ask for what the administrator has to consent to.
 var UninstallAwaitsConsent = machine.Guard[Facts]{
 	Name: "UninstallAwaitsConsent",
-	Doc:  "The inputs ask for a revision that would end all that runs, or all workloads of a component that stays, and the administrator has not consented to it by its name.",
+	Doc: "The inputs ask for a revision that would end all that runs, all workloads of a component that stays, or a component while a listed image has no folder with manifests, " +
+		"and the administrator has not consented to it by its name.",
 	Ask: seen(func(f Facts) machine.Answer {
-		return machine.Say(f.AwaitsConsent != "", f.AwaitsConsent)
+		return machine.Say(f.AwaitsUninstallConsent != "", f.AwaitsUninstallConsent)
 	}),
 }
 

@@ -28,7 +28,19 @@ func TestGuards(t *testing.T) {
 		"DesiredMatchesInputs/other content": {
 			DesiredMatchesInputs, Facts{Seen: true, Planned: "bbbbbbbbbbbb", Desired: "aaaaaaaaaaaa", DesiredNumber: 3}, machine.No, "the inputs ask for content bbbbbbbb, revision 3 has aaaaaaaa",
 		},
-		"DesiredMatchesInputs/the same": {DesiredMatchesInputs, Facts{Seen: true, Planned: "a", Desired: "a", DesiredNumber: 1}, machine.Yes, "planned content"},
+		"DesiredMatchesInputs/other content, which awaits consent": {
+			DesiredMatchesInputs, awaitsConsent(3), machine.No, "the inputs ask for content bbbbbbbb, revision 3 has aaaaaaaa",
+		},
+		"DesiredStands/other content": {DesiredStands, Facts{Seen: true, Planned: "b", Desired: "a", DesiredNumber: 3}, machine.No, "the inputs ask for content b"},
+		"DesiredStands/the same":      {DesiredStands, Facts{Seen: true, Planned: "a", Desired: "a", DesiredNumber: 3}, machine.Yes, "planned content"},
+		"DesiredStands/other content, which awaits consent": {
+			DesiredStands, awaitsConsent(3), machine.Yes, "revision 3 goes on: revision 4 would uninstall everything",
+		},
+		"DesiredStands/planned content not yet known is unknown": {DesiredStands, Facts{Seen: true, Planning: "fetching", DesiredNumber: 3}, machine.Unknown, "fetching"},
+		"DesiredStands/nothing listed":                           {DesiredStands, awaitsConsent(0), machine.No, "no revision"},
+		"UninstallAwaitsConsent/it does":                         {UninstallAwaitsConsent, awaitsConsent(3), machine.Yes, "would uninstall everything"},
+		"UninstallAwaitsConsent/it does not":                     {UninstallAwaitsConsent, Facts{Seen: true}, machine.No, ""},
+		"DesiredMatchesInputs/the same":                          {DesiredMatchesInputs, Facts{Seen: true, Planned: "a", Desired: "a", DesiredNumber: 1}, machine.Yes, "planned content"},
 
 		"RolloutGoesOn/what the inputs ask for is on its way": {RolloutGoesOn, Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 1}, machine.No, ""},
 		"RolloutGoesOn/nothing is listed":                     {RolloutGoesOn, Facts{Seen: true, Unplannable: true}, machine.No, ""},
@@ -125,12 +137,19 @@ func TestGuards(t *testing.T) {
 
 func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *testing.T) {
 	for _, guard := range []machine.Guard[Facts]{
-		ClusterAPIExists, PlatformKnown, DesiredMatchesInputs, RolloutGoesOn, DesiredIsCurrent, SpecObserved, OlderGone, RoomLeft,
+		ClusterAPIExists, PlatformKnown, DesiredMatchesInputs, DesiredStands, UninstallAwaitsConsent, RolloutGoesOn, DesiredIsCurrent, SpecObserved, OlderGone, RoomLeft,
 		RevisionIsApplied, OrphansAreGone, RetainedMayGo, ProgressIsMade, InputChanged, InputsUnplannable, PlanIsTerminal, NothingIsCurrent,
 	} {
 		if got := guard.Answer(Facts{}); got.Truth != machine.Unknown {
 			t.Errorf("%s answers %s (%s)", guard.Name, got.Truth, got.Reason)
 		}
+	}
+}
+
+// awaitsConsent is a desired revision of this number beside an emptied list of images.
+func awaitsConsent(number int64) Facts {
+	return Facts{
+		Seen: true, Planned: "bbbbbbbbbbbb", Desired: "aaaaaaaaaaaa", DesiredNumber: number, AwaitsUninstallConsent: "revision 4 would uninstall everything",
 	}
 }
 

@@ -95,15 +95,15 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	texts, tail := causes, ""
 	if len(d.Retained) > 0 {
 		texts = append(texts, "kept for the data in them: "+strings.Join(guards.Texts(d.Retained), "; "))
-		tail = consentText(d.Consent, slices.ContainsFunc(d.Retained, guards.RetainedObject.Uncounted))
+		tail = deleteConsentText(d.DeleteConsent, slices.ContainsFunc(d.Retained, guards.RetainedObject.Uncounted))
 	}
 	condition.Message = clipBefore(strings.Join(texts, "; "), tail)
 	return condition
 }
 
-// consentText says what deletes retained objects with the data in them, and what
-// to do before where nobody can count that.
-func consentText(c guards.Consent, uncounted bool) string {
+// deleteConsentText says what deletes retained objects with the data in them, and
+// what to do before where nobody can count that.
+func deleteConsentText(c guards.DeleteConsent, uncounted bool) string {
 	if c.Wanted == "" {
 		return ""
 	}
@@ -111,7 +111,7 @@ func consentText(c guards.Consent, uncounted bool) string {
 	if uncounted {
 		text += ", or repair what keeps it from being counted"
 	}
-	text += fmt.Sprintf(", or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, c.Wanted)
+	text += fmt.Sprintf(", or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.DeleteConsentAnnotation, c.Wanted)
 	number, _, again := strings.Cut(c.Wanted, "-")
 	switch {
 	case c.Given == "" || c.Given == c.Wanted:

@@ -109,18 +109,18 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RevisionPublished", From: in(Planning), To: Applying,
-			If:  machine.All(guards.DesiredMatchesInputs, guards.SpecObserved, machine.Not(guards.DesiredIsCurrent)),
-			Doc: "The planned content is listed as the desired revision and has not been fully applied yet.",
+			If:  machine.All(guards.DesiredStands, guards.SpecObserved, machine.Not(guards.DesiredIsCurrent)),
+			Doc: "The planned content is listed as the desired revision, or the listed one goes on because consent is awaited, and it has not been fully applied yet.",
 		},
 		{
 			On: "NothingToDo", From: in(Planning), To: Installed,
-			If:  machine.All(guards.DesiredMatchesInputs, guards.SpecObserved, guards.DesiredIsCurrent, guards.OlderGone),
-			Doc: "The planned content is installed already and nothing older is left, so nothing is written.",
+			If:  machine.All(guards.DesiredStands, guards.SpecObserved, guards.DesiredIsCurrent, guards.OlderGone),
+			Doc: "The planned content is installed already, or what is installed stays because consent is awaited, and nothing older is left, so nothing is written.",
 		},
 		{
 			On: "PruneUnfinished", From: in(Planning), To: Pruning,
-			If:  machine.All(guards.DesiredMatchesInputs, guards.SpecObserved, guards.DesiredIsCurrent, machine.Not(guards.OlderGone)),
-			Doc: "The planned content is installed, but something is left of what was before it.",
+			If:  machine.All(guards.DesiredStands, guards.SpecObserved, guards.DesiredIsCurrent, machine.Not(guards.OlderGone)),
+			Doc: "The planned content is installed, or what is installed stays because consent is awaited, but something is left of what was before it.",
 		},
 		{
 			On: "RolloutGoesOn", From: in(Planning), To: Applying, Urgent: true,
@@ -129,7 +129,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RevisionLimitReached", From: in(Planning), To: MaxRevisions,
-			If:  machine.All(machine.Not(guards.DesiredMatchesInputs), machine.Not(guards.RoomLeft)),
+			If:  machine.All(machine.Not(guards.DesiredStands), machine.Not(guards.RoomLeft)),
 			Doc: "A new revision is needed and the list of revisions is full.",
 		},
 		{
@@ -139,13 +139,13 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ContentChanged", From: in(Applying, Installed), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.DesiredMatchesInputs)),
-			Doc: "The inputs ask for other content than the desired revision has; the newest intent always wins, also over a rollout that is stuck.",
+			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.DesiredStands)),
+			Doc: "The inputs ask for other content than the desired revision has and no consent is awaited; the newest intent always wins, also over a rollout that is stuck.",
 		},
 		{
 			On: "ContentChanged", From: in(Pruning), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, guards.DesiredIsCurrent, machine.Not(guards.DesiredMatchesInputs)),
-			Doc: "The inputs ask for other content than the desired revision has; what is left to prune is pruned after it.",
+			If:  machine.All(guards.ClusterAPIExists, guards.DesiredIsCurrent, machine.Not(guards.DesiredStands)),
+			Doc: "The inputs ask for other content than the desired revision has and no consent is awaited; what is left to prune is pruned after it.",
 		},
 		{
 			On: "CurrentLost", From: in(Pruning), To: Planning, Urgent: true,
@@ -159,7 +159,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ListDisturbed", From: in(Installed), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, guards.DesiredMatchesInputs, guards.Disturbed),
+			If:  machine.All(guards.ClusterAPIExists, guards.DesiredStands, guards.Disturbed),
 			Doc: "The status of the ClusterAPI is not what it is after an installation: the current revision was taken out, older ones were put in, or a spec with the same content is new. Planning leads on from there, without a write to an object that is right.",
 		},
 		{
@@ -207,7 +207,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RoomMade", From: in(MaxRevisions), To: Planning,
-			If:  machine.Any(guards.RoomLeft, machine.All(guards.DesiredMatchesInputs, machine.Not(guards.UninstallAwaitsConsent))),
+			If:  machine.Any(guards.RoomLeft, guards.DesiredMatchesInputs),
 			Doc: "A listed revision was removed, or the inputs ask again for what the desired revision has.",
 		},
 	},

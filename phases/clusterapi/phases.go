@@ -38,12 +38,12 @@ const (
 
 // What an administrator says to the machine by annotations of the ClusterAPI.
 const (
-	// ConsentAnnotation lets retained objects be deleted with the data in them; its value is the number of the revision
+	// DeleteConsentAnnotation lets retained objects be deleted with the data in them; its value is the number of the revision
 	// that is installed, and it counts for that one only.
-	ConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
-	// UninstallAnnotation lets a revision be listed that would end what runs; its value is the name that the revision
+	DeleteConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
+	// UninstallConsentAnnotation lets a revision be listed that would end what runs; its value is the name that the revision
 	// gets, of release, content and number, and it counts for that one only.
-	UninstallAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
+	UninstallConsentAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
 	// RetryAnnotation asks for another attempt now, by any value that it did not have before.
 	RetryAnnotation = "capi-operator.openshift.io/retry"
 )
@@ -111,8 +111,8 @@ type memory struct {
 	current operatorv1alpha1.RevisionName
 	version string
 	kept    *engine.Revision
-	// highest is the number that was found to be the highest when a revision was listed last. Lost, it is found again.
-	highest int64
+	// counted is the highest number, as the API server was asked for it last. Lost, it is asked for again.
+	counted counted
 	// retried is the value of the annotation that asks for another attempt, as last seen. Starting is an attempt.
 	retried *string
 	// tried are those of the listed revisions that this process has applied or kept.
@@ -167,7 +167,7 @@ const (
 var (
 	PlanRevision = machine.Action[*Pass]{
 		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, every workload of a component that stays, or a component that is missing while an image has no folder, it lists only by the administrator's consent. It keeps the current revision, and writes it into the status again if somebody took it out.",
+		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, every workload of a component that stays, or a component that is missing while an image has no folder, it lists only by the administrator's consent to it by its name: that is judged by what the watches show, and again by the number that the API server tells of right before a revision is listed. While none is listed there is none to go on with, and a consent that is missing is an error. It keeps the current revision, and writes it into the status again if somebody took it out.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
 		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
