@@ -70,6 +70,24 @@ func TestNamespaceContents_is_empty_only_where_every_list_says_so(t *testing.T) 
 	}
 }
 
+func TestNamespaceContents_says_what_to_do_about_what_nobody_can_tell(t *testing.T) {
+	down := refused(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
+	for name, row := range map[string]struct {
+		lists map[string]answer
+		want  []string
+	}{
+		"a kind that may not be read":         {map[string]answer{"secrets": refused(http.StatusForbidden, metav1.StatusReasonForbidden)}, []string{"secrets cannot be read: ", "; let the operator read it"}},
+		"a conversion that fails":             {map[string]answer{"things": refused(http.StatusInternalServerError, metav1.StatusReasonInternalError)}, []string{"things.crd.test cannot be read: ", "; repair what serves it"}},
+		"a server that is down":               {map[string]answer{"copys": down}, []string{"copys.other.test cannot be read: ", "; repair what serves it"}},
+		"a server that has no list of a kind": {map[string]answer{"copys": refused(http.StatusNotFound, metav1.StatusReasonNotFound)}, []string{"copys.other.test cannot be read: ", "; repair what serves it"}},
+	} {
+		got, err := (&groupsServer{lists: row.lists}).contents(t)
+		if err != nil || !strings.HasPrefix(got, "what nobody can tell, because "+row.want[0]) || !strings.HasSuffix(got, row.want[1]) {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, row.want)
+		}
+	}
+}
+
 func TestNamespaceContents_asks_a_server_that_does_not_answer_only_once(t *testing.T) {
 	slow := refused(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
 	s := &groupsServer{lists: map[string]answer{"copys": slow, "mores": slow}}

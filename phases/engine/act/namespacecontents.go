@@ -1,0 +1,97 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+// namespaceLook is what one look at all kinds finds out about the objects in a namespace.
+type namespaceLook struct {
+	e         *Engine
+	announced see.Discovered
+	census    *decide.Census
+	open      []string // why there may be objects that nobody can count
+	without   []string // kinds that have no list
+}
+
+// namespaceContents counts the objects in a namespace that would be somebody's loss, each once, however many kinds it is
+// served as. Kinds that may have any, and do not say so, are named: those of an API group that does not answer, and those
+// that may not be read, or not as a list.
+func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
+	announced, err := e.cluster.Reader.DiscoverAll(ctx)
+	if err != nil {
+		return decide.Contents{}, err
+	}
+	look := &namespaceLook{e: e, announced: announced, census: decide.NewCensus(func(gvk schema.GroupVersionKind) bool {
+		served, found := announced.Of(gvk)
+		return found && served.Namespaced
+	})}
+	if silence := announced.UnavailableGroups(); silence != "" {
+		look.open = []string{"API groups do not answer: " + silence + "; repair or remove their APIServices"}
+	}
+	kinds := announced.Preferred()
+	maps.DeleteFunc(kinds, func(gvk schema.GroupVersionKind, served see.Resource) bool {
+		return !served.Namespaced || decide.IsTransient(gvk.GroupKind())
+	})
+	eachKind(ctx, 1, announced, kinds, func(within context.Context, gvk schema.GroupVersionKind, served see.Resource) bool {
+		if err != nil {
+			return false
+		}
+		var answers bool
+		answers, err = look.unread(ctx, gvk, served, e.cluster.Reader.ListAll(within, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
+			look.census.Add(gvk.GroupKind(), obj, !announced.Aggregated[gvk.GroupVersion()])
+		}))
+		return answers
+	})
+	if err != nil {
+		return decide.Contents{}, err
+	}
+	count := look.census.Count()
+	if count == 0 && len(look.open) > 0 {
+		return decide.Contents{What: "what nobody can tell, because " + strings.Join(look.open, ", and ")}, nil
+	}
+	if count == 0 && len(look.without) > 0 {
+		e.cfg.Log.Info("A namespace counts as empty, and kinds that cannot be listed do not count", "namespace", namespace, "kinds", look.without)
+	}
+	return counted(count, "objects"), nil
+}
+
+// unread says what to make of an error of a list: nothing is concluded from one that kube-apiserver gives for a kind of its
+// own, another server may have objects whatever it answers, and of a CRD there are none where nobody knows a list. One that
+// did not answer is not asked for more.
+func (look *namespaceLook) unread(ctx context.Context, gvk schema.GroupVersionKind, served see.Resource, err error) (answers bool, failed error) {
+	if err == nil {
+		return true, nil
+	}
+	var noList *see.NoListError
+	isNoList, another, own := errors.As(err, &noList), look.announced.Aggregated[gvk.GroupVersion()], look.announced.Own[gvk.GroupVersion()]
+	silent := look.e.cannotRead(err) || another && look.e.isSilence(ctx, err)
+	unlisted := isNoList && (another || !own && !see.HasNoList(err))
+	switch {
+	case apierrors.IsForbidden(err):
+		look.leaveOpen(served, err, "let the operator read it")
+		return isNoList, nil
+	case silent, unlisted:
+		look.leaveOpen(served, err, "repair what serves it")
+		return isNoList, nil
+	case isNoList && !own:
+		look.without = append(look.without, err.Error())
+		return true, nil
+	}
+	return false, err
+}
+
+// leaveOpen notes that there may be objects of a kind, and what has to be done to know.
+func (look *namespaceLook) leaveOpen(served see.Resource, err error, next string) {
+	look.open = append(look.open, fmt.Sprintf("%s cannot be read: %v; %s", served.GVR.GroupResource(), err, next))
+}
