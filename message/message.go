@@ -5,14 +5,42 @@ package message
 import (
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
-// Shorten cuts text to at most so many bytes, between characters, and ends what it has cut in "…". What it returns is
-// valid UTF-8 even if text is not, so the API stores exactly the same text.
-func Shorten(text string, bytes int) string {
+// Line is text in one line that can be printed: spaces for what begins another line, and a mark for what cannot be
+// printed. Names and texts of other servers, webhooks and images may have it anywhere, and it could control a terminal.
+// It is valid UTF-8 even if text is not, so the API stores exactly the same text.
+func Line(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsPrint(r):
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return utf8.RuneError
+	}, text)
+}
+
+// Shorten is Line of text, cut to at most so many bytes, between characters. What was cut ends in "…".
+func Shorten(text string, bytes int) string { return cut(Line(text), bytes) }
+
+// Lines is Line of each line of a text that may have several.
+func Lines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Line(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ShortenLines is Lines of text, cut as Shorten does.
+func ShortenLines(text string, bytes int) string { return cut(Lines(text), bytes) }
+
+func cut(text string, bytes int) string {
 	const mark = "…"
-	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	switch {
 	case len(text) <= bytes:
 		return text

@@ -32,6 +32,26 @@ func TestShorten_cuts_between_characters_and_shows_it(t *testing.T) {
 	}
 }
 
+func TestLine_and_Lines_leave_nothing_that_controls_a_terminal(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain: ö, 世界, …":     "plain: ö, 世界, …",
+		"\x1b[2Jgone":         "\ufffd[2Jgone",
+		"a\r\tb\u0085\u2028c": "a  b  c",
+		"bell\a \x7f \u009b":  "bell\ufffd \ufffd \ufffd",
+		"turned \u202e round": "turned \ufffd round",
+		"half \xc3":           "half \ufffd",
+	} {
+		for _, got := range []string{Line(text), Lines(text), Shorten(text, 100), ShortenLines(text, 100)} {
+			if got != want {
+				t.Errorf("%q is %q, not %q", text, got, want)
+			}
+		}
+	}
+	if one, two, short := Line("a\nb\x1b"), Lines("a\nb\x1b"), ShortenLines("a\nb\x1b", 4); one != "a b\ufffd" || two != "a\nb\ufffd" || short != "a…" {
+		t.Errorf("%q, %q and %q", one, two, short)
+	}
+}
+
 func TestShorten_gives_what_the_API_stores_unchanged(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := string(rapid.SliceOfN(rapid.Byte(), 0, 60).Draw(rt, "text"))
@@ -43,7 +63,7 @@ func TestShorten_gives_what_the_API_stores_unchanged(t *testing.T) {
 		if len(got) > max(bytes, 0) || !utf8.ValidString(got) {
 			rt.Fatalf("%d bytes were asked for, got %q", bytes, got)
 		}
-		if !strings.HasSuffix(got, "…") && got != "" && len(got) < len(text) {
+		if !strings.HasSuffix(got, "…") && got != "" && got != Line(text) {
 			rt.Fatalf("%q does not show that it is cut", got)
 		}
 		encoded, err := json.Marshal(got)

@@ -3,10 +3,12 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/phases/engine"
@@ -73,6 +75,26 @@ var _ = Describe("What a revision without an inventory has left", func() {
 			Expect(w.uid(ctx, o)).To(Equal(o.GetUID()))
 			Expect(w.fetch(ctx, o).GetDeletionTimestamp()).To(BeNil())
 		}
+	})
+
+	It("is told of a kind that nobody watches too, until it is gone", func(ctx SpecContext) {
+		w := begin(ctx)
+		const former, unlisted = 765, 768
+		w.create(ctx, w.crd("gadget"))
+		w.formerly(ctx, unlisted, w.instance("gadget", "ours"))
+		copied := bare(w.fetch(ctx, w.instance("gadget", "ours")))
+		copied.SetName(w.instance("gadget", "copy").GetName())
+		w.create(ctx, copied)
+		eventually(ctx, "the kind to be announced", func(context.Context) error { return w.announces("gadget") })
+		clk := clocktesting.NewFakeClock(time.Now())
+		e := w.start(legacy(formerInstaller), func(c *engine.Config) { c.Clock = clk })
+		e.adopts(ctx, former)
+		Expect(e.tells(w.instance("gadget", "ours"), copied)).To(Succeed(), "the one carries the number of a revision that is listed nowhere")
+		w.delete(ctx, copied)
+		eventually(ctx, "the copy to be told no more", func(context.Context) error {
+			clk.Step(11 * time.Minute)
+			return e.tells(w.instance("gadget", "ours"))
+		})
 	})
 })
 

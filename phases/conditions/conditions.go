@@ -4,13 +4,13 @@
 package conditions
 
 import (
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	configv1 "github.com/openshift/api/config/v1"
 	configv1ac "github.com/openshift/client-go/config/applyconfigurations/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Find returns the condition of a type, nil if there is none.
@@ -25,11 +25,12 @@ func Find(all []configv1.ClusterOperatorStatusCondition, kind configv1.ClusterSt
 
 // Stamp makes conditions exactly what the API will store. Each gets its
 // transition time: that of the old condition of its type, unless the status has
-// changed; reason and message play no part. Messages become valid UTF-8.
+// changed; reason and message play no part. Messages become text that can be
+// printed: names and texts of others may control a terminal.
 func Stamp(wanted, old []configv1.ClusterOperatorStatusCondition, now time.Time) {
 	for i := range wanted {
-		// JSON has no other text: anything else would never equal what is stored.
-		wanted[i].Message = strings.ToValidUTF8(wanted[i].Message, string(utf8.RuneError))
+		// JSON has no text but valid UTF-8: anything else would never equal what is stored.
+		wanted[i].Message = message.Lines(wanted[i].Message)
 		wanted[i].LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
 		if before := Find(old, wanted[i].Type); before != nil && before.Status == wanted[i].Status {
 			wanted[i].LastTransitionTime = before.LastTransitionTime

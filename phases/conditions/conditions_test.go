@@ -65,6 +65,14 @@ func TestAddTo_leaves_nothing_out(t *testing.T) {
 	}
 }
 
+func TestStamp_lets_nothing_through_that_controls_a_terminal(t *testing.T) {
+	wanted := []configv1.ClusterOperatorStatusCondition{condition(configv1.ConditionTrue, "EphemeralError", "webhook \x1b[31msays\r:\nno")}
+	Stamp(wanted, nil, noon)
+	if got := wanted[0].Message; got != "webhook \ufffd[31msays :\nno" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // encoding/json replaces what is not UTF-8 by U+FFFD. A condition that never
 // equals what is stored would be written again on every pass.
 func TestStored_recognizes_every_message_that_went_through_the_API(t *testing.T) {

@@ -104,7 +104,7 @@ func TestExpand_reports_variable_and_line_and_goes_on(t *testing.T) {
 		"${A-B}":                               {"1 ${A-B} is not a substitution"},
 		"${A/x}":                               {"1 ${A/x} is not a substitution"},
 		"${A:1:-3}":                            {"1 ${A:1:-3} is not a substitution"},
-		"\n${A\x00}":                           {"2 ${A\x00} is not a substitution"},
+		"\n${A\x00}":                           {"2 ${A\ufffd} is not a substitution"},
 		"${LINES}\n${B}":                       {"2 variable B has neither"},
 		"${B:=a\nb}\n${C}":                     {"3 variable C has neither"},
 		"a\n${A":                               {"2 a ${ is not closed"},
