@@ -40,9 +40,12 @@ func look(ctx context.Context, get view.Getter, _ machine.Key) (view.Seen, error
 	if problem != "" {
 		detail = phases.Detail{}
 	}
+	head := view.HeadOf(tableView, record, problem, detail.Waits, table.Installed)
+	if detail.UninstallConsent != "" {
+		head = head.Asking()
+	}
 	return view.Seen{
-		Record: record, Problem: problem, Waits: detail.Waits, Moves: detail.Moves,
-		Status: statusOf(view.HeadOf(tableView, record, problem, detail.Waits, table.Installed), api, operator, detail),
+		Record: record, Problem: problem, Waits: detail.Waits, Moves: detail.Moves, Status: statusOf(head, api, operator, detail),
 	}, nil
 }
 

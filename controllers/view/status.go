@@ -52,6 +52,12 @@ func HeadOf(table Table, record machine.Record, problem, waits string, done ...m
 	return h
 }
 
+// Asking is the head of a machine that waits for somebody, whatever its state is.
+func (h Head) Asking() Head {
+	h.code = CodeLook
+	return h
+}
+
 // Line is a status in one line, for a log or a pipe: the same until something changes.
 func (h Head) Line() string { return cmp.Or(h.Waits, string(h.State), h.Problem) }
 

@@ -34,7 +34,9 @@ var _ = Describe("An emptied list of provider images", func() {
 		two := askedToUninstall(ctx, 2)
 		annotate(ctx, uninstallAnnotation, "2") // a number is no name
 		annotate(ctx, consentAnnotation, "2")
-		g.survives(ctx, revisionController, nonRetryable, append(asked, "not for revision "+two)...)
+		g.survives(ctx, revisionController, nonRetryable, append(asked, "Installed "+g.revision, "; since ", "ConfigMap openshift-cluster-api-operator/capi-installer-images", "not for revision "+two)...)
+		Expect(admin().run(ctx, codeLook, "status", "--exit-code")).To(And(ContainSubstring("State:      Installed since"), ContainSubstring(uninstallAnnotation+"="+two+"\n")))
+		Expect(admin().run(ctx, 0, "explain")).To(ContainSubstring("No: revision 1 goes on: revision " + two + " would uninstall"))
 		v := until(ctx, "nothing to be listed", listed(1))
 		Expect(v.Revisions()[0].Components).To(HaveLen(2))
 
@@ -125,7 +127,7 @@ var _ = Describe("A component that loses all of its workloads and stays listed",
 		next := push(ctx, small("one"))
 		next["alpha"] = pushFiles(ctx, "alpha", map[string][]byte{"/README": []byte("no folder")})
 		Expect(env.SetImages(ctx, next)).To(Succeed())
-		g.survives(ctx, revisionController, nonRetryable, "component alpha, while image", "has no folder /capi-operator-manifests")
+		g.survives(ctx, revisionController, nonRetryable, "component alpha, while image", "has no folder /capi-operator-manifests", "rebuild or mount the one that lacks its folder")
 		until(ctx, "nothing to be listed", listed(1))
 		uids(ctx, newProvider("alpha").find("Deployment", "alpha"))
 	})
@@ -148,13 +150,13 @@ var _ = Describe("A component that loses all of its workloads and stays listed",
 	)
 })
 
-var consentAsked = regexp.MustCompile(regexp.QuoteMeta(uninstallAnnotation) + `=(\S+-[0-9a-f]{8}-(\d+))`)
+var consentAsked = regexp.MustCompile(regexp.QuoteMeta(uninstallAnnotation) + `=(\S+-[0-9a-f]{8}-(\d+))$`)
 
-// askedToUninstall waits until consent is asked for to uninstall by a revision of this number, and is its name.
+// askedToUninstall waits until the last words of a message ask for consent to uninstall by a revision of this number, and is its name.
 func askedToUninstall(ctx context.Context, number int) (name string) {
 	GinkgoHelper()
 	until(ctx, "consent to be asked for", func(v harness.View) error {
-		found := consentAsked.FindStringSubmatch(v.Condition(revisionController+"Degraded").Message + " " + v.Condition(revisionController+"Progressing").Message)
+		found := consentAsked.FindStringSubmatch(v.Condition(revisionController + "Degraded").Message)
 		if len(found) == 0 || found[2] != strconv.Itoa(number) {
 			return fmt.Errorf("it asks for %q, want revision %d", found, number)
 		}

@@ -38,6 +38,8 @@ type Display struct {
 	// Finalizers counts the objects that are being deleted and have finalizers pending.
 	Finalizers    int
 	DeleteConsent DeleteConsent
+	// UninstallConsent is what has to be written for a revision that would end what runs, empty while none awaits consent.
+	UninstallConsent string
 }
 
 // DeleteConsent is how the administrator lets retained objects be deleted with the data in them: what was written for

@@ -28,8 +28,8 @@ type Facts struct {
 	Planning     string `yaml:"planning"`
 	Unplannable  bool   `yaml:"unplannable"`
 	PlanTerminal bool   `yaml:"planTerminal"`
-	// AwaitsUninstallConsent says what the planned content would uninstall, and how the administrator consents to that;
-	// empty if it would uninstall nothing that has to be consented to, or there is the consent.
+	// AwaitsUninstallConsent says what the planned content would uninstall, and what to do if that is not meant; empty if it
+	// would uninstall nothing that has to be consented to, or there is the consent.
 	AwaitsUninstallConsent string `yaml:"awaitsUninstallConsent"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`

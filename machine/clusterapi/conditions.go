@@ -18,9 +18,10 @@ func Conditions(s phases.Snapshot) []phases.Condition {
 	r, f, d := s.Record, s.Facts, s.Seen.Display
 	readings := Table.Readings(r, f)
 	planning, installing := readings[RevisionController], readings[InstallerController]
+	last := uninstallConsentText(d)
 	conditions := append(
-		status.PartConditions(RevisionController, planning, withNotes(message(s, RevisionController, planning), imageTexts(d.ImageStates), d.ImageWarning)),
-		status.PartConditions(InstallerController, installing, withNotes(message(s, InstallerController, installing), "", objectWarning(d)))...)
+		status.PartConditions(RevisionController, planning, withNotes(message(s, RevisionController, planning), last, imageTexts(d.ImageStates), d.ImageWarning)),
+		status.PartConditions(InstallerController, installing, withNotes(message(s, InstallerController, installing), last, "", objectWarning(d)))...)
 	if f.CurrentNumber > 0 {
 		conditions = append(conditions, available(s))
 	}
@@ -33,8 +34,9 @@ func message(s phases.Snapshot, part string, reads machine.Reading) string {
 	r := s.Record
 	told, aside := Table.Aside(part, r, s.Facts)
 	switch {
-	case aside && part == RevisionController && Table.At(r) != part && (r.Failure == nil || r.Failure.Part == InstallerController):
-		return clipBefore(told.If.Answer(s.Facts).Reason, fmt.Sprintf("; until then revision %s goes on", s.Seen.Display.DesiredName))
+	case aside && part == RevisionController && Table.At(r) != part && !tellsOfConsent(s) && (r.Failure == nil || r.Failure.Part == InstallerController):
+		d := s.Seen.Display
+		return clipBefore(told.If.Answer(s.Facts).Reason, fmt.Sprintf("; until then revision %s goes on", d.DesiredName)+uninstallConsentText(d))
 	case aside && part == InstallerController:
 		reads.Reason = machine.AsExpected
 	}

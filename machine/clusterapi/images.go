@@ -35,12 +35,18 @@ func imageTexts(states []guards.ImageState) string {
 }
 
 // withNotes adds details and a warning to a message as far as there is room; a warning is never crowded out by details.
-func withNotes(message, details, warning string) string {
+// What the message ends with stays last.
+func withNotes(message, last, details, warning string) string {
+	room := machine.MaxMessage - len(message)
+	message, ends := strings.CutSuffix(message, last)
+	if !ends {
+		last = ""
+	}
 	if warning != "" {
-		warning = machine.Shorten("; warning: "+warning, machine.MaxMessage-len(message))
+		warning = machine.Shorten("; warning: "+warning, room)
 	}
 	if details != "" {
-		details = machine.Shorten("; "+details, machine.MaxMessage-len(message)-len(warning))
+		details = machine.Shorten("; "+details, room-len(warning))
 	}
-	return strings.TrimPrefix(message+details+warning, "; ")
+	return strings.TrimPrefix(message+details+warning+last, "; ")
 }

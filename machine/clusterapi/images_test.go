@@ -45,7 +45,7 @@ func TestWithNotes_adds_what_there_is_room_for(t *testing.T) {
 		"a warning rather than images": {"Planning", long, "the disk is full", "Planning; " + strings.Repeat("ö", 492) + "…; warning: the disk is full"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := withNotes(c.message, c.states, c.warning)
+			got := withNotes(c.message, "", c.states, c.warning)
 			if got != c.want || len(got) > machine.MaxMessage {
 				t.Errorf("got %d bytes: %s\nwant %s", len(got), got, c.want)
 			}

@@ -14,7 +14,7 @@ import (
 // revision, what it waits for and the cause, since when, and what happens by
 // itself and when. Conditions, log, Events and commands show this same text.
 // Times are moments, not durations, so that a line that has nothing new to say
-// stays the same and is not written again.
+// stays the same and is not written again. A command to copy stands at its end.
 func Line(s phases.Snapshot) string {
 	r, f, d := s.Record, s.Facts, s.Seen.Display
 	var b strings.Builder
@@ -29,8 +29,11 @@ func Line(s phases.Snapshot) string {
 	if row, _ := Table.State(r.State); why == "" && row.Rest {
 		why = r.Cause // the state has just been entered
 		if row.Reads == (machine.Reading{}) {
-			why = atRest(f.Applied)
+			why = atRest(f)
 		}
+	}
+	if awaits := f.AwaitsUninstallConsent; tellsOfConsent(s) && !strings.Contains(why, awaits) {
+		why = strings.TrimSuffix(awaits+"; "+why, "; ")
 	}
 	if why != "" {
 		b.WriteString(": " + why)
@@ -43,15 +46,40 @@ func Line(s phases.Snapshot) string {
 	if r.Deadline != nil {
 		tail += fmt.Sprintf("; %s at %s", r.Deadline.To, machine.Moment(r.Deadline.At))
 	}
+	if tellsOfConsent(s) {
+		tail += uninstallConsentText(d)
+	}
 	return clipBefore(b.String(), tail)
 }
 
 // atRest is what there is to say while nothing is to be done but to repair.
-func atRest(applied guards.Applied) string {
-	if applied.Known && !applied.Complete {
-		return applied.Why
+func atRest(f guards.Facts) string {
+	switch {
+	case f.Applied.Known && !f.Applied.Complete:
+		return f.Applied.Why
+	case f.AwaitsUninstallConsent != "":
+		return ""
 	}
 	return "everything is as it should be"
+}
+
+// tellsOfConsent says that the line tells what waits for consent to an
+// uninstallation: it is about planning, or there is nothing else to do. A rollout
+// that goes on meanwhile has its own line.
+func tellsOfConsent(s phases.Snapshot) bool {
+	row, _ := Table.State(s.Record.State)
+	rests := row.Rest && row.Reads == (machine.Reading{})
+	return s.Seen.Display.UninstallConsent != "" && (rests || Table.At(s.Record) == RevisionController)
+}
+
+// uninstallConsentText is the end of a message: the command that it tells of can
+// be copied up to the end of the line.
+func uninstallConsentText(d guards.Display) string {
+	if d.UninstallConsent == "" {
+		return ""
+	}
+	return fmt.Sprintf("; if it is to go, consent: kubectl annotate clusterapi %s --overwrite %s=%s",
+		phases.Singleton, phases.UninstallConsentAnnotation, d.UninstallConsent)
 }
 
 // next is what has to happen for the machine to go on, where waiting is not enough of an answer.

@@ -17,7 +17,10 @@ const maxDetail = 16 << 10
 // be fetched, and what stood in the way of objects that it has not tried yet.
 type Detail struct {
 	// Waits is the line that conditions, log and Events show.
-	Waits      string                  `json:"waits,omitempty"`
+	Waits string `json:"waits,omitempty"`
+	// UninstallConsent is the name of a revision that would end what runs, and awaits the administrator's consent to that.
+	UninstallConsent string `json:"uninstallConsent,omitempty"`
+
 	Revisions  []guards.Revision       `json:"revisions,omitempty"`
 	Retained   []guards.RetainedObject `json:"retained,omitempty"`
 	Collisions []guards.Collision      `json:"collisions,omitempty"`
@@ -49,7 +52,7 @@ const notNeeded = "NotNeeded"
 // detailOf puts together what is shown beside the record.
 func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 	return Detail{
-		Waits: line, Revisions: d.Revisions, Retained: d.Retained, Collisions: d.Collisions,
+		Waits: line, UninstallConsent: d.UninstallConsent, Revisions: d.Revisions, Retained: d.Retained, Collisions: d.Collisions,
 		Refused: d.Refused, Contested: d.Contested, Findings: d.Findings, Strays: d.Strays, Images: imageDetails(d.ImageStates), Moves: moves,
 	}
 }
@@ -106,7 +109,7 @@ func (d Detail) encode() []byte {
 			return raw
 		}
 	}
-	raw, _ := json.Marshal(Detail{Waits: d.Waits}) // text can always be encoded
+	raw, _ := json.Marshal(Detail{Waits: d.Waits, UninstallConsent: d.UninstallConsent}) // text can always be encoded
 	return raw
 }
 

@@ -107,14 +107,12 @@ func (p *Pass) facts() guards.Facts {
 	if p.plan.err != nil {
 		facts.Planning, facts.Unplannable, facts.PlanTerminal = p.plan.err.Error(), true, machine.IsTerminal(p.plan.err)
 	}
-	if desired != nil {
-		facts.AwaitsUninstallConsent = p.plan.awaitsConsent
-	}
+	p.Display.UninstallConsent = p.plan.consentTo
 	if p.memory.keeping != nil {
 		p.Display.Keeping = p.memory.keeping.Error()
 	}
 	if p.plan.revision != nil {
-		facts.Planned = p.plan.revision.ContentID
+		facts.Planned, facts.AwaitsUninstallConsent = p.plan.revision.ContentID, p.plan.awaitsConsent
 	}
 	if desired != nil {
 		facts.Desired, facts.DesiredNumber = desired.ContentID, desired.Revision

@@ -25,9 +25,9 @@ type plan struct {
 	err     error
 	// ready counts the images at hand.
 	ready int
-	// uninstalls says what of that which runs the revision would end, by consent; empty for nothing; awaitsConsent how the
-	// administrator consents to it, empty if that is done.
-	uninstalls, awaitsConsent string
+	// uninstalls says what of that which runs the revision would end, by consent; empty for nothing. awaitsConsent says that
+	// the administrator has not consented to it, and consentTo what has to be written for that; both empty if it is done.
+	uninstalls, awaitsConsent, consentTo string
 }
 
 // rendered remembers the last rendering: the same inputs are never parsed twice.

@@ -14,8 +14,9 @@ import (
 	"github.com/capstan-capi/capstan/phases/render"
 )
 
-// maxUninstalled bounds in bytes what is told of what would go.
-const maxUninstalled = 500
+// MaxUninstallText bounds in bytes what is told of a revision that awaits consent, so that a message has room for the
+// state, the time and the command that consents.
+const MaxUninstallText = 500
 
 // askUninstallConsent finds out whether the planned revision would end what runs and the
 // administrator has not consented to that for the name that the revision gets.
@@ -40,13 +41,13 @@ func (p *Pass) askUninstallConsent() {
 	}
 	next, exact := p.expectedNumber(stored)
 	consented := p.numberToUninstallBy()
-	switch {
-	case consented == next, consented > next && !exact: // publish finds out
-	case desired == nil:
-		p.plan.err = machine.Terminal(errors.New(p.howToConsentToUninstall(p.plannedName(next))))
-		p.plan.revision = nil
-	default:
-		p.plan.awaitsConsent = p.howToConsentToUninstall(p.plannedName(next))
+	if consented == next || consented > next && !exact { // of the second publish finds out
+		return
+	}
+	p.plan.consentTo = p.plannedName(next)
+	p.plan.awaitsConsent = p.uninstallText(p.plan.consentTo)
+	if desired == nil {
+		p.plan.revision, p.plan.err = nil, machine.Terminal(errors.New(p.plan.awaitsConsent))
 	}
 }
 
@@ -85,14 +86,17 @@ func (p *Pass) numberToUninstallBy() int64 {
 	return revisionNumber(number)
 }
 
-// howToConsentToUninstall says what the revision of a name would end, and what to do about it.
-func (p *Pass) howToConsentToUninstall(name string) string {
-	given := ""
-	if p.world.uninstallConsent != "" {
-		given = " (the consent that is given is not for revision " + name + ")"
+// uninstallText says what the revision of a name would end, and what to do if that is not meant.
+func (p *Pass) uninstallText(name string) string {
+	text := fmt.Sprintf("revision %s would uninstall ", name)
+	rest := fmt.Sprintf("; what is installed stays; list images in ConfigMap %s/%s that have it", p.OperatorNamespace, ImagesConfigMap)
+	if p.withoutFolder() != "" {
+		rest += ", and rebuild or mount the one that lacks its folder"
 	}
-	return fmt.Sprintf("revision %s would uninstall %s; what is installed stays: list images in ConfigMap %s that have it, or, only if it is to go, consent: kubectl annotate clusterapi %s --overwrite %s=%s%s",
-		name, machine.Shorten(p.plan.uninstalls, maxUninstalled), ImagesConfigMap, Singleton, UninstallConsentAnnotation, name, given)
+	if p.world.uninstallConsent != "" {
+		rest += "; the consent that is given is not for revision " + name
+	}
+	return text + machine.Shorten(p.plan.uninstalls, MaxUninstallText-len(text)-len(rest)) + rest
 }
 
 // uninstalled says what of that which runs would end with the planned revision:

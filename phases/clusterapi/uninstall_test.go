@@ -152,14 +152,12 @@ func TestPublish_accepts_the_consent_that_it_asked_for_also_when_a_number_was_us
 		return p.memory.counted, p.plan.awaitsConsent
 	}
 	highest, asked := attempt("", counted{})
-	if want := UninstallConsentAnnotation + "=4.22.5-aaaaaaaa-2"; !strings.Contains(asked, want) {
+	if want := "revision 4.22.5-aaaaaaaa-2 would uninstall"; !strings.Contains(asked, want) {
 		t.Fatalf("it asks %q, want %s", asked, want)
 	}
 	highest, asked = attempt("4.22.5-aaaaaaaa-2", highest)
-	for _, want := range []string{UninstallConsentAnnotation + "=4.22.5-aaaaaaaa-7", "not for revision 4.22.5-aaaaaaaa-7"} {
-		if !strings.Contains(asked, want) {
-			t.Fatalf("it says %q, want %s", asked, want)
-		}
+	if want := "not for revision 4.22.5-aaaaaaaa-7"; !strings.HasSuffix(asked, want) {
+		t.Fatalf("it says %q, want %s", asked, want)
 	}
 	if _, again := attempt("4.22.5-aaaaaaaa-2", highest); again != asked {
 		t.Errorf("it asks for another one now: %q, %q", asked, again)
@@ -192,8 +190,8 @@ func TestPublish_asks_once_for_the_number_that_a_consent_is_not_for(t *testing.T
 		p := planned(e, api, row.consent)
 		p.Client = serving(t, api)
 		for pass := range 4 {
-			p.plan.awaitsConsent, p.lookAgain = "", 0
-			if p.askUninstallConsent(); p.plan.awaitsConsent == "" && pass > 0 {
+			p.plan.awaitsConsent, p.plan.consentTo, p.lookAgain = "", "", 0
+			if p.askUninstallConsent(); (p.plan.consentTo == "") != (p.plan.awaitsConsent == "") || p.plan.consentTo == "" && pass > 0 {
 				t.Fatalf("%s: pass %d finds the consent that was refused good", name, pass)
 			}
 			if err := p.publish(t.Context()); err != nil {
@@ -203,8 +201,38 @@ func TestPublish_asks_once_for_the_number_that_a_consent_is_not_for(t *testing.T
 				t.Errorf("%s: the next pass comes without a pause", name)
 			}
 		}
-		if e.asked != 1 || !strings.Contains(p.plan.awaitsConsent, UninstallConsentAnnotation+"="+row.number) {
+		if e.asked != 1 || p.plan.consentTo != row.number || !strings.Contains(p.plan.awaitsConsent, row.number) {
 			t.Errorf("%s: the number was asked for %d times, and it says %s", name, e.asked, p.plan.awaitsConsent)
+		}
+	}
+}
+
+func TestUninstallText_says_what_to_do_within_its_bound(t *testing.T) {
+	bare := images.Ref("registry.example.com/core@" + digest)
+	for _, given := range []string{"", "another"} {
+		for _, folder := range []bool{true, false} {
+			for _, uninstalls := range []string{"every component (core)", strings.Repeat("the workloads of component ü, ", 100)} {
+				p := planned(&remembering{}, listing(1), given)
+				p.OperatorNamespace, p.Release, p.plan.uninstalls = "openshift-cluster-api-operator", "4.22.0-0.nightly-2026-01-01-120000", uninstalls
+				if !folder {
+					p.world.refs, p.memory.unneeded[bare] = []images.Ref{bare}, ""
+				}
+				name := p.plannedName(engine.MaxNumber)
+				got := p.uninstallText(name)
+				for text, said := range map[string]bool{
+					"revision " + name + " would uninstall " + uninstalls[:10]:    true,
+					"ConfigMap openshift-cluster-api-operator/" + ImagesConfigMap: true,
+					"rebuild or mount the one that lacks its folder":              !folder,
+					"the consent that is given is not for revision " + name:       given != "",
+				} {
+					if strings.Contains(got, text) != said {
+						t.Errorf("it says %q: %v, want %v: %s", text, !said, said, got)
+					}
+				}
+				if len(got) > MaxUninstallText {
+					t.Errorf("it has %d bytes: %s", len(got), got)
+				}
+			}
 		}
 	}
 }

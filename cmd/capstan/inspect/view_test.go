@@ -127,6 +127,11 @@ func TestStatus_says_what_is_missing(t *testing.T) {
 			[]string{"Degraded since 2026-01-01 12:00:00Z (3m12s)", "it is late"},
 			view.CodeLook,
 		},
+		"consent is awaited": {
+			seen(`{"clusterapi":{"state":"Installed","since":"2026-01-01T12:00:00Z"},"clusterapiDetail":{"waits":"Installed 1: revision 2 would uninstall","uninstallConsent":"2"}}`),
+			[]string{"Installed since", "revision 2 would uninstall"},
+			view.CodeLook,
+		},
 		"damaged detail": {
 			seen(`{"clusterapi":{"state":"Installed","since":"2026-01-01T12:00:00Z"},"clusterapiDetail":7}`),
 			[]string{"Installed since", "beside its record cannot be read"},
