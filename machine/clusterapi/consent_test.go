@@ -127,3 +127,23 @@ func TestExplain_tells_why_the_content_that_awaits_consent_is_not_planned(t *tes
 		}
 	}
 }
+
+func TestConditions_upgradeable_says_what_became_of_the_consent_that_is_given(t *testing.T) {
+	for _, row := range []struct {
+		consent guards.DeleteConsent
+		tail    string
+	}{
+		{guards.DeleteConsent{Wanted: "12"}, "consent-to-delete=12"},
+		{guards.DeleteConsent{Given: "12", Wanted: "12"}, "consent-to-delete=12"},
+		{guards.DeleteConsent{Given: "1", Wanted: "12"}, "consent-to-delete=12 (the consent that is given is not for revision 12)"},
+		{guards.DeleteConsent{Given: "12", Wanted: "12-2"}, "consent-to-delete=12-2 (the consent that is given was used)"},
+		{guards.DeleteConsent{Given: "12-2", Wanted: "12-3"}, "consent-to-delete=12-3 (the consent that is given was used)"},
+		{guards.DeleteConsent{Given: "11", Wanted: "12-2"}, "consent-to-delete=12-2 (the consent that is given is not for revision 12)"},
+		{guards.DeleteConsent{}, "(holds 2 instances)"},
+	} {
+		d := guards.Display{DeleteConsent: row.consent, Retained: []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}}}
+		if c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 12, CurrentNumber: 12}, d))[5]; !strings.HasSuffix(c.Message, row.tail) {
+			t.Errorf("%+v: got %s", row.consent, c.Message)
+		}
+	}
+}
