@@ -22,12 +22,17 @@ type sweep struct {
 	said see.Discovered
 	uses map[schema.GroupKind]bool // kinds that revisions are made of
 
-	mu     sync.Mutex
-	silent map[string]bool // API groups that do not answer
+	gaps []string // API groups that did not answer before
+
+	mu      sync.Mutex
+	silent  map[string]bool // API groups that do not answer
+	lists   map[string]bool // API groups that gave a list
+	refuses map[string]bool // API groups that answered with something else
 }
 
-func (e *Engine) newSweep(said see.Discovered) *sweep {
-	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, silent: maps.Clone(said.Unavailable)}
+// newSweep begins a look. The servers of groups that did not answer before may just be starting.
+func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
+	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, gaps: gaps, silent: maps.Clone(said.Unavailable), lists: map[string]bool{}, refuses: map[string]bool{}}
 	for gvk := range see.Builtin {
 		s.uses[gvk.GroupKind()] = true
 	}
@@ -40,15 +45,16 @@ func (e *Engine) newSweep(said see.Discovered) *sweep {
 }
 
 // find finds all objects that carry the marks of a revision, asking once for every kind; only for those of some API groups
-// if any are named.
+// if any are named, and none of a group that did not answer already.
 func (s *sweep) find(ctx context.Context, groups []string) ([]inventory.Found, error) {
 	var found []inventory.Found
 	var errs []error
 	kinds := s.said.Preferred()
 	maps.DeleteFunc(kinds, func(gvk schema.GroupVersionKind, _ see.Resource) bool {
-		return len(groups) > 0 && !slices.Contains(groups, gvk.Group)
+		return len(groups) > 0 && !slices.Contains(groups, gvk.Group) || s.silent[gvk.Group] && s.said.Aggregated[gvk.GroupVersion()]
 	})
-	maps.DeleteFunc(s.silent, func(group string, _ bool) bool { return len(groups) > 0 && !slices.Contains(groups, group) })
+	clear(s.lists)
+	clear(s.refuses)
 	eachKind(ctx, s.e.cfg.Concurrency, s.said, kinds, func(within context.Context, gvk schema.GroupVersionKind, served see.Resource) bool {
 		some, err := s.findOf(within, gvk, served)
 		s.mu.Lock()
@@ -59,6 +65,10 @@ func (s *sweep) find(ctx context.Context, groups []string) ([]inventory.Found, e
 		}
 		return err == nil && !s.silent[gvk.Group]
 	})
+	for _, gap := range s.gaps {
+		s.silent[gap] = s.silent[gap] || s.refuses[gap] && !s.lists[gap]
+	}
+	maps.DeleteFunc(s.silent, func(_ string, is bool) bool { return !is })
 	return found, errors.Join(errs...)
 }
 
@@ -83,6 +93,12 @@ func (s *sweep) findOf(ctx context.Context, gvk schema.GroupVersionKind, served 
 	return found, err
 }
 
+// stillSilent says of API groups that did not answer before that none of them does. One of which no kind gives a list is
+// one of those: a server that is starting says of all its kinds that nobody may read them, or that there are none.
+func (s *sweep) stillSilent(gaps []string) bool {
+	return !slices.ContainsFunc(gaps, func(group string) bool { return !s.silent[group] })
+}
+
 // unreadable says what to make of an error: nothing but to tell it, if it is of a kind that is not kube-apiserver's own
 // and that cannot be listed, or whose objects nobody can convert, so that they could not be deleted either. The group of
 // another server that does not answer is asked again later. The lock is held.
@@ -92,12 +108,14 @@ func (s *sweep) unreadable(ctx context.Context, gvk schema.GroupVersionKind, err
 	isNoList := errors.As(err, &noList)
 	switch {
 	case err == nil:
+		s.lists[gvk.Group] = true
 		return nil
 	case s.said.Aggregated[gvk.GroupVersion()] && !isNoList && s.e.isSilence(ctx, err):
 		s.silent[gvk.Group] = true
 	case builtin, !isNoList && !s.e.cannotRead(err):
 		return err
 	}
+	s.refuses[gvk.Group] = true
 	s.e.cfg.Log.Info("Objects that cannot be listed are not adopted", "kind", gvk.String(), "error", err.Error())
 	return nil
 }
