@@ -66,6 +66,16 @@ func TestAdopt_keeps_a_gap_until_its_group_gives_a_list(t *testing.T) {
 	}
 }
 
+func TestAdopt_keeps_a_gap_although_kube_apiserver_lists_kinds_of_the_same_group(t *testing.T) {
+	e := (&groupsServer{lists: map[string]answer{"readings": refused(http.StatusForbidden, metav1.StatusReasonForbidden)}}).withGaps(t, "crd.test")
+	if err := e.Adopt(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if silent, _ := gapsOf(t, e, 2); fmt.Sprint(silent) != "[crd.test]" {
+		t.Errorf("silent are %v", silent)
+	}
+}
+
 func TestAdopt_fills_the_gap_that_answers_while_another_stays(t *testing.T) {
 	away := refused(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)
 	s := &groupsServer{lists: map[string]answer{"copys": of(marked("found", 2, true)), "deeds": away}}

@@ -25,14 +25,24 @@ type sweep struct {
 	gaps []string // API groups that did not answer before
 
 	mu      sync.Mutex
-	silent  map[string]bool // API groups that do not answer
-	lists   map[string]bool // API groups that gave a list
-	refuses map[string]bool // API groups that answered with something else
+	silent  map[string]bool  // API groups that do not answer
+	lists   map[servers]bool // gave a list of one of their kinds
+	refuses map[servers]bool // answered with something else for one
 }
 
-// newSweep begins a look. The servers of groups that did not answer before may just be starting.
+// servers are who serves versions of an API group: kube-apiserver, or another one.
+type servers struct {
+	group   string
+	another bool
+}
+
+func (s *sweep) serverOf(gvk schema.GroupVersionKind) servers {
+	return servers{gvk.Group, s.said.Aggregated[gvk.GroupVersion()]}
+}
+
+// newSweep begins a look. Gaps are API groups that did not answer before: one does only if it gives a list.
 func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
-	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, gaps: gaps, silent: maps.Clone(said.Unavailable), lists: map[string]bool{}, refuses: map[string]bool{}}
+	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, gaps: gaps, silent: maps.Clone(said.Unavailable), lists: map[servers]bool{}, refuses: map[servers]bool{}}
 	for gvk := range see.Builtin {
 		s.uses[gvk.GroupKind()] = true
 	}
@@ -65,10 +75,11 @@ func (s *sweep) find(ctx context.Context, groups []string) ([]inventory.Found, e
 		}
 		return err == nil && !s.silent[gvk.Group]
 	})
-	for _, gap := range s.gaps {
-		s.silent[gap] = s.silent[gap] || s.refuses[gap] && !s.lists[gap]
+	for server := range s.refuses { // it may be starting, and say of all its kinds that there are none, or that nobody may read them
+		if slices.Contains(s.gaps, server.group) && !s.lists[server] {
+			s.silent[server.group] = true
+		}
 	}
-	maps.DeleteFunc(s.silent, func(_ string, is bool) bool { return !is })
 	return found, errors.Join(errs...)
 }
 
@@ -93,8 +104,7 @@ func (s *sweep) findOf(ctx context.Context, gvk schema.GroupVersionKind, served 
 	return found, err
 }
 
-// stillSilent says of API groups that did not answer before that none of them does. One of which no kind gives a list is
-// one of those: a server that is starting says of all its kinds that nobody may read them, or that there are none.
+// stillSilent says of API groups that did not answer before that none of them does.
 func (s *sweep) stillSilent(gaps []string) bool {
 	return !slices.ContainsFunc(gaps, func(group string) bool { return !s.silent[group] })
 }
@@ -108,14 +118,14 @@ func (s *sweep) unreadable(ctx context.Context, gvk schema.GroupVersionKind, err
 	isNoList := errors.As(err, &noList)
 	switch {
 	case err == nil:
-		s.lists[gvk.Group] = true
+		s.lists[s.serverOf(gvk)] = true
 		return nil
 	case s.said.Aggregated[gvk.GroupVersion()] && !isNoList && s.e.isSilence(ctx, err):
 		s.silent[gvk.Group] = true
 	case builtin, !isNoList && !s.e.cannotRead(err):
 		return err
 	}
-	s.refuses[gvk.Group] = true
+	s.refuses[s.serverOf(gvk)] = true
 	s.e.cfg.Log.Info("Objects that cannot be listed are not adopted", "kind", gvk.String(), "error", err.Error())
 	return nil
 }
