@@ -23,3 +23,6 @@ func short(d time.Duration) string { return message.Duration(d) }
 
 // Shorten cuts text as message.Shorten does, for packages that import this one anyway.
 func Shorten(text string, bytes int) string { return message.Shorten(text, bytes) }
+
+// ShortenLines is Shorten for text of several lines.
+func ShortenLines(text string, bytes int) string { return message.ShortenLines(text, bytes) }

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/capstan-capi/capstan/machine"
-	"github.com/capstan-capi/capstan/message"
 )
 
 // maxStack bounds the stack that is logged of a panic, in bytes.
@@ -39,23 +38,23 @@ func (l *logTeller) Tell(ctx context.Context, p Pass) time.Duration {
 	} else if p.Outcome.Did != "" {
 		logger.Info("worked", "state", p.Outcome.State, "work", p.Outcome.Work, "did", p.Outcome.Did)
 	}
-	headline, err := "", p.Err
+	message, err := "", p.Err
 	switch {
 	case p.Err != nil:
-		headline = "The pass could not be made"
+		message = "The pass could not be made"
 	case p.Outcome.Failure != nil:
-		headline, err = "The work met an error", p.Outcome.Failure
+		message, err = "The work met an error", p.Outcome.Failure
 	}
 	if err == nil {
 		l.Forget(p.Key)
 		return 0
 	}
 	text := machine.Shorten(err.Error(), machine.MaxMessage)
-	if l.isNew(p.Key, fmt.Sprint(headline, p.Outcome.State, text)) {
+	if l.isNew(p.Key, fmt.Sprint(message, p.Outcome.State, text)) {
 		if panicked, is := errors.AsType[*machine.PanicError](err); is {
-			logger = logger.WithValues("stack", message.ShortenLines(string(panicked.Stack), maxStack))
+			logger = logger.WithValues("stack", machine.ShortenLines(string(panicked.Stack), maxStack))
 		}
-		logger.Info(headline, "state", p.Outcome.State, "work", p.Outcome.Work, "error", text, "terminal", machine.IsTerminal(err))
+		logger.Info(message, "state", p.Outcome.State, "work", p.Outcome.Work, "error", text, "terminal", machine.IsTerminal(err))
 	}
 	return 0
 }

@@ -1,7 +1,6 @@
 package clusterapi_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -362,18 +361,6 @@ func TestConditions_a_current_revision_that_cannot_be_kept_is_a_warning_on_the_r
 	))[2]
 	if want := "; warning: the current revision cannot be kept as it is: ConfigMap a/b is refused"; c.Reason != machine.Progressing || !strings.HasSuffix(c.Message, want) {
 		t.Errorf("got %+v", c)
-	}
-}
-
-func TestConditions_say_what_to_do_about_strays_however_many_there_are(t *testing.T) {
-	d := guards.Display{Keeping: "ConfigMap a/b is refused", MoreStrays: 30}
-	for i := range 100 {
-		d.Strays = append(d.Strays, fmt.Sprintf("CustomResourceDefinition somethings%d.infrastructure.example", i))
-	}
-	c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 1, CurrentNumber: 1}, d))[2]
-	kept, strays, cut := strings.Cut(c.Message, "objects that no revision knows: ")
-	if !cut || !strings.Contains(kept, "ConfigMap a/b is refused") || !strings.Contains(strays, "and 125 more") || !strings.HasSuffix(strays, "a Namespace with its content; then delete what nobody needs") {
-		t.Errorf("got %s", c.Message)
 	}
 }
 

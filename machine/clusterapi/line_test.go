@@ -1,6 +1,7 @@
 package clusterapi_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -67,6 +68,18 @@ func TestLine_in_a_condition_answers_why_it_is_not_done(t *testing.T) {
 	got := table.Conditions(shot(r, guards.Facts{}, guards.Display{}))[2].Message
 	if len(got) > 1024 || !strings.HasSuffix(got, "Degraded at 2026-01-01 12:05:00Z") {
 		t.Errorf("a long message has %d bytes and ends in %q", len(got), got[len(got)-40:])
+	}
+}
+
+func TestConditions_say_what_to_do_about_strays_however_many_there_are(t *testing.T) {
+	d := guards.Display{Keeping: "ConfigMap a/b is refused", MoreStrays: 30}
+	for i := range 100 {
+		d.Strays = append(d.Strays, fmt.Sprintf("CustomResourceDefinition somethings%d.infrastructure.example", i))
+	}
+	c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 1, CurrentNumber: 1}, d))[2]
+	kept, strays, cut := strings.Cut(c.Message, "objects that no revision knows: ")
+	if !cut || !strings.Contains(kept, "ConfigMap a/b is refused") || !strings.Contains(strays, "and 125 more") || !strings.HasSuffix(strays, "a Namespace with its content; then delete what nobody needs") {
+		t.Errorf("got %s", c.Message)
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/machine"
-	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/conditions"
 )
 
@@ -78,7 +77,7 @@ func aggregate(of []string, all []configv1.ClusterOperatorStatusCondition, kind 
 			messages = append(messages, fmt.Sprintf("%s: %s", c.Type, c.Message))
 		}
 	}
-	total.Message = message.ShortenLines(strings.Join(messages, "\n"), machine.MaxMessage)
+	total.Message = machine.ShortenLines(strings.Join(messages, "\n"), machine.MaxMessage)
 	return total, parts > 0
 }
 

@@ -15,23 +15,25 @@ import (
 // missing and no inventory has gaps. Call it before anything is pruned, and again after an error.
 //
 // API groups that do not answer leave gaps: what was found is listed, and the inventory says which groups were not looked
-// through. Teardown does not end before another call has looked through them.
+// through. Teardown does not end before other calls have looked through all of them.
 func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error {
-	missing, silent, err := e.unlisted(revs)
-	if err != nil || len(missing) == 0 {
+	open, gaps, err := e.unlisted(revs)
+	if err != nil || len(open) == 0 {
 		return err
 	}
 	announced, err := e.cluster.Reader.DiscoverAll(ctx)
 	if err != nil {
 		return fmt.Errorf("adopting revisions: %w", err)
 	}
-	if len(silent) > 0 { // nothing but gaps is left
-		again := e.newSweep(announced)
-		if _, err := again.find(ctx, silent); err != nil || len(again.silent) > 0 {
-			return err
+	sweep := e.newSweep(announced, gaps)
+	if len(gaps) > 0 {
+		if _, err := sweep.find(ctx, gaps); err != nil {
+			return fmt.Errorf("filling gaps of adopted revisions: %w", err)
+		}
+		if sweep.stillSilent(gaps) && !e.lacksInventory(open) {
+			return nil
 		}
 	}
-	sweep := e.newSweep(announced)
 	found, err := sweep.find(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("adopting revisions: %w", err)
@@ -41,12 +43,12 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 		e.cfg.Log.Info("An object has the marks of a revision, and nothing proves that it is of it: it is left alone",
 			"object", stray.Key.String(), "revision", stray.Number)
 	}
-	for _, rev := range missing {
+	for _, rev := range open {
 		inv := inventory.Rebuild(rev, ours)
+		inv.Silent = slices.Sorted(maps.Keys(sweep.silent))
 		if s, found := e.storedOf(rev.Number); found && s.Inventory != nil {
 			inv.Unite(s.Inventory)
 		}
-		inv.Silent = slices.Sorted(maps.Keys(sweep.silent))
 		if err := e.store(ctx, inv); err != nil {
 			return fmt.Errorf("adopting revision %s: %w", rev.Name, err)
 		}
@@ -58,18 +60,22 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 	return nil
 }
 
-// unlisted are the revisions that have no inventory, or one with gaps; if there is none without, silent are the API
-// groups that the gaps are of.
-func (e *Engine) unlisted(revs []inventory.RevisionRef) (missing []inventory.RevisionRef, silent []string, err error) {
+// unlisted are the revisions that have no inventory, and those that have one with gaps; gaps are the API groups that those
+// are of.
+func (e *Engine) unlisted(revs []inventory.RevisionRef) (open []inventory.RevisionRef, gaps []string, err error) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	if !e.seesInventoriesLocked() {
 		return nil, nil, fmt.Errorf("adopting revisions: %w", errNotSeen)
 	}
 	stored := e.storedLocked()
-	if missing = inventory.Missing(stored, revs); len(missing) > 0 {
-		return missing, nil, nil
-	}
-	missing, silent = inventory.Gaps(stored)
-	return missing, silent, nil
+	open, gaps = inventory.Gaps(stored)
+	return append(inventory.Missing(stored, revs), open...), gaps, nil
+}
+
+// lacksInventory says that one of the revisions has none.
+func (e *Engine) lacksInventory(revs []inventory.RevisionRef) bool {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	return len(inventory.Missing(e.storedLocked(), revs)) > 0
 }

@@ -67,8 +67,8 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 }
 
 // unread says what to make of an error of a list: nothing is concluded from one that kube-apiserver gives for a kind of its
-// own, another server may have objects whatever it answers, and of a CRD there are none where nobody knows a list. One that
-// did not answer is not asked for more.
+// own, another server may have objects whatever it answers, and of a CRD there are none where nobody knows a list. A server
+// that did not answer is not asked for more.
 func (look *namespaceLook) unread(ctx context.Context, gvk schema.GroupVersionKind, served see.Resource, err error) (answers bool, failed error) {
 	if err == nil {
 		return true, nil

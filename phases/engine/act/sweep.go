@@ -22,12 +22,27 @@ type sweep struct {
 	said see.Discovered
 	uses map[schema.GroupKind]bool // kinds that revisions are made of
 
-	mu     sync.Mutex
-	silent map[string]bool // API groups that do not answer
+	gaps []string // API groups that did not answer before
+
+	mu      sync.Mutex
+	silent  map[string]bool  // API groups that do not answer
+	lists   map[servers]bool // gave a list of one of their kinds
+	refuses map[servers]bool // answered with something else for one
 }
 
-func (e *Engine) newSweep(said see.Discovered) *sweep {
-	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, silent: maps.Clone(said.Unavailable)}
+// servers are who serves versions of an API group: kube-apiserver, or another one.
+type servers struct {
+	group   string
+	another bool
+}
+
+func (s *sweep) serverOf(gvk schema.GroupVersionKind) servers {
+	return servers{gvk.Group, s.said.Aggregated[gvk.GroupVersion()]}
+}
+
+// newSweep begins a look. Gaps are API groups that did not answer before: one does only if it gives a list.
+func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
+	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, gaps: gaps, silent: maps.Clone(said.Unavailable), lists: map[servers]bool{}, refuses: map[servers]bool{}}
 	for gvk := range see.Builtin {
 		s.uses[gvk.GroupKind()] = true
 	}
@@ -40,15 +55,16 @@ func (e *Engine) newSweep(said see.Discovered) *sweep {
 }
 
 // find finds all objects that carry the marks of a revision, asking once for every kind; only for those of some API groups
-// if any are named.
+// if any are named, and none of a group that did not answer already.
 func (s *sweep) find(ctx context.Context, groups []string) ([]inventory.Found, error) {
 	var found []inventory.Found
 	var errs []error
 	kinds := s.said.Preferred()
 	maps.DeleteFunc(kinds, func(gvk schema.GroupVersionKind, _ see.Resource) bool {
-		return len(groups) > 0 && !slices.Contains(groups, gvk.Group)
+		return len(groups) > 0 && !slices.Contains(groups, gvk.Group) || s.silent[gvk.Group] && s.said.Aggregated[gvk.GroupVersion()]
 	})
-	maps.DeleteFunc(s.silent, func(group string, _ bool) bool { return len(groups) > 0 && !slices.Contains(groups, group) })
+	clear(s.lists)
+	clear(s.refuses)
 	eachKind(ctx, s.e.cfg.Concurrency, s.said, kinds, func(within context.Context, gvk schema.GroupVersionKind, served see.Resource) bool {
 		some, err := s.findOf(within, gvk, served)
 		s.mu.Lock()
@@ -59,6 +75,11 @@ func (s *sweep) find(ctx context.Context, groups []string) ([]inventory.Found, e
 		}
 		return err == nil && !s.silent[gvk.Group]
 	})
+	for server := range s.refuses { // it may be starting, and say of all its kinds that there are none, or that nobody may read them
+		if slices.Contains(s.gaps, server.group) && !s.lists[server] {
+			s.silent[server.group] = true
+		}
+	}
 	return found, errors.Join(errs...)
 }
 
@@ -83,6 +104,11 @@ func (s *sweep) findOf(ctx context.Context, gvk schema.GroupVersionKind, served 
 	return found, err
 }
 
+// stillSilent says of API groups that did not answer before that none of them does.
+func (s *sweep) stillSilent(gaps []string) bool {
+	return !slices.ContainsFunc(gaps, func(group string) bool { return !s.silent[group] })
+}
+
 // unreadable says what to make of an error: nothing but to tell it, if it is of a kind that is not kube-apiserver's own
 // and that cannot be listed, or whose objects nobody can convert, so that they could not be deleted either. The group of
 // another server that does not answer is asked again later. The lock is held.
@@ -92,12 +118,14 @@ func (s *sweep) unreadable(ctx context.Context, gvk schema.GroupVersionKind, err
 	isNoList := errors.As(err, &noList)
 	switch {
 	case err == nil:
+		s.lists[s.serverOf(gvk)] = true
 		return nil
 	case s.said.Aggregated[gvk.GroupVersion()] && !isNoList && s.e.isSilence(ctx, err):
 		s.silent[gvk.Group] = true
 	case builtin, !isNoList && !s.e.cannotRead(err):
 		return err
 	}
+	s.refuses[s.serverOf(gvk)] = true
 	s.e.cfg.Log.Info("Objects that cannot be listed are not adopted", "kind", gvk.String(), "error", err.Error())
 	return nil
 }

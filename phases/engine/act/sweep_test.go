@@ -21,7 +21,7 @@ func (s *groupsServer) swept(t *testing.T) (silent []string, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	look := e.newSweep(announced)
+	look := e.newSweep(announced, nil)
 	_, err = look.find(t.Context(), nil)
 	return slices.Sorted(maps.Keys(look.silent)), err
 }
@@ -70,7 +70,7 @@ func TestSweep_ends_with_its_pass(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	look := e.newSweep(announced)
+	look := e.newSweep(announced, nil)
 	if _, err := look.find(ctx, nil); err == nil || len(look.silent) > 0 {
 		t.Errorf("%v, silent are %v", err, look.silent)
 	}

@@ -37,7 +37,8 @@ func Gaps(stored []Stored) (with []RevisionRef, silent []string) {
 		with = append(with, RevisionRef{Name: s.Inventory.Revision, Number: s.Number, ContentID: s.Inventory.ContentID})
 		silent = append(silent, s.Inventory.Silent...)
 	}
-	return with, silent
+	slices.Sort(silent)
+	return with, slices.Compact(silent)
 }
 
 // SilentBefore are the API groups that did not answer when inventories of older revisions than a number were rebuilt.
@@ -129,8 +130,10 @@ func eachOnce(found []Found, rank func(decide.Key) int) []Found {
 	})
 }
 
-// Unite adds what an inventory already listed and was not found again: its kind may not answer this time.
+// Unite adds what an inventory already listed and was not found again: its kind may not answer this time. Its gaps are
+// all that there can be: it has what is of other API groups.
 func (inv *Inventory) Unite(before *Inventory) {
+	inv.Silent = slices.DeleteFunc(inv.Silent, func(group string) bool { return !slices.Contains(before.Silent, group) })
 	listed := map[decide.Key]bool{}
 	for _, entry := range inv.Entries {
 		listed[entry.Key().Identity()] = true
