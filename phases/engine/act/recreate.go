@@ -57,7 +57,7 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr erro
 // it lets admission see the very object, and answers that there is one already only when nobody else refuses it.
 func (r *run) tryAnew(ctx context.Context, j *job) error {
 	_, err := r.e.post(ctx, j.resource, j.t.Key, j.t.Body(j.t.Stamp, ""), r.createOptions(dryRun))
-	if report.OnlyTaken(err) {
+	if report.OnlyTaken(err, func(counted string) int64 { return decide.Frees(j.actual, j.resource.GVR.GroupResource(), counted) }) {
 		return nil
 	}
 	return err
