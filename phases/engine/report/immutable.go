@@ -15,18 +15,21 @@ import (
 // ImmutableError says that an object has to differ from its manifest for ever, because the API server lets nobody
 // change the fields. It is permanent, unless the manifest lets the object be created again.
 type ImmutableError struct {
-	Fields []string // as the API server spells them, such as "spec.selector"
-	Err    error
-	Holds  string // what would go with the object, for which it is not created again although its manifest lets it
+	Fields  []string // as the API server spells them, such as "spec.selector"
+	Err     error
+	Holds   string // what would go with the object, for which it is not created again although its manifest lets it
+	Address string // that the new object would need and the old one does not have, for which neither
 }
 
 func (e *ImmutableError) Error() string {
-	if e.Holds != "" {
-		return fmt.Sprintf("%s cannot be changed on an object that exists, and it is not deleted to be created again, because %s would go with it: let its spec.persistentVolumeClaimRetentionPolicy.whenDeleted be Retain, or give the object another name: %v",
-			strings.Join(e.Fields, " and "), e.Holds, e.Err)
+	next := fmt.Sprintf("; let its manifest say %s: %s", decide.ImmutableAnnotation, decide.OnImmutableRecreate)
+	switch {
+	case e.Holds != "":
+		next = fmt.Sprintf(", and it is not deleted to be created again, because %s would go with it: let its spec.persistentVolumeClaimRetentionPolicy.whenDeleted be Retain", e.Holds)
+	case e.Address != "":
+		next = fmt.Sprintf(", and it is not deleted to be created again, because another Service may have the address %s: let its manifest leave the address to the API server", e.Address)
 	}
-	return fmt.Sprintf("%s cannot be changed on an object that exists; let its manifest say %s: %s, or give the object another name: %v",
-		strings.Join(e.Fields, " and "), decide.ImmutableAnnotation, decide.OnImmutableRecreate, e.Err)
+	return fmt.Sprintf("%s cannot be changed on an object that exists%s, or give the object another name: %v", strings.Join(e.Fields, " and "), next, e.Err)
 }
 
 func (e *ImmutableError) Unwrap() error { return e.Err }
@@ -40,8 +43,8 @@ var unchangeable = regexp.MustCompile(`(?i)immutable|may not (be )?changed?|can 
 var exceeded = regexp.MustCompile(`exceeded quota: [^,]+, requested: (\S+), used: (\S+), limited: (\S+)$`)
 
 // OnlyTaken says that a creation was refused for nothing but what the object that is there has: its name, which an API
-// server looks at last, its share of a quota, which comes after all other admission, or an address or port. Frees says how
-// much of what a quota counts is free again when that object is gone.
+// server looks at last, or its share of a quota, which comes after all other admission. Frees says how much of what a
+// quota counts is free again when that object is gone.
 func OnlyTaken(err error, frees func(counted string) int64) bool {
 	var status apierrors.APIStatus
 	switch {
@@ -49,19 +52,8 @@ func OnlyTaken(err error, frees func(counted string) int64) bool {
 		return false
 	case apierrors.IsAlreadyExists(err):
 		return true
-	case !errors.As(err, &status):
-		return false
-	case apierrors.IsForbidden(err):
-		return hasRoom(status.Status().Message, frees)
-	case !apierrors.IsInvalid(err) || status.Status().Details == nil:
-		return false
 	}
-	for _, cause := range status.Status().Details.Causes {
-		if !strings.Contains(cause.Message, "already allocated") {
-			return false
-		}
-	}
-	return len(status.Status().Details.Causes) > 0
+	return apierrors.IsForbidden(err) && errors.As(err, &status) && hasRoom(status.Status().Message, frees)
 }
 
 // hasRoom reads the refusal of a quota: it has room for what was requested when what goes is not used any more. A refusal

@@ -28,7 +28,7 @@ func TestOnlyTaken_is_a_refusal_for_what_the_object_that_is_there_has(t *testing
 	}{
 		"accepted":              {nil, false},
 		"the name":              {apierrors.NewAlreadyExists(services, "a"), true},
-		"a port":                {refusedFor(port), true},
+		"a port":                {refusedFor(port), false},
 		"a quota":               {overQuota("services=1", "services=1", "services=1"), true},
 		"a quota of two":        {overQuota("count/services=1,services=1", "count/services=3,services=3", "count/services=3,services=3"), true},
 		"one of both only":      {overQuota("count/services=1,services=1", "count/services=3,services=3", "count/services=3,services=2"), false},
