@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"fmt"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -52,6 +54,40 @@ var _ = Describe("A value that the API server does not store because it is the e
 		_, err = e.Reconcile(ctx, rev)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(w.writes(ctx, since)).To(HaveLen(len(written)))
+	})
+
+	It("is asked for once after a restart where a policy refuses that, and again when the object changes", func(ctx SpecContext) {
+		w := begin(ctx)
+		deployment := with(w.deployment("manager"), false, "spec", "template", "spec", "hostNetwork")
+		rev := of(1, deployment)
+		e := w.start()
+		e.converge(ctx, rev)
+		e.stop()
+		w.deny(ctx, "apps/deployments", "*", "object == null || object.metadata.name != 'manager' || has(object.metadata.annotations) && 'test/change' in object.metadata.annotations", deployment)
+
+		since := mark(ctx)
+		e = w.start()
+		e.converge(ctx, rev)
+		for range 3 {
+			report, err := e.Reconcile(ctx, rev)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(complete(report)).To(Succeed())
+		}
+		requests := about(deployment, w.writes(ctx, since))
+		Expect(verbs(requests)).To(Equal([]string{"patch"}), requests.String())
+		Expect(successful(requests)).To(BeEmpty())
+
+		w.merge(ctx, "other", deployment, `{"metadata":{"annotations":{"test/change":""}}}`)
+		e.until(ctx, rev, func(*engine.Report) error {
+			if asked := about(deployment, w.writes(ctx, since)); len(successful(asked)) != 1 {
+				return fmt.Errorf("it is asked for in %s", asked)
+			}
+			return nil
+		})
+		since = mark(ctx)
+		_, err := e.Reconcile(ctx, rev)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.writes(ctx, since)).To(BeEmpty())
 	})
 
 	It("is drift when somebody takes away one that it stores, and writes into managedFields that it is ours", func(ctx SpecContext) {

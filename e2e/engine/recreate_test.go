@@ -130,6 +130,24 @@ var _ = Describe("A field that cannot be changed", func() {
 		Expect(w.uid(ctx, first)).NotTo(Equal(before))
 	})
 
+	It("does not delete what a quota would not let it create again", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		first, wanted := w.deployment("a"), recreated(selectsMore(w.deployment("a")))
+		e.converge(ctx, of(1, first))
+		before := w.uid(ctx, first)
+		quota := w.create(ctx, w.object(`{apiVersion: v1, kind: ResourceQuota, metadata: {name: none, namespace: $NS}, spec: {hard: {count/deployments.apps: "0"}}}`))
+		eventually(ctx, "the quota to be exceeded", func(ctx context.Context) error {
+			return has(w.fetch(ctx, quota), map[string]any{"count/deployments.apps": "1"}, "status", "used")
+		})
+		since := mark(ctx)
+		report := e.until(ctx, of(2, wanted), acted(wanted, engine.Failed))
+		Expect(report.Err().Error()).To(And(ContainSubstring("exceeded quota: none"), ContainSubstring("spec.selector")))
+		Expect(terminal(report.Err())).To(BeFalse(), "the quota may be raised")
+		Expect(w.uid(ctx, first)).To(Equal(before))
+		Expect(w.requests(ctx, since).Where(isDelete)).To(BeEmpty())
+	})
+
 	It("makes a new object also where no other name would do", func(ctx SpecContext) {
 		w := begin(ctx)
 		crd := w.crd("gadget")

@@ -136,10 +136,11 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	if v.Action == decide.Progressed && s.ahead > 0 {
 		return e.unexplained(o, s, p.rev.Number)
 	}
-	if v.Deferrable() && t.err == nil {
+	if v.Deferrable() {
 		o.Action = decide.Idle
+		return o
 	}
-	if !v.Writes() || v.Deferrable() && t.err == nil {
+	if !v.Writes() {
 		return o
 	}
 	o.Action = decide.Pending

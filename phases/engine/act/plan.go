@@ -68,6 +68,7 @@ type known struct {
 	err              error           // of the last write that was tried, nil after one that worked
 	dropped          map[string]bool // fields that the answer to the last write lacked, nil when there was none
 	silent           time.Time       // when a write was not answered, zero after an answer
+	postponed        uint64          // SpecHash of the copy for which a write was refused that nothing waits for, 0 for none
 	undone           string          // why it was to be written still after the last write, empty if that helped
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,9 +28,6 @@ type prunePass struct {
 
 	consented bool // data goes with the object that holds it
 	onlyLook  bool // nothing is deleted
-
-	remembered atomic.Bool // some orphans count as gone because an earlier pass saw them go
-	lookAgain  bool        // for those too
 }
 
 func orphanOf(c inventory.Candidate) report.Orphan {
@@ -53,13 +49,7 @@ func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, don
 // handle carries out what is decided about one orphan, as far as possible at present.
 func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) report.Orphan {
 	o := orphanOf(c)
-	gone := decide.Action("")
-	if r.lookAgain {
-		gone = r.keep.pruneMemory.forget(o.Key)
-	} else if o.Action, o.Consented = r.keep.pruneMemory.of(o.Key); o.Action != "" {
-		r.remembered.Store(true)
-		return o
-	}
+	gone := r.keep.pruneMemory.forget(o.Key)
 	if err := r.remove(ctx, &c, &o); err != nil {
 		o.Action, o.Why = decide.Failed, err.Error()
 		o.Err = &report.ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}

@@ -158,7 +158,7 @@ func (r *run) todo(targets []*target, what work) []*job {
 		if c == nil || t.observation.unobservable != "" || t.observation.object == nil && r.left[t.Key.Identity()] {
 			continue
 		}
-		write := c.Writes() && c.Deferrable() == (what == migrations) && !t.pausedByConflict && t.refusal.due(c.from.Version(), r.e.cfg.Clock.Now())
+		write := c.Writes() && c.Deferrable() == (what == migrations) && !t.refuses(c) && !t.pausedByConflict && t.refusal.due(c.from.Version(), r.e.cfg.Clock.Now())
 		if write || t.observation.readFirst && what == contents {
 			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: what == migrations, verdict: c.Verdict})
 		}
@@ -169,10 +169,15 @@ func (r *run) todo(targets []*target, what work) []*job {
 }
 
 func failed(t *target) int {
-	if t.err == nil {
+	if t.err == nil && t.silent.IsZero() {
 		return 0
 	}
 	return 1
+}
+
+// refuses says that a write that nothing waits for was refused for the very object that was decided on.
+func (t *target) refuses(c *decision) bool {
+	return c.Deferrable() && c.from.SpecHash == t.postponed
 }
 
 // write brings the objects of one wave into the cluster. Those that this revision was never applied to are first tried

@@ -19,6 +19,9 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr erro
 	if !j.t.Recreate || decide.ClaimOf(j.actual, r.e.us).Owner != "" {
 		return false, &report.ImmutableError{Fields: fields, Err: apiErr}
 	}
+	if address := j.t.StrangeAddress(j.actual); address != "" {
+		return false, &report.ImmutableError{Fields: fields, Err: apiErr, Address: address}
+	}
 	if err := r.tryAnew(ctx, j); err != nil {
 		return false, fmt.Errorf("trying to create it again, without which it is not deleted, because %s cannot be changed: %w", strings.Join(fields, " and "), err)
 	}
@@ -56,8 +59,8 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr erro
 // tryAnew asks the API server whether it would create the object that is to take the place of one that cannot be changed:
 // it lets admission see the very object, and answers that there is one already only when nobody else refuses it.
 func (r *run) tryAnew(ctx context.Context, j *job) error {
-	_, err := r.e.post(ctx, j.resource, j.t.Key, j.t.Body(j.t.Stamp, ""), r.createOptions(dryRun))
-	if report.OnlyTaken(err) {
+	_, err := r.e.post(ctx, j.resource, j.t.Key, j.t.Trial(j.t.Stamp, j.actual), r.createOptions(dryRun))
+	if report.OnlyTaken(err, func(counted string) int64 { return decide.Frees(j.actual, j.resource.GVR.GroupResource(), counted) }) {
 		return nil
 	}
 	return err

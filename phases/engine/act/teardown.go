@@ -44,11 +44,11 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 	}
 	done.Consented = options.Consent == decide.Consent(current.Number, done.Spent)
 	pass := &prunePass{e: e, keep: p, consented: done.Consented, onlyLook: options.OnlyLook}
-	begun := *done
-	pass.through(ctx, entries, done)
-	if done.Complete() && pass.remembered.Load() { // what was seen to go may be back: the API server may have been restored
-		pass.lookAgain, done = true, &begun
-		pass.through(ctx, entries, done)
+	entries, gone := pass.seenToGo(entries)
+	if pass.through(ctx, entries, done); done.Complete() { // what was seen to go may be back: the API server may have been restored
+		pass.through(ctx, gone, done)
+	} else {
+		pass.leave(gone, done)
 	}
 	return done, done.Err()
 }
@@ -72,11 +72,30 @@ func (r *prunePass) through(ctx context.Context, entries []inventory.Candidate, 
 		r.step(ctx, entries[:size], done)
 		entries = entries[size:]
 	}
-	for _, later := range entries {
-		o := orphanOf(later)
-		o.Action, o.Why = decide.Pending, "its turn comes after the others"
-		done.Waiting = append(done.Waiting, o)
+	r.leave(entries, done)
+}
+
+// leave reports what is not looked at in this pass.
+func (r *prunePass) leave(entries []inventory.Candidate, done *report.TeardownReport) {
+	for _, c := range entries {
+		o := orphanOf(c)
+		if o.Action, o.Consented = r.keep.pruneMemory.of(o.Key); o.Action == "" {
+			o.Action, o.Why = decide.Pending, "its turn comes after the others"
+		}
+		done.Add(o)
 	}
+}
+
+// seenToGo parts from the entries what earlier passes saw go.
+func (r *prunePass) seenToGo(entries []inventory.Candidate) (rest, gone []inventory.Candidate) {
+	for _, c := range entries {
+		if went, _ := r.keep.pruneMemory.of(c.Key); went != "" {
+			gone = append(gone, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return rest, gone
 }
 
 // Forget ends a finished Teardown. It lists what was retained with the current revision, so that it is deleted once it

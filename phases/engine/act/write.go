@@ -95,7 +95,7 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 // handleError takes in why a request was refused, and says whether to decide once more with what is there now. The error is
 // what is left to be said if that does not help either.
 func (r *run) handleError(ctx context.Context, j *job, apiErr error, as effect) (again bool, err error) {
-	if fields := report.ImmutableFields(apiErr); len(fields) > 0 && j.verdict.Action != decide.Created {
+	if fields := report.ImmutableFields(apiErr); len(fields) > 0 && j.verdict.Action != decide.Created && !j.verdict.Deferrable() {
 		return r.recreate(ctx, j, fields, apiErr, as)
 	}
 	j.force = j.force || apierrors.HasStatusCause(apiErr, metav1.CauseTypeFieldManagerConflict)
@@ -165,6 +165,10 @@ func (r *run) finish(j *job, err error) {
 	if r.e.throttle.Caused(err) {
 		return
 	}
+	if err != nil && j.verdict.Deferrable() {
+		r.postpone(j, err)
+		return
+	}
 	if err != nil {
 		if report.IsSchemaRefusal(err) && r.e.awaitsSchema(t.Key) {
 			err = &report.StaleSchemaError{Err: err}
@@ -209,6 +213,26 @@ func (r *run) finish(j *job, err error) {
 	}
 	if wrote && did.Repairs() {
 		r.e.conflicts.repaired(t.Key, did)
+	}
+}
+
+// postpone leaves an object as it is when a write went wrong that nothing waits for. One that was refused is not tried
+// again before the object changes.
+func (r *run) postpone(j *job, err error) {
+	log, refused := r.e.cfg.Log, report.IsRefusal(err)
+	if !refused {
+		log = log.V(1)
+	}
+	log.Info("A write that nothing waits for went wrong", "object", j.t.Key.String(), "why", j.verdict.Why, "error", err.Error())
+	r.p.mu.Lock()
+	defer r.p.mu.Unlock()
+	defer r.e.markDirty(r.p, j.t)
+	j.t.err, j.t.silent = nil, time.Time{}
+	if refused {
+		j.t.postponed = j.seen.SpecHash
+	}
+	if unanswered(err) {
+		j.t.silent = r.e.cfg.Clock.Now()
 	}
 }
 

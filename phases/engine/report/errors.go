@@ -80,6 +80,16 @@ func reasonOf(err error) Reason {
 	return ReasonOther
 }
 
+// IsRefusal says that a request was refused for what it asks for, and is expected to be as long as that and the rules stay
+// the same.
+func IsRefusal(err error) bool {
+	switch reasonOf(err) {
+	case ReasonInvalid, ReasonImmutable, ReasonDenied, ReasonForbidden:
+		return true
+	}
+	return false
+}
+
 // denied says that a webhook or an admission policy refused a write. They choose the code of the refusal themselves, so
 // that only the text tells them from the API server.
 func denied(err error) bool {
