@@ -74,10 +74,22 @@ var _ = Describe("An image that cannot be had", func() {
 		Expect(os.RemoveAll(g.cache)).To(Succeed())
 		next := push(ctx, other, small("two"))
 		lose(next["other"])
+		annotate(ctx, retryAnnotation, "while nobody runs")
 		g.restart()
 		until(ctx, "nothing to be wrong", fine, g.isCurrent)
+		annotate(ctx, retryAnnotation, "while somebody runs")
 		Expect(env.SetImages(ctx, next)).To(Succeed())
 		g.isReplaced(ctx, "two")
+
+		By("looking into it again when the registry has it")
+		obey()
+		annotate(ctx, retryAnnotation, "at last")
+		until(ctx, "it to be told as not needed again", fine, func(v harness.View) error {
+			if told := fmt.Sprint(detail(v)["images"]); !strings.Contains(told, "retry:at last") {
+				return fmt.Errorf("the images are told as %s", told)
+			}
+			return nil
+		})
 	})
 
 	It("does not end the keeping of components whose images are at hand", func(ctx SpecContext) {

@@ -57,8 +57,10 @@ type ImageState struct {
 	Ready     bool
 	Fetching  bool
 	// NotNeeded says that it is known to bring nothing for the platform, for every one if that is empty, and is not fetched.
+	// Retry is what asked for another attempt when that was found.
 	NotNeeded bool
 	Platform  string
+	Retry     string
 	// Failure is the kind of the last failure, empty for none. It stays while the next attempt runs.
 	Failure string
 	// Message is the last failure's own words.

@@ -44,6 +44,9 @@ type ImageDetail struct {
 	Message string `json:"message,omitempty"`
 	// Platform is the one for which an image that is not needed brings nothing; empty for every platform.
 	Platform string `json:"platform,omitempty"`
+	// Retry is what annotation retry of the ClusterAPI said when that was found. If it says something else, the image is
+	// looked into again.
+	Retry string `json:"retry,omitempty"`
 }
 
 // notNeeded is the state of an image that is known to bring nothing, and is not fetched.
@@ -128,7 +131,7 @@ func imageDetails(states []guards.ImageState) []ImageDetail {
 		detail := ImageDetail{Component: s.Component, Reference: s.Reference, State: "Waiting", Message: s.Message}
 		switch {
 		case s.NotNeeded:
-			detail.State, detail.Platform = notNeeded, s.Platform
+			detail.State, detail.Platform, detail.Retry = notNeeded, s.Platform, s.Retry
 		case s.Ready:
 			detail.State = "Ready"
 		case s.Failure != "":

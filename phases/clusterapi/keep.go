@@ -28,7 +28,7 @@ const (
 )
 
 // keepCurrent keeps the current revision, and writes it into the status again
-// when somebody has taken it out.
+// when somebody has taken it out and it is applied as a whole.
 func (p *Pass) keepCurrent(ctx context.Context) error {
 	return machine.InPart(InstallerController, errors.Join(p.keep(ctx), p.restoreCurrent(ctx)))
 }
@@ -69,9 +69,13 @@ func (p *Pass) restoreCurrent(ctx context.Context) error {
 	return p.writeStatus(ctx, p.restore)
 }
 
-// restore writes a current revision that somebody has taken out.
+// restore writes a current revision that somebody has taken out, while all of its
+// gates are passed: it may be that an etcd was restored from before they were.
 func (p *Pass) restore(api *operatorv1alpha1.ClusterAPI) []string {
-	return said(api.Status.CurrentRevision == "" && makeCurrent(api, p.world.current), "restored the current revision %s", p.world.current)
+	if api.Status.CurrentRevision != "" || p.current == nil || !p.Engine.Look(p.current).Complete() {
+		return nil
+	}
+	return said(makeCurrent(api, p.world.current), "restored the current revision %s", p.world.current)
 }
 
 // lookAtRetained looks whether objects that were kept for their data may go by

@@ -66,27 +66,30 @@ func (p *Phases) prepare(pass *Pass) []images.Ref {
 }
 
 // retryImages tries failed images again when the administrator asks for another
-// attempt, and looks anew into those that brought nothing. What was asked for
-// before a start is done by starting.
+// attempt. What was asked for before a start is done by starting.
 func (p *Phases) retryImages(w world) {
 	if p.memory.retried != nil && *p.memory.retried != w.retry {
 		p.Images.Retry()
-		p.memory.unneeded = unneeded{}
 	}
 	p.memory.retried = &w.retry
 }
 
 // wantImages asks for the images of the inputs that may bring something, and of
 // every listed revision, so that the current one can be kept applied while the
-// next is on its way.
+// next is on its way. It asks for those as well that are looked into again, which
+// nothing waits for.
 func (p *Phases) wantImages(w world) []images.Ref {
-	wanted := p.neededOf(w)
+	wanted := p.neededOf(w, p.lookedIntoAnew(w))
 	wanted = append(wanted, entryRefs(w.desiredEntry())...)
 	wanted = append(wanted, entryRefs(w.currentEntry())...)
-	slices.Sort(wanted)
-	wanted = slices.Compact(wanted)
-	p.Images.Want(wanted)
-	return wanted
+	p.Images.Want(sorted(slices.Concat(wanted, p.memory.unneeded.doubted(w))))
+	return sorted(wanted)
+}
+
+// sorted has each image once.
+func sorted(refs []images.Ref) []images.Ref {
+	slices.Sort(refs)
+	return slices.Compact(refs)
 }
 
 // facts makes facts of what the pass has seen, and notes what is only told.

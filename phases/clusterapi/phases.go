@@ -167,11 +167,11 @@ const (
 var (
 	PlanRevision = machine.Action[*Pass]{
 		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, every workload of a component that stays, or a component that is missing while an image has no folder, it lists only by the administrator's consent to it by its name: that is judged by what the watches show, and again by the number that the API server tells of right before a revision is listed. While none is listed there is none to go on with, and a consent that is missing is an error. It keeps the current revision, and writes it into the status again if somebody took it out.",
+		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, every workload of a component that stays, or a component that is missing while an image has no folder, it lists only by the administrator's consent to it by its name: that is judged by what the watches show, and again by the number that the API server tells of right before a revision is listed. While none is listed there is none to go on with, and a consent that is missing is an error. It keeps the current revision, and writes it into the status again if somebody took it out, while it is applied as a whole.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
 		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "applies the desired revision as far as its gates allow, and keeps the current one except for what the desired one has taken over, writing it into the status again if somebody took it out. An object with a changed immutable field is deleted and created again, if its manifest says on-immutable-change: recreate. While no revision is current and there is no older one, what is absent is created without a trial.",
+		Doc: "applies the desired revision as far as its gates allow, and keeps the current one except for what the desired one has taken over, writing it into the status again if somebody took it out, while it is applied as a whole. An object with a changed immutable field is deleted and created again, if its manifest says on-immutable-change: recreate. While no revision is current and there is no older one, what is absent is created without a trial.",
 	}
 	PruneOrphans = machine.Action[*Pass]{
 		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans), Writes: []string{WritesDeletions, WritesObjects, WritesInventories},
@@ -179,11 +179,11 @@ var (
 	}
 	KeepApplied = machine.Action[*Pass]{
 		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "repairs drift and recreates what was deleted (of a revision that this release has listed also in a part of it, while not all images are at hand), looks whether retained objects may go, and says so if the inputs cannot be planned. While it cannot be told what the inputs render to, it writes status.currentRevision again if somebody took it out.",
+		Doc: "repairs drift and recreates what was deleted (of a revision that this release has listed also in a part of it, while not all images are at hand), looks whether retained objects may go, and says so if the inputs cannot be planned. While it cannot be told what the inputs render to, it writes status.currentRevision again if somebody took it out, while that revision is applied as a whole.",
 	}
 	KeepCurrent = machine.Action[*Pass]{
 		Name: "KeepCurrent", Run: work((*Pass).keepCurrent), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "keeps the current revision applied, if there is one (of a revision that this release has listed also a part of it, while not all images are at hand), and writes it into the status again if somebody took it out.",
+		Doc: "keeps the current revision applied, if there is one (of a revision that this release has listed also a part of it, while not all images are at hand), and writes it into the status again if somebody took it out, while it is applied as a whole.",
 	}
 	RecordCurrent = machine.Action[*Pass]{
 		Name: "RecordCurrent", Run: work((*Pass).recordCurrent), Writes: []string{WritesCurrent},

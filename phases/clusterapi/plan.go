@@ -23,6 +23,8 @@ type plan struct {
 	// waiting says what is not there yet; err what is wrong.
 	waiting string
 	err     error
+	// needed are the images that it was made of.
+	needed []images.Ref
 	// ready counts the images at hand.
 	ready int
 	// uninstalls says what of that which runs the revision would end, by consent; empty for nothing. awaitsConsent says that
@@ -32,6 +34,7 @@ type plan struct {
 
 // rendered remembers the last rendering: the same inputs are never parsed twice.
 type rendered struct {
+	// inputs are the fingerprint of the inputs, and the images that were looked into anew.
 	inputs     string
 	revision   *render.Revision // without its objects
 	components []engine.Component
@@ -56,14 +59,17 @@ func (p *Phases) makePlan(w world) plan {
 	case w.refsErr != nil:
 		return plan{err: w.refsErr}
 	}
-	needed := p.neededOf(w)
+	anew := p.lookedIntoAnew(w)
+	needed := p.neededOf(w, anew)
 	profiles, out := p.profiles(needed)
+	out.needed = needed
 	out.ready += len(w.refs) - len(needed)
 	if out.waiting != "" || out.err != nil {
 		return out
 	}
-	if p.memory.rendered.inputs != w.inputs {
-		p.memory.rendered = rendered{inputs: w.inputs}
+	inputs := fmt.Sprint(w.inputs, anew)
+	if p.memory.rendered.inputs != inputs {
+		p.memory.rendered = rendered{inputs: inputs}
 		var components packing
 		p.memory.rendered.revision, p.memory.rendered.err = render.Render(render.Input{
 			Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(), FaultOf: engine.FaultOf,

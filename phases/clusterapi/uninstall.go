@@ -131,7 +131,7 @@ func (p *Pass) uninstalled(runs running) string {
 // withoutFolder names a listed image that brings nothing for any platform, empty for none.
 func (p *Pass) withoutFolder() string {
 	for _, ref := range p.world.refs {
-		if platform, known := p.memory.unneeded[ref]; known && platform == "" {
+		if known, is := p.memory.unneeded[ref]; is && known.platform == "" {
 			return ref.Short()
 		}
 	}

@@ -113,7 +113,7 @@ func TestAskUninstallConsent_judges_what_runs_by_the_inventory_whatever_images_a
 		t.Run(name, func(t *testing.T) {
 			p := planned(&remembering{stored: engine.Inventories{Seen: !row.unseen, Err: row.broken, Of: row.stored}}, row.api, "", row.revision...)
 			if row.bare {
-				p.world.refs, p.memory.unneeded[bare] = []images.Ref{bare}, ""
+				p.world.refs, p.memory.unneeded[bare] = []images.Ref{bare}, brings{}
 			}
 			p.askUninstallConsent()
 			switch {
@@ -215,7 +215,7 @@ func TestUninstallText_says_what_to_do_within_its_bound(t *testing.T) {
 				p := planned(&remembering{}, listing(1), given)
 				p.OperatorNamespace, p.Release, p.plan.uninstalls = "openshift-cluster-api-operator", "4.22.0-0.nightly-2026-01-01-120000", uninstalls
 				if !folder {
-					p.world.refs, p.memory.unneeded[bare] = []images.Ref{bare}, ""
+					p.world.refs, p.memory.unneeded[bare] = []images.Ref{bare}, brings{}
 				}
 				name := p.plannedName(engine.MaxNumber)
 				got := p.uninstallText(name)

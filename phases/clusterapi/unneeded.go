@@ -11,24 +11,45 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/status"
 )
 
-// unneeded are images that are known to bring nothing, each with the platform for
-// which that is so; for all of them if it is empty. A reference by digest stands
+// unneeded are images that are known to bring nothing. A reference by digest stands
 // for the same content for ever, so what was seen once need not be fetched again.
 // It is told in the detail of the ClusterOperator, and read there by the next
 // process of the same release and architecture. If that is lost, or an image is
-// not among the first that are told, or another attempt is asked for, it is
-// fetched again. One that a listed revision has a component from is never taken
-// for unneeded, whatever the detail says.
-type unneeded map[images.Ref]string
+// not among the first that are told, it is fetched again. If another attempt is
+// asked for it is fetched again as well, and what is known counts until it is
+// there. One that a listed revision has a component from is never taken for
+// unneeded, whatever the detail says.
+type unneeded map[images.Ref]brings
+
+// brings is what is known of an image that brings nothing: for which platform, for
+// all of them if that is empty, and what the annotation that asks for another
+// attempt said when it was looked into.
+type brings struct{ platform, retry string }
+
+// maxRetry bounds in bytes what is remembered of the annotation that asks for another attempt.
+const maxRetry = 64
+
+// asked is what the annotation says, within its bound.
+func (w world) asked() string { return machine.Shorten(w.retry, maxRetry) }
 
 // by says that an image brings nothing for a platform.
 func (u unneeded) by(platform string, ref images.Ref) bool {
-	of, known := u[ref]
-	return known && (of == "" || of == platform)
+	known, is := u[ref]
+	return is && (known.platform == "" || known.platform == platform)
+}
+
+// doubted are those of the listed images of which another attempt was asked for
+// since they were looked into.
+func (u unneeded) doubted(w world) []images.Ref {
+	return slices.DeleteFunc(slices.Clone(w.refs), func(ref images.Ref) bool {
+		known, is := u[ref]
+		return !is || known.retry == w.asked()
+	})
 }
 
 // recallUnneeded reads what an earlier process has told, once.
@@ -44,7 +65,7 @@ func (p *Phases) recallUnneeded(ctx context.Context) error {
 	detail := storedDetail(status.Extension(operator.Status.Extension.Raw)[status.DetailKey(p.name)])
 	for _, image := range detail.Images {
 		if image.State == notNeeded && detail.ImagesBy == p.imagesBy() {
-			p.memory.unneeded[images.Ref(image.Reference)] = image.Platform
+			p.memory.unneeded[images.Ref(image.Reference)] = brings{image.Platform, image.Retry}
 		}
 	}
 	return nil
@@ -54,7 +75,7 @@ func (p *Phases) recallUnneeded(ctx context.Context) error {
 // list of images another architecture has another one.
 func (p *Phases) imagesBy() string { return p.Release + " " + runtime.GOARCH }
 
-// learnUnneeded notes which of the images at hand a plan has nothing from, and
+// learnUnneeded notes which of its images a plan has nothing from, and
 // forgets what is not listed any more.
 func (p *Phases) learnUnneeded(w world, plan plan) {
 	for ref := range p.memory.unneeded {
@@ -69,23 +90,32 @@ func (p *Phases) learnUnneeded(w world, plan plan) {
 	for _, c := range plan.revision.Components {
 		needed[images.Ref(c.Image)] = true
 	}
-	for _, ref := range w.refs {
+	for _, ref := range plan.needed {
 		if state := p.Images.State(ref); state.Phase == images.Ready && !needed[ref] {
-			p.memory.unneeded[ref] = w.platform
+			found := brings{platform: w.platform, retry: w.asked()}
 			if len(state.Image.Profiles) == 0 {
-				p.memory.unneeded[ref] = ""
+				found.platform = ""
 			}
+			p.memory.unneeded[ref] = found
+		} else if needed[ref] {
+			delete(p.memory.unneeded, ref)
 		}
 	}
 }
 
 // neededOf are the listed images without those that are known to bring nothing.
-func (p *Phases) neededOf(w world) []images.Ref {
+// Those that were looked into anew are among them.
+func (p *Phases) neededOf(w world, anew []images.Ref) []images.Ref {
 	components := w.componentsOf()
 	return slices.DeleteFunc(slices.Clone(w.refs), func(ref images.Ref) bool {
-		_, brings := components[ref]
-		return !brings && p.memory.unneeded.by(w.platform, ref)
+		_, listed := components[ref]
+		return !listed && p.memory.unneeded.by(w.platform, ref) && !slices.Contains(anew, ref)
 	})
+}
+
+// lookedIntoAnew are the doubted images that were fetched again.
+func (p *Phases) lookedIntoAnew(w world) []images.Ref {
+	return slices.DeleteFunc(p.memory.unneeded.doubted(w), func(ref images.Ref) bool { return p.Images.State(ref).Phase != images.Ready })
 }
 
 // unneededStates tell of the listed images that are not fetched.
@@ -93,7 +123,8 @@ func (p *Phases) unneededStates(w world, wanted []images.Ref) []guards.ImageStat
 	var states []guards.ImageState
 	for _, ref := range w.refs {
 		if !slices.Contains(wanted, ref) {
-			states = append(states, guards.ImageState{Name: ref.Short(), Reference: string(ref), NotNeeded: true, Platform: p.memory.unneeded[ref]})
+			known := p.memory.unneeded[ref]
+			states = append(states, guards.ImageState{Name: ref.Short(), Reference: string(ref), NotNeeded: true, Platform: known.platform, Retry: known.retry})
 		}
 	}
 	return states
@@ -103,7 +134,7 @@ func (p *Phases) unneededStates(w world, wanted []images.Ref) []guards.ImageStat
 func (p *Phases) planWarnings(w world, plan plan) string {
 	var texts []string
 	for _, ref := range w.refs {
-		if platform, known := p.memory.unneeded[ref]; known && platform == "" {
+		if known, is := p.memory.unneeded[ref]; is && known.platform == "" {
 			texts = append(texts, fmt.Sprintf("image %s has no folder %s and brings nothing; if it is a provider image, rebuild it with its profiles there", ref.Short(), images.ManifestsFolder))
 		}
 	}

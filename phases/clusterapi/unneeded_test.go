@@ -1,6 +1,8 @@
 package clusterapi
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -10,16 +12,27 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/images"
+	"github.com/capstan-capi/capstan/phases/render"
 	"github.com/capstan-capi/capstan/phases/status"
 )
 
-// retried notes that another attempt was asked for.
-type retried struct {
+// fetching is a source of images that are there as they are told to be.
+type fetching struct {
 	images.Source
-	asked bool
+	retried bool
+	wanted  []images.Ref
+	ready   map[images.Ref][]images.Profile
 }
 
-func (r *retried) Retry() { r.asked = true }
+func (f *fetching) Retry()                 { f.retried = true }
+func (f *fetching) Want(refs []images.Ref) { f.wanted = refs }
+func (f *fetching) State(ref images.Ref) images.State {
+	profiles, ready := f.ready[ref]
+	if !ready || !slices.Contains(f.wanted, ref) {
+		return images.State{}
+	}
+	return images.State{Phase: images.Ready, Image: &images.Image{Profiles: profiles}}
+}
 
 func TestUnneeded_is_believed_of_the_same_release_and_architecture_only(t *testing.T) {
 	ref := images.Ref("registry.example.com/other@" + digest)
@@ -33,37 +46,77 @@ func TestUnneeded_is_believed_of_the_same_release_and_architecture_only(t *testi
 		"another architecture": {"4.22.5 s390", false},
 		"nobody knows who":     {"", false},
 	} {
-		detail := Detail{ImagesBy: row.by, Images: imageDetails([]guards.ImageState{{Reference: string(ref), NotNeeded: true, Platform: "AWS"}})}
-		raw := append([]byte(`{"`+status.DetailKey("clusterapi")+`":`), detail.encode()...)
-		scheme := runtime.NewScheme()
-		if err := configv1.Install(scheme); err != nil {
-			t.Fatal(err)
-		}
-		p := of("4.22.5")
-		p.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(&configv1.ClusterOperator{
-			ObjectMeta: metav1.ObjectMeta{Name: ClusterOperatorName},
-			Status:     configv1.ClusterOperatorStatus{Extension: runtime.RawExtension{Raw: append(raw, '}')}},
-		}).Build()
-		if err := p.recallUnneeded(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		p := recallingBy(t, of("4.22.5"), row.by, guards.ImageState{Reference: string(ref), NotNeeded: true, Platform: "AWS"})
 		if got := p.memory.unneeded.by("AWS", ref); got != row.want {
 			t.Errorf("%s: it is taken for not needed: %v", name, got)
 		}
 	}
 }
 
-func TestUnneeded_is_forgotten_when_another_attempt_is_asked_for(t *testing.T) {
+// recalling reads what an earlier process of the same kind has told.
+func recalling(t *testing.T, p *Phases, told guards.ImageState) *Phases {
+	t.Helper()
+	return recallingBy(t, p, p.imagesBy(), told)
+}
+
+func recallingBy(t *testing.T, p *Phases, by string, told guards.ImageState) *Phases {
+	t.Helper()
+	detail := Detail{ImagesBy: by, Images: imageDetails([]guards.ImageState{told})}
+	raw := append([]byte(`{"`+status.DetailKey("clusterapi")+`":`), detail.encode()...)
+	scheme := runtime.NewScheme()
+	if err := configv1.Install(scheme); err != nil {
+		t.Fatal(err)
+	}
+	p.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(&configv1.ClusterOperator{
+		ObjectMeta: metav1.ObjectMeta{Name: ClusterOperatorName},
+		Status:     configv1.ClusterOperatorStatus{Extension: runtime.RawExtension{Raw: append(raw, '}')}},
+	}).Build()
+	if err := p.recallUnneeded(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestUnneeded_counts_after_another_attempt_was_asked_for_until_the_image_was_looked_into_again(t *testing.T) {
 	ref := images.Ref("registry.example.com/other@" + digest)
-	source := &retried{}
+	source := &fetching{}
 	p := &Phases{Images: source}
-	p.memory.unneeded = unneeded{ref: ""}
-	p.retryImages(world{retry: "one"})
-	if !p.memory.unneeded.by("AWS", ref) || source.asked {
+	p.memory.unneeded = unneeded{ref: {retry: "one"}}
+	look := func(retry string) (needed bool) {
+		w := world{platform: "AWS", refs: []images.Ref{ref}, retry: retry}
+		p.retryImages(w)
+		p.wantImages(w)
+		return slices.Contains(p.neededOf(w, p.lookedIntoAnew(w)), ref)
+	}
+	if look("one") || len(source.wanted) > 0 || source.retried {
 		t.Error("what was asked for before the start counts as another attempt")
 	}
-	p.retryImages(world{retry: "two"})
-	if p.memory.unneeded == nil || p.memory.unneeded.by("AWS", ref) || !source.asked {
-		t.Errorf("the image is not looked into again: %v", p.memory.unneeded)
+	if look("two") || !slices.Contains(source.wanted, ref) || !source.retried {
+		t.Errorf("the old answer does not count, or the image is not fetched again: %v", source.wanted)
+	}
+	source.ready = map[images.Ref][]images.Profile{ref: nil}
+	if !look("two") {
+		t.Error("the image that is there again is not looked into")
+	}
+	w := world{platform: "AWS", refs: []images.Ref{ref}, retry: "two"}
+	p.learnUnneeded(w, plan{needed: w.refs, revision: &render.Revision{}})
+	if look("two") || len(source.wanted) > 0 {
+		t.Errorf("it brings nothing again, and is fetched for ever: %v", source.wanted)
+	}
+	look("three")
+	p.learnUnneeded(w, plan{needed: w.refs, revision: &render.Revision{Components: []render.Component{{Image: string(ref)}}}})
+	if !look("three") {
+		t.Error("it brings something now, and is taken for unneeded")
+	}
+}
+
+func TestUnneeded_is_looked_into_again_when_that_was_asked_for_while_no_process_ran(t *testing.T) {
+	ref := images.Ref("registry.example.com/other@" + digest)
+	for retry, want := range map[string]bool{"one": false, "two": true, "": true, strings.Repeat("one", 100): true} {
+		p := recalling(t, &Phases{Release: "4.22.5", name: "clusterapi"}, guards.ImageState{Reference: string(ref), NotNeeded: true, Retry: "one"})
+		w := world{refs: []images.Ref{ref}, retry: retry}
+		if got := slices.Contains(p.memory.unneeded.doubted(w), ref); got != want || !p.memory.unneeded.by("AWS", ref) {
+			t.Errorf("%q: it is looked into again: %v", retry, got)
+		}
 	}
 }

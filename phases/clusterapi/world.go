@@ -104,7 +104,8 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 // currentOf is the name of the current revision. One that was taken out of the
 // status by hand is still current as long as it is listed, or there is no list
 // any more: nothing but this operator makes another one that. When versions go
-// back, an etcd was restored, maybe to before the revision had passed its gates.
+// back, an etcd was restored, maybe to before the revision had passed its gates;
+// since they need not go back, see restore for when it is written again.
 func (p *Phases) currentOf(api *operatorv1alpha1.ClusterAPI) operatorv1alpha1.RevisionName {
 	if api == nil {
 		return p.memory.current
