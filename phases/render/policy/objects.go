@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// Kinds are those that an image may bring, by group/Kind, and whether they have a namespace. Kinds of Cluster API's groups
+// may come as well.
+var Kinds = map[string]bool{
+	"/ConfigMap":      true,
+	"/Namespace":      false,
+	"/Secret":         true,
+	"/Service":        true,
+	"/ServiceAccount": true,
+
+	"apps/DaemonSet":                       true,
+	"apps/Deployment":                      true,
+	"apps/StatefulSet":                     true,
+	"batch/CronJob":                        true,
+	"batch/Job":                            true,
+	"networking.k8s.io/NetworkPolicy":      true,
+	"policy/PodDisruptionBudget":           true,
+	"monitoring.coreos.com/PodMonitor":     true,
+	"monitoring.coreos.com/PrometheusRule": true,
+	"monitoring.coreos.com/ServiceMonitor": true,
+
+	"rbac.authorization.k8s.io/ClusterRole":        false,
+	"rbac.authorization.k8s.io/ClusterRoleBinding": false,
+	"rbac.authorization.k8s.io/Role":               true,
+	"rbac.authorization.k8s.io/RoleBinding":        true,
+
+	crdKind: false,
+	"apiextensions.openshift.io/CompatibilityRequirement": false,
+
+	"admissionregistration.k8s.io/MutatingAdmissionPolicy":          false,
+	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   false,
+	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     false,
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicy":        false,
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": false,
+	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   false,
+}
+
+const crdKind = "apiextensions.k8s.io/CustomResourceDefinition"
+
+var kindRule = Rule{
+	Name: "kind",
+	Doc:  "Objects are of the kinds that installing a provider takes, or of a kind of Cluster API's groups.",
+	breaches: func(c check) []Breach {
+		if _, known := Kinds[kindOf(c.object)]; known || IsClusterAPI(c.object.GroupVersionKind().Group) {
+			return nil
+		}
+		return []Breach{{Path: "kind", Why: fmt.Sprintf("provider images bring no %s", c.object.GetKind())}}
+	},
+}
+
+// ownPrefix begins the names of what belongs to the installer itself.
+const ownPrefix = "capstan"
+
+// ownNames are those that do not.
+var ownNames = map[string]bool{"capi-installer-images": true}
+
+var nameRule = Rule{
+	Name: "name",
+	Doc:  "No object has a name of the installer's own: capstan, one that begins with capstan-, or capi-installer-images.",
+	breaches: func(c check) []Breach {
+		if name := c.object.GetName(); name == ownPrefix || strings.HasPrefix(name, ownPrefix+"-") || ownNames[name] {
+			return []Breach{{Path: "metadata.name", Why: fmt.Sprintf("the name %s is the installer's own", name)}}
+		}
+		return nil
+	},
+}
+
+var namespaceRule = Rule{
+	Name: "namespace",
+	Doc:  "Objects are in the providers' namespaces, and Namespaces are these.",
+	breaches: func(c check) []Breach {
+		namespace, path := c.object.GetNamespace(), "metadata.namespace"
+		namespaced, known := Kinds[kindOf(c.object)]
+		switch {
+		case c.is("/Namespace"):
+			namespace, path = c.object.GetName(), "metadata.name"
+		case namespace == "" && !(known && namespaced):
+			return nil
+		}
+		if c.inProviders(namespace) {
+			return nil
+		}
+		return []Breach{{Path: path, Why: fmt.Sprintf("namespace %q is not one of the providers', which are %s", namespace, c.theNamespaces())}}
+	},
+}
+
+var groupRule = Rule{
+	Name: "group",
+	Doc:  "CustomResourceDefinitions are of Cluster API's groups, and a conversion webhook is behind a Service in the providers' namespaces.",
+	breaches: func(c check) []Breach {
+		if !c.is(crdKind) {
+			return nil
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		breaches := c.read(crd)
+		if !IsClusterAPI(crd.Spec.Group) {
+			breaches = append(breaches, Breach{Path: "spec.group", Why: fmt.Sprintf("group %q is not one of Cluster API's, which end with cluster.x-k8s.io", crd.Spec.Group)})
+		}
+		if conversion := crd.Spec.Conversion; conversion != nil && conversion.Webhook != nil && conversion.Webhook.ClientConfig != nil {
+			client, service := conversion.Webhook.ClientConfig, ""
+			if client.Service != nil {
+				service = client.Service.Namespace
+			}
+			breaches = append(breaches, c.server("spec.conversion.webhook.clientConfig", client.URL, service)...)
+		}
+		return breaches
+	},
+}
+
+// AdoptAnnotation asks to take over an object that is there; see decide.AdoptAnnotation of the engine.
+const AdoptAnnotation = "capi-operator.openshift.io/adopt-existing"
+
+var adoptionRule = Rule{
+	Name: "adoption",
+	Doc:  "No object is taken from its controller: " + AdoptAnnotation + " is not force.",
+	breaches: func(c check) []Breach {
+		if c.object.GetAnnotations()[AdoptAnnotation] == "force" {
+			return []Breach{{Path: "metadata.annotations." + AdoptAnnotation, Why: "an image may not take objects from their controllers"}}
+		}
+		return nil
+	},
+}
