@@ -74,39 +74,39 @@ func (c check) constraints(m *admissionregistrationv1.MatchResources) (breaches 
 }
 
 // server judges who answers for a webhook.
-func (p *Policy) server(path string, url *string, serviceNamespace string) []Breach {
+func (c check) server(path string, url *string, serviceNamespace string) []Breach {
 	switch {
 	case url != nil:
 		return []Breach{{Path: path + ".url", Why: "who answers there is not part of the cluster: use a Service"}}
-	case !p.inProviders(serviceNamespace):
-		return []Breach{{Path: path + ".service", Why: fmt.Sprintf("it must be in the providers' namespaces, which are %s", p.theNamespaces())}}
+	case !c.inProviders(serviceNamespace):
+		return []Breach{{Path: path + ".service", Why: fmt.Sprintf("it must be in the providers' namespaces, which are %s", c.theNamespaces())}}
 	}
 	return nil
 }
 
 // within says that a rule is about Cluster API's groups, or that its namespaces are the providers'. A selector of namespaces
 // says nothing of objects without one.
-func (p *Policy) within(rule admissionregistrationv1.Rule, selector *metav1.LabelSelector) bool {
+func (c check) within(rule admissionregistrationv1.Rule, selector *metav1.LabelSelector) bool {
 	if all(rule.APIGroups, IsClusterAPI) {
 		return true
 	}
-	return rule.Scope != nil && *rule.Scope == admissionregistrationv1.NamespacedScope && p.selects(selector)
+	return rule.Scope != nil && *rule.Scope == admissionregistrationv1.NamespacedScope && c.selects(selector)
 }
 
 // selects says that a selector takes no namespace but the providers'.
-func (p *Policy) selects(s *metav1.LabelSelector) bool {
+func (c check) selects(s *metav1.LabelSelector) bool {
 	if s == nil {
 		return false
 	}
-	if name, given := s.MatchLabels[corev1.LabelMetadataName]; given && p.inProviders(name) {
+	if name, given := s.MatchLabels[corev1.LabelMetadataName]; given && c.inProviders(name) {
 		return true
 	}
 	return slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
-		return r.Key == corev1.LabelMetadataName && r.Operator == metav1.LabelSelectorOpIn && all(r.Values, p.inProviders)
+		return r.Key == corev1.LabelMetadataName && r.Operator == metav1.LabelSelectorOpIn && all(r.Values, c.inProviders)
 	})
 }
 
-func (p *Policy) wide(groups []string) string {
+func (c check) wide(groups []string) string {
 	return fmt.Sprintf("groups %q are not Cluster API's alone, and it is not limited to namespaced objects (scope: Namespaced) in the providers' namespaces, which are %s, by a namespaceSelector on %s",
-		groups, p.theNamespaces(), corev1.LabelMetadataName)
+		groups, c.theNamespaces(), corev1.LabelMetadataName)
 }

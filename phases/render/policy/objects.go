@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -75,20 +76,44 @@ var nameRule = Rule{
 
 var namespaceRule = Rule{
 	Name: "namespace",
-	Doc:  "Objects are in the providers' namespaces, and Namespaces are these.",
+	Doc:  "Objects are in the providers' namespaces, or in one that the profile brings itself.",
 	breaches: func(c check) []Breach {
-		namespace, path := c.object.GetNamespace(), "metadata.namespace"
-		namespaced, known := Kinds[kindOf(c.object)]
-		switch {
-		case c.is("/Namespace"):
-			namespace, path = c.object.GetName(), "metadata.name"
-		case namespace == "" && !(known && namespaced):
+		namespace := c.object.GetNamespace()
+		if namespaced := Kinds[kindOf(c.object)]; namespace == "" && !namespaced || c.inProviders(namespace) {
 			return nil
 		}
-		if c.inProviders(namespace) {
+		return []Breach{{Path: "metadata.namespace", Why: fmt.Sprintf("namespace %q is not one of the providers', which are %s", namespace, c.theNamespaces())}}
+	},
+}
+
+// reservedPrefixes begin the names of Namespaces that belong to the cluster.
+var reservedPrefixes = []string{"kube-", "openshift-"}
+
+// privileging are labels of a Namespace that take walls away from the pods in it, with the values that do not.
+var privileging = map[string][]string{
+	"openshift.io/run-level":             {""},
+	"pod-security.kubernetes.io/enforce": {"restricted", "baseline"},
+}
+
+var broughtRule = Rule{
+	Name: "brought-namespace",
+	Doc: "A Namespace that is not one of the providers' is neither default nor called kube-... or openshift-..., and no Namespace lets its " +
+		"pods be privileged.",
+	breaches: func(c check) (breaches []Breach) {
+		if !c.is("/Namespace") {
 			return nil
 		}
-		return []Breach{{Path: path, Why: fmt.Sprintf("namespace %q is not one of the providers', which are %s", namespace, c.theNamespaces())}}
+		name := c.object.GetName()
+		reserved := name == "default" || name == "openshift" || slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		if reserved && !slices.Contains(c.Namespaces, name) {
+			breaches = append(breaches, Breach{Path: "metadata.name", Why: fmt.Sprintf("Namespace %s belongs to the cluster", name)})
+		}
+		for label, harmless := range privileging {
+			if value, given := c.object.GetLabels()[label]; given && !slices.Contains(harmless, value) {
+				breaches = append(breaches, Breach{Path: "metadata.labels." + label, Why: fmt.Sprintf("%s lets the pods in it be privileged", value)})
+			}
+		}
+		return breaches
 	},
 }
 

@@ -10,7 +10,8 @@ import (
 
 // Policy is what images may contain. The zero value allows no namespace, and with that hardly anything.
 type Policy struct {
-	// Namespaces are those that objects, subjects of bindings and servers of webhooks may be in.
+	// Namespaces are those that objects, subjects of bindings and servers of webhooks may be in, besides those that a
+	// profile brings itself.
 	Namespaces []string
 	Exceptions []Exception
 }
@@ -33,7 +34,7 @@ type Breach struct {
 }
 
 // Rules are all rules, in the order in which they are asked.
-var Rules = []Rule{kindRule, nameRule, namespaceRule, groupRule, subjectRule, roleRule, permissionRule, aggregationRule, webhookRule, admissionRule, adoptionRule}
+var Rules = []Rule{kindRule, nameRule, namespaceRule, broughtRule, groupRule, subjectRule, roleRule, permissionRule, aggregationRule, webhookRule, admissionRule, adoptionRule}
 
 // check is what a rule is asked about: one object of an image.
 type check struct {
@@ -81,11 +82,17 @@ func (c check) read(into any) []Breach {
 	return nil
 }
 
-// inProviders says that a namespace is one of the providers'.
-func (p *Policy) inProviders(namespace string) bool { return slices.Contains(p.Namespaces, namespace) }
+// inProviders says that a namespace is one of the providers', or is brought by the profile.
+func (c check) inProviders(namespace string) bool {
+	return slices.Contains(c.Namespaces, namespace) || slices.ContainsFunc(c.beside, func(o *unstructured.Unstructured) bool {
+		return kindOf(o) == "/Namespace" && o.GetName() == namespace
+	})
+}
 
 // theNamespaces names them for people.
-func (p *Policy) theNamespaces() string { return strings.Join(p.Namespaces, ", ") }
+func (c check) theNamespaces() string {
+	return strings.Join(c.Namespaces, ", ") + " and those that the profile brings"
+}
 
 // all says that there is one, and that each is so.
 func all(values []string, so func(string) bool) bool {
