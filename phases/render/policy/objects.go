@@ -117,17 +117,26 @@ var broughtRule = Rule{
 	},
 }
 
+// besideClusterAPI end the groups of definitions that providers bring for themselves: the Azure provider has some of Azure
+// Service Operator's.
+var besideClusterAPI = []string{".azure.com"}
+
+// defines says that an image may bring definitions of a group.
+func defines(group string) bool {
+	return IsClusterAPI(group) || slices.ContainsFunc(besideClusterAPI, func(end string) bool { return strings.HasSuffix(group, end) })
+}
+
 var groupRule = Rule{
 	Name: "group",
-	Doc:  "CustomResourceDefinitions are of Cluster API's groups, and a conversion webhook is behind a Service in the providers' namespaces.",
+	Doc:  "CustomResourceDefinitions are of Cluster API's groups or Azure's, and a conversion webhook is behind a Service in the providers' namespaces.",
 	breaches: func(c check) []Breach {
 		if !c.is(crdKind) {
 			return nil
 		}
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		breaches := c.read(crd)
-		if !IsClusterAPI(crd.Spec.Group) {
-			breaches = append(breaches, Breach{Path: "spec.group", Why: fmt.Sprintf("group %q is not one of Cluster API's, which end with cluster.x-k8s.io", crd.Spec.Group)})
+		if !defines(crd.Spec.Group) {
+			breaches = append(breaches, Breach{Path: "spec.group", Why: fmt.Sprintf("group %q is not one that providers have: Cluster API's, which end with cluster.x-k8s.io, and those ending with %s", crd.Spec.Group, strings.Join(besideClusterAPI, ", "))})
 		}
 		if conversion := crd.Spec.Conversion; conversion != nil && conversion.Webhook != nil && conversion.Webhook.ClientConfig != nil {
 			client, service := conversion.Webhook.ClientConfig, ""
