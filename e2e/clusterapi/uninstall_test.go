@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -54,12 +55,13 @@ var _ = Describe("An emptied list of provider images", func() {
 		uids(ctx, newProvider("alpha").find("Deployment", "alpha"))
 	})
 
-	It("does not stop a rollout, and needs no consent before anything was installed", func(ctx SpecContext) {
+	It("does not stop a rollout, and asks about a first installation that is stuck as well", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"))})
 		free := hold(ctx, "one")
 		operate(harness.OperatorOptions{})
 		until(ctx, "the first installation to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
+		annotate(ctx, uninstallAnnotation, askedToUninstall(ctx, 2))
 		v := installed(ctx, 2)
 		Expect(v.Revisions()[0].Components).To(BeEmpty())
 		free()
@@ -91,6 +93,18 @@ var _ = Describe("A component that loses all of its workloads and stays listed",
 		annotate(ctx, uninstallAnnotation, askedToUninstall(ctx, 2))
 		installed(ctx, 2)
 		expectGone(ctx, deployment)
+	})
+
+	It("keeps them also when the process is new and nothing tells that they were current", func(ctx SpecContext) {
+		g := installSmall(ctx, newProvider("alpha"))
+		deployment := newProvider("alpha").find("Deployment", "alpha")
+		Expect(g.operator.Stop()).To(Succeed())
+		status(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) { s.CurrentRevision = "" })
+		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
+		g.restart()
+		askedToUninstall(ctx, 2)
+		until(ctx, "the revision to be current again, and nothing to be listed", listed(1), func(v harness.View) error { return current(v, 1) })
+		uids(ctx, deployment)
 	})
 
 	It("keeps them also when the process is new and its image is lost", func(ctx SpecContext) {

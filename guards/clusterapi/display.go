@@ -35,13 +35,13 @@ type Display struct {
 	// Revisions tell how far the listed revisions are, the oldest first.
 	Revisions []Revision
 	// Finalizers counts the objects that are being deleted and have finalizers pending.
-	Finalizers int
-	Consent    Consent
+	Finalizers    int
+	DeleteConsent DeleteConsent
 }
 
-// Consent is how the administrator lets retained objects be deleted with the data in them: what was written for that, and
-// what has to be written for the desired revision, empty if there is none.
-type Consent struct{ Given, Wanted string }
+// DeleteConsent is how the administrator lets retained objects be deleted with the data in them: what was written for
+// that, and what has to be written for the desired revision, empty if there is none.
+type DeleteConsent struct{ Given, Wanted string }
 
 // ImageState is how one provider image stands: at hand, failed, being fetched
 // or waiting for its turn.

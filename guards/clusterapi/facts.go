@@ -28,9 +28,9 @@ type Facts struct {
 	Planning     string `yaml:"planning"`
 	Unplannable  bool   `yaml:"unplannable"`
 	PlanTerminal bool   `yaml:"planTerminal"`
-	// AwaitsConsent says what the planned content would uninstall, and how the administrator consents to that; empty if it
-	// would uninstall nothing that has to be consented to, or there is the consent.
-	AwaitsConsent string `yaml:"awaitsConsent"`
+	// AwaitsUninstallConsent says what the planned content would uninstall, and how the administrator consents to that;
+	// empty if it would uninstall nothing that has to be consented to, or there is the consent.
+	AwaitsUninstallConsent string `yaml:"awaitsUninstallConsent"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
 	// Desired is the content ID of the desired revision, which is the newest listed one; DesiredNumber is its number, and

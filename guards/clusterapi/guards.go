@@ -59,8 +59,8 @@ var DesiredMatchesInputs = machine.Guard[Facts]{
 			return machine.SayUnknown(f.Planning)
 		case f.DesiredNumber == 0:
 			return machine.SayNo("no revision is listed")
-		case f.AwaitsConsent != "":
-			return machine.SayYes(fmt.Sprintf("revision %d stays: %s", f.DesiredNumber, f.AwaitsConsent))
+		case f.AwaitsUninstallConsent != "":
+			return machine.SayYes(fmt.Sprintf("revision %d stays: %s", f.DesiredNumber, f.AwaitsUninstallConsent))
 		case f.Desired != f.Planned:
 			return machine.SayNo(fmt.Sprintf("the inputs ask for content %s, revision %d has %s", id(f.Planned), f.DesiredNumber, id(f.Desired)))
 		case f.Begun > f.DesiredNumber:
@@ -120,7 +120,7 @@ var UninstallAwaitsConsent = machine.Guard[Facts]{
 	Name: "UninstallAwaitsConsent",
 	Doc:  "The inputs ask for a revision that would end all that runs, or all workloads of a component that stays, and the administrator has not consented to it by its name.",
 	Ask: seen(func(f Facts) machine.Answer {
-		return machine.Say(f.AwaitsConsent != "", f.AwaitsConsent)
+		return machine.Say(f.AwaitsUninstallConsent != "", f.AwaitsUninstallConsent)
 	}),
 }
 

@@ -94,18 +94,18 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	texts, tail := causes, ""
 	if len(d.Retained) > 0 {
 		texts = append(texts, "kept for the data in them: "+strings.Join(guards.Texts(d.Retained), "; "))
-		tail = consentText(d.Consent)
+		tail = deleteConsentText(d.DeleteConsent)
 	}
 	condition.Message = clipBefore(strings.Join(texts, "; "), tail)
 	return condition
 }
 
-// consentText says what deletes retained objects with the data in them.
-func consentText(c guards.Consent) string {
+// deleteConsentText says what deletes retained objects with the data in them.
+func deleteConsentText(c guards.DeleteConsent) string {
 	if c.Wanted == "" {
 		return ""
 	}
-	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.ConsentAnnotation, c.Wanted)
+	text := fmt.Sprintf("; delete the data, or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.DeleteConsentAnnotation, c.Wanted)
 	number, _, again := strings.Cut(c.Wanted, "-")
 	switch {
 	case c.Given == "" || c.Given == c.Wanted:

@@ -10,7 +10,7 @@ import (
 )
 
 func TestConditions_what_is_retained_blocks_no_upgrade_and_is_told(t *testing.T) {
-	d := guards.Display{Attempted: true, Consent: guards.Consent{Wanted: "2"}, Retained: []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}}}
+	d := guards.Display{Attempted: true, DeleteConsent: guards.DeleteConsent{Wanted: "2"}, Retained: []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}}}
 	c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 2, CurrentNumber: 2, OlderSeen: true}, d))[5]
 	want := "kept for the data in them: CustomResourceDefinition as.test (holds 2 instances); delete the data, or consent to lose it: " +
 		"kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-delete=2"

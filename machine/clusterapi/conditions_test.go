@@ -314,10 +314,10 @@ func TestConditions_what_was_not_seen_leaves_what_was_said(t *testing.T) {
 func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
 	f := guards.Facts{DesiredNumber: 2, CurrentNumber: 2}
 	d := guards.Display{
-		Consent:    guards.Consent{Given: strings.Repeat("ab", 32), Wanted: "2"},
-		Retained:   []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}},
-		Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "field manager kubectl", Why: "exists already and belongs to field manager kubectl; remove it"}},
-		Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs.test", Why: "version v1 is dropped, and 3 instances are stored in it"}},
+		DeleteConsent: guards.DeleteConsent{Given: strings.Repeat("ab", 32), Wanted: "2"},
+		Retained:      []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}},
+		Collisions:    []guards.Collision{{Object: "ConfigMap a/b", Holder: "field manager kubectl", Why: "exists already and belongs to field manager kubectl; remove it"}},
+		Refused:       []guards.Refused{{Object: "CustomResourceDefinition bs.test", Why: "version v1 is dropped, and 3 instances are stored in it"}},
 	}
 	c := table.Conditions(shot(machine.Record{State: table.Applying}, f, d))[5]
 	want := "objects of other owners are in the way: ConfigMap a/b exists already and belongs to field manager kubectl; remove it; " +
@@ -335,18 +335,18 @@ func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
 
 func TestConditions_upgradeable_says_what_became_of_the_consent_that_is_given(t *testing.T) {
 	for _, row := range []struct {
-		consent guards.Consent
+		consent guards.DeleteConsent
 		tail    string
 	}{
-		{guards.Consent{Wanted: "12"}, "consent-to-delete=12"},
-		{guards.Consent{Given: "12", Wanted: "12"}, "consent-to-delete=12"},
-		{guards.Consent{Given: "1", Wanted: "12"}, "consent-to-delete=12 (the consent that is given is not for revision 12)"},
-		{guards.Consent{Given: "12", Wanted: "12-2"}, "consent-to-delete=12-2 (the consent that is given was used)"},
-		{guards.Consent{Given: "12-2", Wanted: "12-3"}, "consent-to-delete=12-3 (the consent that is given was used)"},
-		{guards.Consent{Given: "11", Wanted: "12-2"}, "consent-to-delete=12-2 (the consent that is given is not for revision 12)"},
-		{guards.Consent{}, "(holds 2 instances)"},
+		{guards.DeleteConsent{Wanted: "12"}, "consent-to-delete=12"},
+		{guards.DeleteConsent{Given: "12", Wanted: "12"}, "consent-to-delete=12"},
+		{guards.DeleteConsent{Given: "1", Wanted: "12"}, "consent-to-delete=12 (the consent that is given is not for revision 12)"},
+		{guards.DeleteConsent{Given: "12", Wanted: "12-2"}, "consent-to-delete=12-2 (the consent that is given was used)"},
+		{guards.DeleteConsent{Given: "12-2", Wanted: "12-3"}, "consent-to-delete=12-3 (the consent that is given was used)"},
+		{guards.DeleteConsent{Given: "11", Wanted: "12-2"}, "consent-to-delete=12-2 (the consent that is given is not for revision 12)"},
+		{guards.DeleteConsent{}, "(holds 2 instances)"},
 	} {
-		d := guards.Display{Consent: row.consent, Retained: []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}}}
+		d := guards.Display{DeleteConsent: row.consent, Retained: []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}}}
 		if c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 12, CurrentNumber: 12}, d))[5]; !strings.HasSuffix(c.Message, row.tail) {
 			t.Errorf("%+v: got %s", row.consent, c.Message)
 		}

@@ -72,7 +72,7 @@ func (w *walk) disturbInputs() string {
 		w.Annotate(phases.RetryAnnotation, w.Now().String())
 		return "retry"
 	case 6:
-		w.Consent()
+		w.ConsentToDelete()
 		return "consent"
 	}
 	release := one(r, releases...)

@@ -61,7 +61,7 @@ func (p *Phases) prepare(pass *Pass) []images.Ref {
 	if pass.desired != nil {
 		pass.begun = max(p.Engine.Orphans(pass.desired).Ahead, p.Engine.Look(pass.desired).Ahead())
 	}
-	pass.askConsent()
+	pass.askUninstallConsent()
 	return wanted
 }
 
@@ -108,7 +108,7 @@ func (p *Pass) facts() guards.Facts {
 		facts.Planning, facts.Unplannable, facts.PlanTerminal = p.plan.err.Error(), true, machine.IsTerminal(p.plan.err)
 	}
 	if desired != nil {
-		facts.AwaitsConsent = p.plan.awaits
+		facts.AwaitsUninstallConsent = p.plan.awaitsConsent
 	}
 	if p.memory.keeping != nil {
 		p.Display.Keeping = p.memory.keeping.Error()
@@ -119,7 +119,7 @@ func (p *Pass) facts() guards.Facts {
 	if desired != nil {
 		facts.Desired, facts.DesiredNumber = desired.ContentID, desired.Revision
 		p.Display.DesiredName = string(desired.Name)
-		p.Display.Consent = guards.Consent{Given: w.consent, Wanted: p.Engine.ConsentFor(desired.Revision)}
+		p.Display.DeleteConsent = guards.DeleteConsent{Given: w.deleteConsent, Wanted: p.Engine.ConsentFor(desired.Revision)}
 	}
 	if w.api != nil {
 		facts.CurrentNumber = w.numberOf(w.api.Status.CurrentRevision)

@@ -38,12 +38,12 @@ const (
 
 // What an administrator says to the machine by annotations of the ClusterAPI.
 const (
-	// ConsentAnnotation lets retained objects be deleted with the data in them; its value is the number of the revision
+	// DeleteConsentAnnotation lets retained objects be deleted with the data in them; its value is the number of the revision
 	// that is installed, and it counts for that one only.
-	ConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
-	// UninstallAnnotation lets a revision be listed that would end what runs; its value is the name that the revision
+	DeleteConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
+	// UninstallConsentAnnotation lets a revision be listed that would end what runs; its value is the name that the revision
 	// gets, of release, content and number, and it counts for that one only.
-	UninstallAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
+	UninstallConsentAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
 	// RetryAnnotation asks for another attempt now, by any value that it did not have before.
 	RetryAnnotation = "capi-operator.openshift.io/retry"
 )
@@ -111,8 +111,8 @@ type memory struct {
 	current operatorv1alpha1.RevisionName
 	version string
 	kept    *engine.Revision
-	// highest is the number that was found to be the highest when a revision was listed last. Lost, it is found again.
-	highest int64
+	// counted is the highest number, as the API server was asked for it last. Lost, it is asked for again.
+	counted counted
 	// retried is the value of the annotation that asks for another attempt, as last seen. Starting is an attempt.
 	retried *string
 	// tried are those of the listed revisions that this process has applied or kept.

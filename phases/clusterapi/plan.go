@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,9 +25,9 @@ type plan struct {
 	err     error
 	// ready counts the images at hand.
 	ready int
-	// ends says what of that which runs the revision would end, by consent; empty for nothing; awaits how the administrator
-	// consents to it, empty if that is done.
-	ends, awaits string
+	// uninstalls says what of that which runs the revision would end, by consent; empty for nothing; awaitsConsent how the
+	// administrator consents to it, empty if that is done.
+	uninstalls, awaitsConsent string
 }
 
 // rendered remembers the last rendering: the same inputs are never parsed twice.
@@ -132,7 +133,7 @@ func (p *Pass) planError() error { return machine.InPart(RevisionController, p.p
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
 	desired, generation := p.world.desiredEntry(), p.world.api.Generation
-	if desired != nil && (p.plan.awaits != "" || desired.ContentID == p.plan.revision.ContentID && p.begun == 0) {
+	if desired != nil && (p.plan.awaitsConsent != "" || desired.ContentID == p.plan.revision.ContentID && p.begun == 0) {
 		return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 			return append(p.restore(api), said(observe(api, generation), seenSpec, generation)...)
 		})
@@ -141,16 +142,16 @@ func (p *Pass) publish(ctx context.Context) error {
 		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above which there is none for the next revision: take it off status.revisions of the ClusterAPI",
 			desired.Name, desired.Revision))
 	}
-	highest, err := p.Engine.HighestNumber(ctx)
+	highest, err := p.Engine.HighestNumber(ctx, p.world.numberOf(p.world.desiredName()))
 	if err != nil {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
-	p.memory.highest = highest
+	p.memory.counted = counted{known: true, desired: p.world.desiredName(), highest: highest}
 	highest = max(highest, p.begun)
 	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		did, listed := p.restore(api), len(api.Status.Revisions)
-		if p.plan.ends != "" && p.world.uninstall != p.plannedName(nextNumber(DesiredOf(&api.Status), highest)) {
-			p.lookAgainIn(0) // with the number that is known now, consent is asked for
+		if p.plan.uninstalls != "" && p.world.uninstallConsent != p.plannedName(nextNumber(DesiredOf(&api.Status), highest)) {
+			p.lookAgainIn(askAgainSoon) // with the number that is known now
 			return did
 		}
 		noted := enlist(api, p.plan.revision, p.Release, highest, generation)
@@ -160,6 +161,10 @@ func (p *Pass) publish(ctx context.Context) error {
 		return append(did, said(noted, seenSpec, generation)...)
 	})
 }
+
+// askAgainSoon is when consent is asked for with the exact number. It is a pause,
+// because a cache that is late could lead here again.
+const askAgainSoon = time.Second
 
 // seenSpec says what was done where nothing had to be listed.
 const seenSpec = "noted that generation %d of the spec was seen"

@@ -18,9 +18,9 @@ type torndown struct {
 	// older are the numbers of the older revisions that were looked at and were there ever since.
 	older []int64
 	// looked says that nothing was deleted: what the report waits for is what may go.
-	looked  bool
-	at      time.Time
-	consent string
+	looked        bool
+	at            time.Time
+	deleteConsent string
 }
 
 // of says whether the look was at what a revision does not have.
@@ -48,7 +48,7 @@ func (p *Pass) prune(ctx context.Context) error {
 	if err := p.adopt(ctx); err != nil {
 		return err
 	}
-	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(p.world.consent))
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(p.world.deleteConsent))
 	p.tornDown(report, false)
 	return err
 }
@@ -84,7 +84,7 @@ func (p *Pass) tornDown(report *engine.TeardownReport, looked bool) {
 		}
 		p.removed(report, before.report)
 	}
-	p.memory.torndown = torndown{number: p.desired.Number, report: report, older: slices.Clone(p.older), looked: looked, at: p.Now(), consent: p.world.consent}
+	p.memory.torndown = torndown{number: p.desired.Number, report: report, older: slices.Clone(p.older), looked: looked, at: p.Now(), deleteConsent: p.world.deleteConsent}
 	switch {
 	case changed && (!looked || len(report.Waiting) > 0):
 		p.lookAgainIn(0)

@@ -25,7 +25,8 @@ type Engine interface {
 	// ConsentFor is what lets users' data go for a revision.
 	ConsentFor(number int64) string
 	Strays() []engine.Stray
-	HighestNumber(ctx context.Context) (int64, error)
+	// HighestNumber is the highest number that was ever used; listed is the highest that the list of revisions has.
+	HighestNumber(ctx context.Context, listed int64) (int64, error)
 	Adopt(ctx context.Context, revisions ...engine.RevisionRef) error
 	Forget(ctx context.Context, keep *engine.Revision, done *engine.TeardownReport) error
 }

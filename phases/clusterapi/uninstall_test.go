@@ -10,6 +10,7 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/capstan-capi/capstan/phases/engine"
@@ -22,10 +23,15 @@ type remembering struct {
 	Engine
 	stored  engine.Inventories
 	highest int64
+	// asked counts how often the number was asked for.
+	asked int
 }
 
-func (r *remembering) Inventories() engine.Inventories              { return r.stored }
-func (r *remembering) HighestNumber(context.Context) (int64, error) { return r.highest, nil }
+func (r *remembering) Inventories() engine.Inventories { return r.stored }
+func (r *remembering) HighestNumber(_ context.Context, listed int64) (int64, error) {
+	r.asked++
+	return max(r.highest, listed), nil
+}
 
 var (
 	manager  = engine.Key{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "capi", Name: "manager"}
@@ -54,10 +60,17 @@ func listing(numbers ...int64) *operatorv1alpha1.ClusterAPI {
 	return api
 }
 
+// nothingCurrent lists the same, and the current one was taken out.
+func nothingCurrent(numbers ...int64) *operatorv1alpha1.ClusterAPI {
+	api := listing(numbers...)
+	api.Status.CurrentRevision = ""
+	return api
+}
+
 // planned is a pass that has planned content of these components, which render to these objects.
 func planned(e Engine, api *operatorv1alpha1.ClusterAPI, consent string, components ...engine.Component) *Pass {
 	p := &Phases{Engine: e, Release: "4.22.5", Now: time.Now}
-	w := world{api: api, current: api.Status.CurrentRevision, uninstall: consent}
+	w := world{api: api, current: api.Status.CurrentRevision, uninstallConsent: consent}
 	content := &render.Revision{ContentID: strings.Repeat("a", 64)}
 	for _, c := range components {
 		content.Components = append(content.Components, render.Component{Name: c.Name})
@@ -66,7 +79,7 @@ func planned(e Engine, api *operatorv1alpha1.ClusterAPI, consent string, compone
 	return &Pass{Phases: p, world: w, plan: plan{revision: content}}
 }
 
-func TestAskConsent_judges_what_runs_by_the_inventory_whatever_images_are_at_hand(t *testing.T) {
+func TestAskUninstallConsent_judges_what_runs_by_the_inventory_whatever_images_are_at_hand(t *testing.T) {
 	core := engine.Component{Name: "core", Objects: configMaps("settings")}
 	other := engine.Component{Name: "other", Objects: configMaps("settings")}
 	bare := images.Ref("registry.example.com/core@" + digest)
@@ -84,6 +97,9 @@ func TestAskConsent_judges_what_runs_by_the_inventory_whatever_images_are_at_han
 		"also while the list is lost":                                  {api: listing(), stored: []engine.Held{held(4, "core", manager)}, revision: []engine.Component{core}, asks: "4.22.5-aaaaaaaa-5 would uninstall the workloads of component core"},
 		"by the newest, while the list is lost":                        {api: listing(), stored: []engine.Held{held(3, "core", manager), held(4, "core", settings)}, revision: []engine.Component{core}},
 		"by the current one, whatever was begun after it":              {api: listing(1, 2), stored: []engine.Held{held(1, "core", manager), held(2, "core", settings)}, revision: []engine.Component{core}, asks: "the workloads of component core"},
+		"by the desired one, when it is not current any more":          {api: nothingCurrent(5), stored: []engine.Held{held(5, "core", manager)}, revision: []engine.Component{core}, asks: "the workloads of component core"},
+		"by the desired one, which was to replace an older one":        {api: nothingCurrent(4, 5), stored: []engine.Held{held(4, "core", settings), held(5, "core", manager)}, asks: "every component (core)"},
+		"by none that was begun after the desired one":                 {api: nothingCurrent(5), stored: []engine.Held{held(5, "core", settings), held(6, "core", manager)}, revision: []engine.Component{core}},
 		"one that never had any":                                       {api: listing(1), stored: []engine.Held{held(1, "core", settings)}, revision: []engine.Component{core}},
 		"nothing is left, and only the list tells what there was":      {api: listing(1), asks: "every component (core)"},
 		"nothing is left, and only an inventory tells what there was":  {api: listing(), stored: []engine.Held{held(1, "core", settings)}, asks: "every component (core)"},
@@ -99,52 +115,48 @@ func TestAskConsent_judges_what_runs_by_the_inventory_whatever_images_are_at_han
 			if row.bare {
 				p.world.refs, p.memory.unneeded[bare] = []images.Ref{bare}, ""
 			}
-			p.askConsent()
+			p.askUninstallConsent()
 			switch {
 			case row.waits:
 				if p.plan.revision != nil || p.plan.waiting == "" || p.plan.err != nil {
 					t.Errorf("it does not wait: %+v", p.plan)
 				}
 			case row.asks == "":
-				if p.plan.revision == nil || p.plan.err != nil || p.plan.waiting != "" || p.plan.awaits != "" {
+				if p.plan.revision == nil || p.plan.err != nil || p.plan.waiting != "" || p.plan.awaitsConsent != "" {
 					t.Errorf("it is not planned: %q, %v", p.plan.waiting, p.plan.err)
 				}
 			case p.world.desiredEntry() == nil && (p.plan.revision != nil || p.plan.err == nil || !strings.Contains(p.plan.err.Error(), row.asks)):
 				t.Errorf("got %v, want it to ask for %s", p.plan.err, row.asks)
-			case p.world.desiredEntry() != nil && (p.plan.err != nil || !strings.Contains(p.plan.awaits, row.asks)):
-				t.Errorf("got %q, want it to ask for %s", p.plan.awaits, row.asks)
+			case p.world.desiredEntry() != nil && (p.plan.err != nil || !strings.Contains(p.plan.awaitsConsent, row.asks)):
+				t.Errorf("got %q, want it to ask for %s", p.plan.awaitsConsent, row.asks)
 			}
 		})
 	}
 }
 
 func TestPublish_accepts_the_consent_that_it_asked_for_also_when_a_number_was_used_that_nobody_sees(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := operatorv1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
 	api := listing(1)
-	written := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(api).WithObjects(api).Build()
+	written := serving(t, api)
 	e := &remembering{stored: engine.Inventories{Seen: true, Of: []engine.Held{held(1, "core", manager)}}, highest: 6}
-	attempt := func(consent string, highest int64) (memory int64, answer string) {
+	attempt := func(consent string, before counted) (counted, string) {
 		p := planned(e, api.DeepCopy(), consent)
-		p.Client, p.memory.highest = written, highest
+		p.Client, p.memory.counted = written, before
 		for range 2 { // what publish finds out is told by the next pass
-			if p.askConsent(); p.plan.awaits != "" {
+			if p.askUninstallConsent(); p.plan.awaitsConsent != "" {
 				break
 			}
 			if err := p.publish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return p.memory.highest, p.plan.awaits
+		return p.memory.counted, p.plan.awaitsConsent
 	}
-	highest, asked := attempt("", 0)
-	if want := UninstallAnnotation + "=4.22.5-aaaaaaaa-2"; !strings.Contains(asked, want) {
+	highest, asked := attempt("", counted{})
+	if want := UninstallConsentAnnotation + "=4.22.5-aaaaaaaa-2"; !strings.Contains(asked, want) {
 		t.Fatalf("it asks %q, want %s", asked, want)
 	}
 	highest, asked = attempt("4.22.5-aaaaaaaa-2", highest)
-	for _, want := range []string{UninstallAnnotation + "=4.22.5-aaaaaaaa-7", "not for revision 4.22.5-aaaaaaaa-7"} {
+	for _, want := range []string{UninstallConsentAnnotation + "=4.22.5-aaaaaaaa-7", "not for revision 4.22.5-aaaaaaaa-7"} {
 		if !strings.Contains(asked, want) {
 			t.Fatalf("it says %q, want %s", asked, want)
 		}
@@ -157,9 +169,64 @@ func TestPublish_accepts_the_consent_that_it_asked_for_also_when_a_number_was_us
 			t.Errorf("consent %q counts: %q", other, answer)
 		}
 	}
-	if _, answer := attempt("4.22.5-aaaaaaaa-7", 0); answer != "" { // of a new process
+	if _, answer := attempt("4.22.5-aaaaaaaa-7", counted{}); answer != "" { // of a new process
 		t.Errorf("it does not take the consent that it asked for: %q", answer)
 	}
+}
+
+func TestPublish_asks_once_for_the_number_that_a_consent_is_not_for(t *testing.T) {
+	for name, row := range map[string]struct {
+		stored  []engine.Held
+		highest int64
+		consent string
+		number  string
+	}{
+		"nobody has ever used one":                       {nil, 0, "4.22.5-aaaaaaaa-999", "4.22.5-aaaaaaaa-2"},
+		"the watch shows an inventory that is gone":      {[]engine.Held{held(1, "core", manager), held(9, "core", manager)}, 1, "4.22.5-aaaaaaaa-10", "4.22.5-aaaaaaaa-2"},
+		"the watch does not show an inventory yet":       {[]engine.Held{held(1, "core", manager)}, 9, "4.22.5-aaaaaaaa-2", "4.22.5-aaaaaaaa-10"},
+		"the watch does not show the one consented to":   {[]engine.Held{held(1, "core", manager)}, 8, "4.22.5-aaaaaaaa-10", "4.22.5-aaaaaaaa-9"},
+		"the watch shows one that is gone, and one more": {[]engine.Held{held(1, "core", manager), held(9, "core", manager)}, 5, "4.22.5-aaaaaaaa-10", "4.22.5-aaaaaaaa-6"},
+	} {
+		api := listing(1)
+		e := &remembering{stored: engine.Inventories{Seen: true, Of: row.stored}, highest: row.highest}
+		p := planned(e, api, row.consent)
+		p.Client = serving(t, api)
+		for pass := range 4 {
+			p.plan.awaitsConsent, p.lookAgain = "", 0
+			if p.askUninstallConsent(); p.plan.awaitsConsent == "" && pass > 0 {
+				t.Fatalf("%s: pass %d finds the consent that was refused good", name, pass)
+			}
+			if err := p.publish(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if p.lookAgain > 0 && p.lookAgain < time.Second {
+				t.Errorf("%s: the next pass comes without a pause", name)
+			}
+		}
+		if e.asked != 1 || !strings.Contains(p.plan.awaitsConsent, UninstallConsentAnnotation+"="+row.number) {
+			t.Errorf("%s: the number was asked for %d times, and it says %s", name, e.asked, p.plan.awaitsConsent)
+		}
+	}
+}
+
+func TestNumber_that_was_asked_for_counts_for_its_desired_revision_only(t *testing.T) {
+	e := &remembering{stored: engine.Inventories{Seen: true, Of: []engine.Held{held(4, "core", manager)}}}
+	p := planned(e, listing(), "")
+	p.memory.counted = counted{known: true, desired: "4.22.5-bbbbbbbb-4", highest: 3}
+	p.askUninstallConsent()
+	if p.plan.err == nil || !strings.Contains(p.plan.err.Error(), "4.22.5-aaaaaaaa-5") {
+		t.Errorf("with the list lost it says %v", p.plan.err)
+	}
+}
+
+// serving is an API server that has a ClusterAPI.
+func serving(t *testing.T, api *operatorv1alpha1.ClusterAPI) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := operatorv1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(api).WithObjects(api).Build()
 }
 
 func configMaps(names ...string) []*unstructured.Unstructured {

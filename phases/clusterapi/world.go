@@ -34,9 +34,9 @@ type world struct {
 	refs          []images.Ref
 	refsErr       error
 	substitutions map[string]string
-	// consent is what the administrator wrote to let retained objects be deleted with the data in them, uninstall to let
-	// what runs be ended; retry is a word whose change asks for another attempt.
-	consent, uninstall, retry string
+	// deleteConsent is what the administrator wrote to let retained objects be deleted with the data in them,
+	// uninstallConsent to let what runs be ended; retry is a word whose change asks for another attempt.
+	deleteConsent, uninstallConsent, retry string
 	// inputs is a fingerprint of all of the above that is not status, and of the release.
 	inputs string
 }
@@ -72,7 +72,7 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 			p.memory.wrote = nil // the cache has come as far, or the API server has gone back: what it shows from now on is how it is
 		}
 		w.api = api
-		w.consent, w.uninstall, w.retry = api.Annotations[ConsentAnnotation], api.Annotations[UninstallAnnotation], api.Annotations[RetryAnnotation]
+		w.deleteConsent, w.uninstallConsent, w.retry = api.Annotations[DeleteConsentAnnotation], api.Annotations[UninstallConsentAnnotation], api.Annotations[RetryAnnotation]
 	}
 	w.current = p.currentOf(w.api)
 	infra := &configv1.Infrastructure{}
@@ -165,7 +165,7 @@ func (w world) unmanaged() []string {
 func (w world) fingerprint(release string, imagesData map[string]string) (string, error) {
 	return fingerprint(map[string]any{
 		"release": release, "images": imagesData, "platform": w.platform,
-		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil, "retry": w.retry, "uninstall": w.uninstall,
+		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil, "retry": w.retry, "uninstall": w.uninstallConsent,
 	})
 }
 
@@ -197,6 +197,14 @@ func (w world) currentEntry() *operatorv1alpha1.ClusterAPIInstallerRevision {
 	return nil
 }
 
+// desiredName is empty where there is no desired revision.
+func (w world) desiredName() operatorv1alpha1.RevisionName {
+	if desired := w.desiredEntry(); desired != nil {
+		return desired.Name
+	}
+	return ""
+}
+
 // numberOf is the number of a listed revision, zero for a name that is not listed.
 func (w world) numberOf(name operatorv1alpha1.RevisionName) int64 {
 	for _, entry := range w.entries() {
@@ -214,9 +222,8 @@ func (w world) entries() []operatorv1alpha1.ClusterAPIInstallerRevision {
 	return w.api.Status.Revisions
 }
 
-// consentFor is the number of the revision that a consent is for, 0 if it is for
-// none: anything but a number as revisions have, such as a content ID.
-func consentFor(text string) int64 {
+// revisionNumber is the number that a text is, 0 if it is anything but a number as revisions have it, such as a content ID.
+func revisionNumber(text string) int64 {
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || number < 1 || strconv.FormatInt(number, 10) != text {
 		return 0

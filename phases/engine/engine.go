@@ -84,8 +84,10 @@ func (e *Engine) Inventories() Inventories { return e.act.Inventories() }
 func (e *Engine) Strays() []Stray { return e.act.Strays() }
 
 // HighestNumber is the highest revision number that was ever used here, 0 if none was: numbers must not be used again
-// even when the list of revisions was lost. It asks the API server.
-func (e *Engine) HighestNumber(ctx context.Context) (int64, error) { return e.act.HighestNumber(ctx) }
+// even when the list of revisions was lost. It asks the API server; listed is the highest that the caller knows.
+func (e *Engine) HighestNumber(ctx context.Context, listed int64) (int64, error) {
+	return e.act.HighestNumber(ctx, listed)
+}
 
 // ReconcileOptions are what a ReconcileOption sets. Another implementation of Reconcile reads its options here too.
 type ReconcileOptions = act.ReconcileOptions

@@ -124,10 +124,10 @@ func (c *Cluster) doRetry(Args) string {
 
 func (c *Cluster) doConsent(args Args) string {
 	if args.has("uninstall") {
-		c.Annotate(phases.UninstallAnnotation, args["uninstall"])
+		c.Annotate(phases.UninstallConsentAnnotation, args["uninstall"])
 		return ""
 	}
-	c.Consent()
+	c.ConsentToDelete()
 	return ""
 }
 

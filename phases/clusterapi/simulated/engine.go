@@ -288,16 +288,16 @@ func (e *Engine) store(number int64, kept *inventory) {
 
 func (e *Engine) called(what string) { e.calls = append(e.calls, what) }
 
-// HighestNumber is the highest number of an inventory, or else of an object.
-func (e *Engine) HighestNumber(context.Context) (int64, error) {
+// HighestNumber is the highest number of the list or an inventory, or else of an object.
+func (e *Engine) HighestNumber(_ context.Context, listed int64) (int64, error) {
 	if e.broken != nil {
 		return 0, e.broken
 	}
-	var highest int64
+	highest := listed
 	for number := range e.inventories {
 		highest = max(highest, number)
 	}
-	if highest > 0 {
+	if len(e.inventories) > 0 {
 		return highest, nil
 	}
 	for _, there := range e.objects {

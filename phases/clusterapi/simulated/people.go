@@ -127,10 +127,10 @@ func (c *Cluster) Annotate(key, value string) {
 	c.change(func(api *operatorv1alpha1.ClusterAPI) { metav1.SetMetaDataAnnotation(&api.ObjectMeta, key, value) })
 }
 
-// Consent consents to lose the data in what was retained for the desired revision.
-func (c *Cluster) Consent() {
+// ConsentToDelete consents to lose the data in what was retained for the desired revision.
+func (c *Cluster) ConsentToDelete() {
 	if desired := c.desired(); desired != nil {
-		c.Annotate(phases.ConsentAnnotation, c.Engine.ConsentFor(desired.Revision))
+		c.Annotate(phases.DeleteConsentAnnotation, c.Engine.ConsentFor(desired.Revision))
 	}
 }
 

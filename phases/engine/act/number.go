@@ -22,12 +22,14 @@ var numberedKinds = map[string]schema.GroupVersionResource{
 // HighestNumber is the highest revision number that was ever used here, 0 if none was: numbers must not be used again
 // even when the list of revisions was lost. It asks the API server for the inventories, which are written before anything
 // else, and for objects of the cluster, should inventories be lost: for those whose number one of our field managers
-// wrote. A number that no installation can have reached is an error that names the object.
-func (e *Engine) HighestNumber(ctx context.Context) (int64, error) {
-	highest, err := e.highestStored(ctx)
+// wrote. listed is the highest that the caller knows. A number that no installation can have reached after what is known
+// is an error that names the object.
+func (e *Engine) HighestNumber(ctx context.Context, listed int64) (int64, error) {
+	stored, err := e.highestStored(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("looking for the highest revision number: %w", err)
 	}
+	highest := max(stored, listed)
 	known := max(highest, e.highestPlanned())
 	for kind, gvr := range numberedKinds {
 		n, err := e.highestOf(ctx, kind, gvr, known)

@@ -54,25 +54,28 @@ func TestHighestNumber_always_leaves_one_for_the_next_revision(t *testing.T) {
 		stored  []string
 		role    int64
 		planned int64
+		listed  int64
 		want    int64
 		names   string // what the error names
 	}{
-		"nothing":                                 {nil, 0, 0, 0, ""},
-		"an object after an inventory":            {inventories(3), 4, 0, 4, ""},
-		"an inventory after an object":            {inventories(5), 4, 0, 5, ""},
-		"a ConfigMap that is no inventory":        {[]string{"other-9", "capstan-inventory-x"}, 0, 0, 0, ""},
-		"an object without any inventory":         {nil, 1_000_000, 0, 1_000_000, ""},
-		"a leap":                                  {inventories(3), 1_000_004, 0, 0, "ClusterRole role"},
-		"no leap from a revision that is planned": {nil, 1_000_004, 9, 1_000_004, ""},
-		"the last number but one":                 {inventories(decide.MaxNumber - 1), 0, 0, decide.MaxNumber - 1, ""},
-		"the last number":                         {inventories(decide.MaxNumber), 0, 0, 0, fmt.Sprintf("ConfigMap n/capstan-inventory-%d", int64(decide.MaxNumber))},
-		"the last number on an object":            {inventories(decide.MaxNumber - 1), decide.MaxNumber, 0, 0, "ClusterRole role"},
+		"nothing":                                 {nil, 0, 0, 0, 0, ""},
+		"an object after an inventory":            {inventories(3), 4, 0, 0, 4, ""},
+		"an inventory after an object":            {inventories(5), 4, 0, 0, 5, ""},
+		"a ConfigMap that is no inventory":        {[]string{"other-9", "capstan-inventory-x"}, 0, 0, 0, 0, ""},
+		"an object without any inventory":         {nil, 1_000_000, 0, 0, 1_000_000, ""},
+		"a leap":                                  {inventories(3), 1_000_004, 0, 0, 0, "ClusterRole role"},
+		"no leap from a revision that is planned": {nil, 1_000_004, 9, 0, 1_000_004, ""},
+		"no leap from a revision that is listed":  {nil, 2_000_004, 0, 2_000_000, 2_000_004, ""},
+		"a leap from a revision that is listed":   {nil, 2_000_004, 0, 1_000_000, 0, "which no revision can have reached after 1000000"},
+		"the last number but one":                 {inventories(decide.MaxNumber - 1), 0, 0, 0, decide.MaxNumber - 1, ""},
+		"the last number":                         {inventories(decide.MaxNumber), 0, 0, 0, 0, fmt.Sprintf("ConfigMap n/capstan-inventory-%d", int64(decide.MaxNumber))},
+		"the last number on an object":            {inventories(decide.MaxNumber - 1), decide.MaxNumber, 0, 0, 0, "ClusterRole role"},
 	} {
 		e := numbering(t, row.stored, row.role)
 		if row.planned > 0 {
 			e.Watch(enginetest.Revision(row.planned, enginetest.Made(t, "v1 ConfigMap")...))
 		}
-		got, err := e.HighestNumber(t.Context())
+		got, err := e.HighestNumber(t.Context(), row.listed)
 		if row.names == "" && (err != nil || got != row.want) {
 			t.Errorf("%s: %d, %v, want %d", name, got, err, row.want)
 		}
