@@ -148,7 +148,7 @@ func roles(name, namespace string) []*unstructured.Unstructured {
 	const group = "rbac.authorization.k8s.io"
 	meta := fmt.Sprintf("{name: %s}", name)
 	within := fmt.Sprintf("{name: %s, namespace: %s}", name, namespace)
-	rules := "rules: [{apiGroups: [nothing.capstan.io], resources: [nothings], verbs: [get]}]"
+	rules := "rules: [{apiGroups: [nothing.cluster.x-k8s.io], resources: [nothings], verbs: [get]}]"
 	binding := func(kind string) string {
 		return fmt.Sprintf("roleRef: {apiGroup: %s, kind: %s, name: %s}, subjects: [{kind: Group, apiGroup: %s, name: nobody}]", group, kind, name, group)
 	}
