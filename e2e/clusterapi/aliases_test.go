@@ -150,7 +150,7 @@ func roles(name, namespace string) []*unstructured.Unstructured {
 	within := fmt.Sprintf("{name: %s, namespace: %s}", name, namespace)
 	rules := "rules: [{apiGroups: [nothing.cluster.x-k8s.io], resources: [nothings], verbs: [get]}]"
 	binding := func(kind string) string {
-		return fmt.Sprintf("roleRef: {apiGroup: %s, kind: %s, name: %s}, subjects: [{kind: Group, apiGroup: %s, name: nobody}]", group, kind, name, group)
+		return fmt.Sprintf("roleRef: {apiGroup: %s, kind: %s, name: %s}, subjects: [{kind: ServiceAccount, namespace: openshift-cluster-api, name: nobody}]", group, kind, name)
 	}
 	var all []*unstructured.Unstructured
 	for _, o := range [][3]string{

@@ -1,6 +1,7 @@
 package clusterapi_test
 
 import (
+	"context"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -8,6 +9,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -33,20 +35,27 @@ rules: [{apiGroups: [""], resources: [pods/exec], verbs: [create]}]
 		Expect(refused.Revisions()).To(HaveLen(1))
 		expectGone(ctx, shell)
 
-		repository, _, _ := strings.Cut(wanted["alpha"], "@")
-		exceptions := &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capi-installer-exceptions"},
-			Data:       map[string]string{"shell": "{reason: the spec wants it, image: " + repository + ", rule: permissions, object: ClusterRole shell}"},
-		}
-		Expect(env.Client.Create(ctx, exceptions, administrator)).To(Succeed())
-		DeferCleanup(func(ctx SpecContext) { Expect(env.Client.Delete(ctx, exceptions)).To(Succeed()) })
+		exceptions := allow(ctx, wanted["alpha"], "permissions", "ClusterRole shell")
 		annotate(ctx, retryAnnotation, "one")
-		until(ctx, "the exception to be refused", says("Degraded", "True", "NonRetryableError", "capi-installer-exceptions", "exception shell", `there is no rule "permissions"`))
+		until(ctx, "the exception to be refused", says("Degraded", "True", "NonRetryableError", "capi-installer-exceptions", "exception mine", `there is no rule "permissions"`))
 
-		exceptions.Data["shell"] = strings.Replace(exceptions.Data["shell"], "permissions", "permission", 1)
+		exceptions.Data["mine"] = strings.Replace(exceptions.Data["mine"], "permissions", "permission", 1)
 		Expect(env.Client.Update(ctx, exceptions, administrator)).To(Succeed())
 		annotate(ctx, retryAnnotation, "two")
 		installed(ctx, 2)
 		uids(ctx, shell)
 	})
 })
+
+// allow lets an object of any image of a repository break a rule, until the spec ends.
+func allow(ctx context.Context, image, rule, object string) *corev1.ConfigMap {
+	GinkgoHelper()
+	repository, _, _ := strings.Cut(image, "@")
+	exceptions := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capi-installer-exceptions"},
+		Data:       map[string]string{"mine": "{reason: the spec wants it, image: '" + repository + "', rule: " + rule + ", object: " + object + "}"},
+	}
+	Expect(env.Client.Create(ctx, exceptions, administrator)).To(Succeed())
+	DeferCleanup(func(ctx SpecContext) { Expect(client.IgnoreNotFound(env.Client.Delete(ctx, exceptions))).To(Succeed()) })
+	return exceptions
+}

@@ -82,6 +82,9 @@ var namespaceRule = Rule{
 		if namespaced := Kinds[kindOf(c.object)]; namespace == "" && !namespaced || c.inProviders(namespace) {
 			return nil
 		}
+		if namespace == "" {
+			return []Breach{{Path: "metadata.namespace", Why: fmt.Sprintf("is missing: a %s is in a namespace of the providers, which are %s", c.object.GetKind(), c.theNamespaces())}}
+		}
 		return []Breach{{Path: "metadata.namespace", Why: fmt.Sprintf("namespace %q is not one of the providers', which are %s", namespace, c.theNamespaces())}}
 	},
 }
