@@ -1,23 +1,30 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/render"
+	"github.com/capstan-capi/capstan/phases/render/policy"
 )
 
 type lintFlags struct {
 	sources
 	set        []string
 	namespaces []string
+	exceptions string
 	output     string
 }
 
@@ -35,10 +42,16 @@ would refuse, and what it would apply without effect:
   - the same object twice
   - a selfImageRef that is not used, or none where containers run
   - objects in namespaces that are not allowed
+  - what no provider needs and an image may not contain, with the rule that it breaks: kinds, groups,
+    rights, bindings, webhooks and others (the rules are in docs/provider-contract.md)
   - CustomResourceDefinitions without schema
   - metadata that only a cluster can know, annotations with values that Capstan does not take
   - webhooks and API services whose Service no profile brings, or without the port
   - kinds that neither Kubernetes nor a CustomResourceDefinition of the images defines
+
+An object that has to break a rule is let through by an exception: --exceptions names a ConfigMap
+in a file, of which each key is the name of an exception, and the value says in YAML why it is
+there, and for which image, rule and object. A folder is no image yet: all exceptions are for it.
 
 Images that are installed together should be named together, since they may need each other.
 An image is given by digest and pulled, with the credentials of your container tools; a folder
@@ -55,6 +68,7 @@ The exit code is 1 if there is any problem.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "value of a variable in the manifests, as `KEY=VALUE` (repeatable)")
 	flags.StringArrayVar(&f.namespaces, "namespace", []string{"openshift-cluster-api"}, "`namespace` that objects may be in (repeatable)")
+	flags.StringVar(&f.exceptions, "exceptions", "", "`file` with the ConfigMap of exceptions from what images may contain")
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
 	f.registryFlags(flags)
 	return cmd
@@ -89,8 +103,13 @@ func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error
 			f.dirs = append(f.dirs, arg)
 		}
 	}
+	exceptions, err := exceptionsIn(f.exceptions)
+	if err != nil {
+		return err
+	}
 	profiles, problems := f.load(ctx)
-	problems = append(problems, render.Lint(profiles, render.LintOptions{Substitutions: values, Namespaces: f.namespaces, FaultOf: engine.FaultOf})...)
+	allowed := &policy.Policy{Namespaces: f.namespaces, Exceptions: f.forFolders(exceptions)}
+	problems = append(problems, render.Lint(profiles, render.LintOptions{Substitutions: values, Namespaces: f.namespaces, FaultOf: engine.FaultOf, Policy: allowed})...)
 	r := report{Profiles: len(profiles), Problems: []render.Problem{}}
 	for _, problem := range problems {
 		r.Problems = append(r.Problems, f.named(problem))
@@ -102,6 +121,45 @@ func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error
 		return fmt.Errorf("%s in %s", count(len(r.Problems), "problem"), count(r.Profiles, "profile"))
 	}
 	return nil
+}
+
+// exceptionsIn are those that the ConfigMap in a file has; none without a file.
+func exceptionsIn(file string) ([]policy.Exception, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the exceptions: %w", err)
+	}
+	var kind metav1.TypeMeta
+	list := &corev1.ConfigMap{}
+	if err := yaml.Unmarshal(text, &kind); err != nil {
+		return nil, fmt.Errorf("reading the exceptions in %s: %w", file, err)
+	}
+	if kind.Kind != "ConfigMap" {
+		return nil, fmt.Errorf("reading the exceptions in %s: it has no ConfigMap, but %s", file, cmp.Or(kind.Kind, "nothing of a kind"))
+	}
+	if err := yaml.UnmarshalStrict(text, list); err != nil {
+		return nil, fmt.Errorf("reading the exceptions in %s: %w", file, err)
+	}
+	exceptions, err := policy.ParseExceptions(list.Data)
+	if err != nil {
+		return nil, fmt.Errorf("reading the exceptions in %s: %w", file, err)
+	}
+	return exceptions, nil
+}
+
+// forFolders gives the exceptions for the folders that were read as well.
+func (f *lintFlags) forFolders(exceptions []policy.Exception) []policy.Exception {
+	all := slices.Clone(exceptions)
+	for _, e := range exceptions {
+		for made := range f.folders {
+			e.Image = made
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 func (f *lintFlags) print(out io.Writer, r report) error {

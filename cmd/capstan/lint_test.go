@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,8 +33,8 @@ func TestLint_reports_everything_at_once_and_fails(t *testing.T) {
 	}
 	for _, want := range []string{
 		"image /not/there: there is no such folder; an image is named by its digest",
-		"image " + aws + ", profile aws, file manifests.yaml, document 1, line 1, example.com/v1 Thing <a>, field kind: neither Kubernetes nor",
-		"image " + ref + ", profile p, file manifests.yaml, document 1, line 1, v1 Secret kube-system/s, field metadata.namespace: namespace kube-system is not allowed, only openshift-cluster-api is",
+		"image " + aws + ", profile aws, file manifests.yaml, document 1, line 1, test.cluster.x-k8s.io/v1 Thing <a>, field kind: neither Kubernetes nor",
+		"image " + ref + ", profile p, file manifests.yaml, document 1, line 1, v1 Secret kube-system/s, field metadata.namespace, rule namespace of the policy: namespace \"kube-system\" is not one of the providers', which are openshift-cluster-api",
 		"image " + ref + `, profile p, file metadata.yaml, document 1, line 2, field selfImageRef: "SELF" is in none of the manifests`,
 	} {
 		if !strings.Contains(out, want) {
@@ -56,8 +57,8 @@ func TestLint_JSON_has_a_field_for_every_part_of_a_problem(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := report{Profiles: 1, Problems: []render.Problem{{
-		Image: aws, Profile: "aws", File: "manifests.yaml", Document: 1, Line: 1, Path: "kind", Object: "example.com/v1 Thing <a>",
-		Cause: "neither Kubernetes nor a CustomResourceDefinition of these images defines example.com/v1 Thing: bring its CustomResourceDefinition, or leave the object out",
+		Image: aws, Profile: "aws", File: "manifests.yaml", Document: 1, Line: 1, Path: "kind", Object: "test.cluster.x-k8s.io/v1 Thing <a>",
+		Cause: "neither Kubernetes nor a CustomResourceDefinition of these images defines test.cluster.x-k8s.io/v1 Thing: bring its CustomResourceDefinition, or leave the object out",
 	}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -77,6 +78,31 @@ func TestLint_takes_namespaces_and_values(t *testing.T) {
 		"a/metadata.yaml": "name: a\n", "a/manifests.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: '${WHERE}'}\n",
 	})
 	mustCapstan(t, "lint", dir, "--set", "WHERE=there", "--namespace", "here", "--namespace", "there")
+}
+
+func TestLint_lets_an_exception_through_and_nothing_else(t *testing.T) {
+	dir := write(t, map[string]string{
+		"a/metadata.yaml":  "name: a\n",
+		"a/manifests.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\nrules: [{apiGroups: [''], resources: [pods/exec], verbs: [create]}]\n",
+	})
+	if out, _, err := capstan(t, "lint", dir); err == nil || !strings.Contains(out, "document 1, line 1, rbac.authorization.k8s.io/v1 ClusterRole r, field rules[0].resources, rule permission of the policy: pods/exec gives") {
+		t.Errorf("got %s, %v", out, err)
+	}
+	exceptions := func(rule string) string {
+		return filepath.Join(write(t, map[string]string{"list.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: exceptions}\ndata:\n" +
+			"  shell: '{reason: support, image: registry.example/a, rule: " + rule + ", object: ClusterRole r}'\n"}), "list.yaml")
+	}
+	mustCapstan(t, "lint", dir, "--exceptions", exceptions("permission"))
+	for file, want := range map[string]string{
+		exceptions("role"):        "1 problem in 1 profile",
+		exceptions("roles"):       `exception shell: there is no rule "roles"`,
+		"/not/there":              "reading the exceptions: open /not/there",
+		dir + "/a/manifests.yaml": "it has no ConfigMap, but ClusterRole",
+	} {
+		if _, _, err := capstan(t, "lint", dir, "--exceptions", file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", file, err, want)
+		}
+	}
 }
 
 func TestLint_refuses_command_lines_that_make_no_sense(t *testing.T) {

@@ -45,16 +45,16 @@ spec:
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
-  name: things.example.com
+  name: things.test.cluster.x-k8s.io
 spec:
-  group: example.com
+  group: test.cluster.x-k8s.io
   names: {kind: Thing, plural: things}
   scope: Cluster
   versions:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 `
 	awsMetadata  = "name: aws\ninstallOrder: 20\nocpPlatform: AWS\n"
-	awsManifests = "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: <a>\n"
+	awsManifests = "apiVersion: test.cluster.x-k8s.io/v1\nkind: Thing\nmetadata:\n  name: <a>\n"
 )
 
 var coreRef = "registry.example.com/core@sha256:" + strings.Repeat("0a", 32)
@@ -113,7 +113,7 @@ func mustCapstan(t *testing.T, args ...string) string {
 func TestRender_JSON_has_the_promised_shape(t *testing.T) {
 	aws := awsFolder(t)
 	out := mustCapstan(t, "render", "--dir", aws, "--dir", imageFolder(t), "--platform", "VSphere", "--release-version", "4.22.5",
-		"--set", "LEVEL=4", "--set", "TLS_CIPHER_SUITES=a=b", "--revision", "7", "--unmanaged", "things.example.com", "-o", "json")
+		"--set", "LEVEL=4", "--set", "TLS_CIPHER_SUITES=a=b", "--revision", "7", "--unmanaged", "things.test.cluster.x-k8s.io", "-o", "json")
 	var got revision
 	decoder := json.NewDecoder(strings.NewReader(out))
 	decoder.DisallowUnknownFields()
@@ -130,7 +130,7 @@ func TestRender_JSON_has_the_promised_shape(t *testing.T) {
 			Objects: []object{
 				{"v1", "Namespace", "", "openshift-cluster-api"},
 				{"apps/v1", "Deployment", "openshift-cluster-api", "manager"},
-				{"apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "things.example.com"},
+				{"apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "things.test.cluster.x-k8s.io"},
 			},
 		}},
 		Skipped:       []skipped{{"aws", `for platform AWS, the cluster's is "VSphere"`}},
@@ -168,7 +168,7 @@ func TestRender_YAML_is_the_objects_as_they_would_be_applied(t *testing.T) {
 			t.Errorf("want %q in %s", want, out)
 		}
 	}
-	if out := mustCapstan(t, append(args, "--unmanaged", "things.example.com")...); strings.Contains(out, "CustomResourceDefinition") {
+	if out := mustCapstan(t, append(args, "--unmanaged", "things.test.cluster.x-k8s.io")...); strings.Contains(out, "CustomResourceDefinition") {
 		t.Errorf("an unmanaged CustomResourceDefinition is among the objects: %s", out)
 	}
 }

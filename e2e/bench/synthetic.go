@@ -86,7 +86,7 @@ func syntheticObject(component string, number int) map[string]any {
 	return made("v1", "ConfigMap", name, harness.CAPINamespace, "data", map[string]any{"setting": strings.Repeat(name+" ", 1024/len(name))})
 }
 
-var syntheticRules = []any{map[string]any{"apiGroups": []any{"synthetic.capstan.io"}, "resources": []any{"*"}, "verbs": []any{"get", "list", "watch"}}}
+var syntheticRules = []any{map[string]any{"apiGroups": []any{"synthetic.cluster.x-k8s.io"}, "resources": []any{"*"}, "verbs": []any{"get", "list", "watch"}}}
 
 // made is an object with one field besides its metadata.
 func made(version, kind, name, namespace, field string, value any) map[string]any {
@@ -127,8 +127,8 @@ func syntheticCRD(component string, number int) map[string]any {
 	for i := range 20 {
 		fields[fmt.Sprintf("field%d", i)] = map[string]any{"type": "string", "maxLength": 253, "description": "A made-up field with a sentence that says what it is good for."}
 	}
-	return made("apiextensions.k8s.io/v1", crdKind, singular+"s.synthetic.capstan.io", "", "spec", map[string]any{
-		"group": "synthetic.capstan.io", "scope": "Namespaced",
+	return made("apiextensions.k8s.io/v1", crdKind, singular+"s.synthetic.cluster.x-k8s.io", "", "spec", map[string]any{
+		"group": "synthetic.cluster.x-k8s.io", "scope": "Namespaced",
 		"names": map[string]any{"plural": singular + "s", "singular": singular, "kind": "S" + singular, "listKind": "S" + singular + "List"},
 		"versions": []any{map[string]any{
 			"name": "v1", "served": true, "storage": true, "subresources": map[string]any{"status": map[string]any{}},

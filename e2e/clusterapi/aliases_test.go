@@ -148,9 +148,9 @@ func roles(name, namespace string) []*unstructured.Unstructured {
 	const group = "rbac.authorization.k8s.io"
 	meta := fmt.Sprintf("{name: %s}", name)
 	within := fmt.Sprintf("{name: %s, namespace: %s}", name, namespace)
-	rules := "rules: [{apiGroups: [nothing.capstan.io], resources: [nothings], verbs: [get]}]"
+	rules := "rules: [{apiGroups: [nothing.cluster.x-k8s.io], resources: [nothings], verbs: [get]}]"
 	binding := func(kind string) string {
-		return fmt.Sprintf("roleRef: {apiGroup: %s, kind: %s, name: %s}, subjects: [{kind: Group, apiGroup: %s, name: nobody}]", group, kind, name, group)
+		return fmt.Sprintf("roleRef: {apiGroup: %s, kind: %s, name: %s}, subjects: [{kind: ServiceAccount, namespace: openshift-cluster-api, name: nobody}]", group, kind, name)
 	}
 	var all []*unstructured.Unstructured
 	for _, o := range [][3]string{

@@ -66,7 +66,7 @@ var _ = Describe("A foreign object of the same name", func() {
 		Expect(env.Client.Create(ctx, definition.DeepCopy(), administrator)).To(Succeed())
 		operate(harness.OperatorOptions{})
 		until(ctx, "the collision to be reported", inState(harness.Applying),
-			says("Progressing", "True", "EphemeralError", "CustomResourceDefinition alphas.test.capstan.io", "field manager administrator"))
+			says("Progressing", "True", "EphemeralError", "CustomResourceDefinition alphas.test.cluster.x-k8s.io", "field manager administrator"))
 		expectGone(ctx, alpha.objects[1:]...)
 		before := fetched(ctx, definition)
 		Expect(before.GetLabels()).To(Equal(map[string]string{"team": "foreign"}))

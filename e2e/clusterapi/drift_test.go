@@ -117,10 +117,10 @@ var _ = Describe("Drift", Ordered, func() {
 
 	It("by a deletion that a finalizer holds up is put right once the object is gone", func(ctx SpecContext) {
 		settings := configMap("alpha", "")
-		patch(ctx, settings, `{"metadata":{"finalizers":["test.capstan.io/hold"]}}`)
+		patch(ctx, settings, `{"metadata":{"finalizers":["test.cluster.x-k8s.io/hold"]}}`)
 		before := fetched(ctx, settings).GetUID()
 		Expect(env.Client.Delete(ctx, settings.DeepCopy())).To(Succeed())
-		until(ctx, "the finalizer to be named", says("InstallerControllerProgressing", "False", "AsExpected", "ConfigMap openshift-cluster-api/alpha", "test.capstan.io/hold"))
+		until(ctx, "the finalizer to be named", says("InstallerControllerProgressing", "False", "AsExpected", "ConfigMap openshift-cluster-api/alpha", "test.cluster.x-k8s.io/hold"))
 		patch(ctx, settings, `{"metadata":{"finalizers":null}}`)
 		within(ctx, quickly, "ConfigMap to be created again", func(ctx context.Context) error {
 			found, err := fetch(ctx, settings)

@@ -30,9 +30,9 @@ type provider struct {
 const template = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: NAMEs.test.capstan.io}
+metadata: {name: NAMEs.test.cluster.x-k8s.io}
 spec:
-  group: test.capstan.io
+  group: test.cluster.x-k8s.io
   scope: Namespaced
   names: {plural: NAMEs, singular: NAME, kind: KIND, listKind: KINDList}
   versions:
@@ -52,7 +52,7 @@ metadata:
   name: NAME
   labels: {capi-operator.openshift.io/aggregate-to-installer: "true"}
 rules:
-- apiGroups: [test.capstan.io]
+- apiGroups: [test.cluster.x-k8s.io]
   resources: [NAMEs]
   verbs: [get, list, watch, create, update, patch, delete]
 ---
@@ -89,15 +89,15 @@ apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
 metadata: {name: NAME, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}
 webhooks:
-- name: nothings.NAME.test.capstan.io
+- name: nothings.NAME.test.cluster.x-k8s.io
   sideEffects: None
   admissionReviewVersions: [v1]
   clientConfig: {service: {namespace: openshift-cluster-api, name: NAME}}
-  rules: [{apiGroups: [nothing.capstan.io], apiVersions: [v1], operations: [CREATE], resources: [nothings]}]
+  rules: [{apiGroups: [nothing.cluster.x-k8s.io], apiVersions: [v1], operations: [CREATE], resources: [nothings]}]
 `
 
 // newProvider is a provider with one object of each kind, all called by its
-// name; its CRD defines <name>s.test.capstan.io. It is installed at order 20 on
+// name; its CRD defines <name>s.test.cluster.x-k8s.io. It is installed at order 20 on
 // every platform.
 func newProvider(name string) *provider {
 	p := &provider{name: name, installOrder: 20, version: "v1.0.0"}
@@ -132,7 +132,7 @@ func configMap(name, setting string) *unstructured.Unstructured {
 
 // custom is an object of the kind that the provider of this name defines.
 func custom(providerName, name string) *unstructured.Unstructured {
-	return object(fmt.Sprintf("{apiVersion: test.capstan.io/v1, kind: %s, metadata: {name: %s, namespace: %s}, spec: {setting: one}}",
+	return object(fmt.Sprintf("{apiVersion: test.cluster.x-k8s.io/v1, kind: %s, metadata: {name: %s, namespace: %s}, spec: {setting: one}}",
 		kindOf(providerName), name, harness.CAPINamespace))
 }
 

@@ -76,9 +76,9 @@ var _ = Describe("An operator that ends while the stored state is Pruning and a 
 			u.free(2)
 			operator := operate(harness.OperatorOptions{Through: between.URL()})
 			installed(ctx, 1)
-			patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":["test.capstan.io/hold"]}}`)
+			patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":["test.cluster.x-k8s.io/hold"]}}`)
 			u.ask(ctx, 2)
-			until(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.capstan.io/hold"))
+			until(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.cluster.x-k8s.io/hold"))
 
 			// The record stays behind, as it does for a moment whenever the machine moves.
 			behind := between.Add(proxy.Rule{Verb: "patch", Resource: "clusteroperators", Fault: proxy.Hang})

@@ -33,9 +33,9 @@ spec:
 const gadgets = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: gadgets.elsewhere.example}
+metadata: {name: gadgets.elsewhere.cluster.x-k8s.io}
 spec:
-  group: elsewhere.example
+  group: elsewhere.cluster.x-k8s.io
   scope: Namespaced
   names: {plural: gadgets, singular: gadget, kind: Gadget, listKind: GadgetList}
   versions:
@@ -53,7 +53,7 @@ metadata:
   name: gadgets
   labels: {capi-operator.openshift.io/aggregate-to-installer: "true"}
 rules:
-- apiGroups: [elsewhere.example]
+- apiGroups: [elsewhere.cluster.x-k8s.io]
   resources: [gadgets]
   verbs: [get, list, watch, create, update, patch, delete]`),
 		gadget(name),
@@ -61,7 +61,7 @@ rules:
 }
 
 func gadget(name string) *unstructured.Unstructured {
-	return object("{apiVersion: elsewhere.example/v1, kind: Gadget, metadata: {name: " + name + ", namespace: openshift-cluster-api}}")
+	return object("{apiVersion: elsewhere.cluster.x-k8s.io/v1, kind: Gadget, metadata: {name: " + name + ", namespace: openshift-cluster-api}}")
 }
 
 var _ = Describe("An object of a provider", func() {
@@ -100,25 +100,35 @@ var _ = Describe("An object of a provider", func() {
 				p.with(surplus)
 			},
 			"ConfigMap openshift-cluster-api/surplus", "dta"),
-		Entry("a namespaced object without a namespace",
-			func(p *provider) { p.with(object("{apiVersion: v1, kind: ConfigMap, metadata: {name: lost}}")) },
-			"ConfigMap lost", "has no metadata.namespace"),
 	)
 
 	It("of a kind that nobody has installed is waited for until somebody does", func(ctx SpecContext) {
 		g := installSmall(ctx)
 		release(ctx, small("two"), emptyProvider("using").at(30).with(gadgetUser("first")...))
-		g.survives(ctx, installerController, ephemeral, "Gadget openshift-cluster-api/first", "elsewhere.example/v1", "no CRD", "of using")
+		g.survives(ctx, installerController, ephemeral, "Gadget openshift-cluster-api/first", "elsewhere.cluster.x-k8s.io/v1", "no CRD", "of using")
 		Expect(env.Client.Create(ctx, object(gadgets))).To(Succeed())
 		g.isReplaced(ctx, "two")
 		Expect(env.Client.Get(ctx, client.ObjectKeyFromObject(gadget("first")), gadget("first"))).To(Succeed())
+	})
+
+	It("without a namespace, of a kind that somebody else has installed with one, stops its revision with a terminal error", func(ctx SpecContext) {
+		g := installSmall(ctx)
+		Expect(env.Client.Create(ctx, object(gadgets))).To(Succeed())
+		lost := gadgetUser("lost")
+		lost[1].SetNamespace("")
+		release(ctx, small("two"), emptyProvider("using").at(30).with(lost...))
+		g.survives(ctx, installerController, nonRetryable, "Gadget lost", "has no metadata.namespace", "of using")
+		release(ctx, small("three"))
+		g.isReplaced(ctx, "three")
 	})
 
 	It("in a namespace that nobody has made is waited for until somebody does", func(ctx SpecContext) {
 		g := installSmall(ctx)
 		far := configMap("far", "away")
 		far.SetNamespace("elsewhere")
-		release(ctx, small("two"), emptyProvider("using").at(30).with(far))
+		wanted := push(ctx, small("two"), emptyProvider("using").at(30).with(far))
+		allow(ctx, wanted["using"], "namespace", "ConfigMap elsewhere/far")
+		Expect(env.SetImages(ctx, wanted)).To(Succeed())
 		g.survives(ctx, installerController, ephemeral, "ConfigMap elsewhere/far", `namespaces "elsewhere" not found`)
 		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}})).To(Succeed())
 		g.isReplaced(ctx, "two")

@@ -74,10 +74,10 @@ var _ = Describe("An operator that is killed", func() {
 		installed(ctx, 1)
 		before := uids(ctx, newProvider("alpha").objects...)
 		// A finalizer keeps Pruning from its end.
-		patch(ctx, gamma.find("Service", "gamma"), `{"metadata":{"finalizers":["test.capstan.io/hold"]}}`)
+		patch(ctx, gamma.find("Service", "gamma"), `{"metadata":{"finalizers":["test.cluster.x-k8s.io/hold"]}}`)
 		release(ctx, newProvider("alpha"))
 		until(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning),
-			says("Progressing", "True", "Progressing", "Service openshift-cluster-api/gamma", "test.capstan.io/hold"))
+			says("Progressing", "True", "Progressing", "Service openshift-cluster-api/gamma", "test.cluster.x-k8s.io/hold"))
 		operator.Kill()
 		patch(ctx, gamma.find("Service", "gamma"), `{"metadata":{"finalizers":null}}`)
 		operate(harness.OperatorOptions{})

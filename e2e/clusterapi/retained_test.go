@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("A definition with instances", func() {
-	const name = "gammas.test.capstan.io"
+	const name = "gammas.test.cluster.x-k8s.io"
 
 	It("survives the upgrade that drops it, and goes when its instances are gone", func(ctx SpecContext) {
 		gamma := newProvider("gamma").at(30)
@@ -93,7 +93,7 @@ var _ = Describe("A definition with instances", func() {
 
 var _ = Describe("A definition that an administrator manages", func() {
 	It("is neither applied nor changed nor deleted", func(ctx SpecContext) {
-		const name = "gammas.test.capstan.io"
+		const name = "gammas.test.cluster.x-k8s.io"
 		gamma := newProvider("gamma").at(30)
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, NoClusterAPI: true, Images: push(ctx, newProvider("alpha"), gamma)})
 		Expect(env.CreateClusterAPI(ctx)).To(Succeed())
@@ -113,7 +113,7 @@ var _ = Describe("A definition that an administrator manages", func() {
 	})
 
 	It("is let go of when the administrator says so after it was installed", func(ctx SpecContext) {
-		const name = "gammas.test.capstan.io"
+		const name = "gammas.test.cluster.x-k8s.io"
 		gamma := newProvider("gamma").at(30)
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
 		operate(harness.OperatorOptions{})

@@ -23,7 +23,7 @@ const uninstallAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
 var _ = Describe("An emptied list of provider images", func() {
 	It("uninstalls nothing until the administrator consents, once for each revision, and destroys no data then", func(ctx SpecContext) {
 		g := installSmall(ctx, newProvider("alpha"))
-		definition := newProvider("alpha").find("CustomResourceDefinition", "alphas.test.capstan.io")
+		definition := newProvider("alpha").find("CustomResourceDefinition", "alphas.test.cluster.x-k8s.io")
 		precious := custom("alpha", "precious")
 		Expect(env.Client.Create(ctx, precious, administrator)).To(Succeed())
 		kept := uids(ctx, definition, precious)

@@ -141,11 +141,11 @@ var _ = Describe("A new revision", func() {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").with(configMap("goes", "one")))})
 		operate(harness.OperatorOptions{})
 		installed(ctx, 1)
-		patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":["test.capstan.io/hold"]}}`)
+		patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":["test.cluster.x-k8s.io/hold"]}}`)
 		release(ctx, newProvider("alpha").with(configMap("two", "two")))
-		until(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.capstan.io/hold"))
+		until(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.cluster.x-k8s.io/hold"))
 		release(ctx, newProvider("alpha").with(configMap("three", "three")))
-		v := until(ctx, "Pruning to wait for it again", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.capstan.io/hold"),
+		v := until(ctx, "Pruning to wait for it again", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.cluster.x-k8s.io/hold"),
 			func(v harness.View) error { return current(v, 3) })
 		Expect(v.Revisions()).To(HaveLen(3))
 		patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":null}}`)

@@ -152,9 +152,9 @@ const retained = `
 ---
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: gadgets.faults.capstan.io}
+metadata: {name: gadgets.faults.cluster.x-k8s.io}
 spec:
-  group: faults.capstan.io
+  group: faults.cluster.x-k8s.io
   scope: Namespaced
   names: {plural: gadgets, singular: gadget, kind: Gadget, listKind: GadgetList}
   versions:
@@ -170,8 +170,8 @@ func retainsThings(ctx context.Context, _ *departure) {
 	begin(ctx, world(images(goodProvider(ctx, "one", goes, retained))))
 	startGood()
 	until(ctx, "the definition to be installed", harness.Settled(1), finished)
-	gadget := shape("faults.capstan.io/v1", "Gadget", harness.CAPINamespace, "mine")
+	gadget := shape("faults.cluster.x-k8s.io/v1", "Gadget", harness.CAPINamespace, "mine")
 	Expect(env.Client.Create(ctx, gadget, administrator)).To(Succeed())
 	Expect(env.SetImages(ctx, images(one))).To(Succeed())
-	until(ctx, "the definition to be retained", harness.Settled(2), finished, mentions(retention+" CustomResourceDefinition gadgets.faults.capstan.io"))
+	until(ctx, "the definition to be retained", harness.Settled(2), finished, mentions(retention+" CustomResourceDefinition gadgets.faults.cluster.x-k8s.io"))
 }

@@ -99,7 +99,7 @@ func deafWebhook(name string) *admissionregistrationv1.ValidatingWebhookConfigur
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "deaf"},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-			Name: "deaf.faults.capstan.io", AdmissionReviewVersions: []string{"v1"}, SideEffects: &none, FailurePolicy: &fail,
+			Name: "deaf.faults.cluster.x-k8s.io", AdmissionReviewVersions: []string{"v1"}, SideEffects: &none, FailurePolicy: &fail,
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &nowhere},
 			Rules: []admissionregistrationv1.RuleWithOperations{{
 				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Update},

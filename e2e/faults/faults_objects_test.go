@@ -16,8 +16,8 @@ import (
 
 // The good revision's objects that are deleted, by their keys in a State.
 const (
-	crdKey       = "customresourcedefinitions.apiextensions.k8s.io /things.faults.capstan.io"
-	thingKey     = "things.faults.capstan.io openshift-cluster-api/thing"
+	crdKey       = "customresourcedefinitions.apiextensions.k8s.io /things.faults.cluster.x-k8s.io"
+	thingKey     = "things.faults.cluster.x-k8s.io openshift-cluster-api/thing"
 	namespaceKey = "namespaces /faults-extra"
 	insideKey    = "configmaps faults-extra/inside"
 )
@@ -27,8 +27,8 @@ var objectFaults = []fault{
 		name: "CRD deleted", doc: "A CustomResourceDefinition of the good revision is deleted, and with it what it defines.",
 		begin: func(ctx context.Context, _ *cell) {
 			GinkgoHelper()
-			crd := shape("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "things.faults.capstan.io")
-			thing := shape("faults.capstan.io/v1", "Thing", harness.CAPINamespace, "thing")
+			crd := shape("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "things.faults.cluster.x-k8s.io")
+			thing := shape("faults.cluster.x-k8s.io/v1", "Thing", harness.CAPINamespace, "thing")
 			was, alsoWas := uidOf(ctx, crd), uidOf(ctx, thing)
 			remove(ctx, crd)
 			eventually(ctx, "both to be there again", func(ctx context.Context) error {

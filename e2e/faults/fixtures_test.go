@@ -23,9 +23,9 @@ const administrator = harness.Administrator
 const goodObjects = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: things.faults.capstan.io}
+metadata: {name: things.faults.cluster.x-k8s.io}
 spec:
-  group: faults.capstan.io
+  group: faults.cluster.x-k8s.io
   scope: Namespaced
   names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
   versions:
@@ -48,9 +48,9 @@ metadata:
   name: faults-worker
   labels: {capi-operator.openshift.io/aggregate-to-installer: "true"}
 rules:
-- {apiGroups: [faults.capstan.io], resources: [things], verbs: [get, list, watch, create, update, patch, delete]}
+- {apiGroups: [faults.cluster.x-k8s.io], resources: [things], verbs: [get, list, watch, create, update, patch, delete]}
 ---
-apiVersion: faults.capstan.io/v1
+apiVersion: faults.cluster.x-k8s.io/v1
 kind: Thing
 metadata: {name: thing, namespace: openshift-cluster-api}
 spec: {setting: right}

@@ -26,7 +26,7 @@ var _ = Describe("An etcd that is restored from a backup", Label("long"), func()
 		second := contentOf(ctx)
 		for range 20 * targets {
 			next()
-			patch(ctx, configMap(target), `{"metadata":{"annotations":{"test.capstan.io/edit":"`+fmt.Sprint(edits)+`"}}}`)
+			patch(ctx, configMap(target), `{"metadata":{"annotations":{"test.cluster.x-k8s.io/edit":"`+fmt.Sprint(edits)+`"}}}`)
 		}
 		// It finds an API server that answers, as behind a load balancer: an error would have it list anew by itself.
 		Expect(syscall.Kill(operator().PID(), syscall.SIGSTOP)).To(Succeed())

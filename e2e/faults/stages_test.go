@@ -46,7 +46,7 @@ var (
 const (
 	// goes is only in the first release.
 	goes = "\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: goes, namespace: openshift-cluster-api}, data: {setting: right}}\n"
-	hold = `{"metadata":{"finalizers":["test.capstan.io/hold"]}}`
+	hold = `{"metadata":{"finalizers":["test.cluster.x-k8s.io/hold"]}}`
 	free = `{"metadata":{"finalizers":null}}`
 )
 
@@ -143,7 +143,7 @@ var stages = []*stage{
 			patch(ctx, configMap("goes"), hold)
 			Expect(env.SetImages(ctx, images(two))).To(Succeed())
 		},
-		rest: all(says("Progressing", "True", "Progressing", "ConfigMap openshift-cluster-api/goes", "test.capstan.io/hold"),
+		rest: all(says("Progressing", "True", "Progressing", "ConfigMap openshift-cluster-api/goes", "test.cluster.x-k8s.io/hold"),
 			says("Degraded", "False", "AsExpected"), says("Available", "True", "AsExpected")),
 		leave: func(ctx context.Context) {
 			patch(ctx, configMap("goes"), free)

@@ -13,6 +13,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/recorder"
+	"github.com/capstan-capi/capstan/phases/render/policy"
 )
 
 // Options is what New binds the phases to.
@@ -74,6 +75,7 @@ func New(o Options) (*Phases, error) {
 		Client: o.Client, Live: o.Live,
 		Images: source(o, o.Again), PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
+		Contents: &policy.Policy{Namespaces: []string{o.CAPINamespace}},
 		// What is stored as JSON must compare equal to what is read back.
 		Now: func() time.Time { return o.Clock.Now().UTC().Truncate(time.Millisecond) },
 	}, nil

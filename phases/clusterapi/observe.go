@@ -29,7 +29,7 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 	if err := p.recallUnneeded(ctx); err != nil {
 		return guards.Facts{}, nil, err
 	}
-	wanted := p.prepare(pass)
+	wanted := p.prepare(ctx, pass)
 	facts := pass.facts()
 	pass.Display.ImageStates = append(imageStates(wanted, pass.world.componentsOf(), p.Images.State), p.unneededStates(pass.world, wanted)...)
 	pass.Display.ImageWarning = strings.Trim(p.Images.Warning()+"; "+p.planWarnings(pass.world, pass.plan), "; ")
@@ -38,12 +38,12 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 
 // prepare asks for the images and watches that a pass needs, and renders what is
 // at hand. It returns the images that are asked for.
-func (p *Phases) prepare(pass *Pass) []images.Ref {
+func (p *Phases) prepare(ctx context.Context, pass *Pass) []images.Ref {
 	w := pass.world
 	p.retryImages(w)
 	wanted := p.wantImages(w)
 	p.forget(w)
-	pass.plan = p.makePlan(w)
+	pass.plan = p.makePlan(ctx, w)
 	p.learnUnneeded(w, pass.plan)
 	pass.desired, pass.desiredErr = p.revision(w.desiredEntry(), pass.plan.revision)
 	pass.current, pass.currentErr = p.revision(w.currentEntry(), pass.plan.revision)

@@ -20,12 +20,14 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/recorder"
+	"github.com/capstan-capi/capstan/phases/render/policy"
 )
 
 // The names of the objects that the machine reads and writes.
 const (
 	Singleton           = "cluster"
 	ImagesConfigMap     = "capi-installer-images"
+	ExceptionsConfigMap = "capi-installer-exceptions"
 	ClusterOperatorName = "cluster-api"
 )
 
@@ -74,6 +76,9 @@ type Phases struct {
 	Log   logr.Logger
 	// Acted is told of every change to a managed object, by its action; nil is allowed.
 	Acted func(action string)
+
+	// Contents is what provider images may contain, but for exceptions; nil for anything.
+	Contents *policy.Policy
 
 	// PullSecrets have the credentials for registries; of equally specific ones the first counts.
 	PullSecrets []client.ObjectKey

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -32,25 +31,8 @@ type plan struct {
 	uninstalls, awaitsConsent, consentTo string
 }
 
-// rendered remembers the last rendering: the same inputs are never parsed twice.
-type rendered struct {
-	// inputs are the fingerprint of the inputs, and the images that were looked into anew.
-	inputs     string
-	revision   *render.Revision // without its objects
-	components []engine.Component
-	err        error
-}
-
-// packing is what a rendering's objects become: they are kept compressed, and only by the engine's components.
-type packing []engine.Component
-
-// take packs the objects of one component, so that no more than those are in memory as they are.
-func (p *packing) take(component string, objects []*unstructured.Unstructured) {
-	*p = append(*p, engine.Component{Name: component, Objects: objects}.Packed())
-}
-
-// makePlan renders the inputs, which takes only what is at hand.
-func (p *Phases) makePlan(w world) plan {
+// makePlan renders the inputs, which takes only what is at hand, and exceptions if something needs one.
+func (p *Phases) makePlan(ctx context.Context, w world) plan {
 	switch {
 	case w.api == nil:
 		return plan{waiting: "ClusterAPI cluster does not exist; create it to go on"}
@@ -68,20 +50,8 @@ func (p *Phases) makePlan(w world) plan {
 		return out
 	}
 	inputs := fmt.Sprint(w.inputs, anew)
-	if p.memory.rendered.inputs != inputs {
-		p.memory.rendered = rendered{inputs: inputs}
-		var components packing
-		p.memory.rendered.revision, p.memory.rendered.err = render.Render(render.Input{
-			Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(), FaultOf: engine.FaultOf,
-			Take: components.take,
-		})
-		if p.memory.rendered.revision != nil {
-			p.memory.rendered.components = components
-			if faults := engine.Faults(p.memory.rendered.components, w.unmanaged()); len(faults) > 0 {
-				p.memory.rendered.revision, p.memory.rendered.err = nil, machine.Terminal(fmt.Errorf(
-					"the provider images have objects that cannot be applied: %s; repair them in the images", strings.Join(faults, "; ")))
-			}
-		}
+	if last := p.memory.rendered; last.inputs != inputs || last.askedAgain(p.Now) {
+		p.memory.rendered = p.render(ctx, w, inputs, profiles)
 	}
 	out.revision, out.err = p.memory.rendered.revision, p.memory.rendered.err
 	return out

@@ -78,12 +78,12 @@ func looked(t testing.TB, w world) world {
 
 func TestPlan_again_with_nothing_changed_parses_nothing(t *testing.T) {
 	p, w := readyPhases(t)
-	first := p.makePlan(w)
+	first := p.makePlan(t.Context(), w)
 	if first.err != nil || first.revision == nil {
 		t.Fatalf("got %+v", first)
 	}
 	var again plan
-	allocations := testing.AllocsPerRun(10, func() { again = p.makePlan(looked(t, w)) })
+	allocations := testing.AllocsPerRun(10, func() { again = p.makePlan(t.Context(), looked(t, w)) })
 	if again.revision != first.revision {
 		t.Error("the same inputs were rendered again")
 	}
@@ -103,7 +103,7 @@ func TestPlan_again_with_nothing_changed_parses_nothing(t *testing.T) {
 
 func TestRevision_that_its_images_do_not_render_to_is_rendered_once(t *testing.T) {
 	p, w := readyPhases(t)
-	entry := NewEntry(p.Release, 1, p.makePlan(w).revision)
+	entry := NewEntry(p.Release, 1, p.makePlan(t.Context(), w).revision)
 	entry.ContentID = strings.Repeat("0badc0de", 8)
 	_, err := p.revision(&entry, nil)
 	if notOurs, is := errors.AsType[*notOursError](err); !is || notOurs.listed != entry.ContentID {
@@ -117,7 +117,7 @@ func TestRevision_that_its_images_do_not_render_to_is_rendered_once(t *testing.T
 
 func TestPlan_every_changed_input_is_rendered(t *testing.T) {
 	p, w := readyPhases(t)
-	first := p.makePlan(w)
+	first := p.makePlan(t.Context(), w)
 	for name, change := range map[string]func(*world){
 		"a substitution": func(w *world) { w.substitutions = map[string]string{"A": "c"} },
 		"the unmanaged list": func(w *world) {
@@ -127,7 +127,7 @@ func TestPlan_every_changed_input_is_rendered(t *testing.T) {
 	} {
 		changed := w
 		change(&changed)
-		if got := p.makePlan(looked(t, changed)); got.err != nil || got.revision.ContentID == first.revision.ContentID {
+		if got := p.makePlan(t.Context(), looked(t, changed)); got.err != nil || got.revision.ContentID == first.revision.ContentID {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}
@@ -135,10 +135,10 @@ func TestPlan_every_changed_input_is_rendered(t *testing.T) {
 
 func BenchmarkPlan_again_with_nothing_changed(b *testing.B) {
 	p, w := readyPhases(b)
-	p.makePlan(w)
+	p.makePlan(b.Context(), w)
 	b.ReportAllocs()
 	for b.Loop() {
-		p.makePlan(looked(b, w))
+		p.makePlan(b.Context(), looked(b, w))
 	}
 }
 
@@ -155,7 +155,7 @@ func TestMakePlan_refuses_for_good_what_the_engine_would_refuse(t *testing.T) {
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {capi-operator.openshift.io/complete-when: 'self.status.x =='}}}": "Syntax error",
 	} {
 		p, w := phasesWith(t, manifests)
-		got := p.makePlan(w)
+		got := p.makePlan(t.Context(), w)
 		if got.revision != nil || got.err == nil || !machine.IsTerminal(got.err) || !strings.Contains(got.err.Error(), want) {
 			t.Errorf("%s: got %v, %v", manifests, got.revision, got.err)
 		}

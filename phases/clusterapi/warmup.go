@@ -28,6 +28,6 @@ func (p *Phases) warmUp(ctx context.Context) error {
 		return nil
 	}
 	p.Images.Recall(w.refs)
-	p.makePlan(w)
+	p.makePlan(ctx, w)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/phases/render/policy"
 )
 
 // LintOptions describe the cluster that profiles are checked for.
@@ -19,6 +20,8 @@ type LintOptions struct {
 	Namespaces []string
 	// FaultOf says what whoever applies the objects would refuse.
 	FaultOf FaultOf
+	// Policy is what images may contain, nil for anything.
+	Policy *policy.Policy
 }
 
 // Lint reports everything that is wrong with profiles, whatever their platform:
@@ -27,7 +30,7 @@ type LintOptions struct {
 // installed together, so one can neither satisfy nor conflict with the other.
 // It returns nil if there is no problem.
 func Lint(profiles []Profile, o LintOptions) ProblemsError {
-	l := linter{renderer: renderer{substitutions: o.Substitutions, faultOf: o.FaultOf, strict: true}, namespaces: o.Namespaces, components: map[string]int{}}
+	l := linter{renderer: renderer{substitutions: o.Substitutions, faultOf: o.FaultOf, policy: o.Policy, strict: true}, namespaces: o.Namespaces, components: map[string]int{}}
 	for _, p := range l.distinct(profiles) {
 		l.add(p)
 	}

@@ -41,12 +41,35 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 	var objects []*unstructured.Unstructured
 	for _, m := range rendered {
 		m.unique(seen)
+	}
+	r.judge(s.Image, rendered)
+	for _, m := range rendered {
 		r.problems, r.warnings = append(r.problems, m.r.problems...), append(r.warnings, m.r.warnings...)
 		if m.fields != nil && !m.failed {
 			objects = append(objects, &unstructured.Unstructured{Object: m.fields})
 		}
 	}
 	return objects
+}
+
+// judge reports what the objects of a profile do against the policy.
+func (r *renderer) judge(image string, rendered []*manifest) {
+	if r.policy == nil {
+		return
+	}
+	sound := slices.DeleteFunc(slices.Clone(rendered), func(m *manifest) bool { return m.fields == nil || m.failed })
+	objects := make([]*unstructured.Unstructured, len(sound))
+	for i, m := range sound {
+		objects[i] = &unstructured.Unstructured{Object: m.fields}
+	}
+	for i, breaches := range r.policy.Check(image, objects) {
+		for _, breach := range breaches {
+			problem := sound[i].at.problem(breach.Path, breach.Why)
+			problem.Rule = breach.Rule
+			sound[i].failed = true
+			sound[i].r.report(problem)
+		}
+	}
 }
 
 // document renders one document; one that is empty has no fields.

@@ -28,6 +28,7 @@ type Problem struct {
 	Line     int    `json:"line,omitempty"`     // in File, counted from 1
 	Path     string `json:"path,omitempty"`     // of the field, such as spec.versions[0].name
 	Object   string `json:"object,omitempty"`   // such as apps/v1 Deployment capi-system/manager
+	Rule     string `json:"rule,omitempty"`     // of the policy, which the object breaks
 	Cause    string `json:"cause"`
 }
 
@@ -48,6 +49,7 @@ func (p Problem) String() string {
 	add("line %d", p.Line, p.Line > 0)
 	add("%s", p.Object, p.Object != "")
 	add("field %s", p.Path, p.Path != "")
+	add("rule %s of the policy", p.Rule, p.Rule != "")
 	if len(where) == 0 {
 		return message.Line(p.Cause)
 	}

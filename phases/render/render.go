@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/phases/render/policy"
 )
 
 // Profile is one folder of a provider image, as bytes.
@@ -37,6 +38,8 @@ type Input struct {
 	// FaultOf says what whoever applies the objects would refuse. Listed does
 	// not ask: what is listed was applied once.
 	FaultOf FaultOf
+	// Policy is what images may contain, nil for anything. Listed does not ask, as for FaultOf.
+	Policy *policy.Policy
 	// Take is given the objects of each component, in the order of the revision,
 	// which does not hold them then; without it, it does. All objects at once are
 	// large, and whoever keeps them in another form need not have them.
@@ -103,7 +106,7 @@ func (e *MissingError) Error() string {
 // Bad metadata that names no other platform does not stop its manifests from
 // being looked at.
 func Render(in Input) (*Revision, error) {
-	r := renderer{substitutions: in.Substitutions, faultOf: in.FaultOf, take: in.Take}
+	r := renderer{substitutions: in.Substitutions, faultOf: in.FaultOf, policy: in.Policy, take: in.Take}
 	var chosen []selected
 	var skipped []Skipped
 	for _, p := range r.distinct(in.Profiles) {
@@ -177,6 +180,7 @@ func installOrder(a, b selected) int {
 type renderer struct {
 	substitutions map[string]string
 	faultOf       FaultOf
+	policy        *policy.Policy
 	take          func(component string, objects []*unstructured.Unstructured)
 	problems      ProblemsError
 	warnings      ProblemsError

@@ -108,6 +108,7 @@ func (c *Cluster) Start() *phases.Phases {
 		panic(err) // none of it looks at the cluster
 	}
 	p.Images, p.Engine = c.Images, c.Engine
+	p.Contents = nil // what images may contain is judged before all that is simulated
 	return p
 }
 

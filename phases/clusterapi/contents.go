@@ -1,0 +1,108 @@
+package clusterapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/render"
+	"github.com/capstan-capi/capstan/phases/render/policy"
+)
+
+// askAgainForExceptions is how soon exceptions are asked for again, in a pass that is made anyway, while the inputs need
+// some that there are not.
+const askAgainForExceptions = 30 * time.Second
+
+// rendered remembers the last rendering: the same inputs are never parsed twice.
+type rendered struct {
+	// inputs are the fingerprint of the inputs, and the images that were looked into anew.
+	inputs     string
+	revision   *render.Revision // without its objects
+	components []engine.Component
+	err        error
+	refused    time.Time // when something was found that images may not contain; zero if nothing was
+}
+
+// askedAgain says that exceptions are to be asked for again.
+func (r rendered) askedAgain(now func() time.Time) bool {
+	return !r.refused.IsZero() && now().Sub(r.refused).Abs() >= askAgainForExceptions
+}
+
+// render renders the inputs, within what images may contain. Exceptions are hardly ever needed: they are asked for when
+// something breaks a rule, and cost no watch.
+func (p *Phases) render(ctx context.Context, w world, inputs string, profiles []render.Profile) rendered {
+	r := p.renderWithin(p.Contents, w, profiles)
+	r.inputs = inputs
+	if !breaksPolicy(r.err) {
+		return r
+	}
+	key := client.ObjectKey{Namespace: p.OperatorNamespace, Name: ExceptionsConfigMap}
+	list := &corev1.ConfigMap{}
+	if _, err := read(ctx, p.Live, key, list); err != nil {
+		return rendered{err: fmt.Errorf("looking for exceptions in ConfigMap %s: %w", key, err)}
+	}
+	exceptions, wrong := policy.ParseExceptions(list.Data)
+	if wrong == nil && len(exceptions) > 0 {
+		within := *p.Contents
+		within.Exceptions = exceptions
+		r = p.renderWithin(&within, w, profiles)
+		r.inputs = inputs
+	}
+	switch {
+	case wrong != nil:
+		r.err = machine.Terminal(fmt.Errorf("ConfigMap %s: %w; repair it, or what it is for: %w", key, wrong, r.err))
+	case breaksPolicy(r.err):
+		r.err = fmt.Errorf("%w; or let it through by an exception in ConfigMap %s", r.err, key)
+	default:
+		return r
+	}
+	r.refused = p.Now()
+	return r
+}
+
+func breaksPolicy(err error) bool {
+	problems, is := errors.AsType[render.ProblemsError](err)
+	if !is {
+		return false
+	}
+	for _, problem := range problems {
+		if problem.Rule != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Phases) renderWithin(contents *policy.Policy, w world, profiles []render.Profile) rendered {
+	var r rendered
+	var components packing
+	r.revision, r.err = render.Render(render.Input{
+		Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(), FaultOf: engine.FaultOf,
+		Policy: contents, Take: components.take,
+	})
+	if r.revision == nil {
+		return r
+	}
+	r.components = components
+	if faults := engine.Faults(r.components, w.unmanaged()); len(faults) > 0 {
+		r.revision, r.err = nil, machine.Terminal(fmt.Errorf(
+			"the provider images have objects that cannot be applied: %s; repair them in the images", strings.Join(faults, "; ")))
+	}
+	return r
+}
+
+// packing is what a rendering's objects become: they are kept compressed, and only by the engine's components.
+type packing []engine.Component
+
+// take packs the objects of one component, so that no more than those are in memory as they are.
+func (p *packing) take(component string, objects []*unstructured.Unstructured) {
+	*p = append(*p, engine.Component{Name: component, Objects: objects}.Packed())
+}

@@ -1,0 +1,112 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const admissionGroup = "admissionregistration.k8s.io/"
+
+var webhookRule = Rule{
+	Name: "webhook",
+	Doc: "Webhooks are behind a Service in the providers' namespaces, and are asked about Cluster API's groups, or about what is in " +
+		"these namespaces.",
+	breaches: func(c check) []Breach {
+		if !c.is(admissionGroup+"ValidatingWebhookConfiguration", admissionGroup+"MutatingWebhookConfiguration") {
+			return nil
+		}
+		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{} // the other kind has these fields too
+		breaches := c.read(configuration)
+		for i, hook := range configuration.Webhooks {
+			at, service := fmt.Sprintf("webhooks[%d].", i), ""
+			if hook.ClientConfig.Service != nil {
+				service = hook.ClientConfig.Service.Namespace
+			}
+			breaches = append(breaches, c.server(at+"clientConfig", hook.ClientConfig.URL, service)...)
+			for j, rule := range hook.Rules {
+				if !c.within(rule.Rule, hook.NamespaceSelector) {
+					breaches = append(breaches, Breach{Path: fmt.Sprintf("%srules[%d]", at, j), Why: c.wide(rule.APIGroups)})
+				}
+			}
+		}
+		return breaches
+	},
+}
+
+var admissionRule = Rule{
+	Name: "admission",
+	Doc: "Admission policies are about Cluster API's groups, or about what is in the providers' namespaces, and bindings are to policies " +
+		"of the same profile.",
+	breaches: func(c check) []Breach {
+		switch kind := c.object.GetKind(); {
+		case c.is(admissionGroup+"ValidatingAdmissionPolicy", admissionGroup+"MutatingAdmissionPolicy"):
+			policy := &admissionregistrationv1.ValidatingAdmissionPolicy{} // the other kind has these fields too
+			return append(c.read(policy), c.constraints(policy.Spec.MatchConstraints)...)
+		case c.is(admissionGroup+"ValidatingAdmissionPolicyBinding", admissionGroup+"MutatingAdmissionPolicyBinding"):
+			binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
+			breaches := c.read(binding)
+			for _, o := range c.beside {
+				if kindOf(o)+"Binding" == admissionGroup+kind && o.GetName() == binding.Spec.PolicyName {
+					return breaches
+				}
+			}
+			return append(breaches, Breach{Path: "spec.policyName", Why: fmt.Sprintf("policy %s is not among the objects of this profile", binding.Spec.PolicyName)})
+		}
+		return nil
+	},
+}
+
+// constraints judges what an admission policy is about.
+func (c check) constraints(m *admissionregistrationv1.MatchResources) (breaches []Breach) {
+	if m == nil || len(m.ResourceRules) == 0 {
+		return []Breach{{Path: "spec.matchConstraints", Why: "it must say by resourceRules what the policy is about"}}
+	}
+	for i, rule := range m.ResourceRules {
+		if !c.within(rule.Rule, m.NamespaceSelector) {
+			breaches = append(breaches, Breach{Path: fmt.Sprintf("spec.matchConstraints.resourceRules[%d]", i), Why: c.wide(rule.APIGroups)})
+		}
+	}
+	return breaches
+}
+
+// server judges who answers for a webhook.
+func (c check) server(path string, url *string, serviceNamespace string) []Breach {
+	switch {
+	case url != nil:
+		return []Breach{{Path: path + ".url", Why: "who answers there is not part of the cluster: use a Service"}}
+	case !c.inProviders(serviceNamespace):
+		return []Breach{{Path: path + ".service", Why: fmt.Sprintf("it must be in the providers' namespaces, which are %s", c.theNamespaces())}}
+	}
+	return nil
+}
+
+// within says that a rule is about Cluster API's groups, or that its namespaces are the providers'. A selector of namespaces
+// says nothing of objects without one.
+func (c check) within(rule admissionregistrationv1.Rule, selector *metav1.LabelSelector) bool {
+	if all(rule.APIGroups, IsClusterAPI) {
+		return true
+	}
+	return rule.Scope != nil && *rule.Scope == admissionregistrationv1.NamespacedScope && c.selects(selector)
+}
+
+// selects says that a selector takes no namespace but the providers'.
+func (c check) selects(s *metav1.LabelSelector) bool {
+	if s == nil {
+		return false
+	}
+	if name, given := s.MatchLabels[corev1.LabelMetadataName]; given && c.inProviders(name) {
+		return true
+	}
+	return slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
+		return r.Key == corev1.LabelMetadataName && r.Operator == metav1.LabelSelectorOpIn && all(r.Values, c.inProviders)
+	})
+}
+
+func (c check) wide(groups []string) string {
+	return fmt.Sprintf("groups %q are not Cluster API's alone, and it is not limited to namespaced objects (scope: Namespaced) in the providers' namespaces, which are %s, by a namespaceSelector on %s",
+		groups, c.theNamespaces(), corev1.LabelMetadataName)
+}

@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// Kinds are those that an image may bring, by group/Kind, and whether they have a namespace. Kinds of Cluster API's groups
+// may come as well.
+var Kinds = map[string]bool{
+	"/ConfigMap":      true,
+	"/Namespace":      false,
+	"/Secret":         true,
+	"/Service":        true,
+	"/ServiceAccount": true,
+
+	"apps/DaemonSet":                       true,
+	"apps/Deployment":                      true,
+	"apps/StatefulSet":                     true,
+	"batch/CronJob":                        true,
+	"batch/Job":                            true,
+	"networking.k8s.io/NetworkPolicy":      true,
+	"policy/PodDisruptionBudget":           true,
+	"monitoring.coreos.com/PodMonitor":     true,
+	"monitoring.coreos.com/PrometheusRule": true,
+	"monitoring.coreos.com/ServiceMonitor": true,
+
+	"rbac.authorization.k8s.io/ClusterRole":        false,
+	"rbac.authorization.k8s.io/ClusterRoleBinding": false,
+	"rbac.authorization.k8s.io/Role":               true,
+	"rbac.authorization.k8s.io/RoleBinding":        true,
+
+	crdKind: false,
+	"apiextensions.openshift.io/CompatibilityRequirement": false,
+
+	"admissionregistration.k8s.io/MutatingAdmissionPolicy":          false,
+	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   false,
+	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     false,
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicy":        false,
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": false,
+	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   false,
+}
+
+const crdKind = "apiextensions.k8s.io/CustomResourceDefinition"
+
+var kindRule = Rule{
+	Name: "kind",
+	Doc:  "Objects are of the kinds that installing a provider takes, or of a kind of Cluster API's groups.",
+	breaches: func(c check) []Breach {
+		if _, known := Kinds[kindOf(c.object)]; known || IsClusterAPI(c.object.GroupVersionKind().Group) {
+			return nil
+		}
+		return []Breach{{Path: "kind", Why: fmt.Sprintf("provider images bring no %s", c.object.GetKind())}}
+	},
+}
+
+// ownPrefix begins the names of what belongs to the installer itself.
+const ownPrefix = "capstan"
+
+// ownNames are those that do not.
+var ownNames = map[string]bool{"capi-installer-images": true}
+
+var nameRule = Rule{
+	Name: "name",
+	Doc:  "No object has a name of the installer's own: capstan, one that begins with capstan-, or capi-installer-images.",
+	breaches: func(c check) []Breach {
+		if name := c.object.GetName(); name == ownPrefix || strings.HasPrefix(name, ownPrefix+"-") || ownNames[name] {
+			return []Breach{{Path: "metadata.name", Why: fmt.Sprintf("the name %s is the installer's own", name)}}
+		}
+		return nil
+	},
+}
+
+var namespaceRule = Rule{
+	Name: "namespace",
+	Doc:  "Objects are in the providers' namespaces, or in one that the profile brings itself.",
+	breaches: func(c check) []Breach {
+		namespace := c.object.GetNamespace()
+		if namespaced := Kinds[kindOf(c.object)]; namespace == "" && !namespaced || c.inProviders(namespace) {
+			return nil
+		}
+		if namespace == "" {
+			return []Breach{{Path: "metadata.namespace", Why: fmt.Sprintf("is missing: a %s is in a namespace of the providers, which are %s", c.object.GetKind(), c.theNamespaces())}}
+		}
+		return []Breach{{Path: "metadata.namespace", Why: fmt.Sprintf("namespace %q is not one of the providers', which are %s", namespace, c.theNamespaces())}}
+	},
+}
+
+// reservedPrefixes begin the names of Namespaces that belong to the cluster.
+var reservedPrefixes = []string{"kube-", "openshift-"}
+
+// privileging are labels of a Namespace that take walls away from the pods in it, with the values that do not.
+var privileging = map[string][]string{
+	"openshift.io/run-level":             {""},
+	"pod-security.kubernetes.io/enforce": {"restricted", "baseline"},
+}
+
+var broughtRule = Rule{
+	Name: "brought-namespace",
+	Doc: "A Namespace that is not one of the providers' is neither default nor called kube-... or openshift-..., and no Namespace lets its " +
+		"pods be privileged.",
+	breaches: func(c check) (breaches []Breach) {
+		if !c.is("/Namespace") {
+			return nil
+		}
+		name := c.object.GetName()
+		reserved := name == "default" || name == "openshift" || slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		if reserved && !slices.Contains(c.Namespaces, name) {
+			breaches = append(breaches, Breach{Path: "metadata.name", Why: fmt.Sprintf("Namespace %s belongs to the cluster", name)})
+		}
+		for label, harmless := range privileging {
+			if value, given := c.object.GetLabels()[label]; given && !slices.Contains(harmless, value) {
+				breaches = append(breaches, Breach{Path: "metadata.labels." + label, Why: fmt.Sprintf("%s lets the pods in it be privileged", value)})
+			}
+		}
+		return breaches
+	},
+}
+
+// besideClusterAPI end the groups of definitions that providers bring for themselves: the Azure provider has some of Azure
+// Service Operator's.
+var besideClusterAPI = []string{".azure.com"}
+
+// defines says that an image may bring definitions of a group.
+func defines(group string) bool {
+	return IsClusterAPI(group) || slices.ContainsFunc(besideClusterAPI, func(end string) bool { return strings.HasSuffix(group, end) })
+}
+
+var groupRule = Rule{
+	Name: "group",
+	Doc:  "CustomResourceDefinitions are of Cluster API's groups or Azure's, and a conversion webhook is behind a Service in the providers' namespaces.",
+	breaches: func(c check) []Breach {
+		if !c.is(crdKind) {
+			return nil
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		breaches := c.read(crd)
+		if !defines(crd.Spec.Group) {
+			breaches = append(breaches, Breach{Path: "spec.group", Why: fmt.Sprintf("group %q is not one that providers have: Cluster API's, which end with cluster.x-k8s.io, and those ending with %s", crd.Spec.Group, strings.Join(besideClusterAPI, ", "))})
+		}
+		if conversion := crd.Spec.Conversion; conversion != nil && conversion.Webhook != nil && conversion.Webhook.ClientConfig != nil {
+			client, service := conversion.Webhook.ClientConfig, ""
+			if client.Service != nil {
+				service = client.Service.Namespace
+			}
+			breaches = append(breaches, c.server("spec.conversion.webhook.clientConfig", client.URL, service)...)
+		}
+		return breaches
+	},
+}
+
+// AdoptAnnotation asks to take over an object that is there; see decide.AdoptAnnotation of the engine.
+const AdoptAnnotation = "capi-operator.openshift.io/adopt-existing"
+
+var adoptionRule = Rule{
+	Name: "adoption",
+	Doc:  "No object is taken from its controller: " + AdoptAnnotation + " is not force.",
+	breaches: func(c check) []Breach {
+		if c.object.GetAnnotations()[AdoptAnnotation] == "force" {
+			return []Breach{{Path: "metadata.annotations." + AdoptAnnotation, Why: "an image may not take objects from their controllers"}}
+		}
+		return nil
+	},
+}

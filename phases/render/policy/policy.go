@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Policy is what images may contain. The zero value allows no namespace, and with that hardly anything.
+type Policy struct {
+	// Namespaces are those that objects, subjects of bindings and servers of webhooks may be in, besides those that a
+	// profile brings itself.
+	Namespaces []string
+	Exceptions []Exception
+}
+
+// Rule is one thing that an object must not do. All of them are in Rules.
+type Rule struct {
+	// Name is by which problems and exceptions call it.
+	Name string
+	// Doc says what it allows, in one sentence.
+	Doc string
+
+	breaches func(c check) []Breach
+}
+
+// Breach is what one object does against one rule.
+type Breach struct {
+	Rule string
+	Path string // of the field, such as rules[0].verbs; empty for the object
+	Why  string
+}
+
+// Rules are all rules, in the order in which they are asked.
+var Rules = []Rule{kindRule, nameRule, namespaceRule, broughtRule, groupRule, subjectRule, roleRule, permissionRule, aggregationRule, webhookRule, admissionRule, adoptionRule}
+
+// check is what a rule is asked about: one object of an image.
+type check struct {
+	*Policy
+	object *unstructured.Unstructured
+	beside []*unstructured.Unstructured // the objects of the same profile, itself among them
+}
+
+// Check says what the objects of one profile of an image do against the policy, in the order of the objects.
+func (p *Policy) Check(image string, objects []*unstructured.Unstructured) [][]Breach {
+	found := make([][]Breach, len(objects))
+	for i, object := range objects {
+		for _, rule := range Rules {
+			if slices.ContainsFunc(p.Exceptions, func(e Exception) bool { return e.covers(image, rule.Name, object) }) {
+				continue
+			}
+			for _, breach := range rule.breaches(check{Policy: p, object: object, beside: objects}) {
+				breach.Rule = rule.Name
+				found[i] = append(found[i], breach)
+			}
+		}
+	}
+	return found
+}
+
+// IsClusterAPI says that an API group is one of Cluster API's: its own, or one below it.
+func IsClusterAPI(group string) bool {
+	return group == "cluster.x-k8s.io" || strings.HasSuffix(group, ".cluster.x-k8s.io")
+}
+
+// is says that the object is of one of some kinds, each written group/Kind.
+func (c check) is(kinds ...string) bool { return slices.Contains(kinds, kindOf(c.object)) }
+
+// kindOf is group/Kind of an object.
+func kindOf(o *unstructured.Unstructured) string {
+	gvk := o.GroupVersionKind()
+	return gvk.Group + "/" + gvk.Kind
+}
+
+// read reads the object into a type of the API. What cannot be read is a breach: nobody could judge it.
+func (c check) read(into any) []Breach {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(c.object.Object, into); err != nil {
+		return []Breach{{Why: "it cannot be read: " + err.Error()}}
+	}
+	return nil
+}
+
+// inProviders says that a namespace is one of the providers', or is brought by the profile.
+func (c check) inProviders(namespace string) bool {
+	return slices.Contains(c.Namespaces, namespace) || slices.ContainsFunc(c.beside, func(o *unstructured.Unstructured) bool {
+		return kindOf(o) == "/Namespace" && o.GetName() == namespace
+	})
+}
+
+// theNamespaces names them for people.
+func (c check) theNamespaces() string {
+	return strings.Join(c.Namespaces, ", ") + " and those that the profile brings"
+}
+
+// all says that there is one, and that each is so.
+func all(values []string, so func(string) bool) bool {
+	return len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return !so(v) })
+}
