@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -76,6 +77,15 @@ func (c *cache) names(refs []Ref) map[string]bool {
 		names[c.name(ref)] = true
 	}
 	return names
+}
+
+// spools are the folders for layers that are not verified yet. Where the cache cannot be used, which warning tells,
+// images are pulled all the same.
+func (c *cache) spools() []string {
+	if c.dir == "" {
+		return []string{os.TempDir()}
+	}
+	return []string{c.dir, os.TempDir()}
 }
 
 // load returns no profiles for an image that is not there, and an error for one that is damaged, which it removes.
@@ -231,7 +241,7 @@ func decode(data []byte) ([]Profile, error) {
 	for {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return t.profiles()
+			return t.profiles(context.Background())
 		}
 		if err != nil {
 			return nil, err

@@ -28,7 +28,7 @@ const (
 	KindContent Kind = "Content"
 	// KindLimit errors are images whose verified content exceeds a limit.
 	KindLimit Kind = "Limit"
-	// KindDisk errors are mounted folders that cannot be read.
+	// KindDisk errors are mounted folders that cannot be read, and disks that layers cannot be written to.
 	KindDisk Kind = "Disk"
 )
 

@@ -41,7 +41,7 @@ func NewMounted(dir string, notify func(), clk clock.Clock, log logr.Logger) *Mo
 // Warning is described at Source; a mounted source has none.
 func (m *Mounted) Warning() string { return "" }
 
-func (m *Mounted) load(_ context.Context, ref Ref) (*Image, error) {
+func (m *Mounted) load(ctx context.Context, ref Ref) (*Image, error) {
 	where, err := m.find(ref)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (m *Mounted) load(_ context.Context, ref Ref) (*Image, error) {
 		}
 		return nil, fail(KindDisk, "reading its mounted folder: %w; check the volume %s", err, where)
 	}
-	profiles, err := t.profiles()
+	profiles, err := t.profiles(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,11 @@ import (
 const (
 	manifestKind = "manifest"
 	blobKind     = "blob"
+
+	// layerBytes is how large a layer may be as it is served, and so on disk.
+	layerBytes = 1 << 30
+	// layersMost is how many layers an image may have: as many as container runtimes take.
+	layersMost = 128
 )
 
 // manifest is the part of an image manifest or of an index that matters here.
@@ -24,6 +29,15 @@ type manifest struct {
 
 // pull reads all layers of an image, or of an index's image for linux/arch, and returns its profiles.
 func (r *repository) pull(ctx context.Context, digest, arch string, l limits) ([]Profile, error) {
+	profiles, err := r.read(ctx, digest, arch, l)
+	if err != nil && ctx.Err() != nil {
+		// What an end of the attempt looks like to a reader says nothing about the image.
+		return nil, failure(ctx, r.host, "image "+digest, ctx.Err())
+	}
+	return profiles, err
+}
+
+func (r *repository) read(ctx context.Context, digest, arch string, l limits) ([]Profile, error) {
 	m, err := r.manifest(ctx, digest)
 	if err == nil && m.Manifests != nil {
 		if digest, err = forPlatform(m.Manifests, arch); err == nil {
@@ -36,13 +50,16 @@ func (r *repository) pull(ctx context.Context, digest, arch string, l limits) ([
 	if m.Manifests != nil {
 		return nil, fail(KindContent, "the manifest %s for linux/%s is a list of manifests again; publish a flat list", digest, arch)
 	}
+	if len(m.Layers) > layersMost {
+		return nil, fail(KindLimit, "it has %d layers, more than the %d allowed; merge some of them", len(m.Layers), layersMost)
+	}
 	t, left := newTree(l), l.unpacked
 	for i, descriptor := range m.Layers {
 		if err := r.layer(ctx, descriptor, i+1, t, &left); err != nil {
 			return nil, err
 		}
 	}
-	return t.profiles()
+	return t.profiles(ctx)
 }
 
 func (r *repository) manifest(ctx context.Context, digest string) (*manifest, error) {
@@ -88,24 +105,40 @@ func forPlatform(manifests []v1.Descriptor, arch string) (string, error) {
 	return "", fail(KindContent, "its manifest list has no image for linux/%s, only for %v; build it for this architecture too", arch, offered)
 }
 
-// layer unpacks a layer as it arrives. An error in its content counts only once all of it has arrived and matched its
-// digest: otherwise the registry is at fault, not the image.
+// layer unpacks a layer once all of it has arrived and matched its digest: an error in its content is the image's then,
+// and bytes of a registry that nobody has vouched for are not interpreted.
 func (r *repository) layer(ctx context.Context, d v1.Descriptor, number int, t *tree, left *int64) error {
 	if d.Size < 0 {
 		return fail(KindContent, "layer %d has the size %d in the manifest; check what was pushed", number, d.Size)
 	}
-	if d.Size > t.limits.unpacked {
-		return fail(KindLimit, "layer %d has %d bytes, more than the %d allowed; make the image smaller", number, d.Size, t.limits.unpacked)
+	if d.Size > layerBytes {
+		return fail(KindLimit, "layer %d has %d bytes, more than the %d allowed; make the image smaller", number, d.Size, layerBytes)
 	}
+	kept, err := newSpool(r.folders...)
+	if err != nil {
+		return err
+	}
+	defer kept.close()
 	answer, err := r.get(ctx, blobKind, d.Digest.String())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	body := r.verified(ctx, answer.Body, blobKind, d.Digest, d.Size)
-	unpackErr := unpack(body, number, t, left)
-	if _, err := io.Copy(io.Discard, body); err != nil {
+	if _, err := io.Copy(kept, r.verified(ctx, answer.Body, blobKind, d.Digest, d.Size)); err != nil {
 		return err
 	}
-	return unpackErr
+	return unpack(&attempt{ctx: ctx, r: kept.content()}, number, t, left)
+}
+
+// attempt ends a reading with its context.
+type attempt struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (a *attempt) Read(p []byte) (int, error) {
+	if err := a.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return a.r.Read(p)
 }

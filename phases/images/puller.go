@@ -102,7 +102,7 @@ func (p *Puller) cached(ref Ref) *Image {
 }
 
 // pulled asks one place after the other for an image. Content that matched its digest is the same everywhere, so an
-// error in the image itself ends the search.
+// error in the image itself ends the search, as one of the disk does.
 func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 	credentials, mirrors, transport := p.access.now()
 	asked, sourceExcluded := places(ref, mirrors)
@@ -113,7 +113,7 @@ func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 			return &Image{Ref: ref, Profiles: profiles}, nil
 		}
 		failure := about(ref, err)
-		if failure.Terminal() || ctx.Err() != nil {
+		if failure.Terminal() || failure.Kind == KindDisk || ctx.Err() != nil {
 			return nil, failure
 		}
 		failures = append(failures, &Error{Ref: place, Kind: failure.Kind, Err: failure.Err})
@@ -128,5 +128,6 @@ func (p *Puller) pull(ctx context.Context, place Ref, registries *registries) ([
 	if err != nil {
 		return nil, err
 	}
+	repo.folders = p.cache.spools()
 	return repo.pull(ctx, place.Digest(), p.cache.arch, p.limits)
 }

@@ -38,6 +38,7 @@ type repository struct {
 	base     url.URL
 	client   *http.Client
 	activity *activity
+	folders  []string // where layers are kept until they are verified
 }
 
 func (r *registries) with(keychain authn.Keychain, transport http.RoundTripper) *registries {
