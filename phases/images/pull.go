@@ -2,11 +2,9 @@ package images
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 
 	"github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 const (
@@ -18,14 +16,6 @@ const (
 	// layersMost is how many layers an image may have: as many as container runtimes take.
 	layersMost = 128
 )
-
-// manifest is the part of an image manifest or of an index that matters here.
-type manifest struct {
-	SchemaVersion int             `json:"schemaVersion"`
-	MediaType     types.MediaType `json:"mediaType"`
-	Manifests     []v1.Descriptor `json:"manifests"`
-	Layers        []v1.Descriptor `json:"layers"`
-}
 
 // pull reads all layers of an image, or of an index's image for linux/arch, and returns its profiles.
 func (r *repository) pull(ctx context.Context, digest, arch string, l limits) ([]Profile, error) {
@@ -76,16 +66,7 @@ func (r *repository) manifest(ctx context.Context, digest string) (*manifest, er
 	if err != nil {
 		return nil, err
 	}
-	var m manifest
-	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, fail(KindContent, "manifest %s cannot be read: %w; check what was pushed", digest, err)
-	}
-	// One meaning per manifest: a body that could be read as both would be two images with one digest.
-	if (m.Manifests != nil) == (m.Layers != nil) {
-		return nil, fail(KindContent, "manifest %s (mediaType %q, schemaVersion %d) is neither an image of layers nor a list of manifests; "+
-			"check what was pushed", digest, m.MediaType, m.SchemaVersion)
-	}
-	return &m, nil
+	return parseManifest(digest, data)
 }
 
 func forPlatform(manifests []v1.Descriptor, arch string) (string, error) {
