@@ -108,6 +108,7 @@ func (r *repository) layer(ctx context.Context, d v1.Descriptor, number int, t *
 	if _, err := io.Copy(kept, r.verified(ctx, answer.Body, blobKind, d.Digest, d.Size)); err != nil {
 		return err
 	}
+	defer r.activity.pause()()
 	return unpack(&attempt{ctx: ctx, r: kept.content()}, number, t, left)
 }
 

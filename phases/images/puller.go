@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -102,13 +103,22 @@ func (p *Puller) cached(ref Ref) *Image {
 }
 
 // pulled asks one place after the other for an image. Content that matched its digest is the same everywhere, so an
-// error in the image itself ends the search, as one of the disk does.
+// error in the image itself ends the search, as one of the disk does. A place that is slow is left while another is
+// untried, and asked again when none of those has the image.
 func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 	credentials, mirrors, transport := p.access.now()
 	asked, sourceExcluded := places(ref, mirrors)
 	var failures []*Error
-	for _, place := range asked {
-		profiles, err := p.pull(ctx, place, p.registries.with(credentials, transport))
+	var slow []Ref
+	for tried := 0; tried < len(asked)+len(slow); tried++ {
+		place, pace := slices.Concat(asked, slow)[tried], unhurried
+		switch {
+		case len(asked) == 1:
+			pace = anyPace
+		case tried < len(asked)-1:
+			pace = hurried
+		}
+		profiles, err := p.pull(ctx, place, pace, p.registries.with(credentials, transport))
 		if err == nil {
 			return &Image{Ref: ref, Profiles: profiles}, nil
 		}
@@ -117,12 +127,15 @@ func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 			return nil, failure
 		}
 		failures = append(failures, &Error{Ref: place, Kind: failure.Kind, Err: failure.Err})
+		if pace == hurried && tooSlow(failure) {
+			slow = append(slow, place)
+		}
 	}
 	return nil, noPlaceHas(failures, sourceExcluded)
 }
 
-func (p *Puller) pull(ctx context.Context, place Ref, registries *registries) ([]Profile, error) {
-	ctx, activity, end := watchActivity(ctx, p.clock)
+func (p *Puller) pull(ctx context.Context, place Ref, pace pace, registries *registries) ([]Profile, error) {
+	ctx, activity, end := watchActivity(ctx, p.clock, pace)
 	defer end()
 	repo, err := registries.open(ctx, place, activity)
 	if err != nil {

@@ -93,7 +93,7 @@ func (r *repository) get(ctx context.Context, what, digest string) (*http.Respon
 	answer, err := r.client.Do(request)
 	if err == nil {
 		if err = transport.CheckError(answer, http.StatusOK); err == nil {
-			r.activity.seen()
+			r.activity.seen(0)
 			return answer, nil
 		}
 		_ = answer.Body.Close()
@@ -121,8 +121,8 @@ func namingCredentials(auth authn.Authenticator, err *Error) *Error {
 // failure turns the error of a request to a registry into an *Error that ends in a next step. what names
 // what was requested.
 func failure(ctx context.Context, host, what string, err error) *Error {
-	if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
-		return fail(KindNetwork, "registry %s: %w; check the network to it and its load", host, cause)
+	if left, ok := errors.AsType[*leftError](context.Cause(ctx)); ok {
+		return fail(KindNetwork, "registry %s: %w; check the network to it and its load", host, left)
 	}
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own

@@ -56,7 +56,7 @@ func (v *verified) Read(p []byte) (int, error) {
 	// One byte more than expected shows whether there are more.
 	p = p[:min(int64(len(p)), v.most-v.read+1)]
 	n, err := v.body.Read(p)
-	v.activity.seen()
+	v.activity.seen(n)
 	v.read += int64(n)
 	v.hash.Write(p[:n])
 	switch {
