@@ -23,7 +23,7 @@ func TestLint_sound_images_have_no_problem(t *testing.T) {
 func TestLint_reports_everything_at_once_and_fails(t *testing.T) {
 	aws := awsFolder(t)
 	ref := push(t, map[string]string{
-		"capi-operator-manifests/p/metadata.yaml":  "name: p\nselfImageRef: SELF\n",
+		"capi-operator-manifests/p/metadata.yaml":  "name: p\nselfImageRef: quay.io/self\n",
 		"capi-operator-manifests/p/manifests.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: kube-system}\n",
 	})
 	out, _, err := capstan(t, "lint", aws, ref, "/not/there")
@@ -34,7 +34,7 @@ func TestLint_reports_everything_at_once_and_fails(t *testing.T) {
 		"image /not/there: there is no such folder; an image is named by its digest",
 		"image " + aws + ", profile aws, file manifests.yaml, document 1, line 1, example.com/v1 Thing <a>, field kind: neither Kubernetes nor",
 		"image " + ref + ", profile p, file manifests.yaml, document 1, line 1, v1 Secret kube-system/s, field metadata.namespace: namespace kube-system is not allowed, only openshift-cluster-api is",
-		"image " + ref + `, profile p, file metadata.yaml, document 1, line 2, field selfImageRef: "SELF" is in none of the manifests`,
+		"image " + ref + `, profile p, file metadata.yaml, document 1, line 2, field selfImageRef: "quay.io/self" is in none of the manifests`,
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q in\n%s", want, out)

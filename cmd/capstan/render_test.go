@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	coreMetadata  = "name: core\ninstallOrder: 10\nselfImageRef: SELF\n"
+	coreMetadata  = "name: core\ninstallOrder: 10\nselfImageRef: quay.io/self\n"
 	coreManifests = `apiVersion: v1
 kind: Namespace
 metadata:
@@ -39,7 +39,7 @@ spec:
   template:
     spec:
       containers:
-      - image: SELF
+      - image: quay.io/self
         args: ["--tls-min-version=${TLS_MIN_VERSION}", "--v=${LEVEL:=0}"]
 ---
 apiVersion: apiextensions.k8s.io/v1

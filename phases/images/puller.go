@@ -109,13 +109,14 @@ func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 	credentials, mirrors, transport := p.access.now()
 	asked, sourceExcluded := places(ref, mirrors)
 	var failures []*Error
-	var slow []Ref
-	for tried := 0; tried < len(asked)+len(slow); tried++ {
-		place, pace := slices.Concat(asked, slow)[tried], unhurried
+	queue := slices.Clone(asked)
+	for untried := len(asked) - 1; len(queue) > 0; untried-- {
+		place, pace := queue[0], unhurried
+		queue = queue[1:]
 		switch {
 		case len(asked) == 1:
 			pace = anyPace
-		case tried < len(asked)-1:
+		case untried > 0:
 			pace = hurried
 		}
 		profiles, err := p.pull(ctx, place, pace, p.registries.with(credentials, transport))
@@ -128,7 +129,7 @@ func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 		}
 		failures = append(failures, &Error{Ref: place, Kind: failure.Kind, Err: failure.Err})
 		if pace == hurried && tooSlow(failure) {
-			slow = append(slow, place)
+			queue = append(queue, place)
 		}
 	}
 	return nil, noPlaceHas(failures, sourceExcluded)
