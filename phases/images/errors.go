@@ -41,11 +41,13 @@ type Error struct {
 	Err error
 }
 
+// Error is one line, whatever a registry, a file or an image has put into it.
 func (e *Error) Error() string {
+	text := message.Printable(e.Err.Error())
 	if e.Ref == "" {
-		return e.Err.Error()
+		return text
 	}
-	return fmt.Sprintf("provider image %s: %v", e.Ref, e.Err)
+	return fmt.Sprintf("provider image %s: %s", e.Ref, text)
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 const defaultCacheBytes = 512 << 20
@@ -20,8 +22,10 @@ type Options struct {
 	CacheDir string
 	// CacheBytes is the size above which the cache drops images that are not wanted; 0: 512 MiB.
 	CacheBytes int64
-	// InsecureRegistries, as host[:port], may be spoken to without TLS; loopback hosts always may.
+	// InsecureRegistries, as host[:port], may be spoken to without TLS if they do not speak it; loopback hosts always may.
 	InsecureRegistries []string
+	// InsecureCredentials has credentials sent without TLS too, where that is allowed; to loopback hosts they always are.
+	InsecureCredentials bool
 	// Arch is the architecture to choose in manifest lists, as linux/<arch>; empty: that of this process.
 	Arch string
 	// ExtraCAFile has certificates in PEM that are trusted besides the system's; it is read again for every attempt.
@@ -52,7 +56,7 @@ func NewPuller(o Options) *Puller {
 		background: newBackground(o.Notify, o.Clock, o.Log),
 		cache:      &cache{dir: o.CacheDir, arch: o.Arch, most: o.CacheBytes, unsaved: map[string]error{}},
 		access:     &access{caFile: o.ExtraCAFile, given: o.Transport},
-		registries: &registries{insecure: o.InsecureRegistries},
+		registries: &registries{insecure: o.InsecureRegistries, insecureCredentials: o.InsecureCredentials},
 		limits:     standardLimits,
 	}
 	if p.cache.arch == "" {
@@ -84,7 +88,7 @@ func (p *Puller) Spare(refs []Ref) { p.cache.spare(refs) }
 // Warning is described at Source: it names images that could not be stored on disk, and credentials and certificates
 // that cannot be used.
 func (p *Puller) Warning() string {
-	return strings.Trim(p.cache.warning()+"; "+p.access.warning(), "; ")
+	return message.Printable(strings.Trim(p.cache.warning()+"; "+p.access.warning(), "; "))
 }
 
 // cached returns an image as the cache has it, and nil if it is not there or damaged.

@@ -40,7 +40,7 @@ func (r *repository) verified(ctx context.Context, body io.Reader, kind string, 
 		v.most = manifestBytes
 	}
 	v.broken = func(err error) error {
-		return failure(ctx, r.host, fmt.Sprintf("%s, after %d of its bytes", v.what, v.read), err)
+		return failure(ctx, r.host, fmt.Sprintf("%s, after %d of its bytes", v.what, v.read), &sentError{err})
 	}
 	var err error
 	if v.hash, err = v1.Hasher(want.Algorithm); err != nil {

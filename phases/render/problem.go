@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/capstan-capi/capstan/message"
 )
@@ -51,21 +49,9 @@ func (p Problem) String() string {
 	add("%s", p.Object, p.Object != "")
 	add("field %s", p.Path, p.Path != "")
 	if len(where) == 0 {
-		return printable(p.Cause)
+		return message.Printable(p.Cause)
 	}
-	return printable(strings.Join(where, ", ") + ": " + p.Cause)
-}
-
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsPrint(r):
-			return r
-		case unicode.IsSpace(r):
-			return ' '
-		}
-		return utf8.RuneError
-	}, text)
+	return message.Printable(strings.Join(where, ", ") + ": " + p.Cause)
 }
 
 func compareProblems(a, b Problem) int {
