@@ -36,11 +36,12 @@ func credentialFiles() []string {
 	if err != nil {
 		home = string(filepath.Separator)
 	}
-	return []string{
-		os.Getenv("REGISTRY_AUTH_FILE"),
-		filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "containers", "auth.json"),
-		filepath.Join(home, ".docker", "config.json"),
+	files := []string{os.Getenv("REGISTRY_AUTH_FILE")}
+	// Without it the path would be one in the working directory, which may be anybody's checkout.
+	if runtimeDir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtimeDir) {
+		files = append(files, filepath.Join(runtimeDir, "containers", "auth.json"))
 	}
+	return append(files, filepath.Join(home, ".docker", "config.json"))
 }
 
 // registryFlags adds the flags that all commands that pull images have.

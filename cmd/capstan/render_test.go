@@ -359,3 +359,13 @@ func TestRender_a_variable_without_a_value_is_a_warning_and_to_lint_a_problem(t 
 		t.Errorf("lint says %s, %v", out, err)
 	}
 }
+
+func TestCredentialFiles_are_none_of_the_working_directory(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("REGISTRY_AUTH_FILE", "")
+	for _, file := range credentialFiles() {
+		if file != "" && !filepath.IsAbs(file) {
+			t.Errorf("%s is in the working directory", file)
+		}
+	}
+}
