@@ -46,7 +46,7 @@ func (c *cache) name(ref Ref) string {
 
 // open removes files that a killed process left half written.
 func (c *cache) open() {
-	if c.dir == "" || ownFolder(c.dir) != nil {
+	if !c.usable() {
 		return
 	}
 	leftovers, _ := filepath.Glob(filepath.Join(c.dir, cacheTemp+"*"))
@@ -54,6 +54,9 @@ func (c *cache) open() {
 		_ = os.Remove(leftover)
 	}
 }
+
+// usable is false for a folder in which others could have put something; storing an image reports it.
+func (c *cache) usable() bool { return c.dir != "" && ownFolder(c.dir) == nil }
 
 // want names the images that must stay.
 func (c *cache) want(refs []Ref) {
@@ -85,7 +88,7 @@ func (c *cache) names(refs []Ref) map[string]bool {
 // spools are the folders for layers that are not verified yet. Where the cache cannot be used, which warning tells,
 // images are pulled all the same.
 func (c *cache) spools() []string {
-	if c.dir == "" || ownFolder(c.dir) != nil {
+	if !c.usable() {
 		return []string{os.TempDir()}
 	}
 	return []string{c.dir, os.TempDir()}
@@ -93,13 +96,10 @@ func (c *cache) spools() []string {
 
 // load returns no profiles for an image that is not there, and an error for one that is damaged, which it removes.
 func (c *cache) load(ref Ref) ([]Profile, error) {
-	if c.dir == "" {
+	if !c.usable() {
 		return nil, nil
 	}
 	path := filepath.Join(c.dir, c.name(ref))
-	if ownFolder(c.dir) != nil {
-		return nil, nil
-	}
 	data := readable(path)
 	if data == nil {
 		return nil, nil
@@ -147,11 +147,11 @@ func owned(info os.FileInfo) error {
 	return nil
 }
 
-// ownFolder is owned for a folder that is there. One of root's is what a volume is in a container, where only the files
+// ownFolder is owned for a folder, if it is there. One of root's is what a volume is in a container, where only the files
 // in it are of the user: these are looked at one by one, and are bound to their names.
 func ownFolder(dir string) error {
-	info, err := os.Stat(dir)
-	if err != nil {
+	info, _ := os.Stat(dir)
+	if info == nil {
 		return nil // what is wrong is said by who makes it
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid == 0 && os.Geteuid() != 0 && info.Mode()&os.ModeSticky == 0 {

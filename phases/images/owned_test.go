@@ -1,6 +1,8 @@
 package images
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,35 +32,40 @@ func TestCache_uses_no_folder_that_others_may_write_to(t *testing.T) {
 func TestCache_reads_no_file_that_another_may_have_made(t *testing.T) {
 	r := newRegistry(t)
 	ref := r.push(imageOf(t, profileAt(root+"/a", "a")))
-	other := r.push(imageOf(t, profileAt(root+"/a", "forged")))
+	c := &cache{arch: "any"}
+	own := c.name(ref)
 	for name, forge := range map[string]func(file, forged string) error{
-		"a link":                   func(file, forged string) error { return os.Symlink(forged, file) },
-		"a pipe":                   func(file, _ string) error { return syscall.Mkfifo(file, 0o600) },
-		"a folder":                 func(file, _ string) error { return os.Mkdir(file, 0o700) },
-		"one that all may write":   func(file, forged string) error { return os.Rename(forged, file) },
-		"that of another image":    func(file, forged string) error { return os.Rename(forged, file) },
-		"a file of another user's": func(file, forged string) error { return os.Rename(forged, file) },
+		"a link":               func(file, forged string) error { return os.Symlink(forged, file) },
+		"a pipe":               func(file, _ string) error { return syscall.Mkfifo(file, 0o600) },
+		"a folder":             func(file, _ string) error { return os.Mkdir(file, 0o700) },
+		"one all may write":    func(file, forged string) error { return errors.Join(os.Chmod(forged, 0o666), os.Rename(forged, file)) },
+		"that of another user": func(file, forged string) error { return errors.Join(given(forged), os.Rename(forged, file)) },
+		"that of other images": func(file, forged string) error { return os.Rename(forged, file) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, elsewhere := t.TempDir(), t.TempDir()
-			c := &cache{dir: dir, arch: "any"}
-			pullOnce(t, Options{CacheDir: elsewhere, Arch: "any"}, other).stop()
-			forged := filepath.Join(elsewhere, c.name(other))
-			switch name {
-			case "one that all may write":
-				must(t, os.Chmod(forged, 0o666))
-			case "a file of another user's":
-				if os.Geteuid() == 0 {
-					must(t, os.Chown(forged, 12345, -1))
-				}
+			dir, forged := t.TempDir(), filepath.Join(t.TempDir(), "forged")
+			var content bytes.Buffer
+			says := own
+			if name == "that of other images" {
+				says = "another name"
 			}
-			must(t, forge(filepath.Join(dir, c.name(ref)), forged))
+			must(t, encode(&content, says, []Profile{{Name: "a", Metadata: []byte("name: a"), Manifests: []byte("forged")}}))
+			must(t, os.WriteFile(forged, content.Bytes(), 0o600))
+			must(t, forge(filepath.Join(dir, own), forged))
 			p := pullOnce(t, Options{CacheDir: dir, Arch: "any"}, ref)
 			if got := string(p.State(ref).Image.Profiles[0].Manifests); got != "a" {
 				t.Errorf("got %q", got)
 			}
 		})
 	}
+}
+
+// given gives a file to another user, or to all where only root can do that.
+func given(file string) error {
+	if os.Geteuid() == 0 {
+		return os.Chown(file, 12345, -1)
+	}
+	return os.Chmod(file, 0o666)
 }
 
 func TestCache_removes_no_file_that_is_not_its_own(t *testing.T) {
@@ -74,12 +81,12 @@ func TestMounted_follows_no_link_out_and_waits_for_no_pipe(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	ref := refs(1)[0]
 	must(t, os.WriteFile(filepath.Join(elsewhere, RefFile), []byte(ref), 0o600))
-	for name, make := range map[string]func(file string) error{
+	for name, create := range map[string]func(file string) error{
 		"link": func(file string) error { return os.Symlink(filepath.Join(elsewhere, RefFile), file) },
 		"pipe": func(file string) error { return syscall.Mkfifo(file, 0o600) },
 	} {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
-		must(t, make(filepath.Join(dir, name, RefFile)))
+		must(t, create(filepath.Join(dir, name, RefFile)))
 	}
 	s := run(t, func(notify func(), clk *clocktesting.FakeClock) Source {
 		return NewMounted(dir, notify, clk, logr.Discard())
