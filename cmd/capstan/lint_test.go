@@ -24,7 +24,7 @@ func TestLint_sound_images_have_no_problem(t *testing.T) {
 func TestLint_reports_everything_at_once_and_fails(t *testing.T) {
 	aws := awsFolder(t)
 	ref := push(t, map[string]string{
-		"capi-operator-manifests/p/metadata.yaml":  "name: p\nselfImageRef: SELF\n",
+		"capi-operator-manifests/p/metadata.yaml":  "name: p\nselfImageRef: quay.io/self\n",
 		"capi-operator-manifests/p/manifests.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: kube-system}\n",
 	})
 	out, _, err := capstan(t, "lint", aws, ref, "/not/there")
@@ -35,7 +35,7 @@ func TestLint_reports_everything_at_once_and_fails(t *testing.T) {
 		"image /not/there: there is no such folder; an image is named by its digest",
 		"image " + aws + ", profile aws, file manifests.yaml, document 1, line 1, test.cluster.x-k8s.io/v1 Thing <a>, field kind: neither Kubernetes nor",
 		"image " + ref + ", profile p, file manifests.yaml, document 1, line 1, v1 Secret kube-system/s, field metadata.namespace, rule namespace of the policy: namespace \"kube-system\" is not one of the providers', which are openshift-cluster-api",
-		"image " + ref + `, profile p, file metadata.yaml, document 1, line 2, field selfImageRef: "SELF" is in none of the manifests`,
+		"image " + ref + `, profile p, file metadata.yaml, document 1, line 2, field selfImageRef: "quay.io/self" is in none of the manifests`,
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q in\n%s", want, out)

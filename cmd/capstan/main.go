@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 func main() {
@@ -19,7 +21,7 @@ func main() {
 	case errors.As(err, &code):
 		os.Exit(int(code))
 	default:
-		fmt.Fprintln(os.Stderr, "capstan:", err)
+		fmt.Fprintln(os.Stderr, "capstan:", message.Lines(err.Error()))
 		os.Exit(1)
 	}
 }

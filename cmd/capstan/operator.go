@@ -36,20 +36,21 @@ const endTimeout = 10 * time.Second
 const userAgent = "capstan"
 
 type operatorFlags struct {
-	kubeconfig         string
-	release            string
-	operatorNamespace  string
-	capiNamespace      string
-	cacheDir           string
-	providerImageDir   string
-	insecureRegistries []string
-	extraCAFile        string
-	pullSecrets        []string
-	leaderElect        bool
-	metricsAddress     string
-	healthAddress      string
-	concurrency        int
-	clockOffsetFile    string
+	kubeconfig          string
+	release             string
+	operatorNamespace   string
+	capiNamespace       string
+	cacheDir            string
+	providerImageDir    string
+	insecureRegistries  []string
+	insecureCredentials bool
+	extraCAFile         string
+	pullSecrets         []string
+	leaderElect         bool
+	metricsAddress      string
+	healthAddress       string
+	concurrency         int
+	clockOffsetFile     string
 }
 
 func operatorCommand() *cobra.Command {
@@ -71,7 +72,8 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` that the providers are installed in")
 	flags.StringVar(&f.cacheDir, "cache-dir", "/var/cache/capstan", "`folder` that keeps provider images by digest through restarts")
 	flags.StringVar(&f.providerImageDir, "provider-image-dir", "", "read provider images from this `folder` of mounted images instead of pulling them: a sub-folder for each, with capi-operator-manifests and a file image-ref")
-	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with; loopback addresses need no flag (repeatable)")
+	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with if it does not speak TLS; loopback addresses need no flag (repeatable)")
+	flags.BoolVar(&f.insecureCredentials, "insecure-credentials", false, "send credentials without TLS too, to the registries of --insecure-registry")
 	flags.StringVar(&f.extraCAFile, "extra-ca-file", "", "PEM `file` of certificates to trust registries by, besides the system's and those of ConfigMap openshift-config/user-ca-bundle; it is read again for every pull")
 	flags.StringArrayVar(&f.pullSecrets, "pull-secret", []string{pullSecret}, "`namespace/name` of a Secret of type kubernetes.io/dockerconfigjson with credentials for registries (repeatable; the most specific entry for a repository counts)")
 	flags.BoolVar(&f.leaderElect, "leader-elect", true, "work only while holding the Lease")
@@ -118,7 +120,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	opts := options.Options{
 		REST:    rest.CopyConfig(config),
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
-		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries,
+		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries, InsecureCredentials: f.insecureCredentials,
 		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(), Concurrency: f.concurrency,
 		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },
 	}

@@ -22,6 +22,7 @@ import (
 type sources struct {
 	images, dirs []string
 	insecure     []string
+	clear        bool
 	credentials  string
 	extraCAs     string
 
@@ -35,16 +36,18 @@ func credentialFiles() []string {
 	if err != nil {
 		home = string(filepath.Separator)
 	}
-	return []string{
-		os.Getenv("REGISTRY_AUTH_FILE"),
-		filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "containers", "auth.json"),
-		filepath.Join(home, ".docker", "config.json"),
+	files := []string{os.Getenv("REGISTRY_AUTH_FILE")}
+	// Without it the path would be one in the working directory, which may be anybody's checkout.
+	if runtimeDir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtimeDir) {
+		files = append(files, filepath.Join(runtimeDir, "containers", "auth.json"))
 	}
+	return append(files, filepath.Join(home, ".docker", "config.json"))
 }
 
 // registryFlags adds the flags that all commands that pull images have.
 func (s *sources) registryFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&s.insecure, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with; loopback addresses need no flag (repeatable)")
+	flags.StringArrayVar(&s.insecure, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with if it does not speak TLS; loopback addresses need no flag (repeatable)")
+	flags.BoolVar(&s.clear, "insecure-credentials", false, "send credentials without TLS too, to the registries of --insecure-registry")
 	flags.StringVar(&s.credentials, "registry-config", "", "`file` with credentials in the form of a pull secret; without it REGISTRY_AUTH_FILE, then the file of podman, then that of docker")
 	flags.StringVar(&s.extraCAs, "extra-ca-file", "", "PEM `file` of certificates to trust besides the system's")
 }
@@ -91,7 +94,7 @@ func (s *sources) pull(ctx context.Context) ([]render.Profile, []render.Problem)
 	ctx, stop := context.WithCancel(ctx)
 	changed, ended := make(chan struct{}, 1), make(chan struct{})
 	puller := images.NewPuller(images.Options{
-		InsecureRegistries: s.insecure, ExtraCAFile: s.extraCAs, Log: logr.Discard(),
+		InsecureRegistries: s.insecure, InsecureCredentials: s.clear, ExtraCAFile: s.extraCAs, Log: logr.Discard(),
 		Notify: func() {
 			select {
 			case changed <- struct{}{}:

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	coreMetadata  = "name: core\ninstallOrder: 10\nselfImageRef: SELF\n"
+	coreMetadata  = "name: core\ninstallOrder: 10\nselfImageRef: quay.io/self\n"
 	coreManifests = `apiVersion: v1
 kind: Namespace
 metadata:
@@ -39,7 +39,7 @@ spec:
   template:
     spec:
       containers:
-      - image: SELF
+      - image: quay.io/self
         args: ["--tls-min-version=${TLS_MIN_VERSION}", "--v=${LEVEL:=0}"]
 ---
 apiVersion: apiextensions.k8s.io/v1
@@ -357,5 +357,15 @@ func TestRender_a_variable_without_a_value_is_a_warning_and_to_lint_a_problem(t 
 	}
 	if out, _, err = capstan(t, "lint", dir); err == nil || !strings.Contains(out, "line 4: variable REGION has neither a value nor a default: add it") {
 		t.Errorf("lint says %s, %v", out, err)
+	}
+}
+
+func TestCredentialFiles_are_none_of_the_working_directory(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("REGISTRY_AUTH_FILE", "")
+	for _, file := range credentialFiles() {
+		if file != "" && !filepath.IsAbs(file) {
+			t.Errorf("%s is in the working directory", file)
+		}
 	}
 }

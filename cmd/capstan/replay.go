@@ -42,17 +42,15 @@ func runReplay(name, output string, in io.Reader, out io.Writer) error {
 	if err := textOrJSON(output); err != nil {
 		return err
 	}
-	var file []byte
-	var err error
-	if name == "-" {
-		file, err = io.ReadAll(in)
-	} else {
-		file, err = os.ReadFile(name)
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("reading the recorder's file: %w", err)
+		}
+		defer func() { _ = file.Close() }()
+		in = file
 	}
-	if err != nil {
-		return fmt.Errorf("reading the recorder's file: %w", err)
-	}
-	log, err := recorder.Read(file)
+	log, err := recorder.ReadFrom(in)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/controllers"
+	"github.com/capstan-capi/capstan/message"
 )
 
 // lookEvery is how often --watch looks.
@@ -71,7 +73,10 @@ func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
 	if f.output == "json" {
 		err = printJSON(out, status)
 	} else {
-		err = status.Write(out, time.Now())
+		var text bytes.Buffer
+		if err = status.Write(&text, time.Now()); err == nil {
+			_, err = io.WriteString(out, message.Lines(text.String()))
+		}
 	}
 	if err != nil || !f.exitCode {
 		return err

@@ -33,7 +33,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	p, err := phases.New(phases.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), REST: o.REST, HTTP: mgr.GetHTTPClient(),
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
-		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ProviderImageDir: o.ProviderImageDir,
+		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, InsecureCredentials: o.InsecureCredentials, ProviderImageDir: o.ProviderImageDir,
 		ExtraCAFile: o.ExtraCAFile, PullSecrets: o.PullSecrets,
 		Concurrency: o.Concurrency, Again: func() { again.After(key, 0) },
 		Acted: acted, Recorder: o.House.Recorder.Of(name, key), Clock: o.House.Clock, Log: log,

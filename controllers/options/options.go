@@ -25,6 +25,8 @@ type Options struct {
 	ProviderImageDir string
 	// InsecureRegistries, as host[:port], may be spoken to in plain HTTP; loopback ones always may.
 	InsecureRegistries []string
+	// InsecureCredentials has credentials sent in plain HTTP too.
+	InsecureCredentials bool
 	// ExtraCAFile has certificates of registries that are trusted besides the system's; empty for none.
 	ExtraCAFile string
 	// PullSecrets have the credentials for registries.

@@ -25,13 +25,14 @@ type Options struct {
 	HTTP   *http.Client
 
 	Release, OperatorNamespace, CAPINamespace string
-	// CacheDir, InsecureRegistries, ProviderImageDir and ExtraCAFile say where provider images come from; see package images.
-	CacheDir           string
-	InsecureRegistries []string
-	ProviderImageDir   string
-	ExtraCAFile        string
-	PullSecrets        []client.ObjectKey
-	Concurrency        int
+	// CacheDir, InsecureRegistries, InsecureCredentials, ProviderImageDir and ExtraCAFile say where provider images come from; see package images.
+	CacheDir            string
+	InsecureRegistries  []string
+	InsecureCredentials bool
+	ProviderImageDir    string
+	ExtraCAFile         string
+	PullSecrets         []client.ObjectKey
+	Concurrency         int
 
 	// Again asks for another pass, when something has arrived that no watch of the caller shows.
 	Again func()
@@ -87,7 +88,7 @@ func source(o Options, changed func()) images.Source {
 		return images.NewMounted(o.ProviderImageDir, changed, o.Clock, log)
 	}
 	return images.NewPuller(images.Options{
-		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, ExtraCAFile: o.ExtraCAFile, Notify: changed, Clock: o.Clock, Log: log,
+		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, InsecureCredentials: o.InsecureCredentials, ExtraCAFile: o.ExtraCAFile, Notify: changed, Clock: o.Clock, Log: log,
 	})
 }
 

@@ -39,8 +39,9 @@ type access struct {
 	mirrors     []Mirrors
 	trusted     []Document
 	transport   *http.Transport
-	unused      []string // what is wrong with from
-	untrusted   []string // what is wrong with the trusted certificates
+	outer       *http.Transport // for hosts that a registry names
+	unused      []string        // what is wrong with from
+	untrusted   []string        // what is wrong with the trusted certificates
 }
 
 // Use replaces the access, and tries all failed images now if it differs from the one before. It may be called at any
@@ -72,7 +73,8 @@ func (a *access) trust() {
 	}
 	a.dropTransport()
 	roots, problems := trustedRoots(wanted)
-	a.transport, a.trusted, a.untrusted = newTransport(roots), wanted, slices.Concat(unread, problems)
+	a.transport, a.outer = newTransport(roots), newOuterTransport(roots)
+	a.trusted, a.untrusted = wanted, slices.Concat(unread, problems)
 }
 
 // certificates returns all certificates to be trusted besides the system's.
@@ -89,14 +91,14 @@ func (a *access) certificates() (all []Document, unread []string) {
 }
 
 // now returns the access for one attempt.
-func (a *access) now() (credentials, []Mirrors, http.RoundTripper) {
+func (a *access) now() (credentials, []Mirrors, transports) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.trust()
 	if a.given != nil {
-		return a.credentials, a.mirrors, a.given
+		return a.credentials, a.mirrors, transports{a.given, a.given}
 	}
-	return a.credentials, a.mirrors, a.transport
+	return a.credentials, a.mirrors, transports{a.transport, a.outer}
 }
 
 func (a *access) warning() string {
@@ -114,5 +116,6 @@ func (a *access) close() {
 func (a *access) dropTransport() {
 	if a.transport != nil {
 		a.transport.CloseIdleConnections()
+		a.outer.CloseIdleConnections()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -13,18 +14,21 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
 const (
-	cacheHeader = "capstan provider image, sha256 of the tar that follows: %x\n"
+	cacheHeader = "capstan provider image %s, sha256 of the tar that follows: %x\n"
 	cacheEnding = ".image"
-	cacheTemp   = "new-"
+	// cacheFileMost is more than the files of an image, their names and the tar around them have.
+	cacheFileMost = 256 << 20
+	cacheTemp     = "capstan-new-"
 )
 
 // cache keeps the profiles of images on disk, a file per digest and architecture: a line with a checksum, then a tar
-// with the files of the profiles. The checksum detects damage; it is no defence against someone who can write to the
-// folder.
+// with the files of the profiles. The checksum detects damage. Against forgery it helps that the folder and the files must
+// be of the user who runs this process; see owned.
 type cache struct {
 	dir  string // empty: no cache
 	arch string
@@ -42,7 +46,7 @@ func (c *cache) name(ref Ref) string {
 
 // open removes files that a killed process left half written.
 func (c *cache) open() {
-	if c.dir == "" {
+	if !c.usable() {
 		return
 	}
 	leftovers, _ := filepath.Glob(filepath.Join(c.dir, cacheTemp+"*"))
@@ -50,6 +54,9 @@ func (c *cache) open() {
 		_ = os.Remove(leftover)
 	}
 }
+
+// usable is false for a folder in which others could have put something; storing an image reports it.
+func (c *cache) usable() bool { return c.dir != "" && ownFolder(c.dir) == nil }
 
 // want names the images that must stay.
 func (c *cache) want(refs []Ref) {
@@ -78,9 +85,18 @@ func (c *cache) names(refs []Ref) map[string]bool {
 	return names
 }
 
+// spools are the folders for layers that are not verified yet. Where the cache cannot be used, which warning tells,
+// images are pulled all the same.
+func (c *cache) spools() []string {
+	if !c.usable() {
+		return []string{os.TempDir()}
+	}
+	return []string{c.dir, os.TempDir()}
+}
+
 // load returns no profiles for an image that is not there, and an error for one that is damaged, which it removes.
 func (c *cache) load(ref Ref) ([]Profile, error) {
-	if c.dir == "" {
+	if !c.usable() {
 		return nil, nil
 	}
 	path := filepath.Join(c.dir, c.name(ref))
@@ -88,7 +104,7 @@ func (c *cache) load(ref Ref) ([]Profile, error) {
 	if data == nil {
 		return nil, nil
 	}
-	profiles, err := decode(data)
+	profiles, err := decode(c.name(ref), data)
 	if err != nil {
 		_ = os.Remove(path)
 		return nil, fmt.Errorf("reading the cached image %s: %w", path, err)
@@ -98,14 +114,50 @@ func (c *cache) load(ref Ref) ([]Profile, error) {
 	return profiles, nil
 }
 
-// readable returns nil for a file that cannot be read. To load, such an image is not there; storing it will report
-// what is wrong with the folder.
+// readable returns nil for a file that cannot be read, or is not one that this process may have written. To load, such
+// an image is not there; storing it will report what is wrong with the folder.
 func readable(path string) []byte {
-	data, err := os.ReadFile(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || owned(info) != nil || info.Size() > cacheFileMost {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(file, cacheFileMost))
 	if err != nil {
 		return nil
 	}
 	return data
+}
+
+// owned says why others than the user who runs this process may have made or changed a file or a folder.
+func owned(info os.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok:
+		return nil
+	case int(stat.Uid) != os.Geteuid():
+		return fmt.Errorf("it belongs to the user %d; give a folder of your own", stat.Uid)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("others may write to it (%s); give a folder of your own", info.Mode().Perm())
+	}
+	return nil
+}
+
+// ownFolder is owned for a folder, if it is there. One of root's is what a volume is in a container, where only the files
+// in it are of the user: these are looked at one by one, and are bound to their names.
+func ownFolder(dir string) error {
+	info, _ := os.Stat(dir)
+	if info == nil {
+		return nil // what is wrong is said by who makes it
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid == 0 && os.Geteuid() != 0 && info.Mode()&os.ModeSticky == 0 {
+		return nil
+	}
+	return owned(info)
 }
 
 // store writes an image so that it is there completely or not at all, and makes room.
@@ -127,7 +179,7 @@ func (c *cache) store(image *Image) error {
 }
 
 func (c *cache) write(name string, profiles []Profile) (err error) {
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(c.dir, 0o700), ownFolder(c.dir)); err != nil {
 		return err
 	}
 	temp, err := os.CreateTemp(c.dir, cacheTemp)
@@ -139,7 +191,7 @@ func (c *cache) write(name string, profiles []Profile) (err error) {
 			_ = os.Remove(temp.Name())
 		}
 	}()
-	if err := errors.Join(encode(temp, profiles), temp.Sync(), temp.Close()); err != nil {
+	if err := errors.Join(encode(temp, name, profiles), temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temp.Name(), filepath.Join(c.dir, name))
@@ -191,12 +243,12 @@ func (c *cache) warning() string {
 }
 
 // encode goes over the files twice, first for the checksum that precedes them, so that it needs no copy of them.
-func encode(w io.Writer, profiles []Profile) error {
+func encode(w io.Writer, name string, profiles []Profile) error {
 	sum := sha256.New()
 	if err := encodeFiles(sum, profiles); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, cacheHeader, sum.Sum(nil)); err != nil {
+	if _, err := fmt.Fprintf(w, cacheHeader, name, sum.Sum(nil)); err != nil {
 		return err
 	}
 	return encodeFiles(w, profiles)
@@ -221,9 +273,9 @@ func encodeFiles(w io.Writer, profiles []Profile) error {
 	return files.Close()
 }
 
-func decode(data []byte) ([]Profile, error) {
+func decode(name string, data []byte) ([]Profile, error) {
 	head, content, _ := bytes.Cut(data, []byte("\n"))
-	if want := fmt.Sprintf(cacheHeader, sha256.Sum256(content)); string(head)+"\n" != want {
+	if want := fmt.Sprintf(cacheHeader, name, sha256.Sum256(content)); string(head)+"\n" != want {
 		return nil, errors.New("its checksum does not match")
 	}
 	t := newTree(standardLimits)
@@ -231,7 +283,7 @@ func decode(data []byte) ([]Profile, error) {
 	for {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return t.profiles()
+			return t.profiles(context.Background())
 		}
 		if err != nil {
 			return nil, err

@@ -276,6 +276,21 @@ var contentCases = []contentCase{
 		kind:   KindLimit, says: []string{"120 bytes allowed for an image"},
 	},
 	{
+		name: "names and the targets of links count like content",
+		layers: [][]entry{joined(profileAt(root+"/a", "a"), []entry{
+			{name: root + "/b", symlink: strings.Repeat("./", 200)}, {name: root + "/c", symlink: strings.Repeat("./", 200)},
+		})},
+		limits: limits{file: 100, image: 700, entries: 20, unpacked: 1 << 20},
+		kind:   KindLimit, says: []string{"700 bytes allowed for an image"},
+	},
+	{
+		name:       "a target that is longer than a path may be is refused",
+		layers:     [][]entry{joined(profileAt(root+"/a", "a"), []entry{{name: root + "/b", symlink: strings.Repeat("./", 2100)}})},
+		kind:       KindLimit,
+		says:       []string{"the link target of /" + root + "/b has 4200 bytes", "4096 allowed"},
+		pulledOnly: true,
+	},
+	{
 		name:   "too many entries are refused",
 		layers: [][]entry{joined(profileAt(root+"/a", "a"), many(20))},
 		limits: limits{file: 100, image: 1000, entries: 20, unpacked: 1 << 20},

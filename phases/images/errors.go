@@ -28,7 +28,7 @@ const (
 	KindContent Kind = "Content"
 	// KindLimit errors are images whose verified content exceeds a limit.
 	KindLimit Kind = "Limit"
-	// KindDisk errors are mounted folders that cannot be read.
+	// KindDisk errors are mounted folders that cannot be read, and disks that layers cannot be written to.
 	KindDisk Kind = "Disk"
 )
 
@@ -41,11 +41,13 @@ type Error struct {
 	Err error
 }
 
+// Error is one line, whatever a registry, a file or an image has put into it.
 func (e *Error) Error() string {
+	text := message.Line(e.Err.Error())
 	if e.Ref == "" {
-		return e.Err.Error()
+		return text
 	}
-	return fmt.Sprintf("provider image %s: %v", e.Ref, e.Err)
+	return fmt.Sprintf("provider image %s: %s", e.Ref, text)
 }
 
 func (e *Error) Unwrap() error { return e.Err }

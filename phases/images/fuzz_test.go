@@ -3,6 +3,7 @@ package images
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,7 +26,7 @@ func extract(layers ...[]byte) (*tree, []Profile, error) {
 			return t, nil, err
 		}
 	}
-	profiles, err := t.profiles()
+	profiles, err := t.profiles(context.Background())
 	return t, profiles, err
 }
 
@@ -57,8 +58,8 @@ func checkExtracted(t *testing.T, layers ...[]byte) (*tree, error) {
 		t.Fatalf("profiles: %v", profiles)
 	}
 	var stored bytes.Buffer
-	must(t, encode(&stored, profiles))
-	if restored, err := decode(stored.Bytes()); err != nil || !sameProfiles(restored, profiles) {
+	must(t, encode(&stored, "name", profiles))
+	if restored, err := decode("name", stored.Bytes()); err != nil || !sameProfiles(restored, profiles) {
 		t.Fatalf("from the cache come %v, %v; stored were %v", restored, err, profiles)
 	}
 	return filled, nil
@@ -76,8 +77,9 @@ func (n *node) cost() (nodes int, held int64) {
 	seen := map[*byte]bool{}
 	var visit func(*node)
 	visit = func(n *node) {
-		for _, child := range n.children {
+		for name, child := range n.children {
 			nodes++
+			held += int64(len(name) + len(child.target))
 			if len(child.data) > 0 && !seen[&child.data[0]] {
 				seen[&child.data[0]] = true
 				held += int64(len(child.data))

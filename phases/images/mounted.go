@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
@@ -41,7 +42,7 @@ func NewMounted(dir string, notify func(), clk clock.Clock, log logr.Logger) *Mo
 // Warning is described at Source; a mounted source has none.
 func (m *Mounted) Warning() string { return "" }
 
-func (m *Mounted) load(_ context.Context, ref Ref) (*Image, error) {
+func (m *Mounted) load(ctx context.Context, ref Ref) (*Image, error) {
 	where, err := m.find(ref)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func (m *Mounted) load(_ context.Context, ref Ref) (*Image, error) {
 		}
 		return nil, fail(KindDisk, "reading its mounted folder: %w; check the volume %s", err, where)
 	}
-	profiles, err := t.profiles()
+	profiles, err := t.profiles(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (m *Mounted) find(ref Ref) (string, error) {
 	var others []string
 	for _, e := range entries {
 		where := filepath.Join(m.dir, e.Name())
-		written, err := readStart(filepath.Join(where, RefFile), 2*refLength)
+		written, err := readStart(where, RefFile, 2*refLength)
 		switch {
 		case err != nil && (e.IsDir() || e.Type()&fs.ModeSymlink != 0) && !strings.HasPrefix(e.Name(), ".."):
 			others = append(others, e.Name()+" (no "+RefFile+" that can be read)")
@@ -85,14 +86,36 @@ func (m *Mounted) find(ref Ref) (string, error) {
 		"(sub-folders with other content: %s)", m.dir, RefFile, message.Shorten(strings.Join(others, ", "), 160))
 }
 
-func readStart(name string, most int64) (string, error) {
-	f, err := os.Open(name)
+// readStart follows links within the folder only, as volumes have them.
+func readStart(where, name string, most int64) (string, error) {
+	root, err := os.OpenRoot(where)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = root.Close() }()
+	f, _, err := openRegular(root, name)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, most))
 	return string(data), err
+}
+
+// openRegular does not wait for the other end of a pipe, which a name may have become since it was looked at.
+func openRegular(root *os.Root, name string) (*os.File, os.FileInfo, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", name)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
 }
 
 // read fills the tree from a folder that holds what an image has at its root. Links are stored as they are written, and
@@ -134,15 +157,11 @@ func (t *tree) nodeOf(root *os.Root, name string, e fs.DirEntry) (*node, error) 
 	case !e.Type().IsRegular():
 		return &node{kind: special}, nil
 	}
-	f, err := root.Open(name)
+	f, info, err := openRegular(root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	if err := t.admit(path.Join("/", name), info.Size()); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package images
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -14,7 +15,7 @@ var profileForm = regexp.MustCompile(`^[a-zA-Z0-9-_]{1,255}$`)
 
 // profiles returns the profiles of a complete tree, none for one without the folder, or an error that names every
 // incomplete one.
-func (t *tree) profiles() ([]Profile, error) {
+func (t *tree) profiles(ctx context.Context) ([]Profile, error) {
 	root := t.at(ManifestsFolder)
 	if root == nil {
 		return []Profile{}, nil // not nil, which stands for an image that is not at hand
@@ -25,7 +26,10 @@ func (t *tree) profiles() ([]Profile, error) {
 	var found []Profile
 	var problems []string
 	for _, name := range slices.Sorted(maps.Keys(root.children)) {
-		profile, err := t.profile(name)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		profile, err := t.profile(ctx, name)
 		if err != nil {
 			problems = append(problems, err.Error())
 		} else if profile != nil {
@@ -43,9 +47,9 @@ func (t *tree) profiles() ([]Profile, error) {
 }
 
 // profile returns nil for what is not a profile: no folder, or a folder with neither file.
-func (t *tree) profile(name string) (*Profile, error) {
+func (t *tree) profile(ctx context.Context, name string) (*Profile, error) {
 	where := path.Join(ManifestsFolder, name)
-	dir, err := t.resolve(where)
+	dir, err := t.resolve(ctx, where)
 	if err != nil || dir == nil || dir.kind != folder {
 		return nil, err
 	}
@@ -60,19 +64,19 @@ func (t *tree) profile(name string) (*Profile, error) {
 	case !profileForm.MatchString(name):
 		return nil, fmt.Errorf("profile folder %q must be named with letters, digits, - and _ only, at most 255 of them", where)
 	}
-	metadata, err := t.content(path.Join(where, MetadataFile))
+	metadata, err := t.content(ctx, path.Join(where, MetadataFile))
 	if err != nil {
 		return nil, err
 	}
-	manifests, err := t.content(path.Join(where, ManifestsFile))
+	manifests, err := t.content(ctx, path.Join(where, ManifestsFile))
 	if err != nil {
 		return nil, err
 	}
 	return &Profile{Name: name, Metadata: metadata, Manifests: manifests}, nil
 }
 
-func (t *tree) content(p string) ([]byte, error) {
-	n, err := t.resolve(p)
+func (t *tree) content(ctx context.Context, p string) ([]byte, error) {
+	n, err := t.resolve(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -2,28 +2,32 @@ package images
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 
 	"github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 const (
 	manifestKind = "manifest"
 	blobKind     = "blob"
-)
 
-// manifest is the part of an image manifest or of an index that matters here.
-type manifest struct {
-	SchemaVersion int             `json:"schemaVersion"`
-	MediaType     types.MediaType `json:"mediaType"`
-	Manifests     []v1.Descriptor `json:"manifests"`
-	Layers        []v1.Descriptor `json:"layers"`
-}
+	// layerBytes is how large a layer may be as it is served, and so on disk.
+	layerBytes = 1 << 30
+	// layersMost is how many layers an image may have: as many as container runtimes take.
+	layersMost = 128
+)
 
 // pull reads all layers of an image, or of an index's image for linux/arch, and returns its profiles.
 func (r *repository) pull(ctx context.Context, digest, arch string, l limits) ([]Profile, error) {
+	profiles, err := r.read(ctx, digest, arch, l)
+	if err != nil && ctx.Err() != nil {
+		// What an end of the attempt looks like to a reader says nothing about the image.
+		return nil, failure(ctx, r.host, "image "+digest, ctx.Err())
+	}
+	return profiles, err
+}
+
+func (r *repository) read(ctx context.Context, digest, arch string, l limits) ([]Profile, error) {
 	m, err := r.manifest(ctx, digest)
 	if err == nil && m.Manifests != nil {
 		if digest, err = forPlatform(m.Manifests, arch); err == nil {
@@ -36,13 +40,16 @@ func (r *repository) pull(ctx context.Context, digest, arch string, l limits) ([
 	if m.Manifests != nil {
 		return nil, fail(KindContent, "the manifest %s for linux/%s is a list of manifests again; publish a flat list", digest, arch)
 	}
+	if len(m.Layers) > layersMost {
+		return nil, fail(KindLimit, "it has %d layers, more than the %d allowed; merge some of them", len(m.Layers), layersMost)
+	}
 	t, left := newTree(l), l.unpacked
 	for i, descriptor := range m.Layers {
 		if err := r.layer(ctx, descriptor, i+1, t, &left); err != nil {
 			return nil, err
 		}
 	}
-	return t.profiles()
+	return t.profiles(ctx)
 }
 
 func (r *repository) manifest(ctx context.Context, digest string) (*manifest, error) {
@@ -59,16 +66,7 @@ func (r *repository) manifest(ctx context.Context, digest string) (*manifest, er
 	if err != nil {
 		return nil, err
 	}
-	var m manifest
-	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, fail(KindContent, "manifest %s cannot be read: %w; check what was pushed", digest, err)
-	}
-	// One meaning per manifest: a body that could be read as both would be two images with one digest.
-	if (m.Manifests != nil) == (m.Layers != nil) {
-		return nil, fail(KindContent, "manifest %s (mediaType %q, schemaVersion %d) is neither an image of layers nor a list of manifests; "+
-			"check what was pushed", digest, m.MediaType, m.SchemaVersion)
-	}
-	return &m, nil
+	return parseManifest(digest, data)
 }
 
 func forPlatform(manifests []v1.Descriptor, arch string) (string, error) {
@@ -88,24 +86,41 @@ func forPlatform(manifests []v1.Descriptor, arch string) (string, error) {
 	return "", fail(KindContent, "its manifest list has no image for linux/%s, only for %v; build it for this architecture too", arch, offered)
 }
 
-// layer unpacks a layer as it arrives. An error in its content counts only once all of it has arrived and matched its
-// digest: otherwise the registry is at fault, not the image.
+// layer unpacks a layer once all of it has arrived and matched its digest: an error in its content is the image's then,
+// and bytes of a registry that nobody has vouched for are not interpreted.
 func (r *repository) layer(ctx context.Context, d v1.Descriptor, number int, t *tree, left *int64) error {
 	if d.Size < 0 {
 		return fail(KindContent, "layer %d has the size %d in the manifest; check what was pushed", number, d.Size)
 	}
-	if d.Size > t.limits.unpacked {
-		return fail(KindLimit, "layer %d has %d bytes, more than the %d allowed; make the image smaller", number, d.Size, t.limits.unpacked)
+	if d.Size > layerBytes {
+		return fail(KindLimit, "layer %d has %d bytes, more than the %d allowed; make the image smaller", number, d.Size, layerBytes)
 	}
+	kept, err := newSpool(r.folders...)
+	if err != nil {
+		return err
+	}
+	defer kept.close()
 	answer, err := r.get(ctx, blobKind, d.Digest.String())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	body := r.verified(ctx, answer.Body, blobKind, d.Digest, d.Size)
-	unpackErr := unpack(body, number, t, left)
-	if _, err := io.Copy(io.Discard, body); err != nil {
+	if _, err := io.Copy(kept, r.verified(ctx, answer.Body, blobKind, d.Digest, d.Size)); err != nil {
 		return err
 	}
-	return unpackErr
+	defer r.activity.pause()()
+	return unpack(&attempt{ctx: ctx, r: kept.content()}, number, t, left)
+}
+
+// attempt ends a reading with its context.
+type attempt struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (a *attempt) Read(p []byte) (int, error) {
+	if err := a.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return a.r.Read(p)
 }

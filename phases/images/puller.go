@@ -4,10 +4,13 @@ import (
 	"context"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 const defaultCacheBytes = 512 << 20
@@ -19,8 +22,10 @@ type Options struct {
 	CacheDir string
 	// CacheBytes is the size above which the cache drops images that are not wanted; 0: 512 MiB.
 	CacheBytes int64
-	// InsecureRegistries, as host[:port], may be spoken to without TLS; loopback hosts always may.
+	// InsecureRegistries, as host[:port], may be spoken to without TLS if they do not speak it; loopback hosts always may.
 	InsecureRegistries []string
+	// InsecureCredentials has credentials sent without TLS too, where that is allowed; to loopback hosts they always are.
+	InsecureCredentials bool
 	// Arch is the architecture to choose in manifest lists, as linux/<arch>; empty: that of this process.
 	Arch string
 	// ExtraCAFile has certificates in PEM that are trusted besides the system's; it is read again for every attempt.
@@ -51,7 +56,7 @@ func NewPuller(o Options) *Puller {
 		background: newBackground(o.Notify, o.Clock, o.Log),
 		cache:      &cache{dir: o.CacheDir, arch: o.Arch, most: o.CacheBytes, unsaved: map[string]error{}},
 		access:     &access{caFile: o.ExtraCAFile, given: o.Transport},
-		registries: &registries{insecure: o.InsecureRegistries},
+		registries: &registries{insecure: o.InsecureRegistries, insecureCredentials: o.InsecureCredentials},
 		limits:     standardLimits,
 	}
 	if p.cache.arch == "" {
@@ -83,7 +88,7 @@ func (p *Puller) Spare(refs []Ref) { p.cache.spare(refs) }
 // Warning is described at Source: it names images that could not be stored on disk, and credentials and certificates
 // that cannot be used.
 func (p *Puller) Warning() string {
-	return strings.Trim(p.cache.warning()+"; "+p.access.warning(), "; ")
+	return message.Line(strings.Trim(p.cache.warning()+"; "+p.access.warning(), "; "))
 }
 
 // cached returns an image as the cache has it, and nil if it is not there or damaged.
@@ -102,31 +107,45 @@ func (p *Puller) cached(ref Ref) *Image {
 }
 
 // pulled asks one place after the other for an image. Content that matched its digest is the same everywhere, so an
-// error in the image itself ends the search.
+// error in the image itself ends the search, as one of the disk does. A place that is slow is left while another is
+// untried, and asked again when none of those has the image.
 func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 	credentials, mirrors, transport := p.access.now()
 	asked, sourceExcluded := places(ref, mirrors)
 	var failures []*Error
-	for _, place := range asked {
-		profiles, err := p.pull(ctx, place, p.registries.with(credentials, transport))
+	queue := slices.Clone(asked)
+	for untried := len(asked) - 1; len(queue) > 0; untried-- {
+		place, pace := queue[0], unhurried
+		queue = queue[1:]
+		switch {
+		case len(asked) == 1:
+			pace = anyPace
+		case untried > 0:
+			pace = hurried
+		}
+		profiles, err := p.pull(ctx, place, pace, p.registries.with(credentials, transport))
 		if err == nil {
 			return &Image{Ref: ref, Profiles: profiles}, nil
 		}
 		failure := about(ref, err)
-		if failure.Terminal() || ctx.Err() != nil {
+		if failure.Terminal() || failure.Kind == KindDisk || ctx.Err() != nil {
 			return nil, failure
 		}
 		failures = append(failures, &Error{Ref: place, Kind: failure.Kind, Err: failure.Err})
+		if pace == hurried && tooSlow(failure) {
+			queue = append(queue, place)
+		}
 	}
 	return nil, noPlaceHas(failures, sourceExcluded)
 }
 
-func (p *Puller) pull(ctx context.Context, place Ref, registries *registries) ([]Profile, error) {
-	ctx, activity, end := watchActivity(ctx, p.clock)
+func (p *Puller) pull(ctx context.Context, place Ref, pace pace, registries *registries) ([]Profile, error) {
+	ctx, activity, end := watchActivity(ctx, p.clock, pace)
 	defer end()
 	repo, err := registries.open(ctx, place, activity)
 	if err != nil {
 		return nil, err
 	}
+	repo.folders = p.cache.spools()
 	return repo.pull(ctx, place.Digest(), p.cache.arch, p.limits)
 }

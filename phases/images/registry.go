@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,9 +25,10 @@ const (
 // registries opens repositories. It uses the handshake and the credentials of go-containerregistry, and reads
 // manifests and blobs itself, so that wrong bytes and broken connections give errors of different types.
 type registries struct {
-	keychain  authn.Keychain
-	transport http.RoundTripper
-	insecure  []string
+	keychain            authn.Keychain
+	transports          transports
+	insecure            []string
+	insecureCredentials bool
 }
 
 // repository is one repository of one registry, for the time of one attempt.
@@ -38,18 +38,21 @@ type repository struct {
 	base     url.URL
 	client   *http.Client
 	activity *activity
+	folders  []string // where layers are kept until they are verified
 }
 
-func (r *registries) with(keychain authn.Keychain, transport http.RoundTripper) *registries {
-	return &registries{keychain: keychain, transport: transport, insecure: r.insecure}
+func (r *registries) with(keychain authn.Keychain, transports transports) *registries {
+	return &registries{keychain: keychain, transports: transports, insecure: r.insecure, insecureCredentials: r.insecureCredentials}
 }
 
 func (r *registries) open(ctx context.Context, ref Ref, activity *activity) (*repository, error) {
 	host := ref.Host()
-	plain := r.plainAllowed(host)
+	carrier := &registryTransport{registries: r, host: host}
 	var options []name.Option
-	if plain {
-		options = append(options, name.Insecure)
+	if r.plainAllowed(host) {
+		if carrier.noPlain = carrier.speaksTLS(ctx); carrier.noPlain == nil {
+			options = append(options, name.Insecure)
+		}
 	}
 	registry, err := name.NewRegistry(host, options...)
 	if err != nil {
@@ -60,8 +63,11 @@ func (r *registries) open(ctx context.Context, ref Ref, activity *activity) (*re
 	if err != nil {
 		return nil, fail(KindUnauthorized, "reading the credentials for %s: %w; check the pull secret", host, err)
 	}
-	client, err := transport.NewWithContext(ctx, registry, auth, &registryTransport{inner: r.transport, registries: r, host: host, plain: plain},
-		[]string{repo.Scope(transport.PullScope)})
+	carrier.clear = r.insecureCredentials || isLoopback(host) || auth == authn.Anonymous
+	if len(options) > 0 && !carrier.clear {
+		auth = withheld{authn.Anonymous}
+	}
+	client, err := transport.NewWithContext(ctx, registry, auth, carrier, []string{repo.Scope(transport.PullScope)})
 	if err != nil {
 		return nil, namingCredentials(auth, failure(ctx, host, handshake, err))
 	}
@@ -92,7 +98,7 @@ func (r *repository) get(ctx context.Context, what, digest string) (*http.Respon
 	answer, err := r.client.Do(request)
 	if err == nil {
 		if err = transport.CheckError(answer, http.StatusOK); err == nil {
-			r.activity.seen()
+			r.activity.seen(0)
 			return answer, nil
 		}
 		_ = answer.Body.Close()
@@ -111,6 +117,8 @@ func namingCredentials(auth authn.Authenticator, err *Error) *Error {
 	}
 	if auth == authn.Anonymous {
 		err.Err = fmt.Errorf("%w; no pull secret has an entry for it, so it was asked without credentials", err.Err)
+	} else if _, ok := auth.(withheld); ok {
+		err.Err = fmt.Errorf("%w; its credentials are not sent without TLS: give it a certificate, or allow that with --insecure-credentials", err.Err)
 	} else if credential, ok := auth.(known); ok {
 		err.Err = fmt.Errorf("%w; it was asked with those of %s", err.Err, credential.from)
 	}
@@ -120,8 +128,8 @@ func namingCredentials(auth authn.Authenticator, err *Error) *Error {
 // failure turns the error of a request to a registry into an *Error that ends in a next step. what names
 // what was requested.
 func failure(ctx context.Context, host, what string, err error) *Error {
-	if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
-		return fail(KindNetwork, "registry %s: %w; check the network to it and its load", host, cause)
+	if left, ok := errors.AsType[*leftError](context.Cause(ctx)); ok {
+		return fail(KindNetwork, "registry %s: %w; check the network to it and its load", host, left)
 	}
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own
@@ -129,12 +137,20 @@ func failure(ctx context.Context, host, what string, err error) *Error {
 	if answer, ok := errors.AsType[*transport.Error](err); ok {
 		return refusal(host, what, answer)
 	}
-	if _, ok := errors.AsType[*plainHTTPError](err); ok {
-		return fail(KindNetwork, "registry %s: %w", host, err)
+	if plain, ok := errors.AsType[*plainHTTPError](err); ok {
+		return fail(KindNetwork, "registry %s: %w", host, plain)
+	}
+	if inner, ok := errors.AsType[*innerError](err); ok {
+		return fail(KindRegistry, "registry %s: %w", host, inner)
 	}
 	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fail(KindNetwork, "registry %s, or a proxy before it, presents a certificate that is not trusted: %w; "+
 			"add the authority that issued it to ConfigMap openshift-config/user-ca-bundle or to the file of --extra-ca-file", host, untrusted.Err)
+	}
+	if _, ok := errors.AsType[*sentError](err); !ok {
+		// It quotes an answer that may have a token in it.
+		return fail(KindRegistry, "registry %s cannot be used at %s: it, or its token server, answers with no token that can be used; "+
+			"look into the registry's own log", host, what)
 	}
 	return fail(KindNetwork, "registry %s cannot be reached or broke the connection at %s: %w; "+
 		"check that the name resolves, the registry runs, and no proxy, firewall or certificate is in the way", host, what, err)
@@ -142,7 +158,8 @@ func failure(ctx context.Context, host, what string, err error) *Error {
 
 func refusal(host, what string, answer *transport.Error) *Error {
 	said := fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
-	if len(answer.Errors) > 0 {
+	// What another host answers, such as a token server, is not repeated.
+	if from := answer.Request; from != nil && strings.EqualFold(from.URL.Host, host) && strings.HasPrefix(from.URL.Path, "/v2/") && len(answer.Errors) > 0 {
 		said += ", " + message.Shorten(answer.Errors[0].String(), 160)
 	}
 	switch {
@@ -154,40 +171,4 @@ func refusal(host, what string, answer *transport.Error) *Error {
 	default:
 		return fail(KindRegistry, "registry %s failed on %s (%s); look into the registry's own log", host, what, said)
 	}
-}
-
-// plainAllowed reports whether a registry may be spoken to without TLS.
-func (r *registries) plainAllowed(host string) bool {
-	for _, listed := range r.insecure {
-		if strings.EqualFold(listed, host) {
-			return true
-		}
-	}
-	hostname := (&url.URL{Host: host}).Hostname()
-	ip := net.ParseIP(hostname)
-	return hostname == "localhost" || strings.HasSuffix(hostname, ".localhost") || ip != nil && ip.IsLoopback()
-}
-
-// registryTransport sends the requests to one registry with our user agent. It refuses plain HTTP, also in redirects
-// and to token servers, unless plainAllowed; go-containerregistry alone would allow it for every private address.
-type registryTransport struct {
-	inner      http.RoundTripper
-	registries *registries
-	host       string
-	plain      bool
-}
-
-func (p *registryTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.URL.Scheme != "https" && !(p.plain && p.registries.plainAllowed(request.URL.Host)) {
-		return nil, &plainHTTPError{host: request.URL.Host}
-	}
-	request = request.Clone(request.Context())
-	request.Header.Set("User-Agent", userAgent)
-	return p.inner.RoundTrip(request)
-}
-
-type plainHTTPError struct{ host string }
-
-func (e *plainHTTPError) Error() string {
-	return fmt.Sprintf("speaking to %s without TLS is not allowed; give it a certificate, or allow it with --insecure-registry=%s", e.host, e.host)
 }

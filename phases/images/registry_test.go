@@ -81,11 +81,20 @@ func TestPuller_chooses_the_architecture_in_a_manifest_list(t *testing.T) {
 func TestPuller_refuses_manifests_that_are_no_image(t *testing.T) {
 	r := newRegistry(t)
 	for name, c := range map[string]struct{ manifest, says string }{
-		"both an image and a list": {`{"schemaVersion":2,"layers":[],"manifests":[]}`, "neither an image of layers nor a list"},
-		"of schema 1":              {`{"schemaVersion":1,"fsLayers":[]}`, "schemaVersion 1"},
-		"not JSON":                 {`<html>`, "cannot be read"},
-		"a layer of negative size": {`{"schemaVersion":2,"layers":[{"digest":"` + someDigest + `","size":-5}]}`, "size -5"},
-		"a layer of enormous size": {`{"schemaVersion":2,"layers":[{"digest":"` + someDigest + `","size":99999999999999}]}`, "99999999999999 bytes"},
+		"both an image and a list":       {`{"schemaVersion":2,"layers":[],"manifests":[]}`, "neither an image of layers nor a list"},
+		"of schema 1":                    {`{"schemaVersion":1,"fsLayers":[]}`, "schemaVersion 1"},
+		"with layers twice":              {`{"schemaVersion":2,"layers":[],"layers":[{}]}`, `the key "layers" twice`},
+		"with a digest twice":            {`{"schemaVersion":2,"layers":[{"digest":"` + someDigest + `","digest":"` + someDigest + `"}]}`, `the key "digest" twice`},
+		"with Layers":                    {`{"schemaVersion":2,"layers":[],"Layers":[{}]}`, `the key "Layers", which some readers take for "layers"`},
+		"with Digest behind annotations": {`{"schemaVersion":2,"layers":[{"annotations":null},{"Digest":"x"}]}`, `the key "Digest"`},
+		"with layerſ":                    {`{"schemaVersion":2,"layerſ":[{}]}`, `which some readers take for "layers"`},
+		"with a list's media type":       {`{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","layers":[]}`, `mediaType "application/vnd.oci.image.index.v1+json"`},
+		"a list called an image":         {`{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","manifests":[]}`, "neither an image of layers nor a list"},
+		"with no known media type":       {`{"schemaVersion":2,"mediaType":"text/plain","layers":[]}`, `mediaType "text/plain"`},
+		"of no schema":                   {`{"layers":[]}`, "schemaVersion 0"},
+		"not JSON":                       {`<html>`, "cannot be read"},
+		"a layer of negative size":       {`{"schemaVersion":2,"layers":[{"digest":"` + someDigest + `","size":-5}]}`, "size -5"},
+		"a layer of enormous size":       {`{"schemaVersion":2,"layers":[{"digest":"` + someDigest + `","size":99999999999999}]}`, "99999999999999 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			digest, _, err := v1.SHA256(strings.NewReader(c.manifest))
@@ -100,6 +109,15 @@ func TestPuller_refuses_manifests_that_are_no_image(t *testing.T) {
 				t.Errorf("it is not terminal: %v", failure)
 			}
 		})
+	}
+}
+
+func TestParseManifest_leaves_annotations_and_unknown_fields_alone(t *testing.T) {
+	m, err := parseManifest(someDigest, []byte(`{"schemaVersion":2,"layers":[{"size":3,"annotations":{"Size":"a","size":"b"}},{"size":4}],
+		"annotations":{"Layers":"x","layers":"y"},"config":{"digest":"x"},"subject":null}`))
+	must(t, err)
+	if len(m.Layers) != 2 || m.Layers[0].Size != 3 || m.Layers[1].Size != 4 {
+		t.Errorf("got %+v", m)
 	}
 }
 

@@ -1,12 +1,16 @@
 package images
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // tap tells how much has been read of an answer whenever more of it is asked for: what came before has been dealt with.
@@ -130,5 +134,120 @@ func TestPuller_lets_a_slow_registry_take_its_time(t *testing.T) {
 	}
 	if got := p.ready(ref); string(got.Profiles[0].Manifests) != "a" || p.State(ref).attempts != 1 {
 		t.Errorf("got %v after %d attempts", got, p.State(ref).attempts)
+	}
+}
+
+// slowMirror is a puller of an image that a mirror sends byte by byte, until the mirror is left for the source.
+func slowMirror(t *testing.T, gone bool) State {
+	t.Helper()
+	slow, source := newRegistry(t), newRegistry(t)
+	image := imageOf(t, profileAt(root+"/a", "a"))
+	ref := source.push(image)
+	slow.push(image)
+	if gone {
+		source.stop()
+	}
+	sent, more := make(chan int), make(chan struct{})
+	var requests atomic.Int64
+	fault := func(w http.ResponseWriter, q *http.Request) bool {
+		if !strings.Contains(q.URL.Path, "/blobs/") || requests.Add(1) > 1 {
+			return false
+		}
+		for i, b := range slow.original(q) {
+			_, _ = w.Write([]byte{b})
+			w.(http.Flusher).Flush()
+			select {
+			case sent <- i + 1:
+				<-more
+			case <-q.Context().Done():
+				return true
+			}
+		}
+		return true
+	}
+	slow.fault.Store(&fault)
+	inner := newTransport(nil)
+	t.Cleanup(inner.CloseIdleConnections)
+	transport := tapped(inner, "/blobs/")
+	p := runPuller(t, Options{Transport: transport})
+	p.use(Access{Mirrors: []Mirrors{{Source: source.host, Mirrors: []string{slow.host}}}})
+	p.Want([]Ref{ref})
+	for range 2 {
+		transport.await(<-sent)
+		p.clock.Step(stallAfter - 5*time.Second)
+		more <- struct{}{}
+	}
+	p.ready(ref)
+	return p.State(ref)
+}
+
+func TestPuller_leaves_a_slow_place_for_one_that_is_untried(t *testing.T) {
+	if s := slowMirror(t, false); s.attempts != 1 {
+		t.Errorf("it took %d attempts", s.attempts)
+	}
+}
+
+func TestPuller_returns_to_a_slow_place_when_no_other_has_the_image(t *testing.T) {
+	if s := slowMirror(t, true); s.attempts != 1 {
+		t.Errorf("it took %d attempts", s.attempts)
+	}
+}
+
+// sends plays a registry that sends so many bytes in each of the seconds.
+func sends(a *activity, clk *clocktesting.FakeClock, seconds int, bytes int) error {
+	for range seconds {
+		clk.Step(time.Second)
+		a.seen(bytes)
+		if _, err := a.judge(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestPace_is_asked_for_only_while_another_place_is_untried(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		pace           pace
+		seconds, bytes int
+		want           error
+	}{
+		{"fast enough", hurried, 599, leastRate, nil},
+		{"too slow", hurried, 31, leastRate - 1, errSlow},
+		{"too slow for less than half a minute", hurried, 29, 1, nil},
+		{"fast, but not done after ten minutes", hurried, 600, 100 * leastRate, errLong},
+		{"slow where no other place is untried", unhurried, 3599, 1, nil},
+		{"not done after an hour where there are others", unhurried, 3600, leastRate, errLong},
+		{"slow for a day where there is no other place", anyPace, 86_400, 1, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clk := clocktesting.NewFakeClock(time.Now())
+			_, a, end := watchActivity(t.Context(), clk, c.pace)
+			end()
+			if err := sends(a, clk, c.seconds, c.bytes); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+func TestPace_does_not_count_the_time_of_unpacking(t *testing.T) {
+	clk := clocktesting.NewFakeClock(time.Now())
+	_, a, end := watchActivity(t.Context(), clk, hurried)
+	end()
+	resume := a.pause()
+	for range 3 {
+		clk.Step(stallAfter)
+		if _, err := a.judge(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clk.Step(stallAfter - time.Second)
+	resume()
+	if err := sends(a, clk, 29, 1); err != nil {
+		t.Error(err)
+	}
+	if err := sends(a, clk, 1, 1); !errors.Is(err, errSlow) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,13 +1,18 @@
 package images
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -39,6 +44,60 @@ func newTransport(roots *x509.CertPool) *http.Transport {
 		TLSHandshakeTimeout:   handshakeTimeout,
 		ExpectContinueTimeout: continueTimeout,
 	}
+}
+
+// metadata are addresses of clouds' metadata services that are not link-local.
+var metadata = []netip.Addr{
+	netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"),
+}
+
+// isInner reports whether a host, as it is written, is an address that no registry may send requests on to.
+func isInner(host string) bool {
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return isLoopback(host)
+	}
+	address = address.Unmap().WithZone("")
+	return address.IsLoopback() || address.IsUnspecified() || address.IsLinkLocalUnicast() || address.IsLinkLocalMulticast() ||
+		slices.Contains(metadata, address)
+}
+
+// newOuterTransport is newTransport for hosts that a registry names. It looks at the addresses that they resolve to; a
+// proxy may be anywhere, and resolves names itself.
+func newOuterTransport(roots *x509.CertPool) *http.Transport {
+	transport := newTransport(roots)
+	proxies := httpproxy.FromEnvironment()
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}
+	guarded := *dialer
+	guarded.Control = func(_, address string, _ syscall.RawConn) error {
+		if host, _, err := net.SplitHostPort(address); err != nil || isInner(host) {
+			return &innerError{host: address}
+		}
+		return nil
+	}
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if isProxy(proxies.HTTPSProxy, address) || isProxy(proxies.HTTPProxy, address) {
+			return dialer.DialContext(ctx, network, address)
+		}
+		return guarded.DialContext(ctx, network, address)
+	}
+	return transport
+}
+
+// isProxy reports whether a proxy, as it is in the environment, has an address.
+func isProxy(proxy, address string) bool {
+	if !strings.Contains(proxy, "://") {
+		proxy = "http://" + proxy
+	}
+	where, err := url.Parse(proxy)
+	if err != nil {
+		return false
+	}
+	port := where.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[where.Scheme]
+	}
+	return address == net.JoinHostPort(where.Hostname(), port)
 }
 
 // trustedRoots returns the system's certificates and those of the documents, or nil, which means the system's only.

@@ -1,20 +1,23 @@
 package images
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // limits bound what one image may cost.
 type limits struct {
 	file     int64 // bytes of one file
-	image    int64 // bytes of all files under ManifestsFolder, in all layers
+	image    int64 // bytes of all files, names and link targets under ManifestsFolder, in all layers
 	entries  int   // files, folders and links under ManifestsFolder, in all layers
 	unpacked int64 // bytes of all layers, decompressed, needed or not
 }
 
-var standardLimits = limits{file: 32 << 20, image: 128 << 20, entries: 10_000, unpacked: 16 << 30}
+var standardLimits = limits{file: 32 << 20, image: 128 << 20, entries: 10_000, unpacked: 4 << 30}
 
 type kind int
 
@@ -43,7 +46,11 @@ type tree struct {
 	entries int
 }
 
-const maxLinks = 40
+const (
+	maxLinks = 40
+	// maxName is how long a name or the target of a link may be: as long as Linux lets a path be.
+	maxName = 4096
+)
 
 func newTree(l limits) *tree {
 	return &tree{root: &node{children: map[string]*node{}}, limits: l}
@@ -59,6 +66,10 @@ func (t *tree) admit(p string, size int64) error {
 	if size > t.limits.file {
 		return fail(KindLimit, "file %s has %d bytes, more than the %d allowed for a file; make it smaller", p, size, t.limits.file)
 	}
+	return t.hold(p, size)
+}
+
+func (t *tree) hold(p string, size int64) error {
 	if t.bytes += size; t.bytes > t.limits.image {
 		return fail(KindLimit, "the files under %s have more than the %d bytes allowed for an image (reached at %s); "+
 			"move what is not a manifest out of that folder", ManifestsFolder, t.limits.image, p)
@@ -69,9 +80,18 @@ func (t *tree) admit(p string, size int64) error {
 // add puts a node at a clean path, replacing what lower layers or earlier entries have there. A folder over a folder
 // keeps its children.
 func (t *tree) add(p string, n *node) error {
+	if length := max(len(p), len(n.target)); length > maxName {
+		return fail(KindLimit, "the name or the link target of %s has %d bytes, more than the %d allowed; make it shorter",
+			message.Shorten(p, 160), length, maxName)
+	}
+	if err := t.hold(p, int64(len(p)+len(n.target))); err != nil {
+		return err
+	}
 	if err := t.count(p); err != nil {
 		return err
 	}
+	// A target may be a piece of a much longer text.
+	n.target = strings.Clone(n.target)
 	parent, name, err := t.parent(p, n.layer)
 	if err != nil {
 		return err
@@ -173,7 +193,7 @@ func hideChildren(n *node, layer int) {
 
 // resolve follows a path and all links on it, as a process with the image as its root would. It returns no node if the
 // path leads nowhere, and an error if it leads out of ManifestsFolder or in circles.
-func (t *tree) resolve(p string) (*node, error) {
+func (t *tree) resolve(ctx context.Context, p string) (*node, error) {
 	todo := strings.Split(p, "/")
 	var at []*node
 	var names []string
@@ -205,6 +225,9 @@ func (t *tree) resolve(p string) (*node, error) {
 		if n.kind != link {
 			at, names = append(at, n), append(names, name)
 			continue
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 		if links++; links > maxLinks {
 			return nil, fail(KindContent, "%s leads in circles through links", p)

@@ -40,7 +40,7 @@ func (r *repository) verified(ctx context.Context, body io.Reader, kind string, 
 		v.most = manifestBytes
 	}
 	v.broken = func(err error) error {
-		return failure(ctx, r.host, fmt.Sprintf("%s, after %d of its bytes", v.what, v.read), err)
+		return failure(ctx, r.host, fmt.Sprintf("%s, after %d of its bytes", v.what, v.read), &sentError{err})
 	}
 	var err error
 	if v.hash, err = v1.Hasher(want.Algorithm); err != nil {
@@ -56,7 +56,7 @@ func (v *verified) Read(p []byte) (int, error) {
 	// One byte more than expected shows whether there are more.
 	p = p[:min(int64(len(p)), v.most-v.read+1)]
 	n, err := v.body.Read(p)
-	v.activity.seen()
+	v.activity.seen(n)
 	v.read += int64(n)
 	v.hash.Write(p[:n])
 	switch {

@@ -15,11 +15,13 @@ import (
 // contentKey is where the entries lie in the ConfigMap: JSON, one entry per line, oldest first, packed with gzip.
 const contentKey = "entries.jsonl.gz"
 
-// Bounds in bytes: of what is stored, well below what an API server takes in
-// one object, and of what is unpacked, against content that was forged.
+// Bounds of what is stored, well below what an API server takes in one object, and of what is read, against content
+// that was forged.
 const (
-	maxPacked   = 512 << 10
-	maxUnpacked = 64 << 20
+	maxPacked = 512 << 10
+	// MaxFile is how many bytes a recorder's file may have in any form.
+	MaxFile = 8 << 20
+	maxRead = 4 * maxEntries
 )
 
 // pack writes a log down. What does not fit even when packed is dropped, oldest first.
@@ -27,7 +29,8 @@ func pack(log []Entry) ([]byte, error) {
 	for {
 		var packed bytes.Buffer
 		zip := gzip.NewWriter(&packed)
-		lines := json.NewEncoder(zip)
+		unpacked := &counted{to: zip}
+		lines := json.NewEncoder(unpacked)
 		for _, e := range log {
 			if err := lines.Encode(e); err != nil {
 				return nil, fmt.Errorf("packing the recorder: %w", err)
@@ -36,11 +39,31 @@ func pack(log []Entry) ([]byte, error) {
 		if err := zip.Close(); err != nil {
 			return nil, fmt.Errorf("packing the recorder: %w", err)
 		}
-		if packed.Len() <= maxPacked || len(log) == 0 {
+		if packed.Len() <= maxPacked && unpacked.bytes <= MaxFile || len(log) == 0 {
 			return packed.Bytes(), nil
 		}
 		log = log[(len(log)+3)/4:]
 	}
+}
+
+// counted counts what is written.
+type counted struct {
+	to    io.Writer
+	bytes int
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	c.bytes += len(p)
+	return c.to.Write(p)
+}
+
+// ReadFrom is Read for what is not read yet.
+func ReadFrom(file io.Reader) ([]Entry, error) {
+	all, err := io.ReadAll(&limited{from: file, left: MaxFile})
+	if err != nil {
+		return nil, fmt.Errorf("reading the recorder's file: %w", err)
+	}
+	return Read(all)
 }
 
 // Read reads a recorder's file in any form that it is handed around in: the
@@ -68,7 +91,22 @@ func unpack(packed []byte) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpacking the entries: %w", err)
 	}
-	return readLines(io.LimitReader(zip, maxUnpacked))
+	return readLines(&limited{from: zip, left: MaxFile})
+}
+
+// limited refuses more than so many bytes.
+type limited struct {
+	from io.Reader
+	left int
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	// One byte more shows whether there are more.
+	n, err := l.from.Read(p[:min(len(p), l.left+1)])
+	if l.left -= n; l.left < 0 {
+		return 0, fmt.Errorf("there are more than %d bytes", MaxFile)
+	}
+	return n, err
 }
 
 func readLines(lines io.Reader) ([]Entry, error) {
@@ -83,6 +121,8 @@ func readLines(lines io.Reader) ([]Entry, error) {
 			return nil, fmt.Errorf("reading entry %d: %w", len(log)+1, err)
 		case e.At.IsZero() || e.Kind == "":
 			return nil, fmt.Errorf("reading entry %d: it has no time or no kind", len(log)+1)
+		case len(log) == maxRead:
+			return nil, fmt.Errorf("there are more than %d entries, and a recorder keeps %d", maxRead, maxEntries)
 		}
 		log = append(log, e)
 	}

@@ -1,11 +1,17 @@
 package recorder
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,6 +76,42 @@ func TestRead_refuses_what_is_damaged_as_a_whole(t *testing.T) {
 		if got, err := Read([]byte(file)); err == nil {
 			t.Errorf("%s: read as %+v", name, got)
 		}
+	}
+}
+
+func TestRead_refuses_what_no_recorder_has_written(t *testing.T) {
+	line := `{"at":"2026-01-01T00:00:00Z","kind":"a"}` + "\n"
+	for name, lines := range map[string]string{
+		"more than 8388608 bytes": strings.Repeat(" ", MaxFile) + line,
+		"more than 2048 entries":  strings.Repeat(line, 100_000),
+	} {
+		var packed bytes.Buffer
+		zip := gzip.NewWriter(&packed)
+		_, err := zip.Write([]byte(lines))
+		if err := errors.Join(err, zip.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Read(packed.Bytes()); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: read as %d entries (%v)", name, len(got), err)
+		}
+	}
+	endless := io.MultiReader(bytes.NewReader(make([]byte, MaxFile)), iotest.ErrReader(errors.New("read on")))
+	if _, err := ReadFrom(io.MultiReader(strings.NewReader(" "), endless)); err == nil || !strings.Contains(err.Error(), "more than 8388608 bytes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPack_writes_no_more_than_is_read(t *testing.T) {
+	var log []Entry
+	for i := range maxEntries {
+		log = append(log, Entry{At: noon, Kind: Object, Object: fmt.Sprint(i), Text: strings.Repeat("x", 20_000)})
+	}
+	packed, err := pack(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read(packed); err != nil || len(got) == 0 || got[len(got)-1].Object != fmt.Sprint(maxEntries-1) {
+		t.Errorf("%d entries are left (%v)", len(got), err)
 	}
 }
 

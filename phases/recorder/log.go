@@ -49,7 +49,7 @@ func without(log, in []Entry) []Entry {
 	})
 }
 
-// bounded drops the oldest entries above the bounds.
+// bounded drops the oldest entries above the bounds, in place.
 func bounded(log []Entry) []Entry {
 	others := 0
 	for _, e := range log {
@@ -57,15 +57,22 @@ func bounded(log []Entry) []Entry {
 			others++
 		}
 	}
-	for len(log) > maxEntries || others > maxOthers {
-		oldest := 0
-		if others > maxOthers {
-			oldest = slices.IndexFunc(log, func(e Entry) bool { return e.Kind != Transition })
-		}
-		if log[oldest].Kind != Transition {
-			others--
-		}
-		log = slices.Delete(log, oldest, oldest+1)
+	dropOthers := max(others-maxOthers, 0)
+	drop := max(len(log)-dropOthers-maxEntries, 0)
+	if dropOthers+drop == 0 {
+		return log
 	}
-	return log
+	kept := log[:0]
+	for _, e := range log {
+		switch {
+		case e.Kind != Transition && dropOthers > 0:
+			dropOthers--
+		case drop > 0:
+			drop--
+		default:
+			kept = append(kept, e)
+		}
+	}
+	clear(log[len(kept):])
+	return kept
 }

@@ -2,6 +2,8 @@ package recorder
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +46,42 @@ func TestLog_keeps_the_newest_and_half_of_its_room_for_transitions(t *testing.T)
 		}
 		if want := min(transitions, maxEntries-maxOthers); len(log)-haveOthers < want {
 			t.Fatalf("%d of %d transitions are kept", len(log)-haveOthers, transitions)
+		}
+	})
+}
+
+// dropped is bounded one entry at a time, which is plain and slow.
+func dropped(log []Entry) []Entry {
+	log = slices.Clone(log)
+	isOther := func(e Entry) bool { return e.Kind != Transition }
+	for {
+		others := 0
+		for _, e := range log {
+			if isOther(e) {
+				others++
+			}
+		}
+		oldest := 0
+		switch {
+		case others > maxOthers:
+			oldest = slices.IndexFunc(log, isOther)
+		case len(log) <= maxEntries:
+			return log
+		}
+		log = slices.Delete(log, oldest, oldest+1)
+	}
+}
+
+func TestLog_drops_the_same_at_once_as_one_by_one(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var log []Entry
+		for i := range rapid.IntRange(0, 700).Draw(t, "entries") {
+			kind := rapid.SampledFrom([]Kind{Transition, Object}).Draw(t, "kind")
+			log = append(log, Entry{At: noon, Kind: kind, Object: fmt.Sprint(i)})
+		}
+		want := dropped(log)
+		if got := bounded(log); !reflect.DeepEqual(got, want) && len(want) > 0 {
+			t.Fatalf("got %d entries, want %d", len(got), len(want))
 		}
 	})
 }

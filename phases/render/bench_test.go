@@ -30,14 +30,14 @@ func coreAndAWS() Input {
 			}
 		}
 		for i := range p.rest {
-			fmt.Fprintf(&text, "---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: %s-%d\n  namespace: capi\nspec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        image: SELF\n        args:\n", p.name, i)
+			fmt.Fprintf(&text, "---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: %s-%d\n  namespace: capi\nspec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        image: quay.io/self\n        args:\n", p.name, i)
 			for a := range 12 {
 				fmt.Fprintf(&text, "        - --flag-%d=A=${CAPA_A:=true},B=${CAPA_B:=:8443}\n", a)
 			}
 		}
 		in.Profiles = append(in.Profiles, Profile{
 			Image: image(p.name), Name: "default",
-			Metadata: []byte("name: " + p.name + "\nselfImageRef: SELF\n"), Manifests: []byte(text.String()),
+			Metadata: []byte("name: " + p.name + "\nselfImageRef: quay.io/self\n"), Manifests: []byte(text.String()),
 		})
 	}
 	return in

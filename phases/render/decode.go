@@ -16,6 +16,9 @@ import (
 // a few lines of aliases of aliases can stand for billions.
 const maxAliased = 100_000
 
+// longestNumber is how many bytes a boolean or a number has in JSON at most.
+const longestNumber = 25
+
 // decoder turns a YAML document into the values that unstructured objects are
 // made of: map[string]any, []any, string, int64, float64, bool and nil. Scalars
 // are read as kubectl reads them (yes and off are booleans, timestamps are
@@ -28,6 +31,7 @@ type decoder struct {
 	path        path
 	aliases     []*yaml.Node // being expanded
 	aliased     int
+	bytes       int  // as JSON, of what is decoded
 	nulls       bool // a mapping had a null value
 }
 
@@ -67,7 +71,7 @@ func (d *decoder) value(node *yaml.Node) any {
 		}
 	}
 	switch {
-	case d.aliased > maxAliased:
+	case d.aliased > maxAliased || !d.room(node, 1):
 		return nil
 	case node.Kind == yaml.ScalarNode:
 		return d.scalar(node)
@@ -79,6 +83,18 @@ func (d *decoder) value(node *yaml.Node) any {
 		return d.alias(node)
 	}
 	return d.fail(node, "the tag %s is not supported", message.Shorten(node.Tag, 100))
+}
+
+// room counts bytes of the result, and says whether there is room for them.
+func (d *decoder) room(node *yaml.Node, bytes int) bool {
+	if d.bytes > maxObject {
+		return false
+	}
+	if d.bytes += bytes; d.bytes > maxObject {
+		d.fail(node, "the object has more than the %d bytes that a cluster can store", maxObject)
+		return false
+	}
+	return true
 }
 
 func (d *decoder) alias(node *yaml.Node) any {
@@ -111,7 +127,7 @@ func (d *decoder) mapping(node *yaml.Node) any {
 			continue
 		}
 		name, ok := d.key(key)
-		if !ok {
+		if !ok || !d.room(key, jsonSize(name)+1) {
 			continue
 		}
 		d.path = append(d.path, step{name: name})
@@ -174,14 +190,29 @@ func (d *decoder) scalar(node *yaml.Node) any {
 		if value, ok := yaml11Boolean(node); ok {
 			return value
 		}
+		times := 0
 		if d.self != "" {
+			times = strings.Count(node.Value, d.self)
+		}
+		if !d.room(node, jsonSize(node.Value)+times*(len(d.image)-len(d.self))) {
+			return nil
+		}
+		if times > 0 {
 			return strings.ReplaceAll(node.Value, d.self, d.image)
 		}
 		return node.Value
 	case "!!timestamp":
+		if !d.room(node, jsonSize(node.Value)) {
+			return nil
+		}
 		return node.Value
 	case "!!null":
 		return nil
+	}
+	if !d.room(node, longestNumber) {
+		return nil
+	}
+	switch node.Tag {
 	case "!!int":
 		if value, err := strconv.ParseInt(node.Value, 10, 64); err == nil && node.Value[0] != '0' {
 			return value

@@ -40,6 +40,7 @@ func fuzzed(t *testing.T, metadata, manifests []byte, value string) (*Revision, 
 		t.Fatal("the input was changed")
 	}
 	if err == nil {
+		bounded(t, rev)
 		return rev, nil
 	}
 	var found ProblemsError
@@ -53,6 +54,23 @@ func fuzzed(t *testing.T, metadata, manifests []byte, value string) (*Revision, 
 		}
 	}
 	return nil, found
+}
+
+// bounded checks that what is rendered is as small as it must be; the labels are not of the image.
+func bounded(t *testing.T, rev *Revision) {
+	t.Helper()
+	for _, c := range rev.Components {
+		all := 0
+		for _, o := range c.Objects {
+			size := len(appendJSON(nil, o.Object))
+			if all += size; size > maxObject+2*maxComponentName+len(ManagedByLabel) {
+				t.Fatalf("an object has %d bytes", size)
+			}
+		}
+		if all > maxProfile+len(c.Objects)*(2*maxComponentName+len(ManagedByLabel)) || len(c.Objects) > maxDocuments {
+			t.Fatalf("%d objects have %d bytes", len(c.Objects), all)
+		}
+	}
 }
 
 func FuzzMetadata(f *testing.F) {
@@ -121,7 +139,7 @@ func FuzzSubstitution(f *testing.F) {
 	}
 	for _, seed := range []string{
 		"${V}", "$V", "$$${V}", "${V:=a}\n${W:?needed}\n${V:+b}", "${V^^}${V,}${#V}", "${V:0:3}${V: -1}", "${V#*/}${V%%/*}${V//a/b}", "${V/#arn/\na: arn}\n${W}",
-		"${V:=${V:=${V:=}}}", "${V:=${W}}", "${V=}}", "${ }", "${V/a", "${V:-\n\n}\n${W}", "x\x00${V}\x00y", "${V\x00}", strings.Repeat("${V:=", 900),
+		"${V:=${V:=${V:=}}}", "${V//v/${V//v/${V//v/vvvvvvvv}}}", strings.Repeat("${V}", 900), "${V:=${W}}", "${V=}}", "${ }", "${V/a", "${V:-\n\n}\n${W}", "x\x00${V}\x00y", "${V\x00}", strings.Repeat("${V:=", 900),
 	} {
 		f.Add(seed, "arn:aws\nb", true)
 		f.Add(seed, "", false)
@@ -136,11 +154,17 @@ func FuzzSubstitution(f *testing.F) {
 		if !strings.Contains(text, "${") && (string(out) != text || len(r.problems) > 0) {
 			t.Fatalf("text without variables became %q with %v", out, r.problems)
 		}
+		if len(out) > maxDocument+len(text) {
+			t.Fatalf("%d bytes became %d", len(text), len(out))
+		}
 		lines := 1 + strings.Count(text, "\n")
 		for _, p := range r.problems {
 			if p.Cause == "" || p.Line < 1 || p.Line > lines {
 				t.Fatalf("a problem without cause or outside of the %d lines: %+v", lines, p)
 			}
+		}
+		if len(out) == 0 && len(r.problems) > 0 {
+			return // refused for its length
 		}
 		last := 1
 		for line := range 1 + bytes.Count(out, []byte("\n")) {

@@ -60,7 +60,7 @@ spec:
   template:
     spec:
       containers:
-      - image: SELF
+      - image: quay.io/self
 `
 )
 
@@ -72,9 +72,9 @@ func on(platform string, documents ...string) Profile {
 	return p
 }
 
-// self is the same with SELF as its selfImageRef.
+// self is the same with quay.io/self as its selfImageRef.
 func self(p Profile) Profile {
-	p.Metadata = append(p.Metadata, "selfImageRef: SELF\n"...)
+	p.Metadata = append(p.Metadata, "selfImageRef: quay.io/self\n"...)
 	return p
 }
 
@@ -113,8 +113,8 @@ func TestLint(t *testing.T) {
 		"an unset variable":                {[]Profile{on("", strings.Replace(service, "hook", "${NAME}", 1))}, []string{"p : variable NAME has neither a value nor a default"}},
 
 		"metadata that cannot be read":             {[]Profile{{Image: image("p"), Name: "default", Metadata: []byte("["), Manifests: []byte(manager)}}, []string{"p : not valid YAML"}},
-		"selfImageRef that no object has":          {[]Profile{self(on("", service))}, []string{`p selfImageRef: "SELF" is in none of the manifests`}},
-		"selfImageRef in a comment is not a use":   {[]Profile{self(on("", "# SELF\n"+service))}, []string{`p selfImageRef: "SELF" is in none`}},
+		"selfImageRef that no object has":          {[]Profile{self(on("", service))}, []string{`p selfImageRef: "quay.io/self" is in none of the manifests`}},
+		"selfImageRef in a comment is not a use":   {[]Profile{self(on("", "# quay.io/self\n"+service))}, []string{`p selfImageRef: "quay.io/self" is in none`}},
 		"containers without selfImageRef":          {[]Profile{on("", manager)}, []string{"p selfImageRef: is not given, but apps/v1 Deployment capi/manager runs containers"}},
 		"a CronJob runs containers":                {[]Profile{on("", "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: j, namespace: capi}\nspec: {jobTemplate: {spec: {template: {spec: {containers: [{name: a}]}}}}}\n")}, []string{"p selfImageRef: is not given"}},
 		"an object in another namespace":           {[]Profile{on("", in("kube-system"))}, []string{"p metadata.namespace: namespace kube-system is not allowed, only capi is"}},

@@ -28,6 +28,12 @@ type metadata struct {
 // value of a label on every object.
 const maxComponentName = 63
 
+// shortestSelf is how many characters a selfImageRef has at least.
+const shortestSelf = 8
+
+var selfReference = regexp.MustCompile(`^(?:(?:` + hostLabel + `(?:\.` + hostLabel + `)*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?` +
+	pathComponent + `(?:/` + pathComponent + `)*(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[a-f0-9]{64})?$`)
+
 var componentName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$`)
 
 // platforms are the values of configv1.PlatformType.
@@ -45,23 +51,28 @@ var platforms = []configv1.PlatformType{
 func (r *renderer) metadata(p Profile) (metadata, bool) {
 	before := len(r.problems)
 	m := metadataReader{r: r, at: place{image: p.Image, profile: p.Name, file: metadataFile}}
-	for _, doc := range split(p.Metadata) {
+	r.guarded(m.at, func() { m.documents(split(p.Metadata)) })
+	if m.found || len(r.problems) == before {
+		m.check()
+	}
+	return m.result, len(r.problems) == before
+}
+
+func (m *metadataReader) documents(all []document) {
+	for _, doc := range all {
 		at := m.at.in(doc)
-		root := r.parse(at, doc.text, nil)
+		root := m.r.parse(at, doc.text, nil)
 		switch {
 		case root == nil:
 		case m.found:
-			r.report(at.onLine(root.Line).problem("", "there is more than one YAML document"))
+			m.r.report(at.onLine(root.Line).problem("", "there is more than one YAML document"))
+			return
 		default:
 			m.found, m.at = true, at
 			m.result.at = at.onLine(root.Line)
 			m.fields(root)
 		}
 	}
-	if m.found || len(r.problems) == before {
-		m.check()
-	}
-	return m.result, len(r.problems) == before
 }
 
 // metadataReader fills result from a YAML mapping. It reads the nodes itself,
@@ -93,7 +104,7 @@ func (m *metadataReader) fields(root *yaml.Node) {
 		case "ocpPlatform":
 			m.result.platform = m.platform(value, path)
 		case "selfImageRef":
-			m.result.selfImageRef = m.text(value, path)
+			m.result.selfImageRef = m.self(value, path)
 			m.result.at = m.at.onLine(key.Line)
 		case "attributes":
 			m.result.attributes = map[string]string{}
@@ -151,6 +162,18 @@ func (m *metadataReader) text(node *yaml.Node, path string) string {
 	}
 	m.report(node, path, "must be a string: write it in quotes")
 	return ""
+}
+
+// self is replaced wherever it occurs, so it must be nothing that occurs by chance. What is listed was applied with
+// whatever it is.
+func (m *metadataReader) self(node *yaml.Node, path string) string {
+	text := m.text(node, path)
+	if text != "" && !m.r.listed && (len(text) < shortestSelf || !selfReference.MatchString(text)) {
+		m.report(node, path, "%q is not an image reference of at least %d characters, such as registry.ci.openshift.org/openshift:name",
+			message.Shorten(text, 100), shortestSelf)
+		return ""
+	}
+	return text
 }
 
 func (m *metadataReader) number(node *yaml.Node, path string) int {

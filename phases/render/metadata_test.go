@@ -15,7 +15,7 @@ func TestMetadata_every_field_reaches_the_component(t *testing.T) {
 name: cluster-api
 installOrder: -3
 ocpPlatform: AWS
-selfImageRef: self
+selfImageRef: quay.io/self
 attributes: {type: core, version: "1.13"}
 `)
 	got := mustRender(t, Input{Profiles: []Profile{p}, Platform: "AWS"}).Components[0]

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,22 +28,38 @@ type identity struct {
 func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.Unstructured {
 	file := place{image: s.Image, profile: s.Name, file: manifestsFile}
 	documents := split(s.Manifests)
+	if len(documents) > maxDocuments {
+		r.report(file.in(documents[maxDocuments]).problem("", fmt.Sprintf("there are more than the %d documents allowed", maxDocuments)))
+		return nil
+	}
+	var size atomic.Int64
 	rendered := make([]*manifest, len(documents))
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i, doc := range documents {
 		all.Go(func() error {
 			alone := &renderer{substitutions: r.substitutions, faultOf: r.faultOf, strict: r.strict}
-			rendered[i] = alone.document(s, file.in(doc), doc.text)
+			rendered[i] = &manifest{r: alone}
+			if size.Load() > maxProfile {
+				return nil
+			}
+			alone.guarded(file.in(doc), func() {
+				m, bytes := alone.document(s, file.in(doc), doc.text)
+				rendered[i] = m
+				size.Add(int64(bytes))
+			})
 			return nil
 		})
 	}
 	_ = all.Wait() // problems are in the manifests
+	if size.Load() > maxProfile {
+		return r.tooLarge(file)
+	}
 	var objects []*unstructured.Unstructured
 	for _, m := range rendered {
 		m.unique(seen)
 	}
-	r.judge(s.Image, rendered)
+	r.guarded(file, func() { r.judge(s.Image, rendered) })
 	for _, m := range rendered {
 		r.problems, r.warnings = append(r.problems, m.r.problems...), append(r.warnings, m.r.warnings...)
 		if m.fields != nil && !m.failed {
@@ -72,20 +89,20 @@ func (r *renderer) judge(image string, rendered []*manifest) {
 	}
 }
 
-// document renders one document; one that is empty has no fields.
-func (r *renderer) document(s selected, at place, text []byte) *manifest {
-	m := &manifest{r: r, at: at}
+// document renders one document, and says how many bytes it comes to; one that is empty has no fields.
+func (r *renderer) document(s selected, at place, text []byte) (m *manifest, bytes int) {
+	m = &manifest{r: r, at: at}
 	text, moved := r.expand(at, text)
 	root := r.parse(at, text, moved)
 	if root == nil {
-		return m
+		return m, 0
 	}
 	m.at.moved = moved
 	d := decoder{report: m.reportLine, self: s.metadata.selfImageRef, image: s.Image}
 	fields, ok := d.value(root).(map[string]any)
 	if !ok {
 		m.reportLine(root.Line, "", "the document must be a mapping that describes an object")
-		return m
+		return m, d.bytes
 	}
 	m.at = m.at.onLine(root.Line)
 	m.fields = fields
@@ -98,7 +115,7 @@ func (r *renderer) document(s selected, at place, text []byte) *manifest {
 	if !m.failed {
 		m.label(s.metadata.name)
 	}
-	return m
+	return m, d.bytes
 }
 
 // manifest is a document that is being turned into an object.

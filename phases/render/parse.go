@@ -49,6 +49,10 @@ func (p place) String() string {
 // problem was reported.
 func (r *renderer) parse(at place, text []byte, moved []shift) *yaml.Node {
 	at.moved = moved
+	if len(text) > maxDocument {
+		r.report(at.problem("", fmt.Sprintf("the document has %d bytes of text, more than the %d allowed", len(text), maxDocument)))
+		return nil
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var root, rest yaml.Node
 	if err := decoder.Decode(&root); errors.Is(err, io.EOF) {

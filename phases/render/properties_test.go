@@ -57,12 +57,12 @@ func anyInput(t *rapid.T) Input {
 	in := Input{Platform: "AWS", Substitutions: map[string]string{"USED": "u"}}
 	for i := range rapid.IntRange(1, 5).Draw(t, "profiles") {
 		p := Profile{Image: image(fmt.Sprintf("i%d", rapid.IntRange(0, 2).Draw(t, "image"))), Name: fmt.Sprintf("p%d", i)}
-		p.Metadata = fmt.Appendf(nil, "name: %s\ninstallOrder: %d\nselfImageRef: SELF\nocpPlatform: %q\n",
+		p.Metadata = fmt.Appendf(nil, "name: %s\ninstallOrder: %d\nselfImageRef: quay.io/self\nocpPlatform: %q\n",
 			rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"), rapid.IntRange(0, 2).Draw(t, "installOrder"),
 			rapid.SampledFrom([]string{"", "AWS", "GCP"}).Draw(t, "platform"))
 		for j := range rapid.IntRange(0, 3).Draw(t, "objects") {
 			text := rapid.StringMatching(`[a-z]{1,6}`).Draw(t, "data")
-			p.Manifests = fmt.Appendf(p.Manifests, "---\n%sdata:\n  text: %s ${USED} SELF\n", configMap(fmt.Sprintf("c-%d-%d", i, j)), text)
+			p.Manifests = fmt.Appendf(p.Manifests, "---\n%sdata:\n  text: %s ${USED} quay.io/self\n", configMap(fmt.Sprintf("c-%d-%d", i, j)), text)
 		}
 		in.Profiles = append(in.Profiles, p)
 	}
@@ -137,8 +137,8 @@ func TestProperty_every_change_of_what_is_applied_changes_the_content_ID(t *test
 			rapid.Check(t, func(t *rapid.T) {
 				in := anyInput(t)
 				// The first profile must be there, first, and have objects.
-				in.Profiles[0].Metadata = []byte("name: a\ninstallOrder: -1\nselfImageRef: SELF\n")
-				in.Profiles[0].Manifests = []byte(configMap("first") + "data:\n  text: t ${USED} SELF\n---\n" + configMap("second"))
+				in.Profiles[0].Metadata = []byte("name: a\ninstallOrder: -1\nselfImageRef: quay.io/self\n")
+				in.Profiles[0].Manifests = []byte(configMap("first") + "data:\n  text: t ${USED} quay.io/self\n---\n" + configMap("second"))
 				in.Profiles = append(in.Profiles, profile("other", "installOrder: 5"))
 				before := draw(t, in)
 				change(t, &in)

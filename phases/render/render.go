@@ -135,7 +135,7 @@ func Render(in Input) (*Revision, error) {
 // recorded one. A component without profile is a *MissingError; any other
 // error is a ProblemsError, as for Render.
 func Listed(in Input, order []ComponentRef) (*Revision, error) {
-	r := renderer{substitutions: in.Substitutions, take: in.Take}
+	r := renderer{substitutions: in.Substitutions, take: in.Take, listed: true}
 	profiles := map[ComponentRef]Profile{}
 	for _, p := range r.distinct(in.Profiles) {
 		profiles[ComponentRef{Image: p.Image, Profile: p.Name}] = p
@@ -185,6 +185,7 @@ type renderer struct {
 	problems      ProblemsError
 	warnings      ProblemsError
 	strict        bool // what is a warning to a cluster is a problem
+	listed        bool // the revision is listed already
 }
 
 func (r *renderer) report(p Problem) { r.problems = append(r.problems, p) }

@@ -273,6 +273,18 @@ func TestListed_gives_a_rendered_revision_its_content_ID_again(t *testing.T) {
 	}
 }
 
+func TestListed_takes_a_selfImageRef_that_no_new_revision_may_have(t *testing.T) {
+	p := profile("core")
+	p.Metadata = append(p.Metadata, "selfImageRef: SELF\n"...)
+	in := Input{Profiles: []Profile{p}}
+	if _, err := Render(in); err == nil || !strings.Contains(err.Error(), "is not an image reference") {
+		t.Errorf("a new revision: got %v", err)
+	}
+	if _, err := Listed(in, []ComponentRef{{p.Image, p.Name}}); err != nil {
+		t.Errorf("a listed revision: got %v", err)
+	}
+}
+
 func TestListed_a_component_without_profile_is_not_terminal(t *testing.T) {
 	_, err := Listed(Input{Profiles: []Profile{profile("core")}}, []ComponentRef{{image("core"), "default"}, {image("gone"), "p"}})
 	var missing *MissingError

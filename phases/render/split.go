@@ -20,7 +20,7 @@ func split(file []byte) []document {
 	emit := func(end int) {
 		documents = append(documents, document{number: len(documents) + 1, line: startLine, text: file[start:end]})
 	}
-	for at := 0; at < len(file); line++ {
+	for at := 0; at < len(file) && len(documents) <= maxDocuments; line++ {
 		next := len(file)
 		if i := bytes.IndexByte(file[at:], '\n'); i >= 0 {
 			next = at + i + 1
@@ -42,7 +42,7 @@ func split(file []byte) []document {
 		}
 		at = next
 	}
-	if start < len(file) {
+	if start < len(file) && len(documents) <= maxDocuments {
 		emit(len(file))
 	}
 	return documents

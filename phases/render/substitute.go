@@ -86,6 +86,10 @@ func (r *renderer) expand(at place, text []byte) ([]byte, []shift) {
 			value = placeholder(source)
 		}
 		out, rest = append(out, value...), rest[length:]
+		if len(out) > maxDocument {
+			r.report(at.problem("", fmt.Sprintf("the document has more than the %d bytes of text allowed with its substitutions", maxDocument)))
+			return nil, nil
+		}
 		ends, endsNow := strings.Count(source, "\n"), strings.Count(value, "\n")
 		read, written = read+ends, written+endsNow
 		if ends == endsNow {
@@ -166,6 +170,9 @@ func (r *renderer) evaluate(source string) (value string, unset, causes []string
 	unset, missing := r.require(tree.Root)
 	if len(missing) > 0 {
 		return "", unset, missing
+	}
+	if r.grown(tree.Root) > maxDocument {
+		return "", unset, bad("it may come to more bytes than a document may have")
 	}
 	template, err := envsubst.Parse(source)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/capstan-capi/capstan/controllers/view"
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Follow looks every second until ctx ends and shows what it sees. An error of
@@ -94,6 +95,7 @@ func (s *Screen) draw(foot string, now time.Time) error {
 
 // clipped keeps a line from wrapping, which would push the others off their places.
 func clipped(line string, columns int) string {
+	line = message.Line(line)
 	if columns <= 0 || utf8.RuneCountInString(line) <= columns {
 		return line
 	}
@@ -133,6 +135,6 @@ func (l *Lines) print(line, stamp string) error {
 		return nil
 	}
 	l.last = line
-	_, err := fmt.Fprintln(l.Out, stamp+line)
+	_, err := fmt.Fprintln(l.Out, stamp+message.Line(line))
 	return err
 }

@@ -101,3 +101,32 @@ func TestScreen_draws_within_the_terminal(t *testing.T) {
 		})
 	}
 }
+
+func TestFollow_lets_no_text_of_a_cluster_control_the_terminal(t *testing.T) {
+	other := seen(fmt.Sprintf(`{"clusterapi":%s,"clusterapiDetail":{"waits":"\\u001b]52;c;AAAA\\u0007"}}`, record))
+	for name, show := range map[string]func(*bytes.Buffer) interface {
+		Status(view.Status, time.Time) error
+		Error(error, time.Time) error
+	}{
+		"lines": func(out *bytes.Buffer) interface {
+			Status(view.Status, time.Time) error
+			Error(error, time.Time) error
+		} {
+			return &Lines{Out: out}
+		},
+		"screen": func(out *bytes.Buffer) interface {
+			Status(view.Status, time.Time) error
+			Error(error, time.Time) error
+		} {
+			return &Screen{Out: out, Size: func() (int, int) { return 200, 50 }}
+		},
+	} {
+		var out bytes.Buffer
+		if err := follow(t, show(&out), sees(other), meets("\x1b]52;c;BBBB\x07")); err != nil {
+			t.Fatal(err)
+		}
+		if text := out.String(); strings.Contains(text, "\x1b]") || strings.Contains(text, "\x07") || !strings.Contains(text, "\ufffd]52;c;BBBB") {
+			t.Errorf("%s: %q", name, text)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
 
@@ -97,54 +98,64 @@ func (r Result) Write(out io.Writer) error {
 }
 
 func (s Step) write(b *strings.Builder) {
-	fmt.Fprintf(b, "%s  %s", s.At.UTC().Format("2006-01-02 15:04:05.000Z"), s.Kind)
+	put(b, "%s  %s", s.At.UTC().Format("2006-01-02 15:04:05.000Z"), s.Kind)
 	if s.Machine != "" {
-		fmt.Fprintf(b, "  %s/%s", s.Machine, s.Key)
+		put(b, "  %s/%s", s.Machine, s.Key)
 	}
 	if s.Revision != "" {
-		fmt.Fprintf(b, "  %s", s.Revision)
+		put(b, "  %s", s.Revision)
 	}
 	switch {
 	case s.Kind == recorder.Object:
-		fmt.Fprintf(b, "  %s %s", s.Action, s.Object)
+		put(b, "  %s %s", s.Action, s.Object)
 	case s.Kind == recorder.Work:
-		fmt.Fprintf(b, "  %s: %s", s.Action, s.Did)
+		put(b, "  %s: %s", s.Action, s.Did)
 	case s.Decision != nil:
-		fmt.Fprintf(b, "  %s", arrow(*s.Decision))
+		put(b, "  %s", arrow(*s.Decision))
 	}
 	if s.Kind == recorder.Transition {
-		fmt.Fprintf(b, " after %s", time.Duration(s.Seconds*float64(time.Second)).Round(time.Millisecond))
+		put(b, " after %s", time.Duration(s.Seconds*float64(time.Second)).Round(time.Millisecond))
 	}
 	if s.Times > 1 {
-		fmt.Fprintf(b, " (%d times until %s)", s.Times, machine.Moment(s.Last))
+		put(b, " (%d times until %s)", s.Times, machine.Moment(s.Last))
 	}
 	if s.Text != "" {
-		fmt.Fprintf(b, ": %s", s.Text)
+		put(b, ": %s", s.Text)
 	}
 	b.WriteString("\n")
 	if s.Decision == nil {
 		return
 	}
 	if s.Decision.Cause != "" {
-		fmt.Fprintf(b, "    because %s\n", s.Decision.Cause)
+		put(b, "    because %s\n", s.Decision.Cause)
 	}
 	if s.Did != "" {
-		fmt.Fprintf(b, "    did     %s\n", s.Did)
+		put(b, "    did     %s\n", s.Did)
 	}
 	for _, asked := range s.Decision.Answers {
-		fmt.Fprintf(b, "    asked   %s: %s\n", asked.Guard, because(asked.Answer, asked.Why))
+		put(b, "    asked   %s: %s\n", asked.Guard, because(asked.Answer, asked.Why))
 	}
 	for _, move := range s.Moves {
 		at := ""
 		if !move.At.IsZero() {
 			at = ", by itself at " + machine.Moment(move.At)
 		}
-		fmt.Fprintf(b, "    move    %s to %s: %s%s\n", move.Event, move.To, move.Answer, at)
+		put(b, "    move    %s to %s: %s%s\n", move.Event, move.To, move.Answer, at)
 	}
 	if s.Differs != "" {
-		fmt.Fprintf(b, "    DIFFERS %s\n", s.Differs)
+		put(b, "    DIFFERS %s\n", s.Differs)
 	} else {
 		b.WriteString("    again   the same\n")
+	}
+}
+
+// put writes a part of one line: a file may come from anybody, and what is in it must not begin another line or control
+// the terminal.
+func put(b *strings.Builder, format string, args ...any) {
+	text, end := strings.CutSuffix(fmt.Sprintf(format, args...), "\n")
+	b.WriteString(message.Line(text))
+	if end {
+		b.WriteString("\n")
 	}
 }
 

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,5 +75,21 @@ func TestRun_chooses_the_table_by_the_machine_of_an_entry(t *testing.T) {
 		if got := Run([]recorder.Entry{entry}, views).Steps[0].Differs; got != want {
 			t.Errorf("machine %q: %q", name, got)
 		}
+	}
+}
+
+func TestWrite_lets_no_text_of_a_file_control_the_terminal(t *testing.T) {
+	file := `{"at":"2026-01-01T00:00:00Z","kind":"error","text":"\u001b]52;c;AAAA\u0007\n2026 forged","revision":"\u001b[2J"}
+{"at":"2026-01-01T00:00:00Z","kind":"object","object":"a\nb","action":"\u001bc"}`
+	log, err := recorder.Read([]byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := Run(log, nil).Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.ContainsAny(text, "\x1b\x07") || strings.Count(text, "\n") != 3 {
+		t.Errorf("got %q", text)
 	}
 }

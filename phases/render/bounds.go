@@ -1,0 +1,73 @@
+package render
+
+import (
+	"fmt"
+
+	"github.com/drone/envsubst/v2/parse"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Bounds of what a profile may come to. A few lines of aliases, substitutions or a short selfImageRef can stand for
+// gigabytes, and a bad image must be refused, not end the process that keeps the last good one.
+const (
+	// maxDocuments is how many documents a file may have.
+	maxDocuments = 20_000
+	// maxDocument is how many bytes the text of a document may have, after the substitutions.
+	maxDocument = 4 << 20
+	// maxObject is how many bytes an object may have as JSON: more than that is not stored by etcd.
+	maxObject = 3 << 19
+	// maxProfile is how many bytes the objects of a profile may have together.
+	maxProfile = 64 << 20
+)
+
+// guarded turns a panic into a problem: it is the fault of the image whose bytes were read.
+func (r *renderer) guarded(at place, do func()) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.report(at.problem("", fmt.Sprintf("reading it has ended in a panic of Capstan: %v", cause)))
+		}
+	}()
+	do()
+}
+
+// jsonSize is how many bytes a string has in JSON.
+func jsonSize(s string) int {
+	size := len(s) + 2
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			size++
+		case c < ' ':
+			size += 5
+		}
+	}
+	return size
+}
+
+// grown is how many bytes an expression may come to at most. Only a replacement of all occurrences multiplies.
+func (r *renderer) grown(nodes ...parse.Node) int {
+	size := 0
+	for _, node := range nodes {
+		switch n := node.(type) {
+		case *parse.TextNode:
+			size += len(n.Value)
+		case *parse.ListNode:
+			size += r.grown(n.Nodes...)
+		case *parse.FuncNode:
+			value := len(r.substitutions[n.Param])
+			arguments := r.grown(n.Args...)
+			if n.Name == "//" {
+				arguments *= value + 1
+			}
+			size += value + arguments
+		}
+		size = min(size, 2*maxDocument) // it must not overflow
+	}
+	return size
+}
+
+// tooLarge says that the objects of a profile exceed its bound.
+func (r *renderer) tooLarge(file place) []*unstructured.Unstructured {
+	r.report(file.problem("", fmt.Sprintf("its objects have more than the %d bytes allowed for a profile: check its aliases, substitutions and selfImageRef", maxProfile)))
+	return nil
+}
