@@ -102,16 +102,16 @@ func aSilentGroup(ctx context.Context) (end func()) {
 	GinkgoHelper()
 	patch(ctx, configMap("goes"), hold)
 	Expect(env.SetImages(ctx, images(two))).To(Succeed())
-	until(ctx, "the pruning to wait", harness.InState(harness.Pruning), mentions("test.capstan.io/hold"))
+	until(ctx, "the pruning to wait", harness.InState(harness.Pruning), mentions("test.cluster.x-k8s.io/hold"))
 	killAll()
 	patch(ctx, configMap("goes"), free)
 	remove(ctx, shape("v1", "ConfigMap", harness.OperatorNamespace, "capstan-inventory-1"))
 	silent := parsed(`
 apiVersion: apiregistration.k8s.io/v1
 kind: APIService
-metadata: {name: v1.silent.faults.capstan.io}
+metadata: {name: v1.silent.faults.cluster.x-k8s.io}
 spec:
-  group: silent.faults.capstan.io
+  group: silent.faults.cluster.x-k8s.io
   version: v1
   groupPriorityMinimum: 1000
   versionPriority: 15
