@@ -96,25 +96,35 @@ func TestStep_an_error_lasts_also_while_a_forged_record_cannot_be_replaced(t *te
 }
 
 func TestStep_a_record_of_any_size_costs_no_more_than_one_of_ours(t *testing.T) {
+	best := time.Hour // of some tries: other work on the machine makes a pass slower, and never faster
+	for range 5 {
+		b := newBench(t)
+		b.record, b.kept = enormous(b.now), true
+		began := time.Now()
+		b.step()
+		best = min(best, time.Since(began))
+		if raw := encoded(t, b.record); len(raw) > 16<<10 || len(b.record.Transitions) != keptTransitions || len(b.record.Lasting) != 0 {
+			t.Errorf("%d bytes, %d transitions, %d times", len(raw), len(b.record.Transitions), len(b.record.Lasting))
+		}
+	}
+	if best > time.Second {
+		t.Errorf("the pass took %s", best)
+	}
+}
+
+// enormous is a record as somebody may write it by hand.
+func enormous(now time.Time) Record {
 	long := strings.Repeat("x", 1<<20)
-	b := newBench(t)
-	b.record, b.kept = Record{
-		State: "Open", CameFrom: "Closed", LastEvent: "Opened", Cause: long, Reason: long, Since: b.now,
+	r := Record{
+		State: "Open", CameFrom: "Closed", LastEvent: "Opened", Cause: long, Reason: long, Since: now,
 		Entry: Entry{Inputs: long, Effect: Event(long)}, Failure: &Failure{Message: long, Part: long, Effect: Event(long)},
 		Deadline: &Deadline{On: Event(long), To: State(long)}, Transitions: make([]Transition, 10_900), Lasting: map[Event]time.Time{},
-	}, true
+	}
 	for i := range 1000 {
-		b.record.Lasting[Event(fmt.Sprint(i))] = b.now
+		r.Lasting[Event(fmt.Sprint(i))] = now
 	}
-	b.record.Transitions[10_899] = Transition{From: State(long), Event: Event(long), To: State(long), Cause: long}
-	began := time.Now()
-	b.step()
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("the pass took %s", took)
-	}
-	if raw := encoded(t, b.record); len(raw) > 16<<10 || len(b.record.Transitions) != keptTransitions || len(b.record.Lasting) != 0 {
-		t.Errorf("%d bytes, %d transitions, %d times", len(raw), len(b.record.Transitions), len(b.record.Lasting))
-	}
+	r.Transitions[10_899] = Transition{From: State(long), Event: Event(long), To: State(long), Cause: long}
+	return r
 }
 
 func TestRecalled_tells_what_the_moves_of_the_resumed_state_answer(t *testing.T) {

@@ -55,12 +55,14 @@ func TestRun_ends_with_its_context_and_leaves_nothing_running(t *testing.T) {
 	rev := enginetest.Revision(1, enginetest.Made(t, "v1 Service")...)
 	e.Watch(rev)
 	<-asked
+	// The answers to the watches are there already, or not.
+	refused := func(err error) bool { return err == nil || strings.Contains(err.Error(), "watching ") }
 	got, err := e.Reconcile(ctx, rev, ReconcileOptions{})
-	if err != nil || !got.Unknown() || got.Complete() || !strings.Contains(got.Blocked(), "not seen yet") {
+	if why := got.Blocked(); !refused(err) || !got.Unknown() || got.Complete() || !strings.Contains(why, "not seen yet") && !strings.Contains(why, "watching ") {
 		t.Errorf("%v, %v", got, err)
 	}
 	pruned, err := e.Teardown(ctx, rev, TeardownOptions{})
-	if err != nil || pruned.Complete() || pruned.Blocked() == "" {
+	if !refused(err) || pruned.Complete() || pruned.Blocked() == "" {
 		t.Errorf("%v, %v", pruned, err)
 	}
 	if err := e.Forget(ctx, rev, &report.TeardownReport{}); err == nil {
