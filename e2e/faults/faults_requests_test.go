@@ -43,12 +43,13 @@ func fiveMinutes(begin func(context.Context, *cell), texts ...string) (func(cont
 		advance(5*time.Minute + time.Second)
 	}
 	return began, func(s *stage) expectation {
-		e := expectation{word: escalates, to: harness.Degraded, blocked: true}
+		e := expectation{word: escalates, to: harness.Degraded, told: troubled(&stage{state: harness.Degraded}, texts...), blocked: true}
 		if !s.leads {
-			e.word, e.to, e.told = told, "", troubled(s, texts...)
-			return e
+			e.word, e.to = told, ""
 		}
-		e.told = troubled(&stage{state: harness.Degraded}, texts...)
+		if s.state == harness.MaxRevisions {
+			e.told = troubled(s, texts...)
+		}
 		return e
 	}
 }
