@@ -15,6 +15,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 	"github.com/capstan-capi/capstan/e2e/proxy"
@@ -59,6 +62,7 @@ var _ = Describe("In an upgrade, while a second replica waits,", Label("long"), 
 			ctxHanging, cancel := context.WithTimeout(ctx, hanging)
 			defer cancel()
 			if told == "" {
+				isMet(ctx, hangs, 1)
 				next()
 				edit(ctx)
 				Expect(harness.Eventually(ctxHanging, "an edited object to be put right", isRight)).To(Succeed())
@@ -84,9 +88,15 @@ var _ = Describe("In an upgrade, while a second replica waits,", Label("long"), 
 var _ = Describe("An operator whose pass hangs, on a disk that does not answer,", Label("long"), func() {
 	It("says so on /healthz, gives up its Lease and ends, and another replica works on", func(ctx SpecContext) {
 		atGood(ctx)
-		disk := hangingCopy(cacheDir)
 		health := freeAddress()
-		leader, _ := twoReplicas(ctx, harness.OperatorOptions{CacheDir: disk, Arguments: []string{"--health-probe-bind-address=" + health}})
+		bundle := &corev1.ConfigMap{ // without one nobody reads the file of further certificates in a pass
+			ObjectMeta: metav1.ObjectMeta{Namespace: "openshift-config", Name: "user-ca-bundle"}, Data: map[string]string{"ca-bundle.crt": ""},
+		}
+		home := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: bundle.Namespace}}
+		Expect(client.IgnoreAlreadyExists(env.Client.Create(ctx, home))).To(Succeed())
+		Expect(env.Client.Create(ctx, bundle)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { Expect(env.Client.Delete(ctx, bundle)).To(Succeed()) })
+		leader, _ := twoReplicas(ctx, harness.OperatorOptions{CacheDir: cacheDir, Arguments: []string{"--health-probe-bind-address=" + health, "--extra-ca-file=" + silentFile()}})
 		Expect(healthy(ctx, health)).To(Succeed())
 		next()
 		edit(ctx)
@@ -116,17 +126,12 @@ var _ = Describe("An operator whose pass hangs, on a disk that does not answer,"
 	}, NodeTimeout(4*time.Minute))
 })
 
-// hangingCopy is a folder with the same names, whose files can be opened, and never are.
-func hangingCopy(folder string) string {
+// silentFile is a file that can be opened, and never is.
+func silentFile() string {
 	GinkgoHelper()
-	entries, err := os.ReadDir(folder)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(entries).NotTo(BeEmpty())
-	disk := GinkgoT().TempDir()
-	for _, entry := range entries {
-		Expect(syscall.Mkfifo(filepath.Join(disk, entry.Name()), 0o600)).To(Succeed())
-	}
-	return disk
+	path := filepath.Join(GinkgoT().TempDir(), "ca.pem")
+	Expect(syscall.Mkfifo(path, 0o600)).To(Succeed())
+	return path
 }
 
 // freeAddress is one on loopback that nobody listens on.
