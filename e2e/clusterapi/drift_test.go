@@ -97,6 +97,11 @@ var _ = Describe("Drift", Ordered, func() {
 
 	It("by deletion is put right within seconds", func(ctx SpecContext) {
 		for _, lost := range alpha.objects {
+			// The definition takes the custom resource with it.
+			within(ctx, quickly, lost.GetKind()+" to be there", func(ctx context.Context) error {
+				_, err := fetch(ctx, lost)
+				return err
+			})
 			before := fetched(ctx, lost).GetUID()
 			Expect(env.Client.Delete(ctx, lost.DeepCopy())).To(Succeed())
 			within(ctx, quickly, lost.GetKind()+" deleted", func(ctx context.Context) error {
@@ -107,11 +112,6 @@ var _ = Describe("Drift", Ordered, func() {
 				return err
 			})
 		}
-		// The definition took the custom resource with it.
-		within(ctx, quickly, "everything to be there again", func(ctx context.Context) error {
-			_, err := fetch(ctx, custom("alpha", "one"))
-			return err
-		})
 		until(ctx, "the conditions of a finished installation", finished)
 	})
 

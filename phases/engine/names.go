@@ -122,6 +122,7 @@ const (
 	ReasonInvalid   = report.ReasonInvalid
 	ReasonImmutable = report.ReasonImmutable
 	ReasonDenied    = report.ReasonDenied
+	ReasonQuota     = report.ReasonQuota
 	ReasonForbidden = report.ReasonForbidden
 	ReasonMissing   = report.ReasonMissing
 	ReasonBusy      = report.ReasonBusy

@@ -40,6 +40,7 @@ const (
 	ReasonInvalid   Reason = "Invalid"   // the manifest is wrong
 	ReasonImmutable Reason = "Immutable" // the manifest wants what no update can bring
 	ReasonDenied    Reason = "Denied"    // a webhook or an admission policy does not want it
+	ReasonQuota     Reason = "Quota"     // a quota of the namespace has no room, or asks for what the manifest does not say
 	ReasonForbidden Reason = "Forbidden" // permissions are missing
 	ReasonMissing   Reason = "Missing"   // its namespace or its kind is not there, or the schema of that is not served yet
 	ReasonBusy      Reason = "Busy"      // the API server, or something that it has to ask, does not answer in time
@@ -51,6 +52,7 @@ const (
 var advice = map[Reason]string{
 	ReasonInvalid:   "; repair its manifest in the provider image",
 	ReasonDenied:    "; whoever runs that webhook or policy can let it through, and it is tried again",
+	ReasonQuota:     "; make room in that ResourceQuota, or let the manifest say what it asks for, and it is tried again",
 	ReasonForbidden: "; give the operator that permission, and it is tried again",
 }
 
@@ -67,6 +69,8 @@ func reasonOf(err error) Reason {
 		return ReasonInvalid
 	case denied(err):
 		return ReasonDenied
+	case apierrors.IsForbidden(err) && quota(err):
+		return ReasonQuota
 	case apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err):
 		return ReasonForbidden
 	case apierrors.IsNotFound(err) || errors.As(err, &kind):
@@ -84,10 +88,16 @@ func reasonOf(err error) Reason {
 // the same.
 func IsRefusal(err error) bool {
 	switch reasonOf(err) {
-	case ReasonInvalid, ReasonImmutable, ReasonDenied, ReasonForbidden:
+	case ReasonInvalid, ReasonImmutable, ReasonDenied, ReasonQuota, ReasonForbidden:
 		return true
 	}
 	return false
+}
+
+// quota says that it was a ResourceQuota that refused a write. Only the text tells that from missing permissions.
+func quota(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "exceeded quota: ") || strings.Contains(text, "failed quota: ")
 }
 
 // denied says that a webhook or an admission policy refused a write. They choose the code of the refusal themselves, so

@@ -43,6 +43,8 @@ func TestObjectError(t *testing.T) {
 		{"a webhook that says no", apierrors.NewForbidden(deployments, "a", errors.New(`admission webhook "x" denied the request: no`)), ReasonDenied, false, "webhook or policy"},
 		{"a webhook that says invalid", &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonInvalid, Message: `admission webhook "x" denied the request`}}, ReasonDenied, false, "webhook or policy"},
 		{"an admission policy that says no", &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonInvalid, Message: `ValidatingAdmissionPolicy 'x' with binding 'x' denied request: no`}}, ReasonDenied, false, "webhook or policy"},
+		{"a quota without room", apierrors.NewForbidden(deployments, "a", errors.New("exceeded quota: tiny, requested: pods=1, used: pods=1, limited: pods=1")), ReasonQuota, false, "ResourceQuota"},
+		{"a quota that asks for more", apierrors.NewForbidden(deployments, "a", errors.New("failed quota: tiny: must specify limits.memory")), ReasonQuota, false, "ResourceQuota"},
 		{"no permission", apierrors.NewForbidden(deployments, "a", errors.New("no")), ReasonForbidden, false, "that permission"},
 		{"no credentials", apierrors.NewUnauthorized("no"), ReasonForbidden, false, "that permission"},
 		{"no namespace", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "n"), ReasonMissing, false, `namespaces "n" not found`},
