@@ -1,31 +1,24 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/render"
-	"github.com/capstan-capi/capstan/phases/render/policy"
 )
 
 type lintFlags struct {
 	sources
-	set        []string
-	namespaces []string
-	exceptions string
-	output     string
+	set []string
+	contents
+	output string
 }
 
 func lintCommand() *cobra.Command {
@@ -67,8 +60,7 @@ The exit code is 1 if there is any problem.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "value of a variable in the manifests, as `KEY=VALUE` (repeatable)")
-	flags.StringArrayVar(&f.namespaces, "namespace", []string{"openshift-cluster-api"}, "`namespace` that objects may be in (repeatable)")
-	flags.StringVar(&f.exceptions, "exceptions", "", "`file` with the ConfigMap of exceptions from what images may contain")
+	f.flags(flags)
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
 	f.registryFlags(flags)
 	return cmd
@@ -103,12 +95,11 @@ func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error
 			f.dirs = append(f.dirs, arg)
 		}
 	}
-	exceptions, err := exceptionsIn(f.exceptions)
-	if err != nil {
+	if err := f.readExceptions(); err != nil {
 		return err
 	}
 	profiles, problems := f.load(ctx)
-	allowed := &policy.Policy{Namespaces: f.namespaces, Exceptions: f.forFolders(exceptions)}
+	allowed := f.policy(f.folders)
 	problems = append(problems, render.Lint(profiles, render.LintOptions{Substitutions: values, Namespaces: f.namespaces, FaultOf: engine.FaultOf, Policy: allowed})...)
 	r := report{Profiles: len(profiles), Problems: []render.Problem{}}
 	for _, problem := range problems {
@@ -121,45 +112,6 @@ func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error
 		return fmt.Errorf("%s in %s", count(len(r.Problems), "problem"), count(r.Profiles, "profile"))
 	}
 	return nil
-}
-
-// exceptionsIn are those that the ConfigMap in a file has; none without a file.
-func exceptionsIn(file string) ([]policy.Exception, error) {
-	if file == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading the exceptions: %w", err)
-	}
-	var kind metav1.TypeMeta
-	list := &corev1.ConfigMap{}
-	if err := yaml.Unmarshal(text, &kind); err != nil {
-		return nil, fmt.Errorf("reading the exceptions in %s: %w", file, err)
-	}
-	if kind.Kind != "ConfigMap" {
-		return nil, fmt.Errorf("reading the exceptions in %s: it has no ConfigMap, but %s", file, cmp.Or(kind.Kind, "nothing of a kind"))
-	}
-	if err := yaml.UnmarshalStrict(text, list); err != nil {
-		return nil, fmt.Errorf("reading the exceptions in %s: %w", file, err)
-	}
-	exceptions, err := policy.ParseExceptions(list.Data)
-	if err != nil {
-		return nil, fmt.Errorf("reading the exceptions in %s: %w", file, err)
-	}
-	return exceptions, nil
-}
-
-// forFolders gives the exceptions for the folders that were read as well.
-func (f *lintFlags) forFolders(exceptions []policy.Exception) []policy.Exception {
-	all := slices.Clone(exceptions)
-	for _, e := range exceptions {
-		for made := range f.folders {
-			e.Image = made
-			all = append(all, e)
-		}
-	}
-	return all
 }
 
 func (f *lintFlags) print(out io.Writer, r report) error {

@@ -16,6 +16,7 @@ import (
 
 type renderFlags struct {
 	sources
+	contents
 	platform  string
 	release   string
 	set       []string
@@ -43,6 +44,9 @@ The variables EXP_BOOTSTRAP_FORMAT_IGNITION, TLS_MIN_VERSION and TLS_CIPHER_SUIT
 values that they have in a cluster with the default TLS profile; --set changes them or adds
 others, such as INFRASTRUCTURE_NAME, which every cluster has and no command knows.
 
+What the operator refuses is refused here as well: also what an image may not contain, but for the
+exceptions in the ConfigMap of --exceptions (see capstan lint).
+
 Output: summary is for people; json describes the revision; yaml is the objects themselves,
 in the order in which they are listed, as they would be applied.
 
@@ -64,6 +68,7 @@ line each.`,
 	flags.StringArrayVar(&f.set, "set", nil, "value of a variable in the manifests, as `KEY=VALUE` (repeatable)")
 	flags.StringArrayVar(&f.unmanaged, "unmanaged", nil, "`name` of a CustomResourceDefinition that is listed as unmanaged (repeatable)")
 	flags.Int64Var(&f.number, "revision", 1, "`number` of the revision")
+	f.flags(flags)
 	flags.StringVarP(&f.output, "output", "o", "summary", "what to print: `summary`, json or yaml")
 	f.registryFlags(flags)
 	return cmd
@@ -101,8 +106,13 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := f.readExceptions(); err != nil {
+		return err
+	}
 	profiles, problems := f.load(ctx)
-	rev, err := render.Render(render.Input{Profiles: profiles, Platform: f.platform, Substitutions: values, Unmanaged: f.unmanaged, FaultOf: engine.FaultOf})
+	rev, err := render.Render(render.Input{
+		Profiles: profiles, Platform: f.platform, Substitutions: values, Unmanaged: f.unmanaged, FaultOf: engine.FaultOf, Policy: f.policy(f.folders),
+	})
 	var found render.ProblemsError
 	if errors.As(err, &found) {
 		problems = append(problems, found...)

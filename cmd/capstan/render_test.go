@@ -292,6 +292,17 @@ func TestRender_the_same_folder_has_the_same_content_ID_wherever_it_is_run(t *te
 	}
 }
 
+func TestRender_refuses_what_an_image_may_not_contain_but_for_exceptions(t *testing.T) {
+	dir := write(t, map[string]string{"a/metadata.yaml": "name: a\n", "a/manifests.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: there}\n"})
+	args := []string{"render", "--dir", dir, "--platform", "AWS", "--release-version", "4.22.5"}
+	if _, errs, err := capstan(t, args...); err == nil || !strings.Contains(errs, "rule namespace of the policy") {
+		t.Errorf("got %s, %v", errs, err)
+	}
+	mustCapstan(t, append(args, "--namespace", "there")...)
+	list := write(t, map[string]string{"list.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: e}\ndata: {one: '{reason: r, image: i, rule: namespace, object: Secret there/s}'}\n"})
+	mustCapstan(t, append(args, "--exceptions", filepath.Join(list, "list.yaml"))...)
+}
+
 func TestRender_refuses_command_lines_that_make_no_sense(t *testing.T) {
 	dir := imageFolder(t)
 	for want, args := range map[string][]string{
@@ -303,7 +314,7 @@ func TestRender_refuses_command_lines_that_make_no_sense(t *testing.T) {
 		"--revision 0 is less than 1":               {"--dir", dir, "--platform", "AWS", "--release-version", "4.22.5", "--revision", "0"},
 		`--output "xml" is neither`:                 {"--dir", dir, "--platform", "AWS", "--release-version", "4.22.5", "-o", "xml"},
 		`--set "A" is not of the form KEY=VALUE`:    {"--dir", dir, "--platform", "AWS", "--release-version", "4.22.5", "--set", "A"},
-		"unknown flag: --namespace":                 {"--namespace", "a"},
+		"unknown flag: --everything":                {"--everything", "a"},
 		`unknown command "dir" for "capstan render`: {"dir"},
 	} {
 		out, _, err := capstan(t, append([]string{"render"}, args...)...)

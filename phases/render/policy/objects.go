@@ -61,11 +61,11 @@ var kindRule = Rule{
 const ownPrefix = "capstan"
 
 // ownNames are those that do not.
-var ownNames = map[string]bool{"capi-installer-images": true}
+var ownNames = map[string]bool{"capi-installer-images": true, "capi-installer-exceptions": true}
 
 var nameRule = Rule{
 	Name: "name",
-	Doc:  "No object has a name of the installer's own: capstan, one that begins with capstan-, or capi-installer-images.",
+	Doc:  "No object has a name of the installer's own: capstan, one that begins with capstan-, capi-installer-images or capi-installer-exceptions.",
 	breaches: func(c check) []Breach {
 		if name := c.object.GetName(); name == ownPrefix || strings.HasPrefix(name, ownPrefix+"-") || ownNames[name] {
 			return []Breach{{Path: "metadata.name", Why: fmt.Sprintf("the name %s is the installer's own", name)}}
