@@ -136,8 +136,18 @@ var groupRule = Rule{
 		if !c.is(crdKind) {
 			return nil
 		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		breaches := c.read(crd)
+		// Only what is judged is read: schemas are nearly all of a definition.
+		crd, spec := &apiextensionsv1.CustomResourceDefinition{}, map[string]any{}
+		whole, is := c.object.Object["spec"].(map[string]any)
+		if !is {
+			return []Breach{{Path: "spec", Why: "it cannot be read: it is no mapping"}}
+		}
+		for _, field := range []string{"group", "conversion"} {
+			if value, given := whole[field]; given {
+				spec[field] = value
+			}
+		}
+		breaches := read(map[string]any{"spec": spec}, crd)
 		if !defines(crd.Spec.Group) {
 			breaches = append(breaches, Breach{Path: "spec.group", Why: fmt.Sprintf("group %q is not one that providers have: Cluster API's, which end with cluster.x-k8s.io, and those ending with %s", crd.Spec.Group, strings.Join(besideClusterAPI, ", "))})
 		}

@@ -75,8 +75,10 @@ func kindOf(o *unstructured.Unstructured) string {
 }
 
 // read reads the object into a type of the API. What cannot be read is a breach: nobody could judge it.
-func (c check) read(into any) []Breach {
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(c.object.Object, into); err != nil {
+func (c check) read(into any) []Breach { return read(c.object.Object, into) }
+
+func read(content map[string]any, into any) []Breach {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, into); err != nil {
 		return []Breach{{Why: "it cannot be read: " + err.Error()}}
 	}
 	return nil

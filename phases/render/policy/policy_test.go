@@ -84,7 +84,8 @@ func TestCheck(t *testing.T) {
 
 		{"a definition", crd + "spec: {group: infrastructure.cluster.x-k8s.io}", nil},
 		{"a definition of another group", crd + "spec: {group: machine.openshift.io}", []string{"group spec.group"}},
-		{"a definition that nobody can read", crd + "spec: [1]", []string{"group", "group spec.group"}},
+		{"a definition that nobody can read", crd + "spec: [1]", []string{"group spec"}},
+		{"a definition whose group nobody can read", crd + "spec: {group: [1]}", []string{"group", "group spec.group"}},
 		{"a definition converted in a Service", crd + "spec: {group: cluster.x-k8s.io, conversion: {strategy: Webhook, webhook: {" + service + "}}}", nil},
 		{"a definition converted elsewhere", crd + "spec: {group: cluster.x-k8s.io, conversion: {webhook: {clientConfig: {url: 'https://a'}}}}", []string{"group spec.conversion.webhook.clientConfig.url"}},
 		{"a definition converted in another namespace", crd + "spec: {group: cluster.x-k8s.io, conversion: {webhook: {clientConfig: {service: {namespace: default, name: a}}}}}", []string{"group spec.conversion.webhook.clientConfig.service"}},
