@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,16 +70,8 @@ func (p *Phases) render(ctx context.Context, w world, inputs string, profiles []
 }
 
 func breaksPolicy(err error) bool {
-	problems, is := errors.AsType[render.ProblemsError](err)
-	if !is {
-		return false
-	}
-	for _, problem := range problems {
-		if problem.Rule != "" {
-			return true
-		}
-	}
-	return false
+	problems, _ := errors.AsType[render.ProblemsError](err)
+	return slices.ContainsFunc(problems, func(p render.Problem) bool { return p.Rule != "" })
 }
 
 func (p *Phases) renderWithin(contents *policy.Policy, w world, profiles []render.Profile) rendered {

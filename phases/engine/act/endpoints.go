@@ -29,7 +29,7 @@ type endpointWatch struct {
 func (e *Engine) tendEndpointWatchesLocked(ctx context.Context) {
 	called := map[string]map[string]bool{} // names by namespace
 	for _, p := range e.plans {
-		for _, t := range p.targets {
+		for _, t := range p.callers {
 			for _, service := range t.Calls {
 				if called[service.Namespace] == nil {
 					called[service.Namespace] = map[string]bool{}
@@ -64,7 +64,7 @@ func (e *Engine) tendEndpointWatchesLocked(ctx context.Context) {
 // markCallersDirtyLocked makes the next look look again at the webhook configurations that call Services of a namespace.
 func (e *Engine) markCallersDirtyLocked(namespace string) {
 	for _, p := range e.plans {
-		for _, t := range p.targets {
+		for _, t := range p.callers {
 			if slices.ContainsFunc(t.Calls, func(service types.NamespacedName) bool { return service.Namespace == namespace }) {
 				p.dirty.targets[t] = struct{}{}
 			}

@@ -20,7 +20,8 @@ type plan struct {
 	crds    map[schema.GroupKind]*target // the managed CRDs of the revision, by the kind they define
 	keys    map[decide.Key]*target       // by identity
 	kinds   map[schema.GroupVersionKind]bool
-	err     error // why the revision can never be applied, whatever the cluster holds
+	callers []*target // those that call Services
+	err     error     // why the revision can never be applied, whatever the cluster holds
 
 	pass sync.Mutex // one pass at a time
 
@@ -108,6 +109,9 @@ func planOf(rev *decide.Revision, us decide.Identity) *plan {
 			p.keys[key.Identity()], p.kinds[key.GVK()] = t, true
 			if key.IsCRD() {
 				p.crds[t.Defines] = t
+			}
+			if len(t.Calls) > 0 {
+				p.callers = append(p.callers, t)
 			}
 			byClass[decide.ClassOf(key)] = append(byClass[decide.ClassOf(key)], t)
 		}
