@@ -6,8 +6,6 @@ import (
 	"crypto/x509"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 )
@@ -60,25 +58,15 @@ func TestPuller_speaks_without_TLS_only_where_that_is_allowed(t *testing.T) {
 }
 
 func TestPuller_refuses_to_leave_TLS_by_a_redirect(t *testing.T) {
-	r := newRegistry(t)
-	local := r.push(imageOf(t, profileAt(root+"/a", "a")))
-	secure := httptest.NewTLSServer(r)
-	t.Cleanup(secure.Close)
-	address, err := url.Parse(secure.URL)
-	must(t, err)
-	roots := x509.NewCertPool()
-	roots.AddCert(secure.Certificate())
-	ref, err := ParseRef("example.com/" + local.Repository() + "@" + local.Digest())
-	must(t, err)
-
-	p := runPuller(t, Options{Transport: remoteHost(t, address.Host, roots)})
+	r, ref, transport := secureRegistry(t)
+	p := runPuller(t, Options{Transport: transport})
 	p.Want([]Ref{ref})
 	p.ready(ref)
 
 	r.breaks("/blobs/", func(w http.ResponseWriter, q *http.Request) {
 		http.Redirect(w, q, "http://"+r.host+"/secret?signature=hidden", http.StatusTemporaryRedirect)
 	})
-	p = runPuller(t, Options{Transport: remoteHost(t, address.Host, roots)})
+	p = runPuller(t, Options{Transport: transport.Clone()})
 	p.Want([]Ref{ref})
 	_, failure := p.failed(ref)
 	contains(t, failure, "without TLS is not allowed", r.host)
