@@ -140,6 +140,8 @@ func controllerManagerArguments() []string {
 		"--kube-api-burst=400",
 		// A busy machine must not make the only node look dead.
 		"--node-monitor-grace-period=10m",
+		// A claim that waits for its volume is looked at again only this often.
+		"--pvclaimbinder-sync-period=1s",
 		"--profiling=false",
 	}
 }
