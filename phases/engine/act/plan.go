@@ -53,8 +53,9 @@ type wave struct {
 type target struct {
 	*decide.Manifest
 	decide.Stamp
-	wave  int // index in plan.waves
-	place int // index in that wave
+	wave  int     // index in plan.waves
+	place int     // index in that wave
+	bound *target // of a binding: what it puts into force, if the revision has it
 
 	known
 	trial
@@ -116,6 +117,11 @@ func planOf(rev *decide.Revision, us decide.Identity) *plan {
 			byClass[decide.ClassOf(key)] = append(byClass[decide.ClassOf(key)], t)
 		}
 		p.addWaves(component.Name, byClass)
+	}
+	for _, t := range p.targets {
+		if bound := p.keys[t.Binds]; bound != nil && bound.wave <= t.wave {
+			t.bound = bound
+		}
 	}
 	if len(faults) > 0 {
 		p.err = &decide.RevisionError{Revision: rev.Name, Faults: faults}

@@ -198,7 +198,9 @@ func (r *run) write(ctx context.Context, jobs []*job) {
 	if len(first) > 1 {
 		first = r.preflight(ctx, first)
 	}
-	r.each(append(again, first...), func(j *job) { r.finish(j, r.attempt(ctx, j, lasting)) })
+	r.inTurn(append(again, first...), func(due []*job) {
+		r.each(due, func(j *job) { r.finish(j, r.attempt(ctx, j, lasting)) })
+	})
 }
 
 // preflight gives back the jobs that may be written: none, if the API server refuses any of them. What changes in nothing
