@@ -38,7 +38,7 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i, doc := range documents {
 		all.Go(func() error {
-			alone := &renderer{substitutions: r.substitutions, faultOf: r.faultOf, strict: r.strict}
+			alone := &renderer{substitutions: r.substitutions, faultOf: r.faultOf, strict: r.strict, most: maxDocumentProblems}
 			rendered[i] = &manifest{r: alone}
 			if size.Load() > maxProfile {
 				return nil
@@ -61,7 +61,9 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 	}
 	r.guarded(file, func() { r.judge(s.Image, rendered) })
 	for _, m := range rendered {
-		r.problems, r.warnings = append(r.problems, m.r.problems...), append(r.warnings, m.r.warnings...)
+		r.report(m.r.problems...)
+		r.untold += m.r.untold
+		r.warnings = append(r.warnings, m.r.warnings...)
 		if m.fields != nil && !m.failed {
 			objects = append(objects, &unstructured.Unstructured{Object: m.fields})
 		}
