@@ -34,7 +34,8 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	if r.Wait != "" && (!opts.Keep || !e.knowsInventories()) {
 		return r, e.inventoriesErr()
 	}
-	recorded, err := e.record(ctx, p)
+	reached := reachedWave(r)
+	recorded, err := e.record(ctx, p, reached >= 0)
 	if err != nil {
 		failed := *r
 		failed.Fault = err
@@ -44,7 +45,6 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 		return r, nil
 	}
 	run := &run{e: e, p: p, keep: opts.Keep, firstInstall: opts.FirstInstall, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToDesired(p)}
-	reached := reachedWave(r)
 	open := true
 	var silent []*job
 	for i := range p.waves {
