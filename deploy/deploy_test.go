@@ -50,7 +50,7 @@ func only[T any](t *testing.T, kind string) *T {
 }
 
 func TestEveryNamespaceComesBeforeWhatLiesInIt(t *testing.T) {
-	seen := map[string]bool{}
+	seen := map[string]bool{"default": true, "openshift-config": true} // every OpenShift cluster has them
 	for _, object := range objects(t) {
 		if object.GetKind() == "Namespace" {
 			seen[object.GetName()] = true
