@@ -101,6 +101,7 @@ var _ = Describe("What a revision without an inventory has left", func() {
 // guarding says of namespaces that no tenant can write in them.
 func guarding(namespaces ...*unstructured.Unstructured) func(*engine.Config) {
 	return func(c *engine.Config) {
+		c.Namespaces = append(c.Namespaces, c.Namespace)
 		for _, o := range namespaces {
 			c.Namespaces = append(c.Namespaces, o.GetName())
 		}

@@ -30,8 +30,8 @@ type Config struct {
 	REST      *rest.Config // its user agent and limits are the caller's
 	Namespace string       // of the inventories
 	// Namespaces are those of revisions in which no tenant can write: what field managers say of an object is believed
-	// there, in the namespace of the inventories and of objects of the cluster. In no other one is anything looked for,
-	// unless a revision or an inventory has objects there.
+	// there, in the namespace of the inventories and of objects of the cluster. Objects that no inventory lists are looked
+	// for there alone, or if there is none in the namespace of the inventories, besides where revisions have objects.
 	Namespaces []string
 	// Who this installation is. Two engines never meet, in one namespace or in one cluster, if these differ.
 	Owner           string // identity, written on every object

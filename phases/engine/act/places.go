@@ -41,15 +41,20 @@ func (e *Engine) watchedAsLocked(gvk schema.GroupVersionKind) (see.Resource, boo
 	return see.Resource{}, false
 }
 
-// homesOf are the namespaces in which revisions have objects of a built-in kind.
-func (e *Engine) homesOf(gvk schema.GroupVersionKind) []string {
-	switch {
-	case !see.Builtin[gvk].Namespaced:
-		return []string{""}
-	case len(e.cfg.Namespaces) == 0:
+// homes are the namespaces in which revisions have objects, whatever else they bring.
+func (e *Engine) homes() []string {
+	if len(e.cfg.Namespaces) == 0 {
 		return []string{e.cfg.Namespace}
 	}
 	return e.cfg.Namespaces
+}
+
+// homesOf are those of a built-in kind.
+func (e *Engine) homesOf(gvk schema.GroupVersionKind) []string {
+	if !see.Builtin[gvk].Namespaced {
+		return []string{""}
+	}
+	return e.homes()
 }
 
 // unplannedBytes bounds what the watch of one namespace keeps of objects before the first revision is known.

@@ -134,7 +134,7 @@ func TestWatches_keep_little_before_it_is_known_what_is_wanted(t *testing.T) {
 func TestAdopt_asks_only_for_kinds_that_revisions_may_have_and_where_they_may_have_them(t *testing.T) {
 	s := &groupsServer{}
 	e := s.engine(t)
-	e.us.Namespaces = []string{"ns", "capi"}
+	e.cfg.Namespaces = []string{"ns", "capi"}
 	e.cfg.MayHave = func(kind schema.GroupKind) bool { return kind.Kind == "Thing" }
 	if err := e.Adopt(t.Context(), inventory.RevisionRef{Name: "two", Number: 2}); err != nil {
 		t.Fatal(err)

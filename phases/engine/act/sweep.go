@@ -50,7 +50,7 @@ func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
 	}
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	homes := set(e.us.Namespaces)
+	homes := set(e.homes())
 	for gvk, namespaces := range e.neededLocked() {
 		s.uses[gvk.GroupKind()], s.needed[gvk.GroupKind()] = true, true
 		maps.Copy(homes, namespaces)
@@ -116,7 +116,7 @@ func (s *sweep) findOf(ctx context.Context, gvk schema.GroupVersionKind, served 
 			err = s.e.cluster.Reader.ListAll(ctx, served.GVR, namespace, note)
 		}
 		switch {
-		case apierrors.IsForbidden(err) && !s.e.us.Guards(namespace): // nothing there is believed without a revision that has it
+		case apierrors.IsForbidden(err) && served.Namespaced && !slices.Contains(s.e.homes(), namespace): // who may not look there has nothing there
 			s.e.cfg.Log.Info("A namespace is not looked through", "namespace", namespace, "kind", gvk.String(), "error", err.Error())
 		case err != nil:
 			return found, err
