@@ -32,12 +32,12 @@ var _ = Describe("Objects that carry our label, and that somebody else made", fu
 		w.floods(ctx, where, nil)
 		Expect(w.requests(ctx, since)).To(BeEmpty())
 		Expect(changed).NotTo(BeClosed(), "it asked for a pass")
-		Expect(heap()-before).To(BeNumerically("<", hostiles*hostileBytes/10), "bytes")
+		Expect(heap()-before).To(BeNumerically("<", hostiles*hostileBytes/4), "bytes")
 
 		next := w.start()
 		before = heap()
 		next.install(ctx, of(1, w.configMap("a", "key", "value")))
-		Expect(heap()-before).To(BeNumerically("<", hostiles*hostileBytes/10), "bytes, after a restart")
+		Expect(heap()-before).To(BeNumerically("<", hostiles*hostileBytes/4), "bytes, after a restart")
 	},
 		Entry("in a tenant's namespace", true),
 		Entry("in that of the installation", false),
