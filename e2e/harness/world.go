@@ -7,7 +7,6 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,28 +62,6 @@ func (e *Environment) Begin(ctx context.Context, w World) error {
 	return e.CreateClusterAPI(ctx)
 }
 
-// syntheticGroups are the API groups of the suites' own providers, of which no
-// release knows: somebody has to let the operator read and write their kinds.
-var syntheticGroups = []string{"test.cluster.x-k8s.io", "elsewhere.cluster.x-k8s.io", "faults.cluster.x-k8s.io", "silent.faults.cluster.x-k8s.io", "synthetic.cluster.x-k8s.io"}
-
-// Allow lets the operator do more, as an administrator would, until the cluster
-// is emptied.
-func (e *Environment) Allow(ctx context.Context, name string, rules ...rbacv1.PolicyRule) error {
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
-	if err := e.Client.Create(ctx, role); err != nil {
-		return fmt.Errorf("creating ClusterRole %s: %w", name, err)
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: OperatorNamespace, Name: ServiceAccount}},
-	}
-	if err := e.Client.Create(ctx, binding); err != nil {
-		return fmt.Errorf("creating ClusterRoleBinding %s: %w", name, err)
-	}
-	return nil
-}
-
 // applyDeploy applies what is the same in every world: namespaces and RBAC. The
 // operator itself is a child process, and its inputs are a world's.
 func (e *Environment) applyDeploy(ctx context.Context) error {
@@ -106,9 +83,7 @@ func (e *Environment) applyDeploy(ctx context.Context) error {
 			return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	return e.Allow(ctx, "synthetic-groups", rbacv1.PolicyRule{
-		APIGroups: syntheticGroups, Resources: []string{"*"}, Verbs: []string{"create", "delete", "get", "list", "patch", "watch"},
-	})
+	return e.Allow(ctx, "synthetic-groups", syntheticKinds)
 }
 
 func (e *Environment) createInfrastructure(ctx context.Context, platform configv1.PlatformType) error {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,9 +60,9 @@ func Inventories(namespace string) engine.Place {
 // sent before WarmUp and Background are run.
 func New(o Options) (*Phases, error) {
 	applier, err := engine.New(engine.Config{
-		REST: o.REST, Namespace: o.OperatorNamespace, Namespaces: []string{o.CAPINamespace},
+		REST: o.REST, Namespace: o.OperatorNamespace, Namespaces: []string{o.CAPINamespace}, MayHave: mayBring,
 		Owner: owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix,
-		MayHave: mayBring, Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: o.Again, Clock: o.Clock, Log: o.Log.WithName("engine"),
+		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: o.Again, Clock: o.Clock, Log: o.Log.WithName("engine"),
 	})
 	if err != nil {
 		return nil, err
@@ -81,12 +80,6 @@ func New(o Options) (*Phases, error) {
 		// What is stored as JSON must compare equal to what is read back.
 		Now: func() time.Time { return o.Clock.Now().UTC().Truncate(time.Millisecond) },
 	}, nil
-}
-
-// mayBring says that an image may bring objects of a kind.
-func mayBring(kind schema.GroupKind) bool {
-	_, known := policy.Kinds[kind.Group+"/"+kind.Kind]
-	return known || policy.IsClusterAPI(kind.Group)
 }
 
 func source(o Options, changed func()) images.Source {

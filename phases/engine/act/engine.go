@@ -33,6 +33,9 @@ type Config struct {
 	// there, in the namespace of the inventories and of objects of the cluster. Objects that no inventory lists are looked
 	// for there alone, or if there is none in the namespace of the inventories, besides where revisions have objects.
 	Namespaces []string
+	// MayHave says that revisions may have objects of a kind; nil: of all. No other kind is looked through for objects that
+	// no inventory lists.
+	MayHave func(schema.GroupKind) bool
 	// Who this installation is. Two engines never meet, in one namespace or in one cluster, if these differ.
 	Owner           string // identity, written on every object
 	FieldManager    string // owns the fields that are applied
@@ -41,13 +44,10 @@ type Config struct {
 	// LegacyManagers are field managers whose fields count as our own, on objects of this installation and on adopted
 	// ones: what they set and no manifest has is removed.
 	LegacyManagers []string
-	// MayHave says that revisions may have objects of a kind; nil: of all. No other kind is looked through for objects that
-	// no inventory lists.
-	MayHave     func(schema.GroupKind) bool
-	Concurrency int    // writes at the same time, 8 if not set
-	Notify      func() // something that matters changed: look again. It must not block
-	Clock       clock.Clock
-	Log         logr.Logger
+	Concurrency    int    // writes at the same time, 8 if not set
+	Notify         func() // something that matters changed: look again. It must not block
+	Clock          clock.Clock
+	Log            logr.Logger
 }
 
 // Engine applies revisions to one cluster. Its methods may be called from several goroutines.
