@@ -1,6 +1,8 @@
 package act
 
 import (
+	"maps"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
@@ -84,6 +86,17 @@ func (e *Engine) isKnownLocked(identity decide.Key) bool {
 		}
 	}
 	return e.listedLocked()[identity]
+}
+
+// allListedLocked are the objects of the watched revisions and of all inventories, by identity.
+func (e *Engine) allListedLocked() map[decide.Key]bool {
+	listed := maps.Clone(e.listedLocked())
+	for _, p := range e.plans {
+		for key := range p.keys {
+			listed[key] = true
+		}
+	}
+	return listed
 }
 
 // listedObjects are the objects of all inventories for as long as none of these changes.

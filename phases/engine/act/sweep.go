@@ -55,6 +55,11 @@ func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
 		s.uses[gvk.GroupKind()], s.needed[gvk.GroupKind()] = true, true
 		maps.Copy(homes, namespaces)
 	}
+	for key := range e.allListedLocked() {
+		if key.IsNamespace() {
+			homes[key.Name] = true
+		}
+	}
 	delete(homes, "")
 	s.namespaces = slices.Sorted(maps.Keys(homes))
 	return s
@@ -167,12 +172,7 @@ func (s *sweep) rank(key decide.Key) int {
 func (s *sweep) evidence() inventory.Evidence {
 	s.e.cluster.Lock()
 	defer s.e.cluster.Unlock()
-	listed := inventory.ListedIn(s.e.storedLocked())
-	for _, p := range s.e.plans {
-		for key := range p.keys {
-			listed[key] = true
-		}
-	}
+	listed := s.e.allListedLocked()
 	return inventory.Evidence{
 		Us: s.e.us, Rank: s.rank,
 		Believed: func(key decide.Key) bool {
