@@ -19,9 +19,9 @@ type plan struct {
 	targets []*target                    // all of them, in order of waves
 	crds    map[schema.GroupKind]*target // the managed CRDs of the revision, by the kind they define
 	keys    map[decide.Key]*target       // by identity
-	kinds   map[schema.GroupVersionKind]bool
-	callers []*target // those that call Services
-	err     error     // why the revision can never be applied, whatever the cluster holds
+	places  decide.Places                // of its objects
+	callers []*target                    // those that call Services
+	err     error                        // why the revision can never be applied, whatever the cluster holds
 
 	pass sync.Mutex // one pass at a time
 
@@ -89,7 +89,7 @@ type trial struct {
 
 // planOf checks and sorts a revision. What is wrong with it ends up in plan.err, which is terminal.
 func planOf(rev *decide.Revision, us decide.Identity) *plan {
-	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[decide.Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, dirty: dirty{targets: map[*target]struct{}{}}}
+	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[decide.Key]*target{}, places: decide.Places{}, dirty: dirty{targets: map[*target]struct{}{}}}
 	components := make([]decide.Component, len(rev.Components))
 	for i, c := range rev.Components {
 		components[i] = c.Packed()
@@ -107,7 +107,8 @@ func planOf(rev *decide.Revision, us decide.Identity) *plan {
 				continue
 			}
 			t := &target{Manifest: m, Stamp: us.Stamp(component.Name, rev.Number)}
-			p.keys[key.Identity()], p.kinds[key.GVK()] = t, true
+			p.keys[key.Identity()] = t
+			p.places.Add(key.GVK(), key.Namespace)
 			if key.IsCRD() {
 				p.crds[t.Defines] = t
 			}
