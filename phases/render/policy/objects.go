@@ -161,17 +161,3 @@ var groupRule = Rule{
 		return breaches
 	},
 }
-
-// AdoptAnnotation asks to take over an object that is there; see decide.AdoptAnnotation of the engine.
-const AdoptAnnotation = "capi-operator.openshift.io/adopt-existing"
-
-var adoptionRule = Rule{
-	Name: "adoption",
-	Doc:  "No object is taken from its controller: " + AdoptAnnotation + " is not force.",
-	breaches: func(c check) []Breach {
-		if c.object.GetAnnotations()[AdoptAnnotation] == "force" {
-			return []Breach{{Path: "metadata.annotations." + AdoptAnnotation, Why: "an image may not take objects from their controllers"}}
-		}
-		return nil
-	},
-}

@@ -159,9 +159,6 @@ rules: [{apiGroups: [""], resources: [nodes], verbs: [create]}]`, []string{"aggr
 		{"an admission policy that does not say", vap + `spec: {}`, []string{"admission spec.matchConstraints"}},
 		{"a binding to its own policy", strings.Replace(vap, "Policy", "PolicyBinding", 1) + "spec: {policyName: policy}\n---\n" + vap, nil},
 		{"a binding to another's policy", strings.Replace(vap, "Policy", "PolicyBinding", 1) + "spec: {policyName: theirs}\n---\n" + vap, []string{"admission spec.policyName"}},
-
-		{"a forced adoption", "{apiVersion: v1, kind: Service, metadata: {namespace: capi, name: a, annotations: {capi-operator.openshift.io/adopt-existing: force}}}", []string{"adoption metadata.annotations.capi-operator.openshift.io/adopt-existing"}},
-		{"another adoption", "{apiVersion: v1, kind: Service, metadata: {namespace: capi, name: a, annotations: {capi-operator.openshift.io/adopt-existing: always}}}", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := broken(t, providers, row.text); !slices.Equal(got, row.broken) {
