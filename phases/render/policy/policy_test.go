@@ -106,12 +106,12 @@ func TestCheck(t *testing.T) {
 - {apiGroups: [rbac.authorization.k8s.io], resources: [roles, rolebindings], verbs: [create]}
 - {apiGroups: [infrastructure.cluster.x-k8s.io, cluster.x-k8s.io], resources: ["*"], verbs: ["*"]}
 - {apiGroups: [security.openshift.io], resources: [securitycontextconstraints], verbs: [use], resourceNames: [nonroot-v2]}
-- {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions, customresourcedefinitions/status], verbs: [update, patch]}
+- {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions, customresourcedefinitions/status], verbs: [update, patch], resourceNames: [clusters.cluster.x-k8s.io]}
 - {nonResourceURLs: [/metrics], verbs: [get]}`, nil},
 		{"escalate", cluster + `rules: [{apiGroups: [rbac.authorization.k8s.io], resources: [roles], verbs: [get, escalate]}]`, []string{"permission rules[0].verbs"}},
-		{"impersonation of one kind alone", cluster + `rules: [{apiGroups: [authentication.k8s.io], resources: [users], verbs: ["impersonate:user-info"]}]`, []string{"permission rules[0].verbs"}},
-		{"every verb", cluster + `rules: [{apiGroups: [""], resources: [pods], verbs: ["*"]}]`, []string{"permission rules[0].verbs"}},
-		{"every verb also outside Cluster API", cluster + `rules: [{apiGroups: [cluster.x-k8s.io, ""], resources: [pods], verbs: ["*"]}]`, []string{"permission rules[0].verbs"}},
+		{"impersonation of one kind alone", cluster + `rules: [{apiGroups: [authentication.k8s.io], resources: [users], verbs: ["impersonate:user-info"]}]`, []string{"permission rules[0].verbs", "permission rules[0].resources"}},
+		{"every verb", cluster + `rules: [{apiGroups: [""], resources: [pods], verbs: ["*"]}]`, []string{"permission rules[0].verbs", "permission rules[0].resources"}},
+		{"every verb also outside Cluster API", cluster + `rules: [{apiGroups: [cluster.x-k8s.io, ""], resources: [pods], verbs: ["*"]}]`, []string{"permission rules[0].verbs", "permission rules[0].resources"}},
 		{"every group", cluster + `rules: [{apiGroups: ["*"], resources: [pods], verbs: [get]}]`, []string{"permission rules[0].apiGroups"}},
 		{"every resource", cluster + `rules: [{apiGroups: [apps], resources: ["*"], verbs: [get]}]`, []string{"permission rules[0].resources"}},
 		{"every subresource", cluster + `rules: [{apiGroups: [""], resources: [pods/*], verbs: [get]}]`, []string{"permission rules[0].resources"}},
