@@ -138,6 +138,12 @@ rules: [{apiGroups: [cluster.x-k8s.io], resources: ["*"], verbs: [create]}]`, ni
 metadata: {name: a, labels: {capi-operator.openshift.io/aggregate-to-installer: "true"}}
 rules: [{apiGroups: [""], resources: [nodes], verbs: [create]}]`, []string{"aggregation metadata.labels"}},
 
+		{"rights for the installer out of another role", header + `kind: ClusterRole
+metadata: {name: a, labels: {capi-operator.openshift.io/aggregate-to-installer: "true"}}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {cluster.x-k8s.io/aggregate-to-manager: "true"}}]}`, []string{"aggregation aggregationRule"}},
+		{"aggregation by a label without a domain", header + `kind: ClusterRole
+metadata: {name: a, labels: {aggregate-to-monitoring: "true"}}`, []string{"aggregation metadata.labels"}},
+
 		{"a webhook for Cluster API", hook + "- {" + service + ", rules: [{apiGroups: [cluster.x-k8s.io], resources: [clusters]}]}", nil},
 		{"a webhook for everything", hook + "- {" + service + `, rules: [{apiGroups: ["*"], resources: ["*"]}]}`, []string{"webhook webhooks[0].rules[0]"}},
 		{

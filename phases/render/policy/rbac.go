@@ -108,6 +108,10 @@ func definedByProviders(name string) bool {
 // constraintsUsable are the SecurityContextConstraints that give a pod no right over its node.
 var constraintsUsable = []string{"nonroot-v2", "restricted-v2"}
 
+// maxPairs are the groups and resources of one role that are judged, each group of a rule with each of its resources. Real
+// roles have some dozens.
+const maxPairs = 10_000
+
 var permissionRule = Rule{
 	Name: "permission",
 	Doc: "Roles give no right to be or to become somebody else (escalate, bind, impersonate, tokens, exec, proxies), let only that be " +
@@ -118,7 +122,11 @@ var permissionRule = Rule{
 		}
 		r := &rbacv1.ClusterRole{} // a Role has the same fields
 		breaches := c.read(r)
+		pairs := 0
 		for i, rule := range r.Rules {
+			if pairs += len(rule.APIGroups) * len(rule.Resources); pairs > maxPairs {
+				return append(breaches, Breach{Path: fmt.Sprintf("rules[%d]", i), Why: fmt.Sprintf("no more than %d pairs of a group and a resource are judged in one role", maxPairs)})
+			}
 			for _, b := range ruleBreaches(rule) {
 				b.Path = fmt.Sprintf("rules[%d].%s", i, b.Path)
 				breaches = append(breaches, b)
@@ -190,8 +198,11 @@ var aggregationRule = Rule{
 		r := &rbacv1.ClusterRole{}
 		breaches := c.read(r)
 		for label := range r.Labels {
-			switch domain, name, _ := strings.Cut(label, "/"); {
+			switch domain, name := split(label); {
 			case label == InstallerLabel:
+				if r.AggregationRule != nil {
+					breaches = append(breaches, Breach{Path: "aggregationRule", Why: "what the installer gets must be in the role itself, where it can be judged"})
+				}
 				if slices.ContainsFunc(r.Rules, func(rule rbacv1.PolicyRule) bool { return !all(rule.APIGroups, IsClusterAPI) }) {
 					breaches = append(breaches, Breach{Path: "metadata.labels", Why: "the installer may get rights on Cluster API's groups alone"})
 				}
@@ -214,10 +225,18 @@ var aggregationRule = Rule{
 	},
 }
 
+// split takes the domain off a label, which may have none.
+func split(label string) (domain, name string) {
+	if domain, name, has := strings.Cut(label, "/"); has {
+		return domain, name
+	}
+	return "", label
+}
+
 // aggregates says that a selector wants a label of Cluster API that is made for this.
 func aggregates(s metav1.LabelSelector) bool {
 	for label := range s.MatchLabels {
-		if domain, name, _ := strings.Cut(label, "/"); IsClusterAPI(domain) && strings.HasPrefix(name, "aggregate-to-") {
+		if domain, name := split(label); IsClusterAPI(domain) && strings.HasPrefix(name, "aggregate-to-") {
 			return true
 		}
 	}
