@@ -35,7 +35,7 @@ type Breach struct {
 }
 
 // Rules are all rules, in the order in which they are asked.
-var Rules = []Rule{kindRule, nameRule, namespaceRule, broughtRule, groupRule, subjectRule, roleRule, permissionRule, aggregationRule, webhookRule, admissionRule, adoptionRule, workloadRule}
+var Rules = []Rule{kindRule, nameRule, namespaceRule, broughtRule, groupRule, subjectRule, roleRule, permissionRule, aggregationRule, webhookRule, admissionRule, adoptionRule, workloadRule, serviceRule, monitorRule, requirementRule}
 
 // check is what a rule is asked about: one object of an image.
 type check struct {
