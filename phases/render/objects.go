@@ -71,6 +71,9 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 	return objects
 }
 
+// maxBreaches of the policy are told of one profile.
+const maxBreaches = 1000
+
 // judge reports what the objects of a profile do against the policy.
 func (r *renderer) judge(image string, rendered []*manifest) {
 	if r.policy == nil {
@@ -81,13 +84,20 @@ func (r *renderer) judge(image string, rendered []*manifest) {
 	for i, m := range sound {
 		objects[i] = &unstructured.Unstructured{Object: m.fields}
 	}
+	told := 0
 	for i, breaches := range r.policy.Check(image, objects) {
 		for _, breach := range breaches {
+			sound[i].failed = true
+			if told++; told > maxBreaches {
+				continue
+			}
 			problem := sound[i].at.problem(breach.Path, breach.Why)
 			problem.Rule = breach.Rule
-			sound[i].failed = true
 			sound[i].r.report(problem)
 		}
+	}
+	if told > maxBreaches {
+		r.report(Problem{Image: image, Cause: fmt.Sprintf("a profile breaks rules of the policy %d times more than the %d that are told", told-maxBreaches, maxBreaches)})
 	}
 }
 
