@@ -89,7 +89,7 @@ func TestTroubleshooting_shows_messages_that_guards_give(t *testing.T) {
 		t.Fatal(err)
 	}
 	facts := guards.Facts{Seen: true, Listed: guards.MaxRevisions, Abandoned: []string{"4.22.0-873bdf9a-2"}}
-	for _, guard := range []machine.Guard[guards.Facts]{guards.ClusterAPIExists, guards.PlatformKnown, guards.RoomLeft} {
+	for _, guard := range []machine.Guard[guards.Facts]{guards.ClusterAPIIsOurs, guards.PlatformKnown, guards.RoomLeft} {
 		if says := guard.Answer(facts).Reason; says == "" || !strings.Contains(string(page), says) {
 			t.Errorf("docs/troubleshooting.md does not show what %s says: %s; run make test-faults", guard.Name, says)
 		}

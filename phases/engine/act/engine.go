@@ -40,6 +40,9 @@ type Config struct {
 	// LegacyManagers are field managers whose fields count as our own, on objects of this installation and on adopted
 	// ones: what they set and no manifest has is removed.
 	LegacyManagers []string
+	// Spares are objects that a former installer made for others: they stay as they are unless a revision has them, and
+	// are neither adopted nor told as strays.
+	Spares         func(decide.Key) bool
 	Concurrency    int    // writes at the same time, 8 if not set
 	Notify         func() // something that matters changed: look again. It must not block
 	Clock          clock.Clock
@@ -96,7 +99,7 @@ func New(cfg Config) (*Engine, error) {
 	e := &Engine{
 		us: decide.Identity{
 			Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers,
-			Namespaces: append(slices.Clone(cfg.Namespaces), cfg.Namespace),
+			Namespaces: append(slices.Clone(cfg.Namespaces), cfg.Namespace), Spares: cfg.Spares,
 		},
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
 		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},

@@ -86,7 +86,7 @@ func (e *Engine) storedOf(number int64) (inventory.Stored, bool) {
 func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	inv := &inventory.Inventory{Revision: p.rev.Name, Number: p.rev.Number, ContentID: p.rev.ContentID}
+	inv := &inventory.Inventory{Revision: p.rev.Name, Number: p.rev.Number, ContentID: p.rev.ContentID, Listed: p.rev.Listed}
 	for _, t := range p.targets {
 		listed := inventory.EntryOf(t.Key, t.Component, p.waves[t.wave].number, "")
 		if seen := e.objectLocked(t.Key); seen != nil && seen.Annotations[decide.OwnerAnnotation] == e.cfg.Owner {
@@ -102,7 +102,7 @@ func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
 // it is never stored, and recorded is false where that of the whole is missing.
 func (e *Engine) record(ctx context.Context, p *plan) (recorded bool, err error) {
 	if s, found := e.storedOf(p.rev.Number); found && s.Inventory != nil {
-		if err := s.SameContent(p.rev); err != nil || !s.Inventory.Adopted {
+		if err := s.SameContent(p.rev); err != nil || !s.Inventory.Adopted && !s.Inventory.Announced {
 			return err == nil, err
 		}
 	}
@@ -111,6 +111,17 @@ func (e *Engine) record(ctx context.Context, p *plan) (recorded bool, err error)
 	}
 	err = e.store(ctx, e.inventoryOf(p))
 	return err == nil, err
+}
+
+// Announce stores that a revision is about to be listed, so that its entry can be proved from then on.
+func (e *Engine) Announce(ctx context.Context, rev inventory.RevisionRef) error {
+	if !e.knowsInventories() {
+		return fmt.Errorf("announcing revision %s: %w", rev.Name, errNotSeen)
+	}
+	if s, found := e.storedOf(rev.Number); found && s.Inventory != nil && s.Inventory.Announced && s.Inventory.Listed == rev.Listed {
+		return nil
+	}
+	return e.store(ctx, inventory.Announcement(rev))
 }
 
 // store writes an inventory over whatever is stored under its number.
