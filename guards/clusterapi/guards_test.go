@@ -42,10 +42,10 @@ func TestGuards(t *testing.T) {
 			DesiredStands, Facts{Seen: true, Planned: "b", DesiredNumber: 2, DesiredForeign: "no inventory proves it", AwaitsUninstallConsent: "all"}, machine.No, "no inventory proves it",
 		},
 		"RoomLeft/of sixteen one is somebody else's and gives way": {RoomLeft, Facts{Seen: true, Listed: 16, GivingWay: 1}, machine.Yes, ""},
-		"PlatformKnown/no platformStatus":                     {PlatformKnown, Facts{Seen: true}, machine.No, "platformStatus"},
-		"PlatformKnown/AWS":                                   {PlatformKnown, Facts{Seen: true, Platform: "AWS"}, machine.Yes, "AWS"},
-		"SpecObserved/a new spec":                             {SpecObserved, Facts{Seen: true}, machine.No, "newest spec"},
-		"SpecObserved/the same":                               {SpecObserved, Facts{Seen: true, SpecObserved: true}, machine.Yes, ""},
+		"PlatformKnown/no platformStatus":                          {PlatformKnown, Facts{Seen: true}, machine.No, "platformStatus"},
+		"PlatformKnown/AWS":                                        {PlatformKnown, Facts{Seen: true, Platform: "AWS"}, machine.Yes, "AWS"},
+		"SpecObserved/a new spec":                                  {SpecObserved, Facts{Seen: true}, machine.No, "newest spec"},
+		"SpecObserved/the same":                                    {SpecObserved, Facts{Seen: true, SpecObserved: true}, machine.Yes, ""},
 
 		"DesiredMatchesInputs/planned content not yet known is unknown": {
 			DesiredMatchesInputs, Facts{Seen: true, Planning: "fetching", DesiredNumber: 1, Desired: "a"}, machine.Unknown, "fetching",

@@ -47,7 +47,8 @@ func (p *Pass) formerRuns(ctx context.Context) (string, error) {
 			return fmt.Sprintf("Deployment %s of a former installer runs", key), nil
 		}
 	}
-	if p.memory.former == formerGone || p.memory.former == formerUnknown && p.proofs.prove(p.world.currentEntry()) {
+	// Before the inventories are seen nothing is listed, whatever is answered here.
+	if p.memory.former == formerGone || p.memory.former == formerUnknown && (!p.proofs.Seen || p.proofs.prove(p.world.currentEntry())) {
 		return "", nil
 	}
 	for _, name := range FormerInstallers {

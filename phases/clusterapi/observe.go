@@ -108,7 +108,7 @@ func (p *Pass) facts() guards.Facts {
 	w := p.world
 	desired := w.desiredEntry()
 	facts := guards.Facts{
-		Seen:         true, FormerInstaller: p.former, ListRelease: w.listRelease,
+		Seen: true, FormerInstaller: p.former, ListRelease: w.listRelease,
 		ClusterAPI:   w.api != nil,
 		SpecObserved: w.specObserved(),
 		Platform:     w.platform,

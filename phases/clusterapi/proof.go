@@ -80,22 +80,21 @@ func (p *Pass) whose(entry *operatorv1alpha1.ClusterAPIInstallerRevision) error 
 	return p.proofs.whose(entry, p.plan.revision)
 }
 
-// desiredForeign says why the desired revision is not this operator's, empty if it is or nobody knows yet.
-func (p *Pass) desiredForeign() string {
+// foreignWhy says why a listed revision is not this operator's, empty if it is or nobody knows yet.
+func (p *Pass) foreignWhy(entry *operatorv1alpha1.ClusterAPIInstallerRevision) string {
 	var notOurs *notOursError
-	if desired := p.world.desiredEntry(); desired != nil && errors.As(p.whose(desired), &notOurs) {
+	if entry != nil && errors.As(p.whose(entry), &notOurs) {
 		return notOurs.why
 	}
 	return ""
 }
 
+func (p *Pass) desiredForeign() string { return p.foreignWhy(p.world.desiredEntry()) }
+
 // foreign are the listed revisions that are not this operator's.
 func (p *Pass) foreign() []operatorv1alpha1.ClusterAPIInstallerRevision {
-	if !p.proofs.Seen {
-		return nil
-	}
 	return slices.DeleteFunc(slices.Clone(p.world.entries()), func(entry operatorv1alpha1.ClusterAPIInstallerRevision) bool {
-		return p.whose(&entry) == nil
+		return p.foreignWhy(&entry) == ""
 	})
 }
 

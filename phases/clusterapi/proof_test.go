@@ -46,11 +46,15 @@ func TestWhose_only_what_an_inventory_knows_or_the_inputs_ask_for_is_ours(t *tes
 		"other content than the inputs ask for":           {entry: entry, planned: planned("bbbbbbbbbbbb"), want: "not ours"},
 		"an older one of ours beside the content that is": {entry: entry, planned: planned("bbbbbbbbbbbb"), proofs: []engine.Proof{proof}},
 		"another image under the same name and content": {
-			entry:  changed(func(e *operatorv1alpha1.ClusterAPIInstallerRevision) { e.Components[0].Image.Ref = operatorv1alpha1.ImageDigestFormat(evil) }),
+			entry: changed(func(e *operatorv1alpha1.ClusterAPIInstallerRevision) {
+				e.Components[0].Image.Ref = operatorv1alpha1.ImageDigestFormat(evil)
+			}),
 			proofs: []engine.Proof{proof}, want: "not ours",
 		},
 		"another substitution under the same name and content": {
-			entry:  changed(func(e *operatorv1alpha1.ClusterAPIInstallerRevision) { *e.ManifestSubstitutions[0].Value = "VersionTLS10" }),
+			entry: changed(func(e *operatorv1alpha1.ClusterAPIInstallerRevision) {
+				*e.ManifestSubstitutions[0].Value = "VersionTLS10"
+			}),
 			proofs: []engine.Proof{proof}, want: "not ours",
 		},
 		"another number": {
