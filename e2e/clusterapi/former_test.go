@@ -24,7 +24,7 @@ var _ = Describe("A former installer that runs", func() {
 		former := runFormer(ctx)
 		before := uids(ctx, append(alpha.objects, requirement)...)
 
-		operator := operate(harness.OperatorOptions{})
+		operator := operate(harness.OperatorOptions{SteeredClock: true})
 		until(ctx, "the former installer to be waited for", inState(harness.WaitingOnInfra), listed(1),
 			says("Progressing", "True", "WaitingOnExternal", "Deployment openshift-cluster-api-operator/capi-operator of a former installer runs", "capstan takeover --dry-run"),
 			says("Degraded", "False", "AsExpected"))

@@ -23,7 +23,7 @@ var _ = Describe("A list of images that names its release", func() {
 
 		Expect(old.Stop()).To(Succeed())
 		nextRelease(ctx, "4.22.6", newProvider("alpha").with(configMap("newer", "one")))
-		old = operate(harness.OperatorOptions{Release: "4.22.5"})
+		old = operate(harness.OperatorOptions{Release: "4.22.5", SteeredClock: true})
 		until(ctx, "the other release to be waited for",
 			says("Progressing", "True", "WaitingOnExternal", "is for release 4.22.6", "this operator is of release 4.22.5"),
 			says("Degraded", "False", "AsExpected"), says("Available", "True", "AsExpected"), current2)

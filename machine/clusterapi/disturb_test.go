@@ -131,7 +131,7 @@ func (w *walk) disturbStatus() string {
 			return "status wiped"
 		}
 	case 8:
-		enlist := one(r, w.Enlist, w.Enlist, w.EnlistUnproven)
+		enlist := one(r, w.Enlist, w.EnlistUnproven)
 		for w.Listed() > 0 && w.Listed() < guards.MaxRevisions {
 			enlist(one(r, releases...), w.Desired()+1, false)
 		}

@@ -23,7 +23,8 @@ func enlist(api *operatorv1alpha1.ClusterAPI, entry operatorv1alpha1.ClusterAPII
 	if desired := DesiredOf(status); desired != nil && desired.Revision >= entry.Revision || len(stay) >= guards.MaxRevisions {
 		return false
 	}
-	status.Revisions = append(stay, entry)
+	stay = append(stay, entry)
+	status.Revisions = stay
 	status.DesiredRevision = entry.Name
 	observe(api, generation)
 	return true

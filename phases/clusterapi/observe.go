@@ -137,6 +137,9 @@ func (p *Pass) facts() guards.Facts {
 	if w.api != nil {
 		facts.CurrentNumber = w.numberOf(w.api.Status.CurrentRevision)
 		facts.GivingWay = len(p.givingWay())
+		for _, entry := range p.foreign() {
+			p.Display.Foreign = append(p.Display.Foreign, string(entry.Name))
+		}
 	}
 	facts.Abandoned = p.abandoned(facts)
 	facts.Applied = p.applied()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -58,7 +59,7 @@ func (c *Cluster) override(ctx context.Context, o object) error {
 	if err != nil || overridden(version, o) {
 		return err
 	}
-	overrides := append(version.Spec.Overrides, configv1.ComponentOverride{Group: o.resource.Group, Kind: o.kind, Namespace: o.namespace, Name: o.name, Unmanaged: true})
+	overrides := append(slices.Clone(version.Spec.Overrides), configv1.ComponentOverride{Group: o.resource.Group, Kind: o.kind, Namespace: o.namespace, Name: o.name, Unmanaged: true})
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": version.ResourceVersion}, "spec": map[string]any{"overrides": overrides},
 	})

@@ -42,11 +42,12 @@ type Config struct {
 	LegacyManagers []string
 	// Spares are objects that a former installer made for others: they stay as they are unless a revision has them, and
 	// are neither adopted nor told as strays.
-	Spares         func(decide.Key) bool
-	Concurrency    int    // writes at the same time, 8 if not set
-	Notify         func() // something that matters changed: look again. It must not block
-	Clock          clock.Clock
-	Log            logr.Logger
+	Spares func(decide.Key) bool
+
+	Concurrency int    // writes at the same time, 8 if not set
+	Notify      func() // something that matters changed: look again. It must not block
+	Clock       clock.Clock
+	Log         logr.Logger
 }
 
 // Engine applies revisions to one cluster. Its methods may be called from several goroutines.
