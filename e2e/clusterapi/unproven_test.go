@@ -84,8 +84,12 @@ var _ = Describe("A revision that somebody else lists", func() {
 			return nil
 		})
 		Expect(fetched(ctx, configMap("tls", "")).Object["data"]).To(Equal(map[string]any{"setting": "VersionTLS12"}))
+
+		By("asking for the content that it says it has, which is executed as it is planned")
 		Expect(env.SetImages(ctx, images)).To(Succeed())
-		installed(ctx, 3)
+		installed(ctx, 2)
+		until(ctx, "the conditions of a finished installation", finished)
+		Expect(fetched(ctx, configMap("tls", "")).Object["data"]).To(Equal(map[string]any{"setting": "VersionTLS12"}))
 	})
 })
 
