@@ -41,7 +41,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(
 		operatorCommand(), statusCommand(), explainCommand(), diagramCommand(),
-		recoverCommand(), retryCommand(), replayCommand(),
+		recoverCommand(), takeoverCommand(), retryCommand(), replayCommand(),
 		renderCommand(), lintCommand(),
 	)
 	return cmd

@@ -8,6 +8,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,7 +58,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		}
 	}
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, *phases.Pass]{
-		Table: table.Table, Observe: observe(p), Words: words(p), Trigger: again, Watches: watches(o.PullSecrets),
+		Table: table.Table, Observe: observe(p), Words: words(p), Trigger: again, Watches: watches(o.OperatorNamespace, o.PullSecrets),
 		Store: p.Store(table.Table, phases.Words{Conditions: table.Conditions, Line: table.Line}, operators.ClusterOperators(), o.House.Events.Tell),
 	})
 }
@@ -69,13 +70,14 @@ func words(p *phases.Phases) func(machine.Key, phases.Snapshot) house.Words {
 	}
 }
 
-func watches(pullSecrets []client.ObjectKey) []house.Watch {
+func watches(operatorNamespace string, pullSecrets []client.ObjectKey) []house.Watch {
 	all := []house.Watch{
 		{Kind: &operatorv1alpha1.ClusterAPI{}, Lets: house.Named(phases.Singleton)},
 		{Kind: &configv1.Infrastructure{}, Lets: platformAppears},
 		{Kind: &configv1.APIServer{}, Lets: house.Named(phases.Singleton)},
 		{Kind: &configv1.ClusterOperator{}, Lets: house.Named(phases.ClusterOperatorName)},
 		{Kind: &corev1.ConfigMap{}, Lets: house.Named(phases.ImagesConfigMap, phases.UserCABundle)},
+		{Kind: &appsv1.Deployment{}, Lets: house.OneOf(formerDeployments(operatorNamespace))},
 		{Kind: &corev1.Secret{}, Lets: house.OneOf(pullSecrets)},
 		{Kind: &configv1.ImageDigestMirrorSet{}, Lets: predicate.Funcs{}},
 	}

@@ -3,6 +3,8 @@ package clusterapi
 import (
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,6 +21,15 @@ var Part = options.Part{
 	View: &view.View{Table: tableView, Look: look},
 }
 
+// formerDeployments are those of the installer that OpenShift shipped before. They take one watch, as there are several in the namespace.
+func formerDeployments(namespace string) []client.ObjectKey {
+	var keys []client.ObjectKey
+	for _, name := range phases.FormerInstallers {
+		keys = append(keys, client.ObjectKey{Namespace: namespace, Name: name})
+	}
+	return keys
+}
+
 func kinds(o options.Options) []house.Kind {
 	return []house.Kind{
 		{
@@ -27,6 +38,11 @@ func kinds(o options.Options) []house.Kind {
 				{Namespace: o.OperatorNamespace, Name: phases.ImagesConfigMap}, {Namespace: phases.ConfigNamespace, Name: phases.UserCABundle},
 			},
 		},
+		{
+			Version: appsv1.SchemeGroupVersion, Object: &appsv1.Deployment{}, List: &appsv1.DeploymentList{}, Namespaced: true,
+			Only: formerDeployments(o.OperatorNamespace),
+		},
+		{Version: coordinationv1.SchemeGroupVersion, Object: &coordinationv1.Lease{}, List: &coordinationv1.LeaseList{}, Namespaced: true, Uncached: true},
 		{Version: corev1.SchemeGroupVersion, Object: &corev1.Secret{}, List: &corev1.SecretList{}, Namespaced: true, Only: o.PullSecrets},
 		{Version: configv1.GroupVersion, Object: &configv1.APIServer{}, List: &configv1.APIServerList{}},
 		{Version: configv1.GroupVersion, Object: &configv1.ImageDigestMirrorSet{}, List: &configv1.ImageDigestMirrorSetList{}},

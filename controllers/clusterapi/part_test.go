@@ -47,7 +47,7 @@ func TestPart_a_pass_reads_no_kind_that_is_not_among_its_kinds(t *testing.T) {
 	if err != nil || !facts.ClusterAPI || facts.Platform != "AWS" {
 		t.Errorf("seen is %+v, %v", facts, err)
 	}
-	for _, w := range watches(o.PullSecrets) {
+	for _, w := range watches(o.OperatorNamespace, o.PullSecrets) {
 		if _, _, err := known.Scheme().ObjectKinds(w.Kind); err != nil {
 			t.Errorf("it watches %T: %v", w.Kind, err)
 		}

@@ -250,18 +250,24 @@ func (s *stage) hold(ctx context.Context) {
 
 func isAt(s *stage) func(harness.View) error { return all(harness.InState(s.state), s.rest) }
 
-// fillRevisions lists as many revisions as there can be, none of which is current but the first.
+// fillRevisions lists as many revisions as there can be, all the operator's, none of which is current but the first.
 func fillRevisions(ctx context.Context) {
 	GinkgoHelper()
+	var filled []operatorv1alpha1.ClusterAPIInstallerRevision
+	v, err := harness.See(ctx, env.Client)
+	Expect(err).NotTo(HaveOccurred())
+	first := v.Revisions()[0]
+	for number := first.Revision + 1; int64(len(filled)) < 15; number++ {
+		made := *first.DeepCopy()
+		made.Revision = number
+		made.ContentID = strings.Repeat(fmt.Sprintf("%02d", number%100), 32)
+		made.Name = operatorv1alpha1.RevisionName(fmt.Sprintf("4.22.0-%s-%d", made.ContentID[:8], number))
+		Expect(env.Announce(ctx, made, first.Revision)).To(Succeed())
+		filled = append(filled, made)
+	}
 	changeStatus(ctx, func(s *operatorv1alpha1.ClusterAPIStatus) {
-		for number := int64(len(s.Revisions)) + 1; number <= 16; number++ {
-			made := *s.Revisions[0].DeepCopy()
-			made.Revision = number
-			made.ContentID = strings.Repeat(fmt.Sprintf("%02d", number), 32)
-			made.Name = operatorv1alpha1.RevisionName(fmt.Sprintf("4.22.0-%s-%d", made.ContentID[:8], number))
-			s.Revisions = append(s.Revisions, made)
-			s.DesiredRevision = made.Name
-		}
+		s.Revisions = append(s.Revisions[:1:1], filled...)
+		s.DesiredRevision = filled[len(filled)-1].Name
 	})
 }
 

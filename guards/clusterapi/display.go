@@ -10,6 +10,8 @@ import (
 type Display struct {
 	// DesiredName is the name of the desired revision.
 	DesiredName string
+	// Foreign names the listed revisions that are not this operator's: nothing of them is applied or kept.
+	Foreign []string
 	// Keeping says why the current revision cannot be kept while a newer one is applied.
 	Keeping string
 	// ImageStates tell how every image stands that is asked for, in the order of references, and then of those that need

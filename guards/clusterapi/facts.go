@@ -20,6 +20,10 @@ type Facts struct {
 	// is not behind the generation of its spec.
 	ClusterAPI   bool `yaml:"clusterAPI"`
 	SpecObserved bool `yaml:"specObserved"`
+	// FormerInstaller says what of the installer that OpenShift shipped before may still write; empty for nothing.
+	FormerInstaller string `yaml:"formerInstaller"`
+	// ListRelease is the release that the list of images is for, if that is another one than this operator's; else empty.
+	ListRelease string `yaml:"listRelease"`
 	// Platform is Infrastructure cluster's status.platformStatus.type; empty while there is none.
 	Platform string `yaml:"platform"`
 	// Planned is the content ID that the inputs render to; empty while that cannot be told, and Planning says why;
@@ -38,9 +42,13 @@ type Facts struct {
 	Desired       string `yaml:"desired"`
 	DesiredNumber int64  `yaml:"desiredNumber"`
 	CurrentNumber int64  `yaml:"currentNumber"`
+	// DesiredForeign says why the desired revision is not this operator's; empty if it is, or as long as nobody knows.
+	DesiredForeign string `yaml:"desiredForeign"`
 	// Begun is the highest number that an inventory has, or an object of the desired revision that no inventory explains, if
 	// it is above that of the desired revision: a revision was begun that is not listed any more. 0 for none.
 	Begun int64 `yaml:"begun"`
+	// GivingWay counts the listed revisions that are not this operator's and not current: they leave a full list.
+	GivingWay int `yaml:"givingWay"`
 	// Listed counts the revisions in status; Abandoned names those between the current and the desired one, which were
 	// given up before they were fully applied.
 	Listed    int      `yaml:"listed"`

@@ -27,13 +27,51 @@ func seen(ask func(Facts) machine.Answer) func(Facts) machine.Answer {
 	}
 }
 
-// ClusterAPIExists asks for the object that revisions are written to.
-var ClusterAPIExists = machine.Guard[Facts]{
-	Name: "ClusterAPIExists",
-	Doc:  "The ClusterAPI object named cluster exists.",
+// ClusterAPIIsOurs asks for the object that revisions are written to, and that nobody else installs by it.
+var ClusterAPIIsOurs = machine.Guard[Facts]{
+	Name: "ClusterAPIIsOurs",
+	Doc:  "The ClusterAPI object named cluster exists, and no installer that OpenShift shipped before runs, which writes to it too.",
 	Ask: seen(func(f Facts) machine.Answer {
-		return machine.Say(f.ClusterAPI, unless(f.ClusterAPI, "ClusterAPI cluster does not exist; create it to go on"))
+		switch {
+		case f.FormerInstaller != "":
+			return machine.SayNo(f.FormerInstaller + "; this operator plans nothing beside it; to see what ends it: capstan takeover --dry-run")
+		case !f.ClusterAPI:
+			return machine.SayNo("ClusterAPI cluster does not exist; create it to go on")
+		}
+		return machine.SayYes("")
 	}),
+}
+
+// FormerInstallerRuns asks for an installer that would undo what this operator does.
+var FormerInstallerRuns = machine.Guard[Facts]{
+	Name: "FormerInstallerRuns",
+	Doc:  "A Deployment of the installer that OpenShift shipped before runs, or its Lease is held.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.FormerInstaller != "", f.FormerInstaller)
+	}),
+}
+
+// ListForAnotherRelease asks whether the list of images is one that another operator has to follow.
+var ListForAnotherRelease = machine.Guard[Facts]{
+	Name: "ListForAnotherRelease",
+	Doc:  "The list of images names another release than this operator's, so that the operator of that release has to follow it.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.ListRelease != "", unless(f.ListRelease == "", f.Planning))
+	}),
+}
+
+// ListIsOurs asks whether there is anything to do before the operator of another release comes.
+var ListIsOurs = machine.Guard[Facts]{
+	Name: "ListIsOurs",
+	Doc:  "The list of images is for this operator's release or for every one, or the desired revision has to be rolled out all the same.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return machine.Say(f.ListRelease == "" || unfinished(f), unless(f.ListRelease == "", f.Planning))
+	}),
+}
+
+// unfinished says that the desired revision is this operator's and not fully applied yet.
+func unfinished(f Facts) bool {
+	return f.DesiredNumber > 0 && f.DesiredForeign == "" && f.DesiredNumber != f.CurrentNumber
 }
 
 // PlatformKnown asks for the platform that profiles are chosen by.
@@ -51,9 +89,11 @@ var PlatformKnown = machine.Guard[Facts]{
 // DesiredMatchesInputs asks whether the desired revision is what the inputs ask for.
 var DesiredMatchesInputs = machine.Guard[Facts]{
 	Name: "DesiredMatchesInputs",
-	Doc:  "The desired revision has the content that images, platform and ClusterAPI spec ask for, and none with a higher number was begun.",
+	Doc:  "The desired revision has the content that images, platform and ClusterAPI spec ask for, none with a higher number was begun, and nobody but this operator has listed it.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
+		case f.DesiredForeign != "":
+			return machine.SayNo(strings.TrimSuffix(f.DesiredForeign+"; "+f.Planning, "; "))
 		case f.Planned == "":
 			return machine.SayUnknown(f.Planning)
 		case f.DesiredNumber == 0:
@@ -71,9 +111,10 @@ var DesiredMatchesInputs = machine.Guard[Facts]{
 var DesiredStands = machine.Guard[Facts]{
 	Name: "DesiredStands",
 	Doc: "The desired revision has the content that images, platform and ClusterAPI spec ask for, and none with a higher number was begun; " +
-		"or they ask for one that would uninstall what the administrator has not consented to.",
+		"or they ask for one that would uninstall what the administrator has not consented to. " +
+		"One that somebody else has listed does not stand: no inventory of this operator proves its entry, and it has other content than the inputs ask for.",
 	Ask: seen(func(f Facts) machine.Answer {
-		if f.DesiredNumber > 0 && f.AwaitsUninstallConsent != "" {
+		if f.DesiredNumber > 0 && f.DesiredForeign == "" && f.AwaitsUninstallConsent != "" {
 			return machine.SayYes(fmt.Sprintf("revision %d goes on: %s", f.DesiredNumber, f.AwaitsUninstallConsent))
 		}
 		return DesiredMatchesInputs.Answer(f)
@@ -98,9 +139,9 @@ var DesiredIsCurrent = machine.Guard[Facts]{
 // RolloutGoesOn asks whether the desired revision has to be rolled out though the inputs cannot be planned.
 var RolloutGoesOn = machine.Guard[Facts]{
 	Name: "RolloutGoesOn",
-	Doc:  "The inputs cannot be planned, and the desired revision is not fully applied yet.",
+	Doc:  "The inputs cannot be planned, or are for another release's operator, and the desired revision is this operator's and not fully applied yet.",
 	Ask: seen(func(f Facts) machine.Answer {
-		if f.Unplannable && f.DesiredNumber > 0 && f.DesiredNumber != f.CurrentNumber {
+		if (f.Unplannable || f.ListRelease != "") && unfinished(f) {
 			return machine.SayYes(fmt.Sprintf("revision %d is not fully applied yet, and the inputs cannot be planned: %s", f.DesiredNumber, f.Planning))
 		}
 		return machine.SayNo("")
@@ -173,9 +214,9 @@ var OlderGone = machine.Guard[Facts]{
 // RoomLeft asks whether one more revision can be listed.
 var RoomLeft = machine.Guard[Facts]{
 	Name: "RoomLeft",
-	Doc:  "Fewer than 16 revisions are listed, so one more can be added.",
+	Doc:  "Fewer than 16 revisions are listed, or somebody else has listed one of them that is not current and gives way, so one more can be added.",
 	Ask: seen(func(f Facts) machine.Answer {
-		if f.Listed >= MaxRevisions {
+		if f.Listed-f.GivingWay >= MaxRevisions {
 			return machine.SayNo(fmt.Sprintf("%d revisions are listed in ClusterAPI.status, and the API allows no more; remove one that never became current%s",
 				f.Listed, abandoned(f)))
 		}

@@ -14,12 +14,38 @@ func TestGuards(t *testing.T) {
 		want  machine.Truth
 		says  string
 	}{
-		"ClusterAPIExists/missing is no, and says what to do": {ClusterAPIExists, Facts{Seen: true}, machine.No, "create it"},
-		"ClusterAPIExists/there":                              {ClusterAPIExists, Facts{Seen: true, ClusterAPI: true}, machine.Yes, ""},
-		"PlatformKnown/no platformStatus":                     {PlatformKnown, Facts{Seen: true}, machine.No, "platformStatus"},
-		"PlatformKnown/AWS":                                   {PlatformKnown, Facts{Seen: true, Platform: "AWS"}, machine.Yes, "AWS"},
-		"SpecObserved/a new spec":                             {SpecObserved, Facts{Seen: true}, machine.No, "newest spec"},
-		"SpecObserved/the same":                               {SpecObserved, Facts{Seen: true, SpecObserved: true}, machine.Yes, ""},
+		"ClusterAPIIsOurs/missing is no, and says what to do": {ClusterAPIIsOurs, Facts{Seen: true}, machine.No, "create it"},
+		"ClusterAPIIsOurs/there":                              {ClusterAPIIsOurs, Facts{Seen: true, ClusterAPI: true}, machine.Yes, ""},
+		"ClusterAPIIsOurs/a former installer runs, and it says what ends it": {
+			ClusterAPIIsOurs, Facts{Seen: true, ClusterAPI: true, FormerInstaller: "Deployment a/b runs"}, machine.No, "Deployment a/b runs; this operator plans nothing beside it; to see what ends it: capstan takeover --dry-run",
+		},
+		"FormerInstallerRuns/yes": {FormerInstallerRuns, Facts{Seen: true, FormerInstaller: "Deployment a/b runs"}, machine.Yes, "Deployment a/b"},
+		"FormerInstallerRuns/no":  {FormerInstallerRuns, Facts{Seen: true}, machine.No, ""},
+
+		"ListForAnotherRelease/yes": {ListForAnotherRelease, Facts{Seen: true, ListRelease: "4.22.6", Planning: "is for release 4.22.6"}, machine.Yes, "is for release 4.22.6"},
+		"ListForAnotherRelease/no":  {ListForAnotherRelease, Facts{Seen: true, Planning: "being fetched"}, machine.No, ""},
+		"ListIsOurs/of another one": {ListIsOurs, Facts{Seen: true, ListRelease: "4.22.6", Planning: "is for release 4.22.6"}, machine.No, "is for release 4.22.6"},
+		"ListIsOurs/of ours":        {ListIsOurs, Facts{Seen: true}, machine.Yes, ""},
+		"ListIsOurs/of another one while a revision of ours is on its way": {
+			ListIsOurs, Facts{Seen: true, ListRelease: "4.22.6", DesiredNumber: 2, CurrentNumber: 1}, machine.Yes, "",
+		},
+		"RolloutGoesOn/the list is for another release": {
+			RolloutGoesOn, Facts{Seen: true, ListRelease: "4.22.6", Planning: "is for release 4.22.6", DesiredNumber: 2, CurrentNumber: 1}, machine.Yes, "is for release 4.22.6",
+		},
+		"RolloutGoesOn/somebody else has listed it": {
+			RolloutGoesOn, Facts{Seen: true, Unplannable: true, DesiredNumber: 2, CurrentNumber: 1, DesiredForeign: "no inventory proves it"}, machine.No, "",
+		},
+		"DesiredStands/somebody else has listed it": {
+			DesiredStands, Facts{Seen: true, Planning: "fetching", DesiredNumber: 2, DesiredForeign: "no inventory proves it"}, machine.No, "no inventory proves it",
+		},
+		"DesiredStands/somebody else has listed it, and consent is awaited": {
+			DesiredStands, Facts{Seen: true, Planned: "b", DesiredNumber: 2, DesiredForeign: "no inventory proves it", AwaitsUninstallConsent: "all"}, machine.No, "no inventory proves it",
+		},
+		"RoomLeft/of sixteen one is somebody else's and gives way": {RoomLeft, Facts{Seen: true, Listed: 16, GivingWay: 1}, machine.Yes, ""},
+		"PlatformKnown/no platformStatus":                          {PlatformKnown, Facts{Seen: true}, machine.No, "platformStatus"},
+		"PlatformKnown/AWS":                                        {PlatformKnown, Facts{Seen: true, Platform: "AWS"}, machine.Yes, "AWS"},
+		"SpecObserved/a new spec":                                  {SpecObserved, Facts{Seen: true}, machine.No, "newest spec"},
+		"SpecObserved/the same":                                    {SpecObserved, Facts{Seen: true, SpecObserved: true}, machine.Yes, ""},
 
 		"DesiredMatchesInputs/planned content not yet known is unknown": {
 			DesiredMatchesInputs, Facts{Seen: true, Planning: "fetching", DesiredNumber: 1, Desired: "a"}, machine.Unknown, "fetching",
@@ -137,7 +163,7 @@ func TestGuards(t *testing.T) {
 
 func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *testing.T) {
 	for _, guard := range []machine.Guard[Facts]{
-		ClusterAPIExists, PlatformKnown, DesiredMatchesInputs, DesiredStands, UninstallAwaitsConsent, RolloutGoesOn, DesiredIsCurrent, SpecObserved, OlderGone, RoomLeft,
+		ClusterAPIIsOurs, FormerInstallerRuns, ListForAnotherRelease, ListIsOurs, PlatformKnown, DesiredMatchesInputs, DesiredStands, UninstallAwaitsConsent, RolloutGoesOn, DesiredIsCurrent, SpecObserved, OlderGone, RoomLeft,
 		RevisionIsApplied, OrphansAreGone, RetainedMayGo, ProgressIsMade, InputChanged, InputsUnplannable, PlanIsTerminal, NothingIsCurrent,
 	} {
 		if got := guard.Answer(Facts{}); got.Truth != machine.Unknown {

@@ -80,7 +80,7 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 		}
 		causes = append(causes, text)
 	}
-	if f.Listed >= guards.MaxRevisions {
+	if f.Listed-f.GivingWay >= guards.MaxRevisions {
 		cause(machine.NonRetryableError, guards.RoomLeft.Answer(f).Reason)
 	}
 	if len(d.Collisions) > 0 {

@@ -43,7 +43,14 @@ func (w *walk) sleep() time.Duration {
 
 func (w *walk) disturbInputs() string {
 	r := w.random
-	switch r.IntN(9) {
+	switch r.IntN(11) {
+	case 9:
+		c := r.IntN(4)
+		w.FormerInstaller(c == 0, c == 1)
+		return "former installer"
+	case 10:
+		w.ListFor(one(r, "", simulated.Release, "4.22.6"))
+		return "list of a release"
 	case 0:
 		if r.IntN(3) == 0 {
 			w.DeleteClusterAPI()
@@ -106,7 +113,7 @@ func (w *walk) disturbStatus() string {
 		return "older listed: " + release
 	case 4:
 		release := one(r, releases...)
-		w.Enlist(release, w.Desired()+1, r.IntN(3) == 0)
+		one(r, w.Enlist, w.EnlistUnproven)(release, w.Desired()+1, r.IntN(3) == 0)
 		return "newer listed: " + release
 	case 5:
 		w.MakeCurrent(max(1, w.Desired()-r.Int64N(3)))
@@ -124,8 +131,9 @@ func (w *walk) disturbStatus() string {
 			return "status wiped"
 		}
 	case 8:
+		enlist := one(r, w.Enlist, w.EnlistUnproven)
 		for w.Listed() > 0 && w.Listed() < guards.MaxRevisions {
-			w.Enlist(one(r, releases...), w.Desired()+1, false)
+			enlist(one(r, releases...), w.Desired()+1, false)
 		}
 		return "filled"
 	}

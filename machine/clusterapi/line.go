@@ -100,12 +100,28 @@ func next(s phases.Snapshot) string {
 	return text
 }
 
+// foreignNamed is how many revisions of others a message names.
+const foreignNamed = 3
+
+// foreignWarning tells of revisions that somebody else has listed.
+func foreignWarning(d guards.Display) string {
+	names := slices.Clone(d.Foreign[:min(len(d.Foreign), foreignNamed)])
+	if more := len(d.Foreign) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return "revisions that were listed by somebody else and are not executed, since no inventory of this operator's proves them: " + strings.Join(names, ", ") +
+		"; they leave the list when one of this operator's is installed; look who may write clusterapis/status"
+}
+
 // straysNamed is how many strays a message names, so that it has room for what to do about them.
 const straysNamed = 5
 
 // objectWarning tells what does not hold anything up and should be known.
 func objectWarning(d guards.Display) string {
 	texts := append(guards.Texts(d.Contested), d.Findings...)
+	if len(d.Foreign) > 0 {
+		texts = append(texts, foreignWarning(d))
+	}
 	if d.Keeping != "" {
 		texts = append(texts, "the current revision cannot be kept as it is: "+d.Keeping)
 	}

@@ -83,13 +83,21 @@ func TestConditions_say_what_to_do_about_strays_however_many_there_are(t *testin
 	}
 }
 
+func TestConditions_name_some_of_the_revisions_that_somebody_else_has_listed(t *testing.T) {
+	d := guards.Display{Foreign: []string{"4.22.0-0badc0de-2", "4.22.0-0badc0de-3", "4.22.0-0badc0de-4", "4.22.0-0badc0de-5"}}
+	c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 1, CurrentNumber: 1}, d))[2]
+	if !strings.Contains(c.Message, "listed by somebody else and are not executed") || !strings.Contains(c.Message, "4.22.0-0badc0de-4, and 1 more; ") {
+		t.Errorf("got %s", c.Message)
+	}
+}
+
 func TestTroubleshooting_shows_messages_that_guards_give(t *testing.T) {
 	page, err := os.ReadFile("../../docs/troubleshooting.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	facts := guards.Facts{Seen: true, Listed: guards.MaxRevisions, Abandoned: []string{"4.22.0-873bdf9a-2"}}
-	for _, guard := range []machine.Guard[guards.Facts]{guards.ClusterAPIExists, guards.PlatformKnown, guards.RoomLeft} {
+	for _, guard := range []machine.Guard[guards.Facts]{guards.ClusterAPIIsOurs, guards.PlatformKnown, guards.RoomLeft} {
 		if says := guard.Answer(facts).Reason; says == "" || !strings.Contains(string(page), says) {
 			t.Errorf("docs/troubleshooting.md does not show what %s says: %s; run make test-faults", guard.Name, says)
 		}

@@ -36,6 +36,10 @@ const Available = InstallerController + "Available"
 // fail before people are told that something is wrong.
 const patience = 5 * time.Minute
 
+// othersPatience is how long the operator waits for what an upgrade of the cluster does in minutes: the operator of the
+// new release comes, and an installer of the release before goes.
+const othersPatience = 10 * time.Minute
+
 // How the parts read on conditions.
 var (
 	working  = machine.Reading{Progressing: true, Reason: machine.Progressing}
@@ -62,7 +66,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		{
 			Name: WaitingOnInfra, Rest: true, Work: phases.KeepCurrent,
 			Part: RevisionController, Reads: waiting, Trouble: keeping,
-			Doc: "The cluster has not yet said what platform it runs on, or there is no ClusterAPI object to write to. What is installed is kept.",
+			Doc: "The cluster has not yet said what platform it runs on, there is no ClusterAPI object to write to, the installer that OpenShift shipped before still runs, or the list of images is for the operator of another release. What this operator has installed is kept.",
 		},
 		{
 			Name: Planning, Work: phases.PlanRevision,
@@ -99,13 +103,13 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 	Moves: []machine.Move[guards.Facts, *phases.Pass]{
 		{
 			On: "InfrastructureKnown", From: in(WaitingOnInfra), To: Planning,
-			If:  machine.All(guards.ClusterAPIExists, guards.PlatformKnown),
-			Doc: "The platform is known and there is a ClusterAPI object, so planning can begin.",
+			If:  machine.All(guards.ClusterAPIIsOurs, guards.PlatformKnown, guards.ListIsOurs),
+			Doc: "The platform is known, there is a ClusterAPI object that nobody else installs by, and the list of images is for this operator, so planning can begin.",
 		},
 		{
-			On: "ClusterAPIGone", From: in(Planning, Applying, Pruning, Installed, Degraded, MaxRevisions), To: WaitingOnInfra, Urgent: true,
-			If:  machine.Not(guards.ClusterAPIExists),
-			Doc: "Somebody deleted the ClusterAPI object. Nothing is uninstalled; what the operator knows to be installed is kept until the object is there again.",
+			On: "ClusterAPILost", From: in(Planning, Applying, Pruning, Installed, Degraded, MaxRevisions), To: WaitingOnInfra, Urgent: true,
+			If:  machine.Not(guards.ClusterAPIIsOurs),
+			Doc: "Somebody deleted the ClusterAPI object, or the installer that OpenShift shipped before runs, which writes to it too. Nothing is uninstalled; what the operator knows to be its own is kept until the object is there again and the other installer has ended.",
 		},
 		{
 			On: "RevisionPublished", From: in(Planning), To: Applying,
@@ -124,8 +128,13 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RolloutGoesOn", From: in(Planning), To: Applying, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, guards.RolloutGoesOn),
+			If:  machine.All(guards.ClusterAPIIsOurs, guards.RolloutGoesOn),
 			Doc: "The inputs cannot be planned, which does not stop the rollout of the desired revision.",
+		},
+		{
+			On: "ListReplaced", From: in(Planning), To: WaitingOnInfra, Urgent: true,
+			If:  machine.All(guards.ClusterAPIIsOurs, machine.Not(guards.RolloutGoesOn), guards.ListForAnotherRelease),
+			Doc: "The list of images is for the operator of another release. What is installed is kept until that operator comes.",
 		},
 		{
 			On: "RevisionLimitReached", From: in(Planning), To: MaxRevisions,
@@ -139,17 +148,17 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ContentChanged", From: in(Applying, Installed), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.DesiredStands)),
+			If:  machine.All(guards.ClusterAPIIsOurs, machine.Not(guards.DesiredStands)),
 			Doc: "The inputs ask for other content than the desired revision has and no consent is awaited; the newest intent always wins, also over a rollout that is stuck.",
 		},
 		{
 			On: "ContentChanged", From: in(Pruning), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, guards.DesiredIsCurrent, machine.Not(guards.DesiredStands)),
+			If:  machine.All(guards.ClusterAPIIsOurs, guards.DesiredIsCurrent, machine.Not(guards.DesiredStands)),
 			Doc: "The inputs ask for other content than the desired revision has and no consent is awaited; what is left to prune is pruned after it.",
 		},
 		{
 			On: "CurrentLost", From: in(Pruning), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.DesiredIsCurrent)),
+			If:  machine.All(guards.ClusterAPIIsOurs, machine.Not(guards.DesiredIsCurrent)),
 			Doc: "The desired revision is not the current one, so its gates have to be passed first; nothing is pruned for it.",
 		},
 		{
@@ -159,7 +168,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ListDisturbed", From: in(Installed), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, guards.DesiredStands, guards.Disturbed),
+			If:  machine.All(guards.ClusterAPIIsOurs, guards.DesiredStands, guards.Disturbed),
 			Doc: "The status of the ClusterAPI is not what it is after an installation: the current revision was taken out, older ones were put in, or a spec with the same content is new. Planning leads on from there, without a write to an object that is right.",
 		},
 		{
@@ -169,7 +178,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RetainedReleasable", From: in(Degraded), To: Pruning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, machine.Not(guards.InputChanged), guards.RetainedMayGo),
+			If:  machine.All(guards.ClusterAPIIsOurs, machine.Not(guards.InputChanged), guards.RetainedMayGo),
 			Doc: "An object that was retained for the data in it is empty now, or the administrator has consented to lose the data; that does not wait until the trouble is over.",
 		},
 		{
@@ -202,7 +211,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "InputChanged", From: in(Degraded), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIExists, guards.InputChanged),
+			If:  machine.All(guards.ClusterAPIIsOurs, guards.InputChanged),
 			Doc: "An input has changed, or the status of the ClusterAPI lists something else than it did, so the way is taken again from planning.",
 		},
 		{
@@ -213,6 +222,18 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 	},
 
 	Asides: []machine.Aside[guards.Facts]{
+		{
+			Part: RevisionController, If: guards.FormerInstallerRuns, For: othersPatience, Reads: degraded,
+			Doc: "The installer that OpenShift shipped before has run beside this operator for ten minutes, so an administrator has to end it: capstan takeover.",
+		},
+		{
+			Part: RevisionController, If: guards.ListForAnotherRelease, For: othersPatience, Reads: degraded,
+			Doc: "The list of images has been for another release for ten minutes, and the operator of that release has not come.",
+		},
+		{
+			Part: RevisionController, If: guards.ListForAnotherRelease, Reads: waiting,
+			Doc: "The list of images is for another release, and the machine goes on with the revision that it has until the operator of that release comes.",
+		},
 		{
 			Part: RevisionController, If: guards.PlanIsTerminal, Reads: terminal,
 			Doc: "The inputs cannot be planned until one of them is changed, and the machine goes on with the revision that it has.",

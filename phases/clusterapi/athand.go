@@ -18,9 +18,9 @@ type partial struct {
 // atHand are the components of a listed revision whose images are at hand while
 // those of others are not; nil if that is none, or all. A part cannot be compared
 // with the content that is listed, so it is taken only of a revision that this
-// version of the operator has listed. It is good for being kept, and for nothing else.
-func (p *Phases) atHand(entry *operatorv1alpha1.ClusterAPIInstallerRevision) *engine.Revision {
-	if entry == nil || string(entry.Name) != render.Name(p.Release, entry.ContentID, entry.Revision) {
+// version of the operator has listed, as an inventory proves. It is good for being kept, and for nothing else.
+func (p *Phases) atHand(entry *operatorv1alpha1.ClusterAPIInstallerRevision, proven proofs) *engine.Revision {
+	if !proven.prove(entry) || string(entry.Name) != render.Name(p.Release, entry.ContentID, entry.Revision) {
 		return nil
 	}
 	part, of := *entry.DeepCopy(), string(entry.Name)

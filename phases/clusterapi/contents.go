@@ -115,6 +115,9 @@ func breaksPolicy(err error) bool {
 
 func (p *Phases) renderWithin(contents *policy.Policy, w world, profiles []render.Profile) rendered {
 	var r rendered
+	if r.err = boundValues(w.substitutions); r.err != nil {
+		return r
+	}
 	var components packing
 	r.revision, r.err = render.Render(render.Input{
 		Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(), FaultOf: engine.FaultOf,

@@ -6,32 +6,28 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
-	"github.com/capstan-capi/capstan/phases/render"
 )
 
 // The changes of ClusterAPI.status. Each keeps what it changes within the API's
 // own rules, whatever has become of the object since it was looked at, and says
 // whether there is anything to write.
 
-// enlist makes planned the content of the desired revision, and generation the
-// observed one. A number is never used twice, also when the list was lost:
-// highest is the last that an inventory remembers. A revision with a higher
-// number than the desired one was begun and taken off the list, so that objects
-// may be as it had them: the same content is then listed anew.
-func enlist(api *operatorv1alpha1.ClusterAPI, planned *render.Revision, release string, highest, generation int64) bool {
+// enlist makes an entry the desired revision, and generation the observed one, if
+// it is newer than all others and there is room once the revisions that give way
+// are off the list.
+func enlist(api *operatorv1alpha1.ClusterAPI, entry operatorv1alpha1.ClusterAPIInstallerRevision, giveWay []operatorv1alpha1.ClusterAPIInstallerRevision, generation int64) bool {
 	status := &api.Status
-	desired := DesiredOf(status)
-	if desired == nil || desired.ContentID != planned.ContentID || highest > desired.Revision {
-		if len(status.Revisions) >= guards.MaxRevisions {
-			return false
-		}
-		entry := NewEntry(release, nextNumber(desired, highest), planned)
-		status.Revisions = append(status.Revisions, entry)
-		status.DesiredRevision = entry.Name
-		observe(api, generation)
-		return true
+	stay := slices.DeleteFunc(slices.Clone(status.Revisions), func(r operatorv1alpha1.ClusterAPIInstallerRevision) bool {
+		return r.Name != status.CurrentRevision && slices.ContainsFunc(giveWay, func(gone operatorv1alpha1.ClusterAPIInstallerRevision) bool { return gone.Name == r.Name })
+	})
+	if desired := DesiredOf(status); desired != nil && desired.Revision >= entry.Revision || len(stay) >= guards.MaxRevisions {
+		return false
 	}
-	return observe(api, generation)
+	stay = append(stay, entry)
+	status.Revisions = stay
+	status.DesiredRevision = entry.Name
+	observe(api, generation)
+	return true
 }
 
 // observe notes that a generation of the spec was seen.

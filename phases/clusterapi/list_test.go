@@ -53,6 +53,7 @@ type sight struct {
 	generation  int64
 	inventories int64
 	desired     *operatorv1alpha1.ClusterAPIInstallerRevision
+	giveWay     []operatorv1alpha1.ClusterAPIInstallerRevision
 }
 
 // rendered is a revision for a number; a few of them are all that is needed.
@@ -105,12 +106,19 @@ func (w *walk) actions() map[string]func(*rapid.T) {
 		},
 		"the operator looks": func(t *rapid.T) {
 			w.seen = sight{planned: w.rendered(t), generation: w.api.Generation, inventories: w.inventories, desired: DesiredOf(&w.api.Status).DeepCopy()}
+			if listed := w.api.DeepCopy().Status.Revisions; rapid.IntRange(0, 9).Draw(t, "others") == 0 {
+				w.seen.giveWay = listed[:rapid.IntRange(0, len(listed)).Draw(t, "of others")]
+			}
 		},
 		"the operator restarts": func(*rapid.T) { w.seen = sight{} },
 		"it plans": func(t *rapid.T) {
 			if w.seen.planned != nil {
 				w.write(t, func(api *operatorv1alpha1.ClusterAPI) bool {
-					return enlist(api, w.seen.planned, "4.22.5", w.seen.inventories, w.seen.generation)
+					if d := w.seen.desired; d != nil && DesiredOf(&api.Status) != nil && d.ContentID == w.seen.planned.ContentID && d.Revision >= w.seen.inventories {
+						return observe(api, w.seen.generation)
+					}
+					entry := NewEntry("4.22.5", nextNumber(w.seen.desired, w.seen.inventories), w.seen.planned)
+					return enlist(api, entry, w.seen.giveWay, w.seen.generation)
 				})
 			}
 		},
@@ -164,7 +172,7 @@ func TestWalk_of_changes_restarts_and_outcomes_the_API_server_never_refuses_and_
 		// From a list that is nearly full, a walk that is short enough for a unit test comes to the limit.
 		for range rapid.SampledFrom([]int{0, 1, guards.MaxRevisions - 2, guards.MaxRevisions}).Draw(t, "listed before") {
 			w.content++
-			enlist(w.api, w.rendered(t), "4.22.4", 0, 1)
+			enlist(w.api, NewEntry("4.22.4", nextNumber(DesiredOf(&w.api.Status), 0), w.rendered(t)), nil, 1)
 		}
 		for _, entry := range w.api.Status.Revisions {
 			w.used[entry.Revision] = entry
@@ -184,7 +192,7 @@ func TestRules_refuse_what_they_must(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := singleton()
-	enlist(before, rev, "4.22.5", 0, 1)
+	enlist(before, NewEntry("4.22.5", 1, rev), nil, 1)
 	if why := r.refusal(t.Context(), singleton(), before); why != "" {
 		t.Fatalf("a sound status is refused: %s", why)
 	}
@@ -253,7 +261,7 @@ func TestLimits_the_API_server_accepts_whatever_is_rendered(t *testing.T) {
 		}
 		accepted++
 		after := singleton()
-		enlist(after, rev, release, number, 1)
+		enlist(after, NewEntry(release, number+1, rev), nil, 1)
 		if why := r.refusal(t.Context(), singleton(), after); why != "" {
 			t.Fatalf("what was rendered is refused: %s", why)
 		}
@@ -272,10 +280,10 @@ func TestList_what_became_of_the_object_in_between_is_left_alone(t *testing.T) {
 	if makeCurrent(api, "4.22.5-12345678-1") {
 		t.Error("a revision that is not listed became current")
 	}
-	enlist(api, rev, "4.22.5", 0, 1)
+	enlist(api, NewEntry("4.22.5", 1, rev), nil, 1)
 	first := DesiredOf(&api.Status).Name
 	makeCurrent(api, first)
-	enlist(api, &render.Revision{ContentID: strings.Repeat("a", 64)}, "4.22.5", 0, 1)
+	enlist(api, NewEntry("4.22.5", 2, &render.Revision{ContentID: strings.Repeat("a", 64)}), nil, 1)
 	if trim(api, 2) {
 		t.Error("the current revision was removed because a newer one is listed")
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
@@ -30,6 +32,9 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 		return guards.Facts{}, nil, err
 	}
 	wanted := p.prepare(ctx, pass)
+	if pass.former, err = pass.formerRuns(ctx); err != nil {
+		return guards.Facts{}, nil, err
+	}
 	facts := pass.facts()
 	pass.Display.ImageStates = append(imageStates(wanted, pass.world.componentsOf(), p.Images.State), p.unneededStates(pass.world, wanted)...)
 	pass.Display.ImageWarning = strings.Trim(p.Images.Warning()+"; "+p.planWarnings(pass.world, pass.plan), "; ")
@@ -41,12 +46,13 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 func (p *Phases) prepare(ctx context.Context, pass *Pass) []images.Ref {
 	w := pass.world
 	p.retryImages(w)
-	wanted := p.wantImages(w)
+	pass.proofs = proofs{p.Engine.Proofs()}
+	wanted := p.wantImages(w, pass.proofs)
 	p.forget(w)
 	pass.plan = p.makePlan(ctx, w)
 	p.learnUnneeded(w, pass.plan)
-	pass.desired, pass.desiredErr = p.revision(w.desiredEntry(), pass.plan.revision)
-	pass.current, pass.currentErr = p.revision(w.currentEntry(), pass.plan.revision)
+	pass.desired, pass.desiredErr = p.revision(w.desiredEntry(), pass.plan.revision, pass.proofs)
+	pass.current, pass.currentErr = p.revision(w.currentEntry(), pass.plan.revision, pass.proofs)
 	if w.api == nil {
 		pass.current = p.memory.kept // what is installed is kept, by what the process knows
 	}
@@ -55,7 +61,7 @@ func (p *Phases) prepare(ctx context.Context, pass *Pass) []images.Ref {
 		p.memory.apiUID = w.api.UID
 	}
 	if pass.current == nil {
-		pass.atHand = p.atHand(w.currentEntry())
+		pass.atHand = p.atHand(w.currentEntry(), pass.proofs)
 	}
 	p.Engine.Watch(known(pass.desired, pass.current, pass.atHand)...)
 	if pass.desired != nil {
@@ -75,13 +81,18 @@ func (p *Phases) retryImages(w world) {
 }
 
 // wantImages asks for the images of the inputs that may bring something, and of
-// every listed revision, so that the current one can be kept applied while the
-// next is on its way. It asks for those as well that are looked into again, which
+// the desired and the current revision, as far as it is proved that this operator
+// has listed them, so that the current one can be kept applied while the next is
+// on its way. It asks for those as well that are looked into again, which
 // nothing waits for.
-func (p *Phases) wantImages(w world) []images.Ref {
+func (p *Phases) wantImages(w world, proven proofs) []images.Ref {
 	wanted := p.neededOf(w, p.lookedIntoAnew(w))
-	wanted = append(wanted, entryRefs(w.desiredEntry())...)
-	wanted = append(wanted, entryRefs(w.currentEntry())...)
+	for _, entry := range []*operatorv1alpha1.ClusterAPIInstallerRevision{w.desiredEntry(), w.currentEntry()} {
+		refs := entryRefs(entry)
+		if slices.ContainsFunc(refs, func(ref images.Ref) bool { return !slices.Contains(wanted, ref) }) && proven.prove(entry) {
+			wanted = append(wanted, refs...)
+		}
+	}
 	p.Images.Want(sorted(slices.Concat(wanted, p.memory.unneeded.doubted(w))))
 	return sorted(wanted)
 }
@@ -97,7 +108,7 @@ func (p *Pass) facts() guards.Facts {
 	w := p.world
 	desired := w.desiredEntry()
 	facts := guards.Facts{
-		Seen:         true,
+		Seen: true, FormerInstaller: p.former, ListRelease: w.listRelease,
 		ClusterAPI:   w.api != nil,
 		SpecObserved: w.specObserved(),
 		Platform:     w.platform,
@@ -119,11 +130,16 @@ func (p *Pass) facts() guards.Facts {
 	}
 	if desired != nil {
 		facts.Desired, facts.DesiredNumber = desired.ContentID, desired.Revision
+		facts.DesiredForeign = p.desiredForeign()
 		p.Display.DesiredName = string(desired.Name)
 		p.Display.DeleteConsent = guards.DeleteConsent{Given: w.deleteConsent, Wanted: p.Engine.ConsentFor(desired.Revision)}
 	}
 	if w.api != nil {
 		facts.CurrentNumber = w.numberOf(w.api.Status.CurrentRevision)
+		facts.GivingWay = len(p.givingWay())
+		for _, entry := range p.foreign() {
+			p.Display.Foreign = append(p.Display.Foreign, string(entry.Name))
+		}
 	}
 	facts.Abandoned = p.abandoned(facts)
 	facts.Applied = p.applied()

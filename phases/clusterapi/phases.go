@@ -31,6 +31,9 @@ const (
 	ClusterOperatorName = "cluster-api"
 )
 
+// ReleaseAnnotation of the list of images names the release whose operator follows it, such as 4.22.6; without it, every one does.
+const ReleaseAnnotation = "capi-operator.openshift.io/release-version"
+
 // The parts of the machine that have conditions of their own: the first plans,
 // the second applies, prunes and keeps.
 const (
@@ -118,6 +121,8 @@ type memory struct {
 	kept    *engine.Revision
 	// counted is the highest number, as the API server was asked for it last. Lost, it is asked for again.
 	counted counted
+	// former is what is known of former installers.
+	former former
 	// retried is the value of the annotation that asks for another attempt, as last seen. Starting is an attempt.
 	retried *string
 	// tried are those of the listed revisions that this process has applied or kept.
@@ -134,14 +139,17 @@ type memory struct {
 // Pass is what one pass has seen, for the work of the same pass.
 type Pass struct {
 	*Phases
-	world world
-	plan  plan
+	world  world
+	plan   plan
+	proofs proofs
 	// desired is the newest listed revision, current the one fully applied; nil where there is none, or
 	// where it cannot be rendered, for which the errors say why.
 	desired, current       *engine.Revision
 	desiredErr, currentErr error
 	// atHand is what can be kept of the current revision while not all of its images are at hand.
 	atHand *engine.Revision
+	// former says what of a former installer may still write, empty for nothing.
+	former string
 	// older are the numbers of the revisions before the desired one that are listed or have an inventory; olderSeen says
 	// that the inventories were seen.
 	older     []int64
@@ -171,8 +179,8 @@ const (
 // The works and effects, by the names that diagrams and logs show.
 var (
 	PlanRevision = machine.Action[*Pass]{
-		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
-		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; if neither is so, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, every workload of a component that stays, or a component that is missing while an image has no folder, it lists only by the administrator's consent to it by its name: that is judged by what the watches show, and again by the number that the API server tells of right before a revision is listed. While none is listed there is none to go on with, and a consent that is missing is an error. It keeps the current revision, and writes it into the status again if somebody took it out, while it is applied as a whole.",
+		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesTrimmed, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
+		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; before it is listed its inventory is stored, which proves from then on that it is listed as this operator listed it. A desired revision that somebody else has listed is replaced so, and from a full list revisions that somebody else has listed are taken, except for the current one, once they have an inventory. If nothing is to be listed, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, every workload of a component that stays, or a component that is missing while an image has no folder, it lists only by the administrator's consent to it by its name: that is judged by what the watches show, and again by the number that the API server tells of right before a revision is listed. While none is listed there is none to go on with, and a consent that is missing is an error. It keeps the current revision, and writes it into the status again if somebody took it out, while it is applied as a whole.",
 	}
 	ApplyRevision = machine.Action[*Pass]{
 		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},

@@ -10,6 +10,7 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/utils/ptr"
 
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
@@ -38,6 +39,9 @@ func (p *Phases) makePlan(ctx context.Context, w world) plan {
 		return plan{waiting: "ClusterAPI cluster does not exist; create it to go on"}
 	case w.platform == "":
 		return plan{waiting: "Infrastructure cluster has no status.platformStatus.type yet"}
+	case w.listRelease != "":
+		return plan{waiting: fmt.Sprintf("ConfigMap %s/%s is for release %s, and this operator is of release %s; what is installed stays until the operator of that release comes",
+			p.OperatorNamespace, ImagesConfigMap, w.listRelease, p.Release)}
 	case w.refsErr != nil:
 		return plan{err: w.refsErr}
 	}
@@ -108,8 +112,8 @@ func (p *Pass) planError() error { return machine.InPart(RevisionController, p.p
 // took out comes back with the same write. It checks the API's own rules before
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
-	desired, generation := p.world.desiredEntry(), p.world.api.Generation
-	if desired != nil && (p.plan.awaitsConsent != "" || desired.ContentID == p.plan.revision.ContentID && p.begun == 0) {
+	desired, generation, foreign := p.world.desiredEntry(), p.world.api.Generation, p.desiredForeign() != ""
+	if desired != nil && (p.plan.awaitsConsent != "" || desired.ContentID == p.plan.revision.ContentID && p.begun == 0 && !foreign) {
 		return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 			return append(p.restore(api), said(observe(api, generation), seenSpec, generation)...)
 		})
@@ -126,20 +130,42 @@ func (p *Pass) publish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
+	if p.isAnnounced(highest) {
+		highest-- // it was announced, and could not be listed
+	}
 	p.memory.counted = counted{known: true, desired: p.world.desiredName(), highest: highest}
 	highest = max(highest, p.begun)
+	entry := NewEntry(p.Release, nextNumber(desired, highest), p.plan.revision)
+	if p.plan.uninstalls != "" && p.world.uninstallConsent != string(entry.Name) {
+		p.lookAgainIn(askAgainSoon) // with the number that is known now
+		return p.restoreCurrent(ctx)
+	}
+	giveWay, err := p.makeRoom(ctx)
+	if err != nil || len(p.world.entries())-len(giveWay) >= guards.MaxRevisions {
+		return errors.Join(err, p.restoreCurrent(ctx))
+	}
+	// Before it is listed, so that there is no entry of ours without its proof.
+	if err := p.Engine.Announce(ctx, announced(entry)); err != nil {
+		return err
+	}
 	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
-		did, listed := p.restore(api), len(api.Status.Revisions)
-		if p.plan.uninstalls != "" && p.world.uninstallConsent != p.plannedName(nextNumber(DesiredOf(&api.Status), highest)) {
-			p.lookAgainIn(askAgainSoon) // with the number that is known now
+		did := p.restore(api)
+		switch now := DesiredOf(&api.Status); {
+		case now != nil && now.Name != p.world.desiredName():
+			p.lookAgainIn(askAgainSoon) // somebody else has listed one meanwhile
 			return did
+		case enlist(api, entry, giveWay, generation):
+			return append(did, "listed revision "+string(entry.Name))
 		}
-		noted := enlist(api, p.plan.revision, p.Release, highest, generation)
-		if len(api.Status.Revisions) > listed {
-			return append(did, "listed revision "+string(api.Status.DesiredRevision))
-		}
-		return append(did, said(noted, seenSpec, generation)...)
+		return did
 	})
+}
+
+// isAnnounced says that the planned revision was announced with a number, and
+// that nothing of it was applied: there is no need for another number.
+func (p *Pass) isAnnounced(number int64) bool {
+	known := p.proofs.of(number)
+	return known != nil && known.Announced && known.Listed == ProofOf(NewEntry(p.Release, number, p.plan.revision))
 }
 
 // askAgainSoon is when consent is asked for with the exact number. It is a pause,

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 )
 
@@ -92,11 +93,11 @@ func TestPlan_again_with_nothing_changed_parses_nothing(t *testing.T) {
 		t.Errorf("planning again takes %v allocations", allocations)
 	}
 	entry := NewEntry(p.Release, 1, first.revision)
-	listed, err := p.revision(&entry, again.revision)
+	listed, err := p.revision(&entry, again.revision, proofs{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if later, err := p.revision(&entry, nil); err != nil || later != listed {
+	if later, err := p.revision(&entry, nil, proofs{}); err != nil || later != listed {
 		t.Errorf("the listed revision was rendered again: %v", err)
 	}
 }
@@ -105,12 +106,13 @@ func TestRevision_that_its_images_do_not_render_to_is_rendered_once(t *testing.T
 	p, w := readyPhases(t)
 	entry := NewEntry(p.Release, 1, p.makePlan(t.Context(), w).revision)
 	entry.ContentID = strings.Repeat("0badc0de", 8)
-	_, err := p.revision(&entry, nil)
-	if notOurs, is := errors.AsType[*notOursError](err); !is || notOurs.listed != entry.ContentID {
+	proven := proofs{engine.Proofs{Seen: true, Of: []engine.Proof{{Number: entry.Revision, ContentID: entry.ContentID, Listed: ProofOf(entry)}}}}
+	_, err := p.revision(&entry, nil, proven)
+	if notOurs, is := errors.AsType[*notOursError](err); !is || !strings.Contains(notOurs.why, entry.ContentID) {
 		t.Fatalf("got %v", err)
 	}
 	p.Images = nil // whoever asks for an image panics
-	if _, again := p.revision(&entry, nil); !errors.Is(again, err) {
+	if _, again := p.revision(&entry, nil, proven); !errors.Is(again, err) {
 		t.Errorf("got %v, want what it was before", again)
 	}
 }

@@ -12,13 +12,16 @@ import (
 
 // revision turns a listed revision into objects, from its own images and its
 // recorded substitutions. A listed revision never changes, so it is rendered once.
-func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, planned *render.Revision) (*engine.Revision, error) {
+func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, planned *render.Revision, proven proofs) (*engine.Revision, error) {
 	if entry == nil {
 		return nil, nil
 	}
 	key := string(entry.Name) + " " + entry.ContentID
 	if known, ok := p.memory.listed[key]; ok {
 		return known.revision, known.err
+	}
+	if err := proven.whose(entry, planned); err != nil {
+		return nil, err
 	}
 	content, components := planned, p.memory.rendered.components
 	if planned == nil || planned.ContentID != entry.ContentID {
@@ -32,7 +35,7 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 		var err error
 		content, components, err = renderListed(entry, profiles)
 		if err == nil && content.ContentID != entry.ContentID {
-			err = &notOursError{listed: entry.ContentID, rendered: content.ContentID}
+			err = &notOursError{fmt.Sprintf("its images render to content %s here, and another version of this operator has listed it with %s", content.ContentID, entry.ContentID)}
 		}
 		if err != nil {
 			return p.knows(key, listed{err: renderingOf(entry, err)})
@@ -40,8 +43,17 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 	}
 	return p.knows(key, listed{revision: &engine.Revision{
 		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: content.Unmanaged,
-		Components: components,
+		Components: components, Listed: p.proofToStore(entry, planned, proven),
 	}})
+}
+
+// proofToStore is what the inventory of a revision is to say of its entry: what it
+// says, or else how this operator lists the planned content, which it is then.
+func (p *Phases) proofToStore(entry *operatorv1alpha1.ClusterAPIInstallerRevision, planned *render.Revision, proven proofs) string {
+	if proven.prove(entry) {
+		return ProofOf(*entry)
+	}
+	return ProofOf(NewEntry(p.Release, entry.Revision, planned))
 }
 
 // listed is what a listed revision renders to, or why its images do not render to it.
@@ -74,6 +86,9 @@ func renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevision, profiles 
 			in.Substitutions[s.Key] = *s.Value
 		}
 	}
+	if err := boundValues(in.Substitutions); err != nil {
+		return nil, nil, err
+	}
 	var order []render.ComponentRef
 	for _, c := range entry.Components {
 		order = append(order, render.ComponentRef{Image: string(c.Image.Ref), Profile: c.Image.Profile})
@@ -87,15 +102,15 @@ type notYetError struct{ what string }
 
 func (e *notYetError) Error() string { return e.what }
 
-// notOursError says that a listed revision is not what its images render to: another
-// installer, or another version of this one, has listed it. Nothing of it is
-// applied or repaired, and it is no failure, because the revision that the inputs
-// ask for takes its place.
-type notOursError struct{ listed, rendered string }
+// notOursError says that no inventory proves that this operator has listed a
+// revision, or that its images do not render to it: another installer, another
+// version of this one or somebody else has listed it. Nothing of it is applied or
+// repaired, and it is no failure, because the revision that the inputs ask for
+// takes its place.
+type notOursError struct{ why string }
 
 func (e *notOursError) Error() string {
-	return fmt.Sprintf("its images render to content %s here, and another installer or version has listed it with %s; it is left as it is until a revision of this one takes its place",
-		e.rendered, e.listed)
+	return e.why + "; it is left as it is until a revision of this operator's takes its place"
 }
 
 // entryRefs are the images that a listed revision was made of.

@@ -22,6 +22,9 @@ type Engine interface {
 	Orphans(keep *engine.Revision) engine.Orphans
 	// Inventories are what revisions have applied, also those that no image tells of.
 	Inventories() engine.Inventories
+	// Announce stores that a revision is about to be listed, and Proofs are what is stored of how revisions were listed.
+	Announce(ctx context.Context, revision engine.RevisionRef) error
+	Proofs() engine.Proofs
 	// ConsentFor is what lets users' data go for a revision.
 	ConsentFor(number int64) string
 	Strays() (found []engine.Stray, more int)

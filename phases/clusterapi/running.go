@@ -15,13 +15,14 @@ type running struct {
 
 // whatRuns is what the current revision has: by its inventory, because its
 // images may not be at hand, or else by them, or else by the list, which has the
-// names of its components only. While none is current it is what the newest
-// revision has up to the desired one: that may have been current, and nobody can
-// tell any more.
+// names of its components only. While none is current, or only one of somebody
+// else's, it is what the newest revision of ours has up to the desired one: that
+// may have been current, and nobody can tell any more.
 func (p *Pass) whatRuns(stored engine.Inventories) running {
 	current, desired := p.world.currentEntry(), p.world.desiredEntry()
+	unknown := current == nil || p.foreignWhy(current) != ""
 	for _, held := range slices.Backward(stored.Of) {
-		if current != nil && held.Number == current.Revision || current == nil && (desired == nil || held.Number <= desired.Revision) {
+		if current != nil && held.Number == current.Revision || unknown && (desired == nil || held.Number <= desired.Revision) {
 			return runningBy(held)
 		}
 	}

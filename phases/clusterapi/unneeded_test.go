@@ -85,7 +85,7 @@ func TestUnneeded_counts_after_another_attempt_was_asked_for_until_the_image_was
 	look := func(retry string) (needed bool) {
 		w := world{platform: "AWS", refs: []images.Ref{ref}, retry: retry}
 		p.retryImages(w)
-		p.wantImages(w)
+		p.wantImages(w, proofs{})
 		return slices.Contains(p.neededOf(w, p.lookedIntoAnew(w)), ref)
 	}
 	if look("one") || len(source.wanted) > 0 || source.retried {

@@ -31,7 +31,9 @@ type world struct {
 	current  operatorv1alpha1.RevisionName
 	platform string
 	// refs are the provider images, sorted; refsErr says why there are none.
-	refs          []images.Ref
+	refs []images.Ref
+	// listRelease is the release that the list is for, if that is another one than the operator's: its images are not asked for.
+	listRelease   string
 	refsErr       error
 	substitutions map[string]string
 	// deleteConsent is what the administrator wrote to let retained objects be deleted with the data in them,
@@ -93,7 +95,11 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 		return w, err
 	}
 	if found {
-		w.refs, w.refsErr = parseImages(list)
+		if release := list.Annotations[ReleaseAnnotation]; release != "" && release != p.Release {
+			w.listRelease = release
+		} else {
+			w.refs, w.refsErr = parseImages(list)
+		}
 	} else {
 		w.refsErr = fmt.Errorf("ConfigMap %s does not exist; the release's manifests should create it with one image reference by digest per key", key)
 	}
@@ -165,7 +171,7 @@ func (w world) unmanaged() []string {
 
 func (w world) fingerprint(release string, imagesData map[string]string) (string, error) {
 	return fingerprint(map[string]any{
-		"release": release, "images": imagesData, "platform": w.platform,
+		"release": release, "images": imagesData, "listRelease": w.listRelease, "platform": w.platform,
 		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil, "retry": w.retry, "uninstall": w.uninstallConsent,
 	})
 }

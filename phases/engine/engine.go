@@ -12,7 +12,7 @@ type Config = act.Config
 
 // Engine applies revisions to one cluster and keeps them there. Its methods may be called from several goroutines.
 //
-// Reconcile and Teardown write, and so do Adopt and Forget, but nothing but inventories. All others only look. A
+// Reconcile and Teardown write, and so do Announce, Adopt and Forget, but nothing but inventories. All others only look. A
 // revision has to be handed to Watch before any other method takes it.
 type Engine struct{ act *act.Engine }
 
@@ -75,6 +75,15 @@ func (e *Engine) ConsentFor(number int64) string { return e.act.ConsentFor(numbe
 // ConsentText is what ConsentFor says of a revision number of which some consents are spent already. Another
 // implementation of ConsentFor says it too.
 func ConsentText(number int64, spent int) string { return decide.Consent(number, spent) }
+
+// Announce stores that a revision is about to be listed, and how: an inventory that lists nothing yet. It makes a number
+// that of one content before anybody can see it, and its entry provable by Proofs. It is safe to repeat.
+func (e *Engine) Announce(ctx context.Context, rev RevisionRef) error {
+	return e.act.Announce(ctx, rev)
+}
+
+// Proofs looks up which revisions the stored inventories prove to be listed, and how. It costs no request.
+func (e *Engine) Proofs() Proofs { return e.act.Proofs() }
 
 // Inventories looks up what the stored inventories list: what runs, where no image tells it.
 func (e *Engine) Inventories() Inventories { return e.act.Inventories() }

@@ -43,6 +43,10 @@ type (
 	Orphans = report.Orphans
 	// Inventories are the stored inventories.
 	Inventories = report.Inventories
+	// Proofs are what inventories say of how their revisions were listed.
+	Proofs = report.Proofs
+	// Proof is what one of them says.
+	Proof = report.Proof
 	// Held is what one of them lists.
 	Held = report.Held
 	// HeldObject is one object that an inventory lists.

@@ -10,6 +10,8 @@ import (
 	"github.com/go-logr/logr"
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -69,7 +71,7 @@ type StatusWrites struct {
 // New is a cluster with nothing in it but the objects that every OpenShift has.
 func New() *Cluster {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{configv1.Install, operatorv1alpha1.Install, corev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{configv1.Install, operatorv1alpha1.Install, corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			panic(err) // schemes are made of code
 		}

@@ -29,13 +29,14 @@ func (a Args) has(name string) bool {
 //	cluster release=             all that a first installation of a release needs
 //	clusterapi [gone]            creates the ClusterAPI, or deletes it
 //	platform [gone]              Infrastructure says what the platform is, or not
-//	release name= [fetching]     lists the images of a release; [by-tag] one by tag instead, [empty] none
+//	release name= [fetching]     lists the images of a release; [by-tag] one by tag instead, [empty] none; [for=] says whose operator follows the list
+//	former [running|ending|gone] the installer that OpenShift shipped before runs, has a Lease left, or has ended
 //	images release= [fetching]   its images are being fetched, or have arrived
 //	image release= name= error= [terminal]   one image fails
 //	spec [unmanaged=]            the spec is another generation
 //	retry, consent [uninstall=]  annotate the ClusterAPI
-//	status                       edits ClusterAPI.status: [clear-current] [enlist= number= [foreign] [current]] [unlist=] [unlist-desired] [observed=] [wiped]
-//	fill releases=               lists a revision of a release by hand until there are sixteen
+//	status                       edits ClusterAPI.status: [clear-current] [enlist= number= [foreign] [forged] [current]] [unlist=] [unlist-desired] [observed=] [wiped]
+//	fill releases= [forged]      lists a revision of a release by hand until there are sixteen
 //	objects release= number=     another installer has applied a revision of a release
 //	engine                       [steps=] [unseen=] [error=] [lost] inventories; without any: heals
 //	object name=                 [probe=] [refused=] [error= [terminal]] [contested= by=] [drifted] [deleted] [data=] [finalizer=] [released]
@@ -46,7 +47,7 @@ func (a Args) has(name string) bool {
 //	show, calls                  print what there is, and what was asked of the engine
 func (c *Cluster) Do(command string, args Args) (string, error) {
 	do, known := map[string]func(Args) string{
-		"cluster": c.doCluster, "clusterapi": c.doClusterAPI, "platform": c.doPlatform, "release": c.doRelease, "images": c.doImages, "image": c.doImage, "spec": c.doSpec,
+		"cluster": c.doCluster, "clusterapi": c.doClusterAPI, "platform": c.doPlatform, "release": c.doRelease, "former": c.doFormer, "images": c.doImages, "image": c.doImage, "spec": c.doSpec,
 		"retry": c.doRetry, "consent": c.doConsent, "status": c.doStatus, "engine": c.doEngine, "object": c.doObject, "occupy": c.doOccupy, "fill": c.doFill, "objects": c.doObjects,
 		"vacate": c.doVacate, "record": c.doRecord, "api": c.doAPI, "caches": c.doCaches, "show": c.doShow, "calls": c.doCalls,
 	}[command]
@@ -76,8 +77,18 @@ func (c *Cluster) doPlatform(args Args) string {
 	return ""
 }
 
+func (c *Cluster) doFormer(args Args) string {
+	c.FormerInstaller(args.has("running"), args.has("ending"))
+	return ""
+}
+
 func (c *Cluster) doRelease(args Args) string {
+	if args.has("for") {
+		c.ListFor(args["for"])
+	}
 	switch {
+	case !args.has("name") && args.has("for"):
+		return ""
 	case args.has("by-tag"):
 		c.ListByTag()
 		return ""
@@ -139,7 +150,10 @@ func (c *Cluster) doStatus(args Args) string {
 	if args.has("clear-current") {
 		c.ClearCurrent()
 	}
-	if args.has("enlist") {
+	switch {
+	case args.has("enlist") && args.has("forged"):
+		c.EnlistUnproven(args["enlist"], number, false)
+	case args.has("enlist"):
 		c.Enlist(args["enlist"], number, args.has("foreign"))
 	}
 	if args.has("current") {
@@ -158,8 +172,12 @@ func (c *Cluster) doStatus(args Args) string {
 }
 
 func (c *Cluster) doFill(args Args) string {
+	enlist := c.Enlist
+	if args.has("forged") {
+		enlist = c.EnlistUnproven
+	}
 	for c.api(context.Background()) != nil && len(c.api(context.Background()).Status.Revisions) < guards.MaxRevisions {
-		c.Enlist(args["releases"], c.desired().Revision+1, false)
+		enlist(args["releases"], c.desired().Revision+1, false)
 	}
 	return ""
 }

@@ -56,6 +56,9 @@ type inventory struct {
 	name    string
 	entries []entry
 	spent   int // consents to lose data
+	// listed and content say how the revision was listed; announced that nothing of it was applied.
+	listed, content string
+	announced       bool
 }
 
 type entry struct {
@@ -264,10 +267,10 @@ func (e *Engine) write(revision *engine.Revision, key engine.Key, left int) engi
 
 // record writes what the revision is about to apply into its inventory.
 func (e *Engine) record(revision *engine.Revision) {
-	if e.inventories[revision.Number] != nil || revision.Partial {
+	if have := e.inventories[revision.Number]; have != nil && !have.announced || revision.Partial {
 		return
 	}
-	e.store(revision.Number, &inventory{name: revision.Name, entries: e.entriesOf(revision)})
+	e.store(revision.Number, &inventory{name: revision.Name, entries: e.entriesOf(revision), listed: revision.Listed, content: revision.ContentID})
 }
 
 func (e *Engine) entriesOf(revision *engine.Revision) []entry {

@@ -38,6 +38,8 @@ func (c *Cluster) Heal() {
 	c.Engine.Heal()
 	c.CreateClusterAPI()
 	c.SetPlatform(true)
+	c.ListFor("")
+	c.FormerInstaller(false, false)
 }
 
 // Listed counts the listed revisions.

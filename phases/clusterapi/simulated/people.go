@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/render"
 )
 
@@ -150,8 +151,24 @@ func (c *Cluster) ClearCurrent() {
 	c.EditStatus(func(status *operatorv1alpha1.ClusterAPIStatus) { status.CurrentRevision = "" })
 }
 
-// Enlist lists a revision of a release by hand. One of another installer has content that no image renders to here.
+// Enlist lists a revision of a release as an operator of this release does. One of another installer has content that no
+// image renders to here, and no inventory.
 func (c *Cluster) Enlist(release string, number int64, foreign bool) {
+	c.EnlistUnproven(release, number, foreign)
+	if foreign || c.Engine.inventories[number] != nil {
+		return
+	}
+	if api := c.api(context.Background()); api != nil {
+		for _, entry := range api.Status.Revisions {
+			if entry.Revision == number {
+				c.Engine.inventories[number] = announcement(engine.RevisionRef{Name: string(entry.Name), Number: number, ContentID: entry.ContentID, Listed: phases.ProofOf(entry)})
+			}
+		}
+	}
+}
+
+// EnlistUnproven lists a revision by hand, for which there is no inventory.
+func (c *Cluster) EnlistUnproven(release string, number int64, foreign bool) {
 	c.Images.add(release)
 	content := c.content(release)
 	if foreign {

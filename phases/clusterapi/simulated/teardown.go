@@ -32,7 +32,7 @@ func (e *Engine) Orphans(keep *engine.Revision) engine.Orphans {
 		switch {
 		case number < keep.Number:
 			found.Revisions = append(found.Revisions, number)
-		case number > keep.Number:
+		case number > keep.Number && !e.inventories[number].announced:
 			found.Ahead = number
 		}
 	}
@@ -54,6 +54,9 @@ func (e *Engine) spent(number int64) int {
 func (e *Engine) Inventories() engine.Inventories {
 	found := engine.Inventories{Seen: e.unseen == ""}
 	for _, number := range slices.Sorted(maps.Keys(e.inventories)) {
+		if e.inventories[number].announced {
+			continue
+		}
 		held := engine.Held{Number: number}
 		for _, have := range e.inventories[number].entries {
 			if !have.retained {
@@ -188,6 +191,37 @@ func add(report *engine.TeardownReport, o engine.Orphan) {
 	}
 }
 
+// Announce stores that a revision is about to be listed.
+func (e *Engine) Announce(_ context.Context, revision engine.RevisionRef) error {
+	switch {
+	case e.broken != nil:
+		return e.broken
+	case e.unseen != "":
+		return fmt.Errorf("announcing revision %s: %w", revision.Name, errUnseen)
+	}
+	if have := e.inventories[revision.Number]; have == nil || !have.announced || have.listed != revision.Listed {
+		e.store(revision.Number, announcement(revision))
+	}
+	return nil
+}
+
+func announcement(revision engine.RevisionRef) *inventory {
+	return &inventory{name: revision.Name, listed: revision.Listed, content: revision.ContentID, announced: true}
+}
+
+// Proofs are how revisions were listed.
+func (e *Engine) Proofs() engine.Proofs {
+	found := engine.Proofs{Seen: e.unseen == ""}
+	if !found.Seen {
+		return found
+	}
+	for _, number := range slices.Sorted(maps.Keys(e.inventories)) {
+		kept := e.inventories[number]
+		found.Of = append(found.Of, engine.Proof{Number: number, Revision: kept.name, ContentID: kept.content, Listed: kept.listed, Announced: kept.announced})
+	}
+	return found
+}
+
 // Adopt gives inventories to revisions that have none.
 func (e *Engine) Adopt(_ context.Context, revisions ...engine.RevisionRef) error {
 	switch {
@@ -200,7 +234,7 @@ func (e *Engine) Adopt(_ context.Context, revisions ...engine.RevisionRef) error
 		if e.inventories[revision.Number] != nil {
 			continue
 		}
-		kept := &inventory{name: revision.Name}
+		kept := &inventory{name: revision.Name, content: revision.ContentID}
 		for _, name := range slices.Sorted(maps.Keys(e.objects)) {
 			if there := e.objects[name]; there.holder == "" && there.number == revision.Number {
 				kept.entries = append(kept.entries, entry{key: there.key, component: "adopted"})
@@ -221,7 +255,7 @@ func (e *Engine) Forget(_ context.Context, keep *engine.Revision, done *engine.T
 	case e.unseen != "":
 		return fmt.Errorf("forgetting revisions older than %s: %w", keep.Name, errUnseen)
 	}
-	kept := &inventory{name: keep.Name, entries: e.entriesOf(keep), spent: done.Spent}
+	kept := &inventory{name: keep.Name, entries: e.entriesOf(keep), spent: done.Spent, listed: keep.Listed, content: keep.ContentID}
 	if done.Consented {
 		kept.spent++
 	}

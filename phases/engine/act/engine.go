@@ -44,10 +44,14 @@ type Config struct {
 	// LegacyManagers are field managers whose fields count as our own, on objects of this installation and on adopted
 	// ones: what they set and no manifest has is removed.
 	LegacyManagers []string
-	Concurrency    int    // writes at the same time, 8 if not set
-	Notify         func() // something that matters changed: look again. It must not block
-	Clock          clock.Clock
-	Log            logr.Logger
+	// Spares are objects that a former installer made for others: they stay as they are unless a revision has them, and
+	// are neither adopted nor told as strays.
+	Spares func(decide.Key) bool
+
+	Concurrency int    // writes at the same time, 8 if not set
+	Notify      func() // something that matters changed: look again. It must not block
+	Clock       clock.Clock
+	Log         logr.Logger
 }
 
 // Engine applies revisions to one cluster. Its methods may be called from several goroutines.
@@ -103,7 +107,7 @@ func New(cfg Config) (*Engine, error) {
 	e := &Engine{
 		us: decide.Identity{
 			Owner: cfg.Owner, Label: cfg.Label, FieldManager: cfg.FieldManager, Legacy: cfg.LegacyManagers,
-			Namespaces: append(slices.Clone(cfg.Namespaces), cfg.Namespace),
+			Namespaces: append(slices.Clone(cfg.Namespaces), cfg.Namespace), Spares: cfg.Spares,
 		},
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
 		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},

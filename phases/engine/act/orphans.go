@@ -66,7 +66,7 @@ func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 		switch {
 		case s.Number < keep.Number:
 			o.Revisions = append(o.Revisions, s.Number)
-		case s.Number > keep.Number:
+		case s.Number > keep.Number && (s.Inventory == nil || !s.Inventory.Announced):
 			o.Ahead = s.Number // the highest comes last
 		}
 	}
@@ -96,7 +96,7 @@ func (e *Engine) Inventories() report.Inventories {
 	defer e.cluster.Unlock()
 	found := report.Inventories{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
-		if s.Inventory == nil {
+		if s.Inventory == nil || s.Inventory.Announced {
 			continue
 		}
 		held := report.Held{Number: s.Number}
@@ -106,6 +106,21 @@ func (e *Engine) Inventories() report.Inventories {
 			}
 		}
 		found.Of = append(found.Of, held)
+	}
+	return found
+}
+
+// Proofs looks up which revisions the stored inventories prove to be listed.
+func (e *Engine) Proofs() report.Proofs {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	found := report.Proofs{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
+	for _, s := range e.storedLocked() {
+		if inv := s.Inventory; inv != nil {
+			found.Of = append(found.Of, report.Proof{
+				Number: s.Number, Revision: inv.Revision, ContentID: inv.ContentID, Listed: inv.Listed, Announced: inv.Announced,
+			})
+		}
 	}
 	return found
 }

@@ -86,7 +86,7 @@ func (e *Engine) storedOf(number int64) (inventory.Stored, bool) {
 func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	inv := &inventory.Inventory{Revision: p.rev.Name, Number: p.rev.Number, ContentID: p.rev.ContentID}
+	inv := &inventory.Inventory{Revision: p.rev.Name, Number: p.rev.Number, ContentID: p.rev.ContentID, Listed: p.rev.Listed}
 	for _, t := range p.targets {
 		listed := inventory.EntryOf(t.Key, t.Component, p.waves[t.wave].number, "")
 		if seen := e.objectLocked(t.Key); seen != nil && seen.Annotations[decide.OwnerAnnotation] == e.cfg.Owner {
@@ -103,7 +103,7 @@ func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
 // that were used: of a revision that was written before, one counts as used.
 func (e *Engine) record(ctx context.Context, p *plan, written bool) (recorded bool, err error) {
 	if s, found := e.storedOf(p.rev.Number); found && s.Inventory != nil {
-		if err := s.SameContent(p.rev); err != nil || !s.Inventory.Adopted {
+		if err := s.SameContent(p.rev); err != nil || !s.Inventory.Adopted && !s.Inventory.Announced {
 			return err == nil, err
 		}
 	}
@@ -116,6 +116,17 @@ func (e *Engine) record(ctx context.Context, p *plan, written bool) (recorded bo
 	}
 	err = e.store(ctx, inv)
 	return err == nil, err
+}
+
+// Announce stores that a revision is about to be listed, so that its entry can be proved from then on.
+func (e *Engine) Announce(ctx context.Context, rev inventory.RevisionRef) error {
+	if !e.knowsInventories() {
+		return fmt.Errorf("announcing revision %s: %w", rev.Name, errNotSeen)
+	}
+	if s, found := e.storedOf(rev.Number); found && s.Inventory != nil && s.Inventory.Announced && s.Inventory.Listed == rev.Listed {
+		return nil
+	}
+	return e.store(ctx, inventory.Announcement(rev))
 }
 
 // store writes an inventory over whatever is stored under its number.

@@ -10,7 +10,12 @@ type Identity struct {
 	FieldManager string   // owns the fields that are applied
 	Legacy       []string // field managers whose fields count as our own
 	Namespaces   []string // in which no tenant can write
+	// Spares are objects that stay as they are although they carry our marks, unless a revision has them; nil for none.
+	Spares func(Key) bool
 }
+
+// Spared says that nobody is to make anything of an object's marks.
+func (us Identity) Spared(key Key) bool { return us.Spares != nil && us.Spares(key) }
 
 // Guards says that no tenant can write objects of a namespace, nor those of the cluster, for which it is empty. What their
 // managedFields say is true.

@@ -16,6 +16,8 @@ type Revision struct {
 	ContentID  string
 	Components []Component // in order of installation
 	Unmanaged  []string    // names of CRDs that are never applied, updated or deleted
+	// Listed is what the inventory proves it by: a fingerprint of how the revision was listed; empty for nothing.
+	Listed string
 	// Partial says that components are missing here which the content has. Such a revision can only be kept, and only
 	// where an inventory says what the whole of it is.
 	Partial bool

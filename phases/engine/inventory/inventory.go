@@ -16,6 +16,10 @@ type Inventory struct {
 	Entries   []Entry `json:"entries"`
 	// Adopted: rebuilt from what was found in the cluster, see Rebuild. The revision's own list takes its place.
 	Adopted bool `json:"inherited,omitempty"`
+	// Announced: written before the revision was listed, and nothing of it is applied. The revision's own list takes its place.
+	Announced bool `json:"announced,omitempty"`
+	// Listed is what proves that the revision is listed as its owner listed it, see RevisionRef.
+	Listed string `json:"listed,omitempty"`
 	// Spent is how many consents to lose data were used for the revision.
 	Spent int `json:"spentConsents,omitempty"`
 	// Silent are the API groups that did not answer when it was rebuilt: it may lack objects of theirs.

@@ -13,11 +13,19 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
-// RevisionRef names a revision that was listed by whoever was here before, or whose inventory was lost.
+// RevisionRef names a revision that was listed by whoever was here before, or whose inventory was lost, or that is about
+// to be listed.
 type RevisionRef struct {
 	Name      string
 	Number    int64
 	ContentID string
+	// Listed is a fingerprint of how the revision is listed; an inventory that was rebuilt never has it.
+	Listed string
+}
+
+// Announcement is the inventory of a revision that is about to be listed.
+func Announcement(rev RevisionRef) *Inventory {
+	return &Inventory{Revision: rev.Name, Number: rev.Number, ContentID: rev.ContentID, Listed: rev.Listed, Announced: true}
 }
 
 // Missing are the revisions that have no inventory.
@@ -64,7 +72,7 @@ type Found struct {
 // Stray is what it is as long as nobody lists it.
 func (f Found) Stray() Stray { return Stray{f.entry.Key(), f.number} }
 
-// FoundIn says no for an object that is not managed, or belongs to another installation or to a controller.
+// FoundIn says no for an object that is not managed, is spared, or belongs to another installation or to a controller.
 func FoundIn(obj *metav1.PartialObjectMetadata, gvk schema.GroupVersionKind, us decide.Identity) (Found, bool) {
 	number, err := strconv.ParseInt(obj.Annotations[decide.RevisionAnnotation], 10, 64)
 	owner := obj.Annotations[decide.OwnerAnnotation]
@@ -72,6 +80,9 @@ func FoundIn(obj *metav1.PartialObjectMetadata, gvk schema.GroupVersionKind, us 
 		return Found{}, false
 	}
 	key := decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name}
+	if us.Spared(key) {
+		return Found{}, false
+	}
 	return Found{
 		entry:  EntryOf(key, obj.Labels[decide.ManagedByLabel], 0, obj.UID),
 		number: number, numbered: us.Numbered(obj), born: obj.CreationTimestamp.Time,

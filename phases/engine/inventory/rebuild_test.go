@@ -84,7 +84,7 @@ func TestGaps_are_those_of_all_that_is_stored(t *testing.T) {
 		{Number: 5, Inventory: &Inventory{Revision: "five", Number: 5, ContentID: "c5", Silent: []string{"b.test"}}},
 	}
 	with, silent := Gaps(stored)
-	if !slices.Equal(with, []RevisionRef{{"two", 2, "c2"}, {"five", 5, "c5"}}) || !slices.Equal(silent, []string{"a.test", "b.test"}) {
+	if !slices.Equal(with, []RevisionRef{{Name: "two", Number: 2, ContentID: "c2"}, {Name: "five", Number: 5, ContentID: "c5"}}) || !slices.Equal(silent, []string{"a.test", "b.test"}) {
 		t.Errorf("got %v, %v", with, silent)
 	}
 }

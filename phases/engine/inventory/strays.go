@@ -24,7 +24,7 @@ func Strays(seen iter.Seq2[decide.Key, metav1.Object], us decide.Identity, live 
 	var listed map[decide.Key]bool // only made for an object that no revision has
 	for key, o := range seen {
 		number, ours := marked(o, us)
-		if !ours || live(key) {
+		if !ours || live(key) || us.Spared(key) {
 			continue
 		}
 		if listed == nil {

@@ -105,6 +105,22 @@ type Inventories struct {
 	Of   []Held // the lowest number first, without those that cannot be read
 }
 
+// Proofs are what the stored inventories say of how their revisions were listed, without a request.
+type Proofs struct {
+	Seen bool  // false: they are not seen, and what there is may be less than there are
+	Err  error // why they cannot be watched, nil if they can or nobody knows yet
+	Of   []Proof
+}
+
+// Proof is what one inventory says of how its revision was listed.
+type Proof struct {
+	Number    int64
+	Revision  string
+	ContentID string
+	Listed    string // a fingerprint of how it was listed; empty where nobody knows
+	Announced bool   // nothing of it was applied
+}
+
 // Held is what an inventory says that a revision has applied, or has begun to.
 type Held struct {
 	Number  int64
@@ -121,7 +137,7 @@ type HeldObject struct {
 type Orphans struct {
 	Seen      bool         // false: the inventories are not seen yet, and the rest is empty
 	Revisions []int64      // older revisions whose inventory is still stored: Teardown and Forget have work
-	Ahead     int64        // the highest number that an inventory has, if it is higher than that of the kept revision; else 0
+	Ahead     int64        // the highest number that was begun, as inventories say, if it is higher than that of the kept revision; else 0
 	Open      []decide.Key // objects of those that the kept revision does not have
 	Retained  []decide.Key // objects that were retained earlier and are to be deleted when they hold nothing any more
 }

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/capstan/takeover"
+)
+
+type takeoverFlags struct {
+	inspect.Access
+	namespace, capiNamespace string
+	dryRun, yes, override    bool
+	timeout                  time.Duration
+	output                   string
+}
+
+func takeoverCommand() *cobra.Command {
+	f := &takeoverFlags{}
+	cmd := &cobra.Command{
+		Use:   "takeover (--dry-run|--yes)",
+		Short: "Ends the installer that OpenShift shipped before, so that the operator takes over what it installed",
+		Long: `Stops the former installer (Deployments capi-operator and capi-installer), waits until nobody holds
+its Leases, and removes what it leaves behind: its Leases, its RBAC, its Services and ServiceMonitors,
+its conditions on ClusterOperator cluster-api. Nothing that it has installed is touched: the operator,
+which waits meanwhile, takes that over in place. Each object is named, with what happens to it and why.
+
+Where the cluster-version operator would put a Deployment back, it is stopped only with --override,
+which writes spec.overrides of ClusterVersion version. An override blocks upgrades of the cluster:
+take it out before the next one. What else the release brings stays until a release does not have it.
+
+--dry-run shows what would be done, --yes does it. It can be done again at any time. It needs the
+right to get and delete these objects, to patch the status of ClusterOperator cluster-api, and with
+--override to patch ClusterVersion version.
+
+Exit codes: 0 if there is nothing to do, it was done, or could be done with --yes; 1 if not.`,
+		Example: `  capstan takeover --dry-run
+  capstan takeover --yes && capstan status --watch`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	f.Flags(flags)
+	flags.StringVar(&f.namespace, "operator-namespace", "openshift-cluster-api-operator", "`namespace` of the operator and of the former installer")
+	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` of Cluster API")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be done")
+	flags.BoolVar(&f.yes, "yes", false, "do it")
+	flags.BoolVar(&f.override, "override", false, "tell the cluster-version operator to leave Deployments of the former installer alone")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long all of it may take")
+	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
+	return cmd
+}
+
+func (f *takeoverFlags) run(ctx context.Context, out, progress io.Writer) error {
+	if f.dryRun == f.yes {
+		return errors.New("say either --dry-run, to see what would be done, or --yes, to do it")
+	}
+	if err := textOrJSON(f.output); err != nil {
+		return err
+	}
+	config, err := f.Config()
+	if err != nil {
+		return err
+	}
+	cluster, err := takeover.NewCluster(config, f.namespace, f.capiNamespace)
+	if err != nil {
+		return err
+	}
+	cluster.Progress = func(line string) { fmt.Fprintln(progress, line) }
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	plan, err := cluster.Plan(ctx, f.override)
+	if err != nil {
+		return err
+	}
+	var failed error
+	if f.yes && len(plan.NeedsOverride) == 0 {
+		failed = cluster.Act(ctx, &plan)
+	}
+	if f.output == "json" {
+		err = printJSON(out, plan)
+	} else {
+		err = plan.Write(out)
+	}
+	switch {
+	case failed != nil || err != nil:
+		return errors.Join(err, failed)
+	case len(plan.NeedsOverride) > 0:
+		return &inspect.Error{
+			What: "the cluster-version operator would put back " + strings.Join(plan.NeedsOverride, " and ") + ": nothing was changed",
+			Next: "upgrade to a release without it, or add --override, which blocks upgrades of the cluster until the override is taken out",
+		}
+	case f.output == "json" || !plan.Running():
+		return nil
+	case plan.Done:
+		fmt.Fprintln(out, "Done. The operator goes on by itself; watch it with: capstan status --watch")
+	default:
+		fmt.Fprintln(out, "Nothing was changed. To do it: capstan takeover --yes")
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package takeover
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+)
+
+// fieldManager is what the writes of a takeover go by.
+const fieldManager = "capstan-takeover"
+
+// lookEvery is the pause between two looks at what is waited for.
+const lookEvery = 2 * time.Second
+
+// Act does what a plan says, in its order. Each step can be done again: after an
+// error or an interrupt the next takeover goes on where this one has ended.
+func (c *Cluster) Act(ctx context.Context, p *Plan) error {
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		if step.Do == Stay {
+			continue
+		}
+		if err := c.do(ctx, step); err != nil {
+			return err
+		}
+		step.Done = true
+	}
+	p.Done = true
+	return nil
+}
+
+func (c *Cluster) do(ctx context.Context, step *Step) error {
+	c.Progress(step.Do + " " + step.Object)
+	switch step.Do {
+	case Override:
+		return c.override(ctx, step.of)
+	case Delete:
+		return c.remove(ctx, step)
+	case Wait:
+		return c.untilFree(ctx, step.of)
+	}
+	return c.clear(ctx, step.of.name)
+}
+
+// override tells the cluster-version operator to leave an object alone, and nothing else: other overrides stay.
+func (c *Cluster) override(ctx context.Context, o object) error {
+	version, err := c.clusterVersion(ctx)
+	if err != nil || overridden(version, o) {
+		return err
+	}
+	overrides := append(slices.Clone(version.Spec.Overrides), configv1.ComponentOverride{Group: o.resource.Group, Kind: o.kind, Namespace: o.namespace, Name: o.name, Unmanaged: true})
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": version.ResourceVersion}, "spec": map[string]any{"overrides": overrides},
+	})
+	if err != nil {
+		return fmt.Errorf("writing an override: %w", err)
+	}
+	_, err = c.dynamic.Resource(clusterVersions).Patch(ctx, version.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	return inspect.Explain(err, c.host, "patch", theVersion.String())
+}
+
+// remove deletes the very object that was looked at, and waits until it is gone:
+// a Deployment that is being deleted may still make another one.
+func (c *Cluster) remove(ctx context.Context, step *Step) error {
+	uid, propagation := types.UID(step.uid), metav1.DeletePropagationForeground
+	err := c.dynamic.Resource(step.of.resource).Namespace(step.of.namespace).Delete(ctx, step.of.name,
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return inspect.Explain(err, c.host, "delete", step.Object)
+	}
+	return c.until(ctx, step.Object+" to be gone", func() (bool, error) {
+		found, err := c.get(ctx, step.of)
+		return found == nil || found.GetUID() != uid, err
+	})
+}
+
+// untilFree waits until nobody holds a Lease.
+func (c *Cluster) untilFree(ctx context.Context, o object) error {
+	return c.until(ctx, o.String()+" to be free", func() (bool, error) {
+		found, err := c.get(ctx, o)
+		_, until := heldBy(found)
+		return !until.After(c.Now()), err
+	})
+}
+
+func (c *Cluster) until(ctx context.Context, what string, is func() (bool, error)) error {
+	for told := false; ; told = true {
+		done, err := is()
+		if err != nil || done {
+			return err
+		}
+		if !told {
+			c.Progress("waiting for " + what)
+		}
+		if err := c.Pause(ctx, lookEvery); err != nil {
+			return &inspect.Error{What: "gave up waiting for " + what, Next: "look why it is not, and do it again: what is done stays done", Err: err}
+		}
+	}
+}
+
+// clear gives up, in its name, what a field manager of the former installer has
+// told on the ClusterOperator: what nobody else tells goes.
+func (c *Cluster) clear(ctx context.Context, manager string) error {
+	empty := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": configv1.GroupVersion.String(), "kind": "ClusterOperator", "metadata": map[string]any{"name": phases.ClusterOperatorName},
+	}}
+	_, err := c.dynamic.Resource(clusterOperators).ApplyStatus(ctx, phases.ClusterOperatorName, empty, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	return inspect.Explain(err, c.host, "patch", "status of ClusterOperator "+phases.ClusterOperatorName)
+}

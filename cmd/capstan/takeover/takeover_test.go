@@ -1,0 +1,137 @@
+package takeover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"sigs.k8s.io/yaml"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// former is what the former installer is on a cluster; CVO stands for an annotation of a release's manifest.
+const former = `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: capi-operator, namespace: op, uid: "1", annotations: {CVO: "true"}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: capi-installer, namespace: op, uid: "2"}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: capstan, namespace: op, uid: "3"}}
+---
+{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: capi-installer-leader, namespace: op, uid: "4"}, spec: {holderIdentity: its-pod, leaseDurationSeconds: 137, renewTime: "2026-01-01T11:59:00.000000Z"}}
+---
+{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: capstan-leader, namespace: op, uid: "5"}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: openshift-capi-operator, uid: "6", annotations: {CVO: "true"}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: openshift-capi-installer, uid: "7"}}
+---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: capi-installer, namespace: op, uid: "8"}}
+---
+{apiVersion: apiextensions.openshift.io/v1alpha1, kind: CompatibilityRequirement, metadata: {name: ccapio-machines, uid: "9"}}
+---
+{apiVersion: config.openshift.io/v1, kind: ClusterVersion, metadata: {name: version, uid: "10"}, spec: {overrides: [{group: "", kind: Service, namespace: a, name: other, unmanaged: true}]}}`
+
+func clusterWith(t *testing.T, documents string) *Cluster {
+	t.Helper()
+	var objects []runtime.Object
+	for _, document := range strings.Split(strings.ReplaceAll(documents, "CVO", "include.release.openshift.io/self-managed-high-availability"), "\n---\n") {
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(document), &o.Object); err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, o)
+	}
+	kinds := map[schema.GroupVersionResource]string{}
+	for _, o := range (&Cluster{}).leftBehind() {
+		kinds[o.resource] = o.kind + "List"
+	}
+	kinds[deployments], kinds[clusterVersions], kinds[clusterOperators] = "DeploymentList", "ClusterVersionList", "ClusterOperatorList"
+	c := &Cluster{namespace: "op", capiNamespace: "capi", dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, objects...), Now: func() time.Time { return noon }}
+	c.Progress = func(string) {}
+	c.Pause = func(context.Context, time.Duration) error { return errors.New("nobody gives the Lease up") }
+	return c
+}
+
+func told(p Plan) []string {
+	var lines []string
+	for _, step := range p.Steps {
+		lines = append(lines, step.Do+" "+step.Object)
+	}
+	return lines
+}
+
+var whole = []string{
+	"override Deployment op/capi-operator",
+	"delete Deployment op/capi-operator", "delete Deployment op/capi-installer",
+	"wait Lease op/capi-operator-leader", "wait Lease op/capi-installer-leader",
+	"delete Lease op/capi-installer-leader", "delete ClusterRoleBinding openshift-capi-installer", "delete ServiceAccount op/capi-installer",
+	"stay ClusterRole openshift-capi-operator",
+}
+
+func TestPlan_names_every_object_of_the_former_installer_and_no_other_in_the_order_of_its_steps(t *testing.T) {
+	p, err := clusterWith(t, former).Plan(t.Context(), true)
+	if err != nil || !slices.Equal(told(p), whole) || len(p.NeedsOverride) > 0 {
+		t.Errorf("planned is %q, override needed by %v, %v", told(p), p.NeedsOverride, err)
+	}
+	var text bytes.Buffer
+	if err := p.Write(&text); err != nil || !strings.Contains(text.String(), "its-pod holds it") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+}
+
+func TestPlan_says_what_needs_an_override(t *testing.T) {
+	p, err := clusterWith(t, former).Plan(t.Context(), false)
+	if err != nil || !slices.Equal(p.NeedsOverride, []string{"Deployment op/capi-operator"}) {
+		t.Errorf("override needed by %v, %v", p.NeedsOverride, err)
+	}
+	without := strings.Replace(former, `kind: ClusterVersion, metadata: {name: version,`, `kind: ClusterVersion, metadata: {name: another,`, 1)
+	if p, err = clusterWith(t, without).Plan(t.Context(), false); err != nil || len(p.NeedsOverride) > 0 {
+		t.Errorf("without a cluster-version operator: override needed by %v, %v", p.NeedsOverride, err)
+	}
+}
+
+func TestPlan_of_a_cluster_without_a_former_installer_is_empty(t *testing.T) {
+	p, err := clusterWith(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: capstan, namespace: op}}`).Plan(t.Context(), false)
+	if err != nil || len(p.Steps) > 0 || p.Running() {
+		t.Errorf("planned is %q, %v", told(p), err)
+	}
+}
+
+func TestAct_removes_nothing_that_was_left_behind_while_a_Lease_is_held_and_goes_on_later(t *testing.T) {
+	c := clusterWith(t, former)
+	p, err := c.Plan(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Act(t.Context(), &p); err == nil || !strings.Contains(err.Error(), "gave up waiting for Lease op/capi-installer-leader to be free") || p.Done {
+		t.Fatalf("it ended with %v", err)
+	}
+	again, err := c.Plan(t.Context(), false)
+	if err != nil || !slices.Equal(told(again), []string{
+		"wait Lease op/capi-installer-leader", "delete Lease op/capi-installer-leader", "delete ClusterRoleBinding openshift-capi-installer",
+		"delete ServiceAccount op/capi-installer", "stay ClusterRole openshift-capi-operator",
+	}) {
+		t.Fatalf("planned again is %q, %v", told(again), err)
+	}
+	c.Now = func() time.Time { return noon.Add(3 * time.Minute) }
+	if err := c.Act(t.Context(), &again); err != nil || !again.Done {
+		t.Fatal(err)
+	}
+	last, err := c.Plan(t.Context(), false)
+	if err != nil || !slices.Equal(told(last), []string{"stay ClusterRole openshift-capi-operator"}) || last.Running() {
+		t.Errorf("left is %q, %v", told(last), err)
+	}
+	version, err := c.clusterVersion(t.Context())
+	if err != nil || len(version.Spec.Overrides) != 2 || version.Spec.Overrides[0].Name != "other" || version.Spec.Overrides[1].Name != "capi-operator" || !version.Spec.Overrides[1].Unmanaged {
+		t.Errorf("overrides are %+v, %v", version, err)
+	}
+}

@@ -1,0 +1,89 @@
+package clusterapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+// FormerInstallers are the Deployments of the installer that OpenShift shipped
+// before, in the operator's namespace: the release's, and the one that it makes.
+var FormerInstallers = []string{"capi-operator", "capi-installer"}
+
+// FormerLease is the name of the Lease that a former installer holds while it works.
+func FormerLease(installer string) string { return installer + "-leader" }
+
+// madeForOthers says that the former installer made an object for those who host clusters here: without it, their
+// definitions are not protected any more. Who takes it away asks them first.
+func madeForOthers(key engine.Key) bool {
+	return key.Group == "apiextensions.openshift.io" && key.Kind == "CompatibilityRequirement" && strings.HasPrefix(key.Name, "ccapio-")
+}
+
+// FormerManagers are the field managers of the former installer, under which it told of itself on the ClusterOperator.
+func FormerManagers() []string { return []string{installerManager, revisionManager} }
+
+// lookAgainAtLeases is how soon a Lease is read again that a former installer holds.
+const lookAgainAtLeases = 5 * time.Second
+
+// formerRuns says which former installer may still write, empty for none. A
+// Deployment is watched; its Lease is read once that is gone, because a pod ends
+// later than its Deployment, and while nothing of this operator's is current.
+func (p *Pass) formerRuns(ctx context.Context) (string, error) {
+	for _, name := range FormerInstallers {
+		key, deployment := client.ObjectKey{Namespace: p.OperatorNamespace, Name: name}, &appsv1.Deployment{}
+		found, err := read(ctx, p.Client, key, deployment)
+		if err != nil {
+			return "", err
+		}
+		if found && !ScaledDown(deployment) {
+			p.memory.former = formerSeen
+			return fmt.Sprintf("Deployment %s of a former installer runs", key), nil
+		}
+	}
+	// Before the inventories are seen nothing is listed, whatever is answered here.
+	if p.memory.former == formerGone || p.memory.former == formerUnknown && (!p.proofs.Seen || p.proofs.prove(p.world.currentEntry())) {
+		return "", nil
+	}
+	for _, name := range FormerInstallers {
+		key, lease := client.ObjectKey{Namespace: p.OperatorNamespace, Name: FormerLease(name)}, &coordinationv1.Lease{}
+		if _, err := read(ctx, p.Live, key, lease); err != nil {
+			return "", err
+		}
+		if until := HeldUntil(lease); until.After(p.Now()) {
+			p.lookAgainIn(lookAgainAtLeases)
+			return fmt.Sprintf("Lease %s of a former installer is held by %s until it gives it up or %s", key, *lease.Spec.HolderIdentity, until.UTC().Format(time.RFC3339)), nil
+		}
+	}
+	p.memory.former = formerGone
+	return "", nil
+}
+
+// former is what a process knows of former installers. Lost, the Leases are read again.
+type former int
+
+const (
+	formerUnknown former = iota
+	formerSeen
+	formerGone
+)
+
+// ScaledDown says that a Deployment has no pods and is to have none.
+func ScaledDown(d *appsv1.Deployment) bool {
+	return d.Spec.Replicas != nil && *d.Spec.Replicas == 0 && d.Status.Replicas == 0
+}
+
+// HeldUntil is when a Lease is free at the latest; the zero time if nobody holds it.
+func HeldUntil(lease *coordinationv1.Lease) time.Time {
+	spec := lease.Spec
+	if spec.HolderIdentity == nil || *spec.HolderIdentity == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
+		return time.Time{}
+	}
+	return spec.RenewTime.Add(time.Duration(*spec.LeaseDurationSeconds) * time.Second)
+}
