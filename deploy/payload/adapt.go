@@ -73,7 +73,10 @@ func adaptDeployment(object *unstructured.Unstructured, images images) error {
 	return unstructured.SetNestedSlice(object.Object, containers, "spec", "template", "spec", "containers")
 }
 
+// listProviders lists the images of the release, for the operator of this release:
+// the one before it is still running when the list comes.
 func listProviders(object *unstructured.Unstructured, images images) error {
+	annotate(object, map[string]string{"capi-operator.openshift.io/release-version": "0.0.1-snapshot"})
 	listed := maps.Clone(images)
 	delete(listed, operatorTag)
 	return unstructured.SetNestedStringMap(object.Object, listed, "data")

@@ -104,6 +104,7 @@ var brokenRows = map[string][]broken{
 	version: {
 		{"_clusteroperator.yaml", "version: 0.0.1-snapshot", "version: 4.22.0", "the release would not wait for its version"},
 		{"_deployment.yaml", "0.0.1-snapshot", "4.22.0", `container capstan has RELEASE_VERSION "4.22.0"`},
+		{"_images.yaml", "release-version: 0.0.1-snapshot", "release-version: 4.22.0", "the operator of the release before would follow the list"},
 		{"_clusteroperator.yaml", "name: cluster-api\n", "name: cluster-api-x\n", "there is no ClusterOperator cluster-api"},
 	},
 	related:  {{"_clusteroperator.yaml", "name: openshift-cluster-api\n", "name: elsewhere\n", "does not name Namespace openshift-cluster-api"}},

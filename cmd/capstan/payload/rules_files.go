@@ -86,11 +86,16 @@ func (p *payload) checkDuplicates() []Problem {
 // ours are the namespaces that the payload brings and fills.
 var ours = []string{"openshift-cluster-api-operator", "openshift-cluster-api"}
 
-// beyond are the kinds that may lie in namespaces of others, by what reads them.
+// beyond are the kinds that may lie in namespaces of others: what the credentials
+// operator reads, and rights to what the operator reads and reports there.
 var beyond = map[string][]string{
 	"CredentialsRequest": {"openshift-cloud-credential-operator"},
-	"RoleBinding":        {"kube-system"},
+	"Role":               clusters,
+	"RoleBinding":        clusters,
 }
+
+// clusters are namespaces that every cluster has.
+var clusters = []string{"default", "kube-system", "openshift-config"}
 
 // checkForeign refuses what is another component's to bring.
 func (p *payload) checkForeign() []Problem {

@@ -12,6 +12,9 @@ import (
 // snapshot stands for the version of the release, which takes its place in every file.
 const snapshot = "0.0.1-snapshot"
 
+// releaseAnnotation names the release whose operator follows the list of images.
+const releaseAnnotation = "capi-operator.openshift.io/release-version"
+
 // imagesConfigMap lists the provider images.
 const imagesConfigMap = "ConfigMap openshift-cluster-api-operator/capi-installer-images"
 
@@ -81,6 +84,9 @@ func (p *payload) checkVersions() []Problem {
 		problems = append(problems, operator.problem(version, "status.versions", "is not operator: %s: the release would not wait for its version", snapshot))
 	}
 	for _, d := range p.documents {
+		if got := d.GetAnnotations()[releaseAnnotation]; d.String() == imagesConfigMap && got != snapshot {
+			problems = append(problems, d.problem(version, "metadata.annotations", "has %s: %q, not %s: the operator of the release before would follow the list", releaseAnnotation, got, snapshot))
+		}
 		for _, container := range d.containers() {
 			if got := environment(container, "RELEASE_VERSION"); got != snapshot {
 				problems = append(problems, d.problem(version, "spec.template.spec.containers", "container %s has RELEASE_VERSION %q, not %s, which a release replaces", container.Name, got, snapshot))
