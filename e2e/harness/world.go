@@ -72,12 +72,6 @@ func (e *Environment) applyDeploy(ctx context.Context) error {
 		switch object.GetKind() {
 		case "Deployment", "ConfigMap", "ClusterAPI", "ClusterOperator":
 			continue
-		case "Namespace":
-			// The constraint that fills in what the standard asks of a provider's pods is a
-			// part of OpenShift's own API server.
-			labels := object.GetLabels()
-			delete(labels, "pod-security.kubernetes.io/enforce")
-			object.SetLabels(labels)
 		}
 		err := e.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(fieldManager), client.ForceOwnership)
 		if err != nil {
