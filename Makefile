@@ -49,6 +49,10 @@ bin/controlplane/controlplane: $(CONTROL_PLANE) | $(PROGRESS)
 		. sigs.k8s.io/kwok/cmd/kwok
 	@touch $@
 
+.PHONY: payload
+payload: ## Write bin/payload, the manifests that a release carries.
+	@rm -rf bin/payload && go run ./deploy/payload/write bin/payload
+
 .PHONY: fmt
 fmt: bin/golangci-lint ## Format every Go file.
 	@set -e; $(EACH_MODULE) $(LINT) fmt; done

@@ -19,10 +19,15 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Objects returns a fresh copy of every object of the files that
-// kustomization.yaml lists, in the order of that list. An error names the file
-// and the document, counted from 1.
-func Objects() ([]*unstructured.Unstructured, error) {
+// File is one of the files that kustomization.yaml lists.
+type File struct {
+	Name    string
+	Objects []*unstructured.Unstructured
+}
+
+// Files returns a fresh copy of every file that kustomization.yaml lists, in the
+// order of that list. An error names the file and the document, counted from 1.
+func Files() ([]File, error) {
 	data, err := files.ReadFile("kustomization.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("reading kustomization.yaml: %w", err)
@@ -33,22 +38,36 @@ func Objects() ([]*unstructured.Unstructured, error) {
 	if err := yaml.Unmarshal(data, &kustomization); err != nil {
 		return nil, fmt.Errorf("parsing kustomization.yaml: %w", err)
 	}
-	var objects []*unstructured.Unstructured
+	var all []File
 	for _, name := range kustomization.Resources {
 		data, err := files.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}
-		parsed, err := parse(data)
+		objects, err := Parse(data)
 		if err != nil {
 			return nil, fmt.Errorf("parsing %s: %w", name, err)
 		}
-		objects = append(objects, parsed...)
+		all = append(all, File{name, objects})
+	}
+	return all, nil
+}
+
+// Objects returns the objects of all Files.
+func Objects() ([]*unstructured.Unstructured, error) {
+	all, err := Files()
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	for _, file := range all {
+		objects = append(objects, file.Objects...)
 	}
 	return objects, nil
 }
 
-func parse(data []byte) ([]*unstructured.Unstructured, error) {
+// Parse reads the objects of a file.
+func Parse(data []byte) ([]*unstructured.Unstructured, error) {
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), len(data))
 	var objects []*unstructured.Unstructured
 	for document := 1; ; document++ {

@@ -18,7 +18,8 @@ type lintFlags struct {
 	sources
 	set []string
 	contents
-	output string
+	output  string
+	payload string
 }
 
 func lintCommand() *cobra.Command {
@@ -50,11 +51,18 @@ Images that are installed together should be named together, since they may need
 An image is given by digest and pulled, with the credentials of your container tools; a folder
 is laid out as for capstan render.
 
+With --payload the manifests of an OpenShift release are checked instead, against what the
+cluster-version operator and the platform ask of them (the rules are in docs/payload.md).
+
 The exit code is 1 if there is any problem.`,
 		Example: `  capstan lint ./profiles
+  capstan lint --payload bin/payload
   capstan lint -o json quay.io/example/core@sha256:4e1f... quay.io/example/aws@sha256:90ab...`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.payload != "" {
+				return f.runPayload(args, cmd.OutOrStdout())
+			}
 			return f.run(cmd.Context(), args, cmd.OutOrStdout())
 		},
 	}
@@ -62,6 +70,7 @@ The exit code is 1 if there is any problem.`,
 	flags.StringArrayVar(&f.set, "set", nil, "value of a variable in the manifests, as `KEY=VALUE` (repeatable)")
 	f.flags(flags)
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
+	flags.StringVar(&f.payload, "payload", "", "check the manifests of a release in this `folder`, and no image")
 	f.registryFlags(flags)
 	return cmd
 }

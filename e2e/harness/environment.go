@@ -39,6 +39,8 @@ type Options struct {
 	Dir string
 	// ServiceCA plays OpenShift's service CA, which writes into what is installed.
 	ServiceCA bool
+	// Bare leaves out what deploy brings.
+	Bare bool
 }
 
 // Environment is a running cluster and registry, with nothing in the cluster
@@ -86,8 +88,13 @@ func Start(ctx context.Context, o Options) (_ *Environment, err error) {
 	if e.Client, err = NewClient(e.Cluster.Config()); err != nil {
 		return nil, err
 	}
-	if err := e.applyDeploy(ctx); err != nil {
-		return nil, fmt.Errorf("applying the manifests of deploy: %w", err)
+	if err := e.playConstraint(ctx); err != nil {
+		return nil, err
+	}
+	if !o.Bare {
+		if err := e.applyDeploy(ctx); err != nil {
+			return nil, fmt.Errorf("applying the manifests of deploy: %w", err)
+		}
 	}
 	if e.baseline, err = e.inventory(ctx); err != nil {
 		return nil, err

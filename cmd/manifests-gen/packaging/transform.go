@@ -26,6 +26,7 @@ var transformations = []func([]*unstructured.Unstructured) error{
 	moveToNamespace,
 	limitWebhooks,
 	fitDeployments,
+	dropUsers,
 	refuseForeignImages,
 	stripNoise,
 }

@@ -39,7 +39,7 @@ func render(t *testing.T, objects []*unstructured.Unstructured) string {
 
 func TestTransform(t *testing.T) {
 	for _, rows := range []map[string]struct{ in, want string }{
-		selectionRows, namespaceRows, serviceCARows, webhookRows, workloadRows,
+		selectionRows, namespaceRows, serviceCARows, webhookRows, workloadRows, userRows,
 	} {
 		for name, row := range rows {
 			t.Run(name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestTransform_gives_the_same_bytes_for_any_order_of_the_input(t *testing.T)
 
 func TestTransform_twice_changes_nothing_more(t *testing.T) {
 	for _, rows := range []map[string]struct{ in, want string }{
-		selectionRows, namespaceRows, serviceCARows, webhookRows, workloadRows,
+		selectionRows, namespaceRows, serviceCARows, webhookRows, workloadRows, userRows,
 	} {
 		for name, row := range rows {
 			once, err := Transform(parse(t, row.in))

@@ -102,6 +102,41 @@ spec:
 	},
 }
 
+var userRows = map[string]struct{ in, want string }{
+	"pods of every workload lose fixed users and groups, and keep what else protects them": {
+		in: `
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: sweep, namespace: capa-system}
+spec:
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, fsGroup: 1000, seLinuxOptions: {level: s0}, seccompProfile: {type: RuntimeDefault}}
+          initContainers:
+          - {name: first, image: registry.ci.openshift.org/openshift:first, securityContext: {runAsUser: 1}}
+          containers:
+          - {name: sweep, image: registry.ci.openshift.org/openshift:sweep, securityContext: {runAsUser: 65532, runAsGroup: 65532, privileged: false, capabilities: {drop: [ALL]}}}
+          - {name: plain, image: registry.ci.openshift.org/openshift:plain}`,
+		want: `
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: sweep, namespace: openshift-cluster-api}
+spec:
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+          initContainers:
+          - {name: first, image: registry.ci.openshift.org/openshift:first, securityContext: {}}
+          containers:
+          - {name: sweep, image: registry.ci.openshift.org/openshift:sweep, securityContext: {privileged: false, capabilities: {drop: [ALL]}}}
+          - {name: plain, image: registry.ci.openshift.org/openshift:plain}`,
+	},
+}
+
 const manager = `
 ---
 apiVersion: apps/v1
@@ -133,6 +168,10 @@ var errorRows = map[string]struct{ in, object, field, reason string }{
 ---
 {apiVersion: v1, kind: Service, metadata: {name: hook, namespace: capa-system}}` + manager,
 		object: "Certificate capa-system/b", field: "spec.secretName", reason: `Service capa-system/hook already serves with Secret "cert-a"`,
+	},
+	"a security context that is no mapping": {
+		in:     `{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: capa-system}, spec: {securityContext: [], containers: [{name: c, image: "registry.ci.openshift.org/openshift:c"}]}}`,
+		object: "Pod openshift-cluster-api/p", field: "spec.securityContext", reason: "is a list, not a mapping",
 	},
 	"a Deployment without containers": {
 		in:     `{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: capa-system}}`,

@@ -1,0 +1,179 @@
+package release_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+// stopGrace is what pods get by default.
+const stopGrace = 30 * time.Second
+
+// kubelet runs the operator's pods while a spec lasts. That they are Ready in the
+// API is kwok's word; whether their probes are answered is ready's.
+type kubelet struct {
+	mu   sync.Mutex
+	pods map[types.UID]*pod
+	last int // makes addresses
+}
+
+// startKubelet looks for pods until the spec ends, when all of them are stopped.
+func startKubelet() *kubelet {
+	k := &kubelet{pods: map[types.UID]*pod{}}
+	ctx, end := context.WithCancel(context.Background())
+	var finished sync.WaitGroup
+	finished.Go(func() {
+		defer GinkgoRecover()
+		_ = harness.Eventually(ctx, "the spec to end", func(ctx context.Context) error {
+			if err := k.look(ctx); ctx.Err() == nil {
+				Expect(err).NotTo(HaveOccurred())
+			}
+			return errors.New("it has not ended")
+		})
+	})
+	DeferCleanup(func() {
+		end()
+		finished.Wait()
+		for _, p := range k.running() {
+			Expect(p.process.Stop(stopGrace)).To(Succeed())
+			Expect(p.process.Failure()).To(Succeed(), "see %s", p.log())
+		}
+	})
+	return k
+}
+
+// look starts pods that are new, and ends those that are to go, one after the
+// other: a pod that is ended gives up its Lease before another one is begun.
+func (k *kubelet) look(ctx context.Context) error {
+	there := &corev1.PodList{}
+	err := env.Client.List(ctx, there, client.InNamespace(harness.OperatorNamespace), client.MatchingLabels{"app.kubernetes.io/name": "capstan"})
+	if err != nil {
+		return err
+	}
+	wanted := map[types.UID]bool{}
+	for i := range there.Items {
+		object := &there.Items[i]
+		if object.DeletionTimestamp != nil || object.Spec.NodeName == "" {
+			continue
+		}
+		wanted[object.UID] = true
+		if k.known(object.UID) {
+			continue
+		}
+		k.last++
+		p, err := run(ctx, object, fmt.Sprintf("127.0.77.%d", k.last))
+		if err != nil {
+			return fmt.Errorf("running pod %s: %w", object.Name, err)
+		}
+		k.mu.Lock()
+		k.pods[object.UID] = p
+		k.mu.Unlock()
+	}
+	for _, p := range k.running() {
+		if wanted[p.object.UID] {
+			continue
+		}
+		if err := p.process.Stop(stopGrace); err != nil {
+			return err
+		}
+		k.mu.Lock()
+		delete(k.pods, p.object.UID)
+		k.mu.Unlock()
+	}
+	return nil
+}
+
+func (k *kubelet) known(uid types.UID) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.pods[uid] != nil
+}
+
+func (k *kubelet) running() []*pod {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var all []*pod
+	for _, p := range k.pods {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b *pod) int { return a.number() - b.number() })
+	return all
+}
+
+// ready waits until so many pods run, all probes of which are answered.
+func (k *kubelet) ready(ctx context.Context, number int) []*pod {
+	GinkgoHelper()
+	var all []*pod
+	eventually(ctx, fmt.Sprintf("%d pods to be ready", number), func(ctx context.Context) error {
+		if all = k.running(); len(all) != number {
+			return fmt.Errorf("%d pods run", len(all))
+		}
+		for _, p := range all {
+			if err := p.probed(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all
+}
+
+// probed asks what a kubelet would ask.
+func (p *pod) probed(ctx context.Context) error {
+	select {
+	case <-p.process.Exited():
+		return fmt.Errorf("pod %s has ended by itself (%w); see %s", p.object.Name, p.process.Failure(), p.log())
+	default:
+	}
+	for _, container := range p.object.Spec.Containers {
+		for what, probe := range map[string]*corev1.Probe{"liveness": container.LivenessProbe, "readiness": container.ReadinessProbe} {
+			if probe == nil || probe.HTTPGet == nil {
+				return fmt.Errorf("container %s has no %s probe", container.Name, what)
+			}
+			url := fmt.Sprintf("http://%s:%d%s", p.address, p.port(container, probe), probe.HTTPGet.Path)
+			if err := get(ctx, url, time.Duration(probe.TimeoutSeconds)*time.Second); err != nil {
+				return fmt.Errorf("%s probe of pod %s: %w", what, p.object.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *pod) port(container corev1.Container, probe *corev1.Probe) int32 {
+	for _, port := range container.Ports {
+		if port.Name == probe.HTTPGet.Port.StrVal {
+			return port.ContainerPort
+		}
+	}
+	return probe.HTTPGet.Port.IntVal
+}
+
+func get(ctx context.Context, url string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", url, response.Status)
+	}
+	return nil
+}

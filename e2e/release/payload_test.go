@@ -1,0 +1,78 @@
+package release_test
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/deploy/payload"
+	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+var _ = Describe("The payload", func() {
+	It("installs Cluster API with one replica that has no access but its account's, and reports the version", func(ctx SpecContext) {
+		k := begin(ctx)
+		since, err := env.Cluster.Mark(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		release{"4.22.0", images(ctx)}.install(ctx, files(), false)
+		k.ready(ctx, 1)
+		Expect(brought(ctx, "cluster-capi-controllers")).To(Equal("image"))
+		requests, err := env.Cluster.RequestsSince(ctx, since)
+		Expect(err).NotTo(HaveOccurred())
+		operator := "system:serviceaccount:" + harness.OperatorNamespace + ":" + harness.ServiceAccount
+		Expect(requests.Where(func(r cluster.Request) bool { return r.User == operator && r.IsWrite() })).NotTo(BeEmpty())
+	}, SpecTimeout(patience))
+
+	It("takes the place of the installer before it, and leaves to people what is theirs", func(ctx SpecContext) {
+		k := begin(ctx)
+		apply(ctx, former)
+		all, made := images(ctx), files()
+		release{"4.22.0", all}.install(ctx, made, true)
+		k.ready(ctx, 1)
+
+		By("taking away what the former one had")
+		for _, name := range []string{"capi-operator", "capi-installer"} {
+			Expect(gone(ctx, "apps/v1", "Deployment", harness.OperatorNamespace, name)).To(Succeed())
+		}
+		Expect(gone(ctx, "v1", "ServiceAccount", harness.OperatorNamespace, "capi-installer")).To(Succeed())
+		Expect(gone(ctx, rbacv1.SchemeGroupVersion.String(), "ClusterRole", "", "openshift-capi-installer")).To(Succeed())
+
+		By("merging labels")
+		namespace := &corev1.Namespace{}
+		Expect(env.Client.Get(ctx, client.ObjectKey{Name: harness.OperatorNamespace}, namespace)).To(Succeed())
+		Expect(namespace.Labels).To(And(
+			HaveKeyWithValue("openshift.io/run-level", ""), HaveKeyWithValue("pod-security.kubernetes.io/enforce", "restricted"),
+			HaveKeyWithValue("team", "storage"),
+		))
+
+		By("upgrading")
+		api := &operatorv1alpha1.ClusterAPI{}
+		Expect(env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, api)).To(Succeed())
+		api.Spec.UnmanagedCustomResourceDefinitions = []string{"things.example.com"}
+		Expect(env.Client.Update(ctx, api, harness.Administrator)).To(Succeed())
+		release{"4.22.1", all}.install(ctx, made, true)
+		k.ready(ctx, 1)
+		Expect(env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, api)).To(Succeed())
+		Expect(api.Spec.UnmanagedCustomResourceDefinitions).To(Equal([]string{"things.example.com"}))
+	}, SpecTimeout(patience))
+})
+
+func files() map[string][]byte {
+	GinkgoHelper()
+	made, err := payload.Files()
+	Expect(err).NotTo(HaveOccurred())
+	return made
+}
+
+// brought says where the ConfigMap of a provider image comes from.
+func brought(ctx context.Context, name string) (string, error) {
+	object := &corev1.ConfigMap{}
+	err := env.Client.Get(ctx, client.ObjectKey{Namespace: harness.CAPINamespace, Name: name}, object)
+	return object.Data["from"], err
+}
