@@ -86,6 +86,7 @@ diagrams: ## Write docs/state-diagrams from the machines' tables.
 new-machine: ## Write an empty machine, NAME=x in lowercase letters.
 	@go run -C tools ./newmachine "$(CURDIR)" "$(NAME)"
 	@go test ./machine/$(NAME) -run '/the_generated_diagram' -update
+	@go test ./controllers -run TestTheAlerts -update
 
 .PHONY: generate
 generate: ## Write all other generated files.
