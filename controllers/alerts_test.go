@@ -6,12 +6,12 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/machine"
-	"github.com/capstan-capi/capstan/message"
 )
 
 //go:generate go test . -run TestTheAlerts -update
@@ -88,9 +88,17 @@ func rules() []rule {
 		ruleOf(house.Absent, fmt.Sprintf("absent(capstan_needs_attention{machine=%q,alert=%q})", machines[0], house.Unfinished.Name)))
 }
 
+// lasting writes 10m or 1h.
+func lasting(long time.Duration) string {
+	if long%time.Hour == 0 {
+		return fmt.Sprintf("%dh", long/time.Hour)
+	}
+	return fmt.Sprintf("%dm", long/time.Minute)
+}
+
 func ruleOf(call machine.Call, expr string) rule {
 	return rule{
-		Alert: call.Name, Expr: expr, For: message.Duration(call.After),
+		Alert: call.Name, Expr: expr, For: lasting(call.After),
 		Labels: map[string]string{"severity": string(call.Severity), "namespace": namespace},
 		Annotations: map[string]string{
 			"summary":     call.Summary + ".",
