@@ -11,8 +11,8 @@ BUILD := go build -buildvcs=false
 # Runs a go build and says how far it is when it takes long.
 PROGRESS := bin/progress
 LINT := $(CURDIR)/bin/golangci-lint
-# The tools and the embedded control plane are Go modules of their own.
-EACH_MODULE := for module in . tools e2e/controlplane; do cd $(CURDIR)/$$module;
+# The tools, the proof of the alerts and the embedded control plane are Go modules of their own.
+EACH_MODULE := for module in . tools e2e/alerts e2e/controlplane; do cd $(CURDIR)/$$module;
 CONTROL_PLANE := $(wildcard e2e/controlplane/go.* e2e/controlplane/*.go)
 # Every folder of machine/ but the tests' own is a machine with a table.
 TABLES := $(filter-out ./machine/machinetest/,$(wildcard ./machine/*/))
@@ -65,6 +65,7 @@ fmt-check: bin/golangci-lint ## Fail when a Go file is not formatted, showing th
 lint: bin/golangci-lint ## Run the linters; the import arrows are among them.
 	@$(LINT) run
 	@cd tools && $(LINT) run
+	@cd e2e/alerts && $(LINT) run
 	@# One small main package on top of all of Kubernetes: the linters that want
 	@# types would read all of it first.
 	@cd e2e/controlplane && $(LINT) run --fast-only
@@ -73,6 +74,7 @@ lint: bin/golangci-lint ## Run the linters; the import arrows are among them.
 unit: ## Run all tests but the end-to-end suite, with the race detector.
 	@go test $(RACE) $(UNIT)
 	@go test -C tools ./...
+	@go test -C e2e/alerts ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for 30 s, one after the other; what crashes one becomes a corpus file.
@@ -90,6 +92,7 @@ diagrams: ## Write docs/state-diagrams from the machines' tables.
 new-machine: ## Write an empty machine, NAME=x in lowercase letters.
 	@go run -C tools ./newmachine "$(CURDIR)" "$(NAME)"
 	@go test ./machine/$(NAME) -run '/the_generated_diagram' -update
+	@go test ./controllers -run TestTheAlerts -update
 
 .PHONY: generate
 generate: ## Write all other generated files.

@@ -13,6 +13,7 @@ import (
 	"github.com/capstan-capi/capstan/controllers/clusteroperator"
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
+	"github.com/capstan-capi/capstan/controllers/scrape"
 	"github.com/capstan-capi/capstan/controllers/view"
 )
 
@@ -20,6 +21,7 @@ import (
 var all = []options.Part{
 	clusterapi.Part,
 	clusteroperator.Part,
+	scrape.Part,
 }
 
 // Add adds every controller to the manager.

@@ -12,8 +12,8 @@ func besideDoor() Table[world, *world] {
 	table.Parts = []string{"Hinge"}
 	degraded := Reading{Degraded: true, Reason: EphemeralError}
 	table.States[1].Part, table.States[1].Work = "Hinge", act("Hold", func(w *world) error { return w.workErr })
-	table.States[1].Trouble = Trouble{Ephemeral: Reading{Progressing: true, Reason: EphemeralError}, Patience: 3 * time.Minute, Overdue: degraded}
-	table.Asides = []Aside[world]{{Part: "Hinge", If: is("heavy", func(w world) bool { return w.failing }), For: 2 * time.Minute, Reads: degraded, Doc: doc}}
+	table.States[1].Trouble = Trouble{Ephemeral: Reading{Progressing: true, Reason: EphemeralError}, Patience: 3 * time.Minute, Overdue: degraded, Alert: alert("Slips")}
+	table.Asides = []Aside[world]{{Part: "Hinge", If: is("heavy", func(w world) bool { return w.failing }), For: 2 * time.Minute, Reads: degraded, Alert: alert("Heavy"), Doc: doc}}
 	return table
 }
 

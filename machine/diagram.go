@@ -84,6 +84,7 @@ func (t Table[F, E]) Page() string {
 	}
 
 	t.writeAsides(&b)
+	t.writeCalls(&b)
 	b.WriteString("\n## Questions asked\n\nEach is answered Yes, No or Unknown from what was seen; Unknown never moves anything.\n\n| Guard | Meaning |\n|---|---|\n")
 	seen := map[string]bool{}
 	var asked []Guard[F]

@@ -35,6 +35,8 @@ type Trouble struct {
 	// Patience is after how long an error reads as Overdue, where no failure edge leaves the state then; zero for never.
 	Patience time.Duration
 	Overdue  Reading
+	// Alert calls somebody while an error reads as Degraded, in a state that does not by itself.
+	Alert Alert
 }
 
 // Aside is how a part reads as long as a guard says Yes and neither the state
@@ -47,6 +49,8 @@ type Aside[F any] struct {
 	// unless that reads Degraded by itself.
 	For   time.Duration
 	Reads Reading
+	// Alert calls somebody while this is told. One that reads as Degraded has one.
+	Alert Alert
 	// Doc is a sentence an administrator understands.
 	Doc string
 }

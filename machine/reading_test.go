@@ -58,7 +58,7 @@ func TestReadings_an_aside_is_told_where_a_part_has_nothing_else_to_tell(t *test
 	table.States[0].Trouble = Trouble{Ephemeral: trouble}
 	table.Moves[3].Trouble = Trouble{Ephemeral: trouble}
 	table.Asides = []Aside[world]{
-		{Part: "Lock", If: is("jammed", func(w world) bool { return w.broken }), Reads: jammed, Doc: doc},
+		{Part: "Lock", If: is("jammed", func(w world) bool { return w.broken }), Reads: jammed, Alert: alert("Jammed"), Doc: doc},
 		{Part: "Lock", If: is("heavy", func(w world) bool { return w.broken || w.urgent }), Reads: heavy, Doc: doc},
 		{Part: "Hinge", If: is("heavy", func(w world) bool { return w.urgent }), Reads: heavy, Doc: doc},
 	}

@@ -56,6 +56,8 @@ type StateRow[E any] struct {
 	Rest bool
 	// Alarm says that somebody should look when the machine comes here.
 	Alarm bool
+	// Alert calls somebody while the machine is here. A state that alarms or reads as Degraded has one.
+	Alert Alert
 	// Work is done on every pass that makes no move. It is level-triggered.
 	Work Action[E]
 	// Part is the part of the machine that is at work here, one of [Table.Parts]; a state that resumes has that of
@@ -92,6 +94,8 @@ type Move[F, E any] struct {
 	Do Action[E]
 	// Takes names conditions that are False while the machine is in the state that this move led to.
 	Takes []string
+	// Alert calls somebody while the machine is in the state that this move led to. A move that takes a condition has one.
+	Alert Alert
 	// Doc is a sentence an administrator understands.
 	Doc string
 }
@@ -106,6 +110,8 @@ type Table[F, E any] struct {
 	States []StateRow[E]
 	Moves  []Move[F, E]
 	Asides []Aside[F]
+	// Notices are counted for people.
+	Notices []Notice[E]
 	// Progress counts the steps done so far; known is false while the facts have not been seen. Only a new
 	// high since the state was entered counts, so that something that flaps cannot put off a deadline.
 	Progress func(F) (done int, known bool)

@@ -14,7 +14,8 @@ const maxQuestions = 8
 // Validate reports every mistake of structure in a table at once: unknown or
 // doubled names, two moves for one event and state, a move without exactly one
 // trigger, an effect whose failure leads nowhere, a working state without a
-// deadline, a dead end, too many questions, an aside of no part, a missing sentence of documentation.
+// deadline, a dead end, too many questions, an aside of no part, a row that needs a human and has no alert, a missing
+// sentence of documentation.
 func (t Table[F, E]) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) {
@@ -53,6 +54,7 @@ func (t Table[F, E]) Validate() error {
 			problem("the aside %q needs a declared part, a guard and a doc sentence", aside.Doc)
 		}
 	}
+	t.validateAlerts(problem)
 	for _, row := range t.States {
 		if !t.reachesRest(row.Name, map[State]bool{}) {
 			problem("no rest state can be reached from %s", row.Name)

@@ -48,6 +48,7 @@ type operatorFlags struct {
 	pullSecrets         []string
 	leaderElect         bool
 	metricsAddress      string
+	metricsCertDir      string
 	healthAddress       string
 	concurrency         int
 	clockOffsetFile     string
@@ -77,7 +78,8 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.StringVar(&f.extraCAFile, "extra-ca-file", "", "PEM `file` of certificates to trust registries by, besides the system's and those of ConfigMap openshift-config/user-ca-bundle; it is read again for every pull")
 	flags.StringArrayVar(&f.pullSecrets, "pull-secret", []string{pullSecret}, "`namespace/name` of a Secret of type kubernetes.io/dockerconfigjson with credentials for registries (repeatable; the most specific entry for a repository counts)")
 	flags.BoolVar(&f.leaderElect, "leader-elect", true, "work only while holding the Lease")
-	flags.StringVar(&f.metricsAddress, "metrics-bind-address", ":8080", "`address` to serve metrics on; 0 for none")
+	flags.StringVar(&f.metricsAddress, "metrics-bind-address", ":8443", "`address` to serve metrics on, with TLS; 0 for none")
+	flags.StringVar(&f.metricsCertDir, "metrics-cert-dir", "/var/run/secrets/metrics-tls", "`folder` with tls.crt and tls.key to serve metrics with, read again for every connection")
 	flags.StringVar(&f.healthAddress, "health-probe-bind-address", ":8081", "`address` to serve /healthz and /readyz on; 0 for none")
 	flags.IntVar(&f.concurrency, "apply-concurrency", 8, "how many objects of a wave are applied at the same time")
 	flags.StringVar(&f.clockOffsetFile, "clock-offset-file", "", "`file` with a duration to add to the time, followed while it changes; for tests")
@@ -122,6 +124,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries, InsecureCredentials: f.insecureCredentials,
 		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(), Concurrency: f.concurrency,
+		MetricsAddress: f.metricsAddress, MetricsCertDir: f.metricsCertDir,
 		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },
 	}
 	config.Wrap(transport.Prompt)
@@ -139,7 +142,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		LeaderElectionResourceLockInterface: lock,
 		LeaderElectionReleaseOnCancel:       true,
 		GracefulShutdownTimeout:             ptr.To(endTimeout),
-		Metrics:                             metricsserver.Options{BindAddress: f.metricsAddress},
+		Metrics:                             metricsserver.Options{BindAddress: "0"}, // served by controllers/scrape
 		HealthProbeBindAddress:              f.healthAddress,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
@@ -39,18 +40,15 @@ func observe(p *phases.Phases) func(context.Context, machine.Key) (guards.Facts,
 	return func(ctx context.Context, key machine.Key) (guards.Facts, *phases.Pass, error) {
 		facts, pass, err := p.Observe(ctx, key)
 		if err == nil {
-			measure(facts.Applied, pass.Display)
+			measure(facts.Applied, pass)
 		}
 		return facts, pass, err
 	}
 }
 
-func measure(applied guards.Applied, d guards.Display) {
-	for what, count := range map[string]int{
-		"retained": len(d.Retained), "collision": len(d.Collisions), "refused": len(d.Refused),
-		"contested": len(d.Contested), "stray": len(d.Strays) + d.MoreStrays, "finalizer": d.Finalizers,
-	} {
-		standingMetric.WithLabelValues(what).Set(float64(count))
+func measure(applied guards.Applied, pass *phases.Pass) {
+	for _, notice := range table.Table.Notices {
+		standingMetric.WithLabelValues(notice.Name).Set(float64(notice.Count(pass)))
 	}
 	objectsMetric.WithLabelValues("all").Set(float64(applied.Total))
 	objectsMetric.WithLabelValues("done").Set(float64(applied.Done))

@@ -64,7 +64,11 @@ func NewReconciler[F, E any](h *House, m Machine[F, E]) *Reconciler[F, E] {
 	for _, row := range m.Table.States {
 		states = append(states, row.Name)
 	}
-	r := &Reconciler[F, E]{Machine: m, seen: &seen[F, E]{Store: m.Store, shots: map[machine.Key]machine.Snapshot[F, E]{}}, tellers: h.tellers(m.Table.Name, states), watchdog: &h.watchdog}
+	var alerts []string
+	for _, call := range m.Table.Calls() {
+		alerts = append(alerts, call.Name)
+	}
+	r := &Reconciler[F, E]{Machine: m, seen: &seen[F, E]{Store: m.Store, shots: map[machine.Key]machine.Snapshot[F, E]{}}, tellers: h.tellers(m.Table.Name, states, alerts), watchdog: &h.watchdog}
 	r.machine = &machine.Machine[F, E]{Table: m.Table, Observe: m.Observe, Store: r.seen, Now: h.Now}
 	return r
 }
@@ -118,6 +122,7 @@ func (r *Reconciler[F, E]) tell(ctx context.Context, key machine.Key, outcome ma
 	}
 	if shot, seen := r.seen.take(key); seen {
 		p.Words, p.Fails = r.Words(key, shot), shot.Record.Failure != nil
+		p.Calling, p.Seen = r.Table.Calling(shot), true
 	}
 	next := outcome.LookAgain
 	for _, teller := range r.tellers {

@@ -29,6 +29,9 @@ type Pass struct {
 	Words Words
 	// Rests and Alarms are those of the state, see [machine.StateRow]; Fails says that work or an effect meets an error.
 	Rests, Alarms, Fails bool
+	// Calling are the alerts of what stands; nil, and Seen false, for a pass that could not be made.
+	Calling []string
+	Seen    bool
 }
 
 // Teller tells people of passes. It never fails and never waits: a pass is over

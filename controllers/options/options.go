@@ -31,6 +31,8 @@ type Options struct {
 	ExtraCAFile string
 	// PullSecrets have the credentials for registries.
 	PullSecrets []types.NamespacedName
+	// MetricsAddress is where metrics are served, with the certificate in the folder MetricsCertDir; "0" or empty for nowhere.
+	MetricsAddress, MetricsCertDir string
 	// Concurrency bounds how many objects are applied at the same time.
 	Concurrency int
 	// WarmUp is given what runs from the start of the process until its end, beside the manager and whoever holds the Lease.

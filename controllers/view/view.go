@@ -50,6 +50,8 @@ type Table struct {
 	// Parts are those that have conditions of their own.
 	Parts  []string
 	States []State
+	// Calls are its alerts.
+	Calls []machine.Call
 	// Diagram and Replay are those of [machine.Table].
 	Diagram func(current machine.State, path ...machine.Transition) string
 	Replay  func(machine.Decision) (machine.Decision, []machine.Candidate, error)
@@ -88,7 +90,7 @@ type Question struct {
 
 // TableOf is a table without its facts.
 func TableOf[F, E any](t machine.Table[F, E]) Table {
-	table := Table{Name: t.Name, Doc: t.Doc, Parts: t.Parts, Diagram: t.Diagram, Replay: t.Replay}
+	table := Table{Name: t.Name, Doc: t.Doc, Parts: t.Parts, Calls: t.Calls(), Diagram: t.Diagram, Replay: t.Replay}
 	for _, row := range t.States {
 		state := State{Name: row.Name, Doc: row.Doc, Rest: row.Rest, Alarm: row.Alarm}
 		if row.Work.Name != "" {

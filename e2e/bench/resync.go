@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 const (
@@ -23,12 +25,12 @@ func resyncing(ctx context.Context, b *bench) ([]sample, error) {
 }
 
 // resync is the time of the processor for one.
-func (s *stage) resync(ctx context.Context, address string) (float64, error) {
-	idle, err := s.spends(ctx, address, 0)
+func (s *stage) resync(ctx context.Context, metrics *harness.Metrics) (float64, error) {
+	idle, err := s.spends(ctx, metrics, 0)
 	if err != nil {
 		return 0, err
 	}
-	busy, err := s.spends(ctx, address, resyncEvery)
+	busy, err := s.spends(ctx, metrics, resyncEvery)
 	if err != nil {
 		return 0, err
 	}
@@ -39,8 +41,8 @@ func (s *stage) resync(ctx context.Context, address string) (float64, error) {
 }
 
 // spends is what the operator's meters count while its clock is advanced so often.
-func (s *stage) spends(ctx context.Context, address string, advance time.Duration) (meters, error) {
-	before, err := readMeters(ctx, address)
+func (s *stage) spends(ctx context.Context, metrics *harness.Metrics, advance time.Duration) (meters, error) {
+	before, err := readMeters(ctx, metrics)
 	if err != nil {
 		return meters{}, err
 	}
@@ -52,6 +54,6 @@ func (s *stage) spends(ctx context.Context, address string, advance time.Duratio
 			return meters{}, err
 		}
 	}
-	after, err := readMeters(ctx, address)
+	after, err := readMeters(ctx, metrics)
 	return meters{passes: after.passes - before.passes, cpu: after.cpu - before.cpu}, err
 }

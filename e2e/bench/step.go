@@ -33,20 +33,20 @@ func stepping(ctx context.Context, b *bench) ([]sample, error) {
 }
 
 // timing installs made-up objects and measures again and again what the process
-// of the operator spends on something, of whose metrics measure gets the address.
-func (b *bench) timing(ctx context.Context, steered bool, what string, measure func(*stage, context.Context, string) (float64, error)) ([]sample, error) {
+// of the operator spends on something, whose metrics measure gets.
+func (b *bench) timing(ctx context.Context, steered bool, what string, measure func(*stage, context.Context, *harness.Metrics) (float64, error)) ([]sample, error) {
 	c, err := syntheticContent(stepObjects)(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	address, err := harness.FreeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var samples []sample
 	return samples, b.within(ctx, func(s *stage) error {
 		s.steered = steered
-		if err := s.install(ctx, c, "--metrics-bind-address="+address); err != nil {
+		metrics, err := s.NewMetrics(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.install(ctx, c, metrics.Arguments()...); err != nil {
 			return err
 		}
 		if err := wait(ctx, restAfter); err != nil {
@@ -58,7 +58,7 @@ func (b *bench) timing(ctx context.Context, steered bool, what string, measure f
 			if err != nil {
 				return err
 			}
-			if one.Seconds, err = measure(s, ctx, address); err != nil {
+			if one.Seconds, err = measure(s, ctx, metrics); err != nil {
 				return fmt.Errorf("run %d: %w", run+1, err)
 			}
 			all, err := s.requests(ctx, mark)
@@ -76,8 +76,8 @@ func (b *bench) timing(ctx context.Context, steered bool, what string, measure f
 }
 
 // step is the time of the processor for one pass.
-func (s *stage) step(ctx context.Context, address string) (float64, error) {
-	before, err := readMeters(ctx, address)
+func (s *stage) step(ctx context.Context, metrics *harness.Metrics) (float64, error) {
+	before, err := readMeters(ctx, metrics)
 	if err != nil {
 		return 0, err
 	}
@@ -89,7 +89,7 @@ func (s *stage) step(ctx context.Context, address string) (float64, error) {
 			return 0, err
 		}
 	}
-	after, err := readMeters(ctx, address)
+	after, err := readMeters(ctx, metrics)
 	if err != nil {
 		return 0, err
 	}
@@ -111,8 +111,8 @@ func (s *stage) nudge(ctx context.Context, step int) error {
 // meters are counters of the operator's process.
 type meters struct{ passes, cpu float64 }
 
-func readMeters(ctx context.Context, address string) (meters, error) {
-	text, err := harness.Metrics(ctx, address)
+func readMeters(ctx context.Context, metrics *harness.Metrics) (meters, error) {
+	text, err := metrics.Text(ctx)
 	if err != nil {
 		return meters{}, err
 	}

@@ -47,6 +47,16 @@ func (c *Cluster) ConfigFor(user string, groups ...string) (*rest.Config, error)
 // Kubeconfig is the path of a kubeconfig with an administrator's access.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, adminKubeconfig) }
 
+// Serving certifies a server to whoever trusts what the access of ConfigFor
+// trusts: a certificate and its key, as PEM.
+func (c *Cluster) Serving(hosts ...string) (certificate, key []byte, err error) {
+	serving, err := c.authority.server(hosts...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("certifying a server: %w", err)
+	}
+	return serving.cert, serving.key, nil
+}
+
 // KubeconfigFor writes a kubeconfig with the access of ConfigFor into the
 // cluster's folder and returns its path.
 func (c *Cluster) KubeconfigFor(user string, groups ...string) (string, error) {

@@ -54,6 +54,9 @@ var _ = Describe("The real providers on AWS", Ordered, func() {
 			configv1.ObjectReference{Resource: "namespaces", Name: harness.CAPINamespace},
 			configv1.ObjectReference{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Name: "clusters.cluster.x-k8s.io"},
 			configv1.ObjectReference{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Name: "awsclusters.infrastructure.cluster.x-k8s.io"},
+			// Without names: must-gather takes all instances.
+			configv1.ObjectReference{Group: "cluster.x-k8s.io", Resource: "machines"},
+			configv1.ObjectReference{Group: "infrastructure.cluster.x-k8s.io", Resource: "awsmachines"},
 		))
 		objects, err := harness.Inventory(ctx, env.Client, 1)
 		Expect(err).NotTo(HaveOccurred())

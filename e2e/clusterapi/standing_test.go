@@ -189,15 +189,15 @@ var _ = Describe("Metrics", func() {
 	It("count what stands and what was done", func(ctx SpecContext) {
 		gamma := newProvider("gamma").at(30)
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
-		address, err := harness.FreeAddress(ctx)
+		metrics, err := env.NewMetrics(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		operate(harness.OperatorOptions{Arguments: []string{"--metrics-bind-address=" + address}})
+		operate(harness.OperatorOptions{Arguments: metrics.Arguments()})
 		installed(ctx, 1)
 		Expect(env.Client.Create(ctx, custom("gamma", "mine"), administrator)).To(Succeed())
 		release(ctx, newProvider("alpha"))
 		installed(ctx, 2)
 		eventually(ctx, "the metrics", func(ctx context.Context) error {
-			text, err := harness.Metrics(ctx, address)
+			text, err := metrics.Text(ctx)
 			for _, want := range []string{
 				`capstan_machine_state{machine="clusterapi",state="Installed"} 1`, `capstan_standing{what="retained"} 1`, `capstan_standing{what="collision"} 0`,
 				`capstan_objects{which="all"} 8`, `capstan_objects{which="done"} 8`, `capstan_object_actions_total{action="Created"} 16`,

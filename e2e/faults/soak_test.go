@@ -38,20 +38,20 @@ var _ = Describe("The soak:", Label("long", "soak"), func() {
 // soakFrom makes the trouble that a seed stands for.
 func soakFrom(ctx context.Context, number uint64) {
 	GinkgoHelper()
-	address, err := harness.FreeAddress(ctx)
+	metrics, err := env.NewMetrics(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	atGood(ctx)
 	foreign := configMap("foreign")
 	Expect(env.Client.Create(ctx, foreign.DeepCopy(), administrator)).To(Succeed())
 	s := &soaking{
 		random:  rand.New(rand.NewPCG(number, 0)), //nolint:gosec // Repeatable, not secret.
-		metrics: "--metrics-bind-address=" + address, releases: []string{one, two, goodProvider(ctx, "three", goes, extra("three", "three"))},
+		metrics: metrics.Arguments(), releases: []string{one, two, goodProvider(ctx, "three", goes, extra("three", "three"))},
 		kept: uidOf(ctx, configMap("kept")), version: versionOf(ctx, foreign),
 	}
 	s.restart()
 	s.quiet(ctx)
 	watching(ctx)
-	before := measure(ctx, address)
+	before := measure(ctx, metrics)
 
 	done := map[string]int{}
 	ticker := time.NewTicker(pace)
@@ -65,15 +65,15 @@ func soakFrom(ctx context.Context, number uint64) {
 	Expect(uidOf(ctx, configMap("kept"))).To(Equal(s.kept), "ConfigMap kept was made anew")
 	Expect(versionOf(ctx, foreign)).To(Equal(s.version), "an object of somebody else was written")
 	eventually(ctx, "the operator to hold no more than before", func(ctx context.Context) error {
-		return measure(ctx, address).exceeds(before)
+		return measure(ctx, metrics).exceeds(before)
 	})
-	GinkgoWriter.Printf("held before: %+v, after: %+v\n", before, measure(ctx, address))
+	GinkgoWriter.Printf("held before: %+v, after: %+v\n", before, measure(ctx, metrics))
 }
 
 // soaking is what the soak works with.
 type soaking struct {
 	random   *rand.Rand
-	metrics  string
+	metrics  []string
 	releases []string
 	kept     types.UID
 	version  string
@@ -81,7 +81,7 @@ type soaking struct {
 
 func (s *soaking) restart() {
 	killAll()
-	startGood(s.metrics)
+	startGood(s.metrics...)
 }
 
 // disturb does one thing, whatever it is, and tells what.
@@ -165,11 +165,11 @@ func (h holding) exceeds(before holding) error {
 }
 
 // measure asks the operator's own metrics, and the proxy.
-func measure(ctx context.Context, address string) holding {
+func measure(ctx context.Context, from *harness.Metrics) holding {
 	GinkgoHelper()
 	h := holding{watches: between.Watches()}
 	eventually(ctx, "the operator's metrics", func(ctx context.Context) error {
-		metrics, err := harness.Metrics(ctx, address)
+		metrics, err := from.Text(ctx)
 		if err != nil {
 			return err
 		}

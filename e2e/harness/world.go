@@ -62,8 +62,9 @@ func (e *Environment) Begin(ctx context.Context, w World) error {
 	return e.CreateClusterAPI(ctx)
 }
 
-// applyDeploy applies what is the same in every world: namespaces and RBAC. The
-// operator itself is a child process, and its inputs are a world's.
+// applyDeploy applies what is the same in every world: namespaces, RBAC and
+// Service. The operator itself is a child process, its inputs are a world's, and
+// nobody here knows what Prometheus is told by.
 func (e *Environment) applyDeploy(ctx context.Context) error {
 	objects, err := deploy.Objects()
 	if err != nil {
@@ -75,7 +76,7 @@ func (e *Environment) applyDeploy(ctx context.Context) error {
 	}
 	for _, object := range objects {
 		switch object.GetKind() {
-		case "Deployment", "ConfigMap", "ClusterAPI", "ClusterOperator":
+		case "Deployment", "ConfigMap", "ClusterAPI", "ClusterOperator", "ServiceMonitor", "PrometheusRule":
 			continue
 		}
 		err := e.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(fieldManager), client.ForceOwnership)

@@ -48,7 +48,7 @@ var (
 	degraded = machine.Reading{Progressing: true, Degraded: true, Reason: machine.EphemeralError}
 	terminal = machine.Reading{Degraded: true, Reason: machine.NonRetryableError}
 	resuming = machine.Trouble{Ephemeral: degraded, Terminal: terminal}
-	keeping  = machine.Trouble{Ephemeral: retrying, Terminal: retrying, Patience: patience, Overdue: degraded}
+	keeping  = machine.Trouble{Ephemeral: retrying, Terminal: retrying, Patience: patience, Overdue: degraded, Alert: keepingFails}
 	failing  = machine.Trouble{Ephemeral: retrying, Terminal: terminal}
 )
 
@@ -65,7 +65,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 	States: []machine.StateRow[*phases.Pass]{
 		{
 			Name: WaitingOnInfra, Rest: true, Work: phases.KeepCurrent,
-			Part: RevisionController, Reads: waiting, Trouble: keeping,
+			Part: RevisionController, Reads: waiting, Trouble: keeping, Alert: waitsLong,
 			Doc: "The cluster has not yet said what platform it runs on, there is no ClusterAPI object to write to, the installer that OpenShift shipped before still runs, or the list of images is for the operator of another release. What this operator has installed is kept.",
 		},
 		{
@@ -90,12 +90,12 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			Name: Degraded, Rest: true, Alarm: true, Work: machine.Resume[*phases.Pass](),
-			Reads: degraded, Trouble: resuming,
+			Reads: degraded, Trouble: resuming, Alert: isDegraded,
 			Doc: "Something has been wrong for five minutes, or met an error that trying again at once cannot heal. What was at work goes on, deletions included, and the current revision stays applied.",
 		},
 		{
 			Name: MaxRevisions, Rest: true, Alarm: true, Work: phases.KeepCurrent,
-			Part: RevisionController, Reads: terminal, Trouble: keeping,
+			Part: RevisionController, Reads: terminal, Trouble: keeping, Alert: listIsFull,
 			Doc: "A new revision is needed and 16 are listed already. An administrator has to remove one that never became current.",
 		},
 	},
@@ -190,7 +190,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The work has met errors for five minutes, or one that trying again at once cannot heal.",
 		},
 		{
-			On: guards.GateLost, From: in(Installed), To: Degraded, For: patience, Takes: []string{Available},
+			On: guards.GateLost, From: in(Installed), To: Degraded, For: patience, Takes: []string{Available}, Alert: isUnavailable,
 			If:  machine.All(machine.Not(guards.RevisionIsApplied), machine.Not(guards.RetainedMayGo), guards.WorkSucceeds),
 			Doc: "A probe of the installed revision has failed for five minutes, as in a crash loop, so InstallerControllerAvailable is False until the probes pass. A hiccup does not count, nor does an object that cannot be put right.",
 		},
@@ -235,11 +235,11 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The list of images is for another release, and the machine goes on with the revision that it has until the operator of that release comes.",
 		},
 		{
-			Part: RevisionController, If: guards.PlanIsTerminal, Reads: terminal,
+			Part: RevisionController, If: guards.PlanIsTerminal, Reads: terminal, Alert: inputsAreWrong,
 			Doc: "The inputs cannot be planned until one of them is changed, and the machine goes on with the revision that it has.",
 		},
 		{
-			Part: RevisionController, If: guards.InputsUnplannable, For: patience, Reads: degraded,
+			Part: RevisionController, If: guards.InputsUnplannable, For: patience, Reads: degraded, Alert: inputsAreOut,
 			Doc: "The inputs cannot be planned for five minutes, and the machine goes on with the revision that it has.",
 		},
 		{
@@ -247,7 +247,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The inputs cannot be planned at the moment, and the machine goes on with the revision that it has.",
 		},
 		{
-			Part: RevisionController, If: guards.UninstallAwaitsConsent, Reads: terminal,
+			Part: RevisionController, If: guards.UninstallAwaitsConsent, Reads: terminal, Alert: uninstallIsAsked,
 			Doc: "The inputs ask for a revision that would end what runs, and the administrator has not consented to that, so the machine goes on with the revision that it has.",
 		},
 		{
@@ -255,6 +255,8 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "Nothing has been installed yet.",
 		},
 	},
+
+	Notices: notices,
 }
 
 func in(states ...machine.State) []machine.State { return states }

@@ -1,6 +1,8 @@
 package clusterapi
 
 import (
+	"strings"
+
 	configv1 "github.com/openshift/api/config/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -19,8 +21,10 @@ func (p *Phases) versions(reported []configv1.OperandVersion, f guards.Facts) []
 	return reported
 }
 
-// related lists what to look at when something is wrong: the fixed objects and
-// every cluster-scoped object of the desired revision.
+// related lists what to look at when something is wrong: the fixed objects,
+// every cluster-scoped object of the desired revision, and of each of its
+// CustomResourceDefinitions all instances, which are named by their resource
+// alone. must-gather takes what is listed.
 func (p *Phases) related(told []configv1.ObjectReference) []configv1.ObjectReference {
 	refs := []configv1.ObjectReference{
 		{Resource: "namespaces", Name: p.OperatorNamespace},
@@ -34,9 +38,14 @@ func (p *Phases) related(told []configv1.ObjectReference) []configv1.ObjectRefer
 	}
 	for _, component := range p.memory.desired.Components {
 		for _, key := range component.Keys() {
-			if key.Namespace == "" {
-				resource, _ := meta.UnsafeGuessKindToResource(key.GVK())
-				refs = append(refs, configv1.ObjectReference{Group: resource.Group, Resource: resource.Resource, Name: key.Name})
+			if key.Namespace != "" {
+				continue
+			}
+			resource, _ := meta.UnsafeGuessKindToResource(key.GVK())
+			refs = append(refs, configv1.ObjectReference{Group: resource.Group, Resource: resource.Resource, Name: key.Name})
+			if key.Kind == "CustomResourceDefinition" { // its name is <plural>.<group>
+				plural, group, _ := strings.Cut(key.Name, ".")
+				refs = append(refs, configv1.ObjectReference{Group: group, Resource: plural})
 			}
 		}
 	}

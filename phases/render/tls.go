@@ -30,9 +30,17 @@ func ClusterSubstitutions(profile *configv1.TLSSecurityProfile, name string) map
 
 // TLSSubstitutions returns TLS_MIN_VERSION (such as VersionTLS12) and
 // TLS_CIPHER_SUITES (IANA names joined by commas) of APIServer `cluster`'s TLS
-// profile. Without a profile it is Intermediate, OpenShift's default. Ciphers
-// that Go does not implement are left out: a manager given one would not start.
+// profile.
 func TLSSubstitutions(profile *configv1.TLSSecurityProfile) map[string]string {
+	version, suites := TLSProfile(profile)
+	return map[string]string{tlsMinVersion: string(version), tlsCipherSuites: strings.Join(suites, ",")}
+}
+
+// TLSProfile returns the lowest version of a TLS profile, and its ciphers by
+// IANA's names. Without a profile it is Intermediate, OpenShift's default.
+// Ciphers that Go does not implement are left out: a manager given one would
+// not start.
+func TLSProfile(profile *configv1.TLSSecurityProfile) (version configv1.TLSProtocolVersion, suites []string) {
 	spec := configv1.TLSProfiles[configv1.TLSProfileIntermediateType]
 	if profile != nil {
 		if known, ok := configv1.TLSProfiles[profile.Type]; ok {
@@ -42,17 +50,16 @@ func TLSSubstitutions(profile *configv1.TLSSecurityProfile) map[string]string {
 			spec = &profile.Custom.TLSProfileSpec
 		}
 	}
-	version := spec.MinTLSVersion
+	version = spec.MinTLSVersion
 	if version == "" {
 		version = configv1.VersionTLS12
 	}
-	var suites []string
 	for _, cipher := range spec.Ciphers {
 		if name, ok := ianaNames[cipher]; ok && !slices.Contains(suites, name) {
 			suites = append(suites, name)
 		}
 	}
-	return map[string]string{tlsMinVersion: string(version), tlsCipherSuites: strings.Join(suites, ",")}
+	return version, suites
 }
 
 // ianaNames maps the names that OpenSSL gives to ciphers, which OpenShift uses,

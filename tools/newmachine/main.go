@@ -22,7 +22,7 @@ import (
 //go:embed template
 var templates embed.FS
 
-// files are those of a machine, by their templates; a star stands for the name.
+// files are those of a machine, by their templates; a star stands for the name, an at sign for the name as a title.
 var files = map[string]string{
 	"guards.go":          "guards/*/guards.go",
 	"guards_test.go":     "guards/*/guards_test.go",
@@ -34,10 +34,12 @@ var files = map[string]string{
 	"keep.go":            "phases/*/keep.go",
 	"controller.go":      "controllers/*/controller.go",
 	"controller_test.go": "controllers/*/controller_test.go",
+	"runbook.md":         "docs/runbooks/Capstan@Failing.md",
 }
 
 const (
 	list  = "controllers/all.go"
+	pages = "docs/runbooks/README.md"
 	rules = ".golangci.yml"
 )
 
@@ -81,10 +83,13 @@ func plan(root, name string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		made[strings.ReplaceAll(to, "*", name)] = text
+		made[strings.NewReplacer("*", name, "@", title(name)).Replace(to)] = text
 	}
 	var err error
 	if made[list], err = changed(root, list, func(text string) (string, error) { return listed(text, name) }); err != nil {
+		return nil, err
+	}
+	if made[pages], err = changed(root, pages, func(text string) (string, error) { return paged(text, name) }); err != nil {
 		return nil, err
 	}
 	made[rules], err = changed(root, rules, func(text string) (string, error) { return ruled(text, name) })
@@ -116,12 +121,14 @@ func fill(from, name string) ([]byte, error) {
 		return nil, err
 	}
 	var text bytes.Buffer
-	err = parsed.Execute(&text, map[string]string{"Name": name, "Title": strings.ToUpper(name[:1]) + name[1:]})
+	err = parsed.Execute(&text, map[string]string{"Name": name, "Title": title(name)})
 	if err != nil || !strings.HasSuffix(from, ".go") {
 		return text.Bytes(), err
 	}
 	return format.Source(text.Bytes()) // the place of an import depends on the name
 }
+
+func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 func changed(root, path string, change func(string) (string, error)) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(root, path))
@@ -166,6 +173,17 @@ func listed(text, name string) (string, error) {
 		}
 	}
 	return strings.Join(slices.Insert(lines, at, line), "\n"), nil
+}
+
+// paged adds the runbook of the machine's alert to the list of runbooks.
+func paged(text, name string) (string, error) {
+	const end = "|\n\n"
+	page, row := "Capstan"+title(name)+"Failing", strings.LastIndex(text, end)
+	if row < 0 {
+		return "", errors.New("it has no table of runbooks")
+	}
+	row += len("|\n")
+	return text[:row] + fmt.Sprintf("| [%s](%s.md) | warning | What was asked of the machine %s cannot be kept |\n", page, page, name) + text[row:], nil
 }
 
 // ruled adds the rule that closes the machine's folders, a copy of that of clusterapi, after the last rule of depguard.

@@ -1,0 +1,154 @@
+package alerts
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/promqltest"
+	"github.com/prometheus/prometheus/rules"
+	"go.yaml.in/yaml/v3"
+)
+
+// interval is that of scrapes and of evaluations.
+const interval = 30 * time.Second
+
+const absent = "CapstanAbsent"
+
+// file are the rules as Prometheus's operator gives them to Prometheus.
+func file(t *testing.T) []rulefmt.Rule {
+	t.Helper()
+	text, err := os.ReadFile("../../deploy/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object struct {
+		Spec yaml.Node `yaml:"spec"`
+	}
+	if err := yaml.Unmarshal(text, &object); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := yaml.Marshal(&object.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, problems := rulefmt.Parse(spec, false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	if len(problems) > 0 || len(groups.Groups) != 1 || len(groups.Groups[0].Rules) < 10 {
+		t.Fatalf("the rules are not sound: %v; %+v", problems, groups)
+	}
+	return groups.Groups[0].Rules
+}
+
+// series is what the operator tells of an alert, as promqltest reads it, from one pod.
+func series(alert, values string) string {
+	return fmt.Sprintf("  capstan_needs_attention{machine=%q,alert=%q,namespace=%q,pod=\"one\"} %s\n", "clusterapi", alert, "openshift-cluster-api-operator", values)
+}
+
+// firing are the moments, as durations since the beginning, at which a rule fires.
+func firing(t *testing.T, rule rulefmt.Rule, told string, until time.Duration) (moments []time.Duration) {
+	t.Helper()
+	loader, err := promqltest.NewLazyLoader("load 30s\n"+told, promqltest.LazyLoaderOpts{EnableAtModifier: true, EnableNegativeOffset: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loader.Close()
+	expression, err := parser.NewParser(parser.Options{}).ParseExpr(rule.Expr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alerting := rules.NewAlertingRule(rule.Alert, expression, time.Duration(rule.For), 0,
+		labels.FromMap(rule.Labels), labels.FromMap(rule.Annotations), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler))
+	for at := time.Duration(0); at <= until; at += interval {
+		now := time.Unix(0, 0).UTC().Add(at)
+		loader.WithSamplesTill(now, func(err error) {
+			if err == nil {
+				_, err = alerting.Eval(t.Context(), 0, now, rules.EngineQueryFunc(loader.QueryEngine(), loader.Storage()), nil, 0)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if slices.ContainsFunc(alerting.ActiveAlerts(), func(a *rules.Alert) bool { return a.State == rules.StateFiring }) {
+			moments = append(moments, at)
+		}
+	}
+	return moments
+}
+
+// scrapes are how many there are in so long a time.
+func scrapes(long time.Duration) int { return int(long / interval) }
+
+func TestEachAlertFiresWhenWhatItStandsForHasLasted(t *testing.T) {
+	for _, rule := range file(t) {
+		if rule.Alert == absent {
+			continue
+		}
+		t.Run(rule.Alert, func(t *testing.T) {
+			long := time.Duration(rule.For)
+			lasts := firing(t, rule, series(rule.Alert, fmt.Sprintf("0 1x%d", scrapes(long)+2)), long+interval)
+			if !slices.Equal(lasts, []time.Duration{long + interval}) {
+				t.Errorf("it stands from %s on, and fires at %v", interval, lasts)
+			}
+			// A restart: nothing is told for two minutes, and of another pod then that nothing stands yet.
+			half := scrapes(long / 2)
+			broken := series(rule.Alert, fmt.Sprintf("0 1x%d", half)) +
+				strings.Replace(series(rule.Alert, fmt.Sprintf("_x%d 0 0 1x%d", half+4, half+4)), `pod="one"`, `pod="two"`, 1)
+			if fires := firing(t, rule, broken, long+interval); len(fires) == 0 {
+				t.Error("a restart has the time begin anew")
+			}
+			if fires := firing(t, rule, series(rule.Alert, fmt.Sprintf("0x%d", 2*scrapes(long))), 2*long); len(fires) != 0 {
+				t.Errorf("nothing stands, and it fires at %v", fires)
+			}
+			short := firing(t, rule, series(rule.Alert, fmt.Sprintf("0 1x%d 0x%d", scrapes(long)/4, 2*scrapes(long))), 2*long)
+			if len(short) != 0 {
+				t.Errorf("what stands for a quarter of the time has it fire at %v", short)
+			}
+			if fires := firing(t, rule, series("CapstanOther", fmt.Sprintf("1x%d", 2*scrapes(long))), 2*long); len(fires) != 0 {
+				t.Errorf("another alert has it fire at %v", fires)
+			}
+		})
+	}
+}
+
+func TestAnAlertEndsWithWhatItStandsFor(t *testing.T) {
+	rule := file(t)[0]
+	long := time.Duration(rule.For)
+	last := 2 * long
+	fires := firing(t, rule, series(rule.Alert, fmt.Sprintf("1x%d 0x%d", scrapes(last), scrapes(last))), 2*last)
+	if len(fires) == 0 || fires[len(fires)-1] >= last+5*time.Minute+interval {
+		t.Errorf("it ends at %s, and fires at %v", last, fires)
+	}
+}
+
+func TestAnOperatorThatTellsNothingIsMissed(t *testing.T) {
+	all := file(t)
+	rule := all[slices.IndexFunc(all, func(r rulefmt.Rule) bool { return r.Alert == absent })]
+	long := time.Duration(rule.For)
+	if fires := firing(t, rule, series("CapstanOther", "0x200"), long); !slices.Equal(fires, []time.Duration{long}) {
+		t.Errorf("without it it fires at %v", fires)
+	}
+	if fires := firing(t, rule, series("CapstanUnfinishedPasses", "0x200"), 2*long); len(fires) != 0 {
+		t.Errorf("it tells, and it fires at %v", fires)
+	}
+}
+
+func TestEachAlertSaysWhatOpenShiftAsksOfAlerts(t *testing.T) {
+	for _, rule := range file(t) {
+		if !slices.Contains([]string{"critical", "warning", "info"}, rule.Labels["severity"]) || rule.Labels["namespace"] == "" {
+			t.Errorf("%s has the labels %v", rule.Alert, rule.Labels)
+		}
+		for _, annotation := range []string{"summary", "description", "runbook_url"} {
+			if rule.Annotations[annotation] == "" {
+				t.Errorf("%s has no %s", rule.Alert, annotation)
+			}
+		}
+	}
+}

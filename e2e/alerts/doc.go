@@ -1,0 +1,3 @@
+// Package alerts proves the rules that Prometheus is given, with Prometheus's
+// own engine. It is a module of its own: what it needs is more than the product.
+package alerts
