@@ -26,8 +26,9 @@ help: ## Show this list.
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-14s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
-build: $(PROGRESS) ## Build bin/capstan and bin/manifests-gen.
+build: $(PROGRESS) ## Build bin/capstan and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
 	@$(PROGRESS) capstan $(BUILD) -o=bin/ ./cmd/...
+	@$(PROGRESS) capstan-e2e $(BUILD) -tags=e2e -o=bin/capstan-e2e ./cmd/capstan
 
 $(PROGRESS): $(wildcard tools/progress/*.go)
 	@go build -C tools -buildvcs=false -o ../$@ ./progress
