@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/drone/envsubst/v2"
+	"github.com/fluxcd/pkg/envsubst"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -144,8 +144,8 @@ func TestBuild_that_breaks_tells_the_tools_own_words_and_leaves_nothing_behind(t
 
 func TestBuild_profiles_need_no_substitution_but_the_one_always_given(t *testing.T) {
 	for component, profile := range newest(t) {
-		content, err := envsubst.Eval(string(manifests(t, profile)), func(name string) string {
-			return map[string]string{"EXP_BOOTSTRAP_FORMAT_IGNITION": "true"}[name]
+		content, err := envsubst.Eval(string(manifests(t, profile)), func(name string) (string, bool) {
+			return map[string]string{"EXP_BOOTSTRAP_FORMAT_IGNITION": "true"}[name], true
 		})
 		if err != nil {
 			t.Errorf("%s: %v", component, err)

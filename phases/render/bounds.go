@@ -3,7 +3,7 @@ package render
 import (
 	"fmt"
 
-	"github.com/drone/envsubst/v2/parse"
+	"github.com/fluxcd/pkg/envsubst/parse"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
