@@ -11,8 +11,8 @@ BUILD := go build -buildvcs=false
 # Runs a go build and says how far it is when it takes long.
 PROGRESS := bin/progress
 LINT := $(CURDIR)/bin/golangci-lint
-# The tools and the embedded control plane are Go modules of their own.
-EACH_MODULE := for module in . tools e2e/controlplane; do cd $(CURDIR)/$$module;
+# The tools, what writes the image and the embedded control plane are Go modules of their own.
+EACH_MODULE := for module in . tools packaging e2e/controlplane; do cd $(CURDIR)/$$module;
 CONTROL_PLANE := $(wildcard e2e/controlplane/go.* e2e/controlplane/*.go)
 # Every folder of machine/ but the tests' own is a machine with a table.
 TABLES := $(filter-out ./machine/machinetest/,$(wildcard ./machine/*/))
@@ -38,6 +38,17 @@ bin/golangci-lint: tools/go.mod tools/go.sum | $(PROGRESS)
 	@$(PROGRESS) golangci-lint go build -C=tools -o=../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $@
 
+# The image's binary is static, has the same bytes in every folder, and names its commit.
+IMAGE ?= bin/image
+.PHONY: image
+image: payload | $(PROGRESS) ## Write the operator's image, its SBOM and its provenance to bin/image, and print its digest last.
+	@CGO_ENABLED=0 $(PROGRESS) 'the static capstan' go build -trimpath -buildvcs=true -o=bin/static/capstan ./cmd/capstan
+	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan -payload=$(CURDIR)/bin/payload -o=$(abspath $(IMAGE))
+
+.PHONY: image-twice
+image-twice: ## Make the image of the commit that is checked out in two clones, and fail when their digests differ.
+	@tools/image-twice.sh
+
 .PHONY: controlplane
 controlplane: bin/controlplane/controlplane ## Build the embedded control plane: minutes the first time.
 
@@ -62,6 +73,7 @@ fmt-check: bin/golangci-lint ## Fail when a Go file is not formatted, showing th
 lint: bin/golangci-lint ## Run the linters; the import arrows are among them.
 	@$(LINT) run
 	@cd tools && $(LINT) run
+	@cd packaging && $(LINT) run
 	@# One small main package on top of all of Kubernetes: the linters that want
 	@# types would read all of it first.
 	@cd e2e/controlplane && $(LINT) run --fast-only
@@ -70,14 +82,25 @@ lint: bin/golangci-lint ## Run the linters; the import arrows are among them.
 unit: ## Run all tests but the end-to-end suite, with the race detector.
 	@go test $(RACE) $(UNIT)
 	@go test -C tools ./...
+	@go test -C packaging ./...
 
+# Two at a time, each with one worker, since more would not find more on two cores.
+FUZZTIME ?= 30s
 .PHONY: fuzz
-fuzz: ## Fuzz each target for 30 s, one after the other; what crashes one becomes a corpus file.
-	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' .); do \
-		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$$file"); do \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime 30s -fuzzminimizetime 1s "$$(dirname "$$file")"; \
-		done; \
-	done
+fuzz: ## Fuzz each target for FUZZTIME (30s), two beside each other; what crashes one becomes a corpus file.
+	@grep -rl --include='*_test.go' '^func Fuzz' . | while read -r file; do \
+		sed -n "s|^func \(Fuzz[A-Za-z0-9]*\)(.*|\1 $$(dirname "$$file")|p" "$$file"; \
+	done | xargs -P 2 -L 1 sh -c 'go test -run "^\$$" -fuzz "^$$0\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 "$$1"'
+
+# The public database, or a folder of OSV files.
+VULNDB ?= https://vuln.go.dev
+.PHONY: vulncheck
+vulncheck: ## Fail when a binary calls something that VULNDB, a database of vulnerabilities, knows; see tools/vulncheck/exceptions.txt.
+	@go run -C tools ./vulncheck -db '$(VULNDB)' -exceptions vulncheck/exceptions.txt $(CURDIR)=./cmd/...
+
+.PHONY: modules
+modules: ## Fail when a downloaded module is not what go.sum says.
+	@set -e; $(EACH_MODULE) go mod verify; done
 
 .PHONY: diagrams
 diagrams: ## Write docs/state-diagrams from the machines' tables.
@@ -144,6 +167,7 @@ compile: build controlplane bin/golangci-lint
 part-compile:
 	@tools/part.sh -live compile $(MAKE) compile
 part-fresh:
+	@tools/part.sh modules $(MAKE) modules
 	@tools/part.sh fresh tools/fresh.sh $(MAKE) generate diagrams
 part-lint:
 	@tools/part.sh format $(MAKE) fmt-check
