@@ -16,8 +16,11 @@ func TestVersion_tells_commit_and_modules(t *testing.T) {
 			{Path: "example.com/b", Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/fork", Version: "v1.0.1"}},
 		},
 		Settings: []debug.BuildSetting{
-			{Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "arm64"}, {Key: "vcs.revision", Value: "01d932c8a5c9"},
-			{Key: "vcs.time", Value: "2026-11-22T16:00:56Z"}, {Key: "vcs.modified", Value: "true"},
+			{Key: "GOOS", Value: "linux"},
+			{Key: "GOARCH", Value: "arm64"},
+			{Key: "vcs.revision", Value: "01d932c8a5c9"},
+			{Key: "vcs.time", Value: "2026-11-22T16:00:56Z"},
+			{Key: "vcs.modified", Value: "true"},
 		},
 	}
 	for name, c := range map[string]struct {

@@ -24,7 +24,7 @@ const bin = "../../bin"
 
 var tool = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(bin, "manifests-gen")
-	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/manifests-gen").CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), "go", "build", "-C", "../../cmd/manifests-gen", "-o", "../../bin/manifests-gen", ".").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("building manifests-gen: %w\n%s", err, out)
 	}
@@ -122,7 +122,7 @@ func TestBuild_without_the_tool_says_how_to_build_it(t *testing.T) {
 	_, err := providers.Build(t.Context(), providers.Options{
 		Release: providers.ReleaseOne, Dir: t.TempDir(), ManifestsGen: filepath.Join(t.TempDir(), "manifests-gen"),
 	})
-	if err == nil || !strings.Contains(err.Error(), "go build -o bin/manifests-gen ./cmd/manifests-gen") {
+	if err == nil || !strings.Contains(err.Error(), "make build") {
 		t.Errorf("got %v", err)
 	}
 }
