@@ -5,6 +5,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/capstan-capi/capstan/packaging/image"
@@ -16,13 +17,13 @@ func main() {
 	flag.StringVar(&source.Payload, "payload", "", "`folder` with what the release applies; it becomes /manifests")
 	out := flag.String("o", "", "`folder` to write the OCI layout to")
 	flag.Parse()
-	if err := run(source, *out); err != nil {
+	if err := run(os.Stdout, source, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "packaging:", err)
 		os.Exit(1)
 	}
 }
 
-func run(source image.Source, out string) error {
+func run(to io.Writer, source image.Source, out string) error {
 	built, err := image.Read(source.Binary)
 	if err != nil {
 		return err
@@ -31,9 +32,7 @@ func run(source image.Source, out string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("image       %s, %s of %s\n", out, built.Platform(), built)
-	fmt.Printf("sbom        %s\n", written.SBOM)
-	fmt.Printf("provenance  %s, not signed\n", written.Provenance)
-	fmt.Println(written.Image)
-	return nil
+	_, err = fmt.Fprintf(to, "image       %s, %s of %s\nsbom        %s\nprovenance  %s, not signed\n%s\n",
+		out, built.Platform(), built, written.SBOM, written.Provenance, written.Image)
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"maps"
@@ -134,7 +135,7 @@ func TestImage_is_what_a_release_takes_and_a_cluster_runs(t *testing.T) {
 	if !maps.Equal(files, want) {
 		t.Errorf("it has %q", files)
 	}
-	if "/usr/bin/capstan" != c.Config.Entrypoint[0] || !slices.Contains(c.Config.Env, "PATH=/usr/bin") {
+	if c.Config.Entrypoint[0] != "/usr/bin/capstan" || !slices.Contains(c.Config.Env, "PATH=/usr/bin") {
 		t.Errorf("it starts %q with %q; the Deployment's command is capstan", c.Config.Entrypoint, c.Config.Env)
 	}
 }
@@ -294,7 +295,7 @@ func unpack(t *testing.T, img v1.Image) map[string]string {
 	r := tar.NewReader(flat)
 	for {
 		h, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return files
 		}
 		if err != nil {
