@@ -51,8 +51,8 @@ func TestVulncheck_an_exception_counts_until_its_day(t *testing.T) {
 		id, until, want string
 		passes          bool
 	}{
-		"its last day":           {"GO-2026-0001", "2026-11-23", "let through until 2026-11-23: the name comes from us\nchecked: ", true},
-		"the day after":          {"GO-2026-0001", "2026-11-22", "its exception ended on 2026-11-22", false},
+		"the day before it ends": {"GO-2026-0001", "2026-11-23", "let through until 2026-11-23: the name comes from us\n", true},
+		"the day it ends":        {"GO-2026-0001", "2026-11-22", "its exception ended on 2026-11-22", false},
 		"one of what is unknown": {"GO-2026-0002", "2027-01-01", "GO-2026-0002 is not needed", false},
 	} {
 		file := filepath.Join(t.TempDir(), "exceptions.txt")
