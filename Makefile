@@ -11,23 +11,25 @@ BUILD := go build -buildvcs=false
 # Runs a go build and says how far it is when it takes long.
 PROGRESS := bin/progress
 LINT := $(CURDIR)/bin/golangci-lint
-# The tools, the proof of the alerts and the embedded control plane are Go modules of their own.
-EACH_MODULE := for module in . tools e2e/alerts e2e/controlplane; do cd $(CURDIR)/$$module;
+# Modules of their own: what the product does not need is not in its graph.
+OWN_MODULES := cmd/manifests-gen packaging e2e e2e/alerts tools
+EACH_MODULE := for module in . $(OWN_MODULES) e2e/controlplane; do cd $(CURDIR)/$$module;
 CONTROL_PLANE := $(wildcard e2e/controlplane/go.* e2e/controlplane/*.go)
 # Every folder of machine/ but the tests' own is a machine with a table.
 TABLES := $(filter-out ./machine/machinetest/,$(wildcard ./machine/*/))
 
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
-UNIT = $(shell go list ./... | grep -v /e2e)
 
 .PHONY: help
 help: ## Show this list.
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-14s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
-build: $(PROGRESS) ## Build bin/capstan and bin/manifests-gen.
-	@$(PROGRESS) capstan $(BUILD) -o=bin/ ./cmd/...
+build: $(PROGRESS) ## Build bin/capstan and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
+	@$(PROGRESS) capstan $(BUILD) -o=bin/ ./cmd/capstan
+	@$(PROGRESS) manifests-gen go build -C=cmd/manifests-gen -buildvcs=false -o=../../bin/ .
+	@$(PROGRESS) capstan-e2e $(BUILD) -tags=e2e -o=bin/capstan-e2e ./cmd/capstan
 
 $(PROGRESS): $(wildcard tools/progress/*.go)
 	@go build -C tools -buildvcs=false -o ../$@ ./progress
@@ -36,6 +38,17 @@ $(PROGRESS): $(wildcard tools/progress/*.go)
 bin/golangci-lint: tools/go.mod tools/go.sum | $(PROGRESS)
 	@$(PROGRESS) golangci-lint go build -C=tools -o=../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $@
+
+# The image's binary is static, has the same bytes in every folder, and names its commit.
+IMAGE ?= bin/image
+.PHONY: image
+image: payload | $(PROGRESS) ## Write the operator's image, its SBOM and its provenance to bin/image, and print its digest last.
+	@CGO_ENABLED=0 $(PROGRESS) 'the static capstan' go build -trimpath -buildvcs=true -o=bin/static/capstan ./cmd/capstan
+	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan -payload=$(CURDIR)/bin/payload -o=$(abspath $(IMAGE))
+
+.PHONY: image-twice
+image-twice: ## Make the image of the commit that is checked out in two clones, and fail when their digests differ.
+	@tools/image-twice.sh
 
 .PHONY: controlplane
 controlplane: bin/controlplane/controlplane ## Build the embedded control plane: minutes the first time.
@@ -63,26 +76,37 @@ fmt-check: bin/golangci-lint ## Fail when a Go file is not formatted, showing th
 
 .PHONY: lint
 lint: bin/golangci-lint ## Run the linters; the import arrows are among them.
-	@$(LINT) run
-	@cd tools && $(LINT) run
-	@cd e2e/alerts && $(LINT) run
+	@set -e; for module in . $(OWN_MODULES); do (cd $$module && $(LINT) run); done
 	@# One small main package on top of all of Kubernetes: the linters that want
 	@# types would read all of it first.
 	@cd e2e/controlplane && $(LINT) run --fast-only
 
 .PHONY: unit
 unit: ## Run all tests but the end-to-end suite, with the race detector.
-	@go test $(RACE) $(UNIT)
-	@go test -C tools ./...
-	@go test -C e2e/alerts ./...
+	@go test $(RACE) ./...
+	@set -e; for module in cmd/manifests-gen packaging tools e2e/alerts; do go test -C $$module ./...; done
 
+# Two at a time, each with one worker, since more would not find more on two cores.
+FUZZTIME ?= 30s
 .PHONY: fuzz
-fuzz: ## Fuzz each target for 30 s, one after the other; what crashes one becomes a corpus file.
-	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' .); do \
-		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' "$$file"); do \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime 30s -fuzzminimizetime 1s "$$(dirname "$$file")"; \
-		done; \
-	done
+fuzz: ## Fuzz each target for FUZZTIME (30s), two beside each other; what crashes one becomes a corpus file.
+	@grep -rl --include='*_test.go' '^func Fuzz' . | while read -r file; do \
+		sed -n "s|^func \(Fuzz[A-Za-z0-9]*\)(.*|\1 $$(dirname "$$file")|p" "$$file"; \
+	done | xargs -P 2 -L 1 sh -c 'go test -run "^\$$" -fuzz "^$$0\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 "$$1"'
+
+# The public database, or a folder of OSV files.
+VULNDB ?= https://vuln.go.dev
+.PHONY: vulncheck
+vulncheck: ## Fail when a binary calls something that VULNDB, a database of vulnerabilities, knows; see tools/vulncheck/exceptions.txt.
+	@go run -C tools ./vulncheck -db '$(VULNDB)' -exceptions vulncheck/exceptions.txt $(CURDIR)=./cmd/... $(CURDIR)/cmd/manifests-gen=./... $(CURDIR)/packaging=./...
+
+.PHONY: tidy
+tidy: ## Bring go.mod and go.sum of every module up to date; the product's first, since e2e requires it.
+	@set -e; $(EACH_MODULE) go mod tidy; done
+
+.PHONY: modules
+modules: ## Fail when a downloaded module is not what go.sum says.
+	@set -e; $(EACH_MODULE) go mod verify; done
 
 .PHONY: diagrams
 diagrams: ## Write docs/state-diagrams from the machines' tables.
@@ -97,6 +121,7 @@ new-machine: ## Write an empty machine, NAME=x in lowercase letters.
 .PHONY: generate
 generate: ## Write all other generated files.
 	@go generate ./...
+	@go generate -C e2e ./...
 
 .PHONY: e2e
 e2e: build controlplane ## Run the end-to-end suite against an embedded control plane, and print the slowest specs.
@@ -113,12 +138,12 @@ test-faults: SOAK ?= 30m
 test-faults: SEEDS ?= random,random,random/busy
 soak: SOAK ?= 5m
 soak: SEEDS ?= random
-FAULTS = go test -v -count=1 -timeout 6h ./e2e/faults -run TestFaults -args -soak $(SOAK) -seeds $(SEEDS)
+FAULTS = go test -C e2e -v -count=1 -timeout 6h ./faults -run TestFaults -args -soak $(SOAK) -seeds $(SEEDS)
 
 .PHONY: test-faults
 test-faults: build controlplane ## Try every fault in every state, every kill point and the soak of three SEEDS, SOAK (30m) each; write bin/faults/report.json and docs.
 	@$(FAULTS) -full
-	@go generate ./e2e/faults
+	@go generate -C e2e ./faults
 
 .PHONY: soak
 soak: build controlplane ## Give the operator random trouble for SOAK (5m), and see it come to rest; test-faults does so too.
@@ -140,16 +165,17 @@ test-parts:
 
 # What takes minutes the first time is compiled first, with its progress told; with
 # the race detector all is compiled once more. A program would be linked, too.
-LIBRARIES = $(shell go list -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' $(1))
+LIBRARIES = $(shell go list $(1) -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' ./...)
 .PHONY: compile
 compile: build controlplane bin/golangci-lint
-	@$(PROGRESS) tests go build $(call LIBRARIES,./...)
-	@$(PROGRESS) 'tests, -race' go build $(RACE) $(call LIBRARIES,$(UNIT))
+	@$(PROGRESS) tests go build -C=e2e $(call LIBRARIES,-C e2e)
+	@$(PROGRESS) 'tests, -race' go build $(RACE) $(LIBRARIES)
 
 .PHONY: part-compile part-fresh part-lint part-unit part-e2e
 part-compile:
 	@tools/part.sh -live compile $(MAKE) compile
 part-fresh:
+	@tools/part.sh modules $(MAKE) modules
 	@tools/part.sh fresh tools/fresh.sh $(MAKE) generate diagrams
 part-lint:
 	@tools/part.sh format $(MAKE) fmt-check
@@ -160,7 +186,7 @@ part-e2e:
 	@tools/part.sh -live e2e $(MAKE) e2e
 
 bin/demo-runner bin/bench-runner: bin/%-runner: $(PROGRESS) FORCE
-	@$(PROGRESS) 'the $*' $(BUILD) -o=$@ ./e2e/$*
+	@$(PROGRESS) 'the $*' go build -C=e2e -buildvcs=false -o=../$@ ./$*
 FORCE:
 
 .PHONY: demo

@@ -131,7 +131,7 @@ func times(root string) ([]constant, error) {
 		if entry.IsDir() {
 			switch base := entry.Name(); {
 			case name == root:
-			case strings.HasPrefix(base, "."), base == "bin", base == "e2e", base == "machinetest", base == "testdata", base == "tools":
+			case strings.HasPrefix(base, "."), base == "bin", base == "e2e", base == "machinetest", base == "packaging", base == "steered", base == "testdata", base == "tools":
 				return fs.SkipDir
 			}
 			return nil

@@ -10,7 +10,7 @@ folder=$PWD/bin/log/e2e
 rm -rf "$folder" && mkdir -p "$folder"
 export E2E_USES="$folder/uses"
 failed=
-for package in $(go list ./e2e/...); do
+for package in $(go list -C e2e ./...); do
 	path=e2e/${package#*/e2e/}
 	name=$(basename "$path")
 	# Only suites of ginkgo know its flags.
@@ -18,7 +18,7 @@ for package in $(go list ./e2e/...); do
 	if grep -q RunSpecs "$path"/*_test.go 2>/dev/null; then
 		report="-args -ginkgo.json-report=$folder/$name.json"
 	fi
-	{ go test -v -count=1 -timeout 20m "$@" "$package" $report || touch "$folder/failed"; } 2>&1 | tee "$folder/$name.log"
+	{ go test -C e2e -v -count=1 -timeout 20m "$@" "$package" $report || touch "$folder/failed"; } 2>&1 | tee "$folder/$name.log"
 	if [ -e "$folder/failed" ]; then
 		rm "$folder/failed"
 		failed="$failed $package"

@@ -7,13 +7,15 @@ import (
 	"testing"
 )
 
-// What two modules build from the same versions is compiled once for both, which
+// What several modules build from the same versions is compiled once for all, which
 // is a sixth of all that a first `make demo` compiles.
-func TestTheControlPlaneUsesTheOperatorsVersionsOfTheModulesTheyShare(t *testing.T) {
+func TestTheSuitesAndTheControlPlaneUseTheOperatorsVersionsOfTheModulesTheyShare(t *testing.T) {
 	operator := required(t, "../go.mod")
-	for path, version := range required(t, "../e2e/controlplane/go.mod") {
-		if own := operator[path]; own != "" && own != version {
-			t.Errorf("%s is %s in go.mod and %s in e2e/controlplane/go.mod: raise the older one", path, own, version)
+	for _, file := range []string{"e2e/controlplane/go.mod", "e2e/go.mod"} {
+		for path, version := range required(t, "../"+file) {
+			if own := operator[path]; own != "" && own != version {
+				t.Errorf("%s is %s in go.mod and %s in %s: raise the older one", path, own, version, file)
+			}
 		}
 	}
 }

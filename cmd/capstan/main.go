@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	// An image from scratch has no root certificates; where a system has some, they count instead.
+	_ "golang.org/x/crypto/x509roots/fallback"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/capstan-capi/capstan/message"
@@ -42,7 +44,7 @@ func root() *cobra.Command {
 	cmd.AddCommand(
 		operatorCommand(), statusCommand(), explainCommand(), diagramCommand(),
 		recoverCommand(), takeoverCommand(), retryCommand(), replayCommand(),
-		renderCommand(), lintCommand(),
+		renderCommand(), lintCommand(), versionCommand(),
 	)
 	return cmd
 }
@@ -50,8 +52,8 @@ func root() *cobra.Command {
 // version is what the Go toolchain has recorded of this build.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
+	if !ok {
 		return "unknown"
 	}
-	return info.Main.Version
+	return releaseOf(info).Version
 }

@@ -51,7 +51,7 @@ type operatorFlags struct {
 	metricsCertDir      string
 	healthAddress       string
 	concurrency         int
-	clockOffsetFile     string
+	time                timekeeper
 }
 
 func operatorCommand() *cobra.Command {
@@ -82,8 +82,7 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.StringVar(&f.metricsCertDir, "metrics-cert-dir", "/var/run/secrets/metrics-tls", "`folder` with tls.crt and tls.key to serve metrics with, read again for every connection")
 	flags.StringVar(&f.healthAddress, "health-probe-bind-address", ":8081", "`address` to serve /healthz and /readyz on; 0 for none")
 	flags.IntVar(&f.concurrency, "apply-concurrency", 8, "how many objects of a wave are applied at the same time")
-	flags.StringVar(&f.clockOffsetFile, "clock-offset-file", "", "`file` with a duration to add to the time, followed while it changes; for tests")
-	_ = flags.MarkHidden("clock-offset-file") // the only error is that there is no such flag
+	f.time.addFlags(flags)
 	return cmd
 }
 
@@ -110,7 +109,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	}
 	collectOften()
 	ctrl.SetLogger(zap.New(zap.UseDevMode(false)))
-	clocks, err := f.clocks(ctx)
+	clocks, err := f.time.clocks(ctx)
 	if err != nil {
 		return err
 	}
@@ -175,13 +174,6 @@ func (f *operatorFlags) pullSecretKeys() []types.NamespacedName {
 func notAKey(text string) bool {
 	namespace, name, _ := strings.Cut(text, "/")
 	return namespace == "" || name == "" || strings.Contains(name, "/")
-}
-
-func (f *operatorFlags) clocks(ctx context.Context) (clocks, error) {
-	if f.clockOffsetFile == "" {
-		return realClocks(), nil
-	}
-	return steeredClocks(f.clockOffsetFile, ctx.Done())
 }
 
 func (f *operatorFlags) restConfig() (*rest.Config, error) {

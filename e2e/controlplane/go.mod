@@ -2,6 +2,8 @@ module github.com/capstan-capi/capstan/e2e/controlplane
 
 go 1.26.0
 
+toolchain go1.26.8
+
 tool sigs.k8s.io/kwok/cmd/kwok
 
 require (

@@ -21,6 +21,9 @@ import (
 // UserAgent is what the operator's requests carry in the audit log.
 const UserAgent = "capstan"
 
+// steeredBinary is the operator built with the tag e2e.
+const steeredBinary = "capstan-e2e"
+
 // stopGrace is how long the operator may take to end after SIGTERM.
 const stopGrace = 15 * time.Second
 
@@ -34,7 +37,8 @@ type OperatorOptions struct {
 	// CacheDir keeps provider images from run to run; empty means the
 	// environment's own folder, the same for all of its operators.
 	CacheDir string
-	// SteeredClock lets Advance set the operator's clock.
+	// SteeredClock lets Advance set the operator's clock. It runs bin/capstan-e2e,
+	// since the product has no such clock.
 	SteeredClock bool
 	// Through is the URL of a proxy that has the operator's credentials, to use
 	// instead of the API server itself.
@@ -43,7 +47,7 @@ type OperatorOptions struct {
 	Arguments []string
 }
 
-// Operator is a child process that runs bin/capstan operator as deploy's
+// Operator is a child process that runs the operator as deploy's
 // ServiceAccount. It dies with the environment, and with this process.
 type Operator struct {
 	// Started is the moment before the process was started.
@@ -115,8 +119,12 @@ func (e *Environment) command(kubeconfig string, o OperatorOptions) []string {
 	if o.CacheDir == "" {
 		o.CacheDir = filepath.Join(e.Cluster.Dir(), "images")
 	}
+	binary := "capstan"
+	if o.SteeredClock {
+		binary = steeredBinary
+	}
 	return slices.Concat([]string{
-		filepath.Join(e.bin, "capstan"), "operator",
+		filepath.Join(e.bin, binary), "operator",
 		"--kubeconfig=" + kubeconfig,
 		"--release-version=" + o.Release,
 		"--operator-namespace=" + OperatorNamespace,

@@ -53,7 +53,7 @@ func Build(ctx context.Context, o Options) ([]Profile, error) {
 	}
 	tool, err := hashFile(o.ManifestsGen)
 	if err != nil {
-		return nil, fmt.Errorf("finding manifests-gen (build it with: go build -o bin/manifests-gen ./cmd/manifests-gen): %w", err)
+		return nil, fmt.Errorf("finding manifests-gen (build it with: make build): %w", err)
 	}
 	profiles := make([]Profile, len(wanted))
 	var missing []pinned

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/drone/envsubst/v2"
+	"github.com/fluxcd/pkg/envsubst"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -24,7 +24,7 @@ const bin = "../../bin"
 
 var tool = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(bin, "manifests-gen")
-	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/manifests-gen").CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), "go", "build", "-C", "../../cmd/manifests-gen", "-o", "../../bin/manifests-gen", ".").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("building manifests-gen: %w\n%s", err, out)
 	}
@@ -122,7 +122,7 @@ func TestBuild_without_the_tool_says_how_to_build_it(t *testing.T) {
 	_, err := providers.Build(t.Context(), providers.Options{
 		Release: providers.ReleaseOne, Dir: t.TempDir(), ManifestsGen: filepath.Join(t.TempDir(), "manifests-gen"),
 	})
-	if err == nil || !strings.Contains(err.Error(), "go build -o bin/manifests-gen ./cmd/manifests-gen") {
+	if err == nil || !strings.Contains(err.Error(), "make build") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -144,8 +144,8 @@ func TestBuild_that_breaks_tells_the_tools_own_words_and_leaves_nothing_behind(t
 
 func TestBuild_profiles_need_no_substitution_but_the_one_always_given(t *testing.T) {
 	for component, profile := range newest(t) {
-		content, err := envsubst.Eval(string(manifests(t, profile)), func(name string) string {
-			return map[string]string{"EXP_BOOTSTRAP_FORMAT_IGNITION": "true"}[name]
+		content, err := envsubst.Eval(string(manifests(t, profile)), func(name string) (string, bool) {
+			return map[string]string{"EXP_BOOTSTRAP_FORMAT_IGNITION": "true"}[name], true
 		})
 		if err != nil {
 			t.Errorf("%s: %v", component, err)

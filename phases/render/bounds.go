@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/drone/envsubst/v2/parse"
+	"github.com/fluxcd/pkg/envsubst/parse"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 

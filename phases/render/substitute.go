@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/drone/envsubst/v2"
-	"github.com/drone/envsubst/v2/parse"
+	"github.com/fluxcd/pkg/envsubst"
+	"github.com/fluxcd/pkg/envsubst/parse"
 
 	"github.com/capstan-capi/capstan/message"
 )
@@ -154,7 +154,7 @@ func (r *renderer) evaluate(source string) (value string, unset, causes []string
 	bad := func(cause any) []string {
 		return []string{fmt.Sprintf("%s is not a substitution that can be computed: %v; write $${ where ${ is meant as text", message.Shorten(source, 200), cause)}
 	}
-	// The library's substring function panics on a negative length.
+	// The library's substring function panics when position and length overflow.
 	defer func() {
 		if cause := recover(); cause != nil {
 			causes = bad(cause)
@@ -178,7 +178,7 @@ func (r *renderer) evaluate(source string) (value string, unset, causes []string
 	if err != nil {
 		return "", unset, bad(err)
 	}
-	if value, err = template.Execute(func(name string) string { return r.substitutions[name] }); err != nil {
+	if value, err = template.Execute(func(name string) (string, bool) { return r.substitutions[name], true }); err != nil {
 		return "", unset, bad(err)
 	}
 	return value, unset, nil

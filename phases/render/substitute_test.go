@@ -51,6 +51,8 @@ func TestExpand_replaces_what_real_providers_write(t *testing.T) {
 		"${A,,}":                    "alpha",
 		"${#A}":                     "5",
 		"${A:1:2}":                  "lp",
+		"${A:1:-1}":                 "lph",
+		"${A:1:-9}":                 "",
 		"${A:?must be set}":         "alpha",
 		"${B:=https://a.b/c?d=e&f}": "https://a.b/c?d=e&f",
 	} {
@@ -103,7 +105,7 @@ func TestExpand_reports_variable_and_line_and_goes_on(t *testing.T) {
 		"${A B}":                               {"1 ${A B} is not a substitution"},
 		"${A-B}":                               {"1 ${A-B} is not a substitution"},
 		"${A/x}":                               {"1 ${A/x} is not a substitution"},
-		"${A:1:-3}":                            {"1 ${A:1:-3} is not a substitution"},
+		"${A:9223372036854775807:1}":           {"1 ${A:9223372036854775807:1} is not a substitution"},
 		"\n${A\x00}":                           {"2 ${A\ufffd} is not a substitution"},
 		"${LINES}\n${B}":                       {"2 variable B has neither"},
 		"${B:=a\nb}\n${C}":                     {"3 variable C has neither"},

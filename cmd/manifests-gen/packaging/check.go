@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pmezard/go-difflib/difflib"
+	"github.com/aymanbagabas/go-udiff"
 )
 
 // StaleError names the files on disk that differ from what would be written.
@@ -42,12 +42,7 @@ func (p *Profile) Check(w io.Writer, manifestsPath, name string) error {
 			}
 			continue
 		}
-		err = difflib.WriteUnifiedDiff(w, difflib.UnifiedDiff{
-			A: lines(actual), FromFile: path,
-			B: lines(file.content), ToFile: path + " as generated now",
-			Context: 3,
-		})
-		if err != nil {
+		if _, err := io.WriteString(w, udiff.Unified(path, path+" as generated now", string(actual), string(file.content))); err != nil {
 			return fmt.Errorf("printing the difference of %s: %w", path, err)
 		}
 	}
@@ -55,16 +50,4 @@ func (p *Profile) Check(w io.Writer, manifestsPath, name string) error {
 		return &StaleError{Files: stale}
 	}
 	return nil
-}
-
-// lines keeps the line ends. A last line without one shows as in other diff tools.
-func lines(content []byte) []string {
-	var out []string
-	for line := range strings.Lines(string(content)) {
-		if !strings.HasSuffix(line, "\n") {
-			line += "\n\\ No newline at end of file\n"
-		}
-		out = append(out, line)
-	}
-	return out
 }

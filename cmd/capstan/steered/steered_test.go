@@ -1,4 +1,4 @@
-package main
+package steered
 
 import (
 	"os"
@@ -6,7 +6,11 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"k8s.io/utils/clock"
 )
+
+type clocks struct{ wall, steady clock.WithTicker }
 
 // steered are clocks that follow a file, and what writes the file.
 func steered(t *testing.T) (clocks, func(offset string)) {
@@ -22,11 +26,11 @@ func steered(t *testing.T) (clocks, func(offset string)) {
 	write("0s")
 	stop := make(chan struct{})
 	t.Cleanup(func() { close(stop) })
-	c, err := steeredClocks(file, stop)
+	wall, steady, err := Clocks(file, stop)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, write
+	return clocks{wall: wall, steady: steady}, write
 }
 
 func arrives(t *testing.T, what string, c <-chan time.Time) {
@@ -85,13 +89,13 @@ func TestASteeredClockThatIsSetBackDelaysNoTimer(t *testing.T) {
 
 func TestASteeredClockNeedsItsFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "offset")
-	if _, err := steeredClocks(file, nil); err == nil {
+	if _, _, err := Clocks(file, nil); err == nil {
 		t.Error("a file that does not exist is accepted")
 	}
 	if err := os.WriteFile(file, []byte("soon"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := steeredClocks(file, nil); err == nil {
+	if _, _, err := Clocks(file, nil); err == nil {
 		t.Error("a file without a duration is accepted")
 	}
 }

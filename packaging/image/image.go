@@ -1,0 +1,143 @@
+// Package image writes the operator's image as an OCI layout, with an SBOM and a provenance that refer to it. Every byte
+// follows from the binary, the payload and the commit: it knows no time and no machine.
+package image
+
+import (
+	"fmt"
+	"os"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+const (
+	// repository is where the source of the image is.
+	repository = "https://github.com/capstan-capi/capstan"
+	// entry is the binary's place in the image.
+	entry = "/usr/bin/capstan"
+	// user is nobody's; OpenShift gives a pod one of its namespace instead.
+	user = "65532:65532"
+)
+
+// Source is what an image is made of.
+type Source struct {
+	// Binary is a file, and Payload the folder that becomes /manifests.
+	Binary, Payload string
+}
+
+// Written are the digests of what was written.
+type Written struct {
+	Image, SBOM, Provenance v1.Hash
+}
+
+// Write makes the image and what refers to it, and puts them into a folder in place of an OCI layout that is there.
+func Write(source Source, b *Build, folder string) (Written, error) {
+	binary, err := os.ReadFile(source.Binary)
+	if err != nil {
+		return Written{}, fmt.Errorf("reading the binary: %w", err)
+	}
+	made, err := assemble(binary, source.Payload, b)
+	if err != nil {
+		return Written{}, err
+	}
+	subject, err := describe(made, b)
+	if err != nil {
+		return Written{}, err
+	}
+	bom, err := sbom(binary, b)
+	if err != nil {
+		return Written{}, fmt.Errorf("writing the SBOM: %w", err)
+	}
+	origin, err := provenance(subject.Digest, b)
+	if err != nil {
+		return Written{}, fmt.Errorf("writing the provenance: %w", err)
+	}
+	w := &writer{created: created(b), subject: subject}
+	if err := w.begin(folder, made); err != nil {
+		return Written{}, fmt.Errorf("writing the image to %s: %w", folder, err)
+	}
+	written := Written{Image: subject.Digest}
+	if written.SBOM, err = w.refer("application/spdx+json", bom); err != nil {
+		return Written{}, fmt.Errorf("writing the SBOM to %s: %w", folder, err)
+	}
+	if written.Provenance, err = w.refer("application/vnd.in-toto+json", origin); err != nil {
+		return Written{}, fmt.Errorf("writing the provenance to %s: %w", folder, err)
+	}
+	return written, w.end(folder)
+}
+
+// assemble makes the image of a binary and a payload.
+func assemble(binary []byte, payload string, b *Build) (v1.Image, error) {
+	program, err := layer(b.Time, []file{{name: "usr/bin/capstan", mode: 0o755, content: binary}})
+	if err != nil {
+		return nil, fmt.Errorf("packing the binary: %w", err)
+	}
+	manifests, err := payloadFiles(payload)
+	if err != nil {
+		return nil, fmt.Errorf("reading the payload: %w", err)
+	}
+	applied, err := layer(b.Time, manifests)
+	if err != nil {
+		return nil, fmt.Errorf("packing the payload: %w", err)
+	}
+	base, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), &v1.ConfigFile{
+		OS: b.OS, Architecture: b.Arch, Created: v1.Time{Time: b.Time}, RootFS: v1.RootFS{Type: "layers"},
+		Config: v1.Config{
+			Entrypoint: []string{entry}, User: user, WorkingDir: "/",
+			Env: []string{"PATH=/usr/bin"}, Labels: labels(b),
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	by := func(what string) v1.History { return v1.History{Created: v1.Time{Time: b.Time}, CreatedBy: what} }
+	img, err := mutate.Append(base,
+		mutate.Addendum{Layer: program, History: by("make image: " + entry)},
+		mutate.Addendum{Layer: applied, History: by("make image: /manifests")},
+	)
+	if err != nil {
+		return nil, fmt.Errorf("putting the layers together: %w", err)
+	}
+	annotated, ok := mutate.Annotations(img, map[string]string{
+		"org.opencontainers.image.created": created(b), "org.opencontainers.image.revision": b.String(),
+		"org.opencontainers.image.source": repository, "org.opencontainers.image.title": "capstan",
+	}).(v1.Image)
+	if !ok {
+		return nil, fmt.Errorf("annotating the image: it is none any more")
+	}
+	return annotated, nil
+}
+
+// labels are what oc adm release reads: without the first one the payload stays out of the release.
+func labels(b *Build) map[string]string {
+	return map[string]string{
+		"io.openshift.release.operator":        "true",
+		"io.openshift.build.source-location":   repository,
+		"io.openshift.build.commit.id":         b.String(),
+		"io.k8s.display-name":                  "Capstan",
+		"io.k8s.description":                   "Installs and keeps Cluster API on OpenShift clusters",
+		"org.opencontainers.image.revision":    b.String(),
+		"org.opencontainers.image.source":      repository,
+		"org.opencontainers.image.licenses":    "Apache-2.0",
+		"org.opencontainers.image.description": "The Capstan operator",
+	}
+}
+
+func created(b *Build) string { return b.Time.Format("2006-01-02T15:04:05Z") }
+
+func describe(img v1.Image, b *Build) (v1.Descriptor, error) {
+	digest, err := img.Digest()
+	if err != nil {
+		return v1.Descriptor{}, fmt.Errorf("computing the digest: %w", err)
+	}
+	size, err := img.Size()
+	if err != nil {
+		return v1.Descriptor{}, fmt.Errorf("computing the size: %w", err)
+	}
+	return v1.Descriptor{
+		MediaType: types.OCIManifestSchema1, Digest: digest, Size: size,
+		Platform: &v1.Platform{OS: b.OS, Architecture: b.Arch},
+	}, nil
+}

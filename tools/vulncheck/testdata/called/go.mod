@@ -1,0 +1,3 @@
+module example.com/called
+
+go 1.26.0
