@@ -13,6 +13,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -136,8 +137,16 @@ func (p *pod) operate(ctx context.Context, name, cache string) *harness.Operator
 	Expect(env.Client.Create(ctx, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: name},
 		Spec: corev1.PodSpec{
-			Volumes: p.volumes, NodeName: "none",
-			Containers: []corev1.Container{{Name: "capstan", Image: "capstan", VolumeMounts: p.mounts}},
+			ServiceAccountName: harness.ServiceAccount, Volumes: p.volumes,
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: ptr.To(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			Containers: []corev1.Container{{
+				Name: "capstan", Image: "capstan", VolumeMounts: p.mounts,
+				SecurityContext: &corev1.SecurityContext{
+					AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				},
+			}},
 		},
 	})).To(Succeed())
 	GinkgoT().Setenv("POD_NAME", name)
