@@ -40,11 +40,15 @@ func TestKinds_are_those_that_the_API_server_serves(t *testing.T) {
 	for kind, want := range map[schema.GroupKind]string{
 		{Kind: "ConfigMap"}: "v1 configmaps namespace",
 		{Kind: "Secret"}:    "v1 secrets namespace",
-		{Group: "config.openshift.io", Kind: "APIServer"}:            "v1 apiservers root",
-		{Group: "config.openshift.io", Kind: "ClusterOperator"}:      "v1 clusteroperators root",
-		{Group: "config.openshift.io", Kind: "ImageDigestMirrorSet"}: "v1 imagedigestmirrorsets root",
-		{Group: "config.openshift.io", Kind: "Infrastructure"}:       "v1 infrastructures root",
-		{Group: "operator.openshift.io", Kind: "ClusterAPI"}:         "v1alpha1 clusterapis root",
+		{Group: "config.openshift.io", Kind: "APIServer"}:                  "v1 apiservers root",
+		{Group: "config.openshift.io", Kind: "ClusterImagePolicy"}:         "v1 clusterimagepolicies root",
+		{Group: "config.openshift.io", Kind: "ClusterOperator"}:            "v1 clusteroperators root",
+		{Group: "config.openshift.io", Kind: "Image"}:                      "v1 images root",
+		{Group: "config.openshift.io", Kind: "ImageDigestMirrorSet"}:       "v1 imagedigestmirrorsets root",
+		{Group: "config.openshift.io", Kind: "ImagePolicy"}:                "v1 imagepolicies namespace",
+		{Group: "config.openshift.io", Kind: "Infrastructure"}:             "v1 infrastructures root",
+		{Group: "operator.openshift.io", Kind: "ClusterAPI"}:               "v1alpha1 clusterapis root",
+		{Group: "operator.openshift.io", Kind: "ImageContentSourcePolicy"}: "v1alpha1 imagecontentsourcepolicies root",
 	} {
 		mapping, err := mapper.RESTMapping(kind)
 		if err != nil {

@@ -22,8 +22,12 @@ var sources = []string{
 	"config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml",
 	"config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusterversions-Default.crd.yaml",
 	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_apiservers-Default.crd.yaml",
+	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_clusterimagepolicies.crd.yaml",
 	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_imagedigestmirrorsets.crd.yaml",
+	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_imagepolicies.crd.yaml",
+	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_images.crd.yaml",
 	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_infrastructures-Default.crd.yaml",
+	"operator/v1alpha1/zz_generated.crd-manifests/0000_10_config-operator_01_imagecontentsourcepolicies.crd.yaml",
 	"operator/v1alpha1/zz_generated.crd-manifests/0000_30_cluster-api_01_clusterapis.crd.yaml",
 }
 
@@ -67,10 +71,14 @@ func TestAllHoldsEveryDefinitionThatCapstanWatches(t *testing.T) {
 	want := []string{
 		"apiservers.config.openshift.io",
 		"clusterapis.operator.openshift.io",
+		"clusterimagepolicies.config.openshift.io",
 		"clusteroperators.config.openshift.io",
 		"clusterversions.config.openshift.io",
 		"compatibilityrequirements.apiextensions.openshift.io",
+		"imagecontentsourcepolicies.operator.openshift.io",
 		"imagedigestmirrorsets.config.openshift.io",
+		"imagepolicies.config.openshift.io",
+		"images.config.openshift.io",
 		"infrastructures.config.openshift.io",
 	}
 	if !slices.Equal(names, want) {

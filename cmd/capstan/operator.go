@@ -42,6 +42,7 @@ type operatorFlags struct {
 	capiNamespace       string
 	cacheDir            string
 	providerImageDir    string
+	podName             string
 	insecureRegistries  []string
 	insecureCredentials bool
 	extraCAFile         string
@@ -55,7 +56,7 @@ type operatorFlags struct {
 }
 
 func operatorCommand() *cobra.Command {
-	f := &operatorFlags{}
+	f := &operatorFlags{podName: os.Getenv("POD_NAME")}
 	cmd := &cobra.Command{
 		Use:   "operator",
 		Short: "Runs the operator until it is told to stop",
@@ -72,7 +73,7 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.StringVar(&f.operatorNamespace, "operator-namespace", "openshift-cluster-api-operator", "`namespace` of the operator, its images ConfigMap, its Lease and its inventories")
 	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` that the providers are installed in")
 	flags.StringVar(&f.cacheDir, "cache-dir", "/var/cache/capstan", "`folder` that keeps provider images by digest through restarts")
-	flags.StringVar(&f.providerImageDir, "provider-image-dir", "", "read provider images from this `folder` of mounted images instead of pulling them: a sub-folder for each, with capi-operator-manifests and a file image-ref")
+	flags.StringVar(&f.providerImageDir, "provider-image-dir", "", "read provider images below this `folder` where the operator's own Pod (env POD_NAME) mounts them as image volumes; what it does not mount is pulled")
 	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with if it does not speak TLS; loopback addresses need no flag (repeatable)")
 	flags.BoolVar(&f.insecureCredentials, "insecure-credentials", false, "send credentials without TLS too, to the registries of --insecure-registry")
 	flags.StringVar(&f.extraCAFile, "extra-ca-file", "", "PEM `file` of certificates to trust registries by, besides the system's and those of ConfigMap openshift-config/user-ca-bundle; it is read again for every pull")
@@ -97,6 +98,8 @@ func (f *operatorFlags) validate() error {
 		return fmt.Errorf("--release-version %q is not a version such as 4.22.6", f.release)
 	case slices.ContainsFunc(f.pullSecrets, notAKey):
 		return fmt.Errorf("--pull-secret %s is not of the form namespace/name", f.pullSecrets[slices.IndexFunc(f.pullSecrets, notAKey)])
+	case f.providerImageDir != "" && f.podName == "":
+		return errors.New("--provider-image-dir needs the name of the operator's own Pod in env POD_NAME: the Pod says which image is mounted where")
 	case f.concurrency < 1:
 		return fmt.Errorf("--apply-concurrency %d is less than 1", f.concurrency)
 	}
@@ -121,7 +124,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	opts := options.Options{
 		REST:    rest.CopyConfig(config),
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
-		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, InsecureRegistries: f.insecureRegistries, InsecureCredentials: f.insecureCredentials,
+		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, PodName: f.podName, InsecureRegistries: f.insecureRegistries, InsecureCredentials: f.insecureCredentials,
 		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(), Concurrency: f.concurrency,
 		MetricsAddress: f.metricsAddress, MetricsCertDir: f.metricsCertDir,
 		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },

@@ -47,6 +47,7 @@ func TestOperator_refuses_flags_that_make_no_sense(t *testing.T) {
 		"--release-version (or env RELEASE_VERSION) is needed": {concurrency: 8},
 		"is not a version such as 4.22.6":                      {release: "a b", concurrency: 8},
 		"--apply-concurrency 0 is less than 1":                 {release: "4.22.6"},
+		"--provider-image-dir needs the name":                  {release: "4.22.6", concurrency: 1, providerImageDir: "/images"},
 		"--pull-secret just-a-name is not of the form":         {release: "4.22.6", concurrency: 1, pullSecrets: []string{"a/b", "just-a-name"}},
 		"--pull-secret a/b/c is not of the form":               {release: "4.22.6", concurrency: 1, pullSecrets: []string{"a/b/c"}},
 	} {

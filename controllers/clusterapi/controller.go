@@ -34,7 +34,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	p, err := phases.New(phases.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), REST: o.REST, HTTP: mgr.GetHTTPClient(),
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
-		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, InsecureCredentials: o.InsecureCredentials, ProviderImageDir: o.ProviderImageDir,
+		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, InsecureCredentials: o.InsecureCredentials, ProviderImageDir: o.ProviderImageDir, PodName: o.PodName,
 		ExtraCAFile: o.ExtraCAFile, PullSecrets: o.PullSecrets,
 		Concurrency: o.Concurrency, Again: func() { again.After(key, 0) },
 		Acted: acted, Recorder: o.House.Recorder.Of(name, key), Clock: o.House.Clock, Log: log,
@@ -76,10 +76,14 @@ func watches(operatorNamespace string, pullSecrets []client.ObjectKey) []house.W
 		{Kind: &configv1.Infrastructure{}, Lets: platformAppears},
 		{Kind: &configv1.APIServer{}, Lets: house.Named(phases.Singleton)},
 		{Kind: &configv1.ClusterOperator{}, Lets: house.Named(phases.ClusterOperatorName)},
-		{Kind: &corev1.ConfigMap{}, Lets: house.Named(phases.ImagesConfigMap, phases.UserCABundle)},
+		{Kind: &corev1.ConfigMap{}, Lets: predicate.Funcs{}},
 		{Kind: &appsv1.Deployment{}, Lets: house.OneOf(formerDeployments(operatorNamespace))},
 		{Kind: &corev1.Secret{}, Lets: house.OneOf(pullSecrets)},
+		{Kind: &configv1.Image{}, Lets: house.Named(phases.Singleton)},
+		{Kind: &configv1.ClusterImagePolicy{}, Lets: predicate.Funcs{}},
+		{Kind: &configv1.ImagePolicy{}, Lets: predicate.Funcs{}},
 		{Kind: &configv1.ImageDigestMirrorSet{}, Lets: predicate.Funcs{}},
+		{Kind: &operatorv1alpha1.ImageContentSourcePolicy{}, Lets: predicate.Funcs{}},
 	}
 	for i := range all {
 		all[i].Asks = house.Always(key)

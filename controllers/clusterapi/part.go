@@ -35,7 +35,8 @@ func kinds(o options.Options) []house.Kind {
 		{
 			Version: corev1.SchemeGroupVersion, Object: &corev1.ConfigMap{}, List: &corev1.ConfigMapList{}, Namespaced: true,
 			Only: []client.ObjectKey{
-				{Namespace: o.OperatorNamespace, Name: phases.ImagesConfigMap}, {Namespace: phases.ConfigNamespace, Name: phases.UserCABundle},
+				{Namespace: o.OperatorNamespace, Name: phases.ImagesConfigMap},
+				{Namespace: phases.ConfigNamespace}, // Image cluster may name any ConfigMap there
 			},
 		},
 		{
@@ -45,6 +46,19 @@ func kinds(o options.Options) []house.Kind {
 		{Version: coordinationv1.SchemeGroupVersion, Object: &coordinationv1.Lease{}, List: &coordinationv1.LeaseList{}, Namespaced: true, Uncached: true},
 		{Version: corev1.SchemeGroupVersion, Object: &corev1.Secret{}, List: &corev1.SecretList{}, Namespaced: true, Only: o.PullSecrets},
 		{Version: configv1.GroupVersion, Object: &configv1.APIServer{}, List: &configv1.APIServerList{}},
+		{Version: configv1.GroupVersion, Object: &configv1.ClusterImagePolicy{}, List: &configv1.ClusterImagePolicyList{}, Optional: true},
+		{
+			Version: configv1.GroupVersion, Object: &configv1.ImagePolicy{}, List: &configv1.ImagePolicyList{}, Optional: true, Namespaced: true,
+			Only: []client.ObjectKey{{Namespace: o.OperatorNamespace}},
+		},
+		{
+			Version: configv1.GroupVersion, Object: &configv1.Image{}, List: &configv1.ImageList{}, Optional: true,
+			Only: []client.ObjectKey{{Name: phases.Singleton}},
+		},
+		{
+			Version: operatorv1alpha1.GroupVersion, Object: &operatorv1alpha1.ImageContentSourcePolicy{},
+			List: &operatorv1alpha1.ImageContentSourcePolicyList{}, Optional: true,
+		},
 		{Version: configv1.GroupVersion, Object: &configv1.ImageDigestMirrorSet{}, List: &configv1.ImageDigestMirrorSetList{}},
 		{Version: configv1.GroupVersion, Object: &configv1.Infrastructure{}, List: &configv1.InfrastructureList{}},
 		{

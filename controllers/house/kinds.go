@@ -31,7 +31,9 @@ type Kind struct {
 	Namespaced bool
 	// Uncached says that objects are written, or read from the API server itself, and never from a cache.
 	Uncached bool
-	// Only are the objects that are read; none stands for all.
+	// Optional says that a cluster may lack the kind, and has no objects of it then.
+	Optional bool
+	// Only are the objects that are read, one without a name standing for all of its namespace; none stands for all.
 	Only []client.ObjectKey
 }
 
@@ -73,7 +75,7 @@ func (kinds Kinds) Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 
 // Cache has the manager keep only what is read.
 func (kinds Kinds) Cache() cache.Options {
-	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}, NewInformer: informer}
+	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}, NewInformer: kinds.informer}
 	for _, k := range kinds.cached() {
 		switch {
 		case len(k.Only) == 0:
@@ -87,7 +89,12 @@ func (kinds Kinds) Cache() cache.Options {
 }
 
 // informer notices an API server that was restored from a backup, and logs what its first list waits for.
-func informer(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) (i toolscache.SharedIndexInformer) {
+func (kinds Kinds) informer(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) (i toolscache.SharedIndexInformer) {
+	for _, k := range kinds {
+		if k.Optional && reflect.TypeOf(k.Object) == reflect.TypeOf(of) {
+			lists = optionally(lists, k.Object)
+		}
+	}
 	begins := awaits(reflect.TypeOf(of).Elem().Name(), func() bool { return i.HasSynced() }, log.Log.WithName("caches"))
 	i = toolscache.NewSharedIndexInformer(newest.Watched(lists, begins), of, resync, by)
 	return i
@@ -130,7 +137,10 @@ func (kinds Kinds) cached() Kinds {
 func byNamespace(keys []client.ObjectKey) map[string]cache.Config {
 	in := map[string]cache.Config{}
 	for _, key := range keys {
-		config := cache.Config{FieldSelector: fields.OneTermEqualSelector("metadata.name", key.Name)}
+		config := cache.Config{FieldSelector: fields.Everything()}
+		if key.Name != "" {
+			config.FieldSelector = fields.OneTermEqualSelector("metadata.name", key.Name)
+		}
 		if other, several := in[key.Namespace]; several && other.FieldSelector.String() != config.FieldSelector.String() {
 			config.FieldSelector = fields.Everything()
 		}

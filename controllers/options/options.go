@@ -21,8 +21,8 @@ type Options struct {
 	CAPINamespace     string
 	// CacheDir keeps provider images by digest through restarts.
 	CacheDir string
-	// ProviderImageDir is a folder of mounted provider images to read instead of pulling; empty for pulling.
-	ProviderImageDir string
+	// ProviderImageDir is the folder below which the operator's own Pod, PodName, mounts provider images; empty for none.
+	ProviderImageDir, PodName string
 	// InsecureRegistries, as host[:port], may be spoken to in plain HTTP; loopback ones always may.
 	InsecureRegistries []string
 	// InsecureCredentials has credentials sent in plain HTTP too.

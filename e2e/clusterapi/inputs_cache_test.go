@@ -1,6 +1,7 @@
 package clusterapi_test
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -10,6 +11,9 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -106,15 +110,47 @@ var _ = Describe("The cache of provider images", func() {
 	})
 })
 
-// mount lays an image out below a folder as a kubelet mounts it as a volume.
-func mount(dir, name, reference string, files map[string][]byte) {
+// pod is the operator's own Pod, as the kubelet has started it: with an image volume for each image, below a folder.
+type pod struct {
+	dir     string
+	volumes []corev1.Volume
+	mounts  []corev1.VolumeMount
+}
+
+// mount adds an image: the folder has its files, and nothing that tells which image it is.
+func (p *pod) mount(name, reference string, files map[string][]byte) *pod {
 	GinkgoHelper()
+	at := filepath.Join(p.dir, name)
 	for file, content := range files {
-		path := filepath.Join(dir, name, file)
+		path := filepath.Join(at, file)
 		Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
 		Expect(os.WriteFile(path, content, 0o644)).To(Succeed())
 	}
-	Expect(os.WriteFile(filepath.Join(dir, name, "image-ref"), []byte(reference+"\n"), 0o644)).To(Succeed())
+	p.volumes = append(p.volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: reference}}})
+	p.mounts = append(p.mounts, corev1.VolumeMount{Name: name, MountPath: at})
+	return p
+}
+
+// operate starts the operator in this Pod, which is another one than the last.
+func (p *pod) operate(ctx context.Context, name, cache string) *harness.Operator {
+	GinkgoHelper()
+	Expect(env.Client.Create(ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: name},
+		Spec: corev1.PodSpec{
+			ServiceAccountName: harness.ServiceAccount, Volumes: p.volumes,
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: ptr.To(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			Containers: []corev1.Container{{
+				Name: "capstan", Image: "capstan", VolumeMounts: p.mounts,
+				SecurityContext: &corev1.SecurityContext{
+					AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				},
+			}},
+		},
+	})).To(Succeed())
+	GinkgoT().Setenv("POD_NAME", name)
+	return operate(harness.OperatorOptions{CacheDir: cache, Arguments: []string{"--provider-image-dir=" + p.dir}})
 }
 
 var _ = Describe("Provider images that are mounted", func() {
@@ -123,10 +159,10 @@ var _ = Describe("Provider images that are mounted", func() {
 
 	It("are installed and upgraded without any registry", func(ctx SpecContext) {
 		dir := GinkgoT().TempDir()
-		mount(dir, "one", one, small("one").files())
-		g := installMounted(ctx, dir, one)
-		mount(dir, "two", two, small("two").files())
+		g := installMounted(ctx, (&pod{dir: dir}).mount("one", one, small("one").files()), one)
+		Expect(g.operator.Stop()).To(Succeed())
 		Expect(env.SetImages(ctx, map[string]string{"small": two})).To(Succeed())
+		g.operator = (&pod{dir: dir}).mount("two", two, small("two").files()).operate(ctx, "capstan-2", GinkgoT().TempDir())
 		v := g.isReplaced(ctx, "two")
 		Expect(v.Revisions()[0].Components).To(HaveLen(1))
 		Expect(string(v.Revisions()[0].Components[0].Image.Ref)).To(Equal(two))
@@ -136,49 +172,41 @@ var _ = Describe("Provider images that are mounted", func() {
 		alpha := newProvider("alpha")
 		g := installSmall(ctx, alpha)
 		Expect(g.operator.Stop()).To(Succeed())
-		dir := GinkgoT().TempDir()
+		own := &pod{dir: GinkgoT().TempDir()}
 		for _, p := range []*provider{small("one"), alpha} {
-			mount(dir, p.name, pushFiles(ctx, p.name, p.files()), p.files())
+			own.mount(p.name, pushFiles(ctx, p.name, p.files()), p.files())
 		}
 		asked := countRequests()
-		g.operator = operate(harness.OperatorOptions{Arguments: []string{"--provider-image-dir=" + dir}})
+		g.operator = own.operate(ctx, "capstan-1", GinkgoT().TempDir())
 		g.isKept(ctx)
 		v := until(ctx, "nothing to be wrong", fine, g.isCurrent)
 		Expect(v.Revisions()).To(HaveLen(1))
 		Expect(asked.Load()).To(BeZero(), "requests to the registry")
 	})
 
-	It("are waited for when the mount is not there", func(ctx SpecContext) {
-		dir := GinkgoT().TempDir()
-		mount(dir, "one", one, small("one").files())
-		g := installMounted(ctx, dir, one)
-		Expect(env.SetImages(ctx, map[string]string{"small": two})).To(Succeed())
-		g.survives(ctx, revisionController, ephemeral, two, dir, "image-ref", "mount the image there", "one")
-		mount(dir, "two", two, small("two").files())
+	It("are read, and what is not mounted is pulled, whatever the list says", func(ctx SpecContext) {
+		g := installMounted(ctx, (&pod{dir: GinkgoT().TempDir()}).mount("one", one, small("one").files()), one)
+		release(ctx, small("two"))
 		g.isReplaced(ctx, "two")
 	})
 
 	It("are refused with a terminal error when a profile has one file of two", func(ctx SpecContext) {
-		dir := GinkgoT().TempDir()
-		mount(dir, "one", one, small("one").files())
-		g := installMounted(ctx, dir, one)
 		files := small("two").files()
 		dropping(metadataFile)(files)
-		mount(dir, "two", two, files)
+		g := installMounted(ctx, (&pod{dir: GinkgoT().TempDir()}).mount("one", one, small("one").files()).mount("two", two, files), one)
 		Expect(env.SetImages(ctx, map[string]string{"small": two})).To(Succeed())
 		g.survives(ctx, revisionController, nonRetryable, two, "profile /capi-operator-manifests/default has manifests.yaml but no metadata.yaml")
-		three := registry + strings.Repeat("3", 64)
-		mount(dir, "three", three, small("three").files())
-		Expect(env.SetImages(ctx, map[string]string{"small": three})).To(Succeed())
+		release(ctx, small("three"))
 		g.isReplaced(ctx, "three")
 	})
 })
 
-// installMounted is installSmall from a folder of mounted images.
-func installMounted(ctx SpecContext, dir, reference string) *good {
+// installMounted is installSmall with an image that is mounted.
+func installMounted(ctx SpecContext, own *pod, reference string) *good {
 	GinkgoHelper()
 	begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: map[string]string{"small": reference}})
-	g := &good{operator: operate(harness.OperatorOptions{Arguments: []string{"--provider-image-dir=" + dir}})}
+	g := &good{cache: GinkgoT().TempDir()}
+	g.operator = own.operate(ctx, "capstan-1", g.cache)
 	g.seen(ctx)
 	return g
 }

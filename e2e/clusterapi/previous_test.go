@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -49,13 +48,10 @@ var _ = Describe("Trouble in keeping the previous revision does not hold up the 
 		const registry = "registry.example/provider@sha256:"
 		one, two := registry+strings.Repeat("1", 64), registry+strings.Repeat("2", 64)
 		dir := GinkgoT().TempDir()
-		mount(dir, "one", one, small("one").files())
-		g := installMounted(ctx, dir, one)
+		g := installMounted(ctx, (&pod{dir: dir}).mount("one", one, small("one").files()), one)
 		Expect(g.operator.Stop()).To(Succeed())
-		Expect(os.RemoveAll(filepath.Join(dir, "one"))).To(Succeed())
-		mount(dir, "two", two, small("two").files())
 		Expect(env.SetImages(ctx, map[string]string{"small": two})).To(Succeed())
-		g.operator = operate(harness.OperatorOptions{Arguments: []string{"--provider-image-dir=" + dir}})
+		g.operator = (&pod{dir: dir}).mount("two", two, small("two").files()).operate(ctx, "capstan-2", GinkgoT().TempDir())
 		g.isReplaced(ctx, "two")
 	})
 })

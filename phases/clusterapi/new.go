@@ -25,11 +25,13 @@ type Options struct {
 	HTTP   *http.Client
 
 	Release, OperatorNamespace, CAPINamespace string
-	// CacheDir, InsecureRegistries, InsecureCredentials, ProviderImageDir and ExtraCAFile say where provider images come from; see package images.
+	// CacheDir, InsecureRegistries, InsecureCredentials and ExtraCAFile say where provider images come from; see package images.
+	// ProviderImageDir is the folder below which the operator's own Pod, PodName, mounts some; both empty for none.
 	CacheDir            string
 	InsecureRegistries  []string
 	InsecureCredentials bool
 	ProviderImageDir    string
+	PodName             string
 	ExtraCAFile         string
 	PullSecrets         []client.ObjectKey
 	Concurrency         int
@@ -71,10 +73,14 @@ func New(o Options) (*Phases, error) {
 	if err != nil {
 		return nil, err
 	}
+	providerImages, err := source(o, o.Again)
+	if err != nil {
+		return nil, err
+	}
 	return &Phases{
 		diagnosis: looksAtPods, Acted: o.Acted, recorder: o.Recorder,
 		Client: o.Client, Live: o.Live,
-		Images: source(o, o.Again), PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
+		Images: providerImages, PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		Contents: &policy.Policy{Namespaces: []string{o.CAPINamespace}},
 		// What is stored as JSON must compare equal to what is read back.
@@ -82,14 +88,15 @@ func New(o Options) (*Phases, error) {
 	}, nil
 }
 
-func source(o Options, changed func()) images.Source {
-	log := o.Log.WithName("images")
-	if o.ProviderImageDir != "" {
-		return images.NewMounted(o.ProviderImageDir, changed, o.Clock, log)
+func source(o Options, changed func()) (images.Source, error) {
+	mounted, err := imageVolumes(o)
+	if err != nil {
+		return nil, err
 	}
 	return images.NewPuller(images.Options{
-		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, InsecureCredentials: o.InsecureCredentials, ExtraCAFile: o.ExtraCAFile, Notify: changed, Clock: o.Clock, Log: log,
-	})
+		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, InsecureCredentials: o.InsecureCredentials, ExtraCAFile: o.ExtraCAFile,
+		Mounted: mounted, Notify: changed, Clock: o.Clock, Log: o.Log.WithName("images"),
+	}), nil
 }
 
 // Background is what has to run beside the passes until the context ends.

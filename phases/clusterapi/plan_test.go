@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-logr/logr"
-	"k8s.io/utils/clock"
-
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
@@ -33,7 +30,6 @@ func phasesWith(t testing.TB, manifests string) (*Phases, world) {
 	ref := images.Ref("registry.example.com/core@sha256:" + strings.Repeat("0a", 32))
 	dir := t.TempDir()
 	for file, content := range map[string]string{
-		images.RefFile: string(ref),
 		images.ManifestsFolder + "/default/" + images.MetadataFile:  "name: core\n",
 		images.ManifestsFolder + "/default/" + images.ManifestsFile: manifests,
 	} {
@@ -46,7 +42,12 @@ func phasesWith(t testing.TB, manifests string) (*Phases, world) {
 		}
 	}
 	changed := make(chan struct{}, 100)
-	source := images.NewMounted(dir, func() { changed <- struct{}{} }, clock.RealClock{}, logr.Discard())
+	source := images.NewPuller(images.Options{
+		Notify: func() { changed <- struct{}{} },
+		Mounted: func(context.Context) (map[images.Ref]string, error) {
+			return map[images.Ref]string{ref: filepath.Join(dir, "core")}, nil
+		},
+	})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- source.Start(ctx) }()

@@ -2,12 +2,15 @@ package images
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/capstan-capi/capstan/phases/images/trust"
 )
 
 // Document is the content of a file or of a key of an object, with the place it came from, for messages.
@@ -16,38 +19,58 @@ type Document struct {
 	Data []byte
 }
 
-// Access is how images are reached: credentials, trusted certificates and mirrors. Puller.Warning names what cannot be
-// used of it; the rest is used.
+// Access is how images are reached, and which of them may be: credentials, trusted certificates, mirrors and policies.
+// Puller.Warning names what cannot be used of it; the rest is used.
 type Access struct {
 	// Credentials are in the form of a .dockerconfigjson. The most specific entry for a repository wins, whatever
 	// document it is in; of equally specific ones, that of the first document.
 	Credentials []Document
 	// CAs are certificates in PEM that are trusted besides the system's.
 	CAs []Document
+	// HostCAs are trusted besides those for one registry each, as host[:port].
+	HostCAs map[string]Document
 	// Mirrors may name the same source several times.
 	Mirrors []Mirrors
+	// Allowed and Blocked are host[:port], that with a path, or *.host for all hosts under one. An image must be under one
+	// of Allowed, if there are any; a mirror need not be. No place under one of Blocked is asked.
+	Allowed, Blocked []string
+	// Policies say whose signatures images need.
+	Policies trust.Policies
 }
 
 // access is an Access that is ready for use.
 type access struct {
-	caFile string            // read again for every attempt; empty for none
-	given  http.RoundTripper // instead of a transport of our own; nil for none
+	caFile  string            // read again for every attempt; empty for none
+	instead http.RoundTripper // instead of a transport of our own; nil for none
 
 	mu          sync.Mutex
 	from        Access
 	credentials credentials
-	mirrors     []Mirrors
 	trusted     []Document
-	transport   *http.Transport
-	outer       *http.Transport // for hosts that a registry names
-	unused      []string        // what is wrong with from
-	untrusted   []string        // what is wrong with the trusted certificates
+	carriers    carriers
+	unused      []string // what is wrong with from
+	untrusted   []string // what is wrong with the trusted certificates
+}
+
+// carriers are the transports to registries: those to hosts with certificates of their own, and those to all others.
+type carriers struct {
+	own    map[string]transports
+	others transports
+}
+
+func (c carriers) to(host string) transports {
+	if own, has := c.own[strings.ToLower(host)]; has {
+		return own
+	}
+	return c.others
 }
 
 // Use replaces the access, and tries all failed images now if it differs from the one before. It may be called at any
-// time; pulls that are under way go on with the old access.
+// time; pulls that are under way go on with the old access. An image that the old policies have let in, and of which the
+// new ones ask something else, is not ready any more when Use returns.
 func (p *Puller) Use(a Access) {
 	if p.access.use(a) {
+		p.reconsider()
 		p.Retry()
 	}
 }
@@ -58,22 +81,28 @@ func (a *access) use(next Access) (changed bool) {
 	if reflect.DeepEqual(a.from, next) {
 		return false
 	}
+	hosts := reflect.DeepEqual(a.from.HostCAs, next.HostCAs)
 	a.from = next
 	a.credentials, a.unused = parseCredentials(next.Credentials)
-	a.mirrors = next.Mirrors
-	a.trust()
+	a.trust(!hosts)
 	return true
 }
 
-// trust makes a new transport if the trusted certificates have changed.
-func (a *access) trust() {
+// trust makes new transports if the trusted certificates have changed.
+func (a *access) trust(anew bool) {
 	wanted, unread := a.certificates()
-	if a.transport != nil && reflect.DeepEqual(a.trusted, wanted) && len(unread) == 0 {
+	if !anew && a.carriers.others.registry != nil && reflect.DeepEqual(a.trusted, wanted) && len(unread) == 0 {
 		return
 	}
-	a.dropTransport()
+	a.carriers.close()
 	roots, problems := trustedRoots(wanted)
-	a.transport, a.outer = newTransport(roots), newOuterTransport(roots)
+	a.carriers = carriers{own: map[string]transports{}, others: newTransports(roots)}
+	for _, host := range slices.Sorted(maps.Keys(a.from.HostCAs)) {
+		both := slices.Concat(wanted, []Document{a.from.HostCAs[host]})
+		roots, more := trustedRoots(both)
+		a.carriers.own[strings.ToLower(host)] = newTransports(roots)
+		problems = append(problems, slices.DeleteFunc(more, func(problem string) bool { return slices.Contains(problems, problem) })...)
+	}
 	a.trusted, a.untrusted = wanted, slices.Concat(unread, problems)
 }
 
@@ -91,14 +120,21 @@ func (a *access) certificates() (all []Document, unread []string) {
 }
 
 // now returns the access for one attempt.
-func (a *access) now() (credentials, []Mirrors, transports) {
+func (a *access) now() (Access, credentials, carriers) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.trust()
-	if a.given != nil {
-		return a.credentials, a.mirrors, transports{a.given, a.given}
+	a.trust(false)
+	if a.instead != nil {
+		return a.from, a.credentials, carriers{others: transports{a.instead, a.instead}}
 	}
-	return a.credentials, a.mirrors, transports{a.transport, a.outer}
+	return a.from, a.credentials, a.carriers
+}
+
+// given is what Use was given last.
+func (a *access) given() Access {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.from
 }
 
 func (a *access) warning() string {
@@ -110,12 +146,12 @@ func (a *access) warning() string {
 func (a *access) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.dropTransport()
+	a.carriers.close()
 }
 
-func (a *access) dropTransport() {
-	if a.transport != nil {
-		a.transport.CloseIdleConnections()
-		a.outer.CloseIdleConnections()
+func (c carriers) close() {
+	c.others.close()
+	for _, own := range c.own {
+		own.close()
 	}
 }

@@ -25,15 +25,19 @@ type background struct {
 	// recall returns the image if it is on disk. It takes no slot, so that a cached image never waits for one that is
 	// fetched. It is nil for a source that keeps nothing on disk.
 	recall func(Ref) *Image
-	fetch  func(context.Context, Ref) (*Image, error)
+	// fetch completes an image of which only the content is there, and which may be nil.
+	fetch func(ctx context.Context, ref Ref, had *Image) (*Image, error)
+	// prove returns an image whose content is there if it may be used, and nil if it has to be fetched for that. It takes no
+	// slot either. admits says at once whether an image may be used that was proven or fetched. Both are nil for a source
+	// whose images always may.
+	prove  func(context.Context, *Image) *Image
+	admits func(*Image) bool
 	// keep stores a fetched image. An image that cannot be stored is ready all the same, and storing is retried.
-	keep func(*Image) error
-	// terminalRetry is the time after which a terminal failure is tried again, 0 for never.
-	terminalRetry time.Duration
-	notify        func()
-	clock         clock.Clock
-	log           logr.Logger
-	slots         chan struct{}
+	keep   func(*Image) error
+	notify func()
+	clock  clock.Clock
+	log    logr.Logger
+	slots  chan struct{}
 
 	changed chan struct{}
 	mu      sync.Mutex
@@ -43,6 +47,7 @@ type background struct {
 type task struct {
 	ref    Ref
 	state  State
+	had    *Image             // its content
 	cancel context.CancelFunc // nil until its goroutine runs
 	retry  chan struct{}
 }
@@ -132,6 +137,11 @@ func (b *background) Want(refs []Ref) {
 		}
 	}
 	b.tasks = tasks
+	b.look()
+}
+
+// look has new tasks launched.
+func (b *background) look() {
 	select {
 	case b.changed <- struct{}{}:
 	default:
@@ -162,27 +172,59 @@ func (b *background) Retry() {
 	}
 }
 
+// reconsider takes the images back that may not be used any more. What is there of them is not fetched again.
+func (b *background) reconsider() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for ref, t := range b.tasks {
+		image := t.state.Image
+		if image == nil || b.admits(image) {
+			continue
+		}
+		if t.cancel != nil {
+			t.cancel()
+		}
+		b.tasks[ref] = &task{ref: ref, had: image, state: State{Phase: Waiting, Since: b.clock.Now()}, retry: make(chan struct{}, 1)}
+	}
+	b.look()
+}
+
 func (b *background) run(ctx context.Context, t *task) {
-	image := b.State(t.ref).Image
-	if image == nil && b.recall != nil {
-		image = b.recall(t.ref)
+	had := t.had
+	if had == nil {
+		had = b.State(t.ref).Image
 	}
-	if image != nil {
-		b.ready(ctx, t, image)
-		return
+	if had == nil && b.recall != nil {
+		had = b.recall(t.ref)
 	}
-	for failures := 1; ; failures++ {
-		image, err := b.attempt(ctx, t)
-		if ctx.Err() != nil {
+	for ctx.Err() == nil {
+		image := had
+		if had != nil && b.prove != nil {
+			image = b.prove(ctx, had)
+		}
+		if image == nil {
+			image = b.obtain(ctx, t, had)
+		}
+		if image != nil && b.ready(ctx, t, image) {
 			return
 		}
+		had = image
+	}
+}
+
+// obtain fetches an image until it is there; nil if the context ends before.
+func (b *background) obtain(ctx context.Context, t *task, had *Image) *Image {
+	for failures := 1; ; failures++ {
+		image, err := b.attempt(ctx, t, had)
+		if ctx.Err() != nil {
+			return nil
+		}
 		if err == nil {
-			b.ready(ctx, t, image)
-			return
+			return image
 		}
 		delay := backoff(failures, rand.Float64())
 		if err.Terminal() {
-			delay = b.terminalRetry
+			delay = 0
 		}
 		// The timer is set before the failure is published: whoever sees the failure may rely on the timer.
 		again, stop := b.after(delay)
@@ -195,12 +237,12 @@ func (b *background) run(ctx context.Context, t *task) {
 		}
 		stop()
 		if ctx.Err() != nil {
-			return
+			return nil
 		}
 	}
 }
 
-func (b *background) attempt(ctx context.Context, t *task) (*Image, *Error) {
+func (b *background) attempt(ctx context.Context, t *task, had *Image) (*Image, *Error) {
 	select {
 	case <-ctx.Done():
 		return nil, nil
@@ -218,7 +260,7 @@ func (b *background) attempt(ctx context.Context, t *task) (*Image, *Error) {
 	if _, err := ParseRef(string(t.ref)); err != nil {
 		return nil, about("", err)
 	}
-	image, err := b.fetch(ctx, t.ref)
+	image, err := b.fetch(ctx, t.ref, had)
 	if err != nil {
 		return nil, about(t.ref, err)
 	}
@@ -240,25 +282,37 @@ func (b *background) failed(t *task, err *Error, delay time.Duration) {
 }
 
 // ready stores the image before it publishes it: once an image is Ready, a restart finds it on disk, or Warning says
-// why not.
-func (b *background) ready(ctx context.Context, t *task, image *Image) {
+// why not. It returns false for an image that may not be used as things stand since it was fetched or proven.
+func (b *background) ready(ctx context.Context, t *task, image *Image) bool {
 	stored := b.store(image)
 	again, stop := b.after(storeRetry(stored))
-	b.publish(t, func(s *State) {
-		*s = State{Phase: Ready, Image: image, Since: b.clock.Now(), attempts: s.attempts}
-	})
+	admitted := b.publishReady(t, image)
+	if !admitted {
+		stop()
+		return false
+	}
 	b.log.Info("provider image ready", "image", t.ref, "profiles", len(image.Profiles), "attempts", b.State(t.ref).attempts, "stored", stored)
 	for !stored {
 		select {
 		case <-ctx.Done():
 			stop()
-			return
+			return true
 		case <-again:
 			stored = b.store(image)
 			again, stop = b.after(storeRetry(stored))
 			b.notify()
 		}
 	}
+	return true
+}
+
+func (b *background) publishReady(t *task, image *Image) (admitted bool) {
+	b.publish(t, func(s *State) {
+		if admitted = b.admits == nil || b.admits(image); admitted {
+			*s = State{Phase: Ready, Image: image, Since: b.clock.Now(), attempts: s.attempts}
+		}
+	})
+	return admitted
 }
 
 func storeRetry(stored bool) time.Duration {

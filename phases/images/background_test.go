@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
 	clocktesting "k8s.io/utils/clock/testing"
 	"pgregory.net/rapid"
@@ -35,9 +32,9 @@ func TestBackoff_grows_from_a_second_to_a_minute_with_jitter(t *testing.T) {
 // fetches is a source whose fetches the test answers itself.
 func fetches(t *testing.T, fetch func(context.Context, Ref) (*Image, error)) *running {
 	return run(t, func(notify func(), clk *clocktesting.FakeClock) Source {
-		m := NewMounted("", notify, clk, logr.Discard())
-		m.fetch, m.terminalRetry = fetch, 0
-		return m
+		p := NewPuller(Options{Notify: notify, Clock: clk})
+		p.fetch = func(ctx context.Context, ref Ref, _ *Image) (*Image, error) { return fetch(ctx, ref) }
+		return p
 	})
 }
 
@@ -216,56 +213,5 @@ func TestPuller_reads_a_decompression_bomb_in_bounded_memory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 16<<20 {
 		t.Errorf("%d MiB were allocated", allocated>>20)
-	}
-}
-
-func TestMounted_finds_the_image_when_it_is_mounted_later(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "later")
-	s := run(t, func(notify func(), clk *clocktesting.FakeClock) Source {
-		return NewMounted(dir, notify, clk, logr.Discard())
-	})
-	wanted := refs(2)
-	ref, other := wanted[0], Ref("host/other@sha256:"+strings.Repeat("f", 64))
-	s.Want([]Ref{ref})
-	if _, err := s.failed(ref); err.Kind != KindDisk {
-		t.Errorf("the kind is %s: %v", err.Kind, err)
-	}
-	must(t, os.MkdirAll(filepath.Join(dir, "strange"), 0o755))
-	mount(t, dir, other, profileAt(root+"/a", "a"))
-	s.clock.Step(lastRetry)
-	state := s.await(ref, "the second failure", func(s State) bool { return s.Phase == Failed && s.attempts == 2 })
-	if kind := errorOf(t, state).Kind; kind != KindNotFound {
-		t.Errorf("the kind is %s", kind)
-	}
-	contains(t, state.Err, string(ref), dir, RefFile, "strange (no image-ref", "mount-of-ffffffff")
-
-	mount(t, dir, ref, profileAt(root+"/a", "a")[:1])
-	s.clock.Step(lastRetry)
-	state = s.await(ref, "the third failure", func(s State) bool { return s.Phase == Failed && s.attempts == 3 })
-	if e := errorOf(t, state); !e.Terminal() || state.NextTry.IsZero() {
-		t.Errorf("a half profile is not terminal or not looked at again: %+v", state)
-	}
-	mount(t, dir, ref, profileAt(root+"/a", "a"))
-	s.clock.Step(lastRetry)
-	s.recovered(ref)
-}
-
-func TestMounted_waits_for_a_folder_that_is_not_filled_yet(t *testing.T) {
-	dir := t.TempDir()
-	s := run(t, func(notify func(), clk *clocktesting.FakeClock) Source {
-		return NewMounted(dir, notify, clk, logr.Discard())
-	})
-	ref := refs(1)[0]
-	mount(t, dir, ref, []entry{{name: "etc/passwd", data: "x"}})
-	s.Want([]Ref{ref})
-	_, err := s.failed(ref)
-	if err.Kind != KindDisk || err.Terminal() {
-		t.Errorf("got a %s error, terminal %t: %v", err.Kind, err.Terminal(), err)
-	}
-	contains(t, err, string(ref), "it has no folder "+ManifestsFolder, "take this sub-folder and its key in the list of images out", "check the volume")
-	mount(t, dir, ref, profileAt(root+"/a", "a"))
-	s.clock.Step(firstRetry)
-	if image := s.recovered(ref); len(image.Profiles) != 1 {
-		t.Errorf("got %d profiles", len(image.Profiles))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,10 +25,12 @@ const (
 	// cacheFileMost is more than the files of an image, their names and the tar around them have.
 	cacheFileMost = 256 << 20
 	cacheTemp     = "capstan-new-"
+	// evidenceFile is the file of an image with what it was judged by. No profile has such a name.
+	evidenceFile = "signatures.json"
 )
 
 // cache keeps the profiles of images on disk, a file per digest and architecture: a line with a checksum, then a tar
-// with the files of the profiles. The checksum detects damage. Against forgery it helps that the folder and the files must
+// with the files of the profiles and the signatures that the image was judged by. The checksum detects damage. Against forgery it helps that the folder and the files must
 // be of the user who runs this process; see owned.
 type cache struct {
 	dir  string // empty: no cache
@@ -51,7 +54,7 @@ func (c *cache) open() {
 	}
 	leftovers, _ := filepath.Glob(filepath.Join(c.dir, cacheTemp+"*"))
 	for _, leftover := range leftovers {
-		_ = os.Remove(leftover)
+		_ = os.RemoveAll(leftover)
 	}
 }
 
@@ -94,8 +97,8 @@ func (c *cache) spools() []string {
 	return []string{c.dir, os.TempDir()}
 }
 
-// load returns no profiles for an image that is not there, and an error for one that is damaged, which it removes.
-func (c *cache) load(ref Ref) ([]Profile, error) {
+// load returns nil for an image that is not there, and an error for one that is damaged, which it removes.
+func (c *cache) load(ref Ref) (*Image, error) {
 	if !c.usable() {
 		return nil, nil
 	}
@@ -104,14 +107,15 @@ func (c *cache) load(ref Ref) ([]Profile, error) {
 	if data == nil {
 		return nil, nil
 	}
-	profiles, err := decode(c.name(ref), data)
+	image, err := decode(c.name(ref), data)
 	if err != nil {
 		_ = os.Remove(path)
 		return nil, fmt.Errorf("reading the cached image %s: %w", path, err)
 	}
 	now := time.Now()
 	_ = os.Chtimes(path, now, now)
-	return profiles, nil
+	image.Ref, image.cached = ref, true
+	return image, nil
 }
 
 // readable returns nil for a file that cannot be read, or is not one that this process may have written. To load, such
@@ -162,11 +166,11 @@ func ownFolder(dir string) error {
 
 // store writes an image so that it is there completely or not at all, and makes room.
 func (c *cache) store(image *Image) error {
-	if c.dir == "" || image.cached {
+	if c.dir == "" || image.cached || image.mounted {
 		return nil
 	}
 	name := c.name(image.Ref)
-	err := c.write(name, image.Profiles)
+	err := c.write(name, image)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
@@ -178,7 +182,7 @@ func (c *cache) store(image *Image) error {
 	return nil
 }
 
-func (c *cache) write(name string, profiles []Profile) (err error) {
+func (c *cache) write(name string, image *Image) (err error) {
 	if err := errors.Join(os.MkdirAll(c.dir, 0o700), ownFolder(c.dir)); err != nil {
 		return err
 	}
@@ -191,7 +195,7 @@ func (c *cache) write(name string, profiles []Profile) (err error) {
 			_ = os.Remove(temp.Name())
 		}
 	}()
-	if err := errors.Join(encode(temp, name, profiles), temp.Sync(), temp.Close()); err != nil {
+	if err := errors.Join(encode(temp, name, image), temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temp.Name(), filepath.Join(c.dir, name))
@@ -243,50 +247,62 @@ func (c *cache) warning() string {
 }
 
 // encode goes over the files twice, first for the checksum that precedes them, so that it needs no copy of them.
-func encode(w io.Writer, name string, profiles []Profile) error {
+func encode(w io.Writer, name string, image *Image) error {
+	evidence, err := json.Marshal(image.evidence)
+	if err != nil {
+		return err
+	}
 	sum := sha256.New()
-	if err := encodeFiles(sum, profiles); err != nil {
+	if err := encodeFiles(sum, image.Profiles, evidence); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(w, cacheHeader, name, sum.Sum(nil)); err != nil {
 		return err
 	}
-	return encodeFiles(w, profiles)
+	return encodeFiles(w, image.Profiles, evidence)
 }
 
-func encodeFiles(w io.Writer, profiles []Profile) error {
+func encodeFiles(w io.Writer, profiles []Profile, evidence []byte) error {
 	files := tar.NewWriter(w)
+	add := func(name string, data []byte) error {
+		if err := files.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(data))}); err != nil {
+			return err
+		}
+		_, err := files.Write(data)
+		return err
+	}
+	if err := add(evidenceFile, evidence); err != nil {
+		return err
+	}
 	for _, p := range profiles {
-		for _, f := range []struct {
-			name string
-			data []byte
-		}{{MetadataFile, p.Metadata}, {ManifestsFile, p.Manifests}} {
-			header := &tar.Header{Name: p.Name + "/" + f.name, Mode: 0o600, Size: int64(len(f.data))}
-			if err := files.WriteHeader(header); err != nil {
-				return err
-			}
-			if _, err := files.Write(f.data); err != nil {
-				return err
-			}
+		if err := errors.Join(add(p.Name+"/"+MetadataFile, p.Metadata), add(p.Name+"/"+ManifestsFile, p.Manifests)); err != nil {
+			return err
 		}
 	}
 	return files.Close()
 }
 
-func decode(name string, data []byte) ([]Profile, error) {
+func decode(name string, data []byte) (*Image, error) {
 	head, content, _ := bytes.Cut(data, []byte("\n"))
 	if want := fmt.Sprintf(cacheHeader, name, sha256.Sum256(content)); string(head)+"\n" != want {
 		return nil, errors.New("its checksum does not match")
 	}
-	t := newTree(standardLimits)
+	image, t := &Image{}, newTree(standardLimits)
 	r := tar.NewReader(bytes.NewReader(content))
 	for {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return t.profiles(context.Background())
+			image.Profiles, err = t.profiles(context.Background())
+			return image, err
 		}
 		if err != nil {
 			return nil, err
+		}
+		if h.Name == evidenceFile {
+			if err := json.NewDecoder(r).Decode(&image.evidence); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		h.Name = ManifestsFolder + "/" + h.Name
 		if err := unpackEntry(h, r, 1, t); err != nil {

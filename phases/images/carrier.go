@@ -3,6 +3,7 @@ package images
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -18,6 +19,18 @@ const redirectsMost = 3
 
 // transports carry requests: registry those to the registry of a reference, outer those to hosts that it names.
 type transports struct{ registry, outer http.RoundTripper }
+
+func newTransports(roots *x509.CertPool) transports {
+	return transports{newTransport(roots), newOuterTransport(roots)}
+}
+
+func (t transports) close() {
+	for _, by := range []http.RoundTripper{t.registry, t.outer} {
+		if own, is := by.(*http.Transport); is {
+			own.CloseIdleConnections()
+		}
+	}
+}
 
 // withheld stands for credentials that are not sent.
 type withheld struct{ authn.Authenticator }

@@ -1,13 +1,13 @@
 package images
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/go-logr/logr"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
@@ -340,12 +340,11 @@ func TestSources_give_the_same_result_for_an_image_however_it_gets_here(t *testi
 			continue
 		}
 		t.Run("mounted/"+c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			mount(t, dir, ref, c.layers...)
+			folders := map[Ref]string{ref: mount(t, c.layers...)}
 			checkContent(t, c, ref, run(t, func(notify func(), clk *clocktesting.FakeClock) Source {
-				m := NewMounted(dir, notify, clk, logr.Discard())
-				m.limits = c.limits
-				return m
+				p := NewPuller(Options{Notify: notify, Clock: clk, Mounted: func(context.Context) (map[Ref]string, error) { return folders, nil }})
+				p.limits = c.limits
+				return p
 			}))
 		})
 	}

@@ -28,6 +28,8 @@ const (
 	KindContent Kind = "Content"
 	// KindLimit errors are images whose verified content exceeds a limit.
 	KindLimit Kind = "Limit"
+	// KindPolicy errors are images that the cluster's policies do not let in, or that they could not be asked about.
+	KindPolicy Kind = "Policy"
 	// KindDisk errors are mounted folders that cannot be read, and disks that layers cannot be written to.
 	KindDisk Kind = "Disk"
 )
@@ -70,7 +72,7 @@ func noPlaceHas(failures []*Error, sourceExcluded bool) error {
 	}
 	if len(failures) == 0 {
 		return fail(KindNotFound, "no mirror makes a valid reference for it, and mirrorSourcePolicy NeverContactSource forbids asking the source; "+
-			"check the ImageDigestMirrorSets")
+			"check the ImageDigestMirrorSets and ImageContentSourcePolicies")
 	}
 	var said []string
 	for _, failure := range failures {

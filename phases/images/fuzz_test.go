@@ -58,8 +58,8 @@ func checkExtracted(t *testing.T, layers ...[]byte) (*tree, error) {
 		t.Fatalf("profiles: %v", profiles)
 	}
 	var stored bytes.Buffer
-	must(t, encode(&stored, "name", profiles))
-	if restored, err := decode("name", stored.Bytes()); err != nil || !sameProfiles(restored, profiles) {
+	must(t, encode(&stored, "name", &Image{Profiles: profiles}))
+	if restored, err := decode("name", stored.Bytes()); err != nil || !sameProfiles(restored.Profiles, profiles) {
 		t.Fatalf("from the cache come %v, %v; stored were %v", restored, err, profiles)
 	}
 	return filled, nil

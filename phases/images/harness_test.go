@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -299,12 +298,10 @@ func errorOf(t *testing.T, s State) *Error {
 	return e
 }
 
-// mount lays out what a kubelet would mount of an image with these layers, with real files and links.
-func mount(t *testing.T, dir string, ref Ref, layers ...[]entry) {
+// mount lays out what a kubelet would mount of an image with these layers, with real files and links, and returns where.
+func mount(t *testing.T, layers ...[]entry) string {
 	t.Helper()
-	root := filepath.Join(dir, "mount-of-"+ref.Digest()[7:15])
-	must(t, os.MkdirAll(root, 0o755))
-	must(t, os.WriteFile(filepath.Join(root, RefFile), []byte(string(ref)+"\n"), 0o644))
+	root := t.TempDir()
 	for _, layer := range layers {
 		for _, e := range layer {
 			parent, base := path.Split(path.Join(root, e.name))
@@ -318,6 +315,7 @@ func mount(t *testing.T, dir string, ref Ref, layers ...[]entry) {
 			mountEntry(t, root, e)
 		}
 	}
+	return root
 }
 
 func mountEntry(t *testing.T, root string, e entry) {

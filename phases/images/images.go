@@ -1,5 +1,5 @@
-// Package images brings provider images to the operator: it pulls them by digest from a registry (Puller) or reads
-// folders that the kubelet mounted (Mounted), and keeps of each image only the profiles under /capi-operator-manifests.
+// Package images brings provider images to the operator: it pulls them by digest from a registry, or reads folders that
+// the kubelet mounted, and keeps of each image only the profiles under /capi-operator-manifests.
 // It refuses references by tag, bytes that do not match their digest, links that lead out of that folder and images
 // larger than its limits; it never blocks its caller and it knows nothing of what the manifests mean.
 package images
@@ -7,6 +7,8 @@ package images
 import (
 	"context"
 	"time"
+
+	"github.com/capstan-capi/capstan/phases/images/trust"
 )
 
 const (
@@ -32,7 +34,10 @@ type Image struct {
 	Ref      Ref
 	Profiles []Profile
 
-	cached bool // it was read from the cache
+	cached   bool            // it is in the cache as it is here
+	evidence *trust.Evidence // what it was judged by; nil if nothing was asked of it
+	proof    string          // the ID of the rule that it met; empty for none
+	mounted  bool            // the container runtime has let it in
 }
 
 // Phase says how far an image has come.

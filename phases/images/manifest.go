@@ -21,12 +21,15 @@ type manifest struct {
 	MediaType     types.MediaType `json:"mediaType"`
 	Manifests     []v1.Descriptor `json:"manifests"`
 	Layers        []v1.Descriptor `json:"layers"`
+
+	digest string
+	text   []byte
 }
 
 // parseManifest refuses what another reader could take for another image, which would have the same digest:
 // https://github.com/opencontainers/distribution-spec/security/advisories/GHSA-mc8v-mgrf-8f4m.
 func parseManifest(digest string, data []byte) (*manifest, error) {
-	var m manifest
+	m := manifest{digest: digest, text: data}
 	err := oneReading(data)
 	if err == nil {
 		err = json.Unmarshal(data, &m)

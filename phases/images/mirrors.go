@@ -3,6 +3,8 @@ package images
 import (
 	"slices"
 	"strings"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Mirrors says where else the images of a source may be found, in the terms of the type ImageDigestMirrors of
@@ -43,6 +45,31 @@ func places(ref Ref, all []Mirrors) (found []Ref, sourceExcluded bool) {
 		found = append(found, ref)
 	}
 	return found, sourceExcluded
+}
+
+// allowed returns the places of an image that may be asked, in the order in which to ask.
+func (a Access) allowed(ref Ref) ([]Ref, bool, *Error) {
+	name, _, _ := strings.Cut(string(ref), "@")
+	if len(a.Allowed) > 0 && !covers(a.Allowed, name) {
+		return nil, false, fail(KindPolicy, "%s is not under any of the allowedRegistries of Image cluster (images.config.openshift.io), "+
+			"%s; add it there, or list the image from where it is allowed", name, message.Shorten(strings.Join(a.Allowed, ", "), 160))
+	}
+	found, sourceExcluded := places(ref, a.Mirrors)
+	var left []Ref
+	for _, place := range found {
+		if name, _, _ := strings.Cut(string(place), "@"); !covers(a.Blocked, name) {
+			left = append(left, place)
+		}
+	}
+	if len(found) > 0 && len(left) == 0 {
+		return nil, false, fail(KindPolicy, "each place that has it is under one of the blockedRegistries of Image cluster (images.config.openshift.io), "+
+			"%s; take it out there, or name a mirror that is not blocked", message.Shorten(strings.Join(a.Blocked, ", "), 160))
+	}
+	return left, sourceExcluded, nil
+}
+
+func covers(sources []string, name string) bool {
+	return slices.ContainsFunc(sources, func(source string) bool { return matched(source, name) > 0 })
 }
 
 // matched returns how many bytes of a name, as host/path, a source stands for: whole hosts and whole parts of the path

@@ -8,98 +8,56 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
-	"strings"
+	"sync"
 	"syscall"
-
-	"github.com/go-logr/logr"
-	"k8s.io/utils/clock"
-
-	"github.com/capstan-capi/capstan/message"
 )
 
-// RefFile is the file beside capi-operator-manifests that holds the reference of a mounted image.
+// RefFile is the file beside capi-operator-manifests in which a folder for a command says which image it stands for.
 const RefFile = "image-ref"
 
-// Mounted is the Source that reads images from the sub-folders of a folder, each with the image's reference in RefFile
-// and the image's folder capi-operator-manifests. It does not verify digests: whoever mounted them did.
-type Mounted struct {
-	*background
-	dir    string
-	limits limits
+// mounts are the images that the kubelet has mounted, for as long as the process runs. It was the container runtime that
+// let them in, and verified them.
+type mounts struct {
+	look func(context.Context) (map[Ref]string, error) // nil for none
+
+	mu    sync.Mutex
+	known map[Ref]string // nil until a look has told
 }
 
-var _ Source = (*Mounted)(nil)
-
-// NewMounted makes a source that does nothing until it is started; notify is as in Options.
-func NewMounted(dir string, notify func(), clk clock.Clock, log logr.Logger) *Mounted {
-	m := &Mounted{background: newBackground(notify, clk, log), dir: dir, limits: standardLimits}
-	// Only another look shows that a folder was repaired.
-	m.fetch, m.terminalRetry = m.load, lastRetry
-	return m
-}
-
-// Warning is described at Source; a mounted source has none.
-func (m *Mounted) Warning() string { return "" }
-
-func (m *Mounted) load(ctx context.Context, ref Ref) (*Image, error) {
-	where, err := m.find(ref)
-	if err != nil {
-		return nil, err
+// folderOf is empty for an image that is not mounted.
+func (m *mounts) folderOf(ctx context.Context, ref Ref) (string, *Error) {
+	if m.look == nil {
+		return "", nil
 	}
-	t := newTree(m.limits)
-	if err := t.read(where); err != nil {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.known == nil {
+		known, err := m.look(ctx)
+		if err != nil {
+			return "", fail(KindDisk, "finding out which images are mounted: %w; it is tried again by itself", err)
+		}
+		m.known = known
+		if known == nil {
+			m.known = map[Ref]string{}
+		}
+	}
+	return m.known[ref], nil
+}
+
+// mounted reads an image from the folder that it is mounted at.
+func (p *Puller) mounted(ctx context.Context, ref Ref, folder string) (*Image, error) {
+	t := newTree(p.limits)
+	if err := t.read(folder); err != nil {
 		if _, ok := errors.AsType[*Error](err); ok {
 			return nil, err
 		}
-		return nil, fail(KindDisk, "reading its mounted folder: %w; check the volume %s", err, where)
+		return nil, fail(KindDisk, "reading the folder %s that it is mounted at: %w; look at the volumes of the operator's Pod", folder, err)
 	}
 	profiles, err := t.profiles(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Image{Ref: ref, Profiles: profiles}, nil
-}
-
-// find returns the sub-folder of a reference. If there are several, they have the same content, and it is the first by
-// name.
-func (m *Mounted) find(ref Ref) (string, error) {
-	entries, err := os.ReadDir(m.dir)
-	if err != nil {
-		return "", fail(KindDisk, "reading the folder of mounted images: %w; check that the volume is mounted there", err)
-	}
-	var others []string
-	for _, e := range entries {
-		where := filepath.Join(m.dir, e.Name())
-		written, err := readStart(where, RefFile, 2*refLength)
-		switch {
-		case err != nil && (e.IsDir() || e.Type()&fs.ModeSymlink != 0) && !strings.HasPrefix(e.Name(), ".."):
-			others = append(others, e.Name()+" (no "+RefFile+" that can be read)")
-		case err != nil:
-		case strings.TrimSpace(written) == string(ref):
-			return where, nil
-		default:
-			others = append(others, e.Name())
-		}
-	}
-	return "", fail(KindNotFound, "no sub-folder of %s has this reference in its file %s; mount the image there "+
-		"(sub-folders with other content: %s)", m.dir, RefFile, message.Shorten(strings.Join(others, ", "), 160))
-}
-
-// readStart follows links within the folder only, as volumes have them.
-func readStart(where, name string, most int64) (string, error) {
-	root, err := os.OpenRoot(where)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = root.Close() }()
-	f, _, err := openRegular(root, name)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, most))
-	return string(data), err
+	return &Image{Ref: ref, Profiles: profiles, mounted: true}, nil
 }
 
 // openRegular does not wait for the other end of a pipe, which a name may have become since it was looked at.
@@ -129,8 +87,7 @@ func (t *tree) read(where string) error {
 	// If the folder itself were a link, the walk would follow it.
 	info, err := root.Lstat(ManifestsFolder[1:])
 	if errors.Is(err, fs.ErrNotExist) {
-		// No image that brings nothing: the volume may be filled later.
-		return fmt.Errorf("it has no folder %s, or not yet (if it is no provider image, take this sub-folder and its key in the list of images out)", ManifestsFolder)
+		return nil // the kubelet mounts all of an image, or starts no container
 	}
 	if err == nil && !info.IsDir() {
 		return t.add(ManifestsFolder, &node{kind: special})

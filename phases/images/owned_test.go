@@ -8,9 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/go-logr/logr"
-	clocktesting "k8s.io/utils/clock/testing"
 )
 
 func TestCache_uses_no_folder_that_others_may_write_to(t *testing.T) {
@@ -49,7 +46,7 @@ func TestCache_reads_no_file_that_another_may_have_made(t *testing.T) {
 			if name == "that of other images" {
 				says = "another name"
 			}
-			must(t, encode(&content, says, []Profile{{Name: "a", Metadata: []byte("name: a"), Manifests: []byte("forged")}}))
+			must(t, encode(&content, says, &Image{Profiles: []Profile{{Name: "a", Metadata: []byte("name: a"), Manifests: []byte("forged")}}}))
 			must(t, os.WriteFile(forged, content.Bytes(), 0o600))
 			must(t, forge(filepath.Join(dir, own), forged))
 			p := pullOnce(t, Options{CacheDir: dir, Arch: "any"}, ref)
@@ -75,23 +72,4 @@ func TestCache_removes_no_file_that_is_not_its_own(t *testing.T) {
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
 		t.Errorf("the folder has %v (%v)", files, err)
 	}
-}
-
-func TestMounted_follows_no_link_out_and_waits_for_no_pipe(t *testing.T) {
-	dir, elsewhere := t.TempDir(), t.TempDir()
-	ref := refs(1)[0]
-	must(t, os.WriteFile(filepath.Join(elsewhere, RefFile), []byte(ref), 0o600))
-	for name, create := range map[string]func(file string) error{
-		"link": func(file string) error { return os.Symlink(filepath.Join(elsewhere, RefFile), file) },
-		"pipe": func(file string) error { return syscall.Mkfifo(file, 0o600) },
-	} {
-		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
-		must(t, create(filepath.Join(dir, name, RefFile)))
-	}
-	s := run(t, func(notify func(), clk *clocktesting.FakeClock) Source {
-		return NewMounted(dir, notify, clk, logr.Discard())
-	})
-	s.Want([]Ref{ref})
-	_, err := s.failed(ref)
-	contains(t, err, "link (no image-ref that can be read)", "pipe (no image-ref that can be read)")
 }

@@ -17,17 +17,8 @@ const (
 	layersMost = 128
 )
 
-// pull reads all layers of an image, or of an index's image for linux/arch, and returns its profiles.
-func (r *repository) pull(ctx context.Context, digest, arch string, l limits) ([]Profile, error) {
-	profiles, err := r.read(ctx, digest, arch, l)
-	if err != nil && ctx.Err() != nil {
-		// What an end of the attempt looks like to a reader says nothing about the image.
-		return nil, failure(ctx, r.host, "image "+digest, ctx.Err())
-	}
-	return profiles, err
-}
-
-func (r *repository) read(ctx context.Context, digest, arch string, l limits) ([]Profile, error) {
+// platform returns the manifest of an image, or of an index's image for linux/arch.
+func (r *repository) platform(ctx context.Context, digest, arch string) (*manifest, error) {
 	m, err := r.manifest(ctx, digest)
 	if err == nil && m.Manifests != nil {
 		if digest, err = forPlatform(m.Manifests, arch); err == nil {
@@ -43,6 +34,11 @@ func (r *repository) read(ctx context.Context, digest, arch string, l limits) ([
 	if len(m.Layers) > layersMost {
 		return nil, fail(KindLimit, "it has %d layers, more than the %d allowed; merge some of them", len(m.Layers), layersMost)
 	}
+	return m, nil
+}
+
+// unpack reads all layers of an image and returns its profiles.
+func (r *repository) unpack(ctx context.Context, m *manifest, l limits) ([]Profile, error) {
 	t, left := newTree(l), l.unpacked
 	for i, descriptor := range m.Layers {
 		if err := r.layer(ctx, descriptor, i+1, t, &left); err != nil {

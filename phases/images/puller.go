@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/phases/images/trust"
 )
 
 const defaultCacheBytes = 512 << 20
@@ -30,6 +31,9 @@ type Options struct {
 	Arch string
 	// ExtraCAFile has certificates in PEM that are trusted besides the system's; it is read again for every attempt.
 	ExtraCAFile string
+	// Mounted finds the images that the kubelet has mounted, and their folders: they are read there and not pulled. It is
+	// asked until it has answered once; nil: there are none.
+	Mounted func(context.Context) (map[Ref]string, error)
 	// Transport sends the requests; nil: one of its own, with the proxy of the environment and the trusted certificates.
 	Transport http.RoundTripper
 	// Notify is called, from several goroutines, after every change of a state or of the warning except those that Want
@@ -45,6 +49,7 @@ type Puller struct {
 	cache      *cache
 	access     *access
 	registries *registries
+	mounts     *mounts
 	limits     limits
 }
 
@@ -55,8 +60,9 @@ func NewPuller(o Options) *Puller {
 	p := &Puller{
 		background: newBackground(o.Notify, o.Clock, o.Log),
 		cache:      &cache{dir: o.CacheDir, arch: o.Arch, most: o.CacheBytes, unsaved: map[string]error{}},
-		access:     &access{caFile: o.ExtraCAFile, given: o.Transport},
+		access:     &access{caFile: o.ExtraCAFile, instead: o.Transport},
 		registries: &registries{insecure: o.InsecureRegistries, insecureCredentials: o.InsecureCredentials},
+		mounts:     &mounts{look: o.Mounted},
 		limits:     standardLimits,
 	}
 	if p.cache.arch == "" {
@@ -65,7 +71,8 @@ func NewPuller(o Options) *Puller {
 	if p.cache.most == 0 {
 		p.cache.most = defaultCacheBytes
 	}
-	p.recall, p.fetch, p.keep = p.cached, p.pulled, p.cache.store
+	p.recall, p.fetch, p.keep = p.cached, p.fetched, p.cache.store
+	p.prove, p.admits = p.proven, p.admitted
 	return p
 }
 
@@ -96,22 +103,39 @@ func (p *Puller) cached(ref Ref) *Image {
 	if _, err := ParseRef(string(ref)); err != nil {
 		return nil
 	}
-	profiles, err := p.cache.load(ref)
+	image, err := p.cache.load(ref)
 	if err != nil {
 		p.log.Info("cached provider image is damaged and fetched again", "image", ref, "error", err.Error())
 	}
-	if profiles == nil {
-		return nil
-	}
-	return &Image{Ref: ref, Profiles: profiles, cached: true}
+	return image
 }
 
-// pulled asks one place after the other for an image. Content that matched its digest is the same everywhere, so an
-// error in the image itself ends the search, as one of the disk does. A place that is slow is left while another is
-// untried, and asked again when none of those has the image.
-func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
-	credentials, mirrors, transport := p.access.now()
-	asked, sourceExcluded := places(ref, mirrors)
+// fetched reads an image where it is mounted, or else pulls it.
+func (p *Puller) fetched(ctx context.Context, ref Ref, had *Image) (*Image, error) {
+	folder, err := p.mounts.folderOf(ctx, ref)
+	switch {
+	case err != nil:
+		return nil, err
+	case folder != "":
+		return p.mounted(ctx, ref, folder)
+	}
+	return p.pulled(ctx, ref, had)
+}
+
+// pulled asks one place after the other for an image; of one whose content is there it fetches what it is judged by.
+// Content that matched its digest is the same everywhere, so an error in the image itself ends the search, as one of the
+// disk does, and a refusal by a policy. A place that is slow is left while another is untried, and asked again when none
+// of those has the image.
+func (p *Puller) pulled(ctx context.Context, ref Ref, had *Image) (*Image, error) {
+	access, credentials, carriers := p.access.now()
+	asks, refusal := access.admission(ref)
+	if refusal != nil {
+		return nil, refusal
+	}
+	if had != nil && asks.admits(had) {
+		return had, nil
+	}
+	asked := asks.places
 	var failures []*Error
 	queue := slices.Clone(asked)
 	for untried := len(asked) - 1; len(queue) > 0; untried-- {
@@ -123,12 +147,13 @@ func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 		case untried > 0:
 			pace = hurried
 		}
-		profiles, err := p.pull(ctx, place, pace, p.registries.with(credentials, transport))
+		image, err := p.pull(ctx, place, pace, p.registries.with(credentials, carriers.to(place.Host())), asks.rule, had)
 		if err == nil {
-			return &Image{Ref: ref, Profiles: profiles}, nil
+			image.Ref = ref
+			return image, nil
 		}
 		failure := about(ref, err)
-		if failure.Terminal() || failure.Kind == KindDisk || ctx.Err() != nil {
+		if failure.Terminal() || failure.Kind == KindDisk || failure.Kind == KindPolicy || ctx.Err() != nil {
 			return nil, failure
 		}
 		failures = append(failures, &Error{Ref: place, Kind: failure.Kind, Err: failure.Err})
@@ -136,10 +161,11 @@ func (p *Puller) pulled(ctx context.Context, ref Ref) (*Image, error) {
 			queue = append(queue, place)
 		}
 	}
-	return nil, noPlaceHas(failures, sourceExcluded)
+	return nil, noPlaceHas(failures, asks.sourceExcluded)
 }
 
-func (p *Puller) pull(ctx context.Context, place Ref, pace pace, registries *registries) ([]Profile, error) {
+// pull judges an image before it reads a layer of it.
+func (p *Puller) pull(ctx context.Context, place Ref, pace pace, registries *registries, rule *trust.Rule, had *Image) (*Image, error) {
 	ctx, activity, end := watchActivity(ctx, p.clock, pace)
 	defer end()
 	repo, err := registries.open(ctx, place, activity)
@@ -147,5 +173,36 @@ func (p *Puller) pull(ctx context.Context, place Ref, pace pace, registries *reg
 		return nil, err
 	}
 	repo.folders = p.cache.spools()
-	return repo.pull(ctx, place.Digest(), p.cache.arch, p.limits)
+	image, err := p.read(ctx, repo, place.Digest(), rule, had)
+	if err != nil && ctx.Err() != nil {
+		// What an end of the attempt looks like to a reader says nothing about the image.
+		return nil, failure(ctx, repo.host, "image "+place.Digest(), ctx.Err())
+	}
+	return image, err
+}
+
+func (p *Puller) read(ctx context.Context, repo *repository, digest string, rule *trust.Rule, had *Image) (*Image, error) {
+	m, err := repo.platform(ctx, digest, p.cache.arch)
+	if err != nil {
+		return nil, err
+	}
+	image := &Image{}
+	if rule != nil {
+		if image.evidence, err = repo.evidence(ctx, m); err != nil {
+			return nil, err
+		}
+		resume := repo.activity.pause()
+		refusal := p.judge(ctx, rule, image.evidence)
+		resume()
+		if refusal != nil {
+			return nil, refusal
+		}
+		image.proof = rule.ID
+	}
+	if had != nil {
+		image.Profiles = had.Profiles
+		return image, nil
+	}
+	image.Profiles, err = repo.unpack(ctx, m, p.limits)
+	return image, err
 }

@@ -145,7 +145,8 @@ func failure(ctx context.Context, host, what string, err error) *Error {
 	}
 	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fail(KindNetwork, "registry %s, or a proxy before it, presents a certificate that is not trusted: %w; "+
-			"add the authority that issued it to ConfigMap openshift-config/user-ca-bundle or to the file of --extra-ca-file", host, untrusted.Err)
+			"add the authority that issued it to ConfigMap openshift-config/user-ca-bundle, to the additionalTrustedCA of Image cluster "+
+			"(images.config.openshift.io) or to the file of --extra-ca-file", host, untrusted.Err)
 	}
 	if _, ok := errors.AsType[*sentError](err); !ok {
 		// It quotes an answer that may have a token in it.

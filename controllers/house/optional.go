@@ -1,0 +1,92 @@
+package house
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/watchlist"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// nowhere is the version of a list that nobody has made: a watch from there begins with all that is there.
+	nowhere = "0"
+	// idleFor is how long nothing is looked for where a reflector does not say how long to watch.
+	idleFor = 5 * time.Minute
+)
+
+// optional takes a kind that the API server does not have for one without objects. It is looked for again as often as a
+// watch on it would be opened again.
+type optional struct {
+	toolscache.ListerWatcher
+	next toolscache.ListerWatcherWithContext
+	of   reflect.Type
+}
+
+func optionally(next toolscache.ListerWatcher, of client.Object) toolscache.ListerWatcher {
+	return &optional{ListerWatcher: next, next: toolscache.ToListerWatcherWithContext(next), of: reflect.TypeOf(of).Elem()}
+}
+
+// IsWatchListSemanticsUnSupported says of the client what the reflector asks.
+func (o *optional) IsWatchListSemanticsUnSupported() bool {
+	return watchlist.DoesClientNotSupportWatchListSemantics(o.ListerWatcher)
+}
+
+func (o *optional) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	list, err := o.next.ListWithContext(ctx, options)
+	if apierrors.IsNotFound(err) {
+		none := &unstructured.UnstructuredList{}
+		none.SetResourceVersion(nowhere)
+		return none, nil
+	}
+	return list, err
+}
+
+func (o *optional) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	events, err := o.next.WatchWithContext(ctx, options)
+	lists := options.SendInitialEvents != nil && *options.SendInitialEvents
+	switch {
+	case !apierrors.IsNotFound(err):
+		return events, err
+	case !lists && options.ResourceVersion != nowhere:
+		return nil, apierrors.NewResourceExpired("the kind is gone, and its objects with it")
+	}
+	idle := watch.NewFakeWithOptions(watch.FakeOptions{ChannelSize: 1})
+	if lists {
+		end, err := o.endOfList()
+		if err != nil {
+			return nil, err
+		}
+		idle.Action(watch.Bookmark, end)
+	}
+	pause := idleFor
+	if options.TimeoutSeconds != nil {
+		pause = time.Duration(*options.TimeoutSeconds) * time.Second
+	}
+	time.AfterFunc(pause, idle.Stop)
+	return idle, nil
+}
+
+// endOfList is what the API server sends when it has sent all that is there.
+func (o *optional) endOfList() (runtime.Object, error) {
+	end, is := reflect.New(o.of).Interface().(runtime.Object)
+	if !is {
+		return nil, fmt.Errorf("%s is no object", o.of)
+	}
+	about, err := meta.Accessor(end)
+	if err != nil {
+		return nil, err
+	}
+	about.SetResourceVersion(nowhere)
+	about.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	return end, nil
+}

@@ -1,0 +1,108 @@
+package house
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// served is a kind that an API server has or lacks, as fails says.
+type served struct {
+	fails  error
+	asked  int
+	object *configv1.ClusterImagePolicy
+}
+
+func (s *served) List(metav1.ListOptions) (runtime.Object, error) {
+	s.asked++
+	if s.fails != nil {
+		return nil, s.fails
+	}
+	return &configv1.ClusterImagePolicyList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: []configv1.ClusterImagePolicy{*s.object}}, nil
+}
+
+func (s *served) Watch(o metav1.ListOptions) (watch.Interface, error) {
+	s.asked++
+	if s.fails != nil {
+		return nil, s.fails
+	}
+	events := watch.NewFakeWithOptions(watch.FakeOptions{ChannelSize: 2})
+	events.Add(s.object)
+	if o.SendInitialEvents != nil {
+		events.Action(watch.Bookmark, &configv1.ClusterImagePolicy{ObjectMeta: metav1.ObjectMeta{
+			ResourceVersion: "7", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+		}})
+	}
+	return events, nil
+}
+
+var lacking = apierrors.NewNotFound(schema.GroupResource{Group: "config.openshift.io", Resource: "clusterimagepolicies"}, "")
+
+func TestOptional_a_kind_that_is_lacking_has_no_objects_until_it_comes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &served{fails: lacking, object: &configv1.ClusterImagePolicy{ObjectMeta: metav1.ObjectMeta{Name: "late", ResourceVersion: "6"}}}
+		kinds := Kinds{{Version: configv1.GroupVersion, Object: &configv1.ClusterImagePolicy{}, List: &configv1.ClusterImagePolicyList{}, Optional: true}}
+		informer := kinds.informer(s, &configv1.ClusterImagePolicy{}, 0, toolscache.Indexers{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			informer.RunWithContext(ctx)
+		}()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if !informer.HasSynced() || len(informer.GetStore().List()) != 0 {
+			t.Errorf("synced: %v, with %d objects", informer.HasSynced(), len(informer.GetStore().List()))
+		}
+		asked := s.asked
+		time.Sleep(4 * time.Minute)
+		if s.asked != asked {
+			t.Errorf("it was asked for %d times in 4 minutes", s.asked-asked)
+		}
+		s.fails = nil
+		time.Sleep(10 * time.Minute)
+		if len(informer.GetStore().List()) != 1 {
+			t.Errorf("there are %d objects after it has come", len(informer.GetStore().List()))
+		}
+		stop()
+		<-ended
+		time.Sleep(time.Hour) // what ends idle watches by then
+	})
+}
+
+func TestOptional_a_kind_that_goes_is_listed_anew(t *testing.T) {
+	s := &served{fails: lacking}
+	o := optionally(s, &configv1.ClusterImagePolicy{}).(*optional)
+	if _, err := o.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "7"}); !apierrors.IsResourceExpired(err) {
+		t.Errorf("a watch from a version goes on: %v", err)
+	}
+	list, err := o.ListWithContext(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items, err := meta.ExtractList(list); err != nil || len(items) != 0 {
+		t.Errorf("listed are %v, %v", items, err)
+	}
+}
+
+func TestOptional_tells_every_other_error(t *testing.T) {
+	s := &served{fails: errors.New("no right to list them")}
+	o := optionally(s, &configv1.ClusterImagePolicy{}).(*optional)
+	if _, err := o.ListWithContext(t.Context(), metav1.ListOptions{}); !errors.Is(err, s.fails) {
+		t.Errorf("the list gives %v", err)
+	}
+	if _, err := o.WatchWithContext(t.Context(), metav1.ListOptions{}); !errors.Is(err, s.fails) {
+		t.Errorf("the watch gives %v", err)
+	}
+}
