@@ -2,11 +2,13 @@
 # tools/e2e.sh [ARGUMENT...]
 #
 # Runs the packages of the end-to-end suite one after the other, all of them even
-# when one fails, with more arguments for go test, and prints the slowest specs.
+# when one fails, with more arguments for go test, prints the slowest specs, and
+# compares what the operator did in them with what deploy lets it do.
 set -u
 
 folder=$PWD/bin/log/e2e
 rm -rf "$folder" && mkdir -p "$folder"
+export E2E_USES="$folder/uses"
 failed=
 for package in $(go list -C e2e ./...); do
 	path=e2e/${package#*/e2e/}
@@ -23,4 +25,6 @@ for package in $(go list -C e2e ./...); do
 	fi
 done
 go run -C tools ./slowest "$folder"
+# What the operator may do is compared with what it did in all suites.
+go run ./e2e/rights "$E2E_USES" || failed="$failed e2e/rights"
 [ -z "$failed" ] || { echo "these failed:$failed" && exit 1; }

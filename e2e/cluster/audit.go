@@ -31,8 +31,10 @@ type Request struct {
 	Code        int    // HTTP status
 	Stage       string // ResponseStarted for a watch, else ResponseComplete
 	DryRun      bool   // asked for in the address, as server-side apply does
-	RequestURI  string
-	Time        time.Time // when the request arrived
+	// Unauthorized says that the user has no right to send it. Admission has another word.
+	Unauthorized bool
+	RequestURI   string
+	Time         time.Time // when the request arrived
 }
 
 // IsWrite says whether the request could have changed what is stored. A delete
@@ -185,6 +187,7 @@ func parseRequest(line []byte) (Request, error) {
 		ObjectRef                          struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 		ResponseStatus                     struct{ Code int }
 		RequestReceivedTimestamp           metav1.MicroTime
+		Annotations                        map[string]string
 	}
 	if err := json.Unmarshal(line, &event); err != nil {
 		return Request{}, err
@@ -194,18 +197,19 @@ func parseRequest(line []byte) (Request, error) {
 		return Request{}, err
 	}
 	return Request{
-		Verb:        event.Verb,
-		User:        event.User.Username,
-		UserAgent:   event.UserAgent,
-		APIGroup:    event.ObjectRef.APIGroup,
-		Resource:    event.ObjectRef.Resource,
-		Subresource: event.ObjectRef.Subresource,
-		Namespace:   event.ObjectRef.Namespace,
-		Name:        event.ObjectRef.Name,
-		Code:        event.ResponseStatus.Code,
-		Stage:       event.Stage,
-		DryRun:      len(address.Query()["dryRun"]) > 0,
-		RequestURI:  event.RequestURI,
-		Time:        event.RequestReceivedTimestamp.Time,
+		Verb:         event.Verb,
+		User:         event.User.Username,
+		UserAgent:    event.UserAgent,
+		APIGroup:     event.ObjectRef.APIGroup,
+		Resource:     event.ObjectRef.Resource,
+		Subresource:  event.ObjectRef.Subresource,
+		Namespace:    event.ObjectRef.Namespace,
+		Name:         event.ObjectRef.Name,
+		Code:         event.ResponseStatus.Code,
+		Stage:        event.Stage,
+		DryRun:       len(address.Query()["dryRun"]) > 0,
+		Unauthorized: event.Annotations["authorization.k8s.io/decision"] == "forbid",
+		RequestURI:   event.RequestURI,
+		Time:         event.RequestReceivedTimestamp.Time,
 	}, nil
 }

@@ -37,7 +37,7 @@ var _ = Describe("An object that OpenShift serves under two API groups", func() 
 		operate(harness.OperatorOptions{})
 		installed(ctx, 3)
 		eventually(ctx, "what is dropped to go", func(ctx context.Context) error { return goneAll(ctx, rules...) })
-		until(ctx, "the namespaces to be told", tellsStrays("Namespace bare", "Namespace full", "Role bare/inside", "RoleBinding bare/inside"),
+		until(ctx, "the namespaces to be told", tellsStrays("Namespace bare", "Namespace full"),
 			says("Available", "True", "AsExpected"), says("Degraded", "False", "AsExpected"))
 		Expect(uids(ctx, left...)).To(Equal(before))
 		Expect(deletionsOf(ctx, since)).To(ConsistOf(
@@ -69,6 +69,7 @@ var _ = Describe("An object that OpenShift serves under two API groups", func() 
 	It("is one object that a namespace holds, and is told once", func(ctx SpecContext) {
 		home := namespaceOf("home")
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").with(home))})
+		lookEverywhere(ctx)
 		operate(harness.OperatorOptions{})
 		installed(ctx, 1)
 		before := uids(ctx, home)
@@ -91,6 +92,7 @@ var _ = Describe("OpenShift's API server, when it does not answer", func() {
 	It("holds up no installation and no upgrade: only the namespace stays that may hold its objects, and why is told", func(ctx SpecContext) {
 		home := namespaceOf("home")
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").with(home, configMap("goes", "one")))})
+		lookEverywhere(ctx)
 		answers := silence(ctx, "v1.project.openshift.io", "v1.authorization.openshift.io")
 		operate(harness.OperatorOptions{})
 		installed(ctx, 1)

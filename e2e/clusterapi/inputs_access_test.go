@@ -14,10 +14,12 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 // configNamespace is where OpenShift keeps the pull secret.
-const configNamespace = "openshift-config"
+const configNamespace = harness.ConfigNamespace
 
 // startGuarded is a registry that has all that the suite's registry has, for
 // whom knows its password. It gives back its host.
@@ -53,7 +55,6 @@ var _ = Describe("The way to a registry", func() {
 		Expect(env.SetImages(ctx, map[string]string{"small": reference})).To(Succeed())
 		g.survives(ctx, revisionController, ephemeral, reference, "401 Unauthorized", "no pull secret has an entry for it")
 
-		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: configNamespace}})).To(Succeed())
 		secret := pullSecret(host, "me", "wrong")
 		Expect(env.Client.Create(ctx, secret)).To(Succeed())
 		g.survives(ctx, revisionController, ephemeral, reference, "401 Unauthorized", "asked with those of Secret "+configNamespace+"/pull-secret")

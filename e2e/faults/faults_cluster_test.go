@@ -113,11 +113,14 @@ func deafWebhook(name string) *admissionregistrationv1.ValidatingWebhookConfigur
 	}
 }
 
+// namespaceRole is the ClusterRole of deploy that is bound in the providers' namespace.
+const namespaceRole = "capstan-namespace"
+
 // forbidConfigMaps takes the right to write ConfigMaps away, and returns what gives it back.
 func forbidConfigMaps(ctx context.Context) (again func()) {
 	GinkgoHelper()
 	role := &rbacv1.ClusterRole{}
-	Expect(env.Client.Get(ctx, client.ObjectKey{Name: harness.ServiceAccount}, role)).To(Succeed())
+	Expect(env.Client.Get(ctx, client.ObjectKey{Name: namespaceRole}, role)).To(Succeed())
 	rules := slices.Clone(role.Rules)
 	for i, rule := range role.Rules {
 		if slices.Contains(rule.Resources, "configmaps") && slices.Contains(rule.Verbs, "patch") {
@@ -126,7 +129,7 @@ func forbidConfigMaps(ctx context.Context) (again func()) {
 	}
 	Expect(env.Client.Update(ctx, role)).To(Succeed())
 	return func() {
-		Expect(env.Client.Get(ctx, client.ObjectKey{Name: harness.ServiceAccount}, role)).To(Succeed())
+		Expect(env.Client.Get(ctx, client.ObjectKey{Name: namespaceRole}, role)).To(Succeed())
 		role.Rules = rules
 		Expect(env.Client.Update(ctx, role)).To(Succeed())
 	}

@@ -19,7 +19,7 @@ const (
 	crdKey       = "customresourcedefinitions.apiextensions.k8s.io /things.faults.cluster.x-k8s.io"
 	thingKey     = "things.faults.cluster.x-k8s.io openshift-cluster-api/thing"
 	namespaceKey = "namespaces /faults-extra"
-	insideKey    = "configmaps faults-extra/inside"
+	insideKey    = "serviceaccounts faults-extra/inside"
 )
 
 var objectFaults = []fault{
@@ -41,7 +41,7 @@ var objectFaults = []fault{
 		name: "Namespace terminating", doc: "A Namespace of the good revision is deleted, and a finalizer in it keeps it from its end.",
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
-			namespace, inside := shape("v1", "Namespace", "", "faults-extra"), shape("v1", "ConfigMap", "faults-extra", "inside")
+			namespace, inside := shape("v1", "Namespace", "", "faults-extra"), shape("v1", "ServiceAccount", "faults-extra", "inside")
 			was, alsoWas := uidOf(ctx, namespace), uidOf(ctx, inside)
 			patch(ctx, inside, hold)
 			remove(ctx, namespace)

@@ -56,9 +56,8 @@ metadata: {name: thing, namespace: openshift-cluster-api}
 spec: {setting: right}
 ---
 apiVersion: v1
-kind: ConfigMap
+kind: ServiceAccount
 metadata: {name: inside, namespace: faults-extra}
-data: {setting: right}
 ---
 apiVersion: v1
 kind: ConfigMap

@@ -15,6 +15,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -85,6 +86,10 @@ func begin(ctx context.Context, w harness.World) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	Expect(env.Begin(ctx, w)).To(Succeed())
+	// The good provider brings a Namespace, and a ServiceAccount in it: somebody has to let the operator write there.
+	Expect(env.Allow(ctx, "faults-extra", rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"create", "delete", "get", "list", "patch", "watch"},
+	})).To(Succeed())
 }
 
 // endAll ends whatever operators run, and all faults of the proxy.

@@ -124,7 +124,7 @@ func (e *Environment) Stop() error {
 		problems = append(problems, operator.Stop())
 	}
 	if e.Cluster != nil {
-		problems = append(problems, e.Cluster.Stop())
+		problems = append(problems, e.keepUses(), e.Cluster.Stop())
 	}
 	if e.Registry != nil {
 		problems = append(problems, e.Registry.Stop())

@@ -18,6 +18,7 @@ import (
 const (
 	OperatorNamespace   = "openshift-cluster-api-operator"
 	CAPINamespace       = "openshift-cluster-api"
+	ConfigNamespace     = "openshift-config"
 	ServiceAccount      = "capstan"
 	Singleton           = "cluster"
 	ClusterOperatorName = "cluster-api"
@@ -68,6 +69,10 @@ func (e *Environment) applyDeploy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	config := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ConfigNamespace}} // every OpenShift cluster has it
+	if err := e.Client.Create(ctx, config); err != nil {
+		return fmt.Errorf("creating Namespace %s: %w", ConfigNamespace, err)
+	}
 	for _, object := range objects {
 		switch object.GetKind() {
 		case "Deployment", "ConfigMap", "ClusterAPI", "ClusterOperator":
@@ -78,7 +83,7 @@ func (e *Environment) applyDeploy(ctx context.Context) error {
 			return fmt.Errorf("applying %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	return nil
+	return e.Allow(ctx, "synthetic-groups", syntheticKinds)
 }
 
 func (e *Environment) createInfrastructure(ctx context.Context, platform configv1.PlatformType) error {

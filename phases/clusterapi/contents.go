@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,9 @@ type rendered struct {
 	components []engine.Component
 	err        error
 	refused    time.Time // when something was found that images may not contain; zero if nothing was
+	// exceptions are what ConfigMap ExceptionsConfigMap said, and excepted that the inputs need it.
+	exceptions map[string]string
+	excepted   bool
 }
 
 // askedAgain says that exceptions are to be asked for again.
@@ -38,35 +42,70 @@ func (r rendered) askedAgain(now func() time.Time) bool {
 }
 
 // render renders the inputs, within what images may contain. Exceptions are hardly ever needed: they are asked for when
-// something breaks a rule, and cost no watch.
+// something breaks a rule, and cost no watch. Inputs that were refused are rendered again only if the exceptions differ.
 func (p *Phases) render(ctx context.Context, w world, inputs string, profiles []render.Profile) rendered {
-	r := p.renderWithin(p.Contents, w, profiles)
-	r.inputs = inputs
-	if !breaksPolicy(r.err) {
+	r := p.memory.rendered
+	again := r.inputs == inputs && !r.refused.IsZero()
+	if !again {
+		r = p.renderWithin(p.Contents, w, profiles)
+		r.inputs = inputs
+		if !breaksPolicy(r.err) {
+			return r
+		}
+	}
+	data, err := p.readExceptions(ctx)
+	if err != nil {
+		return rendered{err: err}
+	}
+	if again && maps.Equal(data, r.exceptions) {
+		r.refused = p.Now()
 		return r
 	}
-	key := client.ObjectKey{Namespace: p.OperatorNamespace, Name: ExceptionsConfigMap}
-	list := &corev1.ConfigMap{}
-	if _, err := read(ctx, p.Live, key, list); err != nil {
-		return rendered{err: fmt.Errorf("looking for exceptions in ConfigMap %s: %w", key, err)}
-	}
-	exceptions, wrong := policy.ParseExceptions(list.Data)
-	if wrong == nil && len(exceptions) > 0 {
+	exceptions, wrong := policy.ParseExceptions(data)
+	if again || len(exceptions) > 0 {
 		within := *p.Contents
 		within.Exceptions = exceptions
 		r = p.renderWithin(&within, w, profiles)
 		r.inputs = inputs
 	}
+	r.exceptions, r.excepted = data, true
 	switch {
 	case wrong != nil:
-		r.err = machine.Terminal(fmt.Errorf("ConfigMap %s: %w; repair it, or what it is for: %w", key, wrong, r.err))
+		r.err = machine.Terminal(fmt.Errorf("ConfigMap %s: %w; repair it, or what it is for: %w", p.exceptionsKey(), wrong, r.err))
 	case breaksPolicy(r.err):
-		r.err = fmt.Errorf("%w; or let it through by an exception in ConfigMap %s", r.err, key)
+		r.err = fmt.Errorf("%w; or let it through by an exception in ConfigMap %s", r.err, p.exceptionsKey())
 	default:
 		return r
 	}
 	r.refused = p.Now()
 	return r
+}
+
+func (p *Phases) exceptionsKey() client.ObjectKey {
+	return client.ObjectKey{Namespace: p.OperatorNamespace, Name: ExceptionsConfigMap}
+}
+
+// readExceptions asks the API server for the exceptions; there are none without the ConfigMap.
+func (p *Phases) readExceptions(ctx context.Context) (map[string]string, error) {
+	list := &corev1.ConfigMap{}
+	if _, err := read(ctx, p.Live, p.exceptionsKey(), list); err != nil {
+		return nil, fmt.Errorf("looking for exceptions in ConfigMap %s: %w", p.exceptionsKey(), err)
+	}
+	return list.Data, nil
+}
+
+// forgetWithdrawn forgets a rendering that was let through by exceptions which are not there any more as they were, and says
+// so. A revision may wait long to be listed, for consent or for room.
+func (p *Phases) forgetWithdrawn(ctx context.Context) (bool, error) {
+	if !p.memory.rendered.excepted {
+		return false, nil
+	}
+	data, err := p.readExceptions(ctx)
+	if err != nil || maps.Equal(data, p.memory.rendered.exceptions) {
+		return false, err
+	}
+	p.memory.rendered = rendered{}
+	return true, nil
 }
 
 func breaksPolicy(err error) bool {

@@ -60,7 +60,7 @@ func Inventories(namespace string) engine.Place {
 // sent before WarmUp and Background are run.
 func New(o Options) (*Phases, error) {
 	applier, err := engine.New(engine.Config{
-		REST: o.REST, Namespace: o.OperatorNamespace, Namespaces: []string{o.CAPINamespace},
+		REST: o.REST, Namespace: o.OperatorNamespace, Namespaces: []string{o.CAPINamespace}, MayHave: mayBring,
 		Owner: owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix,
 		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Notify: o.Again, Clock: o.Clock, Log: o.Log.WithName("engine"),
 	})

@@ -118,6 +118,10 @@ func (p *Pass) publish(ctx context.Context) error {
 		return machine.Terminal(fmt.Errorf("revision %s is listed with number %d, above which there is none for the next revision: take it off status.revisions of the ClusterAPI and let desiredRevision name the highest of the rest",
 			desired.Name, desired.Revision))
 	}
+	if withdrawn, err := p.forgetWithdrawn(ctx); withdrawn || err != nil {
+		p.lookAgainIn(askAgainSoon)
+		return err
+	}
 	highest, err := p.Engine.HighestNumber(ctx, p.world.numberOf(p.world.desiredName()))
 	if err != nil {
 		return fmt.Errorf("finding the next revision number: %w", err)

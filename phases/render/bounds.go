@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/fluxcd/pkg/envsubst/parse"
@@ -14,11 +15,25 @@ const (
 	maxDocuments = 20_000
 	// maxDocument is how many bytes the text of a document may have, after the substitutions.
 	maxDocument = 4 << 20
+	// maxIndicators is how many characters a document may have with which YAML begins a value, in texts too: the parser makes
+	// of each two bytes some hundred, before anything is known of them. The largest definition of a provider has 94,000.
+	maxIndicators = 250_000
 	// maxObject is how many bytes an object may have as JSON: more than that is not stored by etcd.
 	maxObject = 3 << 19
 	// maxProfile is how many bytes the objects of a profile may have together.
 	maxProfile = 64 << 20
+	// maxDocumentProblems and maxProblems are how many problems are told of a document, and of all; others are counted.
+	maxDocumentProblems = 20
+	maxProblems         = 1000
 )
+
+// indicators is how many characters a text has with which YAML begins a value.
+func indicators(text []byte) (n int) {
+	for _, c := range []byte(",:[{-?") {
+		n += bytes.Count(text, []byte{c})
+	}
+	return n
+}
 
 // guarded turns a panic into a problem: it is the fault of the image whose bytes were read.
 func (r *renderer) guarded(at place, do func()) {

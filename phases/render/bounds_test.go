@@ -45,6 +45,7 @@ func TestRender_refuses_what_comes_to_gigabytes_in_bounded_memory(t *testing.T) 
 			Input{Profiles: []Profile{{Image: image("a"), Name: "p", Metadata: []byte(strings.Repeat("name: a\n---\n", 1<<20)), Manifests: []byte(configMap("a"))}}},
 			"there is more than one YAML document",
 		},
+		"millions of values": {with(configMap("a") + "data: [" + strings.Repeat("a,", 2<<20-100) + "]\n"), "the document has 2097058 of the characters that begin values, more than the 250000 allowed"},
 		"many objects that are small enough": {with(small.String()), "file manifests.yaml: its objects have more than the 67108864 bytes allowed for a profile"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,4 +84,18 @@ func TestJSONSize_is_that_of_the_canonical_form(t *testing.T) {
 			rt.Fatalf("%q has %d bytes, said are %d", text, most, got)
 		}
 	})
+}
+
+func TestRender_tells_of_so_many_problems_that_people_can_read_them_and_counts_the_others(t *testing.T) {
+	odd := func(n int) string { return configMap("a") + "data: [" + strings.Repeat("!x a, ", n) + "]\n" }
+	p := profile("core")
+	p.Manifests = []byte(odd(10_000))
+	found := problems(t, Input{Profiles: []Profile{p}})
+	if got, want := found[len(found)-1].String(), "there are 9980 problems more"; len(found) != maxDocumentProblems+1 || !strings.Contains(got, want) {
+		t.Errorf("%d problems, the last is %q, want %q", len(found), got, want)
+	}
+	p.Manifests = []byte(strings.Repeat(odd(22)+"---\n", 60))
+	if found = problems(t, Input{Profiles: []Profile{p}}); len(found) != maxProblems+1 {
+		t.Errorf("%d problems are told", len(found))
+	}
 }

@@ -42,7 +42,7 @@ func Lint(profiles []Profile, o LintOptions) ProblemsError {
 		l.schemas(f)
 		l.services(f)
 	}
-	return l.problems.sorted()
+	return l.told()
 }
 
 // linter collects the objects of all profiles, and problems.

@@ -49,13 +49,13 @@ var platforms = []configv1.PlatformType{
 // metadata reads a profile's metadata.yaml; false means that problems were
 // reported and the profile cannot be placed.
 func (r *renderer) metadata(p Profile) (metadata, bool) {
-	before := len(r.problems)
+	before := r.troubles()
 	m := metadataReader{r: r, at: place{image: p.Image, profile: p.Name, file: metadataFile}}
 	r.guarded(m.at, func() { m.documents(split(p.Metadata)) })
-	if m.found || len(r.problems) == before {
+	if m.found || r.troubles() == before {
 		m.check()
 	}
-	return m.result, len(r.problems) == before
+	return m.result, r.troubles() == before
 }
 
 func (m *metadataReader) documents(all []document) {

@@ -38,7 +38,7 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i, doc := range documents {
 		all.Go(func() error {
-			alone := &renderer{substitutions: r.substitutions, faultOf: r.faultOf, strict: r.strict}
+			alone := &renderer{substitutions: r.substitutions, faultOf: r.faultOf, strict: r.strict, most: maxDocumentProblems}
 			rendered[i] = &manifest{r: alone}
 			if size.Load() > maxProfile {
 				return nil
@@ -61,13 +61,18 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 	}
 	r.guarded(file, func() { r.judge(s.Image, rendered) })
 	for _, m := range rendered {
-		r.problems, r.warnings = append(r.problems, m.r.problems...), append(r.warnings, m.r.warnings...)
+		r.report(m.r.problems...)
+		r.untold += m.r.untold
+		r.warnings = append(r.warnings, m.r.warnings...)
 		if m.fields != nil && !m.failed {
 			objects = append(objects, &unstructured.Unstructured{Object: m.fields})
 		}
 	}
 	return objects
 }
+
+// maxBreaches of the policy are told of one profile.
+const maxBreaches = 1000
 
 // judge reports what the objects of a profile do against the policy.
 func (r *renderer) judge(image string, rendered []*manifest) {
@@ -79,13 +84,20 @@ func (r *renderer) judge(image string, rendered []*manifest) {
 	for i, m := range sound {
 		objects[i] = &unstructured.Unstructured{Object: m.fields}
 	}
+	told := 0
 	for i, breaches := range r.policy.Check(image, objects) {
 		for _, breach := range breaches {
+			sound[i].failed = true
+			if told++; told > maxBreaches {
+				continue
+			}
 			problem := sound[i].at.problem(breach.Path, breach.Why)
 			problem.Rule = breach.Rule
-			sound[i].failed = true
 			sound[i].r.report(problem)
 		}
+	}
+	if told > maxBreaches {
+		r.report(Problem{Image: image, Cause: fmt.Sprintf("a profile breaks rules of the policy %d times more than the %d that are told", told-maxBreaches, maxBreaches)})
 	}
 }
 

@@ -53,6 +53,10 @@ func (r *renderer) parse(at place, text []byte, moved []shift) *yaml.Node {
 		r.report(at.problem("", fmt.Sprintf("the document has %d bytes of text, more than the %d allowed", len(text), maxDocument)))
 		return nil
 	}
+	if n := indicators(text); n > maxIndicators {
+		r.report(at.problem("", fmt.Sprintf("the document has %d of the characters that begin values, more than the %d allowed", n, maxIndicators)))
+		return nil
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var root, rest yaml.Node
 	if err := decoder.Decode(&root); errors.Is(err, io.EOF) {

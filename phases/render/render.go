@@ -183,17 +183,34 @@ type renderer struct {
 	policy        *policy.Policy
 	take          func(component string, objects []*unstructured.Unstructured)
 	problems      ProblemsError
+	untold        int // problems besides these
+	most          int // problems that are told, 0 for maxProblems
 	warnings      ProblemsError
 	strict        bool // what is a warning to a cluster is a problem
 	listed        bool // the revision is listed already
 }
 
-func (r *renderer) report(p Problem) { r.problems = append(r.problems, p) }
+func (r *renderer) report(problems ...Problem) {
+	told := min(len(problems), max(0, cmp.Or(r.most, maxProblems)-len(r.problems)))
+	r.problems, r.untold = append(r.problems, problems[:told]...), r.untold+len(problems)-told
+}
+
+// troubles is how many problems were found.
+func (r *renderer) troubles() int { return len(r.problems) + r.untold }
+
+// told are the problems, sorted, and how many are not among them.
+func (r *renderer) told() ProblemsError {
+	told := r.problems.sorted()
+	if r.untold > 0 {
+		told = append(told, Problem{Cause: fmt.Sprintf("there are %d problems more, which are told when these are repaired", r.untold)})
+	}
+	return told
+}
 
 // result returns the revision if there are no problems.
 func (r *renderer) result(rev *Revision) (*Revision, error) {
-	if len(r.problems) > 0 {
-		return nil, r.problems.sorted()
+	if told := r.told(); len(told) > 0 {
+		return nil, told
 	}
 	rev.Warnings = r.warnings.sorted()
 	return rev, nil

@@ -57,7 +57,7 @@ func (e *Engine) tendCRDWatchLocked(ctx context.Context, missing bool) {
 // for those that a watched revision defines: seeing their CRD is enough.
 func (e *Engine) awaitsGroupLocked(group string) bool {
 	for gvk := range e.neededLocked() {
-		if gvk.Group == group && e.watches[gvk] == nil && e.crdOfLocked(gvk.GroupKind()) == nil {
+		if _, watched := e.watchedAsLocked(gvk); gvk.Group == group && !watched && e.crdOfLocked(gvk.GroupKind()) == nil {
 			return true
 		}
 	}

@@ -29,9 +29,13 @@ const defaultConcurrency = 8
 type Config struct {
 	REST      *rest.Config // its user agent and limits are the caller's
 	Namespace string       // of the inventories
-	// Namespaces are those in which no tenant can write, besides the one of the inventories: what field managers say of
-	// an object is believed there, and of objects of the cluster.
+	// Namespaces are those of revisions in which no tenant can write: what field managers say of an object is believed
+	// there, in the namespace of the inventories and of objects of the cluster. Objects that no inventory lists are looked
+	// for there alone, or if there is none in the namespace of the inventories, besides where revisions have objects.
 	Namespaces []string
+	// MayHave says that revisions may have objects of a kind; nil: of all. No other kind is looked through for objects that
+	// no inventory lists.
+	MayHave func(schema.GroupKind) bool
 	// Who this installation is. Two engines never meet, in one namespace or in one cluster, if these differ.
 	Owner           string // identity, written on every object
 	FieldManager    string // owns the fields that are applied
@@ -58,7 +62,7 @@ type Engine struct {
 	cluster *see.Cluster // its lock guards the fields that follow
 
 	kinds            see.Kinds
-	watches          map[schema.GroupVersionKind]*see.Watch
+	watches          map[place]*see.Watch
 	inventories      *see.Watch
 	shelf            inventory.Shelf
 	inventoryChanges int                          // grows when an inventory changes
@@ -70,7 +74,10 @@ type Engine struct {
 	retainedWatches  map[decide.Key]*see.Watch    // of retained CRDs, by the key of the CRD
 	endpointWatches  map[string]*endpointWatch    // of the Services of webhooks, by namespace
 	plans            map[*decide.Revision]*plan
-	hadPlans         bool             // there was a plan
+	hadPlans         bool // there was a plan
+	planChanges      int  // grows when the plans change
+	listed           listedObjects
+	listChecked      listChanges      // what the watches' contents were last compared with
 	desired          *decide.Revision // the newest of those with a plan
 
 	conflicts *conflicts
@@ -100,7 +107,7 @@ func New(cfg Config) (*Engine, error) {
 		},
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
 		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
-		watches: map[schema.GroupVersionKind]*see.Watch{}, foreignWatches: map[decide.Key]*foreignWatch{}, retainedWatches: map[decide.Key]*see.Watch{},
+		watches: map[place]*see.Watch{}, foreignWatches: map[decide.Key]*foreignWatch{}, retainedWatches: map[decide.Key]*see.Watch{},
 		crdChangedAt: map[string]time.Time{}, endpointWatches: map[string]*endpointWatch{},
 	}
 	e.conflicts = newConflicts(cfg.Clock)
@@ -231,6 +238,7 @@ func (e *Engine) plan(rev *decide.Revision) (*plan, error) {
 
 func (e *Engine) plansChangedLocked() {
 	e.desired = nil
+	e.planChanges++
 	e.hadPlans = e.hadPlans || len(e.plans) > 0
 	for rev, p := range e.plans {
 		p.dirty.orphaned = nil // it depends on what others have
@@ -259,13 +267,16 @@ func (e *Engine) knownLocked(rev *decide.Revision) *plan {
 // there, or at least not with our label.
 func (e *Engine) seen(key decide.Key) (*unstructured.Unstructured, bool) {
 	e.cluster.Lock()
-	w := e.watches[key.GVK()]
+	w := e.watchLocked(key)
 	if w == nil || !w.Seen() {
 		e.cluster.Unlock()
 		return nil, false
 	}
 	o := w.Objects[key.NamespacedName()]
 	e.cluster.Unlock()
+	if o != nil && o.Bare {
+		return nil, false
+	}
 	return o.Tree(key.GVK()), true
 }
 
@@ -274,7 +285,7 @@ func (e *Engine) seen(key decide.Key) (*unstructured.Unstructured, bool) {
 func (e *Engine) keep(key decide.Key, o *see.Object, r see.Resource) *see.Object {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	w := e.watches[key.GVK()]
+	w := e.watchLocked(key)
 	switch {
 	case w == nil:
 		return o

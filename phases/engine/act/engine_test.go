@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
@@ -79,7 +78,7 @@ func TestLook_decides_again_only_when_the_object_changed(t *testing.T) {
 	key := decide.KeyOf(objects.Settings())
 	w := e.watchOf(key.GVK(), see.Resource{})
 	w.Synced = true
-	e.watches = map[schema.GroupVersionKind]*see.Watch{key.GVK(): w}
+	e.watches = map[place]*see.Watch{{kind: key.GVK()}: w}
 	rev := enginetest.Revision(enginetest.Number, objects.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: "n"}, data: {a: "1"}}`))
 	if got := e.Look(rev); got.Complete() || !strings.Contains(got.Blocked(), "is not watched") {
 		t.Errorf("before it was handed over: %s", got)

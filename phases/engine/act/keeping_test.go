@@ -80,7 +80,7 @@ func newKeeping(t *testing.T, silent string) *keeping {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.watches[configMapKind] = &see.Watch{Cluster: k.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true}, Synced: true}
+	k.watches[place{kind: configMapKind}] = &see.Watch{Cluster: k.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true}, Synced: true}
 	k.inventories = &see.Watch{Cluster: k.cluster, GVK: configMapKind, AlwaysServed: true, Synced: true}
 	k.rev = &decide.Revision{Name: "rev", Number: enginetest.Number, ContentID: "content"}
 	for _, name := range []string{"a", "b", "c"} {

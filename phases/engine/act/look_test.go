@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
@@ -23,7 +22,7 @@ func installed(tb testing.TB) (*Engine, *decide.Revision, *see.Watch) {
 	key := decide.KeyOf(objects.Settings())
 	w := e.watchOf(key.GVK(), see.Resource{})
 	w.Synced = true
-	e.watches = map[schema.GroupVersionKind]*see.Watch{key.GVK(): w}
+	e.watches = map[place]*see.Watch{{kind: key.GVK()}: w}
 	objects := make([]*unstructured.Unstructured, manyObjects)
 	for i := range objects {
 		name := fmt.Sprintf("settings-%04d", i)

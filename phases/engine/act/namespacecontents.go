@@ -21,6 +21,7 @@ type namespaceLook struct {
 	announced see.Discovered
 	census    *decide.Census
 	open      []string // why there may be objects that nobody can count
+	forbidden []string // kinds that may not be listed
 	without   []string // kinds that have no list
 }
 
@@ -57,6 +58,9 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 		return decide.Contents{}, err
 	}
 	count := look.census.Count()
+	if len(look.forbidden) > 0 {
+		look.open = append(look.open, mayNotList(look.forbidden, namespace))
+	}
 	if count == 0 && len(look.open) > 0 {
 		return decide.Contents{What: "what nobody can tell, because " + strings.Join(look.open, ", and ")}, nil
 	}
@@ -79,7 +83,7 @@ func (look *namespaceLook) unread(ctx context.Context, gvk schema.GroupVersionKi
 	unlisted := isNoList && (another || !own && !see.HasNoList(err))
 	switch {
 	case apierrors.IsForbidden(err):
-		look.leaveOpen(served, err, "let the operator read it")
+		look.forbidden = append(look.forbidden, resourceOf(served))
 		return isNoList, nil
 	case silent, unlisted:
 		look.leaveOpen(served, err, "repair what serves it")
@@ -89,6 +93,29 @@ func (look *namespaceLook) unread(ctx context.Context, gvk schema.GroupVersionKi
 		return true, nil
 	}
 	return false, err
+}
+
+// forbiddenAtMost is how many kinds a message names that may not be listed.
+const forbiddenAtMost = 4
+
+// mayNotList says which rights the operator lacks to know what there is of kinds, in a namespace or everywhere.
+func mayNotList(resources []string, namespace string) string {
+	text, where := strings.Join(resources[:min(len(resources), forbiddenAtMost)], ", "), "anywhere"
+	if more := len(resources) - forbiddenAtMost; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if namespace != "" {
+		where = "in namespace " + namespace
+	}
+	return fmt.Sprintf("the operator may not list %s %s: let it (verb list), or look yourself", text, where)
+}
+
+// resourceOf is a resource as a rule of RBAC has it.
+func resourceOf(served see.Resource) string {
+	if served.GVR.Group == "" {
+		return served.GVR.Resource
+	}
+	return fmt.Sprintf("%s of API group %s", served.GVR.Resource, served.GVR.Group)
 }
 
 // leaveOpen notes that there may be objects of a kind, and what has to be done to know.

@@ -63,7 +63,7 @@ func TestNamespaceContents_is_empty_only_where_every_list_says_so(t *testing.T) 
 		for whose, want := range map[string]string{"secrets": row.own, "things": row.crd, "copys": row.another} {
 			got, err := (&groupsServer{lists: map[string]answer{whose: row.answer}}).contents(t)
 			switch {
-			case want == failed && err == nil, want != failed && err != nil, want == retained && !strings.Contains(got, "cannot be read"), want == empty && got != "":
+			case want == failed && err == nil, want != failed && err != nil, want == retained && !strings.Contains(got, "what nobody can tell"), want == empty && got != "":
 				t.Errorf("%s, %s: %q, %v; want %s", name, whose, got, err, want)
 			}
 		}
@@ -76,7 +76,7 @@ func TestNamespaceContents_says_what_to_do_about_what_nobody_can_tell(t *testing
 		lists map[string]answer
 		want  []string
 	}{
-		"a kind that may not be read":         {map[string]answer{"secrets": refused(http.StatusForbidden, metav1.StatusReasonForbidden)}, []string{"secrets cannot be read: ", "; let the operator read it"}},
+		"a kind that may not be read":         {map[string]answer{"secrets": refused(http.StatusForbidden, metav1.StatusReasonForbidden)}, []string{"the operator may not list secrets in namespace ", ": let it (verb list), or look yourself"}},
 		"a conversion that fails":             {map[string]answer{"things": refused(http.StatusInternalServerError, metav1.StatusReasonInternalError)}, []string{"things.crd.test cannot be read: ", "; repair what serves it"}},
 		"a server that is down":               {map[string]answer{"copys": down}, []string{"copys.other.test cannot be read: ", "; repair what serves it"}},
 		"a server that has no list of a kind": {map[string]answer{"copys": refused(http.StatusNotFound, metav1.StatusReasonNotFound)}, []string{"copys.other.test cannot be read: ", "; repair what serves it"}},

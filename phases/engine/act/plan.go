@@ -19,9 +19,9 @@ type plan struct {
 	targets []*target                    // all of them, in order of waves
 	crds    map[schema.GroupKind]*target // the managed CRDs of the revision, by the kind they define
 	keys    map[decide.Key]*target       // by identity
-	kinds   map[schema.GroupVersionKind]bool
-	callers []*target // those that call Services
-	err     error     // why the revision can never be applied, whatever the cluster holds
+	places  decide.Places                // of its objects
+	callers []*target                    // those that call Services
+	err     error                        // why the revision can never be applied, whatever the cluster holds
 
 	pass sync.Mutex // one pass at a time
 
@@ -53,8 +53,9 @@ type wave struct {
 type target struct {
 	*decide.Manifest
 	decide.Stamp
-	wave  int // index in plan.waves
-	place int // index in that wave
+	wave  int     // index in plan.waves
+	place int     // index in that wave
+	bound *target // of a binding: what it puts into force, if the revision has it
 
 	known
 	trial
@@ -88,7 +89,7 @@ type trial struct {
 
 // planOf checks and sorts a revision. What is wrong with it ends up in plan.err, which is terminal.
 func planOf(rev *decide.Revision, us decide.Identity) *plan {
-	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[decide.Key]*target{}, kinds: map[schema.GroupVersionKind]bool{}, dirty: dirty{targets: map[*target]struct{}{}}}
+	p := &plan{rev: rev, crds: map[schema.GroupKind]*target{}, keys: map[decide.Key]*target{}, places: decide.Places{}, dirty: dirty{targets: map[*target]struct{}{}}}
 	components := make([]decide.Component, len(rev.Components))
 	for i, c := range rev.Components {
 		components[i] = c.Packed()
@@ -106,7 +107,8 @@ func planOf(rev *decide.Revision, us decide.Identity) *plan {
 				continue
 			}
 			t := &target{Manifest: m, Stamp: us.Stamp(component.Name, rev.Number)}
-			p.keys[key.Identity()], p.kinds[key.GVK()] = t, true
+			p.keys[key.Identity()] = t
+			p.places.Add(key.GVK(), key.Namespace)
 			if key.IsCRD() {
 				p.crds[t.Defines] = t
 			}
@@ -116,6 +118,11 @@ func planOf(rev *decide.Revision, us decide.Identity) *plan {
 			byClass[decide.ClassOf(key)] = append(byClass[decide.ClassOf(key)], t)
 		}
 		p.addWaves(component.Name, byClass)
+	}
+	for _, t := range p.targets {
+		if bound := p.keys[t.Binds]; bound != nil && bound.wave <= t.wave {
+			t.bound = bound
+		}
 	}
 	if len(faults) > 0 {
 		p.err = &decide.RevisionError{Revision: rev.Name, Faults: faults}

@@ -14,7 +14,7 @@ import (
 func (r *run) preflightAhead(ctx context.Context, before []*report.Wave, next wave) {
 	for i, w := range before {
 		switch r.p.waves[i].class {
-		case decide.ClassCompatibility, decide.ClassWebhooks, decide.ClassOthers:
+		case decide.ClassCompatibility, decide.ClassWebhooks, decide.ClassBindings, decide.ClassOthers:
 			if !w.Complete() {
 				return
 			}

@@ -255,8 +255,8 @@ func (r *prunePass) resource(ctx context.Context, key decide.Key) (see.Resource,
 func (r *prunePass) known(key decide.Key) (see.Resource, bool) {
 	r.e.cluster.Lock()
 	defer r.e.cluster.Unlock()
-	if w := r.e.watches[key.GVK()]; w != nil && !w.Gone {
-		return w.Resource, true
+	if served, watched := r.e.watchedAsLocked(key.GVK()); watched {
+		return served, true
 	}
 	return r.e.kinds.Discovered.Of(key.GVK())
 }

@@ -34,7 +34,8 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 	if r.Wait != "" && (!opts.Keep || !e.knowsInventories()) {
 		return r, e.inventoriesErr()
 	}
-	recorded, err := e.record(ctx, p)
+	reached := reachedWave(r)
+	recorded, err := e.record(ctx, p, reached >= 0)
 	if err != nil {
 		failed := *r
 		failed.Fault = err
@@ -44,7 +45,6 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 		return r, nil
 	}
 	run := &run{e: e, p: p, keep: opts.Keep, firstInstall: opts.FirstInstall, wrote: map[decide.Key]decide.Verdict{}, left: e.leftToDesired(p)}
-	reached := reachedWave(r)
 	open := true
 	var silent []*job
 	for i := range p.waves {
@@ -198,7 +198,9 @@ func (r *run) write(ctx context.Context, jobs []*job) {
 	if len(first) > 1 {
 		first = r.preflight(ctx, first)
 	}
-	r.each(append(again, first...), func(j *job) { r.finish(j, r.attempt(ctx, j, lasting)) })
+	r.inTurn(append(again, first...), func(due []*job) {
+		r.each(due, func(j *job) { r.finish(j, r.attempt(ctx, j, lasting)) })
+	})
 }
 
 // preflight gives back the jobs that may be written: none, if the API server refuses any of them. What changes in nothing

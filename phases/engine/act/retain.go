@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
 var volumeClaims = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
@@ -59,6 +60,8 @@ func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured
 			continue // it was never served, so nothing was ever stored
 		case e.cannotRead(err):
 			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
+		case apierrors.IsForbidden(err):
+			return decide.Contents{What: "what nobody can tell, because " + mayNotList([]string{resourceOf(see.Resource{GVR: decide.InstancesOf(crd, version)})}, "")}, nil
 		case err != nil:
 			return decide.Contents{}, err
 		case len(list.Items) > 0:

@@ -33,7 +33,7 @@ func (e *Engine) tendRetainedWatchesLocked(ctx context.Context) {
 		for _, p := range e.plans {
 			desired = desired || p.rev == e.desired && p.keys[crd.Identity()] != nil
 		}
-		defined := e.watches[crd.GVK()]
+		defined := e.watchLocked(crd)
 		switch {
 		case w.Gone, desired, defined != nil && defined.Seen() && e.objectLocked(crd) == nil:
 			if w.Cancel != nil {

@@ -99,8 +99,9 @@ func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
 
 // record makes sure that the inventory of a plan is stored: before the first object of the revision is written, and again
 // after somebody has deleted it. Without it the objects could never be pruned. That of a part would not list the rest, so
-// it is never stored, and recorded is false where that of the whole is missing.
-func (e *Engine) record(ctx context.Context, p *plan) (recorded bool, err error) {
+// it is never stored, and recorded is false where that of the whole is missing. One that was lost may have known of consents
+// that were used: of a revision that was written before, one counts as used.
+func (e *Engine) record(ctx context.Context, p *plan, written bool) (recorded bool, err error) {
 	if s, found := e.storedOf(p.rev.Number); found && s.Inventory != nil {
 		if err := s.SameContent(p.rev); err != nil || !s.Inventory.Adopted {
 			return err == nil, err
@@ -109,7 +110,11 @@ func (e *Engine) record(ctx context.Context, p *plan) (recorded bool, err error)
 	if p.rev.Partial {
 		return false, nil
 	}
-	err = e.store(ctx, e.inventoryOf(p))
+	inv := e.inventoryOf(p)
+	if written {
+		inv.Spent = 1
+	}
+	err = e.store(ctx, inv)
 	return err == nil, err
 }
 

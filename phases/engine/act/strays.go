@@ -30,7 +30,7 @@ func (e *Engine) Strays() (found []inventory.Stray, more int) {
 			more = e.swept.more
 			listed, watched := inventory.ListedIn(stored), e.watchedLocked()
 			for _, o := range e.swept.objects {
-				if !watched[o.Key.GVK().GroupKind()] && !e.isPlannedLocked(o.Key) && !listed[o.Key.Identity()] {
+				if !watched(o.Key) && !e.isPlannedLocked(o.Key) && !listed[o.Key.Identity()] {
 					found = append(found, o.Stray)
 				}
 			}
@@ -51,9 +51,9 @@ type strays struct {
 
 // seenObjectsLocked yields all objects that watches of kinds show. The cluster's lock is held.
 func (e *Engine) seenObjectsLocked(yield func(decide.Key, metav1.Object) bool) {
-	for gvk, w := range e.watches {
+	for at, w := range e.watches {
 		for name, o := range w.Objects {
-			if !yield(decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Namespace: name.Namespace, Name: name.Name}, o) {
+			if !yield(decide.Key{Group: at.kind.Group, Version: at.kind.Version, Kind: at.kind.Kind, Namespace: name.Namespace, Name: name.Name}, o) {
 				return
 			}
 		}

@@ -18,7 +18,7 @@ func TestStrays(t *testing.T) {
 	kind := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 	w := e.watchOf(kind, see.Resource{GVR: configMaps, Namespaced: true})
 	w.Synced = true
-	e.watches = map[schema.GroupVersionKind]*see.Watch{kind: w}
+	e.watches = map[place]*see.Watch{{kind: kind}: w}
 	rev := enginetest.Revision(3, objects.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: wanted}}`))
 	e.Watch(rev)
 	see := func(name, owner, number string) {

@@ -18,9 +18,11 @@ import (
 
 // sweep looks for the objects of revisions among all kinds.
 type sweep struct {
-	e    *Engine
-	said see.Discovered
-	uses map[schema.GroupKind]bool // kinds that revisions are made of
+	e          *Engine
+	said       see.Discovered
+	uses       map[schema.GroupKind]bool // kinds that revisions are made of
+	needed     map[schema.GroupKind]bool // kinds of the revisions and inventories at hand
+	namespaces []string                  // where objects of revisions may be, in order
 
 	gaps []string // API groups that did not answer before
 
@@ -42,15 +44,24 @@ func (s *sweep) serverOf(gvk schema.GroupVersionKind) servers {
 
 // newSweep begins a look. Gaps are API groups that did not answer before: one does only if it gives a list.
 func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
-	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, gaps: gaps, silent: maps.Clone(said.Unavailable), lists: map[servers]bool{}, refuses: map[servers]bool{}}
+	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, needed: map[schema.GroupKind]bool{}, gaps: gaps, silent: maps.Clone(said.Unavailable), lists: map[servers]bool{}, refuses: map[servers]bool{}}
 	for gvk := range see.Builtin {
 		s.uses[gvk.GroupKind()] = true
 	}
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	for gvk := range e.neededLocked() {
-		s.uses[gvk.GroupKind()] = true
+	homes := set(e.homes())
+	for gvk, namespaces := range e.neededLocked() {
+		s.uses[gvk.GroupKind()], s.needed[gvk.GroupKind()] = true, true
+		maps.Copy(homes, namespaces)
 	}
+	for key := range e.allListedLocked() {
+		if key.IsNamespace() {
+			homes[key.Name] = true
+		}
+	}
+	delete(homes, "")
+	s.namespaces = slices.Sorted(maps.Keys(homes))
 	return s
 }
 
@@ -61,6 +72,9 @@ func (s *sweep) find(ctx context.Context, groups []string) ([]inventory.Found, e
 	var errs []error
 	kinds := s.said.Preferred()
 	maps.DeleteFunc(kinds, func(gvk schema.GroupVersionKind, _ see.Resource) bool {
+		if may := s.e.cfg.MayHave; may != nil && !may(gvk.GroupKind()) && !s.needed[gvk.GroupKind()] {
+			return true
+		}
 		return len(groups) > 0 && !slices.Contains(groups, gvk.Group) || s.silent[gvk.Group] && s.said.Aggregated[gvk.GroupVersion()]
 	})
 	clear(s.lists)
@@ -92,16 +106,28 @@ func (s *sweep) findOf(ctx context.Context, gvk schema.GroupVersionKind, served 
 			found = append(found, f)
 		}
 	}
-	list, err := s.e.cluster.Reader.ListPage(ctx, served.GVR, "", metav1.ListOptions{LabelSelector: s.e.us.Selector()})
-	switch {
-	case err == nil:
-		for i := range list.Items {
-			note(&list.Items[i])
-		}
-	case apierrors.IsTooManyRequests(err):
-		err = s.e.cluster.Reader.ListAll(ctx, served.GVR, "", note)
+	namespaces := s.namespaces
+	if !served.Namespaced {
+		namespaces = []string{""}
 	}
-	return found, err
+	for _, namespace := range namespaces {
+		list, err := s.e.cluster.Reader.ListPage(ctx, served.GVR, namespace, metav1.ListOptions{LabelSelector: s.e.us.Selector()})
+		switch {
+		case err == nil:
+			for i := range list.Items {
+				note(&list.Items[i])
+			}
+		case apierrors.IsTooManyRequests(err):
+			err = s.e.cluster.Reader.ListAll(ctx, served.GVR, namespace, note)
+		}
+		switch {
+		case apierrors.IsForbidden(err) && served.Namespaced && !slices.Contains(s.e.homes(), namespace): // who may not look there has nothing there
+			s.e.cfg.Log.Info("A namespace is not looked through", "namespace", namespace, "kind", gvk.String(), "error", err.Error())
+		case err != nil:
+			return found, err
+		}
+	}
+	return found, nil
 }
 
 // stillSilent says of API groups that did not answer before that none of them does.
@@ -146,12 +172,7 @@ func (s *sweep) rank(key decide.Key) int {
 func (s *sweep) evidence() inventory.Evidence {
 	s.e.cluster.Lock()
 	defer s.e.cluster.Unlock()
-	listed := inventory.ListedIn(s.e.storedLocked())
-	for _, p := range s.e.plans {
-		for key := range p.keys {
-			listed[key] = true
-		}
-	}
+	listed := s.e.allListedLocked()
 	return inventory.Evidence{
 		Us: s.e.us, Rank: s.rank,
 		Believed: func(key decide.Key) bool {

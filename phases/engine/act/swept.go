@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 	"github.com/capstan-capi/capstan/phases/engine/throttle"
@@ -39,7 +40,7 @@ func (e *Engine) sweptStrays(said see.Discovered, found []inventory.Stray) {
 		}
 	}
 	unwatched := func(o sweptObject) int {
-		if watched[o.Key.GVK().GroupKind()] {
+		if watched(o.Key) {
 			return 1
 		}
 		return 0
@@ -58,13 +59,20 @@ func (e *Engine) sweptStrays(said see.Discovered, found []inventory.Stray) {
 	}
 }
 
-// watchedLocked are the kinds that are watched. The cluster's lock is held.
-func (e *Engine) watchedLocked() map[schema.GroupKind]bool {
-	watched := map[schema.GroupKind]bool{}
-	for gvk := range e.watches {
-		watched[gvk.GroupKind()] = true
+// watchedLocked says of a place, in whatever version of the kind, that it is watched. The cluster's lock is held.
+func (e *Engine) watchedLocked() func(decide.Key) bool {
+	type spot struct {
+		schema.GroupKind
+		namespace string
 	}
-	return watched
+	watched := map[spot]bool{}
+	for at := range e.watches {
+		watched[spot{at.kind.GroupKind(), at.namespace}] = true
+	}
+	return func(key decide.Key) bool {
+		kind := key.GVK().GroupKind()
+		return watched[spot{kind, key.Namespace}] || watched[spot{kind, ""}]
+	}
 }
 
 // readSweptAgain reads again what the last look through all kinds has found, since no watch shows it, and forgets what is

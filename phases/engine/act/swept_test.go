@@ -60,12 +60,12 @@ func TestAdopt_tells_what_is_listed_nowhere_of_kinds_that_nobody_watches(t *test
 func TestStrays_are_told_of_watched_kinds_by_the_watch_alone(t *testing.T) {
 	e := seeing(t)
 	thing := strayOf("Thing", "a")
-	e.watches = map[schema.GroupVersionKind]*see.Watch{thing.Key.GVK(): {Cluster: e.cluster, Synced: true}}
+	e.watches = map[place]*see.Watch{{kind: thing.Key.GVK()}: {Cluster: e.cluster, Synced: true}}
 	e.sweptStrays(see.Discovered{}, []inventory.Stray{thing, strayOf("Other", "b")})
 	if names, _ := told(e); fmt.Sprint(names) != "[b]" {
 		t.Errorf("told are %v", names)
 	}
-	delete(e.watches, thing.Key.GVK())
+	delete(e.watches, place{kind: thing.Key.GVK()})
 	e.cluster.Changes++
 	if names, _ := told(e); fmt.Sprint(names) != "[b a]" {
 		t.Errorf("told are %v", names)

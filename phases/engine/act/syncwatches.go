@@ -3,7 +3,6 @@ package act
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,30 +46,41 @@ func (e *Engine) syncWatches(ctx context.Context, again bool) bool {
 func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	needed := e.neededLocked()
-	for gvk, w := range e.watches {
+	for at, w := range e.watches {
 		if w.Gone {
 			if e.kinds.Vanished == nil {
 				e.kinds.Vanished = map[schema.GroupVersionKind]bool{}
 			}
-			e.kinds.Vanished[gvk] = true
+			e.kinds.Vanished[at.kind] = true
 		}
-		if !needed[gvk] || w.Gone {
+		if w.Gone || w.Lacks || e.lacksContentLocked(at, w) {
 			w.Cancel()
-			delete(e.watches, gvk)
+			delete(e.watches, at)
 		}
 	}
-	for gvk := range needed {
-		if e.watches[gvk] != nil {
-			continue
-		}
+	e.listChecked = e.listNowLocked()
+	needed := map[place]see.Resource{}
+	for gvk, namespaces := range e.neededLocked() {
 		r, served, wait := e.resolveLocked(gvk)
 		if !served {
 			missing = missing || !wait
 			continue
 		}
-		e.watches[gvk] = e.watchOf(gvk, r)
-		e.watches[gvk].Start(ctx, see.View{GVR: r.GVR, Labels: e.us.Selector()})
+		for namespace := range namespaces {
+			needed[placeOf(gvk, r, namespace)] = r
+		}
+	}
+	for at, w := range e.watches {
+		if _, still := needed[at]; !still {
+			w.Cancel()
+			delete(e.watches, at)
+		}
+	}
+	for at, r := range needed {
+		if e.watches[at] == nil {
+			e.watches[at] = e.watchOf(at.kind, r)
+			e.watches[at].Start(ctx, see.View{GVR: r.GVR, Namespace: at.namespace, Labels: e.us.Selector()})
+		}
 	}
 	e.tendForeignWatchesLocked(ctx)
 	e.tendRetainedWatchesLocked(ctx)
@@ -82,7 +92,7 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 // watchOf is the watch of the managed objects of a kind, before it is started.
 func (e *Engine) watchOf(gvk schema.GroupVersionKind, r see.Resource) *see.Watch {
 	key := decide.Key{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}
-	return &see.Watch{Cluster: e.cluster, GVK: gvk, Resource: r, Changed: func(name types.NamespacedName) {
+	return &see.Watch{Cluster: e.cluster, GVK: gvk, Resource: r, Wants: e.wants(gvk), Changed: func(name types.NamespacedName) {
 		key.Namespace, key.Name = name.Namespace, name.Name
 		e.markDirtyLocked(key)
 		if key.IsCRD() {
@@ -92,18 +102,23 @@ func (e *Engine) watchOf(gvk schema.GroupVersionKind, r see.Resource) *see.Watch
 	}}
 }
 
-// neededLocked are the kinds of all watched revisions and of all inventories; before the first of them is known, those that
-// nearly every revision has, so that looking at it need not wait.
-func (e *Engine) neededLocked() map[schema.GroupVersionKind]bool {
-	needed := map[schema.GroupVersionKind]bool{}
+// neededLocked are the kinds of all watched revisions and of all inventories, each in the namespaces where they have
+// objects; before the first revision is known, the kinds that nearly every one has, where revisions belong, so that
+// looking at it need not wait.
+func (e *Engine) neededLocked() decide.Places {
+	needed := decide.Places{}
 	if !e.hadPlans {
-		maps.Copy(needed, see.CommonKinds)
+		for gvk := range see.CommonKinds {
+			for _, namespace := range e.homesOf(gvk) {
+				needed.Add(gvk, namespace)
+			}
+		}
 	}
 	for _, p := range e.plans {
-		maps.Copy(needed, p.kinds)
+		needed.AddAll(p.places)
 	}
 	for _, s := range e.storedLocked() {
-		maps.Copy(needed, s.Kinds)
+		needed.AddAll(s.Places)
 	}
 	return needed
 }
@@ -111,6 +126,9 @@ func (e *Engine) neededLocked() map[schema.GroupVersionKind]bool {
 // resolveLocked finds out how a kind is served. If it is not, wait says that a CRD of a watched revision defines it, so
 // that watching the CRD is enough to know when it is.
 func (e *Engine) resolveLocked(gvk schema.GroupVersionKind) (r see.Resource, served, wait bool) {
+	if r, served = e.watchedAsLocked(gvk); served {
+		return r, true, false
+	}
 	if e.kinds.Vanished[gvk] {
 		return see.Resource{}, false, false
 	}
@@ -140,8 +158,10 @@ func (e *Engine) crdOfLocked(gk schema.GroupKind) *target {
 
 // objectLocked is the seen copy of an object, nil if there is none. The cluster's lock is held.
 func (e *Engine) objectLocked(key decide.Key) *see.Object {
-	if w := e.watches[key.GVK()]; w != nil {
-		return w.Objects[key.NamespacedName()]
+	if w := e.watchLocked(key); w != nil {
+		if o := w.Objects[key.NamespacedName()]; o != nil && !o.Bare {
+			return o
+		}
 	}
 	return nil
 }
@@ -162,10 +182,13 @@ type observation struct {
 
 // observeLocked looks for an object in what the watches have shown. The cluster's lock is held.
 func (e *Engine) observeLocked(key decide.Key) observation {
-	if w := e.watches[key.GVK()]; w != nil && !w.Gone {
+	if w := e.watchLocked(key); w != nil && !w.Gone {
 		switch {
 		case w.Seen():
 			s := observation{object: w.Objects[key.NamespacedName()], resource: w.Resource}
+			if s.object != nil && s.object.Bare { // nobody wanted it when it was seen: the watch begins anew
+				return observation{unobservable: decide.Unknown, why: "not seen yet"}
+			}
 			if o := e.foreignWatches[key.Identity()]; o != nil && s.object == nil {
 				s.object, s.readFirst, s.unwatched = o.Objects[key.NamespacedName()], o.due(e.cfg.Clock.Now()), !o.Seen()
 			}
@@ -176,7 +199,7 @@ func (e *Engine) observeLocked(key decide.Key) observation {
 		return observation{unobservable: decide.Unknown, why: "not seen yet"}
 	}
 	if crd := e.crdOfLocked(key.GVK().GroupKind()); crd != nil {
-		if w := e.watches[crd.Key.GVK()]; w == nil || !w.Seen() {
+		if w := e.watchLocked(crd.Key); w == nil || !w.Seen() {
 			return observation{unobservable: decide.Unknown, why: "its CRD is not seen yet"}
 		}
 		why := "its CRD " + crd.Key.Name + " is not established"

@@ -28,8 +28,8 @@ func TestLook_tells_a_definition_that_is_not_established_from_one_that_does_not_
 		}
 		rev := enginetest.Revision(1, definition(`{}`), objects.Parse(t, `{apiVersion: test.io/v2, kind: Gadget, metadata: {name: a}}`))
 		e.inventories = &see.Watch{Cluster: e.cluster, Synced: true}
-		e.watches[see.CRDKind] = &see.Watch{Cluster: e.cluster, GVK: see.CRDKind, Resource: see.Builtin[see.CRDKind], Synced: true}
-		e.watches[see.CRDKind].Wrote(see.ObjectFrom(definition(status)))
+		e.watches[place{kind: see.CRDKind}] = &see.Watch{Cluster: e.cluster, GVK: see.CRDKind, Resource: see.Builtin[see.CRDKind], Synced: true}
+		e.watches[place{kind: see.CRDKind}].Wrote(see.ObjectFrom(definition(status)))
 		e.Watch(rev)
 		for o := range e.Look(rev).Objects {
 			if o.Key.Kind == "Gadget" && (o.Action != decide.Pending || !strings.Contains(o.Why, want)) {

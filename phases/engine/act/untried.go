@@ -25,19 +25,21 @@ func (r *run) untried(jobs []*job) bool {
 func (r *run) createUntried(ctx context.Context, jobs []*job) []*job {
 	var mu sync.Mutex
 	present, wrong := map[*job]bool{}, false
-	r.each(jobs, func(j *job) {
-		j.onlyCreate = true
-		err := r.attempt(ctx, j, lasting)
-		j.onlyCreate = false
-		isPresent := errors.Is(err, errPresent)
-		if isPresent {
-			j.forget()
-		} else {
-			r.finish(j, err)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		present[j], wrong = isPresent, wrong || err != nil && report.IsTerminal(err)
+	r.inTurn(jobs, func(due []*job) {
+		r.each(due, func(j *job) {
+			j.onlyCreate = true
+			err := r.attempt(ctx, j, lasting)
+			j.onlyCreate = false
+			isPresent := errors.Is(err, errPresent)
+			if isPresent {
+				j.forget()
+			} else {
+				r.finish(j, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			present[j], wrong = isPresent, wrong || err != nil && report.IsTerminal(err)
+		})
 	})
 	if wrong {
 		return nil

@@ -74,9 +74,9 @@ func reconciles(t *testing.T, opts ReconcileOptions, present ...*unstructured.Un
 		t.Fatal(err)
 	}
 	e.inventories = &see.Watch{Cluster: e.cluster, Synced: true}
-	e.watches[configMapKind] = &see.Watch{Cluster: e.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true}, Synced: true}
+	e.watches[place{kind: configMapKind}] = &see.Watch{Cluster: e.cluster, GVK: configMapKind, Resource: see.Resource{GVR: configMaps, Namespaced: true}, Synced: true}
 	for _, obj := range present {
-		e.watches[configMapKind].Wrote(see.ObjectFrom(obj))
+		e.watches[place{kind: configMapKind}].Wrote(see.ObjectFrom(obj))
 	}
 	named := func(name string) *unstructured.Unstructured {
 		return objects.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {namespace: "n", name: `+name+`}}`)

@@ -1,5 +1,7 @@
 package decide
 
+import "strings"
+
 // Class is the part of a component's rollout that a kind belongs to; classes are applied in the order of their values.
 type Class int
 
@@ -11,10 +13,11 @@ const (
 	ClassConfig
 	ClassWorkloads
 	ClassWebhooks
+	ClassBindings
 	ClassOthers
 )
 
-var classNames = [...]string{"compatibility", "namespaces", "crds", "config", "workloads", "webhooks", "rest"}
+var classNames = [...]string{"compatibility", "namespaces", "crds", "config", "workloads", "webhooks", "bindings", "rest"}
 
 func (c Class) String() string { return classNames[c] }
 
@@ -53,6 +56,10 @@ func ClassOf(k Key) Class {
 			return ClassWorkloads
 		}
 	case "admissionregistration.k8s.io":
+		// Whoever binds a policy that is not there is asked for the right to read everything.
+		if strings.HasSuffix(k.Kind, "Binding") {
+			return ClassBindings
+		}
 		return ClassWebhooks
 	}
 	return ClassOthers

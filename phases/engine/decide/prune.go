@@ -110,7 +110,7 @@ func (c Candidate) inside() string {
 // Custom resources go while their controllers still run, and what pods use goes after the pods, the way to them first.
 func removalRank(k Key) int {
 	switch c := ClassOf(k); {
-	case c == ClassWebhooks:
+	case c == ClassWebhooks, c == ClassBindings:
 		return 0
 	case c == ClassOthers:
 		return 1

@@ -37,6 +37,7 @@ type Verdict struct {
 	Force      bool     // take fields from the managers that own them
 	Release    bool     // make its controller a plain owner first
 	Migrate    bool     // turn our Update entry, and those of legacy managers, into our Apply entry first
+	Ours       bool     // it is there, and belongs to this installation in whatever revision
 	Claimed    bool     // this revision has written the object: our field manager put its number there
 	OnlyNumber bool     // of a write: nothing changes but the number, so that the API server cannot refuse it
 
@@ -104,7 +105,7 @@ func remedy(needs CollisionProtection) string {
 func decideOurs(v Verdict, t Desired, actual *unstructured.Unstructured, c Claim, number int64, us Identity) Verdict {
 	own := ownershipOf(actual, us)
 	numbered := own.numbered()
-	v.Claimed = c.Number == number && numbered == byUs
+	v.Ours, v.Claimed = true, c.Number == number && numbered == byUs
 	v.Migrate = own.created != nil || own.legacy != nil
 	switch {
 	case c.Number > number && numbered == byUs:

@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
@@ -25,8 +24,8 @@ type ConfigMap interface {
 type Stored struct {
 	Object    ConfigMap
 	Number    int64
-	Inventory *Inventory // nil when it cannot be read
-	Kinds     map[schema.GroupVersionKind]bool
+	Inventory *Inventory    // nil when it cannot be read
+	Places    decide.Places // of what it lists
 	Err       error
 }
 
@@ -66,10 +65,10 @@ func ReadStored(p Place, obj ConfigMap) (Stored, bool) {
 	if !ours {
 		return Stored{}, false
 	}
-	s := Stored{Object: obj, Number: number, Kinds: map[schema.GroupVersionKind]bool{}}
+	s := Stored{Object: obj, Number: number, Places: decide.Places{}}
 	if s.Inventory, s.Err = p.Read(obj.Whole()); s.Inventory != nil {
 		for _, entry := range s.Inventory.Entries {
-			s.Kinds[entry.Key().GVK()] = true
+			s.Places.Add(entry.Key().GVK(), entry.Namespace)
 		}
 	}
 	return s, true

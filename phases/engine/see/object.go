@@ -23,6 +23,7 @@ import (
 type Object struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
+	Bare     bool          // nobody wanted its content, which was dropped
 	packed   decide.Packed // nil when only the metadata was asked for
 	SpecHash uint64        // a hash of all but the version, the status and who wrote that: what decisions are taken on
 }

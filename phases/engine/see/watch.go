@@ -27,6 +27,7 @@ type Watch struct {
 	GVK          schema.GroupVersionKind
 	Resource     Resource
 	Changed      func(types.NamespacedName) // called for every change, under the cluster's lock; may be nil
+	Wants        func(*Object) bool         // whether an object is kept with its content, under the lock; nil for always
 	WorthTelling func() bool                // whether the change just made is worth another look; nil for always
 	Objects      map[types.NamespacedName]*Object
 	Synced       bool
@@ -36,6 +37,7 @@ type Watch struct {
 	// an error like any other. Otherwise Gone says that the API server does not serve the kind any more.
 	AlwaysServed bool
 	Gone         bool
+	Lacks        bool // it has dropped the content of an object that is wanted: whoever wants it begins another one
 
 	lists   int                                // how many were answered since the last that came to its end
 	failing time.Time                          // since when nothing can be listed or watched; zero while it can
@@ -67,7 +69,7 @@ func (w *Watch) Start(ctx context.Context, v View) {
 	ctx, w.Cancel = context.WithCancel(ctx)
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			list, err := w.Cluster.Reader.listView(ctx, v, o)
+			list, err := w.list(ctx, v, o)
 			if err == nil {
 				w.listAnswered()
 				return list, nil
@@ -75,7 +77,7 @@ func (w *Watch) Start(ctx context.Context, v View) {
 			return nil, w.requestDone(ctx, err)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			events, err := w.Cluster.Reader.watchView(ctx, v, o)
+			events, err := w.watch(ctx, v, o)
 			if lists := o.SendInitialEvents != nil && *o.SendInitialEvents; err == nil && lists {
 				w.listAnswered()
 				return events, nil
@@ -157,7 +159,7 @@ func (w *Watch) requestDone(ctx context.Context, err error) error {
 // Wrote stores what a write of ours or a live read has given back, unless a newer copy is known.
 func (w *Watch) Wrote(o *Object) {
 	name := o.NamespacedName()
-	if old := w.Objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) {
+	if old := w.Objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) && !(old.Bare && old.ResourceVersion == o.ResourceVersion) {
 		return
 	}
 	if gone, is := w.deleted[name]; is && !newest.Behind(gone.version, o.ResourceVersion) {
@@ -177,8 +179,13 @@ func (w *Watch) keep(o *Object) bool {
 	if old != nil && w.aheadOf(name, o.ResourceVersion) {
 		return false
 	}
+	o = w.siftedAgain(o)
 	delete(w.wrote, name) // the watch has come as far
-	if old != nil && old.ResourceVersion == o.ResourceVersion {
+	switch {
+	case old != nil && old.ResourceVersion == o.ResourceVersion:
+		return false
+	case old != nil && sayTheSame(old, o), old == nil && o.isNobodys():
+		w.put(name, o)
 		return false
 	}
 	w.store(name, o)
@@ -192,12 +199,16 @@ func (w *Watch) aheadOf(name types.NamespacedName, version string) bool {
 }
 
 func (w *Watch) store(name types.NamespacedName, o *Object) {
+	w.put(name, o)
+	delete(w.deleted, name)
+	w.noteChange(name)
+}
+
+func (w *Watch) put(name types.NamespacedName, o *Object) {
 	if w.Objects == nil {
 		w.Objects = map[types.NamespacedName]*Object{}
 	}
 	w.Objects[name] = o
-	delete(w.deleted, name)
-	w.noteChange(name)
 }
 
 // noteDeletion remembers a deletion for as long as the answer to a write from before it may be on its way.
@@ -253,7 +264,10 @@ func (w *Watch) Delete(obj any) error {
 	}
 	w.change(func() bool {
 		// What we wrote after the deletion was created or labelled again.
-		if w.Objects[o.NamespacedName()] == nil || w.aheadOf(o.NamespacedName(), o.ResourceVersion) {
+		if old := w.Objects[o.NamespacedName()]; old == nil || w.aheadOf(o.NamespacedName(), o.ResourceVersion) {
+			return false
+		} else if old.isNobodys() {
+			delete(w.Objects, o.NamespacedName())
 			return false
 		}
 		w.Drop(o.NamespacedName())

@@ -98,15 +98,16 @@ func (r *Reader) request(v View, opts metav1.ListOptions) *rest.Request {
 	return request
 }
 
-func (r *Reader) listView(ctx context.Context, v View, opts metav1.ListOptions) (runtime.Object, error) {
+func (r *Reader) listView(ctx context.Context, v View, opts metav1.ListOptions) (*objectList, error) {
 	got, err := r.request(v, opts).Do(ctx).Get()
 	if err != nil {
 		return nil, err
 	}
-	if _, isList := got.(*objectList); !isList {
+	list, isList := got.(*objectList)
+	if !isList {
 		return nil, fmt.Errorf("listing %s: %w", v.GVR.GroupResource(), &NoListError{errors.New("the answer is no list")})
 	}
-	return got, nil
+	return list, nil
 }
 
 func (r *Reader) watchView(ctx context.Context, v View, opts metav1.ListOptions) (watch.Interface, error) {

@@ -20,14 +20,27 @@ type Exception struct {
 	Image string `json:"image"`
 	// Rule is the name of the rule.
 	Rule string `json:"rule"`
-	// Object is the object as problems name it, without its version: Kind namespace/name, or Kind name.
+	// Object is the object as problems name it, without its version: Kind namespace/name, or Kind name. A kind that is not
+	// one of Kinds, nor of the core group, has its group after a dot: Kind.group.
 	Object string `json:"object"`
 }
 
 func (e Exception) covers(image, rule string, o *unstructured.Unstructured) bool {
 	repository, _, _ := strings.Cut(image, "@")
-	return e.Rule == rule && (e.Image == image || e.Image == repository) &&
-		e.Object == o.GetKind()+" "+strings.Trim(o.GetNamespace()+"/"+o.GetName(), "/")
+	return e.Rule == rule && (e.Image == image || e.Image == repository) && slices.Contains(called(o), e.Object)
+}
+
+// called are the names by which an exception may call an object. A kind without its group is only that which everybody knows
+// by this name: any image can bring another one.
+func called(o *unstructured.Unstructured) (names []string) {
+	gvk, name := o.GroupVersionKind(), strings.Trim(o.GetNamespace()+"/"+o.GetName(), "/")
+	if _, known := Kinds[kindOf(o)]; known || gvk.Group == "" {
+		names = append(names, gvk.Kind+" "+name)
+	}
+	if gvk.Group != "" {
+		names = append(names, gvk.Kind+"."+gvk.Group+" "+name)
+	}
+	return names
 }
 
 // ParseExceptions reads the exceptions of a ConfigMap: each value is one, and its key is its name. A value that is not

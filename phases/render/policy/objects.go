@@ -92,16 +92,31 @@ var namespaceRule = Rule{
 // reservedPrefixes begin the names of Namespaces that belong to the cluster.
 var reservedPrefixes = []string{"kube-", "openshift-"}
 
-// privileging are labels of a Namespace that take walls away from the pods in it, with the values that do not.
-var privileging = map[string][]string{
-	"openshift.io/run-level":             {""},
-	"pod-security.kubernetes.io/enforce": {"restricted", "baseline"},
+// NamespaceMarks are the labels and annotations of MarkDomains that a Namespace may have, with their values; none for any.
+var NamespaceMarks = map[string][]string{
+	"openshift.io/description":                       nil,
+	"openshift.io/display-name":                      nil,
+	"openshift.io/node-selector":                     {""},
+	"openshift.io/run-level":                         {""},
+	"pod-security.kubernetes.io/audit":               nil,
+	"pod-security.kubernetes.io/audit-version":       nil,
+	"pod-security.kubernetes.io/enforce":             {"restricted", "baseline"},
+	"pod-security.kubernetes.io/enforce-version":     nil,
+	"pod-security.kubernetes.io/warn":                nil,
+	"pod-security.kubernetes.io/warn-version":        nil,
+	"security.openshift.io/scc.podSecurityLabelSync": nil,
 }
+
+// MarkDomains are those whose marks decide what the pods of a Namespace may do, and who they are.
+var MarkDomains = []string{"openshift.io", "pod-security.kubernetes.io", "security.openshift.io"}
+
+// monitoringMark has the cluster's own Prometheus look after a Namespace, which is for the providers' alone.
+const monitoringMark = "openshift.io/cluster-monitoring"
 
 var broughtRule = Rule{
 	Name: "brought-namespace",
-	Doc: "A Namespace that is not one of the providers' is neither default nor called kube-... or openshift-..., and no Namespace lets its " +
-		"pods be privileged.",
+	Doc: "A Namespace that is not one of the providers' is neither default nor called kube-... or openshift-..., and no label or annotation " +
+		"of a Namespace lets its pods be privileged or somebody else.",
 	breaches: func(c check) (breaches []Breach) {
 		if !c.is("/Namespace") {
 			return nil
@@ -111,13 +126,28 @@ var broughtRule = Rule{
 		if reserved && !slices.Contains(c.Namespaces, name) {
 			breaches = append(breaches, Breach{Path: "metadata.name", Why: fmt.Sprintf("Namespace %s belongs to the cluster", name)})
 		}
-		for label, harmless := range privileging {
-			if value, given := c.object.GetLabels()[label]; given && !slices.Contains(harmless, value) {
-				breaches = append(breaches, Breach{Path: "metadata.labels." + label, Why: fmt.Sprintf("%s lets the pods in it be privileged", value)})
+		for at, marks := range map[string]map[string]string{"labels": c.object.GetLabels(), "annotations": c.object.GetAnnotations()} {
+			for mark, value := range marks {
+				if !c.harmless(mark, value) {
+					breaches = append(breaches, Breach{Path: "metadata." + at + "." + mark, Why: fmt.Sprintf("%q may decide what the pods in it may do", value)})
+				}
 			}
 		}
+		slices.SortFunc(breaches, func(a, b Breach) int { return strings.Compare(a.Path, b.Path) })
 		return breaches
 	},
+}
+
+// harmless says that a label or an annotation of the Namespace takes no wall away from its pods.
+func (c check) harmless(mark, value string) bool {
+	if domain, _ := split(mark); !slices.Contains(MarkDomains, domain) {
+		return true
+	}
+	if mark == monitoringMark {
+		return slices.Contains(c.Namespaces, c.object.GetName())
+	}
+	values, known := NamespaceMarks[mark]
+	return known && (values == nil || slices.Contains(values, value))
 }
 
 // besideClusterAPI end the groups of definitions that providers bring for themselves: the Azure provider has some of Azure
@@ -159,19 +189,5 @@ var groupRule = Rule{
 			breaches = append(breaches, c.server("spec.conversion.webhook.clientConfig", client.URL, service)...)
 		}
 		return breaches
-	},
-}
-
-// AdoptAnnotation asks to take over an object that is there; see decide.AdoptAnnotation of the engine.
-const AdoptAnnotation = "capi-operator.openshift.io/adopt-existing"
-
-var adoptionRule = Rule{
-	Name: "adoption",
-	Doc:  "No object is taken from its controller: " + AdoptAnnotation + " is not force.",
-	breaches: func(c check) []Breach {
-		if c.object.GetAnnotations()[AdoptAnnotation] == "force" {
-			return []Breach{{Path: "metadata.annotations." + AdoptAnnotation, Why: "an image may not take objects from their controllers"}}
-		}
-		return nil
 	},
 }

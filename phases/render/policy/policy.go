@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ type Breach struct {
 }
 
 // Rules are all rules, in the order in which they are asked.
-var Rules = []Rule{kindRule, nameRule, namespaceRule, broughtRule, groupRule, subjectRule, roleRule, permissionRule, aggregationRule, webhookRule, admissionRule, adoptionRule}
+var Rules = []Rule{kindRule, nameRule, namespaceRule, broughtRule, groupRule, subjectRule, roleRule, permissionRule, aggregationRule, webhookRule, admissionRule, adoptionRule, workloadRule, serviceRule, monitorRule, requirementRule}
 
 // check is what a rule is asked about: one object of an image.
 type check struct {
@@ -56,16 +57,28 @@ func (p *Policy) Check(image string, objects []*unstructured.Unstructured) [][]B
 	for i, object := range objects {
 		c := check{Policy: p, object: object, kind: kindOf(object), beside: beside}
 		for _, rule := range Rules {
-			if slices.ContainsFunc(p.Exceptions, func(e Exception) bool { return e.covers(image, rule.Name, object) }) {
+			breaches := rule.breaches(c)
+			if len(breaches) == 0 || slices.ContainsFunc(p.Exceptions, func(e Exception) bool { return e.covers(image, rule.Name, object) }) {
 				continue
 			}
-			for _, breach := range rule.breaches(c) {
-				breach.Rule = rule.Name
-				found[i] = append(found[i], breach)
-			}
+			found[i] = append(found[i], told(rule.Name, breaches)...)
 		}
 	}
 	return found
+}
+
+// maxBreaches are told of one object and one rule: a few lines of aliases can stand for any number.
+const maxBreaches = 20
+
+// told are the breaches of one rule, and how many there are if they are too many.
+func told(rule string, breaches []Breach) []Breach {
+	if more := len(breaches) - maxBreaches; more > 0 {
+		breaches = append(breaches[:maxBreaches:maxBreaches], Breach{Why: fmt.Sprintf("it breaks this rule %d times more", more)})
+	}
+	for i := range breaches {
+		breaches[i].Rule = rule
+	}
+	return breaches
 }
 
 // IsClusterAPI says that an API group is one of Cluster API's: its own, or one below it.

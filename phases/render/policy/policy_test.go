@@ -106,12 +106,12 @@ func TestCheck(t *testing.T) {
 - {apiGroups: [rbac.authorization.k8s.io], resources: [roles, rolebindings], verbs: [create]}
 - {apiGroups: [infrastructure.cluster.x-k8s.io, cluster.x-k8s.io], resources: ["*"], verbs: ["*"]}
 - {apiGroups: [security.openshift.io], resources: [securitycontextconstraints], verbs: [use], resourceNames: [nonroot-v2]}
-- {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions, customresourcedefinitions/status], verbs: [update, patch]}
+- {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions, customresourcedefinitions/status], verbs: [update, patch], resourceNames: [clusters.cluster.x-k8s.io]}
 - {nonResourceURLs: [/metrics], verbs: [get]}`, nil},
 		{"escalate", cluster + `rules: [{apiGroups: [rbac.authorization.k8s.io], resources: [roles], verbs: [get, escalate]}]`, []string{"permission rules[0].verbs"}},
-		{"impersonation of one kind alone", cluster + `rules: [{apiGroups: [authentication.k8s.io], resources: [users], verbs: ["impersonate:user-info"]}]`, []string{"permission rules[0].verbs"}},
-		{"every verb", cluster + `rules: [{apiGroups: [""], resources: [pods], verbs: ["*"]}]`, []string{"permission rules[0].verbs"}},
-		{"every verb also outside Cluster API", cluster + `rules: [{apiGroups: [cluster.x-k8s.io, ""], resources: [pods], verbs: ["*"]}]`, []string{"permission rules[0].verbs"}},
+		{"impersonation of one kind alone", cluster + `rules: [{apiGroups: [authentication.k8s.io], resources: [users], verbs: ["impersonate:user-info"]}]`, []string{"permission rules[0].verbs", "permission rules[0].resources"}},
+		{"every verb", cluster + `rules: [{apiGroups: [""], resources: [pods], verbs: ["*"]}]`, []string{"permission rules[0].verbs", "permission rules[0].resources"}},
+		{"every verb also outside Cluster API", cluster + `rules: [{apiGroups: [cluster.x-k8s.io, ""], resources: [pods], verbs: ["*"]}]`, []string{"permission rules[0].verbs", "permission rules[0].resources"}},
 		{"every group", cluster + `rules: [{apiGroups: ["*"], resources: [pods], verbs: [get]}]`, []string{"permission rules[0].apiGroups"}},
 		{"every resource", cluster + `rules: [{apiGroups: [apps], resources: ["*"], verbs: [get]}]`, []string{"permission rules[0].resources"}},
 		{"every subresource", cluster + `rules: [{apiGroups: [""], resources: [pods/*], verbs: [get]}]`, []string{"permission rules[0].resources"}},
@@ -138,6 +138,12 @@ rules: [{apiGroups: [cluster.x-k8s.io], resources: ["*"], verbs: [create]}]`, ni
 metadata: {name: a, labels: {capi-operator.openshift.io/aggregate-to-installer: "true"}}
 rules: [{apiGroups: [""], resources: [nodes], verbs: [create]}]`, []string{"aggregation metadata.labels"}},
 
+		{"rights for the installer out of another role", header + `kind: ClusterRole
+metadata: {name: a, labels: {capi-operator.openshift.io/aggregate-to-installer: "true"}}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {cluster.x-k8s.io/aggregate-to-manager: "true"}}]}`, []string{"aggregation aggregationRule"}},
+		{"aggregation by a label without a domain", header + `kind: ClusterRole
+metadata: {name: a, labels: {aggregate-to-monitoring: "true"}}`, []string{"aggregation metadata.labels"}},
+
 		{"a webhook for Cluster API", hook + "- {" + service + ", rules: [{apiGroups: [cluster.x-k8s.io], resources: [clusters]}]}", nil},
 		{"a webhook for everything", hook + "- {" + service + `, rules: [{apiGroups: ["*"], resources: ["*"]}]}`, []string{"webhook webhooks[0].rules[0]"}},
 		{
@@ -159,9 +165,6 @@ rules: [{apiGroups: [""], resources: [nodes], verbs: [create]}]`, []string{"aggr
 		{"an admission policy that does not say", vap + `spec: {}`, []string{"admission spec.matchConstraints"}},
 		{"a binding to its own policy", strings.Replace(vap, "Policy", "PolicyBinding", 1) + "spec: {policyName: policy}\n---\n" + vap, nil},
 		{"a binding to another's policy", strings.Replace(vap, "Policy", "PolicyBinding", 1) + "spec: {policyName: theirs}\n---\n" + vap, []string{"admission spec.policyName"}},
-
-		{"a forced adoption", "{apiVersion: v1, kind: Service, metadata: {namespace: capi, name: a, annotations: {capi-operator.openshift.io/adopt-existing: force}}}", []string{"adoption metadata.annotations.capi-operator.openshift.io/adopt-existing"}},
-		{"another adoption", "{apiVersion: v1, kind: Service, metadata: {namespace: capi, name: a, annotations: {capi-operator.openshift.io/adopt-existing: always}}}", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := broken(t, providers, row.text); !slices.Equal(got, row.broken) {

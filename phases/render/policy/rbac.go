@@ -74,26 +74,59 @@ var resourcesRefused = []string{
 	"/serviceaccounts/token", "certificates.k8s.io/certificatesigningrequests/approval",
 }
 
-// resourcesReadOnly decide what others may do, and may only be read; a group alone stands for all it has.
-var resourcesReadOnly = []string{
-	"rbac.authorization.k8s.io/clusterrolebindings", "rbac.authorization.k8s.io/clusterroles", "admissionregistration.k8s.io",
-	"apiregistration.k8s.io", "operator.openshift.io", "security.openshift.io",
+// ResourcesWritable are the resources outside Cluster API's groups that roles may let be written: what providers need. Others,
+// which decide what others may do, or make pods, may only be read.
+var ResourcesWritable = []string{
+	"/configmaps", "/configmaps/status", "/events", "/nodes", "/persistentvolumeclaims", "/persistentvolumeclaims/status", "/secrets",
+	"/serviceaccounts",
+	"authentication.k8s.io/tokenreviews",
+	"authorization.k8s.io/localsubjectaccessreviews", "authorization.k8s.io/selfsubjectaccessreviews", "authorization.k8s.io/subjectaccessreviews",
+	"coordination.k8s.io/leases",
+	"events.k8s.io/events",
+	"rbac.authorization.k8s.io/rolebindings", "rbac.authorization.k8s.io/roles", // the API server lets nobody give more than he has
+}
+
+// GroupsWritable are the groups by which providers speak with their infrastructure, and those that end with one of them after
+// a dot.
+var GroupsWritable = []string{"azure.com", "metal3.io", "vmware.com"}
+
+// definitions are the resources that may be written by the names of what providers have.
+var definitions = []string{"apiextensions.k8s.io/customresourcedefinitions", "apiextensions.k8s.io/customresourcedefinitions/status"}
+
+// writable says that roles may let a resource of a group be written.
+func writable(group, resource string) bool {
+	return IsClusterAPI(group) || slices.Contains(ResourcesWritable, group+"/"+resource) ||
+		slices.ContainsFunc(GroupsWritable, func(end string) bool { return group == end || strings.HasSuffix(group, "."+end) })
+}
+
+// definedByProviders says that a definition is in a group that images may bring definitions of.
+func definedByProviders(name string) bool {
+	_, group, _ := strings.Cut(name, ".")
+	return defines(group)
 }
 
 // constraintsUsable are the SecurityContextConstraints that give a pod no right over its node.
 var constraintsUsable = []string{"nonroot-v2", "restricted-v2"}
 
+// maxPairs are the groups and resources of one role that are judged, each group of a rule with each of its resources. Real
+// roles have some dozens.
+const maxPairs = 10_000
+
 var permissionRule = Rule{
 	Name: "permission",
-	Doc: "Roles give no right by which more rights can be had (escalate, bind, impersonate, tokens, exec, proxies, writing cluster-wide " +
-		"RBAC or admission), and * stands only for what Cluster API's groups have.",
+	Doc: "Roles give no right to be or to become somebody else (escalate, bind, impersonate, tokens, exec, proxies), let only that be " +
+		"written which providers need, and * stands only for what Cluster API's groups have.",
 	breaches: func(c check) []Breach {
 		if !c.is(clusterRole, role) {
 			return nil
 		}
 		r := &rbacv1.ClusterRole{} // a Role has the same fields
 		breaches := c.read(r)
+		pairs := 0
 		for i, rule := range r.Rules {
+			if pairs += len(rule.APIGroups) * len(rule.Resources); pairs > maxPairs {
+				return append(breaches, Breach{Path: fmt.Sprintf("rules[%d]", i), Why: fmt.Sprintf("no more than %d pairs of a group and a resource are judged in one role", maxPairs)})
+			}
 			for _, b := range ruleBreaches(rule) {
 				b.Path = fmt.Sprintf("rules[%d].%s", i, b.Path)
 				breaches = append(breaches, b)
@@ -140,10 +173,11 @@ func ruleBreaches(r rbacv1.PolicyRule) (breaches []Breach) {
 				if !all(r.ResourceNames, func(name string) bool { return slices.Contains(constraintsUsable, name) }) {
 					report("resourceNames", "only SecurityContextConstraints %s may be used", strings.Join(constraintsUsable, ", "))
 				}
-			case !reads && (slices.Contains(resourcesReadOnly, group) || slices.ContainsFunc(resourcesReadOnly, func(refused string) bool {
-				return name == refused || strings.HasPrefix(name, refused+"/")
-			})):
-				report("resources", "%s of %s decide what others may do, and may only be read", resource, group)
+			case reads || writable(group, resource):
+			case !slices.Contains(definitions, name):
+				report("resources", "%s of group %q may only be read: it decides what others may do, or no provider needs it", resource, group)
+			case !all(r.ResourceNames, definedByProviders):
+				report("resourceNames", "only definitions of Cluster API's groups, and those that providers bring, may be written, by their names")
 			}
 		}
 	}
@@ -164,8 +198,11 @@ var aggregationRule = Rule{
 		r := &rbacv1.ClusterRole{}
 		breaches := c.read(r)
 		for label := range r.Labels {
-			switch domain, name, _ := strings.Cut(label, "/"); {
+			switch domain, name := split(label); {
 			case label == InstallerLabel:
+				if r.AggregationRule != nil {
+					breaches = append(breaches, Breach{Path: "aggregationRule", Why: "what the installer gets must be in the role itself, where it can be judged"})
+				}
 				if slices.ContainsFunc(r.Rules, func(rule rbacv1.PolicyRule) bool { return !all(rule.APIGroups, IsClusterAPI) }) {
 					breaches = append(breaches, Breach{Path: "metadata.labels", Why: "the installer may get rights on Cluster API's groups alone"})
 				}
@@ -188,10 +225,18 @@ var aggregationRule = Rule{
 	},
 }
 
+// split takes the domain off a label, which may have none.
+func split(label string) (domain, name string) {
+	if domain, name, has := strings.Cut(label, "/"); has {
+		return domain, name
+	}
+	return "", label
+}
+
 // aggregates says that a selector wants a label of Cluster API that is made for this.
 func aggregates(s metav1.LabelSelector) bool {
 	for label := range s.MatchLabels {
-		if domain, name, _ := strings.Cut(label, "/"); IsClusterAPI(domain) && strings.HasPrefix(name, "aggregate-to-") {
+		if domain, name := split(label); IsClusterAPI(domain) && strings.HasPrefix(name, "aggregate-to-") {
 			return true
 		}
 	}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/capstan-capi/capstan/deploy"
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+func TestProblems_are_rights_that_nothing_used_and_refusals_that_nobody_asked_for(t *testing.T) {
+	rights := rightsIn("Role r", "openshift-cluster-api", rbacv1.PolicyRule{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"create", "delete", "list", "watch", "bind"}})
+	rights = append(rights, rightsIn("ClusterRole c", "", rbacv1.PolicyRule{APIGroups: []string{"g"}, Resources: []string{"*"}, Verbs: []string{"get"}})...)
+	rights = append(rights, rightsIn("ClusterRole c", "", rbacv1.PolicyRule{APIGroups: []string{"h"}, Resources: []string{"things"}, ResourceNames: []string{"one"}, Verbs: []string{"get", "patch"}})...)
+	got := problems(rights, []harness.Use{
+		{Verb: "create", Group: "apps", Resource: "deployments", Namespace: "openshift-cluster-api"},
+		{Verb: "watch", Group: "apps", Resource: "deployments", Namespace: "openshift-cluster-api"},
+		{Verb: "delete", Group: "apps", Resource: "deployments", Namespace: "elsewhere"},
+		{Verb: "get", Group: "g", Resource: "widgets"},
+		{Verb: "get", Group: "h", Resource: "things", Name: "two"},
+		{Verb: "patch", Group: "h", Resource: "things", Name: "one", Refused: true},
+		{Verb: "list", Resource: "pods", Namespace: "elsewhere", Refused: true},
+	})
+	want := []string{
+		"nothing uses the right of ClusterRole c: get things.h one",
+		"nothing uses the right of ClusterRole c: patch things.h one",
+		"nothing uses the right of Role r: delete deployments.apps in openshift-cluster-api",
+		"the operator lacks the right to patch things.h one",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCompare_reads_what_suites_left_and_fails_when_there_is_nothing(t *testing.T) {
+	folder := t.TempDir()
+	if _, err := compare(folder); err == nil {
+		t.Error("nothing was left, and nothing is wrong")
+	}
+	for name, uses := range map[string][]harness.Use{
+		"one": {{Verb: "list", Group: "apiregistration.k8s.io", Resource: "apiservices"}},
+		"two": {{Verb: "get", Resource: "nodes", Name: "a", Refused: true}},
+	} {
+		text, err := json.Marshal(uses)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name+".json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := compare(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(found, "the operator lacks the right to get nodes a") || slices.ContainsFunc(found, func(p string) bool { return strings.Contains(p, "apiservices.apiregistration") }) {
+		t.Errorf("%v", found)
+	}
+}
+
+func TestRights_of_deploy_are_written_by_name(t *testing.T) {
+	objects, err := deploy.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rights, err := rightsOf(objects, harness.ServiceAccount)
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespaced := []string{"configmaps", "secrets", "services", "serviceaccounts", "pods", "persistentvolumeclaims", "events", "leases", "roles", "rolebindings", "endpointslices"}
+	for _, r := range rights {
+		_, subresource, has := strings.Cut(r.resource, "/")
+		switch {
+		case r.group == "*", r.verb == "*", r.resource == "*" && r.group != "cluster.x-k8s.io" && !strings.HasSuffix(r.group, ".cluster.x-k8s.io"):
+			t.Errorf("%s stands for more than it says", r)
+		case has && subresource != "status":
+			t.Errorf("%s is a subresource", r)
+		case r.namespace == "" && (slices.Contains(namespaced, r.resource) || slices.Contains([]string{"apps", "batch", "monitoring.coreos.com", "networking.k8s.io", "policy"}, r.group)):
+			t.Errorf("%s is given in all namespaces", r)
+		}
+	}
+	if len(rights) < 100 {
+		t.Errorf("there are only %d rights", len(rights))
+	}
+}

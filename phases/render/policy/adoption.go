@@ -1,0 +1,41 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// AdoptAnnotation asks to take over an object that is there; see decide.AdoptAnnotation of the engine.
+const AdoptAnnotation = "capi-operator.openshift.io/adopt-existing"
+
+var adoptionRule = Rule{
+	Name: "adoption",
+	Doc: "An object that exists is taken over, by " + AdoptAnnotation + ", only in the providers' namespaces, or if it is such a namespace or " +
+		"a definition of Cluster API's groups, and never from its controller.",
+	breaches: func(c check) []Breach {
+		mode, asked := c.object.GetAnnotations()[AdoptAnnotation]
+		path := "metadata.annotations." + AdoptAnnotation
+		switch {
+		case !asked:
+			return nil
+		case mode == "force":
+			return []Breach{{Path: path, Why: "an image may not take objects from their controllers"}}
+		case !c.adoptable():
+			return []Breach{{Path: path, Why: "what exists under this name may be somebody else's, with any right: only what is in " + strings.Join(c.Namespaces, ", ") + ", these Namespaces, and definitions of Cluster API's groups may be taken over"}}
+		}
+		return nil
+	},
+}
+
+// adoptable says that an object of this name can only have been made for providers.
+func (c check) adoptable() bool {
+	switch namespace := c.object.GetNamespace(); {
+	case c.is("/Namespace"):
+		return slices.Contains(c.Namespaces, c.object.GetName())
+	case c.is(crdKind):
+		_, group, _ := strings.Cut(c.object.GetName(), ".")
+		return IsClusterAPI(group)
+	default:
+		return slices.Contains(c.Namespaces, namespace)
+	}
+}

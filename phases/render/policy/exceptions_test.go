@@ -1,0 +1,32 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/capstan-capi/capstan/phases/render/policy"
+)
+
+func TestCheck_anException_isForAKindOfItsGroup(t *testing.T) {
+	const (
+		secret = "{apiVersion: v1, kind: Secret, metadata: {namespace: other, name: a}}"
+		theirs = "{apiVersion: foo.cluster.x-k8s.io/v1, kind: Secret, metadata: {namespace: other, name: a}}"
+		job    = "{apiVersion: batch/v1, kind: Job, metadata: {namespace: other, name: a}, spec: {template: {spec: {}}}}"
+	)
+	for _, row := range []struct {
+		text, object string
+		covers       bool
+	}{
+		{secret, "Secret other/a", true},
+		{theirs, "Secret other/a", false},
+		{theirs, "Secret.foo.cluster.x-k8s.io other/a", true},
+		{theirs, "Secret.cluster.x-k8s.io other/a", false},
+		{job, "Job other/a", true},
+		{job, "Job.batch other/a", true},
+	} {
+		p := providers
+		p.Exceptions = []policy.Exception{{Name: "a", Reason: "b", Image: image, Rule: "namespace", Object: row.object}}
+		if got := broken(t, p, row.text); (len(got) == 0) != row.covers {
+			t.Errorf("%s: %s breaks %q", row.object, row.text, got)
+		}
+	}
+}
