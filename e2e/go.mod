@@ -8,7 +8,7 @@ require (
 	github.com/fluxcd/pkg/envsubst v1.8.0
 	github.com/go-logr/logr v1.4.3
 	github.com/google/cel-go v0.26.0 // indirect
-	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.22.1
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/onsi/ginkgo/v2 v2.34.0
