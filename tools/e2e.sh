@@ -26,5 +26,5 @@ for package in $(go list -C e2e ./...); do
 done
 go run -C tools ./slowest "$folder"
 # What the operator may do is compared with what it did in all suites.
-go run ./e2e/rights "$E2E_USES" || failed="$failed e2e/rights"
+go run -C e2e ./rights "$E2E_USES" || failed="$failed e2e/rights"
 [ -z "$failed" ] || { echo "these failed:$failed" && exit 1; }

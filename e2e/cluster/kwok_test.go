@@ -48,7 +48,7 @@ func TestEveryKwokFileIsACopyOfTheModulesOwn(t *testing.T) {
 			}
 		}
 		if copied, err := os.ReadFile(path); err != nil || !bytes.Equal(copied, original) {
-			t.Errorf("%s is not the module's %s (%v): run go generate ./e2e/cluster", path, source, err)
+			t.Errorf("%s is not the module's %s (%v): run go generate -C e2e ./cluster", path, source, err)
 		}
 	}
 	entries, err := os.ReadDir("kwok")
