@@ -38,6 +38,14 @@ var (
 		Name: "CapstanInputsUnplannable", Severity: machine.Warning, After: 10 * time.Minute,
 		Summary: "Capstan cannot plan what its inputs ask for",
 	}
+	formerRuns = machine.Alert{
+		Name: "CapstanFormerInstaller", Severity: machine.Warning, After: 10 * time.Minute,
+		Summary: "The installer that OpenShift shipped before Capstan still runs",
+	}
+	listIsOthers = machine.Alert{
+		Name: "CapstanListOfAnotherRelease", Severity: machine.Warning, After: 10 * time.Minute,
+		Summary: "Capstan's list of images is for the operator of another release",
+	}
 	uninstallIsAsked = machine.Alert{
 		Name: "CapstanUninstallAwaitsConsent", Severity: machine.Warning, After: 10 * time.Minute,
 		Summary: "Capstan's inputs ask for an uninstallation that nobody has consented to",

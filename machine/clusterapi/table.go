@@ -223,11 +223,11 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 
 	Asides: []machine.Aside[guards.Facts]{
 		{
-			Part: RevisionController, If: guards.FormerInstallerRuns, For: othersPatience, Reads: degraded,
+			Part: RevisionController, If: guards.FormerInstallerRuns, For: othersPatience, Reads: degraded, Alert: formerRuns,
 			Doc: "The installer that OpenShift shipped before has run beside this operator for ten minutes, so an administrator has to end it: capstan takeover.",
 		},
 		{
-			Part: RevisionController, If: guards.ListForAnotherRelease, For: othersPatience, Reads: degraded,
+			Part: RevisionController, If: guards.ListForAnotherRelease, For: othersPatience, Reads: degraded, Alert: listIsOthers,
 			Doc: "The list of images has been for another release for ten minutes, and the operator of that release has not come.",
 		},
 		{
