@@ -55,6 +55,13 @@ func in(namespace, kind, name string) *unstructured.Unstructured {
 	return o
 }
 
+// locked does something as what the watches see is taken in.
+func locked(e *Engine, do func()) {
+	e.cluster.Lock()
+	defer e.cluster.Unlock()
+	do()
+}
+
 func TestWatches_look_where_revisions_and_inventories_have_objects_and_nowhere_else(t *testing.T) {
 	e, watched := unanswering(t)
 	first := watched()
@@ -76,8 +83,10 @@ func TestWatches_look_where_revisions_and_inventories_have_objects_and_nowhere_e
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.inventories = &see.Watch{Cluster: e.cluster, Synced: true}
-	e.inventories.Wrote(see.ObjectFrom(stored))
+	locked(e, func() {
+		e.inventories = &see.Watch{Cluster: e.cluster, Synced: true}
+		e.inventories.Wrote(see.ObjectFrom(stored))
+	})
 	if got := watched(); !slices.Equal(got, []string{"ConfigMap brought", "ConfigMap capi", "Namespace ", "Secret old"}) {
 		t.Errorf("with an inventory it watches %q", got)
 	}
@@ -97,18 +106,22 @@ func TestWatches_begin_anew_when_what_they_dropped_is_wanted(t *testing.T) {
 	if w.Wants(seen) || !w.Wants(see.ObjectFrom(in("capi", "ConfigMap", "a"))) {
 		t.Fatal("it wants what nobody lists, or not what a revision has")
 	}
-	w.Synced = true
-	w.Wrote(seen)
-	if w.Strip(w.Wants); !w.Objects[seen.NamespacedName()].Bare {
-		t.Fatal("it keeps what nobody lists")
-	}
+	locked(e, func() {
+		w.Synced = true
+		w.Wrote(seen)
+		if w.Strip(w.Wants); !w.Objects[seen.NamespacedName()].Bare {
+			t.Fatal("it keeps what nobody lists")
+		}
+	})
 	if watched(); e.watches[at] != w {
 		t.Error("it began anew although nothing new is wanted")
 	}
 	e.Watch(enginetest.Revision(3, in("capi", "ConfigMap", "a"), in("capi", "ConfigMap", "b")))
-	if s := e.observeLocked(decide.KeyOf(in("capi", "ConfigMap", "b"))); s.unobservable != decide.Unknown {
-		t.Errorf("what was dropped is observed as %+v", s)
-	}
+	locked(e, func() {
+		if s := e.observeLocked(decide.KeyOf(in("capi", "ConfigMap", "b"))); s.unobservable != decide.Unknown {
+			t.Errorf("what was dropped is observed as %+v", s)
+		}
+	})
 	if watched(); e.watches[at] == w {
 		t.Error("it did not begin anew")
 	}
