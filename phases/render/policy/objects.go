@@ -55,6 +55,9 @@ var kindRule = Rule{
 		}
 		return []Breach{{Path: "kind", Why: fmt.Sprintf("provider images bring no %s", c.object.GetKind())}}
 	},
+	expression: func(*Policy) string {
+		return fmt.Sprintf("variables.kind in %s ||\n%s", list(sortedKeys(Kinds)), clusterAPI("request.kind.group"))
+	},
 }
 
 // ownPrefix begins the names of what belongs to the installer itself.
@@ -72,6 +75,10 @@ var nameRule = Rule{
 		}
 		return nil
 	},
+	expression: func(*Policy) string {
+		return fmt.Sprintf("!(object.metadata.name in %s) && !object.metadata.name.startsWith(%s)",
+			list(append([]string{ownPrefix}, sortedKeys(ownNames)...)), text(ownPrefix+"-"))
+	},
 }
 
 var namespaceRule = Rule{
@@ -87,10 +94,17 @@ var namespaceRule = Rule{
 		}
 		return []Breach{{Path: "metadata.namespace", Why: fmt.Sprintf("namespace %q is not one of the providers', which are %s", namespace, c.theNamespaces())}}
 	},
+	expression: func(p *Policy) string {
+		return fmt.Sprintf(`!has(object.metadata.namespace) || object.metadata.namespace in %s ||
+namespaceObject != null && has(namespaceObject.metadata.labels) && %s in namespaceObject.metadata.labels`, list(p.Namespaces), text(ManagedByLabel))
+	},
 }
 
-// reservedPrefixes begin the names of Namespaces that belong to the cluster.
-var reservedPrefixes = []string{"kube-", "openshift-"}
+// reservedPrefixes begin the names of Namespaces that belong to the cluster, as those of reservedNames do.
+var (
+	reservedPrefixes = []string{"kube-", "openshift-"}
+	reservedNames    = []string{"default", "openshift"}
+)
 
 // privileging are labels of a Namespace that take walls away from the pods in it, with the values that do not.
 var privileging = map[string][]string{
@@ -107,7 +121,7 @@ var broughtRule = Rule{
 			return nil
 		}
 		name := c.object.GetName()
-		reserved := name == "default" || name == "openshift" || slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		reserved := slices.Contains(reservedNames, name) || slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 		if reserved && !slices.Contains(c.Namespaces, name) {
 			breaches = append(breaches, Breach{Path: "metadata.name", Why: fmt.Sprintf("Namespace %s belongs to the cluster", name)})
 		}
@@ -117,6 +131,14 @@ var broughtRule = Rule{
 			}
 		}
 		return breaches
+	},
+	expression: func(p *Policy) string {
+		asks := []string{fmt.Sprintf("(object.metadata.name in %s || !%s)", list(p.Namespaces), reserved("object.metadata.name"))}
+		for _, label := range sortedKeys(privileging) {
+			asks = append(asks, fill("(!($l in variables.labels) || variables.labels[$l] in $harmless || variables.oldLabels[?$l].orValue('') == variables.labels[$l])",
+				"$l", text(label), "$harmless", list(privileging[label])))
+		}
+		return of([]string{"/Namespace"}, strings.Join(asks, " &&\n"))
 	},
 }
 
@@ -160,6 +182,16 @@ var groupRule = Rule{
 		}
 		return breaches
 	},
+	expression: func(p *Policy) string {
+		ends := make([]string, len(besideClusterAPI))
+		for i, end := range besideClusterAPI {
+			ends[i] = fmt.Sprintf("object.spec.group.endsWith(%s)", text(end))
+		}
+		return of([]string{crdKind}, fill(`($capi || $beside) &&
+(!has(object.spec.conversion) || !has(object.spec.conversion.webhook) || !has(object.spec.conversion.webhook.clientConfig) ||
+$served) ||
+variables.stored.?spec == optional.of(object.spec)`, "$capi", clusterAPI("object.spec.group"), "$beside", strings.Join(ends, " || "), "$served", p.served("object.spec.conversion.webhook.clientConfig")))
+	},
 }
 
 // AdoptAnnotation asks to take over an object that is there; see decide.AdoptAnnotation of the engine.
@@ -173,5 +205,8 @@ var adoptionRule = Rule{
 			return []Breach{{Path: "metadata.annotations." + AdoptAnnotation, Why: "an image may not take objects from their controllers"}}
 		}
 		return nil
+	},
+	expression: func(*Policy) string {
+		return fmt.Sprintf("object.metadata.?annotations[?%s].orValue('') != 'force'", text(AdoptAnnotation))
 	},
 }

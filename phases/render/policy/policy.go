@@ -8,6 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
+// The labels of which the second wall makes something.
+const (
+	// ManagedByLabel is on every object that is applied; its value is the component.
+	ManagedByLabel = "capi-operator.openshift.io/managed-by"
+	// ExceptedLabel is on an object that breaks rules by exception; its value is their names, with dots between them.
+	ExceptedLabel = "capi-operator.openshift.io/policy-exceptions"
+	// InventoryLabel is on the ConfigMaps that list what was applied.
+	InventoryLabel = "capi-operator.openshift.io/inventory"
+)
+
 // Policy is what images may contain. The zero value allows no namespace, and with that hardly anything.
 type Policy struct {
 	// Namespaces are those that objects, subjects of bindings and servers of webhooks may be in, besides those that a
@@ -23,7 +33,8 @@ type Rule struct {
 	// Doc says what it allows, in one sentence.
 	Doc string
 
-	breaches func(c check) []Breach
+	breaches   func(c check) []Breach
+	expression func(p *Policy) string // nil: see Expression
 }
 
 // Breach is what one object does against one rule.
@@ -43,21 +54,41 @@ type check struct {
 	beside []*unstructured.Unstructured // the objects of the same profile, itself among them
 }
 
-// Check says what the objects of one profile of an image do against the policy, in the order of the objects.
-func (p *Policy) Check(image string, objects []*unstructured.Unstructured) [][]Breach {
-	found := make([][]Breach, len(objects))
+// Verdict is what one object does against the policy.
+type Verdict struct {
+	Breaches []Breach
+	// Excepted are the names of the rules that it breaks by exception, in the order of Rules.
+	Excepted []string
+}
+
+// Check judges the objects of one profile of an image, in the order of the objects.
+func (p *Policy) Check(image string, objects []*unstructured.Unstructured) []Verdict {
+	verdicts := make([]Verdict, len(objects))
 	for i, object := range objects {
+		v := &verdicts[i]
 		for _, rule := range Rules {
-			if slices.ContainsFunc(p.Exceptions, func(e Exception) bool { return e.covers(image, rule.Name, object) }) {
+			breaches := rule.breaches(check{Policy: p, object: object, beside: objects})
+			if len(breaches) > 0 && slices.ContainsFunc(p.Exceptions, func(e Exception) bool { return e.covers(image, rule.Name, object) }) {
+				v.Excepted = append(v.Excepted, rule.Name)
 				continue
 			}
-			for _, breach := range rule.breaches(check{Policy: p, object: object, beside: objects}) {
+			for _, breach := range breaches {
 				breach.Rule = rule.Name
-				found[i] = append(found[i], breach)
+				v.Breaches = append(v.Breaches, breach)
 			}
 		}
 	}
-	return found
+	return verdicts
+}
+
+// Broken are the names of all rules that the object breaks, by exception or not.
+func (v Verdict) Broken() []string {
+	broken := slices.Clone(v.Excepted)
+	for _, breach := range v.Breaches {
+		broken = append(broken, breach.Rule)
+	}
+	slices.Sort(broken)
+	return slices.Compact(broken)
 }
 
 // IsClusterAPI says that an API group is one of Cluster API's: its own, or one below it.
