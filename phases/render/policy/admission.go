@@ -48,17 +48,15 @@ var admissionRule = Rule{
 	Doc: "Admission policies are about Cluster API's groups, or about what is in the providers' namespaces, and bindings are to policies " +
 		"of the same profile.",
 	breaches: func(c check) []Breach {
-		switch kind := c.object.GetKind(); {
+		switch {
 		case c.is(admissionGroup+"ValidatingAdmissionPolicy", admissionGroup+"MutatingAdmissionPolicy"):
 			policy := &admissionregistrationv1.ValidatingAdmissionPolicy{} // the other kind has these fields too
 			return append(c.read(policy), c.constraints(policy.Spec.MatchConstraints)...)
 		case c.is(admissionGroup+"ValidatingAdmissionPolicyBinding", admissionGroup+"MutatingAdmissionPolicyBinding"):
 			binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
 			breaches := c.read(binding)
-			for _, o := range c.beside {
-				if kindOf(o)+"Binding" == admissionGroup+kind && o.GetName() == binding.Spec.PolicyName {
-					return breaches
-				}
+			if c.beside[identity{kind: strings.TrimSuffix(c.kind, "Binding"), name: binding.Spec.PolicyName}] {
+				return breaches
 			}
 			return append(breaches, Breach{Path: "spec.policyName", Why: fmt.Sprintf("policy %s is not among the objects of this profile", binding.Spec.PolicyName)})
 		}

@@ -50,7 +50,7 @@ var kindRule = Rule{
 	Name: "kind",
 	Doc:  "Objects are of the kinds that installing a provider takes, or of a kind of Cluster API's groups.",
 	breaches: func(c check) []Breach {
-		if _, known := Kinds[kindOf(c.object)]; known || IsClusterAPI(c.object.GroupVersionKind().Group) {
+		if _, known := Kinds[c.kind]; known || IsClusterAPI(c.object.GroupVersionKind().Group) {
 			return nil
 		}
 		return []Breach{{Path: "kind", Why: fmt.Sprintf("provider images bring no %s", c.object.GetKind())}}
@@ -86,7 +86,7 @@ var namespaceRule = Rule{
 	Doc:  "Objects are in the providers' namespaces, or in one that the profile brings itself.",
 	breaches: func(c check) []Breach {
 		namespace := c.object.GetNamespace()
-		if namespaced := Kinds[kindOf(c.object)]; namespace == "" && !namespaced || c.inProviders(namespace) {
+		if namespaced := Kinds[c.kind]; namespace == "" && !namespaced || c.inProviders(namespace) {
 			return nil
 		}
 		if namespace == "" {

@@ -51,7 +51,8 @@ var Rules = []Rule{kindRule, nameRule, namespaceRule, broughtRule, groupRule, su
 type check struct {
 	*Policy
 	object *unstructured.Unstructured
-	beside []*unstructured.Unstructured // the objects of the same profile, itself among them
+	kind   string            // of the object, group/Kind
+	beside map[identity]bool // the objects of the same profile, itself among them
 }
 
 // Verdict is what one object does against the policy.
@@ -61,13 +62,19 @@ type Verdict struct {
 	Excepted []string
 }
 
+// identity is what tells the objects of a profile apart.
+type identity struct{ kind, namespace, name string }
+
 // Check judges the objects of one profile of an image, in the order of the objects.
 func (p *Policy) Check(image string, objects []*unstructured.Unstructured) []Verdict {
-	verdicts := make([]Verdict, len(objects))
+	verdicts, beside := make([]Verdict, len(objects)), make(map[identity]bool, len(objects))
+	for _, object := range objects {
+		beside[identity{kindOf(object), object.GetNamespace(), object.GetName()}] = true
+	}
 	for i, object := range objects {
-		v := &verdicts[i]
+		c, v := check{Policy: p, object: object, kind: kindOf(object), beside: beside}, &verdicts[i]
 		for _, rule := range Rules {
-			breaches := rule.breaches(check{Policy: p, object: object, beside: objects})
+			breaches := rule.breaches(c)
 			if len(breaches) > 0 && slices.ContainsFunc(p.Exceptions, func(e Exception) bool { return e.covers(image, rule.Name, object) }) {
 				v.Excepted = append(v.Excepted, rule.Name)
 				continue
@@ -97,7 +104,7 @@ func IsClusterAPI(group string) bool {
 }
 
 // is says that the object is of one of some kinds, each written group/Kind.
-func (c check) is(kinds ...string) bool { return slices.Contains(kinds, kindOf(c.object)) }
+func (c check) is(kinds ...string) bool { return slices.Contains(kinds, c.kind) }
 
 // kindOf is group/Kind of an object.
 func kindOf(o *unstructured.Unstructured) string {
@@ -117,9 +124,7 @@ func read(content map[string]any, into any) []Breach {
 
 // inProviders says that a namespace is one of the providers', or is brought by the profile.
 func (c check) inProviders(namespace string) bool {
-	return slices.Contains(c.Namespaces, namespace) || slices.ContainsFunc(c.beside, func(o *unstructured.Unstructured) bool {
-		return kindOf(o) == "/Namespace" && o.GetName() == namespace
-	})
+	return slices.Contains(c.Namespaces, namespace) || c.beside[identity{kind: "/Namespace", name: namespace}]
 }
 
 // theNamespaces names them for people.

@@ -56,11 +56,12 @@ var roleRule = Rule{
 			return nil
 		}
 		_, ref, breaches := c.binding()
-		for _, o := range c.beside {
-			own := kindOf(o) == ref.APIGroup+"/"+ref.Kind && o.GetName() == ref.Name
-			if own && (kindOf(o) == clusterRole || kindOf(o) == role && o.GetNamespace() == c.object.GetNamespace()) {
-				return breaches
-			}
+		referred := identity{kind: ref.APIGroup + "/" + ref.Kind, name: ref.Name}
+		if referred.kind == role {
+			referred.namespace = c.object.GetNamespace()
+		}
+		if (referred.kind == role || referred.kind == clusterRole) && c.beside[referred] {
+			return breaches
 		}
 		return append(breaches, Breach{Path: "roleRef", Why: fmt.Sprintf("%s %s is not among the objects of this profile", ref.Kind, ref.Name)})
 	},
