@@ -145,7 +145,8 @@ var _ = Describe("The wall outside of the process", func() {
 		operator := operatorWithAllRights(ctx, user)
 		role := labelledBy(rbac+"kind: ClusterRole\nmetadata: {name: shell}\nrules: [{apiGroups: [''], resources: [pods/exec], verbs: [create]}]",
 			harness.ManagedByLabel, "a", exceptedLabel, "permission")
-		Eventually(ctx, func() error { return operator.Create(ctx, role.DeepCopy(), client.DryRunAll) }).WithTimeout(patience).Should(refusal("capstan-exceptions", "no params found"))
+		Eventually(ctx, func() error { return operator.Create(ctx, role.DeepCopy(), client.DryRunAll) }).WithTimeout(patience).Should(
+			And(MatchError(ContainSubstring("ValidatingAdmissionPolicy 'capstan-exceptions' ")), MatchError(ContainSubstring("no params found"))))
 		exceptions := allow(ctx, "registry.example/a@sha256:00", "permission", "ClusterRole shel")
 		Eventually(ctx, func() error { return operator.Create(ctx, role.DeepCopy(), client.DryRunAll) }).WithTimeout(patience).Should(refusal("capstan-exceptions",
 			"ClusterRole shell breaks rule permission of the policy, and ConfigMap openshift-cluster-api-operator/capi-installer-exceptions has no exception for that"))
