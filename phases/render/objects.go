@@ -69,9 +69,6 @@ func (r *renderer) objects(s selected, seen map[identity]place) (objects []*unst
 	return objects, excepted
 }
 
-// maxBreaches of the policy are told of one profile.
-const maxBreaches = 1000
-
 // judge reports what the objects of a profile do against the policy. What is listed was let through once.
 func (r *renderer) judge(image string, rendered []*manifest) {
 	if r.policy == nil {
@@ -82,7 +79,6 @@ func (r *renderer) judge(image string, rendered []*manifest) {
 	for i, m := range sound {
 		objects[i] = &unstructured.Unstructured{Object: m.fields}
 	}
-	told := 0
 	for i, verdict := range r.policy.Check(image, objects) {
 		if r.listed {
 			sound[i].excepted = verdict.Broken()
@@ -91,16 +87,10 @@ func (r *renderer) judge(image string, rendered []*manifest) {
 		sound[i].excepted = verdict.Excepted
 		for _, breach := range verdict.Breaches {
 			sound[i].failed = true
-			if told++; told > maxBreaches {
-				continue
-			}
 			problem := sound[i].at.problem(breach.Path, breach.Why)
 			problem.Rule = breach.Rule
 			sound[i].r.report(problem)
 		}
-	}
-	if told > maxBreaches {
-		r.report(Problem{Image: image, Cause: fmt.Sprintf("a profile breaks rules of the policy %d times more than the %d that are told", told-maxBreaches, maxBreaches)})
 	}
 }
 
