@@ -3,6 +3,7 @@ package house
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,23 +20,38 @@ import (
 
 // served is a kind that an API server has or lacks, as fails says.
 type served struct {
-	fails  error
-	asked  int
 	object *configv1.ClusterImagePolicy
+
+	mu    sync.Mutex
+	fails error
+	asked int
+}
+
+func (s *served) answer() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	return s.fails
+}
+
+// comes ends what fails, and says how often it was asked until then.
+func (s *served) comes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails = nil
+	return s.asked
 }
 
 func (s *served) List(metav1.ListOptions) (runtime.Object, error) {
-	s.asked++
-	if s.fails != nil {
-		return nil, s.fails
+	if err := s.answer(); err != nil {
+		return nil, err
 	}
 	return &configv1.ClusterImagePolicyList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: []configv1.ClusterImagePolicy{*s.object}}, nil
 }
 
 func (s *served) Watch(o metav1.ListOptions) (watch.Interface, error) {
-	s.asked++
-	if s.fails != nil {
-		return nil, s.fails
+	if err := s.answer(); err != nil {
+		return nil, err
 	}
 	events := watch.NewFakeWithOptions(watch.FakeOptions{ChannelSize: 2})
 	events.Add(s.object)
@@ -60,24 +76,25 @@ func TestOptional_a_kind_that_is_lacking_has_no_objects_until_it_comes(t *testin
 			defer close(ended)
 			informer.RunWithContext(ctx)
 		}()
-		synctest.Wait()
-		time.Sleep(time.Second)
+		pass := func(while time.Duration) {
+			<-time.After(while)
+			synctest.Wait()
+		}
+		pass(time.Second)
 		if !informer.HasSynced() || len(informer.GetStore().List()) != 0 {
 			t.Errorf("synced: %v, with %d objects", informer.HasSynced(), len(informer.GetStore().List()))
 		}
-		asked := s.asked
-		time.Sleep(4 * time.Minute)
-		if s.asked != asked {
-			t.Errorf("it was asked for %d times in 4 minutes", s.asked-asked)
+		pass(4 * time.Minute)
+		if asked := s.comes(); asked > 2 {
+			t.Errorf("it was asked for %d times in 4 minutes", asked)
 		}
-		s.fails = nil
-		time.Sleep(10 * time.Minute)
+		pass(10 * time.Minute)
 		if len(informer.GetStore().List()) != 1 {
 			t.Errorf("there are %d objects after it has come", len(informer.GetStore().List()))
 		}
 		stop()
 		<-ended
-		time.Sleep(time.Hour) // what ends idle watches by then
+		pass(time.Hour) // what ends idle watches by then
 	})
 }
 

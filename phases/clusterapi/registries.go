@@ -49,7 +49,7 @@ func (p *Phases) reachRegistries(ctx context.Context, w world) error {
 	if access.Mirrors, err = p.mirrors(ctx); err != nil {
 		return err
 	}
-	if err = p.imageConfig(ctx, &access); err != nil {
+	if err := p.imageConfig(ctx, &access); err != nil {
 		return err
 	}
 	if access.Policies, err = p.imagePolicies(ctx); err != nil {

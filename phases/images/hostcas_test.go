@@ -2,6 +2,7 @@ package images
 
 import (
 	"encoding/pem"
+	"errors"
 	"net/http/httptest"
 	"net/url"
 	"testing"
@@ -30,9 +31,5 @@ func TestPuller_trusts_a_CA_of_one_registry_for_that_one_only(t *testing.T) {
 	p.use(Access{HostCAs: map[string]Document{one.Host(): certificate, two.Host(): certificate}})
 	p.recovered(two)
 	p.use(Access{HostCAs: map[string]Document{one.Host(): {From: "key of a ConfigMap", Data: []byte("none")}}})
-	contains(t, errorText(p.Warning()), "key of a ConfigMap has no certificate")
+	contains(t, errors.New(p.Warning()), "key of a ConfigMap has no certificate")
 }
-
-type errorText string
-
-func (e errorText) Error() string { return string(e) }

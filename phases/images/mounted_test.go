@@ -36,7 +36,7 @@ func TestPuller_reads_an_image_where_it_is_mounted_and_pulls_the_others(t *testi
 
 func TestPuller_asks_again_what_is_mounted_until_it_is_told(t *testing.T) {
 	ref, folder := refs(1)[0], mount(t, profileAt(root+"/a", "a"))
-	var fails error = errors.New("the API server is away")
+	fails := errors.New("the API server is away")
 	asked := 0
 	p := runPuller(t, Options{Mounted: func(context.Context) (map[Ref]string, error) {
 		asked++

@@ -45,7 +45,7 @@ func TestRender_refuses_what_comes_to_gigabytes_in_bounded_memory(t *testing.T) 
 			Input{Profiles: []Profile{{Image: image("a"), Name: "p", Metadata: []byte(strings.Repeat("name: a\n---\n", 1<<20)), Manifests: []byte(configMap("a"))}}},
 			"there is more than one YAML document",
 		},
-		"millions of values": {with(configMap("a") + "data: [" + strings.Repeat("a,", 2<<20-100) + "]\n"), "the document has 2097058 of the characters that begin values, more than the 250000 allowed"},
+		"millions of values":                 {with(configMap("a") + "data: [" + strings.Repeat("a,", 2<<20-100) + "]\n"), "the document has 2097058 of the characters that begin values, more than the 250000 allowed"},
 		"many objects that are small enough": {with(small.String()), "file manifests.yaml: its objects have more than the 67108864 bytes allowed for a profile"},
 	} {
 		t.Run(name, func(t *testing.T) {
