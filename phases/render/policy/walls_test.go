@@ -145,6 +145,24 @@ func TestTheSecondWall_lets_what_others_have_put_into_a_managed_object(t *testin
 		"a webhook":         {hook + " []", hook + "- {" + service + `, rules: [{apiGroups: ["*"], resources: ["*"]}]}`, "webhook"},
 		"a converting host": {crd + "spec: {group: cluster.x-k8s.io}", crd + "spec: {group: cluster.x-k8s.io, conversion: {webhook: {clientConfig: {url: 'https://a'}}}}", "group"},
 		"a privilege":       {"{apiVersion: v1, kind: Namespace, metadata: {name: capi}}", "{apiVersion: v1, kind: Namespace, metadata: {name: capi, labels: {openshift.io/run-level: '0'}}}", "brought-namespace"},
+		"a mark": {
+			"{apiVersion: v1, kind: Namespace, metadata: {name: capi}}", "{apiVersion: v1, kind: Namespace, metadata: {name: capi, annotations: {openshift.io/sa.scc.mcs: a}}}", "brought-namespace",
+		},
+		"an adoption":         {cluster, header + "kind: ClusterRole\nmetadata: {name: manager, annotations: {capi-operator.openshift.io/adopt-existing: force}}", "adoption"},
+		"a share of the node": {runs("Deployment", "hostPID: false"), runs("Deployment", "hostPID: true"), "workload"},
+		"a node":              {runs("Deployment", "hostPID: false"), runs("Deployment", "nodeName: a"), "workload"},
+		"a pod's profile":     {runs("CronJob", "hostPID: false"), runs("CronJob", "securityContext: {seccompProfile: {type: Unconfined}}"), "workload"},
+		"a volume":            {runs("Deployment", "volumes: []"), runs("Deployment", "volumes: [{name: a, hostPath: {path: /}}]"), "workload"},
+		"a privileged container": {
+			runs("Deployment", "containers: [{name: a}]"), runs("Deployment", "containers: [{name: a, securityContext: {privileged: true}}]"), "workload",
+		},
+		"a Service's address": {
+			"{apiVersion: v1, kind: Service, metadata: {namespace: capi, name: a}}", "{apiVersion: v1, kind: Service, metadata: {namespace: capi, name: a}, spec: {externalIPs: [10.0.0.1]}}", "service",
+		},
+		"a monitor's token": {
+			"{apiVersion: monitoring.coreos.com/v1, kind: PodMonitor, metadata: {namespace: capi, name: a}}",
+			"{apiVersion: monitoring.coreos.com/v1, kind: PodMonitor, metadata: {namespace: capi, name: a}, spec: {podMetricsEndpoints: [{bearerTokenFile: /a}]}}", "monitor",
+		},
 	} {
 		good, bad := parse(t, row.good)[0], parse(t, row.bad)[0]
 		ask := func(old, object *unstructured.Unstructured) []string {
@@ -157,8 +175,21 @@ func TestTheSecondWall_lets_what_others_have_put_into_a_managed_object(t *testin
 			t.Errorf("%s that is new: refused by %q", name, got)
 		}
 		// What is not managed yet is judged as a whole: otherwise a label would be enough to make cluster-admin a provider's.
-		if got := ask(bad, managed(bad)); !slices.Equal(got, []string{row.rule}) && name != "a privilege" {
+		if got := ask(bad, managed(bad)); !slices.Equal(got, []string{row.rule}) && row.rule != "brought-namespace" {
 			t.Errorf("%s of what was nobody's: refused by %q", name, got)
+		}
+	}
+}
+
+func TestTheSecondWall_lets_repair_a_container_that_others_have_privileged(t *testing.T) {
+	stored := managed(parse(t, runs("Deployment", "containers: [{name: a, image: theirs, securityContext: {privileged: true}}, {name: b}]"))[0])
+	for text, want := range map[string][]string{
+		"containers: [{name: a, image: ours, securityContext: {privileged: true}}, {name: b}]":                                      nil,
+		"containers: [{name: a, image: ours, securityContext: {privileged: true}}, {name: b, securityContext: {privileged: true}}]": {"workload"},
+	} {
+		object := managed(parse(t, runs("Deployment", text))[0])
+		if got := refusing(t, second(t, "capstan-contents"), admissiontest.Request{Operation: kadmission.Update, Old: stored, Object: object}); !slices.Equal(got, want) {
+			t.Errorf("%s: refused by %q, want %q", text, got, want)
 		}
 	}
 }
