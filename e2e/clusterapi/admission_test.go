@@ -25,7 +25,7 @@ import (
 // rbac begins a manifest.
 const rbac = "apiVersion: rbac.authorization.k8s.io/v1\n"
 
-// walled is, for each rule of what an image may contain, one object that the API server takes of the operator, and one that
+// walled is, for the rules of what an image may contain, one object that the API server takes of the operator, and one that
 // it refuses.
 var walled = []struct{ rule, takes, refuses string }{
 	{"kind", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: openshift-cluster-api}}", "{apiVersion: v1, kind: PersistentVolume, metadata: {name: a}, spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /}}}"},
@@ -39,6 +39,8 @@ var walled = []struct{ rule, takes, refuses string }{
 	{"aggregation", rbac + "kind: ClusterRole\nmetadata: {name: a}\naggregationRule: {clusterRoleSelectors: [{matchLabels: {cluster.x-k8s.io/aggregate-to-manager: 'true'}}]}", rbac + "kind: ClusterRole\nmetadata: {name: a, labels: {capi-operator.openshift.io/aggregate-to-installer: 'true'}}\nrules: [{apiGroups: [''], resources: [nodes], verbs: [create]}]"},
 	{"webhook", hookFor("cluster.x-k8s.io"), hookFor("*")},
 	{"adoption", "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: openshift-cluster-api, annotations: {capi-operator.openshift.io/adopt-existing: always}}, spec: {ports: [{port: 1}]}}", "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: openshift-cluster-api, annotations: {capi-operator.openshift.io/adopt-existing: force}}, spec: {ports: [{port: 1}]}}"},
+	{"service", "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: openshift-cluster-api}, spec: {ports: [{port: 1}]}}", "{apiVersion: v1, kind: Service, metadata: {name: a, namespace: openshift-cluster-api}, spec: {type: ExternalName, externalName: example.org}}"},
+	{"workload", deploymentWith("hostPID: false"), deploymentWith("hostPID: true")},
 }
 
 func walledDefinition(group string) string {
@@ -47,6 +49,11 @@ apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: walls.%[1]s, annotations: {api-approved.kubernetes.io: unapproved}}
 spec: {group: %[1]s, scope: Cluster, names: {plural: walls, kind: Wall}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}`, group)
+}
+
+func deploymentWith(field string) string {
+	return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: openshift-cluster-api}, spec: {selector: {matchLabels: {a: b}}, " +
+		"template: {metadata: {labels: {a: b}}, spec: {" + field + ", containers: [{name: a, image: a}]}}}}"
 }
 
 func bindingOf(role, subject string) string {
