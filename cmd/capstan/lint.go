@@ -44,7 +44,7 @@ would refuse, and what it would apply without effect:
   - kinds that neither Kubernetes nor a CustomResourceDefinition of the images defines
 
 An object that has to break a rule is let through by an exception: --exceptions names a ConfigMap
-in a file, of which each key is the name of an exception, and the value says in YAML why it is
+in a file, of which each key is the name of an exception, and the lines of the value say why it is
 there, and for which image, rule and object. A folder is no image yet: all exceptions are for it.
 
 Images that are installed together should be named together, since they may need each other.

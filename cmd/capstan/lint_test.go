@@ -90,7 +90,7 @@ func TestLint_lets_an_exception_through_and_nothing_else(t *testing.T) {
 	}
 	exceptions := func(rule string) string {
 		return filepath.Join(write(t, map[string]string{"list.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: exceptions}\ndata:\n" +
-			"  shell: '{reason: support, image: registry.example/a, rule: " + rule + ", object: ClusterRole r}'\n"}), "list.yaml")
+			"  shell: |\n    reason: support\n    image: registry.example/a\n    rule: " + rule + "\n    object: ClusterRole r\n"}), "list.yaml")
 	}
 	mustCapstan(t, "lint", dir, "--exceptions", exceptions("permission"))
 	for file, want := range map[string]string{

@@ -35,8 +35,9 @@ has none, and no object of any kind with the verbs list and patch carries its nu
 revisions list is named; it is deleted when a newer revision without it is installed.
 
 --dry-run shows what would be done, --yes does it. It needs the right to get ClusterAPI cluster and the
-ConfigMaps of the operator's namespace, and with --yes to update clusterapis/status; if a
-listed revision has no inventory also to list all kinds of objects.
+ConfigMaps of the operator's namespace, and with --yes to update clusterapis/status and the verb
+intervene on ClusterAPI cluster, which cluster-admin has; if a listed revision has no inventory also to
+list all kinds of objects.
 
 Exit codes: 0 if there is room, was made, or could be made with --yes; 1 if not.`,
 		Example: `  capstan recover --dry-run

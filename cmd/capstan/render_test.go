@@ -299,7 +299,7 @@ func TestRender_refuses_what_an_image_may_not_contain_but_for_exceptions(t *test
 		t.Errorf("got %s, %v", errs, err)
 	}
 	mustCapstan(t, append(args, "--namespace", "there")...)
-	list := write(t, map[string]string{"list.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: e}\ndata: {one: '{reason: r, image: i, rule: namespace, object: Secret there/s}'}\n"})
+	list := write(t, map[string]string{"list.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: e}\ndata: {one: \"reason: r\\nimage: i\\nrule: namespace\\nobject: Secret there/s\"}\n"})
 	mustCapstan(t, append(args, "--exceptions", filepath.Join(list, "list.yaml"))...)
 }
 

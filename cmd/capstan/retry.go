@@ -20,7 +20,7 @@ capi-operator.openshift.io/retry on ClusterAPI cluster, which is an input of the
 input leads out of Degraded and makes what failed be tried at once. It removes no cause: one that is
 still there is reported again. From MaxRevisions it leads nowhere; that is what capstan recover is for.
 
-It needs the right to patch ClusterAPI cluster. The exit code is 1 if the annotation could not be written.`,
+It needs the right to patch ClusterAPI cluster, and not the verb intervene: it writes no status. The exit code is 1 if the annotation could not be written.`,
 		Example: `  capstan retry && capstan status --watch`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -68,7 +68,10 @@ func (kinds Kinds) Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 		if k.Namespaced {
 			scope = meta.RESTScopeNamespace
 		}
-		mapper.Add(k.of(), scope)
+		of := k.of()
+		mapper.Add(of, scope)
+		// A cache of some namespaces asks whether a list is of a kind that has namespaces, as discovery can tell it.
+		mapper.Add(of.GroupVersion().WithKind(of.Kind+"List"), scope)
 	}
 	return mapper, nil
 }

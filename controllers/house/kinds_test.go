@@ -8,7 +8,9 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 func TestKinds_cache_keeps_what_any_machine_reads_and_nothing_else(t *testing.T) {
@@ -64,6 +66,19 @@ func TestKinds_a_first_list_that_does_not_come_to_its_end_is_logged(t *testing.T
 	begins()
 	if len(logged) != 2 || !strings.Contains(logged[1], `"kind"="Node" "tries"=3`) || !strings.Contains(logged[1], "kube-apiserver and etcd") {
 		t.Errorf("logged is %q", logged)
+	}
+}
+
+func TestKinds_lists_from_a_cache_of_some_namespaces_as_from_a_whole_one(t *testing.T) {
+	kinds := Kinds{{Version: corev1.SchemeGroupVersion, Object: &corev1.ConfigMap{}, List: &corev1.ConfigMapList{}, Namespaced: true}}
+	mapper, err := kinds.Mapper(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []runtime.Object{&corev1.ConfigMap{}, &corev1.ConfigMapList{}} {
+		if namespaced, err := apiutil.IsObjectNamespaced(o, kinds.Scheme(), mapper); err != nil || !namespaced {
+			t.Errorf("%T: namespaced is %t, %v", o, namespaced, err)
+		}
 	}
 }
 

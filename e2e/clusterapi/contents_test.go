@@ -53,7 +53,7 @@ func allow(ctx context.Context, image, rule, object string) *corev1.ConfigMap {
 	repository, _, _ := strings.Cut(image, "@")
 	exceptions := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capi-installer-exceptions"},
-		Data:       map[string]string{"mine": "{reason: the spec wants it, image: '" + repository + "', rule: " + rule + ", object: " + object + "}"},
+		Data:       map[string]string{"mine": "reason: the spec wants it\nimage: " + repository + "\nrule: " + rule + "\nobject: " + object + "\n"},
 	}
 	Expect(env.Client.Create(ctx, exceptions, administrator)).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) { Expect(client.IgnoreNotFound(env.Client.Delete(ctx, exceptions))).To(Succeed()) })

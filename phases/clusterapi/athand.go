@@ -37,7 +37,7 @@ func (p *Phases) atHand(entry *operatorv1alpha1.ClusterAPIInstallerRevision, pro
 	if p.memory.partial.of != of {
 		p.memory.partial = partial{of: of}
 		profiles, _ := p.profiles(entryRefs(&part))
-		if content, components, err := renderListed(&part, profiles); err == nil {
+		if content, components, err := p.renderListed(&part, profiles); err == nil {
 			p.memory.partial.revision = &engine.Revision{
 				Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: content.Unmanaged,
 				Components: components, Partial: true,

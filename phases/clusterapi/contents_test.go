@@ -48,9 +48,9 @@ func TestRender_asksForExceptionsOnlyWhenSomethingBreaksARule(t *testing.T) {
 	}
 
 	for value, want := range map[string]string{
-		"{reason: because, image: registry.example/a, rule: namespace, object: Secret other/s}": "",
-		"{reason: because, image: registry.example/b, rule: namespace, object: Secret other/s}": "rule namespace of the policy",
-		"{reason: because, image: registry.example/a, rule: all, object: Secret other/s}":       `there is no rule "all"`,
+		"reason: because\nimage: registry.example/a\nrule: namespace\nobject: Secret other/s": "",
+		"reason: because\nimage: registry.example/b\nrule: namespace\nobject: Secret other/s": "rule namespace of the policy",
+		"reason: because\nimage: registry.example/a\nrule: all\nobject: Secret other/s":       `there is no rule "all"`,
 	} {
 		exceptions.Data = map[string]string{"mine": value}
 		if err := live.Update(t.Context(), exceptions); err != nil {

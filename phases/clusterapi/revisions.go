@@ -33,7 +33,7 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 			return nil, renderingOf(entry, &notYetError{out.waiting})
 		}
 		var err error
-		content, components, err = renderListed(entry, profiles)
+		content, components, err = p.renderListed(entry, profiles)
 		if err == nil && content.ContentID != entry.ContentID {
 			err = &notOursError{fmt.Sprintf("its images render to content %s here, and another version of this operator has listed it with %s", content.ContentID, entry.ContentID)}
 		}
@@ -76,10 +76,11 @@ func renderingOf(entry *operatorv1alpha1.ClusterAPIInstallerRevision, err error)
 }
 
 // renderListed renders a listed revision from the profiles of its images.
-func renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevision, profiles []render.Profile) (*render.Revision, []engine.Component, error) {
+func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevision, profiles []render.Profile) (*render.Revision, []engine.Component, error) {
 	var components packing
 	in := render.Input{
-		Profiles: profiles, Substitutions: map[string]string{}, Unmanaged: entry.UnmanagedCustomResourceDefinitions, Take: components.take,
+		Profiles: profiles, Substitutions: map[string]string{}, Unmanaged: entry.UnmanagedCustomResourceDefinitions,
+		Policy: p.Contents, Take: components.take,
 	}
 	for _, s := range entry.ManifestSubstitutions {
 		if s.Value != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/fluxcd/pkg/envsubst/parse"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Bounds of what a profile may come to. A few lines of aliases, substitutions or a short selfImageRef can stand for
@@ -82,7 +81,6 @@ func (r *renderer) grown(nodes ...parse.Node) int {
 }
 
 // tooLarge says that the objects of a profile exceed its bound.
-func (r *renderer) tooLarge(file place) []*unstructured.Unstructured {
+func (r *renderer) tooLarge(file place) {
 	r.report(file.problem("", fmt.Sprintf("its objects have more than the %d bytes allowed for a profile: check its aliases, substitutions and selfImageRef", maxProfile)))
-	return nil
 }

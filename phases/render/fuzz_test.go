@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/capstan-capi/capstan/phases/render/policy"
 )
 
 // lineEnds are YAML's, of which only the first is in use.
@@ -63,11 +65,11 @@ func bounded(t *testing.T, rev *Revision) {
 		all := 0
 		for _, o := range c.Objects {
 			size := len(appendJSON(nil, o.Object))
-			if all += size; size > maxObject+2*maxComponentName+len(ManagedByLabel) {
+			if all += size; size > maxObject+2*maxComponentName+len(policy.ManagedByLabel) {
 				t.Fatalf("an object has %d bytes", size)
 			}
 		}
-		if all > maxProfile+len(c.Objects)*(2*maxComponentName+len(ManagedByLabel)) || len(c.Objects) > maxDocuments {
+		if all > maxProfile+len(c.Objects)*(2*maxComponentName+len(policy.ManagedByLabel)) || len(c.Objects) > maxDocuments {
 			t.Fatalf("%d objects have %d bytes", len(c.Objects), all)
 		}
 	}
@@ -120,7 +122,7 @@ func FuzzManifests(f *testing.F) {
 			t.Fatalf("component %s has ID %s, its objects %s", c.Name, c.ContentID, profileID(c.Objects))
 		}
 		for _, o := range c.Objects {
-			if o.GetName() == "" || o.GetKind() == "" || o.GetAPIVersion() == "" || o.GetLabels()[ManagedByLabel] != c.Name {
+			if o.GetName() == "" || o.GetKind() == "" || o.GetAPIVersion() == "" || o.GetLabels()[policy.ManagedByLabel] != c.Name {
 				t.Fatalf("not a labelled object: %v", o)
 			}
 			if !json.Valid(appendJSON(nil, o.Object)) {

@@ -12,10 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/phases/render/policy"
 )
-
-// ManagedByLabel is set on every object, with the component's name.
-const ManagedByLabel = "capi-operator.openshift.io/managed-by"
 
 // identity is what no two objects of a revision may share. The version is not
 // part of it: a cluster has one object for all versions.
@@ -23,14 +21,14 @@ type identity struct {
 	group, kind, namespace, name string
 }
 
-// objects renders a profile's manifests. seen holds the objects of all profiles
-// rendered before.
-func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.Unstructured {
+// objects renders a profile's manifests, and says of each object which rules it breaks and is let through all the same. seen
+// holds the objects of all profiles rendered before.
+func (r *renderer) objects(s selected, seen map[identity]place) (objects []*unstructured.Unstructured, excepted [][]string) {
 	file := place{image: s.Image, profile: s.Name, file: manifestsFile}
 	documents := split(s.Manifests)
 	if len(documents) > maxDocuments {
 		r.report(file.in(documents[maxDocuments]).problem("", fmt.Sprintf("there are more than the %d documents allowed", maxDocuments)))
-		return nil
+		return nil, nil
 	}
 	var size atomic.Int64
 	rendered := make([]*manifest, len(documents))
@@ -53,9 +51,9 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 	}
 	_ = all.Wait() // problems are in the manifests
 	if size.Load() > maxProfile {
-		return r.tooLarge(file)
+		r.tooLarge(file)
+		return nil, nil
 	}
-	var objects []*unstructured.Unstructured
 	for _, m := range rendered {
 		m.unique(seen)
 	}
@@ -65,16 +63,13 @@ func (r *renderer) objects(s selected, seen map[identity]place) []*unstructured.
 		r.untold += m.r.untold
 		r.warnings = append(r.warnings, m.r.warnings...)
 		if m.fields != nil && !m.failed {
-			objects = append(objects, &unstructured.Unstructured{Object: m.fields})
+			objects, excepted = append(objects, &unstructured.Unstructured{Object: m.fields}), append(excepted, m.excepted)
 		}
 	}
-	return objects
+	return objects, excepted
 }
 
-// maxBreaches of the policy are told of one profile.
-const maxBreaches = 1000
-
-// judge reports what the objects of a profile do against the policy.
+// judge reports what the objects of a profile do against the policy. What is listed was let through once.
 func (r *renderer) judge(image string, rendered []*manifest) {
 	if r.policy == nil {
 		return
@@ -84,20 +79,18 @@ func (r *renderer) judge(image string, rendered []*manifest) {
 	for i, m := range sound {
 		objects[i] = &unstructured.Unstructured{Object: m.fields}
 	}
-	told := 0
-	for i, breaches := range r.policy.Check(image, objects) {
-		for _, breach := range breaches {
+	for i, verdict := range r.policy.Check(image, objects) {
+		if r.listed {
+			sound[i].excepted = verdict.Broken()
+			continue
+		}
+		sound[i].excepted = verdict.Excepted
+		for _, breach := range verdict.Breaches {
 			sound[i].failed = true
-			if told++; told > maxBreaches {
-				continue
-			}
 			problem := sound[i].at.problem(breach.Path, breach.Why)
 			problem.Rule = breach.Rule
 			sound[i].r.report(problem)
 		}
-	}
-	if told > maxBreaches {
-		r.report(Problem{Image: image, Cause: fmt.Sprintf("a profile breaks rules of the policy %d times more than the %d that are told", told-maxBreaches, maxBreaches)})
 	}
 }
 
@@ -138,6 +131,7 @@ type manifest struct {
 	metadata map[string]any // of fields
 	id       identity
 	failed   bool
+	excepted []string // rules of the policy
 }
 
 func (m *manifest) report(path, format string, args ...any) {
@@ -248,7 +242,19 @@ func (m *manifest) label(component string) {
 		labels = map[string]any{}
 		m.metadata["labels"] = labels
 	}
-	labels[ManagedByLabel] = component
+	labels[policy.ManagedByLabel] = component
+	delete(labels, policy.ExceptedLabel)
+}
+
+// except writes on an object which rules it breaks, for those who see nothing but the object. It is no part of the content,
+// which is the same whatever the rules are.
+func except(o *unstructured.Unstructured, rules []string) {
+	if len(rules) == 0 {
+		return
+	}
+	labels := o.GetLabels()
+	labels[policy.ExceptedLabel] = strings.Join(rules, ".")
+	o.SetLabels(labels)
 }
 
 func (m *manifest) unique(seen map[identity]place) {

@@ -38,7 +38,8 @@ type Input struct {
 	// FaultOf says what whoever applies the objects would refuse. Listed does
 	// not ask: what is listed was applied once.
 	FaultOf FaultOf
-	// Policy is what images may contain, nil for anything. Listed does not ask, as for FaultOf.
+	// Policy is what images may contain, nil for anything. Listed refuses nothing for it, as for FaultOf; what breaks a rule
+	// is labelled with it.
 	Policy *policy.Policy
 	// Take is given the objects of each component, in the order of the revision,
 	// which does not hold them then; without it, it does. All objects at once are
@@ -135,7 +136,7 @@ func Render(in Input) (*Revision, error) {
 // recorded one. A component without profile is a *MissingError; any other
 // error is a ProblemsError, as for Render.
 func Listed(in Input, order []ComponentRef) (*Revision, error) {
-	r := renderer{substitutions: in.Substitutions, take: in.Take, listed: true}
+	r := renderer{substitutions: in.Substitutions, policy: in.Policy, take: in.Take, listed: true}
 	profiles := map[ComponentRef]Profile{}
 	for _, p := range r.distinct(in.Profiles) {
 		profiles[ComponentRef{Image: p.Image, Profile: p.Name}] = p
@@ -245,11 +246,14 @@ func (r *renderer) revision(chosen []selected, unmanaged []string) *Revision {
 
 	seen := map[identity]place{}
 	for _, s := range chosen {
-		objects := r.objects(s, seen)
+		objects, excepted := r.objects(s, seen)
 		c := Component{
 			Name: s.metadata.name, Image: s.Image, Profile: s.Name,
 			Platform: s.metadata.platform, InstallOrder: s.metadata.installOrder, Attributes: s.metadata.attributes,
 			ContentID: profileID(objects), Objects: objects,
+		}
+		for i, rules := range excepted {
+			except(objects[i], rules)
 		}
 		if r.take != nil {
 			r.take(c.Name, objects)

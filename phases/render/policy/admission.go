@@ -36,6 +36,11 @@ var webhookRule = Rule{
 		}
 		return breaches
 	},
+	expression: func(p *Policy) string {
+		return of([]string{admissionGroup + "ValidatingWebhookConfiguration", admissionGroup + "MutatingWebhookConfiguration"}, fill(`object.?webhooks.orValue([]).all(w,
+  $served && w.?rules.orValue([]).all(r, $about) ||
+  w in variables.stored.?webhooks.orValue([]))`, "$served", p.served("w.clientConfig"), "$about", p.about("r", "w.?namespaceSelector")))
+	},
 }
 
 var admissionRule = Rule{
@@ -92,20 +97,22 @@ func (c check) within(rule admissionregistrationv1.Rule, selector *metav1.LabelS
 	return rule.Scope != nil && *rule.Scope == admissionregistrationv1.NamespacedScope && c.selects(selector)
 }
 
-// selects says that a selector takes no namespace but the providers'.
+// selects says that a selector takes no namespace but the providers'. One that the profile brings does not count: an API
+// server could not tell it from anybody's.
 func (c check) selects(s *metav1.LabelSelector) bool {
 	if s == nil {
 		return false
 	}
-	if name, given := s.MatchLabels[corev1.LabelMetadataName]; given && c.inProviders(name) {
+	inProviders := func(name string) bool { return slices.Contains(c.Namespaces, name) }
+	if name, given := s.MatchLabels[corev1.LabelMetadataName]; given && inProviders(name) {
 		return true
 	}
 	return slices.ContainsFunc(s.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
-		return r.Key == corev1.LabelMetadataName && r.Operator == metav1.LabelSelectorOpIn && all(r.Values, c.inProviders)
+		return r.Key == corev1.LabelMetadataName && r.Operator == metav1.LabelSelectorOpIn && all(r.Values, inProviders)
 	})
 }
 
 func (c check) wide(groups []string) string {
 	return fmt.Sprintf("groups %q are not Cluster API's alone, and it is not limited to namespaced objects (scope: Namespaced) in the providers' namespaces, which are %s, by a namespaceSelector on %s",
-		groups, c.theNamespaces(), corev1.LabelMetadataName)
+		groups, strings.Join(c.Namespaces, ", "), corev1.LabelMetadataName)
 }

@@ -25,6 +25,16 @@ var adoptionRule = Rule{
 		}
 		return nil
 	},
+	expression: func(p *Policy) string {
+		return fill(`!($adopt in object.metadata.?annotations.orValue({})) ||
+object.metadata.annotations[$adopt] != 'force' && (
+  variables.kind == '/Namespace' ? object.metadata.name in $ours :
+  variables.kind == $definition ? $capi :
+  object.metadata.?namespace.orValue('') in $ours) ||
+variables.stored.?metadata.?annotations[?$adopt] == optional.of(object.metadata.annotations[$adopt])`,
+			"$adopt", text(AdoptAnnotation), "$ours", list(p.Namespaces), "$definition", text(crdKind),
+			"$capi", clusterAPI("object.metadata.name.substring(object.metadata.name.indexOf('.') + 1)"))
+	},
 }
 
 // adoptable says that an object of this name can only have been made for providers.

@@ -4,7 +4,10 @@ import "testing"
 
 func TestCheck_adoption(t *testing.T) {
 	adopting := func(apiVersion, kind, namespace, name, value string) string {
-		return "{apiVersion: " + apiVersion + ", kind: " + kind + ", metadata: {namespace: " + namespace + ", name: " + name +
+		if namespace != "" {
+			namespace = "namespace: " + namespace + ", "
+		}
+		return "{apiVersion: " + apiVersion + ", kind: " + kind + ", metadata: {" + namespace + "name: " + name +
 			", annotations: {capi-operator.openshift.io/adopt-existing: " + value + "}}, spec: {group: cluster.x-k8s.io}}"
 	}
 	const refused = "adoption metadata.annotations.capi-operator.openshift.io/adopt-existing"

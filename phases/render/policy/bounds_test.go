@@ -17,7 +17,7 @@ func checked(t *testing.T, text, field string, value any) []string {
 	objects := parse(t, text)
 	objects[0].Object[field] = value
 	var found []string
-	for _, b := range providers.Check(image, []*unstructured.Unstructured{objects[0], objects[len(objects)-1]})[0] {
+	for _, b := range providers.Check(image, []*unstructured.Unstructured{objects[0], objects[len(objects)-1]})[0].Breaches {
 		found = append(found, b.Rule+" "+b.Path+": "+b.Why)
 	}
 	return found

@@ -7,22 +7,21 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 )
 
 // Exception lets one object of an image break one rule.
 type Exception struct {
-	// Name is by which people speak of it.
-	Name string `json:"name"`
+	// Name is by which people speak of it: the key of the ConfigMap.
+	Name string
 	// Reason says why it is there, for whoever reads it later.
-	Reason string `json:"reason"`
+	Reason string
 	// Image is a reference by digest, or without its digest, which then stands for all images of the repository.
-	Image string `json:"image"`
+	Image string
 	// Rule is the name of the rule.
-	Rule string `json:"rule"`
+	Rule string
 	// Object is the object as problems name it, without its version: Kind namespace/name, or Kind name. A kind that is not
 	// one of Kinds, nor of the core group, has its group after a dot: Kind.group.
-	Object string `json:"object"`
+	Object string
 }
 
 func (e Exception) covers(image, rule string, o *unstructured.Unstructured) bool {
@@ -43,34 +42,54 @@ func called(o *unstructured.Unstructured) (names []string) {
 	return names
 }
 
-// ParseExceptions reads the exceptions of a ConfigMap: each value is one, and its key is its name. A value that is not
-// wholly understood is an error: nobody would know what it was to allow. The exceptions are sorted by name.
+// ParseExceptions reads the exceptions of a ConfigMap: each value is one, and its key is its name. A value has a line for each
+// field, "rule: permission", and lines that begin with # are for people. It is read by an API server, too, which reads lines
+// and no YAML. A value that is not wholly understood is an error: nobody would know what it was to allow. The exceptions are
+// sorted by name.
 func ParseExceptions(data map[string]string) ([]Exception, error) {
 	var all []Exception
 	var wrong []error
-	for key, text := range data {
-		e := Exception{Name: key}
-		if err := yaml.UnmarshalStrict([]byte(text), &e); err != nil {
-			wrong = append(wrong, fmt.Errorf("exception %s: %w", key, err))
-			continue
-		}
-		for field, value := range map[string]string{"reason": e.Reason, "image": e.Image, "rule": e.Rule, "object": e.Object} {
-			if value == "" {
-				wrong = append(wrong, fmt.Errorf("exception %s: %s is missing", key, field))
-			}
-		}
-		if e.Rule != "" && !slices.ContainsFunc(Rules, func(r Rule) bool { return r.Name == e.Rule }) {
-			wrong = append(wrong, fmt.Errorf("exception %s: there is no rule %q", key, e.Rule))
-		}
-		if e.Name != key {
-			wrong = append(wrong, fmt.Errorf("exception %s: its name is %q: leave it out", key, e.Name))
+	for _, key := range sortedKeys(data) {
+		e, faults := parseException(key, data[key])
+		for _, fault := range faults {
+			wrong = append(wrong, fmt.Errorf("exception %s: %s", key, fault))
 		}
 		all = append(all, e)
 	}
 	if len(wrong) > 0 {
-		slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 		return nil, errors.Join(wrong...)
 	}
-	slices.SortFunc(all, func(a, b Exception) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+func parseException(name, text string) (e Exception, faults []string) {
+	e.Name = name
+	fields := map[string]*string{"reason": &e.Reason, "image": &e.Image, "rule": &e.Rule, "object": &e.Object}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		field, value, _ := strings.Cut(line, ": ")
+		switch into := fields[field]; {
+		case into == nil:
+			faults = append(faults, fmt.Sprintf("line %q is not one of reason, image, rule or object, a colon, a space and the value", line))
+		case strings.ContainsAny(value[:min(1, len(value))], "'\"|>{["):
+			faults = append(faults, fmt.Sprintf("%s begins with %q: write the value plainly, on one line and without quotes", field, value[:1]))
+			*into = value
+		case *into != "":
+			faults = append(faults, field+" is there twice")
+		default:
+			*into = value
+		}
+	}
+	for _, field := range sortedKeys(fields) {
+		if *fields[field] == "" {
+			faults = append(faults, field+" is missing")
+		}
+	}
+	if e.Rule != "" && !slices.ContainsFunc(Rules, func(r Rule) bool { return r.Name == e.Rule }) {
+		faults = append(faults, fmt.Sprintf("there is no rule %q", e.Rule))
+	}
+	return e, faults
 }

@@ -55,6 +55,9 @@ var kindRule = Rule{
 		}
 		return []Breach{{Path: "kind", Why: fmt.Sprintf("provider images bring no %s", c.object.GetKind())}}
 	},
+	expression: func(*Policy) string {
+		return fmt.Sprintf("variables.kind in %s ||\n%s", list(sortedKeys(Kinds)), clusterAPI("request.kind.group"))
+	},
 }
 
 // ownPrefix begins the names of what belongs to the installer itself.
@@ -72,6 +75,10 @@ var nameRule = Rule{
 		}
 		return nil
 	},
+	expression: func(*Policy) string {
+		return fmt.Sprintf("!(object.metadata.name in %s) && !object.metadata.name.startsWith(%s)",
+			list(append([]string{ownPrefix}, sortedKeys(ownNames)...)), text(ownPrefix+"-"))
+	},
 }
 
 var namespaceRule = Rule{
@@ -87,10 +94,17 @@ var namespaceRule = Rule{
 		}
 		return []Breach{{Path: "metadata.namespace", Why: fmt.Sprintf("namespace %q is not one of the providers', which are %s", namespace, c.theNamespaces())}}
 	},
+	expression: func(p *Policy) string {
+		return fmt.Sprintf(`!has(object.metadata.namespace) || object.metadata.namespace in %s ||
+namespaceObject != null && has(namespaceObject.metadata.labels) && %s in namespaceObject.metadata.labels`, list(p.Namespaces), text(ManagedByLabel))
+	},
 }
 
-// reservedPrefixes begin the names of Namespaces that belong to the cluster.
-var reservedPrefixes = []string{"kube-", "openshift-"}
+// reservedPrefixes begin the names of Namespaces that belong to the cluster, as those of reservedNames do.
+var (
+	reservedPrefixes = []string{"kube-", "openshift-"}
+	reservedNames    = []string{"default", "openshift"}
+)
 
 // NamespaceMarks are the labels and annotations of MarkDomains that a Namespace may have, with their values; none for any.
 var NamespaceMarks = map[string][]string{
@@ -122,7 +136,7 @@ var broughtRule = Rule{
 			return nil
 		}
 		name := c.object.GetName()
-		reserved := name == "default" || name == "openshift" || slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		reserved := slices.Contains(reservedNames, name) || slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 		if reserved && !slices.Contains(c.Namespaces, name) {
 			breaches = append(breaches, Breach{Path: "metadata.name", Why: fmt.Sprintf("Namespace %s belongs to the cluster", name)})
 		}
@@ -135,6 +149,25 @@ var broughtRule = Rule{
 		}
 		slices.SortFunc(breaches, func(a, b Breach) int { return strings.Compare(a.Path, b.Path) })
 		return breaches
+	},
+	expression: func(p *Policy) string {
+		asks := []string{fmt.Sprintf("(object.metadata.name in %s || !%s)", list(p.Namespaces), reserved("object.metadata.name"))}
+		harmless := []string{fmt.Sprintf("m == %s && object.metadata.name in %s", text(monitoringMark), list(p.Namespaces))}
+		var known []string
+		for _, mark := range sortedKeys(NamespaceMarks) {
+			if values := NamespaceMarks[mark]; values == nil {
+				known = append(known, mark)
+			} else {
+				harmless = append(harmless, fmt.Sprintf("m == %s && v in %s", text(mark), list(values)))
+			}
+		}
+		for _, at := range []string{"labels", "annotations"} {
+			asks = append(asks, fill(`object.metadata.?$at.orValue({}).all(m, v,
+  !m.contains('/') || !(m.split('/')[0] in $domains) || m in $known || $harmless ||
+  oldObject != null && oldObject.metadata.?$at[?m] == optional.of(v))`,
+				"$at", at, "$domains", list(MarkDomains), "$known", list(known), "$harmless", strings.Join(harmless, " || ")))
+		}
+		return of([]string{"/Namespace"}, strings.Join(asks, " &&\n"))
 	},
 }
 
@@ -157,6 +190,15 @@ var besideClusterAPI = []string{".azure.com"}
 // defines says that an image may bring definitions of a group.
 func defines(group string) bool {
 	return IsClusterAPI(group) || slices.ContainsFunc(besideClusterAPI, func(end string) bool { return strings.HasSuffix(group, end) })
+}
+
+// definesExpression says the same of a group that is an expression.
+func definesExpression(group string) string {
+	ends := make([]string, len(besideClusterAPI))
+	for i, end := range besideClusterAPI {
+		ends[i] = fmt.Sprintf("%s.endsWith(%s)", group, text(end))
+	}
+	return fmt.Sprintf("(%s || %s)", clusterAPI(group), strings.Join(ends, " || "))
 }
 
 var groupRule = Rule{
@@ -189,5 +231,11 @@ var groupRule = Rule{
 			breaches = append(breaches, c.server("spec.conversion.webhook.clientConfig", client.URL, service)...)
 		}
 		return breaches
+	},
+	expression: func(p *Policy) string {
+		return of([]string{crdKind}, fill(`$defines &&
+(!has(object.spec.conversion) || !has(object.spec.conversion.webhook) || !has(object.spec.conversion.webhook.clientConfig) ||
+$served) ||
+variables.stored.?spec == optional.of(object.spec)`, "$defines", definesExpression("object.spec.group"), "$served", p.served("object.spec.conversion.webhook.clientConfig")))
 	},
 }

@@ -9,6 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
+// The labels of which the second wall makes something.
+const (
+	// ManagedByLabel is on every object that is applied; its value is the component.
+	ManagedByLabel = "capi-operator.openshift.io/managed-by"
+	// ExceptedLabel is on an object that breaks rules by exception; its value is their names, with dots between them.
+	ExceptedLabel = "capi-operator.openshift.io/policy-exceptions"
+	// InventoryLabel is on the ConfigMaps that list what was applied.
+	InventoryLabel = "capi-operator.openshift.io/inventory"
+)
+
 // Policy is what images may contain. The zero value allows no namespace, and with that hardly anything.
 type Policy struct {
 	// Namespaces are those that objects, subjects of bindings and servers of webhooks may be in, besides those that a
@@ -24,7 +34,8 @@ type Rule struct {
 	// Doc says what it allows, in one sentence.
 	Doc string
 
-	breaches func(c check) []Breach
+	breaches   func(c check) []Breach
+	expression func(p *Policy) string // nil: see Expression
 }
 
 // Breach is what one object does against one rule.
@@ -45,26 +56,44 @@ type check struct {
 	beside map[identity]bool // the objects of the same profile, itself among them
 }
 
+// Verdict is what one object does against the policy.
+type Verdict struct {
+	Breaches []Breach
+	// Excepted are the names of the rules that it breaks by exception, in the order of Rules.
+	Excepted []string
+}
+
 // identity is what tells the objects of a profile apart.
 type identity struct{ kind, namespace, name string }
 
-// Check says what the objects of one profile of an image do against the policy, in the order of the objects.
-func (p *Policy) Check(image string, objects []*unstructured.Unstructured) [][]Breach {
-	found, beside := make([][]Breach, len(objects)), make(map[identity]bool, len(objects))
+// Check judges the objects of one profile of an image, in the order of the objects.
+func (p *Policy) Check(image string, objects []*unstructured.Unstructured) []Verdict {
+	verdicts, beside := make([]Verdict, len(objects)), make(map[identity]bool, len(objects))
 	for _, object := range objects {
 		beside[identity{kindOf(object), object.GetNamespace(), object.GetName()}] = true
 	}
 	for i, object := range objects {
-		c := check{Policy: p, object: object, kind: kindOf(object), beside: beside}
+		c, v := check{Policy: p, object: object, kind: kindOf(object), beside: beside}, &verdicts[i]
 		for _, rule := range Rules {
 			breaches := rule.breaches(c)
-			if len(breaches) == 0 || slices.ContainsFunc(p.Exceptions, func(e Exception) bool { return e.covers(image, rule.Name, object) }) {
+			if len(breaches) > 0 && slices.ContainsFunc(p.Exceptions, func(e Exception) bool { return e.covers(image, rule.Name, object) }) {
+				v.Excepted = append(v.Excepted, rule.Name)
 				continue
 			}
-			found[i] = append(found[i], told(rule.Name, breaches)...)
+			v.Breaches = append(v.Breaches, told(rule.Name, breaches)...)
 		}
 	}
-	return found
+	return verdicts
+}
+
+// Broken are the names of all rules that the object breaks, by exception or not.
+func (v Verdict) Broken() []string {
+	broken := slices.Clone(v.Excepted)
+	for _, breach := range v.Breaches {
+		broken = append(broken, breach.Rule)
+	}
+	slices.Sort(broken)
+	return slices.Compact(broken)
 }
 
 // maxBreaches are told of one object and one rule: a few lines of aliases can stand for any number.

@@ -41,6 +41,11 @@ var subjectRule = Rule{
 		}
 		return breaches
 	},
+	expression: func(p *Policy) string {
+		return of([]string{clusterRoleBinding, roleBinding}, fill(`object.?subjects.orValue([]).all(s,
+  s.kind == 'ServiceAccount' && s.?apiGroup.orValue('') == '' && $open ||
+  s in variables.stored.?subjects.orValue([]))`, "$open", p.open("s.?namespace.orValue('')")))
+	},
 }
 
 var roleRule = Rule{
@@ -105,6 +110,8 @@ func definedByProviders(name string) bool {
 	return defines(group)
 }
 
+const constraints = "security.openshift.io/securitycontextconstraints"
+
 // constraintsUsable are the SecurityContextConstraints that give a pod no right over its node.
 var constraintsUsable = []string{"nonroot-v2", "restricted-v2"}
 
@@ -133,6 +140,26 @@ var permissionRule = Rule{
 			}
 		}
 		return breaches
+	},
+	expression: func(*Policy) string {
+		return of([]string{clusterRole, role}, fill(`$given.all(r,
+  r in $stored ||
+  r.verbs.all(v, !(v.split(':')[0] in $refusedVerbs) && (v != '*' || $ours)) &&
+  !('*' in r.?apiGroups.orValue([])) &&
+  r.?nonResourceURLs.orValue([]).all(u, !u.contains('*') && $reads) &&
+  r.?resources.orValue([]).all(n,
+    n.contains('*') ? $ours :
+    r.?apiGroups.orValue([]).all(g,
+      !(g + '/' + n in $refused) &&
+      (g + '/' + n == $scc && r.verbs == ['use'] ?
+        size(r.?resourceNames.orValue([])) > 0 && r.resourceNames.all(c, c in $usable) :
+        $reads || $writable || g + '/' + n in $definitions &&
+          size(r.?resourceNames.orValue([])) > 0 && r.resourceNames.all(d, $defined)))))`,
+			"$given", rulesOf("object"), "$stored", rulesOf("variables.stored"), "$refusedVerbs", list(verbsRefused), "$ours", allClusterAPI("r.?apiGroups.orValue([])"),
+			"$reads", fmt.Sprintf("(size(r.verbs) > 0 && r.verbs.all(v, v in %s))", list(readVerbs)),
+			"$refused", list(resourcesRefused), "$scc", text(constraints), "$usable", list(constraintsUsable), "$definitions", list(definitions),
+			"$writable", fill("($capi || g + '/' + n in $known || $ends.exists(end, g == end || g.endsWith('.' + end)))", "$capi", clusterAPI("g"), "$known", list(ResourcesWritable), "$ends", list(GroupsWritable)),
+			"$defined", definesExpression("d.substring(d.indexOf('.') + 1)")))
 	},
 }
 
@@ -169,7 +196,7 @@ func ruleBreaches(r rbacv1.PolicyRule) (breaches []Breach) {
 			switch name := group + "/" + resource; {
 			case slices.Contains(resourcesRefused, name):
 				report("resources", "%s gives what the pods, nodes or accounts behind it may do", resource)
-			case name == "security.openshift.io/securitycontextconstraints" && slices.Equal(r.Verbs, []string{"use"}):
+			case name == constraints && slices.Equal(r.Verbs, []string{"use"}):
 				if !all(r.ResourceNames, func(name string) bool { return slices.Contains(constraintsUsable, name) }) {
 					report("resourceNames", "only SecurityContextConstraints %s may be used", strings.Join(constraintsUsable, ", "))
 				}
@@ -222,6 +249,14 @@ var aggregationRule = Rule{
 			}
 		}
 		return breaches
+	},
+	expression: func(*Policy) string {
+		return of([]string{clusterRole}, fill(`variables.labels.all(l,
+  l == $installer ? !has(object.aggregationRule) && $rules.all(r, $ours) :
+  !l.substring(l.lastIndexOf('/') + 1).startsWith('aggregate-to-') || l.contains('/') && $domain || l in variables.stored.?metadata.?labels.orValue({})) &&
+object.?aggregationRule.?clusterRoleSelectors.orValue([]).all(s,
+  s.?matchLabels.orValue({}).exists(l, l.contains('/aggregate-to-') && $domain))`,
+			"$installer", text(InstallerLabel), "$rules", rulesOf("object"), "$ours", allClusterAPI("r.?apiGroups.orValue([])"), "$domain", clusterAPI("l.split('/')[0]")))
 	},
 }
 

@@ -57,6 +57,11 @@ var serviceRule = Rule{
 		}
 		return breaches
 	},
+	expression: func(*Policy) string {
+		return of([]string{"/Service"}, fmt.Sprintf(`(object.?spec.?type.orValue('') != 'ExternalName' || %s) &&
+(object.?spec.?externalName.orValue('') == '' || %s) &&
+(object.?spec.?externalIPs.orValue([]) == [] || %s)`, kept("spec.?type"), kept("spec.?externalName"), kept("spec.?externalIPs")))
+	},
 }
 
 // MonitorEndpoints say where a monitor has its endpoints.
@@ -106,6 +111,24 @@ var monitorRule = Rule{
 		}
 		return breaches
 	},
+	expression: func(p *Policy) string {
+		return of(sortedKeys(MonitorEndpoints), fill(`(object.?spec.?namespaceSelector.?any.orValue(false) == false &&
+  object.?spec.?namespaceSelector.?matchNames.orValue([]).all(n, $open) || $kept) &&
+$endpoints.all(e,
+  e.?bearerTokenFile.orValue('') == '' &&
+  e.?tlsConfig.orValue({}).all(k, file, !k.endsWith('File') || file in $usable) ||
+  e in $stored)`, "$open", p.open("n"), "$kept", kept("spec.?namespaceSelector"), "$usable", list(append([]string{""}, FilesUsable...)),
+			"$endpoints", endpointsOf("object"), "$stored", endpointsOf("variables.stored")))
+	},
+}
+
+// endpointsOf are the endpoints of a monitor, which is an expression.
+func endpointsOf(monitor string) string {
+	var lists []string
+	for _, kind := range sortedKeys(MonitorEndpoints) {
+		lists = append(lists, fmt.Sprintf("%s.?spec.?%s.orValue([])", monitor, MonitorEndpoints[kind]))
+	}
+	return "(" + strings.Join(lists, " + ") + ")"
 }
 
 // allInProviders says that a value is a list of namespaces of the providers.

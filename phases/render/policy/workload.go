@@ -49,6 +49,7 @@ var workloadRule = Rule{
 		}
 		return breaches
 	},
+	expression: workloadExpression,
 }
 
 // podBreaches judges a pod. Its volumes are judged as they are written: a kind that this binary does not know is none of those

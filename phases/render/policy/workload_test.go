@@ -2,27 +2,8 @@ package policy_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 )
-
-// row is one object, with what is beside it, and the rules that it breaks.
-type row struct {
-	name, text string
-	broken     []string
-}
-
-// judge checks each row against the policy of a provider.
-func judge(t *testing.T, rows []row) {
-	t.Helper()
-	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			if got := broken(t, providers, row.text); !slices.Equal(got, row.broken) {
-				t.Errorf("breaks %q, want %q", got, row.broken)
-			}
-		})
-	}
-}
 
 // runs is an object that makes pods, whose spec has some fields.
 func runs(kind, fields string) string {
