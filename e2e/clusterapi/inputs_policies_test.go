@@ -70,6 +70,7 @@ var _ = Describe("The images that a cluster lets in", func() {
 		Expect(env.Registry.Stop()).To(Succeed())
 		DeferCleanup(env.Registry.Restart)
 		g.restart()
+		g.isKept(ctx)
 		until(ctx, "nothing to be wrong without the registry", harness.Settled(2), fine)
 		Expect(hasSetting(ctx, "changed", "two")).To(Succeed())
 	})
@@ -81,10 +82,10 @@ var _ = Describe("The images that a cluster lets in", func() {
 			Spec:       configv1.ImagePolicySpec{Scopes: scope(), Policy: signedBy(signer())},
 		}
 		Expect(env.Client.Create(ctx, policy)).To(Succeed())
-		release(ctx, small("two"))
+		release(ctx, small("unsigned"))
 		g.survives(ctx, revisionController, ephemeral, "ImagePolicy "+harness.OperatorNamespace+"/signed", "none is attached")
 		Expect(env.Client.Delete(ctx, policy)).To(Succeed())
-		g.isReplaced(ctx, "two")
+		g.isReplaced(ctx, "unsigned")
 	})
 
 	It("are not those of a blocked registry, nor those that are not allowed", func(ctx SpecContext) {
