@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 // builtin is one object of each kind that an image may bring besides those of Cluster API's groups, in the order in which
@@ -109,11 +111,15 @@ var clusterAPIGroups = []string{
 	"ipam.cluster.x-k8s.io", "runtime.cluster.x-k8s.io",
 }
 
-// everyKind is one object of each kind that an image may bring, each to be adopted from whoever has it.
+const adopting = "capi-operator.openshift.io/adopt-existing"
+
+// everyKind is one object of each kind that an image may bring, to be adopted from whoever has it where an image may do that.
 func everyKind() (objects []*unstructured.Unstructured) {
 	for _, document := range strings.Split(builtin, "\n---\n") {
 		o := object(document)
-		o.SetAnnotations(map[string]string{"capi-operator.openshift.io/adopt-existing": "always"})
+		if o.GetNamespace() == harness.CAPINamespace {
+			o.SetAnnotations(map[string]string{adopting: "always"})
+		}
 		objects = append(objects, o)
 	}
 	for _, name := range clusterAPIGroups {

@@ -30,13 +30,15 @@ type found struct {
 }
 
 // The turns in which kinds are deleted: what could refuse a deletion goes first,
-// a Namespace when nothing is in it but what the control plane puts into each,
-// and definitions last, when nobody needs their API any more.
+// then what the control plane puts into each Namespace, which is not put back into
+// one that is on its way out, then Namespaces when nothing is in them, since no
+// admission policy lets anything go from one that is gone, and definitions last,
+// when nobody needs their API any more.
 const (
 	refusing = iota
 	ordinary
-	namespaces
 	planted
+	namespaces
 	definitions
 	turns
 )
@@ -90,8 +92,12 @@ func (e *Environment) reset(ctx context.Context) error {
 			group, ctx := errgroup.WithContext(ctx)
 			group.SetLimit(atOnce)
 			for _, f := range left {
-				if f.turn() == turn {
-					group.Go(func() error { return e.erase(ctx, client.Resource(f.resource).Namespace(f.Namespace), f) })
+				of := client.Resource(f.resource).Namespace(f.Namespace)
+				switch {
+				case f.turn() == turn:
+					group.Go(func() error { return e.erase(ctx, of, f) })
+				case turn == ordinary && f.turn() == namespaces:
+					group.Go(func() error { return gone(of.Delete(ctx, f.Name, metav1.DeleteOptions{})) })
 				}
 			}
 			if err := group.Wait(); err != nil {
