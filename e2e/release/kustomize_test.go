@@ -55,8 +55,8 @@ var _ = Describe("Kustomize", func() {
 		text := string(kustomized("../../deploy-single-node"))
 		Expect(text).To(ContainSubstring("  replicas: 1\n"))
 		Expect(text).NotTo(ContainSubstring("podAntiAffinity"))
-		Expect(text).NotTo(ContainSubstring("PodDisruptionBudget"))
-		Expect(string(kustomized("../../deploy"))).To(And(ContainSubstring("PodDisruptionBudget"), ContainSubstring("podAntiAffinity")))
+		Expect(text).NotTo(ContainSubstring("kind: PodDisruptionBudget"))
+		Expect(string(kustomized("../../deploy"))).To(And(ContainSubstring("kind: PodDisruptionBudget"), ContainSubstring("podAntiAffinity")))
 	})
 })
 
