@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -128,6 +129,7 @@ var _ = Describe("An object of a provider", func() {
 		far.SetNamespace("elsewhere")
 		wanted := push(ctx, small("two"), emptyProvider("using").at(30).with(far))
 		allow(ctx, wanted["using"], "namespace", "ConfigMap elsewhere/far")
+		Expect(env.Allow(ctx, "elsewhere", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create", "delete", "get", "list", "patch", "watch"}})).To(Succeed())
 		Expect(env.SetImages(ctx, wanted)).To(Succeed())
 		g.survives(ctx, installerController, ephemeral, "ConfigMap elsewhere/far", `namespaces "elsewhere" not found`)
 		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}})).To(Succeed())
