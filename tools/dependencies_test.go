@@ -80,20 +80,32 @@ func TestEveryModuleNamesTheSameToolchain(t *testing.T) {
 	}
 }
 
-// What is run on a cluster has neither kustomize in its graph nor Cluster API, AWS and the test frameworks.
+// What is run on a cluster needs neither kustomize nor Cluster API, AWS and the test frameworks, and its tests neither.
 func TestTheProductsGraphIsTheProducts(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Path}}", "all")
-	cmd.Dir = ".."
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("listing the modules of the product: %v", err)
-	}
-	foreign := regexp.MustCompile(`^(sigs\.k8s\.io/(kustomize|cluster-api)|github\.com/aws/|github\.com/spdx/|github\.com/in-toto/|github\.com/golangci/|k8s\.io/kubernetes$)`)
-	for path := range strings.Lines(string(text)) {
-		if path = strings.TrimSpace(path); foreign.MatchString(path) {
+	foreign := regexp.MustCompile(`^(sigs\.k8s\.io/(kustomize|cluster-api)|github\.com/spdx/|github\.com/in-toto/|github\.com/golangci/|k8s\.io/kubernetes$)`)
+	for _, path := range listed(t, "-m", "-f", "{{.Path}}", "all") {
+		if foreign.MatchString(path) {
 			t.Errorf("%s is in the product's graph: `go mod why -m %s` tells how it came there", path, path)
 		}
 	}
+	// The graph names modules of AWS, because one that is needed names them for programs of its own.
+	for _, path := range listed(t, "-deps", "-test", "./...") {
+		if strings.HasPrefix(path, "github.com/aws/") {
+			t.Errorf("the product or a test of it needs %s: `go mod why %s` tells why", path, path)
+		}
+	}
+}
+
+// listed is what `go list` says in the product's module, a line each.
+func listed(t *testing.T, arguments ...string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, arguments...)...)
+	cmd.Dir = ".."
+	text, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("asking for %v: %v", arguments, err)
+	}
+	return strings.Fields(string(text))
 }
 
 // modules are the go.mod files of this tree.
