@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,5 +33,25 @@ func TestTheBudgetIsForThePodsOfTheDeployment(t *testing.T) {
 	}
 	if budget.Spec.MaxUnavailable.IntValue() != 1 {
 		t.Error("no node could be emptied, or all of them at once")
+	}
+}
+
+func TestTheProxysCertificatesAreWhereTheOperatorLooksForThem(t *testing.T) {
+	pod := only[appsv1.Deployment](t, "Deployment").Spec.Template.Spec
+	const name = "trusted-ca"
+	for _, volume := range pod.Volumes {
+		if volume.Name == name && (volume.ConfigMap.Name != "capstan-trusted-ca" || !*volume.ConfigMap.Optional) {
+			t.Errorf("the volume is %v", volume)
+		}
+	}
+	for _, mount := range pod.Containers[0].VolumeMounts {
+		if mount.Name == name && !slices.Contains(pod.Containers[0].Args, "--extra-ca-file="+mount.MountPath+"/ca-bundle.crt") {
+			t.Errorf("they are mounted at %s: %v", mount.MountPath, pod.Containers[0].Args)
+		}
+	}
+	for _, object := range objects(t) {
+		if object.GetName() == "capstan-trusted-ca" && object.GetLabels()["config.openshift.io/inject-trusted-cabundle"] != "true" {
+			t.Error("nobody fills the ConfigMap")
+		}
 	}
 }

@@ -232,6 +232,54 @@ var _ = Describe("The wall outside of the process", func() {
 	})
 })
 
+var _ = Describe("The wall around the operator's namespace", func() {
+	It("keeps providers from writing there, and from tokens of the cluster's accounts, whatever rights they have", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: map[string]string{}})
+		manager := userOf(ctx, "system:serviceaccount:openshift-cluster-api:capi-manager", "*")
+		account := func(namespace, name string) *corev1.ServiceAccount {
+			return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		}
+		tokenOf := func(namespace string) *corev1.Secret {
+			return &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "a-", Annotations: map[string]string{corev1.ServiceAccountNameKey: "default"}},
+				Type:       corev1.SecretTypeServiceAccountToken,
+			}
+		}
+		tenant := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "tenant-"}}
+		Expect(env.Client.Create(ctx, tenant)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { Expect(env.Client.Delete(ctx, tenant)).To(Succeed()) })
+		for what, attempt := range map[string]func(c client.Client) error{
+			"a ConfigMap": func(c client.Client) error { return c.Create(ctx, list("anything"), client.DryRunAll) },
+			"the list":    func(c client.Client) error { return c.Delete(ctx, list(harness.ImagesConfigMap), client.DryRunAll) },
+			"a token Secret": func(c client.Client) error {
+				return c.Create(ctx, tokenOf(harness.OperatorNamespace), client.DryRunAll)
+			},
+			"a token": func(c client.Client) error {
+				return c.SubResource("token").Create(ctx, account(harness.OperatorNamespace, harness.ServiceAccount), &authenticationv1.TokenRequest{})
+			},
+		} {
+			Eventually(ctx, func() error { return attempt(manager) }).WithTimeout(patience).Should(refusal("capstan-namespace", "no provider has anything to write there"), what)
+			Expect(attempt(env.Client)).To(Succeed(), what)
+		}
+		for what, attempt := range map[string]func(namespace string) error{
+			"a token Secret": func(namespace string) error { return manager.Create(ctx, tokenOf(namespace), client.DryRunAll) },
+			"a token": func(namespace string) error {
+				return manager.SubResource("token").Create(ctx, account(namespace, "default"), &authenticationv1.TokenRequest{})
+			},
+		} {
+			Eventually(ctx, func() error { return attempt("kube-system") }).WithTimeout(patience).Should(
+				refusal("capstan-tokens", "capi-manager may not make tokens of ServiceAccounts in namespace kube-system"), what)
+			for _, namespace := range []string{"openshift-cluster-api", tenant.Name} {
+				eventually(ctx, what+" in "+namespace, func(context.Context) error { return attempt(namespace) })
+			}
+		}
+		// What else a provider writes in a namespace of the cluster is a matter of its rights.
+		secret := tokenOf("kube-system")
+		secret.Type, secret.Annotations = corev1.SecretTypeOpaque, nil
+		Expect(manager.Create(ctx, secret, client.DryRunAll)).To(Succeed())
+	})
+})
+
 // operatorWithAllRights is a client of the operator's ServiceAccount, which is a cluster administrator until the spec ends:
 // what is refused then, no missing right refuses. It returns when the policies are in force.
 func operatorWithAllRights(ctx context.Context, user string) client.Client {

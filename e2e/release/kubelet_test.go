@@ -24,14 +24,17 @@ const stopGrace = 30 * time.Second
 // kubelet runs the operator's pods while a spec lasts. That they are Ready in the
 // API is kwok's word; whether their probes are answered is ready's.
 type kubelet struct {
+	// images are the files of those that pods may mount, by reference.
+	images map[string]map[string][]byte
+
 	mu   sync.Mutex
 	pods map[types.UID]*pod
 	last int // makes addresses
 }
 
 // startKubelet looks for pods until the spec ends, when all of them are stopped.
-func startKubelet() *kubelet {
-	k := &kubelet{pods: map[types.UID]*pod{}}
+func startKubelet(images map[string]map[string][]byte) *kubelet {
+	k := &kubelet{images: images, pods: map[types.UID]*pod{}}
 	ctx, end := context.WithCancel(context.Background())
 	var finished sync.WaitGroup
 	finished.Go(func() {
@@ -73,7 +76,7 @@ func (k *kubelet) look(ctx context.Context) error {
 			continue
 		}
 		k.last++
-		p, err := run(ctx, object, fmt.Sprintf("127.0.77.%d", k.last))
+		p, err := run(ctx, object, fmt.Sprintf("127.0.77.%d", k.last), k.images)
 		if err != nil {
 			return fmt.Errorf("running pod %s: %w", object.Name, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -18,7 +20,7 @@ import (
 
 var _ = Describe("Kustomize", func() {
 	It("brings two replicas, of which one works and the other one takes over when it has to", func(ctx SpecContext) {
-		k := begin(ctx)
+		k := begin(ctx, nil)
 		apply(ctx, kustomized("../../deploy"))
 		list := map[string]string{}
 		for _, image := range images(ctx) {
@@ -51,6 +53,18 @@ var _ = Describe("Kustomize", func() {
 		Expect(err).NotTo(HaveOccurred())
 	}, SpecTimeout(patience))
 
+	It("brings pods that mount provider images, and install them without a registry", func(ctx SpecContext) {
+		reference := "registry.example/capi/cluster-api@sha256:" + strings.Repeat("1", 64)
+		k := begin(ctx, map[string]map[string][]byte{reference: content("core")})
+		text := string(kustomized("../../deploy-image-volumes"))
+		text = strings.ReplaceAll(text, "/provider-images", GinkgoT().TempDir())
+		apply(ctx, []byte(imageVolume.ReplaceAllString(text, "${1}"+reference)))
+		Expect(env.SetImages(ctx, map[string]string{"cluster-api": reference})).To(Succeed())
+		k.ready(ctx, 2)
+		_, err := env.Until(ctx, "the image to be installed", harness.Settled(1))
+		Expect(err).NotTo(HaveOccurred())
+	}, SpecTimeout(patience))
+
 	It("brings one replica and no budget for disruptions to a single node", func() {
 		text := string(kustomized("../../deploy-single-node"))
 		Expect(text).To(ContainSubstring("  replicas: 1\n"))
@@ -59,6 +73,9 @@ var _ = Describe("Kustomize", func() {
 		Expect(string(kustomized("../../deploy"))).To(And(ContainSubstring("kind: PodDisruptionBudget"), ContainSubstring("podAntiAffinity")))
 	})
 })
+
+// imageVolume is what a volume of the operator's pods names.
+var imageVolume = regexp.MustCompile(`(reference: )registry\.example\.com/capi/cluster-api@sha256:0{64}`)
 
 func kustomized(folder string) []byte {
 	GinkgoHelper()

@@ -17,7 +17,7 @@ import (
 
 var _ = Describe("The payload", func() {
 	It("installs Cluster API with one replica that has no access but its account's, and reports the version", func(ctx SpecContext) {
-		k := begin(ctx)
+		k := begin(ctx, nil)
 		since, err := env.Cluster.Mark(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		release{"4.22.0", images(ctx)}.install(ctx, files(), false)
@@ -30,7 +30,7 @@ var _ = Describe("The payload", func() {
 	}, SpecTimeout(patience))
 
 	It("takes the place of the installer before it, and leaves to people what is theirs", func(ctx SpecContext) {
-		k := begin(ctx)
+		k := begin(ctx, nil)
 		apply(ctx, former)
 		all, made := images(ctx), files()
 		release{"4.22.0", all}.install(ctx, made, true)

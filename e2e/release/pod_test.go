@@ -41,8 +41,9 @@ func (p *pod) number() (number int) {
 var ownPort = regexp.MustCompile(`=:(\d+)$`)
 
 // run starts the one container of a pod, with nothing of this process's own
-// environment, and with the token of its account, bound to the pod.
-func run(ctx context.Context, object *corev1.Pod, address string) (*pod, error) {
+// environment, and with the token of its account, bound to the pod. images are the
+// files of those that it may mount, by reference.
+func run(ctx context.Context, object *corev1.Pod, address string, images map[string]map[string][]byte) (*pod, error) {
 	p := &pod{object: object, address: address, dir: filepath.Join(env.Cluster.Dir(), "pod-"+string(object.UID))}
 	if len(object.Spec.Containers) != 1 {
 		return nil, errors.New("it has not one container")
@@ -54,8 +55,11 @@ func run(ctx context.Context, object *corev1.Pod, address string) (*pod, error) 
 	}
 	command := []string{"/usr/bin/env", "-i", "KUBECONFIG=" + access}
 	for _, variable := range container.Env {
-		if variable.ValueFrom != nil {
-			return nil, fmt.Errorf("variable %s is taken from elsewhere, which this kubelet cannot do", variable.Name)
+		if from := variable.ValueFrom; from != nil {
+			if from.FieldRef == nil || from.FieldRef.FieldPath != "metadata.name" {
+				return nil, fmt.Errorf("variable %s is taken from elsewhere, which this kubelet cannot do", variable.Name)
+			}
+			variable.Value = object.Name
 		}
 		command = append(command, variable.Name+"="+variable.Value)
 	}
@@ -64,7 +68,7 @@ func run(ctx context.Context, object *corev1.Pod, address string) (*pod, error) 
 		return nil, err
 	}
 	command = append(command, binary)
-	folders, err := p.volumes(ctx)
+	folders, err := p.volumes(ctx, images)
 	if err != nil {
 		return nil, err
 	}
@@ -104,33 +108,69 @@ func (p *pod) account(ctx context.Context) (string, error) {
 	}, path)
 }
 
-// volumes are folders by the names of the volumes that they stand for.
-func (p *pod) volumes(ctx context.Context) (map[string]string, error) {
+// volumes are folders by the names of the volumes that they stand for. The operator
+// is told by the Pod where an image is mounted, so that this is where its files lie.
+func (p *pod) volumes(ctx context.Context, images map[string]map[string][]byte) (map[string]string, error) {
 	folders := map[string]string{}
 	for _, volume := range p.object.Spec.Volumes {
 		folder := filepath.Join(p.dir, "volumes", volume.Name)
+		if volume.Image != nil {
+			folder = p.mountPath(volume.Name)
+		}
 		folders[volume.Name] = folder
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, err
 		}
-		if volume.Secret == nil {
-			continue
-		}
-		secret := &corev1.Secret{}
-		err := env.Client.Get(ctx, client.ObjectKey{Namespace: p.object.Namespace, Name: volume.Secret.SecretName}, secret)
-		if apierrors.IsNotFound(err) && ptr.Deref(volume.Secret.Optional, false) {
-			continue
-		}
+		files, err := p.files(ctx, volume, images)
 		if err != nil {
 			return nil, fmt.Errorf("mounting volume %s: %w", volume.Name, err)
 		}
-		for key, data := range secret.Data {
-			if err := write(filepath.Join(folder, key), data); err != nil {
+		for name, data := range files {
+			if err := write(filepath.Join(folder, name), data); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return folders, nil
+}
+
+func (p *pod) mountPath(volume string) string {
+	for _, mount := range p.object.Spec.Containers[0].VolumeMounts {
+		if mount.Name == volume {
+			return mount.MountPath
+		}
+	}
+	return ""
+}
+
+// files are those of a volume; none for what is empty, or optional and not there.
+func (p *pod) files(ctx context.Context, volume corev1.Volume, images map[string]map[string][]byte) (map[string][]byte, error) {
+	var optional *bool
+	var files map[string][]byte
+	var err error
+	switch namespace := p.object.Namespace; {
+	case volume.Image != nil:
+		if files = images[volume.Image.Reference]; files == nil {
+			err = fmt.Errorf("there is no image %s", volume.Image.Reference)
+		}
+	case volume.Secret != nil:
+		secret := &corev1.Secret{}
+		optional = volume.Secret.Optional
+		err = env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: volume.Secret.SecretName}, secret)
+		files = secret.Data
+	case volume.ConfigMap != nil:
+		configMap := &corev1.ConfigMap{}
+		optional = volume.ConfigMap.Optional
+		err = env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: volume.ConfigMap.Name}, configMap)
+		files = map[string][]byte{}
+		for name, text := range configMap.Data {
+			files[name] = []byte(text)
+		}
+	}
+	if apierrors.IsNotFound(err) && ptr.Deref(optional, false) {
+		return nil, nil
+	}
+	return files, err
 }
 
 func write(path string, data []byte) error {

@@ -79,12 +79,13 @@ var _ = AfterEach(func(ctx SpecContext) {
 	GinkgoWriter.Print(env.Account(ctx))
 }, NodeTimeout(10*time.Second))
 
-// begin brings a cluster without the operator, and a kubelet for its pods.
-func begin(ctx context.Context) *kubelet {
+// begin brings a cluster without the operator, and a kubelet for its pods, which may
+// mount these images: files by reference.
+func begin(ctx context.Context, images map[string]map[string][]byte) *kubelet {
 	GinkgoHelper()
 	Expect(env.Begin(ctx, harness.World{Platform: configv1.AWSPlatformType, NoClusterAPI: true})).To(Succeed())
 	apply(ctx, platform)
-	return startKubelet()
+	return startKubelet(images)
 }
 
 // apply creates the objects of a file. The API server refuses objects of a kind
@@ -119,15 +120,20 @@ func images(ctx context.Context) map[string]string {
 	Expect(yaml.Unmarshal(files["image-references"], &stream)).To(Succeed())
 	found := map[string]string{}
 	for _, tag := range stream.Spec.Tags {
-		reference, err := env.PushFiles(ctx, tag.Name, map[string][]byte{
-			providers.ManifestsDir + "/default/metadata.yaml": fmt.Appendf(nil, "{name: %s, installOrder: 10}", tag.Name),
-			providers.ManifestsDir + "/default/manifests.yaml": fmt.Appendf(nil,
-				"{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: openshift-cluster-api}, data: {from: image}}", tag.Name),
-		})
+		reference, err := env.PushFiles(ctx, tag.Name, content(tag.Name))
 		Expect(err).NotTo(HaveOccurred())
 		found[tag.From.Name] = reference
 	}
 	return found
+}
+
+// content is what a small provider image has.
+func content(name string) map[string][]byte {
+	return map[string][]byte{
+		providers.ManifestsDir + "/default/metadata.yaml": fmt.Appendf(nil, "{name: %s, installOrder: 10}", name),
+		providers.ManifestsDir + "/default/manifests.yaml": fmt.Appendf(nil,
+			"{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: openshift-cluster-api}, data: {from: image}}", name),
+	}
 }
 
 func eventually(ctx context.Context, what string, attempt func(context.Context) error) {

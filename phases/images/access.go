@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ type Access struct {
 
 // access is an Access that is ready for use.
 type access struct {
-	caFile  string            // read again for every attempt; empty for none
+	caFile  string            // read again for every attempt, as soon as it is in its folder; empty for none
 	instead http.RoundTripper // instead of a transport of our own; nil for none
 
 	mu          sync.Mutex
@@ -113,10 +114,19 @@ func (a *access) certificates() (all []Document, unread []string) {
 		return all, nil
 	}
 	data, err := os.ReadFile(a.caFile)
+	if os.IsNotExist(err) && isFolder(filepath.Dir(a.caFile)) {
+		// It is mounted, and what is to fill it has not come yet, or never comes.
+		return all, nil
+	}
 	if err != nil {
 		return all, []string{fmt.Sprintf("the extra CA file cannot be read: %v; its certificates are not trusted", err)}
 	}
 	return append(all, Document{From: "the extra CA file " + a.caFile, Data: data}), nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // now returns the access for one attempt.

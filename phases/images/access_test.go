@@ -159,7 +159,7 @@ func TestCredentials_the_most_specific_entry_counts(t *testing.T) {
 }
 
 func TestPuller_warns_of_what_it_cannot_use_without_telling_secrets(t *testing.T) {
-	p := NewPuller(Options{ExtraCAFile: filepath.Join(t.TempDir(), "gone.pem")})
+	p := NewPuller(Options{ExtraCAFile: filepath.Join(t.TempDir(), "no", "gone.pem")})
 	t.Cleanup(p.access.close)
 	p.Use(Access{
 		Credentials: []Document{
@@ -266,8 +266,8 @@ func TestPuller_goes_through_the_proxy_of_the_environment_and_trusts_extra_CAs(t
 		p := runPuller(t, Options{ExtraCAFile: file})
 		p.Want([]Ref{ref})
 		_, _ = p.failed(ref)
-		if !strings.Contains(p.Warning(), file) {
-			t.Errorf("it does not warn of the missing file: %q", p.Warning())
+		if p.Warning() != "" {
+			t.Errorf("it warns of a bundle that nobody has filled: %s", p.Warning())
 		}
 		must(t, os.WriteFile(file, certificate, 0o600))
 		p.clock.Step(firstRetry)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -38,6 +39,7 @@ type background struct {
 	clock  clock.Clock
 	log    logr.Logger
 	slots  chan struct{}
+	queued atomic.Int64 // images that wait for a slot
 
 	changed chan struct{}
 	mu      sync.Mutex
@@ -243,10 +245,13 @@ func (b *background) obtain(ctx context.Context, t *task, had *Image) *Image {
 }
 
 func (b *background) attempt(ctx context.Context, t *task, had *Image) (*Image, *Error) {
+	b.queued.Add(1)
 	select {
 	case <-ctx.Done():
+		b.queued.Add(-1)
 		return nil, nil
 	case b.slots <- struct{}{}:
+		b.queued.Add(-1)
 	}
 	defer func() { <-b.slots }()
 	select {
@@ -266,6 +271,9 @@ func (b *background) attempt(ctx context.Context, t *task, had *Image) (*Image, 
 	}
 	return image, nil
 }
+
+// crowded says whether an image waits for a slot.
+func (b *background) crowded() bool { return b.queued.Load() > 0 }
 
 func (b *background) failed(t *task, err *Error, delay time.Duration) {
 	now := b.clock.Now()

@@ -93,6 +93,8 @@ func (t *registryTransport) RoundTrip(request *http.Request) (*http.Response, er
 	case plain && (!t.registries.plainAllowed(t.host) || t.noPlain != nil || !t.registries.plainAllowed(request.URL.Host)),
 		plain && !own && !t.clear && !isLoopback(request.URL.Host):
 		return nil, &plainHTTPError{host: request.URL.Host}
+	case own && isInner(request.URL.Hostname()) && !isLoopback(t.host):
+		return nil, &innerError{host: request.URL.Host, itself: true}
 	case own || isLoopback(t.host):
 		return t.send(t.registries.transports.registry, request)
 	case isInner(request.URL.Hostname()):
@@ -129,8 +131,14 @@ func (e *plainHTTPError) Error() string {
 }
 
 // innerError is about an address that only a process on this machine or its cloud should be asked at.
-type innerError struct{ host string }
+type innerError struct {
+	host   string
+	itself bool // it is the registry, and not what one sends requests on to
+}
 
 func (e *innerError) Error() string {
+	if e.itself {
+		return fmt.Sprintf("%s is a link-local or metadata address, where no registry is asked; look at the list of images and the mirrors", e.host)
+	}
 	return fmt.Sprintf("it sends requests on to %s, which is a loopback, link-local or metadata address; look into its configuration, and that of its token server", e.host)
 }

@@ -3,6 +3,7 @@ package images
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,6 +13,10 @@ import (
 	"sync/atomic"
 	"testing"
 )
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (r roundTripper) RoundTrip(q *http.Request) (*http.Response, error) { return r(q) }
 
 // secureRegistry is one with TLS, and the transport with which it is example.com; every other host is where the
 // transport leads it.
@@ -116,6 +121,20 @@ func TestPuller_is_not_sent_on_to_addresses_that_only_this_machine_can_ask(t *te
 				contains(t, err, host, "a loopback, link-local or metadata address")
 			}
 		}
+	}
+}
+
+func TestPuller_asks_no_registry_at_an_address_of_this_machine_or_its_cloud(t *testing.T) {
+	for _, host := range []string{"169.254.169.254", "169.254.169.254:80", "[fe80::1]:5000", "0.0.0.0", "[fd00:ec2::254]", "168.63.129.16"} {
+		asked := func(*http.Request) (*http.Response, error) {
+			t.Errorf("%s was asked", host)
+			return nil, errors.ErrUnsupported
+		}
+		ref := Ref(host + "/providers/some@sha256:" + strings.Repeat("0", 64))
+		p := runPuller(t, Options{Transport: roundTripper(asked)})
+		p.Want([]Ref{ref})
+		_, err := p.failed(ref)
+		contains(t, err, host, "a link-local or metadata address", "look at the list of images and the mirrors")
 	}
 }
 

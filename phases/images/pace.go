@@ -16,23 +16,33 @@ const (
 	stallAfter = 30 * time.Second
 	// hurriedFor is how long one place may take while another one is untried.
 	hurriedFor = 10 * time.Minute
-	// unhurriedFor is how long one of several places may take when no other one is untried: then all are asked again.
+	// unhurriedFor is how long one of several places may take when no other one is untried: then all are asked again. It is
+	// also how long the only place of an image may be slow while other images wait.
 	unhurriedFor = time.Hour
-	// leastRate is how many bytes per second keep a place from being left for one that is untried.
+	// leastRate is how many bytes per second keep a place from being left for one that is untried, and an image from
+	// making room for those that wait.
 	leastRate = 64 << 10
 )
 
 // pace is how fast a place must be besides sending anything at all; zero fields ask for nothing.
 type pace struct {
 	rate int64 // bytes per second
+	over time.Duration // in which the rate must be reached
+	slow *leftError // what it is told as when it is not
 	most time.Duration
+	// crowded says whether the rate counts at this moment; nil: it always does.
+	crowded func() bool
 }
 
 var (
-	anyPace   = pace{}
-	hurried   = pace{rate: leastRate, most: hurriedFor}
+	hurried   = pace{rate: leastRate, over: stallAfter, slow: errSlow, most: hurriedFor}
 	unhurried = pace{most: unhurriedFor}
 )
+
+// alone is the pace of the only place of an image: slow ones must not keep all others waiting for ever.
+func alone(crowded func() bool) pace {
+	return pace{rate: leastRate, over: unhurriedFor, slow: errCrowded, crowded: crowded}
+}
 
 // leftError says why an attempt to pull from a registry was stopped.
 type leftError struct{ why string }
@@ -42,6 +52,7 @@ func (e *leftError) Error() string { return e.why }
 var (
 	errStalled = &leftError{fmt.Sprintf("it sent nothing for %d seconds", stallAfter/time.Second)}
 	errSlow    = &leftError{fmt.Sprintf("it sent less than %d KiB a second for %d seconds, so the next place was asked", leastRate>>10, stallAfter/time.Second)}
+	errCrowded = &leftError{fmt.Sprintf("it sent less than %d KiB a second for an hour, and other images wait; it is asked again after them", leastRate>>10)}
 	errLong    = &leftError{"it took too long, so the next place was asked"}
 )
 
@@ -93,13 +104,18 @@ func (a *activity) judge() (time.Duration, error) {
 		return 0, errStalled
 	}
 	if a.pace.rate > 0 {
-		if took := now.Sub(a.since); took >= stallAfter {
-			if a.bytes < a.pace.rate*int64(took/time.Second) {
-				return 0, errSlow
+		if took := now.Sub(a.since); took >= a.pace.over {
+			enough := a.bytes >= a.pace.rate*int64(took/time.Second)
+			if !enough && (a.pace.crowded == nil || a.pace.crowded()) {
+				return 0, a.pace.slow
 			}
-			a.since, a.bytes = now, 0
+			if enough {
+				a.since, a.bytes = now, 0
+			}
 		}
-		look = min(look, stallAfter-now.Sub(a.since))
+		if left := a.pace.over - now.Sub(a.since); left > 0 {
+			look = min(look, left)
+		}
 	}
 	if a.pace.most > 0 {
 		left := a.pace.most - now.Sub(a.begun)

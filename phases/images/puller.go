@@ -141,10 +141,11 @@ func (p *Puller) pulled(ctx context.Context, ref Ref, had *Image) (*Image, error
 	for untried := len(asked) - 1; len(queue) > 0; untried-- {
 		place, pace := queue[0], unhurried
 		queue = queue[1:]
+		inHurry := untried > 0
 		switch {
 		case len(asked) == 1:
-			pace = anyPace
-		case untried > 0:
+			pace = alone(p.crowded)
+		case inHurry:
 			pace = hurried
 		}
 		image, err := p.pull(ctx, place, pace, p.registries.with(credentials, carriers.to(place.Host())), asks.rule, had)
@@ -157,7 +158,7 @@ func (p *Puller) pulled(ctx context.Context, ref Ref, had *Image) (*Image, error
 			return nil, failure
 		}
 		failures = append(failures, &Error{Ref: place, Kind: failure.Kind, Err: failure.Err})
-		if pace == hurried && tooSlow(failure) {
+		if inHurry && tooSlow(failure) {
 			queue = append(queue, place)
 		}
 	}

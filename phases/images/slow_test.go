@@ -218,7 +218,10 @@ func TestPace_is_asked_for_only_while_another_place_is_untried(t *testing.T) {
 		{"fast, but not done after ten minutes", hurried, 600, 100 * leastRate, errLong},
 		{"slow where no other place is untried", unhurried, 3599, 1, nil},
 		{"not done after an hour where there are others", unhurried, 3600, leastRate, errLong},
-		{"slow for a day where there is no other place", anyPace, 86_400, 1, nil},
+		{"slow for a day where there is no other place", alone(func() bool { return false }), 86_400, 1, nil},
+		{"slow for less than an hour while images wait", alone(func() bool { return true }), 3599, leastRate - 1, nil},
+		{"slow for an hour while images wait", alone(func() bool { return true }), 3600, leastRate - 1, errCrowded},
+		{"fast enough for a day while images wait", alone(func() bool { return true }), 86_400, leastRate, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clk := clocktesting.NewFakeClock(time.Now())

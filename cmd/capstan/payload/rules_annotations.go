@@ -59,21 +59,24 @@ func (p *payload) annotated(rule, key, want, otherwise string) []Problem {
 	return problems
 }
 
-// theAdministrators are the objects that are created once and never written again.
-var theAdministrators = []string{"ClusterAPI cluster", "ConfigMap openshift-cluster-api-operator/capi-installer-exceptions"}
+// createdOnce are the objects that others write once they are there: the administrator, and the cluster network operator.
+var createdOnce = []string{
+	"ClusterAPI cluster", "ConfigMap openshift-cluster-api-operator/capi-installer-exceptions",
+	"ConfigMap openshift-cluster-api-operator/capstan-trusted-ca",
+}
 
 func (p *payload) checkCreateOnly() []Problem {
 	var problems []Problem
-	for _, name := range theAdministrators {
+	for _, name := range createdOnce {
 		if !p.has(name) {
 			problems = append(problems, missing(createOnly, name))
 		}
 	}
 	for _, d := range p.documents {
 		got, is := d.GetAnnotations()[createOnlyAnnotation]
-		switch wanted := slices.Contains(theAdministrators, d.String()); {
+		switch wanted := slices.Contains(createdOnce, d.String()); {
 		case wanted && got != "true":
-			problems = append(problems, d.problem(createOnly, "metadata.annotations", "has no %s: \"true\": each release would undo what the administrator wrote", createOnlyAnnotation))
+			problems = append(problems, d.problem(createOnly, "metadata.annotations", "has no %s: \"true\": each release would undo what others have written", createOnlyAnnotation))
 		case is && !wanted:
 			problems = append(problems, d.problem(createOnly, "metadata.annotations", "has %s: no later release could change it", createOnlyAnnotation))
 		}

@@ -52,15 +52,15 @@ func reserved(namespace string) string {
 	return fmt.Sprintf("(%s in %s || %s)", namespace, list(append([]string{""}, reservedNames...)), strings.Join(prefixes, " || "))
 }
 
-// open says that a namespace is one of the providers', or may be one that the profile brings: an API server sees no second
+// Open says that a namespace is one of the providers', or may be one that the profile brings: an API server sees no second
 // object, and cannot tell that from any other namespace that does not belong to the cluster.
-func (p *Policy) open(namespace string) string {
+func (p *Policy) Open(namespace string) string {
 	return fmt.Sprintf("(%s in %s || !%s)", namespace, list(p.Namespaces), reserved(namespace))
 }
 
 // served says that a client configuration of a webhook leads to a Service of the providers.
 func (p *Policy) served(client string) string {
-	return fill("(!has($c.url) && $open)", "$open", p.open(client+".?service.?namespace.orValue('')"), "$c", client)
+	return fill("(!has($c.url) && $open)", "$open", p.Open(client+".?service.?namespace.orValue('')"), "$c", client)
 }
 
 // about says that a rule of a webhook is about Cluster API's groups, or its namespaces are the providers'; see within.

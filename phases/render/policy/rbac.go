@@ -44,7 +44,7 @@ var subjectRule = Rule{
 	expression: func(p *Policy) string {
 		return of([]string{clusterRoleBinding, roleBinding}, fill(`object.?subjects.orValue([]).all(s,
   s.kind == 'ServiceAccount' && s.?apiGroup.orValue('') == '' && $open ||
-  s in variables.stored.?subjects.orValue([]))`, "$open", p.open("s.?namespace.orValue('')")))
+  s in variables.stored.?subjects.orValue([]))`, "$open", p.Open("s.?namespace.orValue('')")))
 	},
 }
 

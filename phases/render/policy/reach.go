@@ -117,7 +117,7 @@ var monitorRule = Rule{
 $endpoints.all(e,
   e.?bearerTokenFile.orValue('') == '' &&
   e.?tlsConfig.orValue({}).all(k, file, !k.endsWith('File') || file in $usable) ||
-  e in $stored)`, "$open", p.open("n"), "$kept", kept("spec.?namespaceSelector"), "$usable", list(append([]string{""}, FilesUsable...)),
+  e in $stored)`, "$open", p.Open("n"), "$kept", kept("spec.?namespaceSelector"), "$usable", list(append([]string{""}, FilesUsable...)),
 			"$endpoints", endpointsOf("object"), "$stored", endpointsOf("variables.stored")))
 	},
 }
