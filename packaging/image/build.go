@@ -20,7 +20,7 @@ type Build struct {
 	OS, Arch string
 	// Go is the version of the toolchain.
 	Go string
-	// Module is the one that the binary is of, and Modules those it has in it, sorted by path.
+	// Module is the one that the binary is of, and Modules those it has in it, with what stands for them, sorted by path.
 	Module  string
 	Modules []*debug.Module
 }
@@ -62,12 +62,7 @@ func buildOf(info *debug.BuildInfo) (*Build, error) {
 		Commit: settings["vcs.revision"], Time: committed.UTC(), Modified: settings["vcs.modified"] == "true",
 		OS: settings["GOOS"], Arch: settings["GOARCH"], Go: info.GoVersion, Module: info.Main.Path,
 	}
-	for _, m := range info.Deps {
-		if m.Replace != nil {
-			m = m.Replace
-		}
-		b.Modules = append(b.Modules, m)
-	}
+	b.Modules = info.Deps
 	return b, nil
 }
 

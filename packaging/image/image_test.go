@@ -174,6 +174,44 @@ func TestImage_needs_a_payload_of_files(t *testing.T) {
 	}
 }
 
+func TestImage_removes_no_folder_that_is_no_layout(t *testing.T) {
+	for _, ending := range []string{"", ".new"} {
+		folder := filepath.Join(t.TempDir(), "image")
+		if err := os.Mkdir(folder+ending, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(folder+ending, "letter"), "text")
+		if _, err := Write(standard(t), testBuild(), folder); err == nil || !strings.Contains(err.Error(), "no OCI layout") {
+			t.Errorf("with files in %s%s the error is %v", folder, ending, err)
+		}
+		if _, err := os.Stat(filepath.Join(folder+ending, "letter")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestSBOM_names_what_is_replaced_and_what_stands_for_it(t *testing.T) {
+	b := testBuild()
+	b.Modules = []*debug.Module{
+		{Path: "example.com/c", Version: "v1.0.0", Replace: &debug.Module{Path: "./third_party/c"}},
+		{Path: "example.com/d", Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/fork", Version: "v1.0.1", Sum: "h1:def"}},
+	}
+	w, folder := made(t, standard(t), b)
+	doc, err := spdxjson.Read(bytes.NewReader(referrer(t, folder, w.Image, w.SBOM, "application/spdx+json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, fork := doc.Packages[2], doc.Packages[3]
+	if local.PackageName != "example.com/c" || local.PackageVersion != "v1.0.0" || len(local.PackageExternalReferences) > 0 ||
+		!strings.HasPrefix(local.PackageComment, "third_party/c of "+repository) {
+		t.Errorf("of a folder it says %s %s: %s", local.PackageName, local.PackageVersion, local.PackageComment)
+	}
+	if fork.PackageExternalReferences[0].Locator != "pkg:golang/example.com/fork@v1.0.1" ||
+		fork.PackageComment != "stands in for example.com/d v1.0.0 by a replace in go.mod; go.sum has h1:def" {
+		t.Errorf("of a module it says %s: %s", fork.PackageName, fork.PackageComment)
+	}
+}
+
 func TestSBOM_names_every_module_of_the_binary(t *testing.T) {
 	w, folder := made(t, standard(t), testBuild())
 	content := referrer(t, folder, w.Image, w.SBOM, "application/spdx+json")

@@ -34,6 +34,9 @@ func (w *writer) begin(folder string, img v1.Image) (err error) {
 		return err
 	}
 	fresh := folder + ".new"
+	if err := replaceable(fresh); err != nil {
+		return fmt.Errorf("%s: %w", fresh, err)
+	}
 	if err := os.RemoveAll(fresh); err != nil {
 		return err
 	}

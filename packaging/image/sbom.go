@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 
 	spdxjson "github.com/spdx/tools-golang/json"
@@ -43,24 +45,41 @@ func sbom(binary []byte, b *Build) ([]byte, error) {
 		})
 	}
 	relate("DOCUMENT", root, common.TypeRelationshipDescribe)
-	add := func(id common.ElementID, path, version, sum string) {
-		p := modulePackage(id, path, version)
-		if sum != "" {
-			p.PackageComment = "go.sum has " + sum
-		}
+	add := func(id common.ElementID, p *spdx.Package) {
 		doc.Packages = append(doc.Packages, p)
 		relate(root, id, common.TypeRelationshipDependsOn)
 	}
-	add("Package-stdlib", "stdlib", strings.TrimPrefix(b.Go, "go"), "")
+	add("Package-stdlib", modulePackage("Package-stdlib", "stdlib", strings.TrimPrefix(b.Go, "go")))
 	for i, m := range b.Modules {
-		id := fmt.Sprintf("Package-%d-%s", i+1, notInAnID.ReplaceAllString(m.Path, "-"))
-		add(common.ElementID(id), m.Path, m.Version, m.Sum)
+		id := common.ElementID(fmt.Sprintf("Package-%d-%s", i+1, notInAnID.ReplaceAllString(m.Path, "-")))
+		add(id, dependency(id, m))
 	}
 	var out bytes.Buffer
 	if err := spdxjson.Write(doc, &out); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+// dependency is a module by the code that is in the binary. Of one that a folder stands in for, there is no code, and no
+// database of vulnerabilities is asked about it.
+func dependency(id common.ElementID, m *debug.Module) *spdx.Package {
+	code, comment := m, ""
+	if m.Replace != nil {
+		code = m.Replace
+		comment = fmt.Sprintf("stands in for %s %s by a replace in go.mod", m.Path, m.Version)
+	}
+	p := modulePackage(id, code.Path, code.Version)
+	if m.Replace != nil && code.Version == "" {
+		comment = fmt.Sprintf("%s of %s stands in for it by a replace in go.mod", filepath.ToSlash(filepath.Clean(code.Path)), repository)
+		p = modulePackage(id, m.Path, m.Version)
+		p.PackageExternalReferences = nil
+	}
+	if code.Sum != "" {
+		comment = strings.Trim(comment+"; go.sum has "+code.Sum, "; ")
+	}
+	p.PackageComment = comment
+	return p
 }
 
 func modulePackage(id common.ElementID, path, version string) *spdx.Package {
