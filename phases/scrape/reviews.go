@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -130,11 +131,22 @@ func (r *Reviews) remember(sum [sha256.Size]byte, verdict int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.known) >= remembered {
-		clear(r.known)
+		r.makeRoom()
+	}
+	if len(r.known) >= remembered {
+		return // it is asked again
 	}
 	long := refusedFor
 	if verdict == http.StatusOK {
 		long = allowedFor
 	}
 	r.known[sum] = answer{verdict: verdict, until: r.clock.Now().Add(long)}
+}
+
+// makeRoom keeps who was let in, until it is over: nobody who is refused may have others asked about again.
+func (r *Reviews) makeRoom() {
+	now := r.clock.Now()
+	maps.DeleteFunc(r.known, func(_ [sha256.Size]byte, told answer) bool {
+		return told.verdict != http.StatusOK || !now.Before(told.until)
+	})
 }

@@ -112,3 +112,27 @@ func TestReviews_tokens_without_number_cost_no_requests_and_no_memory_without_nu
 		t.Errorf("a second later the answer is %d", got)
 	}
 }
+
+func TestReviews_wrong_tokens_do_not_make_right_ones_be_asked_about_again(t *testing.T) {
+	_, _, clock := gated(noAuthorities)
+	reviews := newReviews(nil, nil, clock)
+	good := [32]byte{1}
+	reviews.remember(good, http.StatusOK)
+	for i := range 3 * remembered {
+		reviews.remember([32]byte{2, byte(i), byte(i >> 8)}, http.StatusUnauthorized)
+	}
+	if verdict, known := reviews.recall(good); !known || verdict != http.StatusOK {
+		t.Errorf("after many wrong tokens the right one is known: %t", known)
+	}
+	for i := range 3 * remembered {
+		reviews.remember([32]byte{3, byte(i), byte(i >> 8)}, http.StatusOK)
+	}
+	if _, known := reviews.recall(good); !known || len(reviews.known) > remembered {
+		t.Errorf("of %d answers the first is known: %t", len(reviews.known), known)
+	}
+	clock.SetTime(noon.Add(allowedFor))
+	reviews.remember([32]byte{4}, http.StatusOK)
+	if _, known := reviews.recall([32]byte{4}); !known || len(reviews.known) != 1 {
+		t.Errorf("what is over keeps its room: %d are remembered", len(reviews.known))
+	}
+}
