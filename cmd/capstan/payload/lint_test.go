@@ -56,6 +56,23 @@ func (f files) lint(t *testing.T) []Problem {
 	return report.Problems
 }
 
+func TestLint_tells_of_objects_that_no_rule_can_read(t *testing.T) {
+	const end = "\nmetadata: {name: a, namespace: openshift-cluster-api-operator}\nspec: text\n"
+	for object, want := range map[string]string{
+		"apiVersion: example.com/v1\nkind: Deployment" + end:                                                                              "a Deployment of example.com/v1, and the rules read only those of apps/v1",
+		"apiVersion: apps/v1beta1\nkind: Deployment" + end:                                                                                "only those of apps/v1",
+		"apiVersion: crd.projectcalico.org/v1\nkind: NetworkPolicy" + end:                                                                 "only those of networking.k8s.io/v1",
+		"apiVersion: example.com/v1\nkind: DaemonSet" + end:                                                                               "no rule looks at the pods of a DaemonSet",
+		"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, namespace: openshift-cluster-api-operator}\nspec: {template: {spec: {}}}\n": "no rule looks at the pods of a Job",
+	} {
+		all := sound(t)
+		all["0000_30_cluster-api-operator_98_more.yaml"] = object
+		if !slices.ContainsFunc(all.lint(t), func(p Problem) bool { return strings.Contains(p.String(), want) }) {
+			t.Errorf("of %q it does not say %q", object, want)
+		}
+	}
+}
+
 func TestLint_finds_nothing_wrong_with_the_payload_that_is_made(t *testing.T) {
 	for _, problem := range sound(t).lint(t) {
 		t.Error(problem)

@@ -105,11 +105,23 @@ func (d *document) parse() (err error) {
 	if d.GetKind() == "" || d.GetAPIVersion() == "" {
 		return errors.New("it has no kind or no apiVersion")
 	}
+	if want, is := judged[d.GetKind()]; is && d.GetAPIVersion() != want {
+		return fmt.Errorf("it is a %s of %s, and the rules read only those of %s", d.GetKind(), d.GetAPIVersion(), want)
+	}
 	if typed, err := known.New(d.GroupVersionKind()); err == nil {
 		return sigsyaml.UnmarshalStrict(d.text, typed)
 	}
 	return nil
 }
+
+// judged are the kinds that rules read by their names, each of the one group and version that they read.
+var judged = map[string]string{
+	"Deployment": "apps/v1", "NetworkPolicy": "networking.k8s.io/v1", "ClusterOperator": "config.openshift.io/v1",
+	"ConfigMap": "v1", "Namespace": "v1", "ServiceAccount": "v1",
+	"Role": rbac, "RoleBinding": rbac, "ClusterRole": rbac, "ClusterRoleBinding": rbac,
+}
+
+const rbac = "rbac.authorization.k8s.io/v1"
 
 // known are the kinds whose fields are checked: those of Kubernetes, and the
 // objects that the operator reports and reads.
@@ -119,8 +131,8 @@ var known = func() *runtime.Scheme {
 	return scheme
 }()
 
-// decode reads an object into its type. It was read so before, when its fields
-// were checked.
+// decode reads an object of a judged kind into its type. It was read so before,
+// when its fields were checked.
 func decode[T any](d *document) *T {
 	typed := new(T)
 	utilruntime.Must(sigsyaml.Unmarshal(d.text, typed))

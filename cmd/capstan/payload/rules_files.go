@@ -97,6 +97,11 @@ var beyond = map[string][]string{
 // clusters are namespaces that every cluster has.
 var clusters = []string{"default", "kube-system", "openshift-config"}
 
+// workloads are the kinds with pods besides the Deployment, whatever their group.
+var workloads = []string{
+	"Pod", "PodTemplate", "ReplicationController", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "DeploymentConfig",
+}
+
 // checkForeign refuses what is another component's to bring.
 func (p *payload) checkForeign() []Problem {
 	var problems []Problem
@@ -105,6 +110,8 @@ func (p *payload) checkForeign() []Problem {
 		case d.isTombstone():
 		case kind == "CustomResourceDefinition":
 			problems = append(problems, d.problem(foreign, "", "definitions come to the release from github.com/openshift/api, and those of Cluster API from provider images"))
+		case slices.Contains(workloads, kind):
+			problems = append(problems, d.problem(foreign, "", "the operator is Deployments alone: no rule looks at the pods of a %s", kind))
 		case kind == "Namespace" && !slices.Contains(ours, d.GetName()):
 			problems = append(problems, d.problem(foreign, "metadata.name", "is not one of the operator's namespaces, which are %s", strings.Join(ours, " and ")))
 		case namespace != "" && !slices.Contains(ours, namespace) && !slices.Contains(beyond[kind], namespace):
