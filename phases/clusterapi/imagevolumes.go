@@ -33,7 +33,10 @@ func imageVolumes(o Options) (func(context.Context) (map[images.Ref]string, erro
 	}, nil
 }
 
-// mountedImages are the folders of the images that a Pod mounts as a whole below a folder, by their references.
+// operatorContainer is the operator's own in its Pod.
+const operatorContainer = "capstan"
+
+// mountedImages are the folders of the images that a Pod's operator mounts as a whole below a folder, by their references.
 func mountedImages(pod *corev1.Pod, below string) map[images.Ref]string {
 	volumes := map[string]images.Ref{}
 	for _, volume := range pod.Spec.Volumes {
@@ -46,6 +49,9 @@ func mountedImages(pod *corev1.Pod, below string) map[images.Ref]string {
 	}
 	found := map[images.Ref]string{}
 	for _, container := range pod.Spec.Containers {
+		if container.Name != operatorContainer {
+			continue // what others see of a volume says nothing of this file system
+		}
 		for _, mount := range container.VolumeMounts {
 			ref, is := volumes[mount.Name]
 			within, err := filepath.Rel(below, mount.MountPath)

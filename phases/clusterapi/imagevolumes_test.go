@@ -21,7 +21,7 @@ func TestMountedImages_are_the_image_volumes_below_the_folder(t *testing.T) {
 		at.Name = name
 		pod.Spec.Volumes = append(pod.Spec.Volumes, volume)
 		if len(pod.Spec.Containers) == 0 {
-			pod.Spec.Containers = []corev1.Container{{}}
+			pod.Spec.Containers = []corev1.Container{{Name: operatorContainer}, {Name: "another"}}
 		}
 		pod.Spec.Containers[0].VolumeMounts = append(pod.Spec.Containers[0].VolumeMounts, at)
 	}
@@ -32,6 +32,7 @@ func TestMountedImages_are_the_image_volumes_below_the_folder(t *testing.T) {
 	mount("tagged", "registry.example.com/core:latest", corev1.VolumeMount{MountPath: "/images/tagged"})
 	mount("part", digest("e"), corev1.VolumeMount{MountPath: "/images/part", SubPath: "manifests"})
 	mount("cache", "", corev1.VolumeMount{MountPath: "/images/cache"})
+	pod.Spec.Containers[1].VolumeMounts = []corev1.VolumeMount{{Name: "unused", MountPath: "/images/unused"}, {Name: "core", MountPath: "/images/aws"}}
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "unused", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: digest("f")}}})
 	want := map[images.Ref]string{images.Ref(digest("a")): "/images/core", images.Ref(digest("b")): "/images/deep/aws"}
 	if got := mountedImages(pod, "/images"); !maps.Equal(got, want) {
