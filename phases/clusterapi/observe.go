@@ -51,7 +51,7 @@ func (p *Phases) prepare(ctx context.Context, pass *Pass) []images.Ref {
 	p.forget(w)
 	pass.plan = p.makePlan(ctx, w)
 	p.learnUnneeded(w, pass.plan)
-	pass.desired, pass.desiredErr = p.revision(w.desiredEntry(), pass.plan.revision, pass.proofs)
+	pass.desired, pass.desiredErr = p.desiredRevision(w, pass.plan.revision, pass.proofs)
 	pass.current, pass.currentErr = p.revision(w.currentEntry(), pass.plan.revision, pass.proofs)
 	if w.api == nil {
 		pass.current = p.memory.kept // what is installed is kept, by what the process knows

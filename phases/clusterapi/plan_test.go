@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
@@ -100,6 +102,45 @@ func TestPlan_again_with_nothing_changed_parses_nothing(t *testing.T) {
 	}
 	if later, err := p.revision(&entry, nil, proofs{}); err != nil || later != listed {
 		t.Errorf("the listed revision was rendered again: %v", err)
+	}
+}
+
+// taken are images that a policy takes back.
+type taken struct {
+	images.Source
+	state images.State
+}
+
+func (s taken) State(images.Ref) images.State { return s.state }
+
+func TestRevision_that_is_rolled_out_stops_when_a_policy_takes_an_image_back(t *testing.T) {
+	p, w := readyPhases(t)
+	planned := p.makePlan(t.Context(), w).revision
+	entry := NewEntry(p.Release, 1, planned)
+	w.api.Status.Revisions = []operatorv1alpha1.ClusterAPIInstallerRevision{entry}
+	w.api.Status.DesiredRevision = entry.Name
+	listed, err := p.desiredRevision(w, planned, proofs{})
+	if err != nil || listed == nil {
+		t.Fatalf("got %v, %v", listed, err)
+	}
+	had := p.Images
+	refused := &images.Error{Ref: w.refs[0], Kind: images.KindPolicy, Err: errors.New("it is not signed")}
+	for name, state := range map[string]images.State{
+		"refused":        {Phase: images.Failed, Err: refused},
+		"not judged yet": {Phase: images.Fetching},
+	} {
+		p.Images = taken{had, state}
+		if got, err := p.desiredRevision(w, nil, proofs{}); got != nil || err == nil || state.Err != nil && !errors.Is(err, refused) {
+			t.Errorf("%s: the rollout goes on with %v, %v", name, got, err)
+		}
+	}
+	w.api.Status.CurrentRevision = entry.Name
+	if got, err := p.desiredRevision(w, nil, proofs{}); got != listed || err != nil {
+		t.Errorf("what is installed is not kept: %v, %v", got, err)
+	}
+	w.api.Status.CurrentRevision, p.Images = "", had
+	if got, err := p.desiredRevision(w, nil, proofs{}); got != listed || err != nil {
+		t.Errorf("let in again it does not go on: %v, %v", got, err)
 	}
 }
 

@@ -47,6 +47,25 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 	}})
 }
 
+// desiredRevision is the desired revision, as long as each of its images may be
+// used. One that is current is kept whatever a policy says since; the rollout of
+// another stops where it is, as it would after a restart, until its images are
+// let in again.
+func (p *Phases) desiredRevision(w world, planned *render.Revision, proven proofs) (*engine.Revision, error) {
+	entry := w.desiredEntry()
+	revision, err := p.revision(entry, planned, proven)
+	if revision == nil || err != nil || w.api == nil || w.api.Status.CurrentRevision == entry.Name {
+		return revision, err
+	}
+	switch _, out := p.profiles(entryRefs(entry)); {
+	case out.err != nil:
+		return nil, fmt.Errorf("rolling out revision %s: %w", entry.Name, out.err)
+	case out.waiting != "":
+		return nil, fmt.Errorf("rolling out revision %s: %w", entry.Name, &notYetError{out.waiting})
+	}
+	return revision, nil
+}
+
 // proofToStore is what the inventory of a revision is to say of its entry: what it
 // says, or else how this operator lists the planned content, which it is then.
 func (p *Phases) proofToStore(entry *operatorv1alpha1.ClusterAPIInstallerRevision, planned *render.Revision, proven proofs) string {
