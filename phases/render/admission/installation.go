@@ -43,8 +43,10 @@ func (i Installation) operator() string {
 // Objects are all policies, each followed by its binding.
 func (i Installation) Objects() []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
-	for _, p := range []bound{i.writes(), i.contents(), i.exceptions(), i.clusterRoles(), i.roles(), i.status(), i.bookkeeping(), i.release(),
-		i.namespace(), i.tokens()} {
+	for _, p := range []bound{
+		i.writes(), i.contents(), i.exceptions(), i.clusterRoles(), i.roles(), i.status(), i.bookkeeping(), i.release(),
+		i.namespace(), i.tokens(),
+	} {
 		objects = append(objects, plain(p.policy()), plain(p.binding()))
 	}
 	return objects
