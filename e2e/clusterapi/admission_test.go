@@ -212,11 +212,14 @@ var _ = Describe("The wall outside of the process", func() {
 				api := &operatorv1alpha1.ClusterAPI{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}}
 				return c.Status().Patch(ctx, api, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"a":"b"}}}`)), client.DryRunAll)
 			},
-			"an inventory":       func(c client.Client) error { return c.Create(ctx, list("capstan-inventory-8"), client.DryRunAll) },
-			"one that is there":  func(c client.Client) error { return c.Update(ctx, changed(inventory), client.DryRunAll) },
-			"one of any name":    func(c client.Client) error { return c.Create(ctx, labelledInventory(), client.DryRunAll) },
-			"none any more":      func(c client.Client) error { return c.Delete(ctx, inventory.DeepCopy(), client.DryRunAll) },
-			"the recorder":       func(c client.Client) error { return c.Create(ctx, list("capstan-recorder"), client.DryRunAll) },
+			"an inventory":      func(c client.Client) error { return c.Create(ctx, list("capstan-inventory-8"), client.DryRunAll) },
+			"one that is there": func(c client.Client) error { return c.Update(ctx, changed(inventory), client.DryRunAll) },
+			"one of any name":   func(c client.Client) error { return c.Create(ctx, labelledInventory(), client.DryRunAll) },
+			"none any more":     func(c client.Client) error { return c.Delete(ctx, inventory.DeepCopy(), client.DryRunAll) },
+			"the recorder":      func(c client.Client) error { return c.Create(ctx, list("capstan-recorder"), client.DryRunAll) },
+			"a record": func(c client.Client) error {
+				return c.Create(ctx, list("capstan-clusterapi-records"), client.DryRunAll)
+			},
 			"the list of images": func(c client.Client) error { return c.Update(ctx, changed(list(harness.ImagesConfigMap)), client.DryRunAll) },
 			"the exceptions":     func(c client.Client) error { return c.Create(ctx, list("capi-installer-exceptions"), client.DryRunAll) },
 		}
