@@ -220,8 +220,10 @@ var _ = Describe("The wall outside of the process", func() {
 			"a record": func(c client.Client) error {
 				return c.Create(ctx, list("capstan-clusterapi-records"), client.DryRunAll)
 			},
-			"the list of images": func(c client.Client) error { return c.Update(ctx, changed(list(harness.ImagesConfigMap)), client.DryRunAll) },
-			"the exceptions":     func(c client.Client) error { return c.Create(ctx, list("capi-installer-exceptions"), client.DryRunAll) },
+			"the list of images": func(c client.Client) error {
+				return c.Update(ctx, changed(list(harness.ImagesConfigMap)), client.DryRunAll)
+			},
+			"the exceptions": func(c client.Client) error { return c.Create(ctx, list("capi-installer-exceptions"), client.DryRunAll) },
 		}
 		release := userOf(ctx, "system:serviceaccount:openshift-cluster-version:cluster-version-operator")
 		mallory, helper := userOf(ctx, "mallory"), userOf(ctx, "helper", "intervene")
