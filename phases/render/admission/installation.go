@@ -32,8 +32,8 @@ const (
 	exceptionsConfigMap = "capi-installer-exceptions"
 )
 
-// InterveneVerb is the verb on ClusterAPI cluster that lets a person write what only the installer or a release may.
-const InterveneVerb = "intervene"
+// interveneVerb is the verb on ClusterAPI cluster that lets a person write what only the installer or a release may.
+const interveneVerb = "intervene"
 
 // operator is the user that the operator is.
 func (i Installation) operator() string {

@@ -15,12 +15,12 @@ import (
 // intervenes says that the user was given the verb. An API server asks its authorizer then, which costs a third of what an
 // expression may, so it is asked last.
 func intervenes() string {
-	return fmt.Sprintf("authorizer.group('operator.openshift.io').resource('clusterapis').name('cluster').check('%s').allowed()", InterveneVerb)
+	return fmt.Sprintf("authorizer.group('operator.openshift.io').resource('clusterapis').name('cluster').check('%s').allowed()", interveneVerb)
 }
 
 // advice says what somebody who was refused can do.
 func advice(owner string) string {
-	return fmt.Sprintf(" is written by %s. Whoever has to change it all the same needs the verb %s on clusterapis.operator.openshift.io cluster, which cluster-admin has; see docs/threat-model.md", owner, InterveneVerb)
+	return fmt.Sprintf(" is written by %s. Whoever has to change it all the same needs the verb %s on clusterapis.operator.openshift.io cluster, which cluster-admin has; see docs/threat-model.md", owner, interveneVerb)
 }
 
 // ending says that the request only empties a namespace that is being deleted.
