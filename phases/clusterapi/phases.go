@@ -188,7 +188,7 @@ var (
 	}
 	PruneOrphans = machine.Action[*Pass]{
 		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans), Writes: []string{WritesDeletions, WritesObjects, WritesInventories},
-		Doc: "gives an inventory to older revisions that are listed without one, and then deletes what only older revisions had, in reverse order of waves; CRDs that go with their instances by consent go first, while their controllers still run. What holds users' data is retained, unless it is empty or the administrator has consented to lose it. An object that administrators manage from now on stays, without our marks. It keeps the desired revision, and deletes nothing before that is current. An API group that does not answer holds up the end: after five minutes without progress that is told as Degraded.",
+		Doc: "gives an inventory to older revisions that are listed without one, and then deletes what only older revisions had, in reverse order of waves; CRDs that go with their instances by consent go first, while their controllers still run. What holds users' data is retained, unless it is empty or the administrator has consented to lose it. An object that administrators manage from now on stays, without our marks; a CompatibilityRequirement named ccapio-*, which the former installer made for those who host clusters here, stays as it is. It keeps the desired revision, and deletes nothing before that is current. An API group that does not answer holds up the end: after five minutes without progress that is told as Degraded.",
 	}
 	KeepApplied = machine.Action[*Pass]{
 		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},

@@ -137,6 +137,9 @@ func (p *Phases) unneededStates(w world, wanted []images.Ref) []guards.ImageStat
 // planWarnings say what is wrong with the images of a plan without keeping it from being applied.
 func (p *Phases) planWarnings(w world, plan plan) string {
 	var texts []string
+	if text := leftWarning(w.leftKeys); text != "" {
+		texts = append(texts, text)
+	}
 	for _, ref := range w.refs {
 		if known, is := p.memory.unneeded[ref]; is && known.platform == "" {
 			texts = append(texts, fmt.Sprintf("image %s has no folder %s and brings nothing; if it is a provider image, rebuild it with its profiles there", ref.Short(), images.ManifestsFolder))

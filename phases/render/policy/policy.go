@@ -141,9 +141,10 @@ func read(content map[string]any, into any) []Breach {
 	return nil
 }
 
-// inProviders says that a namespace is one of the providers', or is brought by the profile.
+// inProviders says that a namespace is one of the providers', or is brought by the profile. One of the cluster that it brings
+// by exception does not count: the exception is for the Namespace, not for what is in it.
 func (c check) inProviders(namespace string) bool {
-	return slices.Contains(c.Namespaces, namespace) || c.beside[identity{kind: "/Namespace", name: namespace}]
+	return slices.Contains(c.Namespaces, namespace) || !isReserved(namespace) && c.beside[identity{kind: "/Namespace", name: namespace}]
 }
 
 // theNamespaces names them for people.
