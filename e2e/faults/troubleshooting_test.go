@@ -175,7 +175,7 @@ var symptoms = []symptom{
 		"An API group does not answer",
 		[]string{"API groups that may have objects of older revisions and do not answer", "repair or remove their APIServices"},
 		"The inventory of an older revision was lost, so that its objects are looked for among all kinds, and a server that serves some of them does not answer. The new revision is installed and kept; the older one is not forgotten before its objects are found.",
-		"Repair the server of the groups that are named, or remove their APIServices: `oc get apiservices` shows which are not available.",
+		"Repair the server of the groups that are named, or remove their APIServices: `oc get apiservices` shows which are not available. Of a group that answers, the operator may not list a kind: give it back the verb `list`.",
 	},
 	{
 		"An object has a number that nobody knows",

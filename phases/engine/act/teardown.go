@@ -40,7 +40,7 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 		return done, err
 	}
 	if len(silent) > 0 {
-		done.Wait = "pruning waits for API groups that may have objects of older revisions and do not answer: " + strings.Join(silent, ", ") + "; repair or remove their APIServices"
+		done.Wait = "pruning waits for API groups that may have objects of older revisions and do not answer, or may not be listed: " + strings.Join(silent, ", ") + "; repair or remove their APIServices, or give the operator the verb list on them"
 	}
 	if done.Spent = spent; !known {
 		done.Spent = e.neverSpent()

@@ -23,7 +23,7 @@ type Inventory struct {
 	Listed string `json:"listed,omitempty"`
 	// Spent is how many consents to lose data were used for the revision, or, if nobody knows, more than can have been used.
 	Spent int `json:"spentConsents,omitempty"`
-	// Silent are the API groups that did not answer when it was rebuilt: it may lack objects of theirs.
+	// Silent are the API groups that did not answer when it was rebuilt, or might not be listed: it may lack objects of theirs.
 	Silent []string `json:"silent,omitempty"`
 }
 
