@@ -43,7 +43,7 @@ func (p *Pass) formerRuns(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if found && !ScaledDown(deployment) {
+		if found && !scaledDown(deployment) {
 			p.memory.former = formerSeen
 			return fmt.Sprintf("Deployment %s of a former installer runs", key), nil
 		}
@@ -74,8 +74,8 @@ const (
 	formerGone
 )
 
-// ScaledDown says that a Deployment has no pods and is to have none.
-func ScaledDown(d *appsv1.Deployment) bool {
+// scaledDown says that a Deployment has no pods and is to have none.
+func scaledDown(d *appsv1.Deployment) bool {
 	return d.Spec.Replicas != nil && *d.Spec.Replicas == 0 && d.Status.Replicas == 0
 }
 

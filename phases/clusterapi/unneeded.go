@@ -76,8 +76,12 @@ func (p *Phases) recallUnneeded(ctx context.Context) error {
 func (p *Phases) imagesBy() string { return p.Release + " " + runtime.GOARCH }
 
 // learnUnneeded notes which of its images a plan has nothing from, and
-// forgets what is not listed any more.
+// forgets what is not listed any more. A list that is for another release, or that
+// cannot be read, says of no image that it is not listed.
 func (p *Phases) learnUnneeded(w world, plan plan) {
+	if w.listRelease != "" || w.refsErr != nil {
+		return
+	}
 	for ref := range p.memory.unneeded {
 		if !slices.Contains(w.refs, ref) {
 			delete(p.memory.unneeded, ref)
