@@ -44,7 +44,9 @@ var _ = Describe("The payload", func() {
 			Expect(gone(ctx, "apps/v1", "Deployment", harness.OperatorNamespace, name)).To(Succeed())
 		}
 		Expect(gone(ctx, "v1", "ServiceAccount", harness.OperatorNamespace, "capi-installer")).To(Succeed())
-		Expect(gone(ctx, rbacv1.SchemeGroupVersion.String(), "ClusterRole", "", "openshift-capi-installer")).To(Succeed())
+		for _, name := range []string{"openshift-capi-installer", "openshift-capi-installer:provider-permissions"} {
+			Expect(gone(ctx, rbacv1.SchemeGroupVersion.String(), "ClusterRole", "", name)).To(Succeed())
+		}
 
 		By("merging labels")
 		namespace := &corev1.Namespace{}

@@ -42,7 +42,7 @@ func TestFollowed_takes_the_keys_that_the_release_names_and_without_names_all(t 
 	for names, want := range map[string]struct{ followed, left string }{
 		"":             {"a b", ""},
 		"a,b":          {"a b", ""},
-		" b , gone":    {"b", "a"},
+		"b , gone":     {"b", "a"},
 		"none-of-them": {"", "a b"},
 	} {
 		list := listOf(map[string]string{"a": "1", "b": "2"})
