@@ -2,7 +2,8 @@
 # tools/image-twice.sh
 #
 # Clones the commit that is checked out into two folders of different length,
-# makes the image in each, and fails when their digests differ.
+# makes the image in each, and fails when one cannot be made or their digests
+# differ.
 set -eu
 
 folder=$(mktemp -d)
@@ -11,7 +12,10 @@ trap 'rm -rf "$folder"' EXIT
 for clone in a/capstan another/folder/of/capstan; do
 	git clone -q . "$folder/$clone"
 	git -C "$folder/$clone" checkout -q "$(git rev-parse HEAD)"
-	digest=$(make -C "$folder/$clone" image | tail -n 1)
+	# Of a pipe only the last status would count.
+	make --no-print-directory -C "$folder/$clone" image >"$folder/said" || { cat "$folder/said" && echo "no image was made in $clone" >&2 && exit 1; }
+	digest=$(tail -n 1 "$folder/said")
+	printf '%s\n' "$digest" | grep -Eqx 'sha256:[0-9a-f]{64}' || { echo "the last line is no digest: $digest" >&2 && exit 1; }
 	echo "$digest  $clone"
 	[ -z "${first:-}" ] || [ "$digest" = "$first" ] || { echo 'the two digests differ' >&2 && exit 1; }
 	first=$digest

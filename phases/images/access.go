@@ -32,7 +32,7 @@ type Access struct {
 	HostCAs map[string]Document
 	// Mirrors may name the same source several times.
 	Mirrors []Mirrors
-	// Allowed and Blocked are host[:port], that with a path, or *.host for all hosts under one. An image must be under one
+	// Allowed and Blocked are host[:port], that with a path, *.host for all hosts under one, or an image. An image must be under one
 	// of Allowed, if there are any; a mirror need not be. No place under one of Blocked is asked.
 	Allowed, Blocked []string
 	// Policies say whose signatures images need.

@@ -65,10 +65,7 @@ func (p *Puller) proven(ctx context.Context, image *Image) *Image {
 func (p *Puller) judge(ctx context.Context, rule *trust.Rule, evidence *trust.Evidence) *Error {
 	var failed error
 	for _, folder := range slices.Compact(p.cache.spools()) {
-		err := os.MkdirAll(folder, 0o700)
-		if err == nil {
-			err = rule.Judge(ctx, folder, *evidence)
-		}
+		err := judgeIn(ctx, folder, rule, evidence)
 		if err == nil {
 			return nil
 		}
@@ -79,4 +76,21 @@ func (p *Puller) judge(ctx context.Context, rule *trust.Rule, evidence *trust.Ev
 	}
 	return fail(KindDisk, "its signatures cannot be judged: %w; free or enlarge the volume of the cache folder, or make it writable, "+
 		"and it is tried again by itself", failed)
+}
+
+func judgeIn(ctx context.Context, within string, rule *trust.Rule, evidence *trust.Evidence) (err error) {
+	folder, err := judgeFolder(within)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	return rule.Judge(ctx, folder, *evidence)
+}
+
+// judgeFolder is named like what a killed process leaves in the cache, so that the next one removes it.
+func judgeFolder(within string) (string, error) {
+	if err := os.MkdirAll(within, 0o700); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(within, cacheTemp+"judge-")
 }

@@ -161,6 +161,30 @@ func TestPuller_judges_a_cached_image_again_by_the_signatures_beside_it(t *testi
 	}
 }
 
+func TestPuller_recalls_only_what_the_policies_let_in(t *testing.T) {
+	r, key := newRegistry(t), trusttest.NewKey()
+	ref := r.push(imageOf(t, profileAt(root+"/a", "a")))
+	r.sign(ref, key)
+	dir := t.TempDir()
+	p := runPuller(t, Options{CacheDir: dir})
+	p.use(askedOf(r.host, key, nil))
+	p.Want([]Ref{ref})
+	p.ready(ref)
+	p.stop()
+	r.stop()
+	for _, c := range []struct {
+		asks  Access
+		ready bool
+	}{{Access{}, true}, {askedOf(r.host, key, nil), true}, {askedOf(r.host, trusttest.NewKey(), nil), false}, {Access{Blocked: []string{r.host}}, false}} {
+		p := NewPuller(Options{CacheDir: dir})
+		p.Use(c.asks)
+		p.Recall([]Ref{ref})
+		if got := p.State(ref).Phase == Ready; got != c.ready {
+			t.Errorf("under %+v it is ready: %t", c.asks, got)
+		}
+	}
+}
+
 func TestPuller_judges_a_cached_image_that_was_stored_without_signatures(t *testing.T) {
 	r, key := newRegistry(t), trusttest.NewKey()
 	ref := r.push(imageOf(t, profileAt(root+"/a", "a")))
@@ -241,7 +265,9 @@ func TestPuller_an_attachment_that_cannot_be_used_is_not_final(t *testing.T) {
 	}{
 		"no manifest":         {".sig", answers(200, `{}`), "cannot be used"},
 		"a list of manifests": {".sig", answers(200, `{"schemaVersion":2,"manifests":[]}`), "list of manifests"},
-		"too long":            {".sig", answers(200, strings.Repeat(" ", manifestBytes+1)), fmt.Sprint(manifestBytes)},
+		"too long":            {".sig", answers(200, strings.Repeat(" ", attachmentBytes+1)), fmt.Sprint(attachmentBytes)},
+		"a size below zero":   {".sig", answers(200, `{"schemaVersion":2,"layers":[{"size":-2,"digest":"`+someDigest+`"}]}`), "-2 bytes"},
+		"no size at all":      {".sig", answers(200, `{"schemaVersion":2,"layers":[{"size":-1,"digest":"`+someDigest+`"}]}`), "-1 bytes"},
 		"a large signature":   {".sig", answers(200, `{"schemaVersion":2,"layers":[{"size":1000000,"digest":"`+someDigest+`"}]}`), "1000000 bytes"},
 		"many signatures": {
 			".sig", answers(200, `{"schemaVersion":2,"layers":[`+strings.Repeat(`{},`, signaturesMost)+`{}]}`), "65 signatures",

@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	// signaturesMost is how many signatures an image may have, signatureBytes how large each may be.
-	signaturesMost = 64
-	signatureBytes = 64 << 10
+	// signaturesMost is how many signatures an image may have, signatureBytes how large each may be, attachmentBytes how
+	// large the manifest that names them.
+	signaturesMost  = 64
+	signatureBytes  = 64 << 10
+	attachmentBytes = 512 << 10
 )
 
 // evidence returns a manifest with the signatures that are attached to it in its repository, if any: an image whose tag
@@ -25,9 +27,6 @@ func (r *repository) evidence(ctx context.Context, of *manifest) (*trust.Evidenc
 	attached, err := r.attachment(ctx, tag)
 	if err != nil || attached == nil {
 		return found, err
-	}
-	if len(attached.Layers) > signaturesMost {
-		return nil, fail(KindPolicy, "its attachment %s has %d signatures, more than the %d that are read; remove some", tag, len(attached.Layers), signaturesMost)
 	}
 	for _, layer := range attached.Layers {
 		payload, err := r.signature(ctx, tag, layer)
@@ -49,12 +48,16 @@ func (r *repository) attachment(ctx context.Context, tag string) (*manifest, err
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	data, err := io.ReadAll(&heard{io.LimitReader(answer.Body, manifestBytes+1), r.activity})
+	data, err := io.ReadAll(&heard{io.LimitReader(answer.Body, attachmentBytes+1), r.activity})
 	if err != nil {
 		return nil, failure(ctx, r.host, manifestKind+" "+tag, &sentError{err})
 	}
-	if len(data) > manifestBytes {
-		return nil, fail(KindPolicy, "its attachment %s has more than the %d bytes that are read; repair it", tag, manifestBytes)
+	return parseAttachment(tag, data)
+}
+
+func parseAttachment(tag string, data []byte) (*manifest, error) {
+	if len(data) > attachmentBytes {
+		return nil, fail(KindPolicy, "its attachment %s has more than the %d bytes that are read; repair it", tag, attachmentBytes)
 	}
 	attached, err := parseManifest(tag, data)
 	if err != nil {
@@ -63,13 +66,18 @@ func (r *repository) attachment(ctx context.Context, tag string) (*manifest, err
 	if attached.Manifests != nil {
 		return nil, fail(KindPolicy, "its attachment %s is a list of manifests, not signatures; repair it", tag)
 	}
+	if len(attached.Layers) > signaturesMost {
+		return nil, fail(KindPolicy, "its attachment %s has %d signatures, more than the %d that are read; remove some", tag, len(attached.Layers), signaturesMost)
+	}
+	for _, layer := range attached.Layers {
+		if layer.Size < 0 || layer.Size > signatureBytes {
+			return nil, fail(KindPolicy, "its attachment %s has a signature of %d bytes, and from 0 to %d are read; remove it", tag, layer.Size, signatureBytes)
+		}
+	}
 	return attached, nil
 }
 
 func (r *repository) signature(ctx context.Context, tag string, layer v1.Descriptor) ([]byte, error) {
-	if layer.Size > signatureBytes {
-		return nil, fail(KindPolicy, "its attachment %s has a signature of %d bytes, more than the %d that are read; remove it", tag, layer.Size, signatureBytes)
-	}
 	answer, err := r.get(ctx, blobKind, layer.Digest.String())
 	if err != nil {
 		return nil, err

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 const (
@@ -19,6 +21,8 @@ const (
 	lastRetry = time.Minute
 	// parallelism is how many images are fetched at the same time.
 	parallelism = 4
+	// loggedMost is how much of a failure is logged, which may quote a registry.
+	loggedMost = 2 << 10
 )
 
 // background runs one goroutine per wanted image: fetch, then wait for the next try until it is ready.
@@ -107,9 +111,12 @@ func (b *background) Recall(refs []Ref) {
 	for _, ref := range refs {
 		all.Go(func() {
 			image := b.recall(ref)
+			if image != nil && b.prove != nil {
+				image = b.prove(context.Background(), image)
+			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			if image != nil && b.tasks[ref] == nil {
+			if image != nil && b.tasks[ref] == nil && (b.admits == nil || b.admits(image)) {
 				b.tasks[ref] = &task{ref: ref, state: State{Phase: Ready, Image: image, Since: b.clock.Now()}, retry: make(chan struct{}, 1)}
 			}
 		})
@@ -278,7 +285,7 @@ func (b *background) crowded() bool { return b.queued.Load() > 0 }
 func (b *background) failed(t *task, err *Error, delay time.Duration) {
 	now := b.clock.Now()
 	if last := b.State(t.ref); last.Err == nil || last.Err.Error() != err.Error() {
-		b.log.Info("provider image failed", "image", t.ref, "kind", err.Kind, "error", err.Error(), "attempts", last.attempts, "retryIn", delay)
+		b.log.Info("provider image failed", "image", t.ref, "kind", err.Kind, "error", message.Shorten(err.Error(), loggedMost), "attempts", last.attempts, "retryIn", delay)
 	}
 	b.publish(t, func(s *State) {
 		s.Phase, s.Since, s.Err = Failed, now, err

@@ -305,6 +305,14 @@ var contentCases = []contentCase{
 		pulledOnly: true,
 	},
 	{
+		name:       "whiteouts are counted too",
+		layers:     [][]entry{profileAt(root+"/a", "a"), whiteouts(20)},
+		limits:     limits{file: 100, image: 1000, entries: 20, unpacked: 1 << 20},
+		kind:       KindLimit,
+		says:       []string{"more than the 20 entries"},
+		pulledOnly: true,
+	},
+	{
 		name:       "layers that are too large when decompressed are refused, wherever their files lie",
 		layers:     [][]entry{joined(profileAt(root+"/a", "a"), []entry{{name: "bomb", data: strings.Repeat("\x00", 8<<20)}})},
 		limits:     limits{file: 100, image: 1000, entries: 20, unpacked: 4 << 20},
@@ -318,6 +326,14 @@ func many(n int) []entry {
 	var es []entry
 	for i := range n {
 		es = append(es, entry{name: fmt.Sprintf("%s/a/file-%d", root, i), data: "x"})
+	}
+	return es
+}
+
+func whiteouts(n int) []entry {
+	var es []entry
+	for range n / 2 {
+		es = append(es, entry{name: root + "/b/" + opaqueMark}, entry{name: root + "/b/.wh.c"})
 	}
 	return es
 }

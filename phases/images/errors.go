@@ -71,7 +71,7 @@ func noPlaceHas(failures []*Error, sourceExcluded bool) error {
 		return failures[0]
 	}
 	if len(failures) == 0 {
-		return fail(KindNotFound, "no mirror makes a valid reference for it, and mirrorSourcePolicy NeverContactSource forbids asking the source; "+
+		return fail(KindNotFound, "no mirror makes a valid reference for it and may be asked, and mirrorSourcePolicy NeverContactSource forbids asking the source; "+
 			"check the ImageDigestMirrorSets and ImageContentSourcePolicies")
 	}
 	var said []string

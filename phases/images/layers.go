@@ -57,8 +57,10 @@ func unpackEntry(header *tar.Header, content io.Reader, layer int, t *tree) erro
 			return fail(KindContent, "the whiteout %s names no entry of its folder; rebuild the image", p)
 		case base == opaqueMark && (dir == "/" || inside(dir)):
 			t.opaque(dir, layer)
+			return t.count(p)
 		case !strings.HasPrefix(base, whiteoutPrefix+whiteoutPrefix) && inside(hidden):
 			t.whiteout(hidden, layer)
+			return t.count(p)
 		}
 		return nil
 	}

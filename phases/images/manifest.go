@@ -15,6 +15,13 @@ import (
 	"github.com/capstan-capi/capstan/message"
 )
 
+const (
+	// tokensMost is how many keys, values, lists and objects a manifest may have, depthMost how deep they may lie in each
+	// other: far more than any real one has, so that what is read of it takes little more memory than its text.
+	tokensMost = 1 << 15
+	depthMost  = 16
+)
+
 // manifest is the part of an image manifest or of an index that matters here.
 type manifest struct {
 	SchemaVersion int             `json:"schemaVersion"`
@@ -50,8 +57,8 @@ func parseManifest(digest string, data []byte) (*manifest, error) {
 // letters, other readers do not.
 var fields = []string{"schemaVersion", "mediaType", "manifests", "layers", "digest", "size", "platform", "os", "architecture"}
 
-// oneReading refuses JSON in which an object has a key twice, or a field in other letters. The keys of annotations may
-// be any.
+// oneReading refuses JSON in which an object has a key twice, or a field in other letters, and what is larger or deeper
+// than a manifest may be. The keys of annotations may be any.
 func oneReading(data []byte) error {
 	tokens := json.NewDecoder(bytes.NewReader(data))
 	type object struct {
@@ -61,13 +68,16 @@ func oneReading(data []byte) error {
 	}
 	inside := []object{{}}
 	var key string // that the next value belongs to
-	for {
+	for read := 0; ; read++ {
 		token, err := tokens.Token()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
+		}
+		if read > tokensMost || len(inside) > depthMost {
+			return fmt.Errorf("it has more than %d keys and values, or they lie more than %d levels deep", tokensMost, depthMost)
 		}
 		now := &inside[len(inside)-1]
 		wasKey := now.isKey

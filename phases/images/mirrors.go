@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/phases/images/trust"
 )
 
 // Mirrors says where else the images of a source may be found, in the terms of the type ImageDigestMirrors of
@@ -19,25 +20,16 @@ type Mirrors struct {
 }
 
 // places returns the references under which an image may be found, in the order in which to ask, and whether the source
-// itself is excluded. Only the most specific source counts. A mirror that makes no valid reference is left out.
+// itself is excluded. Only the most specific source counts. A mirror that makes no valid reference is left out, and one
+// that is a source itself and excluded as such: nodes block it.
 func places(ref Ref, all []Mirrors) (found []Ref, sourceExcluded bool) {
-	name, _, _ := strings.Cut(string(ref), "@")
-	var replaced, specific int
-	var lists [][]string
-	for _, m := range all {
-		length := matched(m.Source, name)
-		rank := len(strings.TrimPrefix(m.Source, "*"))
-		if length == 0 || len(m.Mirrors) == 0 || rank < specific {
+	replaced, lists, sourceExcluded := mostSpecific(ref, all)
+	for _, mirror := range merged(lists) {
+		place, err := ParseRef(mirror + string(ref)[replaced:])
+		if err != nil || place == ref {
 			continue
 		}
-		if rank > specific {
-			replaced, specific, lists, sourceExcluded = length, rank, nil, false
-		}
-		lists = append(lists, m.Mirrors)
-		sourceExcluded = sourceExcluded || m.NeverSource
-	}
-	for _, mirror := range merged(lists) {
-		if place, err := ParseRef(mirror + string(ref)[replaced:]); err == nil && place != ref {
+		if _, _, excluded := mostSpecific(place, all); !excluded {
 			found = append(found, place)
 		}
 	}
@@ -47,17 +39,45 @@ func places(ref Ref, all []Mirrors) (found []Ref, sourceExcluded bool) {
 	return found, sourceExcluded
 }
 
-// allowed returns the places of an image that may be asked, in the order in which to ask.
-func (a Access) allowed(ref Ref) ([]Ref, bool, *Error) {
+// mostSpecific returns how much of a reference the most specific source stands for that has mirrors, their lists, and
+// whether it may not be asked itself.
+func mostSpecific(ref Ref, all []Mirrors) (replaced int, lists [][]string, excluded bool) {
 	name, _, _ := strings.Cut(string(ref), "@")
-	if len(a.Allowed) > 0 && !covers(a.Allowed, name) {
-		return nil, false, fail(KindPolicy, "%s is not under any of the allowedRegistries of Image cluster (images.config.openshift.io), "+
-			"%s; add it there, or list the image from where it is allowed", name, message.Shorten(strings.Join(a.Allowed, ", "), 160))
+	specific := 0
+	for _, m := range all {
+		length := matched(m.Source, name)
+		rank := len(strings.TrimPrefix(m.Source, "*"))
+		if length == 0 || len(m.Mirrors) == 0 || rank < specific {
+			continue
+		}
+		if rank > specific {
+			replaced, specific, lists, excluded = length, rank, nil, false
+		}
+		lists = append(lists, m.Mirrors)
+		excluded = excluded || m.NeverSource
+	}
+	return replaced, lists, excluded
+}
+
+// allowed returns the places of an image that may be asked, in the order in which to ask. What is allowed is a scope of
+// the container runtime's policy on nodes, what is blocked is one too and a prefix in its registries.conf: hence a host
+// without its port blocks the host with every port, and allows none of them.
+func (a Access) allowed(ref Ref) ([]Ref, bool, *Error) {
+	if len(a.Allowed) > 0 {
+		scopes, err := trust.ScopesOf(string(ref))
+		if err != nil {
+			return nil, false, fail(KindPolicy, "%w", err)
+		}
+		if !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(a.Allowed, scope) }) {
+			name, _, _ := strings.Cut(string(ref), "@")
+			return nil, false, fail(KindPolicy, "%s is not under any of the allowedRegistries of Image cluster (images.config.openshift.io), "+
+				"%s; add it there, or list the image from where it is allowed", name, message.Shorten(strings.Join(a.Allowed, ", "), 160))
+		}
 	}
 	found, sourceExcluded := places(ref, a.Mirrors)
 	var left []Ref
 	for _, place := range found {
-		if name, _, _ := strings.Cut(string(place), "@"); !covers(a.Blocked, name) {
+		if !slices.ContainsFunc(a.Blocked, func(blocked string) bool { return matched(blocked, string(place)) > 0 }) {
 			left = append(left, place)
 		}
 	}
@@ -68,21 +88,20 @@ func (a Access) allowed(ref Ref) ([]Ref, bool, *Error) {
 	return left, sourceExcluded, nil
 }
 
-func covers(sources []string, name string) bool {
-	return slices.ContainsFunc(sources, func(source string) bool { return matched(source, name) > 0 })
-}
-
-// matched returns how many bytes of a name, as host/path, a source stands for: whole hosts and whole parts of the path
-// only.
+// matched returns how many bytes of a name, as host/path, a source stands for: whole hosts, with or without their port,
+// and whole parts of the path only. It is that of registries.conf on nodes, refMatchingPrefix in
+// https://github.com/containers/container-libs/blob/main/image/pkg/sysregistriesv2/system_registries_v2.go.
 func matched(source, name string) int {
-	host, _, _ := strings.Cut(name, "/")
 	if under, ok := strings.CutPrefix(source, "*"); ok {
+		host, _, _ := strings.Cut(name, "/")
+		host, _, _ = strings.Cut(host, ":")
 		if strings.HasSuffix(host, under) && len(host) > len(under) {
 			return len(host)
 		}
 		return 0
 	}
-	if name == source || strings.HasPrefix(name, source+"/") {
+	rest, begins := strings.CutPrefix(name, source)
+	if source != "" && begins && (rest == "" || strings.ContainsRune(":/@", rune(rest[0]))) {
 		return len(source)
 	}
 	return 0

@@ -44,6 +44,14 @@ func TestPlaces_are_the_mirrors_of_the_most_specific_source_and_then_the_source(
 			[]Mirrors{of(source, "m.test/c", "m.test/d"), of(source, "m.test/a", "m.test/c")},
 			[]string{"m.test/a", "m.test/c", "m.test/d", source},
 		},
+		{
+			"a mirror that is a source which is never asked",
+			[]Mirrors{of(source, "m.test/a", "n.test/b"), never(of("m.test", "o.test"))}, []string{"n.test/b", source},
+		},
+		{
+			"a mirror below such a source, and more specific one that may be asked",
+			[]Mirrors{of(source, "m.test/a"), never(of("m.test", "o.test")), of("m.test/a", "o.test/a")}, []string{"m.test/a", source},
+		},
 		{"a mirror that makes no reference", []Mirrors{of("registry.redhat.io", "UPPER/CASE", "m.test")}, []string{"m.test/product/repo", source}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -53,6 +61,45 @@ func TestPlaces_are_the_mirrors_of_the_most_specific_source_and_then_the_source(
 			}
 			if got, _ := places(ref, c.all); !slices.Equal(got, want) {
 				t.Errorf("got  %v\nwant %v", got, want)
+			}
+		})
+	}
+}
+
+// The rows are those of registries.conf and policy.json on nodes.
+func TestAdmission_reads_what_is_under_a_registry_as_nodes_do(t *testing.T) {
+	const image = "a.some.test:5000/p"
+	for name, c := range map[string]struct {
+		access Access
+		want   string // the places; nothing: it is refused
+	}{
+		"all hosts under one are blocked, with a port": {Access{Blocked: []string{"*.some.test"}}, ""},
+		"all hosts under another are blocked":          {Access{Blocked: []string{"*.a.some.test", "*.other.test"}}, image},
+		"the host is blocked, and so are its ports":    {Access{Blocked: []string{"a.some.test"}}, ""},
+		"another port of the host is blocked":          {Access{Blocked: []string{"a.some.test:500"}}, image},
+		"the image is blocked":                         {Access{Blocked: []string{image + "@" + someDigest}}, ""},
+		"another image of the repository is blocked":   {Access{Blocked: []string{image + "@sha256:" + strings.Repeat("a", 64)}}, image},
+		"a tag is blocked":                             {Access{Blocked: []string{image + ":v1"}}, image},
+		"all hosts under one are never asked": {
+			Access{Mirrors: []Mirrors{{Source: "*.some.test", Mirrors: []string{"m.test"}, NeverSource: true}}}, "m.test:5000/p",
+		},
+		"the host is never asked": {
+			Access{Mirrors: []Mirrors{{Source: "a.some.test", Mirrors: []string{"m.test"}, NeverSource: true}}}, "m.test:5000/p",
+		},
+		"all hosts under one are allowed, with a port": {Access{Allowed: []string{"*.some.test"}}, image},
+		"all hosts under another are allowed":          {Access{Allowed: []string{"*.a.some.test"}}, ""},
+		"the host is allowed, and not its ports":       {Access{Allowed: []string{"a.some.test"}}, ""},
+		"the host with its port is allowed":            {Access{Allowed: []string{"a.some.test:5000"}}, image},
+		"the image is allowed":                         {Access{Allowed: []string{image + "@" + someDigest}}, image},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asks, refusal := c.access.admission(Ref(image + "@" + someDigest))
+			var got []string
+			for _, place := range asks.places {
+				got = append(got, strings.TrimSuffix(string(place), "@"+someDigest))
+			}
+			if strings.Join(got, " ") != c.want || (refusal != nil) != (c.want == "") {
+				t.Errorf("it may be asked for at %v, want %q: %v", got, c.want, refusal)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 type limits struct {
 	file     int64 // bytes of one file
 	image    int64 // bytes of all files, names and link targets under ManifestsFolder, in all layers
-	entries  int   // files, folders and links under ManifestsFolder, in all layers
+	entries  int   // files, folders, links and whiteouts under ManifestsFolder, in all layers
 	unpacked int64 // bytes of all layers, decompressed, needed or not
 }
 

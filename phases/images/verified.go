@@ -43,8 +43,11 @@ func (r *repository) verified(ctx context.Context, body io.Reader, kind string, 
 		return failure(ctx, r.host, fmt.Sprintf("%s, after %d of its bytes", v.what, v.read), &sentError{err})
 	}
 	var err error
-	if v.hash, err = v1.Hasher(want.Algorithm); err != nil {
-		v.err = fail(KindContent, "%s: %w; publish it by sha256", v.what, err)
+	if v.hash, err = v1.Hasher(want.Algorithm); err == nil && size < 0 && size != sizeUnknown {
+		err = fmt.Errorf("its manifest gives %d bytes to it", size)
+	}
+	if err != nil {
+		v.err = fail(KindContent, "%s: %w; publish it by sha256 and with its size", v.what, err)
 	}
 	return v
 }

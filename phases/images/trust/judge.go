@@ -13,6 +13,8 @@ import (
 	"go.podman.io/image/v5/image"
 	"go.podman.io/image/v5/signature"
 	"go.podman.io/image/v5/types"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Evidence is what an image is judged by. Its digests must have been verified.
@@ -36,9 +38,12 @@ const (
 )
 
 // Judge returns a *RefusedError for an image that the rule does not let in, and another error if it could not be asked.
-// Of the transports of the library that hand signatures of sigstore on, one reads a folder: it is made within dir, and
-// removed.
-func (r *Rule) Judge(ctx context.Context, dir string, e Evidence) (err error) {
+// Of the transports of the library that hand signatures of sigstore on, one reads a folder: an empty one, which the
+// caller removes.
+func (r *Rule) Judge(ctx context.Context, folder string, e Evidence) (err error) {
+	if err := e.bounded(); err != nil {
+		return err
+	}
 	policy := &signature.Policy{}
 	for _, p := range r.policies {
 		asked, err := requirement(p.Asks)
@@ -52,11 +57,6 @@ func (r *Rule) Judge(ctx context.Context, dir string, e Evidence) (err error) {
 		return fmt.Errorf("reading %s: %w", r, err)
 	}
 	defer func() { err = errors.Join(err, judge.Destroy()) }()
-	folder, err := os.MkdirTemp(dir, "")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	if err := e.write(folder); err != nil {
 		return err
 	}
@@ -76,7 +76,8 @@ func (r *Rule) refusal(e Evidence, err error) error {
 	if len(e.Signatures) == 0 {
 		return refused("%s asks for a signature, and none is attached to it; attach one by its tag (bundles by referrer are not read), or change that policy", r)
 	}
-	return refused("%s does not let it in: %w; sign it as that policy asks, or change the policy", r, err)
+	// Names and annotations are quoted, and whoever writes to the registry writes them.
+	return refused("%s does not let it in: %s; sign it as that policy asks, or change the policy", r, message.Shorten(err.Error(), 1<<10))
 }
 
 // write lays the evidence out as the transport wants it.

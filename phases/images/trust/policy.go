@@ -45,15 +45,10 @@ func (all Policies) Of(image string) (*Rule, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	named, err := reference.ParseNamed(image)
+	named, names, err := scopesOf(image)
 	if err != nil {
-		return nil, refused("policies are about images with their registry's full name, and this one has none (%w)", err)
+		return nil, err
 	}
-	identity, err := policyconfiguration.DockerReferenceIdentity(named)
-	if err != nil {
-		return nil, refused("policies cannot be applied to its name: %w", err)
-	}
-	names := append([]string{identity}, policyconfiguration.DockerReferenceNamespaces(named)...)
 	for _, namespaced := range []bool{false, true} {
 		for _, scope := range names {
 			if found := all.about(scope, namespaced); len(found) > 0 {
@@ -62,6 +57,25 @@ func (all Policies) Of(image string) (*Rule, error) {
 		}
 	}
 	return nil, nil
+}
+
+// ScopesOf are the scopes that an image is under, the most specific first, as the container runtime's policy names them:
+// the image, its repository, folders and host, and the wildcards of the host without its port.
+func ScopesOf(image string) ([]string, error) {
+	_, names, err := scopesOf(image)
+	return names, err
+}
+
+func scopesOf(image string) (reference.Named, []string, error) {
+	named, err := reference.ParseNamed(image)
+	if err != nil {
+		return nil, nil, refused("policies are about images with their registry's full name, and this one has none (%w)", err)
+	}
+	identity, err := policyconfiguration.DockerReferenceIdentity(named)
+	if err != nil {
+		return nil, nil, refused("policies cannot be applied to its name: %w", err)
+	}
+	return named, append([]string{identity}, policyconfiguration.DockerReferenceNamespaces(named)...), nil
 }
 
 func (all Policies) about(scope string, namespaced bool) (found []Policy) {
