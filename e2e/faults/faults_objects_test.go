@@ -104,7 +104,9 @@ var objectFaults = []fault{
 			GinkgoHelper()
 			list := shape("v1", "ConfigMap", harness.OperatorNamespace, harness.ImagesConfigMap)
 			patch(ctx, list, `{"metadata":{"annotations":{"capi-operator.openshift.io/release-version":"9.9.9"}}}`)
-			c.later(func() { patch(ctx, list, `{"metadata":{"annotations":{"capi-operator.openshift.io/release-version":null}}}`) })
+			c.later(func() {
+				patch(ctx, list, `{"metadata":{"annotations":{"capi-operator.openshift.io/release-version":null}}}`)
+			})
 			next()
 			edit(ctx)
 		},
