@@ -34,7 +34,7 @@ func TestLint_reports_everything_at_once_and_fails(t *testing.T) {
 	for _, want := range []string{
 		"image /not/there: there is no such folder; an image is named by its digest",
 		"image " + aws + ", profile aws, file manifests.yaml, document 1, line 1, test.cluster.x-k8s.io/v1 Thing <a>, field kind: neither Kubernetes nor",
-		"image " + ref + ", profile p, file manifests.yaml, document 1, line 1, v1 Secret kube-system/s, field metadata.namespace, rule namespace of the policy: namespace \"kube-system\" is not one of the providers', which are openshift-cluster-api",
+		"image " + ref + ", profile p, file manifests.yaml, document 1, line 1, Secret kube-system/s, field metadata.namespace, rule namespace of the policy: namespace \"kube-system\" is not one of the providers', which are openshift-cluster-api",
 		"image " + ref + `, profile p, file metadata.yaml, document 1, line 2, field selfImageRef: "quay.io/self" is in none of the manifests`,
 	} {
 		if !strings.Contains(out, want) {
@@ -85,7 +85,7 @@ func TestLint_lets_an_exception_through_and_nothing_else(t *testing.T) {
 		"a/metadata.yaml":  "name: a\n",
 		"a/manifests.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\nrules: [{apiGroups: [''], resources: [pods/exec], verbs: [create]}]\n",
 	})
-	if out, _, err := capstan(t, "lint", dir); err == nil || !strings.Contains(out, "document 1, line 1, rbac.authorization.k8s.io/v1 ClusterRole r, field rules[0].resources, rule permission of the policy: pods/exec gives") {
+	if out, _, err := capstan(t, "lint", dir); err == nil || !strings.Contains(out, "document 1, line 1, ClusterRole r, field rules[0].resources, rule permission of the policy: pods/exec may give what is behind it") {
 		t.Errorf("got %s, %v", out, err)
 	}
 	exceptions := func(rule string) string {

@@ -18,6 +18,9 @@ import (
 	"github.com/capstan-capi/capstan/phases/render"
 )
 
+// refFile is the file beside capi-operator-manifests in which a folder says which image it stands for.
+const refFile = "image-ref"
+
 // sources are the provider images that a command works on.
 type sources struct {
 	images, dirs []string
@@ -247,11 +250,11 @@ func isFile(path string) bool {
 // Without that file it makes a reference from the folder's name and content, so
 // that the same folder has the same one everywhere.
 func (s *sources) reference(dir string, profiles []render.Profile) (string, error) {
-	written, err := os.ReadFile(filepath.Join(dir, images.RefFile))
+	written, err := os.ReadFile(filepath.Join(dir, refFile))
 	if err == nil {
 		ref, err := images.ParseRef(strings.TrimSpace(string(written)))
 		if err != nil {
-			return "", fmt.Errorf("its file %s: %w", images.RefFile, err)
+			return "", fmt.Errorf("its file %s: %w", refFile, err)
 		}
 		return string(ref), nil
 	}

@@ -18,6 +18,7 @@ type takeoverFlags struct {
 	inspect.Access
 	namespace, capiNamespace string
 	dryRun, yes, override    bool
+	back                     bool
 	timeout                  time.Duration
 	output                   string
 }
@@ -25,16 +26,24 @@ type takeoverFlags struct {
 func takeoverCommand() *cobra.Command {
 	f := &takeoverFlags{}
 	cmd := &cobra.Command{
-		Use:   "takeover (--dry-run|--yes)",
+		Use:   "takeover (--dry-run|--yes) [--back]",
 		Short: "Ends the installer that OpenShift shipped before, so that the operator takes over what it installed",
 		Long: `Stops the former installer (Deployments capi-operator and capi-installer), waits until nobody holds
-its Leases, and removes what it leaves behind: its Leases, its RBAC, its Services and ServiceMonitors,
-its conditions on ClusterOperator cluster-api. Nothing that it has installed is touched: the operator,
-which waits meanwhile, takes that over in place. Each object is named, with what happens to it and why.
+its Leases, and removes what it leaves behind: its Leases, its RBAC, its ServiceAccounts, Services and
+ServiceMonitors, its conditions on ClusterOperator cluster-api. Nothing that it has installed is
+touched: the operator, which waits meanwhile, takes that over in place. Each object is named, with what
+happens to it and why.
 
 Where the cluster-version operator would put a Deployment back, it is stopped only with --override,
 which writes spec.overrides of ClusterVersion version. An override blocks upgrades of the cluster:
 take it out before the next one. What else the release brings stays until a release does not have it.
+
+Nothing is done unless the operator is there to go on: its Deployment is available, or its Lease is
+held. Afterwards both Deployments are looked at again: one that came back is an error.
+
+--back is the way back. It stops the operator, and removes its admission policies, which let nobody
+else write what the former installer writes, its alerts, NetworkPolicies and RBAC, and its annotations
+of the list of images. Nothing that is installed is touched. The former installer goes on by itself.
 
 --dry-run shows what would be done, --yes does it. It can be done again at any time. It needs the
 right to get and delete these objects, to patch the status of ClusterOperator cluster-api, and with
@@ -54,7 +63,8 @@ Exit codes: 0 if there is nothing to do, it was done, or could be done with --ye
 	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` of Cluster API")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be done")
 	flags.BoolVar(&f.yes, "yes", false, "do it")
-	flags.BoolVar(&f.override, "override", false, "tell the cluster-version operator to leave Deployments of the former installer alone")
+	flags.BoolVar(&f.override, "override", false, "tell the cluster-version operator to leave alone what is stopped")
+	flags.BoolVar(&f.back, "back", false, "stop the operator instead, and make room for the former installer")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long all of it may take")
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
@@ -78,12 +88,16 @@ func (f *takeoverFlags) run(ctx context.Context, out, progress io.Writer) error 
 	cluster.Progress = func(line string) { fmt.Fprintln(progress, line) }
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	plan, err := cluster.Plan(ctx, f.override)
+	planned := cluster.Plan
+	if f.back {
+		planned = cluster.PlanBack
+	}
+	plan, err := planned(ctx, f.override)
 	if err != nil {
 		return err
 	}
 	var failed error
-	if f.yes && len(plan.NeedsOverride) == 0 {
+	if f.yes && len(plan.NeedsOverride) == 0 && plan.Absent == nil {
 		failed = cluster.Act(ctx, &plan)
 	}
 	if f.output == "json" {
@@ -94,6 +108,8 @@ func (f *takeoverFlags) run(ctx context.Context, out, progress io.Writer) error 
 	switch {
 	case failed != nil || err != nil:
 		return errors.Join(err, failed)
+	case plan.Absent != nil:
+		return plan.Absent
 	case len(plan.NeedsOverride) > 0:
 		return &inspect.Error{
 			What: "the cluster-version operator would put back " + strings.Join(plan.NeedsOverride, " and ") + ": nothing was changed",
@@ -101,10 +117,24 @@ func (f *takeoverFlags) run(ctx context.Context, out, progress io.Writer) error 
 		}
 	case f.output == "json" || !plan.Running():
 		return nil
+	case plan.Done && f.back:
+		fmt.Fprintln(out, "Done. The former installer goes on by itself once its release, or an override that is taken out, has brought it.")
 	case plan.Done:
 		fmt.Fprintln(out, "Done. The operator goes on by itself; watch it with: capstan status --watch")
 	default:
-		fmt.Fprintln(out, "Nothing was changed. To do it: capstan takeover --yes")
+		fmt.Fprintln(out, "Nothing was changed. To do it: capstan takeover --yes"+f.more())
 	}
 	return nil
+}
+
+// more are the flags that --yes needs too.
+func (f *takeoverFlags) more() string {
+	text := ""
+	if f.back {
+		text += " --back"
+	}
+	if f.override {
+		text += " --override"
+	}
+	return text
 }

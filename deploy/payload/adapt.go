@@ -3,6 +3,7 @@ package payload
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -74,11 +75,15 @@ func adaptDeployment(object *unstructured.Unstructured, images images) error {
 }
 
 // listProviders lists the images of the release, for the operator of this release:
-// the one before it is still running when the list comes.
+// the one before it is still running when the list comes. It names their keys,
+// since those of another release stay: the data of a ConfigMap is merged.
 func listProviders(object *unstructured.Unstructured, images images) error {
-	annotate(object, map[string]string{"capi-operator.openshift.io/release-version": "0.0.1-snapshot"})
 	listed := maps.Clone(images)
 	delete(listed, operatorTag)
+	annotate(object, map[string]string{
+		"capi-operator.openshift.io/release-version": "0.0.1-snapshot",
+		"capi-operator.openshift.io/image-keys":      strings.Join(slices.Sorted(maps.Keys(listed)), ","),
+	})
 	return unstructured.SetNestedStringMap(object.Object, listed, "data")
 }
 

@@ -96,7 +96,11 @@ func TestFiles_have_one_replica_of_the_image_of_the_release(t *testing.T) {
 }
 
 func TestFiles_list_every_image_but_the_operators_own(t *testing.T) {
-	data, _, err := unstructured.NestedStringMap(find(t, "ConfigMap openshift-cluster-api-operator/capi-installer-images").Object, "data")
+	list := find(t, "ConfigMap openshift-cluster-api-operator/capi-installer-images")
+	data, _, err := unstructured.NestedStringMap(list.Object, "data")
+	if keys := list.GetAnnotations()["capi-operator.openshift.io/image-keys"]; keys != strings.Join(slices.Sorted(maps.Keys(data)), ",") {
+		t.Errorf("named are %s", keys)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

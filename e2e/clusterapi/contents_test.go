@@ -30,8 +30,8 @@ rules: [{apiGroups: [""], resources: [pods/exec], verbs: [create]}]
 		wanted := push(ctx, newProvider("alpha").with(shell))
 		Expect(env.SetImages(ctx, wanted)).To(Succeed())
 		refused := until(ctx, "the image to be refused", inState(harness.Degraded),
-			says("Degraded", "True", "NonRetryableError", "document 9", "rbac.authorization.k8s.io/v1 ClusterRole shell", "field rules[0].resources",
-				"rule permission of the policy", "exception in ConfigMap openshift-cluster-api-operator/capi-installer-exceptions"))
+			says("Degraded", "True", "NonRetryableError", "document 9", "ClusterRole shell", "field rules[0].resources",
+				"rule permission of the policy", "exceptions: ConfigMap openshift-cluster-api-operator/capi-installer-exceptions"))
 		Expect(refused.Revisions()).To(HaveLen(1))
 		expectGone(ctx, shell)
 

@@ -86,6 +86,11 @@ var _ = Describe("Drift", Ordered, func() {
 				[]string{"metadata", "annotations", revisionAnnotation},
 				"1",
 			},
+			{
+				"all marks removed", find("ConfigMap"), `{"metadata":{"labels":null,"annotations":null}}`,
+				[]string{"metadata", "labels", harness.ManagedByLabel},
+				"alpha",
+			},
 		} {
 			before := fetched(ctx, drift.object)
 			Expect(holds(patch(ctx, drift.object, drift.patch), drift.want, drift.path...)).NotTo(Succeed(), drift.what+" is no drift")

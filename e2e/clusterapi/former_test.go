@@ -34,13 +34,17 @@ var _ = Describe("A former installer that runs", func() {
 
 		Expect(admin().run(ctx, codeFailed, "takeover")).To(ContainSubstring("say either --dry-run"))
 		Expect(as("stranger").run(ctx, codeFailed, "takeover", "--dry-run")).To(ContainSubstring("not allowed to get"))
+		Expect(admin().run(ctx, codeFailed, "takeover", "--yes", "--override")).To(And(
+			ContainSubstring("Capstan does not run on this cluster"), ContainSubstring("nothing was changed")))
+		uids(ctx, former...)
+		lead(ctx)
 		Expect(admin().run(ctx, codeFailed, "takeover", "--yes")).To(And(
 			ContainSubstring("would put back Deployment openshift-cluster-api-operator/capi-operator: nothing was changed"), ContainSubstring("--override")))
 		Expect(admin().run(ctx, 0, "takeover", "--dry-run", "--override")).To(And(
 			MatchRegexp(`override +Deployment openshift-cluster-api-operator/capi-operator `), MatchRegexp(`delete +Deployment openshift-cluster-api-operator/capi-installer `),
 			MatchRegexp(`wait +Lease openshift-cluster-api-operator/capi-installer-leader `), MatchRegexp(`delete +ClusterRoleBinding openshift-capi-installer `),
 			MatchRegexp(`stay +ClusterRole openshift-capi-operator `), MatchRegexp(`clear +ClusterOperator cluster-api `),
-			Not(ContainSubstring("ccapio-")), ContainSubstring("Nothing was changed")))
+			Not(ContainSubstring("ccapio-")), ContainSubstring("Nothing was changed. To do it: capstan takeover --yes --override")))
 		uids(ctx, former...)
 
 		Expect(admin().run(ctx, 0, "takeover", "--yes", "--override")).To(ContainSubstring("Done."))
@@ -111,6 +115,14 @@ func runFormer(ctx context.Context) []*unstructured.Unstructured {
 	}
 	Expect(env.Client.Create(ctx, clusterVersion(), administrator)).To(Succeed())
 	return former
+}
+
+// lead holds the operator's Lease, which operators of this suite do without.
+func lead(ctx context.Context) {
+	GinkgoHelper()
+	Expect(env.Client.Create(ctx, object(fmt.Sprintf(
+		"{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: capstan-leader, namespace: %s}, spec: {holderIdentity: its-pod, leaseDurationSeconds: 600, renewTime: %q}}",
+		harness.OperatorNamespace, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"))), administrator)).To(Succeed())
 }
 
 func clusterVersion() *unstructured.Unstructured {

@@ -75,7 +75,7 @@ subjects: [{kind: ServiceAccount, name: every-kind, namespace: openshift-cluster
 apiVersion: apiextensions.openshift.io/v1alpha1
 kind: CompatibilityRequirement
 metadata: {name: every-kind}
-spec: {compatibilitySchema: {customResourceDefinition: {type: YAML, data: "{}"}, requiredVersions: {defaultSelection: StorageOnly}}}
+spec: {compatibilitySchema: {customResourceDefinition: {type: YAML, data: "{metadata: {name: nothings.nothing.cluster.x-k8s.io}, spec: {group: nothing.cluster.x-k8s.io}}"}, requiredVersions: {defaultSelection: StorageOnly}}}
 ---
 {apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: every-kind}}
 ---

@@ -14,6 +14,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -129,6 +130,42 @@ var _ = Describe("Events", func() {
 		for _, event := range events(ctx)[before:] {
 			Expect(event.Reason).NotTo(Equal("Collision"))
 		}
+	})
+})
+
+var _ = Describe("An Event that comes again", func() {
+	It("is counted on the first one", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"))})
+		operator := operate(harness.OperatorOptions{SteeredClock: true})
+		installed(ctx, 1)
+		all := &eventsv1.EventList{}
+		Expect(env.Client.List(ctx, all, client.InNamespace("default"))).To(Succeed())
+		before := map[string]bool{}
+		for _, event := range all.Items {
+			before[event.Name] = true
+		}
+		told := func(times int32) {
+			GinkgoHelper()
+			Expect(env.Client.Delete(ctx, &operatorv1alpha1.ClusterAPI{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}})).To(Succeed())
+			until(ctx, "the loss to be told", inState(harness.WaitingOnInfra))
+			eventually(ctx, fmt.Sprintf("an Event to tell it %d times", times), func(ctx context.Context) error {
+				if err := env.Client.List(ctx, all, client.InNamespace("default")); err != nil {
+					return err
+				}
+				for _, event := range all.Items {
+					counted := event.Series == nil && times == 1 || event.Series != nil && event.Series.Count == times
+					if !before[event.Name] && event.Reason == harness.WaitingOnInfra && counted {
+						return nil
+					}
+				}
+				return errors.New("there is none")
+			})
+		}
+		told(1)
+		Expect(env.CreateClusterAPI(ctx)).To(Succeed())
+		until(ctx, "the way back", inState(harness.Installed))
+		Expect(operator.Advance(11 * time.Minute)).To(Succeed()) // counts are written every ten minutes
+		told(2)
 	})
 })
 

@@ -26,7 +26,7 @@ var _ = Describe("A condition", func() {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, small("one"))})
 		operators, err := configclient.NewForConfig(config)
 		Expect(err).NotTo(HaveOccurred())
-		seen, err := operators.ClusterOperators().Watch(ctx, metav1.ListOptions{})
+		seen, err := operators.ClusterOperators().Watch(ctx, metav1.SingleObject(metav1.ObjectMeta{Name: harness.ClusterOperatorName}))
 		Expect(err).NotTo(HaveOccurred())
 		defer seen.Stop()
 		operate(harness.OperatorOptions{Through: between.URL()})

@@ -145,7 +145,9 @@ var _ = Describe("A component that loses all of its workloads and stays listed",
 			return []*provider{newProvider("beta"), without(newProvider("alpha"), "Deployment").with(renamed(newProvider("alpha").find("Deployment", "alpha"), "omega"))}
 		}),
 		Entry("has handed its workload to another component", func() []*provider {
-			return []*provider{without(newProvider("alpha"), "Deployment"), newProvider("beta").with(newProvider("alpha").find("Deployment", "alpha"))}
+			next := newProvider("beta").with(newProvider("alpha").find("Deployment", "alpha"))
+			next.set("Deployment", "alpha", "beta", "spec", "template", "spec", "serviceAccountName")
+			return []*provider{without(newProvider("alpha"), "Deployment"), next}
 		}),
 	)
 })

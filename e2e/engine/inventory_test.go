@@ -42,6 +42,6 @@ var _ = Describe("An inventory", func() {
 			_, err := w.get(ctx, inventory)
 			return err
 		})
-		Expect(e.install(ctx, rev).Spent).To(Equal(1))
+		Expect(e.install(ctx, rev).Spent).To(BeNumerically(">", 1_000_000))
 	})
 })

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -34,17 +35,12 @@ var _ = Describe("A kind that is announced and cannot be listed", func() {
 		report := e.prune(ctx, rev, 0)
 		Expect(w.isGone(ctx, w.configMap("old"))).To(Succeed())
 		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed { // there may be some, which nobody can list
-			told := "requests." + w.group + " cannot be read"
-			if status == http.StatusForbidden {
-				told = "the operator may not list requests of API group " + w.group
-			}
-			Expect(report.WhyRetained()).To(ContainSubstring(told))
+			Expect(report.WhyRetained()).To(ContainSubstring("requests." + w.group + " cannot be read"))
 			return
 		}
 		Expect(report.Retained).To(BeEmpty(), report.WhyRetained())
 		Expect(w.isGone(ctx, w.newNamespace("old"))).To(Succeed())
 	},
-		Entry("because nobody may", http.StatusForbidden, refusing(http.StatusForbidden, "Forbidden")),
 		Entry("because there is no list", http.StatusNotFound, "404 page not found"),
 		Entry("because the verb is none", http.StatusMethodNotAllowed, refusing(http.StatusMethodNotAllowed, "MethodNotAllowed")),
 		Entry("because its server gives no metadata alone", http.StatusNotAcceptable, refusing(http.StatusNotAcceptable, "NotAcceptable")),
@@ -54,6 +50,34 @@ var _ = Describe("A kind that is announced and cannot be listed", func() {
 		Entry("because the answer is an object", http.StatusOK, `{"kind":"Request","apiVersion":"v1","metadata":{"name":"x"}}`),
 		Entry("because the answer is no JSON", http.StatusOK, "<html>"),
 	)
+
+	It("because nobody may holds up the end of what is pruned, until somebody may", func(ctx SpecContext) {
+		w := begin(ctx)
+		w.create(ctx, w.crd("request"))
+		w.formerly(ctx, 760, w.configMap("old"))
+		eventually(ctx, "the kind to be announced", func(context.Context) error { return w.announces("request") })
+		var may atomic.Bool
+		e := w.start(legacy(formerInstaller), meddle(func(r *http.Request, _ http.RoundTripper) (*http.Response, error) {
+			if may.Load() || r.Method != http.MethodGet || !strings.HasPrefix(r.URL.Path, "/apis/"+w.group+"/") {
+				return nil, nil
+			}
+			return answered(r, http.StatusForbidden, refusing(http.StatusForbidden, "Forbidden")), nil
+		}))
+		e.adopts(ctx, 760)
+		rev := of(761, w.configMap("a"))
+		e.converge(ctx, rev)
+		eventually(ctx, "what was found to be pruned", func(ctx context.Context) error {
+			report, err := e.Teardown(ctx, rev)
+			Expect(report.Complete()).To(BeFalse())
+			return errors.Join(err, w.isGone(ctx, w.configMap("old")))
+		})
+		report, err := e.Teardown(ctx, rev)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(report.Wait).To(And(ContainSubstring(w.group), ContainSubstring("give the operator the verb list")))
+		may.Store(true)
+		e.adopts(ctx, 760)
+		e.prune(ctx, rev, 0)
+	})
 })
 
 // meddle lets a function answer requests of an engine; those for which it gives neither an answer nor an error go through.

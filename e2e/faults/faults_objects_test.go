@@ -79,6 +79,49 @@ var objectFaults = []fault{
 		},
 	},
 	{
+		name: "former installer runs", doc: "The installer that OpenShift shipped before comes back beside this operator, and ends again.",
+		begin: func(ctx context.Context, c *cell) {
+			GinkgoHelper()
+			former := parsed(formerInstaller)
+			Expect(env.Client.Create(ctx, former, administrator)).To(Succeed())
+			c.later(func() { remove(ctx, former) })
+			until(ctx, "it to be told", mentions("of a former installer runs"))
+			next()
+			edit(ctx)
+		},
+		expect: func(s *stage) expectation {
+			e := expectation{word: waits, to: harness.WaitingOnInfra, departs: true, mended: s.state != harness.Applying && s.state != harness.Planning}
+			if s.state == harness.WaitingOnInfra {
+				e.word, e.to = told, ""
+			}
+			e.told = []func(harness.View) error{mentions("of a former installer runs")}
+			return e
+		},
+	},
+	{
+		name: "list of another release", doc: "The list of images names another release, whose operator does not come, and then this one's again.",
+		begin: func(ctx context.Context, c *cell) {
+			GinkgoHelper()
+			list := shape("v1", "ConfigMap", harness.OperatorNamespace, harness.ImagesConfigMap)
+			patch(ctx, list, `{"metadata":{"annotations":{"capi-operator.openshift.io/release-version":"9.9.9"}}}`)
+			c.later(func() {
+				patch(ctx, list, `{"metadata":{"annotations":{"capi-operator.openshift.io/release-version":null}}}`)
+			})
+			next()
+			edit(ctx)
+		},
+		expect: func(s *stage) expectation {
+			e := expectation{word: told, mended: true, told: []func(harness.View) error{mentions("is for release 9.9.9")}}
+			switch s.state {
+			case harness.Planning, harness.Degraded: // no rollout is under way that could be finished first
+				e.word, e.to, e.departs, e.mended = waits, harness.WaitingOnInfra, true, s.state != harness.Planning
+			case harness.WaitingOnInfra:
+				return expectation{word: unnoticed, mended: true} // the list is asked for when the platform is known
+			}
+			return e
+		},
+	},
+	{
 		name: "current revision cleared by hand", doc: "Somebody takes status.currentRevision out of ClusterAPI cluster.",
 		begin: func(ctx context.Context, _ *cell) {
 			GinkgoHelper()
@@ -194,3 +237,14 @@ var objectFaults = []fault{
 		expect: everywhere(expectation{word: told, told: []func(harness.View) error{mentions("is changed by field manager administrator again and again")}}),
 	},
 }
+
+// formerInstaller is the Deployment of the installer that OpenShift shipped before.
+const formerInstaller = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: capi-installer, namespace: openshift-cluster-api-operator}
+spec:
+  selector: {matchLabels: {app: capi-installer}}
+  template:
+    metadata: {labels: {app: capi-installer}}
+    spec: {containers: [{name: manager, image: example.com/capi-installer}]}`

@@ -43,6 +43,18 @@ var symptoms = []symptom{
 		"The cluster-version operator brings it back. On a cluster without one: `oc apply -f deploy/images.yaml` with your release's digests.",
 	},
 	{
+		"The former installer runs",
+		[]string{"of a former installer runs", "capstan takeover --dry-run"},
+		"The installer that OpenShift shipped before writes to the same objects. Nothing is planned beside it; what this operator has installed is kept. After ten minutes it is Degraded.",
+		"`capstan takeover --dry-run` says what ending it would do; the [runbook](runbooks/takeover.md) leads through it, and back.",
+	},
+	{
+		"The list of images is for another release",
+		[]string{"is for release", "this operator is of release"},
+		"In an upgrade the list comes before the operator of its release. Until that one runs, this one keeps what is installed, finishes a rollout that has begun, and plans nothing.",
+		"Wait for the upgrade. If it stands still, look why the new Deployment does not come up: `oc -n openshift-cluster-api-operator describe deployment capstan`, and at ClusterVersion `version`.",
+	},
+	{
 		"An image is listed by tag",
 		[]string{"is by tag"},
 		"Tags move, so that a revision could not be made again. It is Degraded at once, and no attempt can succeed before the list changes.",
@@ -163,7 +175,7 @@ var symptoms = []symptom{
 		"An API group does not answer",
 		[]string{"API groups that may have objects of older revisions and do not answer", "repair or remove their APIServices"},
 		"The inventory of an older revision was lost, so that its objects are looked for among all kinds, and a server that serves some of them does not answer. The new revision is installed and kept; the older one is not forgotten before its objects are found.",
-		"Repair the server of the groups that are named, or remove their APIServices: `oc get apiservices` shows which are not available.",
+		"Repair the server of the groups that are named, or remove their APIServices: `oc get apiservices` shows which are not available. Of a group that answers, the operator may not list a kind: give it back the verb `list`.",
 	},
 	{
 		"An object has a number that nobody knows",

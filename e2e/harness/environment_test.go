@@ -123,7 +123,9 @@ func rights(ctx context.Context, t *testing.T, e *Environment) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: CAPINamespace, Name: "allowed"}}
+	allowed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: CAPINamespace, Name: "allowed", Labels: map[string]string{ManagedByLabel: "a"},
+	}}
 	if err := operator.Create(ctx, allowed); err != nil {
 		t.Errorf("creating a ConfigMap: %v", err)
 	}

@@ -62,7 +62,8 @@ func (r release) replaced(text string) string {
 }
 
 // put creates an object, or makes it what the release says, unless it is to be
-// created only. Labels and annotations are merged.
+// created only. Labels, annotations and the data of a ConfigMap are merged: what
+// another release wrote under a name that this one does not have, stays.
 func put(ctx context.Context, object *unstructured.Unstructured) error {
 	there := &unstructured.Unstructured{}
 	there.SetGroupVersionKind(object.GroupVersionKind())
@@ -79,7 +80,24 @@ func put(ctx context.Context, object *unstructured.Unstructured) error {
 	wanted.SetResourceVersion(there.GetResourceVersion())
 	wanted.SetLabels(merged(there.GetLabels(), object.GetLabels()))
 	wanted.SetAnnotations(merged(there.GetAnnotations(), object.GetAnnotations()))
+	if object.GetKind() == "ConfigMap" {
+		if err := mergeData(wanted, there); err != nil {
+			return err
+		}
+	}
 	return env.Client.Update(ctx, wanted)
+}
+
+func mergeData(wanted, there *unstructured.Unstructured) error {
+	was, _, err := unstructured.NestedStringMap(there.Object, "data")
+	if err != nil {
+		return err
+	}
+	is, _, err := unstructured.NestedStringMap(wanted.Object, "data")
+	if err != nil {
+		return err
+	}
+	return unstructured.SetNestedStringMap(wanted.Object, merged(was, is), "data")
 }
 
 func merged(there, wanted map[string]string) map[string]string {

@@ -2,6 +2,8 @@ package release_test
 
 import (
 	"context"
+	"regexp"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -13,6 +15,7 @@ import (
 	"github.com/capstan-capi/capstan/deploy/payload"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/providers"
 )
 
 var _ = Describe("The payload", func() {
@@ -41,7 +44,9 @@ var _ = Describe("The payload", func() {
 			Expect(gone(ctx, "apps/v1", "Deployment", harness.OperatorNamespace, name)).To(Succeed())
 		}
 		Expect(gone(ctx, "v1", "ServiceAccount", harness.OperatorNamespace, "capi-installer")).To(Succeed())
-		Expect(gone(ctx, rbacv1.SchemeGroupVersion.String(), "ClusterRole", "", "openshift-capi-installer")).To(Succeed())
+		for _, name := range []string{"openshift-capi-installer", "openshift-capi-installer:provider-permissions"} {
+			Expect(gone(ctx, rbacv1.SchemeGroupVersion.String(), "ClusterRole", "", name)).To(Succeed())
+		}
 
 		By("merging labels")
 		namespace := &corev1.Namespace{}
@@ -60,6 +65,34 @@ var _ = Describe("The payload", func() {
 		k.ready(ctx, 1)
 		Expect(env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, api)).To(Succeed())
 		Expect(api.Spec.UnmanagedCustomResourceDefinitions).To(Equal([]string{"things.example.com"}))
+	}, SpecTimeout(patience))
+
+	It("follows no image that only the release before had, though its key stays in the list", func(ctx SpecContext) {
+		const dropped, before, after = "gcp-cluster-api-controllers", "aws-cluster-api-controllers", "aws-controllers"
+		k := begin(ctx, nil)
+		all, made := images(ctx), files()
+		release{"4.22.0", all}.install(ctx, made, false)
+		k.ready(ctx, 1)
+
+		next := content(before)
+		next[providers.ManifestsDir+"/default/README"] = []byte("another digest")
+		again, err := env.PushFiles(ctx, "again", next)
+		Expect(err).NotTo(HaveOccurred())
+		all["registry.ci.openshift.org/openshift:"+before] = again
+		for name, text := range made {
+			if strings.HasSuffix(name, "_images.yaml") {
+				changed := regexp.MustCompile("(?m)^  "+dropped+": .*\n").ReplaceAllString(string(text), "")
+				made[name] = []byte(strings.NewReplacer(dropped+",", "", "  "+before+": ", "  "+after+": ", before+",", after+",").Replace(changed))
+			}
+		}
+		release{"4.22.1", all}.install(ctx, made, true)
+		list, err := read(ctx, "v1", "ConfigMap", harness.OperatorNamespace, harness.ImagesConfigMap)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(list.Object["data"]).To(And(HaveKey(dropped), HaveKey(before), HaveKey(after)))
+		eventually(ctx, "what the dropped image brought to go", func(ctx context.Context) error {
+			return gone(ctx, "v1", "ConfigMap", harness.CAPINamespace, dropped)
+		})
+		Expect(brought(ctx, before)).To(Equal("image"))
 	}, SpecTimeout(patience))
 })
 

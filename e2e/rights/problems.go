@@ -8,13 +8,10 @@ import (
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
-// ownNamespaces are those in which the operator has rights.
-var ownNamespaces = []string{harness.OperatorNamespace, harness.CAPINamespace, harness.ConfigNamespace, "default"}
-
-// askedFor are the refusals that specs ask for: of the rights in Namespaces that images bring (e2e/clusterapi), and of the
-// one that a fault takes away (e2e/faults).
+// askedFor are the refusals that specs ask for: of the rights in Namespaces that images bring (e2e/clusterapi), which are none of
+// the cluster's, and of the one that a fault takes away (e2e/faults).
 func askedFor(u harness.Use) bool {
-	brought := u.Namespace != "" && !slices.Contains(ownNamespaces, u.Namespace)
+	brought := u.Namespace != "" && u.Namespace != "default" && !strings.HasPrefix(u.Namespace, "kube-") && !strings.HasPrefix(u.Namespace, "openshift-")
 	return brought || u.Verb == "patch" && u.Resource == "configmaps" && u.Namespace == harness.CAPINamespace
 }
 

@@ -27,11 +27,19 @@ func TestProblems_are_rights_that_nothing_used_and_refusals_that_nobody_asked_fo
 		{Verb: "get", Group: "h", Resource: "things", Name: "two"},
 		{Verb: "patch", Group: "h", Resource: "things", Name: "one", Refused: true},
 		{Verb: "list", Resource: "pods", Namespace: "elsewhere", Refused: true},
+		{Verb: "list", Resource: "pods", Namespace: "default", Refused: true},
+		{Verb: "get", Resource: "configmaps", Namespace: "kube-system", Name: "a", Refused: true},
+		{Verb: "get", Resource: "secrets", Namespace: "openshift-config", Name: "a", Refused: true},
+		{Verb: "get", Resource: "services", Namespace: "openshift-monitoring", Name: "a", Refused: true},
 	})
 	want := []string{
 		"nothing uses the right of ClusterRole c: get things.h one",
 		"nothing uses the right of ClusterRole c: patch things.h one",
 		"nothing uses the right of Role r: delete deployments.apps in openshift-cluster-api",
+		"the operator lacks the right to get configmaps kube-system/a",
+		"the operator lacks the right to get secrets openshift-config/a",
+		"the operator lacks the right to get services openshift-monitoring/a",
+		"the operator lacks the right to list pods default",
 		"the operator lacks the right to patch things.h one",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -329,7 +329,7 @@ var ProgressIsMade = machine.Guard[Facts]{
 // InputChanged asks whether people have changed something since.
 var InputChanged = machine.Guard[Facts]{
 	Name: "InputChanged",
-	Doc: "An input has changed since: images, platform, the infrastructure's name, ClusterAPI spec, release version, TLS profile, or annotation retry or consent-to-uninstall. " +
+	Doc: "An input has changed since: images, the release that their list is for, platform, the infrastructure's name, ClusterAPI spec, release version, TLS profile, or annotation retry or consent-to-uninstall. " +
 		"Nor is the way the same if an urgent move would leave the state that the machine came from, for what the status of the ClusterAPI lists now.",
 	Ask: func(f Facts) machine.Answer {
 		switch {

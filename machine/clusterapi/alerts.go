@@ -12,7 +12,7 @@ import (
 var (
 	waitsLong = machine.Alert{
 		Name: "CapstanWaitingOnInfra", Severity: machine.Warning, After: time.Hour,
-		Summary: "Capstan waits for the cluster's platform, or for ClusterAPI cluster",
+		Summary: "Capstan waits in WaitingOnInfra for the platform, for ClusterAPI cluster, for the former installer to end, or for the list of its release",
 	}
 	isDegraded = machine.Alert{
 		Name: "CapstanDegraded", Severity: machine.Warning, After: 10 * time.Minute,

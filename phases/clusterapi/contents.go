@@ -73,12 +73,23 @@ func (p *Phases) render(ctx context.Context, w world, inputs string, profiles []
 	case wrong != nil:
 		r.err = machine.Terminal(fmt.Errorf("ConfigMap %s: %w; repair it, or what it is for: %w", p.exceptionsKey(), wrong, r.err))
 	case breaksPolicy(r.err):
-		r.err = fmt.Errorf("%w; or let it through by an exception in ConfigMap %s", r.err, p.exceptionsKey())
+		r.err = p.withWayOut(r.err)
 	default:
 		return r
 	}
 	r.refused = p.Now()
 	return r
+}
+
+// withWayOut says first where exceptions are made, because what tells of errors may cut them off at their end.
+func (p *Phases) withWayOut(err error) error {
+	breaches := breachesIn(err)
+	count := "a breach"
+	if len(breaches) > 1 {
+		count = fmt.Sprintf("%d breaches", len(breaches))
+	}
+	return fmt.Errorf("%s of the rules for images (exceptions: ConfigMap %s; all that is wrong: capstan lint %s): %w",
+		count, p.exceptionsKey(), breaches[0].Image, err)
 }
 
 func (p *Phases) exceptionsKey() client.ObjectKey {
@@ -108,9 +119,12 @@ func (p *Phases) forgetWithdrawn(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-func breaksPolicy(err error) bool {
+func breaksPolicy(err error) bool { return len(breachesIn(err)) > 0 }
+
+// breachesIn are the problems that are breaches of rules.
+func breachesIn(err error) render.ProblemsError {
 	problems, _ := errors.AsType[render.ProblemsError](err)
-	return slices.ContainsFunc(problems, func(p render.Problem) bool { return p.Rule != "" })
+	return slices.DeleteFunc(slices.Clone(problems), func(p render.Problem) bool { return p.Rule == "" })
 }
 
 func (p *Phases) renderWithin(contents *policy.Policy, w world, profiles []render.Profile) rendered {

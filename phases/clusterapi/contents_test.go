@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestRender_asksForExceptionsOnlyWhenSomethingBreaksARule(t *testing.T) {
 		t.Fatalf("got %+v", r)
 	}
 	r := p.render(t.Context(), w, "one", profile("other"))
-	for _, want := range []string{"document 1", "line 1", "v1 Secret other/s", "rule namespace of the policy", "exception in ConfigMap operator/capi-installer-exceptions"} {
+	for _, want := range []string{"document 1", "line 1", ", Secret other/s", "rule namespace of the policy", "exceptions: ConfigMap operator/capi-installer-exceptions;"} {
 		if r.err == nil || !strings.Contains(r.err.Error(), want) {
 			t.Errorf("got %v, want %s", r.err, want)
 		}
@@ -75,4 +76,26 @@ type failing struct{ client.Reader }
 
 func (failing) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
 	return errors.New("nobody answers")
+}
+
+func TestRender_says_the_way_to_an_exception_however_many_rules_are_broken(t *testing.T) {
+	image := "quay.example.com/openshift-release-dev/ocp-v4.0-art-dev@sha256:" + strings.Repeat("0a", 32)
+	p := &Phases{Live: fake.NewClientBuilder().Build(), OperatorNamespace: "operator", Contents: &policy.Policy{}, Now: time.Now}
+	var manifests strings.Builder
+	for i := range 3 {
+		fmt.Fprintf(&manifests, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: %s-%d}\nrules: [{apiGroups: [\"\"], resources: [pods/exec], verbs: [create]}]\n", strings.Repeat("r", 200), i)
+	}
+	r := p.render(t.Context(), world{platform: "AWS"}, "one", []render.Profile{{Image: image, Name: "default", Metadata: []byte("name: a\n"), Manifests: []byte(manifests.String())}})
+	if r.err == nil {
+		t.Fatal("it is rendered")
+	}
+	told := machine.Shorten(r.err.Error(), machine.MaxMessage)
+	for _, want := range []string{
+		"3 breaches of the rules for images", "exceptions: ConfigMap operator/capi-installer-exceptions", "capstan lint " + image,
+		" ClusterRole " + strings.Repeat("r", 200) + "-0, field rules[0].resources, rule permission of the policy",
+	} {
+		if !strings.Contains(told, want) {
+			t.Errorf("it lacks %q: %s", want, told)
+		}
+	}
 }

@@ -33,8 +33,9 @@ func FormerManagers() []string { return []string{installerManager, revisionManag
 const lookAgainAtLeases = 5 * time.Second
 
 // formerRuns says which former installer may still write, empty for none. A
-// Deployment is watched; its Lease is read once that is gone, because a pod ends
-// later than its Deployment, and while nothing of this operator's is current.
+// Deployment is watched; the Leases are read at the start of a process and once a
+// Deployment is gone, until they are free, because a pod ends later than its
+// Deployment.
 func (p *Pass) formerRuns(ctx context.Context) (string, error) {
 	for _, name := range FormerInstallers {
 		key, deployment := client.ObjectKey{Namespace: p.OperatorNamespace, Name: name}, &appsv1.Deployment{}
@@ -42,13 +43,12 @@ func (p *Pass) formerRuns(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if found && !ScaledDown(deployment) {
+		if found && !scaledDown(deployment) {
 			p.memory.former = formerSeen
 			return fmt.Sprintf("Deployment %s of a former installer runs", key), nil
 		}
 	}
-	// Before the inventories are seen nothing is listed, whatever is answered here.
-	if p.memory.former == formerGone || p.memory.former == formerUnknown && (!p.proofs.Seen || p.proofs.prove(p.world.currentEntry())) {
+	if p.memory.former == formerGone {
 		return "", nil
 	}
 	for _, name := range FormerInstallers {
@@ -74,8 +74,8 @@ const (
 	formerGone
 )
 
-// ScaledDown says that a Deployment has no pods and is to have none.
-func ScaledDown(d *appsv1.Deployment) bool {
+// scaledDown says that a Deployment has no pods and is to have none.
+func scaledDown(d *appsv1.Deployment) bool {
 	return d.Spec.Replicas != nil && *d.Spec.Replicas == 0 && d.Status.Replicas == 0
 }
 

@@ -130,12 +130,8 @@ func (p *Pass) publish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
-	if p.isAnnounced(highest) {
-		highest-- // it was announced, and could not be listed
-	}
 	p.memory.counted = counted{known: true, desired: p.world.desiredName(), highest: highest}
-	highest = max(highest, p.begun)
-	entry := NewEntry(p.Release, nextNumber(desired, highest), p.plan.revision)
+	entry := NewEntry(p.Release, p.numberAfter(highest), p.plan.revision)
 	if p.plan.uninstalls != "" && p.world.uninstallConsent != string(entry.Name) {
 		p.lookAgainIn(askAgainSoon) // with the number that is known now
 		return p.restoreCurrent(ctx)
@@ -159,6 +155,14 @@ func (p *Pass) publish(ctx context.Context) error {
 		}
 		return did
 	})
+}
+
+// numberAfter is the number that the planned revision gets, by the highest that is used.
+func (p *Pass) numberAfter(highest int64) int64 {
+	if p.isAnnounced(highest) {
+		highest-- // it was announced, and could not be listed
+	}
+	return nextNumber(p.world.desiredEntry(), max(highest, p.begun))
 }
 
 // isAnnounced says that the planned revision was announced with a number, and

@@ -53,6 +53,14 @@ func (p proofs) prove(entry *operatorv1alpha1.ClusterAPIInstallerRevision) bool 
 	return known != nil && known.Listed == ProofOf(*entry)
 }
 
+// knows says that an inventory has the revision's content, and is older than the
+// proofs. Whoever believes it holds the rendered content against that, and fetches
+// nothing for it.
+func (p proofs) knows(entry *operatorv1alpha1.ClusterAPIInstallerRevision) bool {
+	known := p.of(entry.Revision)
+	return known != nil && known.Own && known.Listed == "" && known.Revision == string(entry.Name) && known.ContentID == entry.ContentID
+}
+
 // whose says why a listed revision is not known to be this operator's, nil if it
 // is. An entry with the planned content is as good as one of ours, because what
 // is executed then is the plan; unless its number stands for another content.
@@ -61,7 +69,7 @@ func (p proofs) whose(entry *operatorv1alpha1.ClusterAPIInstallerRevision, plann
 	switch {
 	case planned != nil && planned.ContentID == entry.ContentID && (known == nil || known.ContentID == entry.ContentID):
 		return nil
-	case p.prove(entry):
+	case p.prove(entry), p.knows(entry):
 		return nil
 	case !p.Seen && p.Err != nil:
 		return p.Err

@@ -17,7 +17,7 @@ import (
 // Where OpenShift keeps what pulling images takes.
 const (
 	ConfigNamespace = "openshift-config"
-	UserCABundle    = "user-ca-bundle"
+	userCABundle    = "user-ca-bundle"
 	PullSecret      = "pull-secret"
 
 	userCABundleKey = "ca-bundle.crt"
@@ -39,7 +39,7 @@ func (p *Phases) reachRegistries(ctx context.Context, w world) error {
 		access.Credentials = append(access.Credentials, document...)
 	}
 	// The nodes trust it whether or not the cluster's proxy names it.
-	bundle, key, err := p.certificates(ctx, UserCABundle)
+	bundle, key, err := p.certificates(ctx, userCABundle)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 		switch {
 		case out.err != nil:
 			return nil, renderingOf(entry, out.err)
+		case out.waiting != "" && !proven.prove(entry):
+			return nil, renderingOf(entry, &notYetError{"its inventory has no proof of it, so that its images are not fetched; the next revision has one"})
 		case out.waiting != "":
 			return nil, renderingOf(entry, &notYetError{out.waiting})
 		}
@@ -43,7 +45,7 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 	}
 	return p.knows(key, listed{revision: &engine.Revision{
 		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: content.Unmanaged,
-		Components: components, Listed: p.proofToStore(entry, planned, proven),
+		Components: components, Listed: p.proofToStore(entry, content, planned, proven),
 	}})
 }
 
@@ -66,13 +68,16 @@ func (p *Phases) desiredRevision(w world, planned *render.Revision, proven proof
 	return revision, nil
 }
 
-// proofToStore is what the inventory of a revision is to say of its entry: what it
-// says, or else how this operator lists the planned content, which it is then.
-func (p *Phases) proofToStore(entry *operatorv1alpha1.ClusterAPIInstallerRevision, planned *render.Revision, proven proofs) string {
-	if proven.prove(entry) {
+// proofToStore is what the inventory of a revision is to say of its entry: that it
+// is proved, or was rendered from its own images. Of the planned content it says
+// how this operator lists that, whichever release has named it.
+func (p *Phases) proofToStore(entry *operatorv1alpha1.ClusterAPIInstallerRevision, content, planned *render.Revision, proven proofs) string {
+	if content != planned || proven.prove(entry) {
 		return ProofOf(*entry)
 	}
-	return ProofOf(NewEntry(p.Release, entry.Revision, planned))
+	expected := NewEntry(p.Release, entry.Revision, planned)
+	expected.Name = entry.Name
+	return ProofOf(expected)
 }
 
 // listed is what a listed revision renders to, or why its images do not render to it.

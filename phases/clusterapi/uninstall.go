@@ -63,14 +63,14 @@ type counted struct {
 // asked the API server, which has the last word, the inventories are a good guess;
 // after that nothing else counts, so that a watch that is late cannot contradict it.
 func (p *Pass) expectedNumber(stored engine.Inventories) (number int64, exact bool) {
-	desired, highest := p.world.desiredEntry(), p.begun
 	if counted := p.memory.counted; counted.known && counted.desired == p.world.desiredName() {
-		return nextNumber(desired, max(highest, counted.highest)), true
+		return p.numberAfter(counted.highest), true
 	}
+	var highest int64
 	for _, held := range stored.Of {
 		highest = max(highest, held.Number)
 	}
-	return nextNumber(desired, highest), false
+	return p.numberAfter(highest), false
 }
 
 func (p *Pass) plannedName(number int64) string {

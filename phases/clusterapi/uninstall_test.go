@@ -23,13 +23,15 @@ type remembering struct {
 	Engine
 	stored  engine.Inventories
 	highest int64
+	// announced are what the watch shows of announcements.
+	announced []engine.Proof
 	// asked counts how often the number was asked for.
 	asked int
 }
 
 func (r *remembering) Announce(context.Context, engine.RevisionRef) error { return nil }
 func (r *remembering) Proofs() engine.Proofs {
-	return engine.Proofs{Seen: r.stored.Seen, Err: r.stored.Err}
+	return engine.Proofs{Seen: r.stored.Seen, Err: r.stored.Err, Of: r.announced}
 }
 func (r *remembering) Inventories() engine.Inventories { return r.stored }
 func (r *remembering) HighestNumber(_ context.Context, listed int64) (int64, error) {
@@ -173,6 +175,41 @@ func TestPublish_accepts_the_consent_that_it_asked_for_also_when_a_number_was_us
 	}
 	if _, answer := attempt("4.22.5-aaaaaaaa-7", counted{}); answer != "" { // of a new process
 		t.Errorf("it does not take the consent that it asked for: %q", answer)
+	}
+}
+
+func TestPublish_takes_a_consent_although_the_announcement_was_stored_and_seen_late(t *testing.T) {
+	api := listing(1)
+	const consent = "4.22.5-aaaaaaaa-2"
+	e := &remembering{stored: engine.Inventories{Seen: true, Of: []engine.Held{held(1, "core", manager)}}, highest: 2} // of the announcement
+	p := planned(e, api, consent)
+	p.Client = serving(t, api)
+	p.memory.counted = counted{known: true, desired: api.Status.DesiredRevision, highest: 1}
+	look := func() string {
+		p.plan.awaitsConsent, p.plan.consentTo = "", ""
+		p.proofs = proofs{e.Proofs()}
+		p.askUninstallConsent()
+		asked := p.plan.consentTo
+		if err := p.publish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return asked
+	}
+	if asked := look(); asked != "" {
+		t.Fatalf("it asks for %s before it has met the number", asked)
+	}
+	if asked := look(); asked != "4.22.5-aaaaaaaa-3" {
+		t.Errorf("it asks for %q while number 2 may be of anything", asked)
+	}
+	e.announced = []engine.Proof{{Number: 2, Announced: true, Listed: ProofOf(NewEntry(p.Release, 2, p.plan.revision))}}
+	if asked := look(); asked != "" {
+		t.Errorf("it asks for %s although the consent is for the announced number", asked)
+	}
+	if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(api), api); err != nil {
+		t.Fatal(err)
+	}
+	if got := api.Status.DesiredRevision; got != consent {
+		t.Errorf("desired is %s", got)
 	}
 }
 

@@ -76,8 +76,12 @@ func (p *Phases) recallUnneeded(ctx context.Context) error {
 func (p *Phases) imagesBy() string { return p.Release + " " + runtime.GOARCH }
 
 // learnUnneeded notes which of its images a plan has nothing from, and
-// forgets what is not listed any more.
+// forgets what is not listed any more. A list that is for another release, or that
+// cannot be read, says of no image that it is not listed.
 func (p *Phases) learnUnneeded(w world, plan plan) {
+	if w.listRelease != "" || w.refsErr != nil {
+		return
+	}
 	for ref := range p.memory.unneeded {
 		if !slices.Contains(w.refs, ref) {
 			delete(p.memory.unneeded, ref)
@@ -133,6 +137,9 @@ func (p *Phases) unneededStates(w world, wanted []images.Ref) []guards.ImageStat
 // planWarnings say what is wrong with the images of a plan without keeping it from being applied.
 func (p *Phases) planWarnings(w world, plan plan) string {
 	var texts []string
+	if text := leftWarning(w.leftKeys); text != "" {
+		texts = append(texts, text)
+	}
 	for _, ref := range w.refs {
 		if known, is := p.memory.unneeded[ref]; is && known.platform == "" {
 			texts = append(texts, fmt.Sprintf("image %s has no folder %s and brings nothing; if it is a provider image, rebuild it with its profiles there", ref.Short(), images.ManifestsFolder))

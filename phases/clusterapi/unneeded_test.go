@@ -1,6 +1,7 @@
 package clusterapi
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -107,6 +108,26 @@ func TestUnneeded_counts_after_another_attempt_was_asked_for_until_the_image_was
 	p.learnUnneeded(w, plan{needed: w.refs, revision: &render.Revision{Components: []render.Component{{Image: string(ref)}}}})
 	if !look("three") {
 		t.Error("it brings something now, and is taken for unneeded")
+	}
+}
+
+func TestUnneeded_is_remembered_while_the_list_is_for_another_release_or_broken(t *testing.T) {
+	ref := images.Ref("registry.example.com/other@" + digest)
+	for name, row := range map[string]struct {
+		w    world
+		want bool
+	}{
+		"it is listed":                   {world{refs: []images.Ref{ref}}, true},
+		"it is not listed any more":      {world{}, false},
+		"the list is of another release": {world{listRelease: "4.22.6"}, true},
+		"the list cannot be read":        {world{refsErr: errors.New("by tag")}, true},
+	} {
+		p := &Phases{}
+		p.memory.unneeded = unneeded{ref: {}}
+		p.learnUnneeded(row.w, plan{})
+		if got := p.memory.unneeded.by("AWS", ref); got != row.want {
+			t.Errorf("%s: it is remembered: %v", name, got)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -16,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/newest"
 	"github.com/capstan-capi/capstan/phases/render"
@@ -33,7 +31,9 @@ type world struct {
 	// refs are the provider images, sorted; refsErr says why there are none.
 	refs []images.Ref
 	// listRelease is the release that the list is for, if that is another one than the operator's: its images are not asked for.
-	listRelease   string
+	listRelease string
+	// leftKeys are the keys of the list that are another release's, and not followed.
+	leftKeys      []string
 	refsErr       error
 	substitutions map[string]string
 	// deleteConsent is what the administrator wrote to let retained objects be deleted with the data in them,
@@ -94,7 +94,7 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 	if found, err = read(ctx, from, key, list); err != nil {
 		return w, err
 	}
-	if found {
+	if list.Data, w.leftKeys = followed(list); found {
 		if release := list.Annotations[ReleaseAnnotation]; release != "" && release != p.Release {
 			w.listRelease = release
 		} else {
@@ -140,26 +140,6 @@ func read(ctx context.Context, from client.Reader, key client.ObjectKey, into cl
 		return false, fmt.Errorf("reading %T %s: %w", into, key, err)
 	}
 	return true, nil
-}
-
-// parseImages reports every value that is not a reference by digest, by its key.
-func parseImages(list *corev1.ConfigMap) ([]images.Ref, error) {
-	var refs []images.Ref
-	for _, key := range slices.Sorted(maps.Keys(list.Data)) {
-		ref, err := images.ParseRef(list.Data[key])
-		if err != nil {
-			return nil, machine.Terminal(fmt.Errorf("key %s of ConfigMap %s/%s: %w", key, list.Namespace, list.Name, err))
-		}
-		if !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
-		}
-	}
-	if len(refs) > images.MaxImages {
-		return nil, machine.Terminal(fmt.Errorf("ConfigMap %s/%s lists %d provider images, and at most %d are installed: take %d out",
-			list.Namespace, list.Name, len(refs), images.MaxImages, len(refs)-images.MaxImages))
-	}
-	slices.Sort(refs)
-	return refs, nil
 }
 
 func (w world) unmanaged() []string {

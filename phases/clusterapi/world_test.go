@@ -2,6 +2,8 @@ package clusterapi
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +35,24 @@ func TestParseImages_names_the_key_of_a_reference_by_tag(t *testing.T) {
 	_, err := parseImages(listOf(map[string]string{"core": "registry.example/core:v1", "aws": "registry.example/aws@" + digest}))
 	if err == nil || !machine.IsTerminal(err) || !strings.Contains(err.Error(), "key core of ConfigMap ops/"+ImagesConfigMap) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestFollowed_takes_the_keys_that_the_release_names_and_without_names_all(t *testing.T) {
+	for names, want := range map[string]struct{ followed, left string }{
+		"":             {"a b", ""},
+		"a,b":          {"a b", ""},
+		"b , gone":     {"b", "a"},
+		"none-of-them": {"", "a b"},
+	} {
+		list := listOf(map[string]string{"a": "1", "b": "2"})
+		if names != "" {
+			list.Annotations = map[string]string{KeysAnnotation: names}
+		}
+		data, left := followed(list)
+		if got := strings.Join(slices.Sorted(maps.Keys(data)), " "); got != want.followed || strings.Join(left, " ") != want.left {
+			t.Errorf("of keys %q %q are followed, and %q are left over", names, got, left)
+		}
 	}
 }
 

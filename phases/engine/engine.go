@@ -70,6 +70,7 @@ func (e *Engine) Orphans(current *Revision) Orphans { return e.act.Orphans(curre
 
 // ConsentFor is what the administrator writes to let users' data go for a revision: its number, since content may come back
 // and a number does not, and once Forget has ended a teardown with consent, with the number of the next one, such as 4-2.
+// After its inventory was lost, that number is one that was never asked for.
 func (e *Engine) ConsentFor(number int64) string { return e.act.ConsentFor(number) }
 
 // ConsentText is what ConsentFor says of a revision number of which some consents are spent already. Another

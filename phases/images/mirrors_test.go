@@ -46,11 +46,13 @@ func TestPlaces_are_the_mirrors_of_the_most_specific_source_and_then_the_source(
 		},
 		{
 			"a mirror that is a source which is never asked",
-			[]Mirrors{of(source, "m.test/a", "n.test/b"), never(of("m.test", "o.test"))}, []string{"n.test/b", source},
+			[]Mirrors{of(source, "m.test/a", "n.test/b"), never(of("m.test", "o.test"))},
+			[]string{"n.test/b", source},
 		},
 		{
 			"a mirror below such a source, and more specific one that may be asked",
-			[]Mirrors{of(source, "m.test/a"), never(of("m.test", "o.test")), of("m.test/a", "o.test/a")}, []string{"m.test/a", source},
+			[]Mirrors{of(source, "m.test/a"), never(of("m.test", "o.test")), of("m.test/a", "o.test/a")},
+			[]string{"m.test/a", source},
 		},
 		{"a mirror that makes no reference", []Mirrors{of("registry.redhat.io", "UPPER/CASE", "m.test")}, []string{"m.test/product/repo", source}},
 	} {

@@ -12,9 +12,6 @@ import (
 	"syscall"
 )
 
-// RefFile is the file beside capi-operator-manifests in which a folder for a command says which image it stands for.
-const RefFile = "image-ref"
-
 // mounts are the images that the kubelet has mounted, for as long as the process runs. It was the container runtime that
 // let them in, and verified them.
 type mounts struct {

@@ -26,9 +26,9 @@ const (
 
 // pace is how fast a place must be besides sending anything at all; zero fields ask for nothing.
 type pace struct {
-	rate int64 // bytes per second
+	rate int64         // bytes per second
 	over time.Duration // in which the rate must be reached
-	slow *leftError // what it is told as when it is not
+	slow *leftError    // what it is told as when it is not
 	most time.Duration
 	// crowded says whether the rate counts at this moment; nil: it always does.
 	crowded func() bool
@@ -104,18 +104,11 @@ func (a *activity) judge() (time.Duration, error) {
 		return 0, errStalled
 	}
 	if a.pace.rate > 0 {
-		if took := now.Sub(a.since); took >= a.pace.over {
-			enough := a.bytes >= a.pace.rate*int64(took/time.Second)
-			if !enough && (a.pace.crowded == nil || a.pace.crowded()) {
-				return 0, a.pace.slow
-			}
-			if enough {
-				a.since, a.bytes = now, 0
-			}
+		left, err := a.keepsUp(now)
+		if err != nil {
+			return 0, err
 		}
-		if left := a.pace.over - now.Sub(a.since); left > 0 {
-			look = min(look, left)
-		}
+		look = min(look, left)
 	}
 	if a.pace.most > 0 {
 		left := a.pace.most - now.Sub(a.begun)
@@ -125,6 +118,21 @@ func (a *activity) judge() (time.Duration, error) {
 		look = min(look, left)
 	}
 	return look, nil
+}
+
+// keepsUp says that the rate is not reached where it counts, or when to look at it again at the latest.
+func (a *activity) keepsUp(now time.Time) (time.Duration, error) {
+	took := now.Sub(a.since)
+	switch {
+	case took < a.pace.over:
+		return a.pace.over - took, nil
+	case a.bytes >= a.pace.rate*int64(took/time.Second):
+		a.since, a.bytes = now, 0
+		return a.pace.over, nil
+	case a.pace.crowded == nil || a.pace.crowded():
+		return 0, a.pace.slow
+	}
+	return stallAfter, nil
 }
 
 // watchActivity stops an attempt whose registry is silent for stallAfter or slower than the pace: a dead connection must

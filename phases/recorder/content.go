@@ -19,8 +19,8 @@ const contentKey = "entries.jsonl.gz"
 // that was forged.
 const (
 	maxPacked = 512 << 10
-	// MaxFile is how many bytes a recorder's file may have in any form.
-	MaxFile = 8 << 20
+	// maxFile is how many bytes a recorder's file may have in any form.
+	maxFile = 8 << 20
 	maxRead = 4 * maxEntries
 )
 
@@ -39,7 +39,7 @@ func pack(log []Entry) ([]byte, error) {
 		if err := zip.Close(); err != nil {
 			return nil, fmt.Errorf("packing the recorder: %w", err)
 		}
-		if packed.Len() <= maxPacked && unpacked.bytes <= MaxFile || len(log) == 0 {
+		if packed.Len() <= maxPacked && unpacked.bytes <= maxFile || len(log) == 0 {
 			return packed.Bytes(), nil
 		}
 		log = log[(len(log)+3)/4:]
@@ -59,7 +59,7 @@ func (c *counted) Write(p []byte) (int, error) {
 
 // ReadFrom is Read for what is not read yet.
 func ReadFrom(file io.Reader) ([]Entry, error) {
-	all, err := io.ReadAll(&limited{from: file, left: MaxFile})
+	all, err := io.ReadAll(&limited{from: file, left: maxFile})
 	if err != nil {
 		return nil, fmt.Errorf("reading the recorder's file: %w", err)
 	}
@@ -91,7 +91,7 @@ func unpack(packed []byte) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpacking the entries: %w", err)
 	}
-	return readLines(&limited{from: zip, left: MaxFile})
+	return readLines(&limited{from: zip, left: maxFile})
 }
 
 // limited refuses more than so many bytes.
@@ -104,7 +104,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	// One byte more shows whether there are more.
 	n, err := l.from.Read(p[:min(len(p), l.left+1)])
 	if l.left -= n; l.left < 0 {
-		return 0, fmt.Errorf("there are more than %d bytes", MaxFile)
+		return 0, fmt.Errorf("there are more than %d bytes", maxFile)
 	}
 	return n, err
 }

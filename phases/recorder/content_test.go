@@ -82,7 +82,7 @@ func TestRead_refuses_what_is_damaged_as_a_whole(t *testing.T) {
 func TestRead_refuses_what_no_recorder_has_written(t *testing.T) {
 	line := `{"at":"2026-01-01T00:00:00Z","kind":"a"}` + "\n"
 	for name, lines := range map[string]string{
-		"more than 8388608 bytes": strings.Repeat(" ", MaxFile) + line,
+		"more than 8388608 bytes": strings.Repeat(" ", maxFile) + line,
 		"more than 2048 entries":  strings.Repeat(line, 100_000),
 	} {
 		var packed bytes.Buffer
@@ -95,7 +95,7 @@ func TestRead_refuses_what_no_recorder_has_written(t *testing.T) {
 			t.Errorf("%s: read as %d entries (%v)", name, len(got), err)
 		}
 	}
-	endless := io.MultiReader(bytes.NewReader(make([]byte, MaxFile)), iotest.ErrReader(errors.New("read on")))
+	endless := io.MultiReader(bytes.NewReader(make([]byte, maxFile)), iotest.ErrReader(errors.New("read on")))
 	if _, err := ReadFrom(io.MultiReader(strings.NewReader(" "), endless)); err == nil || !strings.Contains(err.Error(), "more than 8388608 bytes") {
 		t.Errorf("got %v", err)
 	}

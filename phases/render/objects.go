@@ -88,7 +88,7 @@ func (r *renderer) judge(image string, rendered []*manifest) {
 		for _, breach := range verdict.Breaches {
 			sound[i].failed = true
 			problem := sound[i].at.problem(breach.Path, breach.Why)
-			problem.Rule = breach.Rule
+			problem.Rule, problem.Object = breach.Rule, message.Shorten(policy.Name(objects[i]), 600) // as an exception has to call it
 			sound[i].r.report(problem)
 		}
 	}

@@ -27,7 +27,7 @@ type Problem struct {
 	Document int    `json:"document,omitempty"` // in File, counted from 1
 	Line     int    `json:"line,omitempty"`     // in File, counted from 1
 	Path     string `json:"path,omitempty"`     // of the field, such as spec.versions[0].name
-	Object   string `json:"object,omitempty"`   // such as apps/v1 Deployment capi-system/manager
+	Object   string `json:"object,omitempty"`   // such as apps/v1 Deployment capi-system/manager; as exceptions call it, if it breaks a rule
 	Rule     string `json:"rule,omitempty"`     // of the policy, which the object breaks
 	Cause    string `json:"cause"`
 }

@@ -20,7 +20,7 @@ const infrastructureName = "INFRASTRUCTURE_NAME"
 // manifests: those of its TLS profile, the one that makes bootstrap data
 // Ignition's, and its name in the infrastructure, if it has one.
 func ClusterSubstitutions(profile *configv1.TLSSecurityProfile, name string) map[string]string {
-	values := TLSSubstitutions(profile)
+	values := tlsSubstitutions(profile)
 	if name != "" {
 		values[infrastructureName] = name
 	}
@@ -28,10 +28,10 @@ func ClusterSubstitutions(profile *configv1.TLSSecurityProfile, name string) map
 	return values
 }
 
-// TLSSubstitutions returns TLS_MIN_VERSION (such as VersionTLS12) and
+// tlsSubstitutions returns TLS_MIN_VERSION (such as VersionTLS12) and
 // TLS_CIPHER_SUITES (IANA names joined by commas) of APIServer `cluster`'s TLS
 // profile.
-func TLSSubstitutions(profile *configv1.TLSSecurityProfile) map[string]string {
+func tlsSubstitutions(profile *configv1.TLSSecurityProfile) map[string]string {
 	version, suites := TLSProfile(profile)
 	return map[string]string{tlsMinVersion: string(version), tlsCipherSuites: strings.Join(suites, ",")}
 }

@@ -41,7 +41,7 @@ func TestTLSSubstitutions_follow_the_profile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := map[string]string{"TLS_MIN_VERSION": c.version, "TLS_CIPHER_SUITES": c.suites}
-			if diff := cmp.Diff(want, TLSSubstitutions(c.profile)); diff != "" {
+			if diff := cmp.Diff(want, tlsSubstitutions(c.profile)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -59,7 +59,7 @@ func TestTLSSubstitutions_name_only_ciphers_that_Go_implements(t *testing.T) {
 		}
 	}
 	for profile := range configv1.TLSProfiles {
-		in := Input{Profiles: []Profile{tlsProfile()}, Substitutions: TLSSubstitutions(&configv1.TLSSecurityProfile{Type: profile})}
+		in := Input{Profiles: []Profile{tlsProfile()}, Substitutions: tlsSubstitutions(&configv1.TLSSecurityProfile{Type: profile})}
 		rev := mustRender(t, in)
 		if args := string(appendJSON(nil, rev.Components[0].Objects[0].Object)); !strings.Contains(args, "--tls-cipher-suites=TLS_") {
 			t.Errorf("profile %s: %s", profile, args)

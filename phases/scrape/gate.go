@@ -94,13 +94,21 @@ func (g *Gate) certified(ctx context.Context, r *http.Request) (string, error) {
 	return client.Subject.CommonName, nil
 }
 
+// How long a connection may keep the server of the metrics: nobody who opens many holds it up.
+const (
+	// requestTimeout is how long a client may take for its request.
+	requestTimeout = 10 * time.Second
+	// answerTimeout is how long a client may take to read the metrics.
+	answerTimeout = time.Minute
+)
+
 // Server serves what a gate stands before. A client that does not come to the
 // end of a request, or does not take in the answer, is not waited for.
 func Server(gated http.Handler, trouble logr.Logger) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle(Path, gated)
 	return &http.Server{
-		Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: time.Minute,
+		Handler: mux, ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout,
 		MaxHeaderBytes: 32 << 10, ErrorLog: log.New(lines{trouble}, "", 0),
 	}
 }

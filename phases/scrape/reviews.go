@@ -21,18 +21,20 @@ import (
 
 // How long an answer of the API server counts, and how many are remembered.
 const (
+	// allowedFor is how long a token that may read the metrics is not asked about again.
 	allowedFor = time.Minute
+	// refusedFor is how long a token that may not is refused without a request.
 	refusedFor = 10 * time.Second
 	remembered = 128
 )
 
-// The API server is asked so often in a second, so many times at once, and each
-// time waited for so long: nobody who has no right may make the operator ask
-// more for him.
+// The API server is asked so often in a second, and so many times at once:
+// nobody who has no right may make the operator ask more for him.
 const (
 	reviewsPerSecond = 1
 	reviewsAtOnce    = 10
-	reviewTimeout    = 10 * time.Second
+	// reviewTimeout is how long a request for the metrics waits for the API server to say who asks.
+	reviewTimeout = 10 * time.Second
 )
 
 // Reviews asks the API server whose a token is, and whether that user may get

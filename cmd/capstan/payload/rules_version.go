@@ -3,6 +3,7 @@ package payload
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	configv1 "github.com/openshift/api/config/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,9 @@ const snapshot = "0.0.1-snapshot"
 
 // releaseAnnotation names the release whose operator follows the list of images.
 const releaseAnnotation = "capi-operator.openshift.io/release-version"
+
+// keysAnnotation names the keys of the list that count, since those of another release stay in it.
+const keysAnnotation = "capi-operator.openshift.io/image-keys"
 
 // imagesConfigMap lists the provider images.
 const imagesConfigMap = "ConfigMap openshift-cluster-api-operator/capi-installer-images"
@@ -62,6 +66,9 @@ func (p *payload) checkImages() []Problem {
 			data := decode[corev1.ConfigMap](d).Data
 			for _, key := range slices.Sorted(maps.Keys(data)) {
 				use(d, "data."+key, data[key])
+			}
+			if got, want := d.GetAnnotations()[keysAnnotation], strings.Join(slices.Sorted(maps.Keys(data)), ","); got != want {
+				problems = append(problems, d.problem(resolved, "metadata.annotations", "has %s: %q, not %q: an image of another release would stay listed, or one of this release would not be followed", keysAnnotation, got, want))
 			}
 		}
 	}

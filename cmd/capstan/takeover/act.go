@@ -3,8 +3,10 @@ package takeover
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -26,6 +28,27 @@ const lookEvery = 2 * time.Second
 // Act does what a plan says, in its order. Each step can be done again: after an
 // error or an interrupt the next takeover goes on where this one has ended.
 func (c *Cluster) Act(ctx context.Context, p *Plan) error {
+	if err := c.act(ctx, p); err != nil {
+		return err
+	}
+	if p.Back {
+		p.Done = true
+		return nil
+	}
+	back, err := c.former(ctx)
+	if err != nil {
+		return err
+	}
+	if p.Done = len(back) == 0; !p.Done {
+		return &inspect.Error{
+			What: strings.Join(back, " and ") + " came back: somebody has made it while the former installer was taken away, such as the cluster-version operator in a sync that had begun before",
+			Next: "do it again",
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) act(ctx context.Context, p *Plan) error {
 	for i := range p.Steps {
 		step := &p.Steps[i]
 		if step.Do == Stay {
@@ -36,8 +59,29 @@ func (c *Cluster) Act(ctx context.Context, p *Plan) error {
 		}
 		step.Done = true
 	}
-	p.Done = true
 	return nil
+}
+
+// former is what of the former installer can work: its Deployments, and Leases that somebody holds.
+func (c *Cluster) former(ctx context.Context) ([]string, error) {
+	var all []string
+	for _, name := range phases.FormerInstallers {
+		deployment, lease := object{deployments, "Deployment", c.namespace, name}, object{leases, "Lease", c.namespace, phases.FormerLease(name)}
+		found, err := c.get(ctx, deployment)
+		if err != nil {
+			return nil, err
+		}
+		if found != nil {
+			all = append(all, deployment.String())
+		}
+		if found, err = c.get(ctx, lease); err != nil {
+			return nil, err
+		}
+		if _, until := heldBy(found); until.After(c.Now()) {
+			all = append(all, lease.String())
+		}
+	}
+	return all, nil
 }
 
 func (c *Cluster) do(ctx context.Context, step *Step) error {
@@ -49,6 +93,9 @@ func (c *Cluster) do(ctx context.Context, step *Step) error {
 		return c.remove(ctx, step)
 	case Wait:
 		return c.untilFree(ctx, step.of)
+	}
+	if step.of.resource == configMaps {
+		return c.unmark(ctx, step.of)
 	}
 	return c.clear(ctx, step.of.name)
 }
@@ -70,10 +117,13 @@ func (c *Cluster) override(ctx context.Context, o object) error {
 	return inspect.Explain(err, c.host, "patch", theVersion.String())
 }
 
-// remove deletes the very object that was looked at, and waits until it is gone:
-// a Deployment that is being deleted may still make another one.
+// remove deletes the very object that was looked at. Of a Deployment it waits until it is gone with its pods: they may still
+// make another one.
 func (c *Cluster) remove(ctx context.Context, step *Step) error {
-	uid, propagation := types.UID(step.uid), metav1.DeletePropagationForeground
+	uid, propagation := types.UID(step.uid), metav1.DeletePropagationBackground
+	if step.of.resource == deployments {
+		propagation = metav1.DeletePropagationForeground
+	}
 	err := c.dynamic.Resource(step.of.resource).Namespace(step.of.namespace).Delete(ctx, step.of.name,
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation})
 	if apierrors.IsNotFound(err) {
@@ -82,10 +132,43 @@ func (c *Cluster) remove(ctx context.Context, step *Step) error {
 	if err != nil {
 		return inspect.Explain(err, c.host, "delete", step.Object)
 	}
-	return c.until(ctx, step.Object+" to be gone", func() (bool, error) {
+	if step.of.resource != deployments {
+		return nil
+	}
+	next := ""
+	err = c.until(ctx, step.Object+" to be gone", func() (bool, error) {
 		found, err := c.get(ctx, step.of)
-		return found == nil || found.GetUID() != uid, err
+		if err != nil || found == nil || found.GetUID() != uid {
+			return true, err
+		}
+		next = c.whatStays(ctx, step.of)
+		return false, nil
 	})
+	var gaveUp *inspect.Error
+	if next != "" && errors.As(err, &gaveUp) {
+		gaveUp.Next = next
+	}
+	return err
+}
+
+// whatStays names the pods that a Deployment waits for until it is gone, and what to do about them: those of a node that is
+// lost stay for ever. Empty if there are none, or they may not be listed.
+func (c *Cluster) whatStays(ctx context.Context, o object) string {
+	if o.resource != deployments {
+		return ""
+	}
+	list, err := c.dynamic.Resource(pods).Namespace(o.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return ""
+	}
+	for _, pod := range list.Items {
+		if owner := metav1.GetControllerOf(&pod); owner != nil && owner.Kind == "ReplicaSet" && strings.HasPrefix(owner.Name, o.name+"-") {
+			node, _, _ := unstructured.NestedString(pod.Object, "spec", "nodeName")
+			return fmt.Sprintf("pod %s on node %q has not ended; if the node is lost, make sure that it is off, then: oc -n %s delete pod %s --force; and do it again: what is done stays done",
+				pod.GetName(), node, pod.GetNamespace(), pod.GetName())
+		}
+	}
+	return ""
 }
 
 // untilFree waits until nobody holds a Lease.

@@ -28,10 +28,15 @@ func (o object) String() string {
 var (
 	deployments      = appsv1.SchemeGroupVersion.WithResource("deployments")
 	leases           = coordinationv1.SchemeGroupVersion.WithResource("leases")
+	pods             = corev1.SchemeGroupVersion.WithResource("pods")
+	configMaps       = corev1.SchemeGroupVersion.WithResource("configmaps")
 	clusterVersions  = configv1.GroupVersion.WithResource("clusterversions")
 	clusterOperators = configv1.GroupVersion.WithResource("clusteroperators")
 	serviceMonitors  = schema.GroupVersionResource{Group: "monitoring.coreos.com", Version: "v1", Resource: "servicemonitors"}
 )
+
+// operator is the name of Capstan's Deployment.
+const operator = "capstan"
 
 // machineAPINamespace is where the former installer has a Role of its own.
 const machineAPINamespace = "openshift-machine-api"
@@ -48,6 +53,7 @@ func (c *Cluster) leftBehind() []object {
 			object{rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"), "ClusterRoleBinding", "", "openshift-" + name},
 			object{rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"), "ClusterRoleBinding", "", "system:openshift:" + name + "-read-tls-configuration"},
 			object{rbacv1.SchemeGroupVersion.WithResource("clusterroles"), "ClusterRole", "", "openshift-" + name},
+			object{rbacv1.SchemeGroupVersion.WithResource("clusterroles"), "ClusterRole", "", "openshift-" + name + ":provider-permissions"},
 		)
 		for _, namespace := range []string{c.namespace, c.capiNamespace, machineAPINamespace} {
 			all = append(all,

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,8 +47,15 @@ type Plan struct {
 	Steps []Step `json:"steps"`
 	// NeedsOverride names what the cluster-version operator would put back.
 	NeedsOverride []string `json:"needsOverride,omitempty"`
-	Done          bool     `json:"done"`
+	// Absent says that nobody would go on where the former installer ends; nothing is done then.
+	Absent error `json:"-"`
+	Done   bool  `json:"done"`
+	// Back says that it is the way back to the former installer.
+	Back bool `json:"back,omitempty"`
 }
+
+// whyOverride says what an override costs.
+const whyOverride = "the cluster-version operator would put it back; it blocks upgrades of the cluster until the override is taken out of ClusterVersion version"
 
 // Running says that the former installer is there, or was and is not cleaned up.
 func (p Plan) Running() bool {
@@ -85,6 +94,29 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// absent is why a takeover would leave the cluster without an installer, nil if the operator is there to go on.
+func (c *Cluster) absent(ctx context.Context) error {
+	deployment, lease := object{deployments, "Deployment", c.namespace, operator}, object{leases, "Lease", c.namespace, operator + "-leader"}
+	found, err := c.get(ctx, deployment)
+	if err != nil {
+		return err
+	}
+	running := &appsv1.Deployment{}
+	if found != nil && runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, running) == nil && running.Status.AvailableReplicas > 0 {
+		return nil
+	}
+	if found, err = c.get(ctx, lease); err != nil {
+		return err
+	}
+	if _, until := heldBy(found); until.After(c.Now()) {
+		return nil
+	}
+	return &inspect.Error{
+		What: fmt.Sprintf("Capstan does not run on this cluster: %s is not available, and nobody holds %s: nothing was changed, since nobody would go on where the former installer ends", deployment, lease),
+		Next: "bring Capstan first, see docs/runbooks/takeover.md; it waits until the former installer has ended",
+	}
+}
+
 // Plan says what a takeover does. override lets it tell the cluster-version operator to leave Deployments alone.
 func (c *Cluster) Plan(ctx context.Context, override bool) (Plan, error) {
 	version, err := c.clusterVersion(ctx)
@@ -102,7 +134,7 @@ func (c *Cluster) Plan(ctx context.Context, override bool) (Plan, error) {
 		if found != nil {
 			if keptByCVO(found) && !overridden(version, o) {
 				p.NeedsOverride = append(p.NeedsOverride, o.String())
-				overrides = append(overrides, Step{Do: Override, Object: o.String(), of: o, Why: "the cluster-version operator would put it back; it blocks upgrades of the cluster until the override is taken out of ClusterVersion version"})
+				overrides = append(overrides, Step{Do: Override, Object: o.String(), of: o, Why: whyOverride})
 			}
 			stops = append(stops, Step{Do: Delete, Object: o.String(), of: o, uid: string(found.GetUID()), Why: "the former installer stops"})
 		}
@@ -123,7 +155,7 @@ func (c *Cluster) Plan(ctx context.Context, override bool) (Plan, error) {
 			return p, err
 		case found == nil:
 		case keptByCVO(found):
-			stays = append(stays, Step{Do: Stay, Object: o.String(), Why: "the cluster-version operator keeps it; nobody uses it any more, and it goes with a release that does not have it"})
+			stays = append(stays, Step{Do: Stay, Object: o.String(), Why: whyStays(o)})
 		default:
 			cleans = append(cleans, Step{Do: Delete, Object: o.String(), of: o, uid: string(found.GetUID()), Why: "it was the former installer's, and nobody uses it any more"})
 		}
@@ -136,7 +168,22 @@ func (c *Cluster) Plan(ctx context.Context, override bool) (Plan, error) {
 	if override {
 		p.NeedsOverride = nil
 	}
+	if p.Running() {
+		p.Absent = c.absent(ctx)
+	}
 	return p, nil
+}
+
+// whyStays says what it means that the release has something which cannot be taken away.
+func whyStays(o object) string {
+	const goes = "the cluster-version operator keeps it; it goes with a release that does not have it; "
+	switch {
+	case o.kind == "ServiceAccount":
+		return goes + "nothing runs as it, but it has its rights until then: guard who may make pods or tokens of it"
+	case o.resource.Group == rbacv1.GroupName:
+		return goes + "the rights in it stay until then"
+	}
+	return goes + "nobody uses it any more"
 }
 
 // conditions are what the former installer has told of itself on the ClusterOperator.

@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/yaml"
 )
 
@@ -24,7 +26,7 @@ const former = `
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: capi-installer, namespace: op, uid: "2"}}
 ---
-{apiVersion: apps/v1, kind: Deployment, metadata: {name: capstan, namespace: op, uid: "3"}}
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: capstan, namespace: op, uid: "3"}, status: {availableReplicas: 1}}
 ---
 {apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: capi-installer-leader, namespace: op, uid: "4"}, spec: {holderIdentity: its-pod, leaseDurationSeconds: 137, renewTime: "2026-01-01T11:59:00.000000Z"}}
 ---
@@ -54,6 +56,10 @@ func clusterWith(t *testing.T, documents string) *Cluster {
 	for _, o := range (&Cluster{}).leftBehind() {
 		kinds[o.resource] = o.kind + "List"
 	}
+	for _, resource := range goBack {
+		kinds[resource] = "List"
+	}
+	kinds[pods], kinds[configMaps] = "PodList", "ConfigMapList"
 	kinds[deployments], kinds[clusterVersions], kinds[clusterOperators] = "DeploymentList", "ClusterVersionList", "ClusterOperatorList"
 	c := &Cluster{namespace: "op", capiNamespace: "capi", dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, objects...), Now: func() time.Time { return noon }}
 	c.Progress = func(string) {}
@@ -133,5 +139,58 @@ func TestAct_removes_nothing_that_was_left_behind_while_a_Lease_is_held_and_goes
 	version, err := c.clusterVersion(t.Context())
 	if err != nil || len(version.Spec.Overrides) != 2 || version.Spec.Overrides[0].Name != "other" || version.Spec.Overrides[1].Name != "capi-operator" || !version.Spec.Overrides[1].Unmanaged {
 		t.Errorf("overrides are %+v, %v", version, err)
+	}
+}
+
+func TestPlan_of_a_cluster_where_nobody_would_go_on_says_so(t *testing.T) {
+	for what, running := range map[string]bool{
+		"status: {availableReplicas: 1}": true, "status: {availableReplicas: 0}": false, "status: {replicas: 1}": false,
+	} {
+		p, err := clusterWith(t, strings.Replace(former, "status: {availableReplicas: 1}", what, 1)).Plan(t.Context(), true)
+		if err != nil || (p.Absent == nil) != running {
+			t.Errorf("with %s: %v, %v", what, p.Absent, err)
+		}
+	}
+	held := strings.NewReplacer("status: {availableReplicas: 1}", "status: {}", `name: capstan-leader, namespace: op, uid: "5"}`,
+		`name: capstan-leader, namespace: op, uid: "5"}, spec: {holderIdentity: me, leaseDurationSeconds: 137, renewTime: "2026-01-01T11:59:00.000000Z"}`).Replace(former)
+	if p, err := clusterWith(t, held).Plan(t.Context(), true); err != nil || p.Absent != nil {
+		t.Errorf("with the Lease held: %v, %v", p.Absent, err)
+	}
+}
+
+func TestAct_tells_a_Deployment_that_came_back_meanwhile(t *testing.T) {
+	c := clusterWith(t, former)
+	c.Now = func() time.Time { return noon.Add(time.Hour) }
+	p, err := c.Plan(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Progress = func(line string) {
+		if line == "delete Deployment op/capi-installer" {
+			again := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "capi-operator", "namespace": "op", "uid": "20"},
+			}}
+			if _, err := c.dynamic.Resource(deployments).Namespace("op").Create(t.Context(), again, metav1.CreateOptions{}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := c.Act(t.Context(), &p); err == nil || !strings.Contains(err.Error(), "Deployment op/capi-operator came back") || p.Done {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestAct_names_the_pod_of_a_lost_node_that_a_Deployment_waits_for(t *testing.T) {
+	c := clusterWith(t, former+`
+---
+{apiVersion: v1, kind: Pod, metadata: {name: capi-operator-5d-x, namespace: op, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: capi-operator-5d, uid: "30", controller: true}]}, spec: {nodeName: master-2}}`)
+	p, err := c.Plan(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.dynamic.(*dynamicfake.FakeDynamicClient).PrependReactor("delete", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, nil })
+	err = c.Act(t.Context(), &p)
+	if err == nil || !strings.Contains(err.Error(), `pod capi-operator-5d-x on node "master-2"`) || !strings.Contains(err.Error(), "oc -n op delete pod capi-operator-5d-x --force") {
+		t.Errorf("it ended with %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // that are proved to be this installation's or its predecessor's. It is safe to repeat, and sends nothing when none is
 // missing and no inventory has gaps. Call it before anything is pruned, and again after an error.
 //
-// API groups that do not answer leave gaps: what was found is listed, and the inventory says which groups were not looked
+// API groups that do not answer, or that the operator may not list, leave gaps: what was found is listed, and the inventory says which groups were not looked
 // through. Teardown does not end before other calls have looked through all of them.
 func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error {
 	open, gaps, err := e.unlisted(revs)
@@ -37,6 +37,10 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 	found, err := sweep.find(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("adopting revisions: %w", err)
+	}
+	if e.lacksInventory(open) {
+		e.cfg.Log.Info("An inventory is rebuilt from what there is of the cluster and in these namespaces; what its revision had elsewhere is found by its label",
+			"namespaces", sweep.namespaces, "label", e.us.Selector())
 	}
 	ours, strays := inventory.Sift(found, sweep.evidence())
 	for _, stray := range strays {

@@ -13,13 +13,14 @@ import (
 // conflicts are those of all objects, by identity. They are not stored: a restart begins with patience.
 type conflicts struct {
 	clock   clock.Clock
+	begun   time.Time
 	mu      sync.Mutex
 	of      map[decide.Key]decide.RepairHistory
 	changed chan struct{} // of capacity one
 }
 
 func newConflicts(c clock.Clock) *conflicts {
-	return &conflicts{clock: c, of: map[decide.Key]decide.RepairHistory{}, changed: make(chan struct{}, 1)}
+	return &conflicts{clock: c, begun: c.Now(), of: map[decide.Key]decide.RepairHistory{}, changed: make(chan struct{}, 1)}
 }
 
 // repaired counts a repair that a verdict asked for.
@@ -67,31 +68,37 @@ func (r *conflicts) judge(key decide.Key, v decide.Verdict, undone string) (deci
 	return v, known.Conflict
 }
 
-// wake calls notify whenever a conflict has something to do, until the context ends.
+// wake calls notify whenever a conflict has something to do, until the context ends. What was due before it looked is
+// not missed, as after a clock was set forward.
 func (r *conflicts) wake(ctx context.Context, notify func()) {
-	for {
-		timer := r.clock.NewTimer(r.untilDue())
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-r.changed:
-		case <-timer.C():
+	for seen := r.begun; ; {
+		due := r.due(seen)
+		timer := r.clock.NewTimer(due.Sub(r.clock.Now()))
+		if now := r.clock.Now(); due.After(now) {
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				return
+			case <-r.changed:
+			case <-timer.C():
+			}
+		} else {
+			seen = now
 			notify()
 		}
 		timer.Stop()
 	}
 }
 
-// untilDue is how long the first conflict can wait; without one it is so long that it does not matter.
-func (r *conflicts) untilDue() time.Duration {
+// due is when the first conflict has something to do after a moment; without one it is so late that it does not matter.
+func (r *conflicts) due(after time.Time) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now, wait := r.clock.Now(), 24*time.Hour
+	first := r.clock.Now().Add(24 * time.Hour)
 	for _, known := range r.of {
-		if due := known.Due(now); !due.IsZero() {
-			wait = min(wait, due.Sub(now))
+		if due := known.Due(after); !due.IsZero() && due.Before(first) {
+			first = due
 		}
 	}
-	return wait
+	return first
 }

@@ -92,3 +92,25 @@ func TestRivalries_wake_the_engine_when_a_write_is_due(t *testing.T) {
 	cancel()
 	<-ended
 }
+
+// A clock that is set forward passes the moment before anybody waits for it.
+func TestConflicts_wake_for_what_was_due_before_they_looked(t *testing.T) {
+	clk := clocktesting.NewFakeClock(time.Now())
+	r := newConflicts(clk)
+	r.undone(decide.Key{Kind: "ConfigMap", Name: "a"}, decide.Verdict{})
+	clk.Step(decide.FirstPause)
+	woken := make(chan struct{}, 1)
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.wake(ctx, func() { woken <- struct{}{} })
+	}()
+	select {
+	case <-woken:
+	case <-time.After(10 * time.Second):
+		t.Error("nobody was told")
+	}
+	end()
+	<-ended
+}

@@ -117,3 +117,22 @@ func TestAdopt_takes_a_gap_of_one_inventory_for_one_of_the_next(t *testing.T) {
 		}
 	}
 }
+
+func TestAdopt_leaves_a_gap_where_nobody_may_list_a_kind_and_lists_the_others_of_its_group(t *testing.T) {
+	forbidden := refused(http.StatusForbidden, metav1.StatusReasonForbidden)
+	s := &groupsServer{lists: map[string]answer{"things": forbidden, "copys": forbidden}}
+	e := s.engine(t)
+	if err := e.Adopt(t.Context(), inventory.RevisionRef{Name: "two", Number: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if silent, _ := gapsOf(t, e, 2); fmt.Sprint(silent) != "[crd.test other.test]" || s.asked["mores"] == 0 {
+		t.Errorf("silent are %v, asked was %v", silent, s.asked)
+	}
+	s.lists = nil
+	if err := e.Adopt(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if silent, _ := gapsOf(t, e, 2); len(silent) > 0 {
+		t.Errorf("silent are %v although they may be listed", silent)
+	}
+}

@@ -77,18 +77,24 @@ func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 func (e *Engine) ConsentFor(number int64) string {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
-	return decide.Consent(number, e.spentLocked(number))
+	spent, _ := e.spentLocked(number)
+	return decide.Consent(number, spent)
 }
 
-// spentLocked is how many consents to lose data were used for a revision. The cluster's lock is held.
-func (e *Engine) spentLocked(number int64) int {
+// spentLocked is how many consents to lose data were used for a revision; nobody knows while it has no list of its own. The
+// cluster's lock is held.
+func (e *Engine) spentLocked(number int64) (spent int, known bool) {
 	for _, s := range e.storedLocked() {
 		if s.Number == number && s.Inventory != nil {
-			return s.Inventory.Spent
+			return s.Inventory.Spent, s.Inventory.IsOwn()
 		}
 	}
-	return 0
+	return 0, false
 }
+
+// neverSpent counts as how many consents were used where nobody knows: seconds pass faster than anybody consents, so that
+// the next one has a text that was never asked for.
+func (e *Engine) neverSpent() int { return int(e.cfg.Clock.Now().Unix()) }
 
 // Inventories looks up what the stored inventories list.
 func (e *Engine) Inventories() report.Inventories {
@@ -118,7 +124,7 @@ func (e *Engine) Proofs() report.Proofs {
 	for _, s := range e.storedLocked() {
 		if inv := s.Inventory; inv != nil {
 			found.Of = append(found.Of, report.Proof{
-				Number: s.Number, Revision: inv.Revision, ContentID: inv.ContentID, Listed: inv.Listed, Announced: inv.Announced,
+				Number: s.Number, Revision: inv.Revision, ContentID: inv.ContentID, Listed: inv.Listed, Announced: inv.Announced, Own: inv.IsOwn(),
 			})
 		}
 	}

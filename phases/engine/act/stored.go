@@ -100,11 +100,14 @@ func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
 // record makes sure that the inventory of a plan is stored: before the first object of the revision is written, and again
 // after somebody has deleted it. Without it the objects could never be pruned. That of a part would not list the rest, so
 // it is never stored, and recorded is false where that of the whole is missing. One that was lost may have known of consents
-// that were used: of a revision that was written before, one counts as used.
+// that were used, and one that was stored without a proof of the listed revision gets it.
 func (e *Engine) record(ctx context.Context, p *plan, written bool) (recorded bool, err error) {
 	if s, found := e.storedOf(p.rev.Number); found && s.Inventory != nil {
-		if err := s.SameContent(p.rev); err != nil || !s.Inventory.Adopted && !s.Inventory.Announced {
-			return err == nil, err
+		if err := s.SameContent(p.rev); err != nil {
+			return false, err
+		}
+		if s.Inventory.IsOwn() {
+			return true, e.prove(ctx, p, s.Inventory)
 		}
 	}
 	if p.rev.Partial {
@@ -112,10 +115,20 @@ func (e *Engine) record(ctx context.Context, p *plan, written bool) (recorded bo
 	}
 	inv := e.inventoryOf(p)
 	if written {
-		inv.Spent = 1
+		inv.Spent = e.neverSpent()
 	}
 	err = e.store(ctx, inv)
 	return err == nil, err
+}
+
+// prove adds to an inventory that has none the proof of the listed revision, and changes nothing else in it.
+func (e *Engine) prove(ctx context.Context, p *plan, stored *inventory.Inventory) error {
+	if stored.Listed != "" || p.rev.Listed == "" {
+		return nil
+	}
+	proved := *stored
+	proved.Listed = p.rev.Listed
+	return e.store(ctx, &proved)
 }
 
 // Announce stores that a revision is about to be listed, so that its entry can be proved from then on.
@@ -156,15 +169,25 @@ func (e *Engine) store(ctx context.Context, inv *inventory.Inventory) error {
 	return nil
 }
 
-// relabel puts the label back onto a stored inventory, without which no watch would ever show it.
+// relabel puts the label back onto a stored inventory, without which no watch would ever show it. A revision's own list takes
+// the place of what was stored before there was one.
 func (e *Engine) relabel(ctx context.Context, inv *inventory.Inventory) (*unstructured.Unstructured, error) {
 	client := e.dynamic.Resource(configMaps).Namespace(e.cfg.Namespace)
 	there, err := client.Get(ctx, e.shelf.Place.Name(inv.Number), metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
-	if s, ours := inventory.ReadStored(e.shelf.Place, configMap{see.ObjectFrom(there)}); !ours || s.Inventory == nil || s.Inventory.ContentID != inv.ContentID {
+	s, ours := inventory.ReadStored(e.shelf.Place, configMap{see.ObjectFrom(there)})
+	if !ours || s.Inventory == nil || s.Inventory.ContentID != inv.ContentID {
 		return nil, errors.New("it exists already and has other content; if nobody needs it, delete it, and the inventory is stored")
+	}
+	if inv.IsOwn() && !s.Inventory.IsOwn() { // what is there does not list the objects that are about to be written
+		obj, err := e.shelf.Place.ConfigMap(inv)
+		if err != nil {
+			return nil, err
+		}
+		obj.SetResourceVersion(there.GetResourceVersion())
+		return client.Update(ctx, obj, metav1.UpdateOptions{FieldManager: e.us.FieldManager})
 	}
 	labels := there.GetLabels()
 	if value, labelled := labels[decide.InventoryLabel]; labelled && value == e.shelf.Place.Label {

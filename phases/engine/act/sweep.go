@@ -27,7 +27,8 @@ type sweep struct {
 	gaps []string // API groups that did not answer before
 
 	mu      sync.Mutex
-	silent  map[string]bool  // API groups that do not answer
+	silent  map[string]bool  // API groups that do not answer, or of which nobody may list a kind
+	barred  map[string]bool  // those of the second sort
 	lists   map[servers]bool // gave a list of one of their kinds
 	refuses map[servers]bool // answered with something else for one
 }
@@ -44,7 +45,7 @@ func (s *sweep) serverOf(gvk schema.GroupVersionKind) servers {
 
 // newSweep begins a look. Gaps are API groups that did not answer before: one does only if it gives a list.
 func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
-	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, needed: map[schema.GroupKind]bool{}, gaps: gaps, silent: maps.Clone(said.Unavailable), lists: map[servers]bool{}, refuses: map[servers]bool{}}
+	s := &sweep{e: e, said: said, uses: map[schema.GroupKind]bool{}, needed: map[schema.GroupKind]bool{}, gaps: gaps, silent: maps.Clone(said.Unavailable), barred: map[string]bool{}, lists: map[servers]bool{}, refuses: map[servers]bool{}}
 	for gvk := range see.Builtin {
 		s.uses[gvk.GroupKind()] = true
 	}
@@ -94,6 +95,7 @@ func (s *sweep) find(ctx context.Context, groups []string) ([]inventory.Found, e
 			s.silent[server.group] = true
 		}
 	}
+	maps.Copy(s.silent, s.barred) // by now, since the other kinds of such a group were asked for all the same
 	return found, errors.Join(errs...)
 }
 
@@ -137,7 +139,8 @@ func (s *sweep) stillSilent(gaps []string) bool {
 
 // unreadable says what to make of an error: nothing but to tell it, if it is of a kind that is not kube-apiserver's own
 // and that cannot be listed, or whose objects nobody can convert, so that they could not be deleted either. The group of
-// another server that does not answer is asked again later. The lock is held.
+// another server that does not answer is asked again later, and one of which the operator may not list a kind. The lock is
+// held.
 func (s *sweep) unreadable(ctx context.Context, gvk schema.GroupVersionKind, err error) error {
 	var noList *see.NoListError
 	_, builtin := see.Builtin[gvk]
@@ -152,6 +155,9 @@ func (s *sweep) unreadable(ctx context.Context, gvk schema.GroupVersionKind, err
 		return err
 	}
 	s.refuses[s.serverOf(gvk)] = true
+	if apierrors.IsForbidden(err) { // there may be some, which the operator was given rights on before
+		s.barred[gvk.Group] = true
+	}
 	s.e.cfg.Log.Info("Objects that cannot be listed are not adopted", "kind", gvk.String(), "error", err.Error())
 	return nil
 }

@@ -37,7 +37,7 @@ func TestSweep_takes_every_other_error_of_another_server_for_silence(t *testing.
 		"an internal error":  {refused(http.StatusInternalServerError, metav1.StatusReasonInternalError), true},
 		"half a list":        {answer{status: http.StatusOK, body: `{"kind":`, cut: io.ErrUnexpectedEOF}, true},
 		"a request given up": {answer{status: http.StatusOK, cut: givenUpError{}}, true},
-		"forbidden":          {refused(http.StatusForbidden, metav1.StatusReasonForbidden), false},
+		"forbidden":          {refused(http.StatusForbidden, metav1.StatusReasonForbidden), true},
 		"no list":            {ok("<html>"), false},
 		"a list":             {of(), false},
 	} {

@@ -33,16 +33,19 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 	e.cluster.Lock()
 	entries, err := e.orphansLocked(p)
 	silent := inventory.SilentBefore(e.storedLocked(), current.Number)
-	done.Spent = e.spentLocked(current.Number)
+	spent, known := e.spentLocked(current.Number)
 	e.cluster.Unlock()
 	if err != nil {
 		done.Wait = "pruning waits for its inventories: " + err.Error()
 		return done, err
 	}
 	if len(silent) > 0 {
-		done.Wait = "pruning waits for API groups that may have objects of older revisions and do not answer: " + strings.Join(silent, ", ") + "; repair or remove their APIServices"
+		done.Wait = "pruning waits for API groups that may have objects of older revisions and do not answer, or may not be listed: " + strings.Join(silent, ", ") + "; repair or remove their APIServices, or give the operator the verb list on them"
 	}
-	done.Consented = options.Consent == decide.Consent(current.Number, done.Spent)
+	if done.Spent = spent; !known {
+		done.Spent = e.neverSpent()
+	}
+	done.Consented = known && options.Consent == decide.Consent(current.Number, done.Spent)
 	pass := &prunePass{e: e, keep: p, consented: done.Consented, onlyLook: options.OnlyLook}
 	entries, gone := pass.seenToGo(entries)
 	if pass.through(ctx, entries, done); done.Complete() { // what was seen to go may be back: the API server may have been restored

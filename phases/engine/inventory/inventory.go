@@ -17,14 +17,18 @@ type Inventory struct {
 	// Adopted: rebuilt from what was found in the cluster, see Rebuild. The revision's own list takes its place.
 	Adopted bool `json:"inherited,omitempty"`
 	// Announced: written before the revision was listed, and nothing of it is applied. The revision's own list takes its place.
+	// It is Adopted too, for a version of this operator that knows no announcements, and would take it for that list.
 	Announced bool `json:"announced,omitempty"`
 	// Listed is what proves that the revision is listed as its owner listed it, see RevisionRef.
 	Listed string `json:"listed,omitempty"`
-	// Spent is how many consents to lose data were used for the revision.
+	// Spent is how many consents to lose data were used for the revision, or, if nobody knows, more than can have been used.
 	Spent int `json:"spentConsents,omitempty"`
-	// Silent are the API groups that did not answer when it was rebuilt: it may lack objects of theirs.
+	// Silent are the API groups that did not answer when it was rebuilt, or might not be listed: it may lack objects of theirs.
 	Silent []string `json:"silent,omitempty"`
 }
+
+// IsOwn says that it is the revision's own list, and knows all that the revision applies.
+func (inv *Inventory) IsOwn() bool { return !inv.Adopted && !inv.Announced }
 
 // Entry is one object of an inventory. Retained ones belong to older revisions: they are still there because they hold
 // data, and go when they do not any more.

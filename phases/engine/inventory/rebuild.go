@@ -25,7 +25,7 @@ type RevisionRef struct {
 
 // Announcement is the inventory of a revision that is about to be listed.
 func Announcement(rev RevisionRef) *Inventory {
-	return &Inventory{Revision: rev.Name, Number: rev.Number, ContentID: rev.ContentID, Listed: rev.Listed, Announced: true}
+	return &Inventory{Revision: rev.Name, Number: rev.Number, ContentID: rev.ContentID, Listed: rev.Listed, Announced: true, Adopted: true}
 }
 
 // Missing are the revisions that have no inventory.

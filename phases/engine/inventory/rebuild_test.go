@@ -99,3 +99,15 @@ func TestUnite_loses_nothing_that_was_listed(t *testing.T) {
 		t.Errorf("got %+v", inv.Entries)
 	}
 }
+
+func TestAnnouncement_gives_way_to_the_revisions_own_list_whoever_reads_it(t *testing.T) {
+	inv := Announcement(RevisionRef{Name: "rev", Number: 3, ContentID: "c", Listed: "proof"})
+	obj, err := place.ConfigMap(inv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := ReadStored(place, seen{obj})
+	if s.Err != nil || !s.Inventory.Announced || !s.Inventory.Adopted || s.Inventory.IsOwn() || s.Inventory.Listed != "proof" {
+		t.Errorf("got %+v, %v", s.Inventory, s.Err)
+	}
+}

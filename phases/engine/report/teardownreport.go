@@ -119,6 +119,7 @@ type Proof struct {
 	ContentID string
 	Listed    string // a fingerprint of how it was listed; empty where nobody knows
 	Announced bool   // nothing of it was applied
+	Own       bool   // the inventory is the revision's own, neither announced nor rebuilt
 }
 
 // Held is what an inventory says that a revision has applied, or has begun to.

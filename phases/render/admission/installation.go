@@ -32,8 +32,8 @@ const (
 	exceptionsConfigMap = "capi-installer-exceptions"
 )
 
-// InterveneVerb is the verb on ClusterAPI cluster that lets a person write what only the installer or a release may.
-const InterveneVerb = "intervene"
+// interveneVerb is the verb on ClusterAPI cluster that lets a person write what only the installer or a release may.
+const interveneVerb = "intervene"
 
 // operator is the user that the operator is.
 func (i Installation) operator() string {
@@ -43,8 +43,10 @@ func (i Installation) operator() string {
 // Objects are all policies, each followed by its binding.
 func (i Installation) Objects() []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
-	for _, p := range []bound{i.writes(), i.contents(), i.exceptions(), i.clusterRoles(), i.roles(), i.status(), i.bookkeeping(), i.release(),
-		i.namespace(), i.tokens()} {
+	for _, p := range []bound{
+		i.writes(), i.contents(), i.exceptions(), i.clusterRoles(), i.roles(), i.status(), i.bookkeeping(), i.release(),
+		i.namespace(), i.tokens(),
+	} {
 		objects = append(objects, plain(p.policy()), plain(p.binding()))
 	}
 	return objects

@@ -37,37 +37,49 @@ func variable(name, expression string) admissionregistrationv1.Variable {
 }
 
 // writes says what the operator may write at all: its own few objects, and what it manages. What it manages is judged by
-// contents.
+// contents. A label that a request brings does not make an object that is there the operator's: what is emptied in the same
+// request breaks no rule, and whoever owns it may fill it again. So the object has to be the operator's before, as the engine
+// tells that (see decide.ClaimOf), or has to be adopted, which the rule adoption bounds.
 func (i Installation) writes() bound {
 	match := matching(nil, rule(anything, []string{"*/*"}, admissionregistrationv1.OperationAll))
 	match.ExcludeResourceRules = often
 	return bound{
 		name: "capstan-writes",
-		description: "Holds Capstan's ServiceAccount to its own few objects and to those that carry its label, and to no subresource " +
-			"but the two statuses that it reports in.",
+		description: "Holds Capstan's ServiceAccount to its own few objects, to those that carry its label already or are adopted, and to no " +
+			"subresource but the two statuses that it reports in.",
 		match:      match,
 		conditions: []admissionregistrationv1.MatchCondition{i.byOperator()},
 		variables: []admissionregistrationv1.Variable{
 			variable("subresource", "request.?subResource.orValue('')"), variable("place", "request.?namespace.orValue('')"),
 			variable("own", i.own()),
-			variable("labelled", fmt.Sprintf("[object, oldObject].exists(o, o != null && '%s' in o.metadata.?labels.orValue({}))", policy.ManagedByLabel)),
-			variable("marked", fmt.Sprintf("oldObject != null && '%s' in oldObject.metadata.?annotations.orValue({})", revisionAnnotation)),
+			variable("labelled", fmt.Sprintf("object != null && '%s' in object.metadata.?labels.orValue({})", policy.ManagedByLabel)),
+			variable("was", fmt.Sprintf("oldObject != null && '%s' in oldObject.metadata.?labels.orValue({})", policy.ManagedByLabel)),
+			variable("marked", fmt.Sprintf("oldObject != null && ['%s', '%s'].exists(mark, mark in oldObject.metadata.?annotations.orValue({}))", revisionAnnotation, ownerAnnotation)),
+			variable("applied", fmt.Sprintf("oldObject != null && oldObject.metadata.?managedFields.orValue([]).exists(e, e.?manager.orValue('') == '%s' && e.?subresource.orValue('') == '')", fieldManager)),
+			variable("adopts", fmt.Sprintf("object != null && '%s' in object.metadata.?annotations.orValue({})", policy.AdoptAnnotation)),
 		},
 		validations: []admissionregistrationv1.Validation{{
 			Expression: `variables.own ||
 variables.subresource == '' && (
-  request.operation in ['CREATE', 'UPDATE'] && (variables.labelled ||
+  request.operation == 'CREATE' && variables.labelled ||
+  request.operation == 'UPDATE' && (
+    variables.was || variables.labelled && (variables.marked || variables.applied || variables.adopts) ||
     variables.marked && request.kind.kind == 'CustomResourceDefinition' && object.spec == oldObject.spec) ||
-  request.operation == 'DELETE' && (variables.labelled || variables.marked))`,
+  request.operation == 'DELETE' && (variables.was || variables.marked))`,
 			MessageExpression: fmt.Sprintf(`'Capstan may not ' + request.operation + ' ' + request.resource.resource + `+
 				`(variables.subresource == '' ? '' : '/' + variables.subresource) + ' ' + (variables.place == '' ? '' : variables.place + '/') + request.?name.orValue('') + `+
-				`': it is neither its own nor does it carry the label %s. If Capstan asked for this, somebody else may have its token; see docs/threat-model.md'`, policy.ManagedByLabel),
+				`': it is neither its own nor does it carry the label %s, which no request brings to what is there already. If Capstan asked for this, somebody else may have its token; see docs/threat-model.md'`, policy.ManagedByLabel),
 		}},
 	}
 }
 
-// revisionAnnotation is on what the operator has applied, see decide.RevisionAnnotation of the engine.
-const revisionAnnotation = "capi-operator.openshift.io/revision"
+// The marks of what the operator has applied, see decide.RevisionAnnotation and decide.OwnerAnnotation of the engine, and the
+// field manager by which it is told when the marks are lost.
+const (
+	revisionAnnotation = "capi-operator.openshift.io/revision"
+	ownerAnnotation    = "capi-operator.openshift.io/owner"
+	fieldManager       = "capstan"
+)
 
 // often are resources that are written all the time, by everybody but the operator, which has no right on them but for
 // its Lease and its Events. They are passed over, so that this policy costs a cluster nothing.

@@ -15,12 +15,12 @@ import (
 // intervenes says that the user was given the verb. An API server asks its authorizer then, which costs a third of what an
 // expression may, so it is asked last.
 func intervenes() string {
-	return fmt.Sprintf("authorizer.group('operator.openshift.io').resource('clusterapis').name('cluster').check('%s').allowed()", InterveneVerb)
+	return fmt.Sprintf("authorizer.group('operator.openshift.io').resource('clusterapis').name('cluster').check('%s').allowed()", interveneVerb)
 }
 
 // advice says what somebody who was refused can do.
 func advice(owner string) string {
-	return fmt.Sprintf(" is written by %s. Whoever has to change it all the same needs the verb %s on clusterapis.operator.openshift.io cluster, which cluster-admin has; see docs/threat-model.md", owner, InterveneVerb)
+	return fmt.Sprintf(" is written by %s. Whoever has to change it all the same needs the verb %s on clusterapis.operator.openshift.io cluster, which cluster-admin has; see docs/threat-model.md", owner, interveneVerb)
 }
 
 // ending says that the request only empties a namespace that is being deleted.
@@ -54,6 +54,12 @@ func (i Installation) release() bound {
 		"who brings the cluster's release")
 }
 
+// rewriting says that an update leaves all of a ConfigMap as it is but for managedFields, which nobody reads there: a storage
+// version migration writes every object of the cluster like this.
+const rewriting = `request.operation == 'UPDATE' &&
+['data', 'binaryData', 'immutable'].all(f, object[?f] == oldObject[?f]) &&
+['labels', 'annotations', 'finalizers', 'ownerReferences'].all(f, object.metadata[?f] == oldObject.metadata[?f])`
+
 // configMaps guards some ConfigMaps of the operator's namespace.
 func (i Installation) configMaps(name, description, which, who, owner string) bound {
 	match := matching(nil, rule([]string{""}, []string{"configmaps"},
@@ -66,7 +72,7 @@ func (i Installation) configMaps(name, description, which, who, owner string) bo
 			variable("guarded", which),
 		},
 		validations: []admissionregistrationv1.Validation{{
-			Expression:        fmt.Sprintf("!variables.guarded ||\n%s ||\n%s ||\n%s", who, ending, intervenes()),
+			Expression:        fmt.Sprintf("!variables.guarded ||\n%s ||\n%s ||\n%s ||\n%s", who, ending, rewriting, intervenes()),
 			MessageExpression: "'ConfigMap ' + request.?namespace.orValue('') + '/' + variables.it.metadata.name + " + quoted(advice(owner)),
 		}},
 	}

@@ -46,6 +46,7 @@ func (c check) adoptable() bool {
 		_, group, _ := strings.Cut(c.object.GetName(), ".")
 		return IsClusterAPI(group)
 	default:
-		return slices.Contains(c.Namespaces, namespace)
+		namespaced, known := Kinds[c.kind]
+		return (namespaced || !known) && slices.Contains(c.Namespaces, namespace)
 	}
 }

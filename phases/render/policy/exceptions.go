@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,15 +20,48 @@ type Exception struct {
 	Image string
 	// Rule is the name of the rule.
 	Rule string
-	// Object is the object as problems name it, without its version: Kind namespace/name, or Kind name. A kind that is not
-	// one of Kinds, nor of the core group, has its group after a dot: Kind.group.
+	// Object is the object as breaches name it, see Name.
 	Object string
 }
 
 func (e Exception) covers(image, rule string, o *unstructured.Unstructured) bool {
-	repository, _, _ := strings.Cut(image, "@")
-	return e.Rule == rule && (e.Image == image || e.Image == repository) && slices.Contains(called(o), e.Object)
+	return e.Rule == rule && e.isFor(image) && slices.Contains(called(o), e.Object)
 }
+
+// isFor says that it is for an image, whatever else it is for.
+func (e Exception) isFor(image string) bool {
+	repository, _, _ := strings.Cut(image, "@")
+	return e.Image == image || e.Image == repository
+}
+
+// maxMisses bounds how many exceptions are told that nearly cover a breach.
+const maxMisses = 2
+
+// misses says of exceptions that look as if they were for a breach why they are not.
+func (c check) misses(image, rule string) (why string) {
+	told := 0
+	for _, e := range c.Exceptions {
+		isImage, isRule, isObject := e.isFor(image), e.Rule == rule, slices.Contains(called(c.object), e.Object)
+		switch {
+		case told == maxMisses:
+			return why
+		case isRule && isObject:
+			why += fmt.Sprintf("; exception %s is for image %s, not for this one", e.Name, e.Image)
+		case isImage && isObject:
+			why += fmt.Sprintf("; exception %s is for rule %s, not for this one", e.Name, e.Rule)
+		case isImage && isRule && !c.names[e.Object]:
+			why += fmt.Sprintf("; exception %s is for %s, which this profile does not have", e.Name, e.Object)
+		default:
+			continue
+		}
+		told++
+	}
+	return why
+}
+
+// Name is the name by which an exception calls an object: Kind namespace/name, or Kind name. A kind that is not one of Kinds,
+// nor of the core group, has its group after a dot: Kind.group.
+func Name(o *unstructured.Unstructured) string { return called(o)[0] }
 
 // called are the names by which an exception may call an object. A kind without its group is only that which everybody knows
 // by this name: any image can bring another one.
@@ -62,6 +96,9 @@ func ParseExceptions(data map[string]string) ([]Exception, error) {
 	return all, nil
 }
 
+// reference is a repository without a tag, with a digest or without one.
+var reference = regexp.MustCompile(`^([^\s@:/]+(:[0-9]+)?/)?([^\s@:/]+/)*[^\s@:/]+(@sha256:[0-9a-f]{64})?$`)
+
 func parseException(name, text string) (e Exception, faults []string) {
 	e.Name = name
 	fields := map[string]*string{"reason": &e.Reason, "image": &e.Image, "rule": &e.Rule, "object": &e.Object}
@@ -87,6 +124,13 @@ func parseException(name, text string) (e Exception, faults []string) {
 		if *fields[field] == "" {
 			faults = append(faults, field+" is missing")
 		}
+	}
+	if words := strings.Split(e.Object, " "); e.Object != "" && (len(words) != 2 || words[0] == "" || words[1] == "" || strings.Contains(words[0], "/")) {
+		faults = append(faults, fmt.Sprintf(
+			"object %q is not of the form Kind name, Kind namespace/name or Kind.group namespace/name: write it as the refusal does, without a version", e.Object))
+	}
+	if e.Image != "" && !reference.MatchString(e.Image) {
+		faults = append(faults, fmt.Sprintf("image %q is neither a repository nor a reference by digest: write it without tag and spaces", e.Image))
 	}
 	if e.Rule != "" && !slices.ContainsFunc(Rules, func(r Rule) bool { return r.Name == e.Rule }) {
 		faults = append(faults, fmt.Sprintf("there is no rule %q", e.Rule))

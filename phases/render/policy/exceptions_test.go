@@ -46,3 +46,47 @@ func TestCheck_anException_isForAKindOfItsGroup(t *testing.T) {
 		}
 	}
 }
+
+func TestParseExceptions_refuses_what_could_never_cover_anything(t *testing.T) {
+	const object, ref = "ClusterRole manager", "registry.example:5000/capi/metal"
+	for name, row := range map[string]struct{ image, object, want string }{
+		"as the refusal names it":        {ref, object, ""},
+		"with namespace and group":       {"metal", "Thing.example.org capi/a", ""},
+		"by digest":                      {ref + "@sha256:" + strings.Repeat("0a", 32), object, ""},
+		"an object with its version":     {ref, "rbac.authorization.k8s.io/v1 " + object, "is not of the form"},
+		"a version for the kind":         {ref, "v1/Secret other/a", "is not of the form"},
+		"two spaces before the object":   {ref, " " + object, "is not of the form"},
+		"two spaces within it":           {ref, "ClusterRole  manager", "is not of the form"},
+		"an object without its kind":     {ref, "manager", "is not of the form"},
+		"an image by tag":                {ref + ":v1", object, "neither a repository nor"},
+		"an image by tag and digest":     {ref + ":v1@sha256:" + strings.Repeat("0a", 32), object, "neither a repository nor"},
+		"an image by half a digest":      {ref + "@sha256:0a0a", object, "neither a repository nor"},
+		"an image with a scheme":         {"docker://" + ref, object, "neither a repository nor"},
+		"two spaces before the image":    {" " + ref, object, "neither a repository nor"},
+		"a registry that has a port too": {"localhost:5000/metal", object, ""},
+	} {
+		_, err := policy.ParseExceptions(map[string]string{"mine": "reason: a\nimage: " + row.image + "\nrule: permission\nobject: " + row.object + "\n"})
+		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: got %v, want %q", name, err, row.want)
+		}
+	}
+}
+
+func TestCheck_says_of_an_exception_that_nearly_fits_what_it_is_for(t *testing.T) {
+	const secret = "{apiVersion: v1, kind: Secret, metadata: {namespace: other, name: a}}"
+	repository, _, _ := strings.Cut(image, "@")
+	for want, e := range map[string]policy.Exception{
+		"exception mine is for image mirror.example/a, not for this one":         {Image: "mirror.example/a", Rule: "namespace", Object: "Secret other/a"},
+		"exception mine is for rule kind, not for this one":                      {Image: repository, Rule: "kind", Object: "Secret other/a"},
+		"exception mine is for Secret other/b, which this profile does not have": {Image: repository, Rule: "namespace", Object: "Secret other/b"},
+		"": {Image: "mirror.example/a", Rule: "namespace", Object: "Secret other/b"},
+	} {
+		p := providers
+		e.Name = "mine"
+		p.Exceptions = []policy.Exception{e, e, e}
+		why := p.Check(image, parse(t, secret))[0].Breaches[0].Why
+		if !strings.HasSuffix(why, want) || want == "" && strings.Contains(why, "exception") || strings.Count(why, "exception") > 2 {
+			t.Errorf("it says %q, want %q", why, want)
+		}
+	}
+}

@@ -83,20 +83,23 @@ var nameRule = Rule{
 
 var namespaceRule = Rule{
 	Name: "namespace",
-	Doc:  "Objects are in the providers' namespaces, or in one that the profile brings itself.",
+	Doc:  "Objects are in the providers' namespaces, or in one that the profile brings itself; objects of the cluster are in none.",
 	breaches: func(c check) []Breach {
 		namespace := c.object.GetNamespace()
-		if namespaced := Kinds[c.kind]; namespace == "" && !namespaced || c.inProviders(namespace) {
+		namespaced, known := Kinds[c.kind]
+		switch {
+		case known && !namespaced && namespace != "":
+			return []Breach{{Path: "metadata.namespace", Why: fmt.Sprintf("a %s is in no namespace", c.object.GetKind())}}
+		case namespace == "" && !namespaced || c.inProviders(namespace):
 			return nil
-		}
-		if namespace == "" {
+		case namespace == "":
 			return []Breach{{Path: "metadata.namespace", Why: fmt.Sprintf("is missing: a %s is in a namespace of the providers, which are %s", c.object.GetKind(), c.theNamespaces())}}
 		}
 		return []Breach{{Path: "metadata.namespace", Why: fmt.Sprintf("namespace %q is not one of the providers', which are %s", namespace, c.theNamespaces())}}
 	},
 	expression: func(p *Policy) string {
 		return fmt.Sprintf(`!has(object.metadata.namespace) || object.metadata.namespace in %s ||
-namespaceObject != null && has(namespaceObject.metadata.labels) && %s in namespaceObject.metadata.labels`, list(p.Namespaces), text(ManagedByLabel))
+!%s && namespaceObject != null && has(namespaceObject.metadata.labels) && %s in namespaceObject.metadata.labels`, list(p.Namespaces), reserved("object.metadata.namespace"), text(ManagedByLabel))
 	},
 }
 
@@ -105,6 +108,11 @@ var (
 	reservedPrefixes = []string{"kube-", "openshift-"}
 	reservedNames    = []string{"default", "openshift"}
 )
+
+// isReserved says that a Namespace belongs to the cluster; see reserved.
+func isReserved(name string) bool {
+	return slices.Contains(reservedNames, name) || slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
 
 // NamespaceMarks are the labels and annotations of MarkDomains that a Namespace may have, with their values; none for any.
 var NamespaceMarks = map[string][]string{
@@ -136,8 +144,7 @@ var broughtRule = Rule{
 			return nil
 		}
 		name := c.object.GetName()
-		reserved := slices.Contains(reservedNames, name) || slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-		if reserved && !slices.Contains(c.Namespaces, name) {
+		if isReserved(name) && !slices.Contains(c.Namespaces, name) {
 			breaches = append(breaches, Breach{Path: "metadata.name", Why: fmt.Sprintf("Namespace %s belongs to the cluster", name)})
 		}
 		for at, marks := range map[string]map[string]string{"labels": c.object.GetLabels(), "annotations": c.object.GetAnnotations()} {

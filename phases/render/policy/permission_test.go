@@ -65,3 +65,37 @@ func TestCheck_permission_toWrite(t *testing.T) {
 		row{"one writable group among others", cluster + `rules: [{apiGroups: [cluster.x-k8s.io, apps], resources: [deployments], verbs: [update]}]`, []string{refused}},
 	))
 }
+
+func TestCheck_permission_onSubresources(t *testing.T) {
+	may := func(group, resource, verb string) string {
+		return cluster + fmt.Sprintf("rules: [{apiGroups: [%q], resources: [%q], verbs: [%q]}]", group, resource, verb)
+	}
+	var rows []row
+	for _, needed := range []struct{ group, resource, verb string }{
+		{"", "services/status", "get"},
+		{"apps", "deployments/scale", "get"},
+		{"metal3.io", "baremetalhosts/finalizers", "update"},
+		{"network.azure.com", "natgateways/status", "watch"},
+		{"cluster.x-k8s.io", "clusters/anything", "update"},
+	} {
+		rows = append(rows, row{needed.verb + " " + needed.resource, may(needed.group, needed.resource, needed.verb), nil})
+	}
+	for _, other := range []struct{ group, resource, verb string }{
+		{"", "nodes/log", "get"},
+		{"", "nodes/proxy", "get"},
+		{"", "pods/log", "get"},
+		{"", "pods/exec", "create"},
+		{"", "pods/status/exec", "get"},
+		{"", "serviceaccounts/token", "create"},
+		{"certificates.k8s.io", "certificatesigningrequests/approval", "update"},
+		{"subresources.kubevirt.io", "virtualmachineinstances/console", "get"},
+		{"subresources.kubevirt.io", "virtualmachineinstances/vnc", "get"},
+		{"proxy.open-cluster-management.io", "clusterstatuses/aggregator", "get"},
+		{"vmware.com", "virtualmachines/console", "get"},
+	} {
+		rows = append(rows, row{other.verb + " " + other.resource, may(other.group, other.resource, other.verb), []string{"permission rules[0].resources"}})
+	}
+	judge(t, append(rows, row{
+		"for Cluster API's groups and another", cluster + `rules: [{apiGroups: [cluster.x-k8s.io, ""], resources: [pods/log], verbs: [get]}]`, []string{"permission rules[0].resources"},
+	}))
+}

@@ -54,6 +54,7 @@ type check struct {
 	object *unstructured.Unstructured
 	kind   string            // of the object, group/Kind
 	beside map[identity]bool // the objects of the same profile, itself among them
+	names  map[string]bool   // by which exceptions may call these
 }
 
 // Verdict is what one object does against the policy.
@@ -68,17 +69,23 @@ type identity struct{ kind, namespace, name string }
 
 // Check judges the objects of one profile of an image, in the order of the objects.
 func (p *Policy) Check(image string, objects []*unstructured.Unstructured) []Verdict {
-	verdicts, beside := make([]Verdict, len(objects)), make(map[identity]bool, len(objects))
+	verdicts, beside, names := make([]Verdict, len(objects)), make(map[identity]bool, len(objects)), map[string]bool{}
 	for _, object := range objects {
 		beside[identity{kindOf(object), object.GetNamespace(), object.GetName()}] = true
+		for _, name := range called(object) {
+			names[name] = true
+		}
 	}
 	for i, object := range objects {
-		c, v := check{Policy: p, object: object, kind: kindOf(object), beside: beside}, &verdicts[i]
+		c, v := check{Policy: p, object: object, kind: kindOf(object), beside: beside, names: names}, &verdicts[i]
 		for _, rule := range Rules {
 			breaches := rule.breaches(c)
 			if len(breaches) > 0 && slices.ContainsFunc(p.Exceptions, func(e Exception) bool { return e.covers(image, rule.Name, object) }) {
 				v.Excepted = append(v.Excepted, rule.Name)
 				continue
+			}
+			if len(breaches) > 0 {
+				breaches[0].Why += c.misses(image, rule.Name)
 			}
 			v.Breaches = append(v.Breaches, told(rule.Name, breaches)...)
 		}
@@ -134,9 +141,10 @@ func read(content map[string]any, into any) []Breach {
 	return nil
 }
 
-// inProviders says that a namespace is one of the providers', or is brought by the profile.
+// inProviders says that a namespace is one of the providers', or is brought by the profile. One of the cluster that it brings
+// by exception does not count: the exception is for the Namespace, not for what is in it.
 func (c check) inProviders(namespace string) bool {
-	return slices.Contains(c.Namespaces, namespace) || c.beside[identity{kind: "/Namespace", name: namespace}]
+	return slices.Contains(c.Namespaces, namespace) || !isReserved(namespace) && c.beside[identity{kind: "/Namespace", name: namespace}]
 }
 
 // theNamespaces names them for people.

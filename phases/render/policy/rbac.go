@@ -73,10 +73,14 @@ var verbsRefused = []string{"escalate", "bind", "impersonate", "approve", "sign"
 // readVerbs change nothing.
 var readVerbs = []string{"get", "list", "watch"}
 
-// resourcesRefused are, with whatever verb, as much as the pods and nodes behind them, or the right to be somebody else.
-var resourcesRefused = []string{
-	"/nodes/proxy", "/pods/attach", "/pods/ephemeralcontainers", "/pods/exec", "/pods/portforward", "/pods/proxy", "/services/proxy",
-	"/serviceaccounts/token", "certificates.k8s.io/certificatesigningrequests/approval",
+// subresourcesUsable are the subresources outside Cluster API's groups that roles may give. Others are often more than they
+// seem, even to read: a console of a virtual machine, logs of a node, a proxy to whatever lies behind it, a token.
+var subresourcesUsable = []string{"finalizers", "scale", "status"}
+
+// isUsable says that a resource of a group is no subresource of which nobody knows what it gives.
+func isUsable(group, resource string) bool {
+	_, subresource, has := strings.Cut(resource, "/")
+	return !has || IsClusterAPI(group) || slices.Contains(subresourcesUsable, subresource)
 }
 
 // ResourcesWritable are the resources outside Cluster API's groups that roles may let be written: what providers need. Others,
@@ -121,8 +125,8 @@ const maxPairs = 10_000
 
 var permissionRule = Rule{
 	Name: "permission",
-	Doc: "Roles give no right to be or to become somebody else (escalate, bind, impersonate, tokens, exec, proxies), let only that be " +
-		"written which providers need, and * stands only for what Cluster API's groups have.",
+	Doc: "Roles give no right to be or to become somebody else (escalate, bind, impersonate), let only that be written which providers " +
+		"need, and give * and subresources but status, scale and finalizers (exec, tokens, proxies, logs) only for Cluster API's groups.",
 	breaches: func(c check) []Breach {
 		if !c.is(clusterRole, role) {
 			return nil
@@ -150,14 +154,14 @@ var permissionRule = Rule{
   r.?resources.orValue([]).all(n,
     n.contains('*') ? $ours :
     r.?apiGroups.orValue([]).all(g,
-      !(g + '/' + n in $refused) &&
+      (!n.contains('/') || $isOurs || n.substring(n.indexOf('/') + 1) in $subresources) &&
       (g + '/' + n == $scc && r.verbs == ['use'] ?
         size(r.?resourceNames.orValue([])) > 0 && r.resourceNames.all(c, c in $usable) :
         $reads || $writable || g + '/' + n in $definitions &&
           size(r.?resourceNames.orValue([])) > 0 && r.resourceNames.all(d, $defined)))))`,
 			"$given", rulesOf("object"), "$stored", rulesOf("variables.stored"), "$refusedVerbs", list(verbsRefused), "$ours", allClusterAPI("r.?apiGroups.orValue([])"),
 			"$reads", fmt.Sprintf("(size(r.verbs) > 0 && r.verbs.all(v, v in %s))", list(readVerbs)),
-			"$refused", list(resourcesRefused), "$scc", text(constraints), "$usable", list(constraintsUsable), "$definitions", list(definitions),
+			"$isOurs", clusterAPI("g"), "$subresources", list(subresourcesUsable), "$scc", text(constraints), "$usable", list(constraintsUsable), "$definitions", list(definitions),
 			"$writable", fill("($capi || g + '/' + n in $known || $ends.exists(end, g == end || g.endsWith('.' + end)))", "$capi", clusterAPI("g"), "$known", list(ResourcesWritable), "$ends", list(GroupsWritable)),
 			"$defined", definesExpression("d.substring(d.indexOf('.') + 1)")))
 	},
@@ -194,8 +198,8 @@ func ruleBreaches(r rbacv1.PolicyRule) (breaches []Breach) {
 		}
 		for _, group := range r.APIGroups {
 			switch name := group + "/" + resource; {
-			case slices.Contains(resourcesRefused, name):
-				report("resources", "%s gives what the pods, nodes or accounts behind it may do", resource)
+			case !isUsable(group, resource):
+				report("resources", "%s may give what is behind it: of subresources outside Cluster API's groups only %s may be given", resource, strings.Join(subresourcesUsable, ", "))
 			case name == constraints && slices.Equal(r.Verbs, []string{"use"}):
 				if !all(r.ResourceNames, func(name string) bool { return slices.Contains(constraintsUsable, name) }) {
 					report("resourceNames", "only SecurityContextConstraints %s may be used", strings.Join(constraintsUsable, ", "))

@@ -2,8 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -62,80 +60,4 @@ var serviceRule = Rule{
 (object.?spec.?externalName.orValue('') == '' || %s) &&
 (object.?spec.?externalIPs.orValue([]) == [] || %s)`, kept("spec.?type"), kept("spec.?externalName"), kept("spec.?externalIPs")))
 	},
-}
-
-// MonitorEndpoints say where a monitor has its endpoints.
-var MonitorEndpoints = map[string]string{
-	"monitoring.coreos.com/PodMonitor": "podMetricsEndpoints", "monitoring.coreos.com/ServiceMonitor": "endpoints",
-}
-
-// FilesUsable are those of Prometheus that an endpoint may name: the CA of services, and the client certificate, which it shows
-// and does not give away.
-var FilesUsable = []string{
-	"/etc/prometheus/configmaps/serving-certs-ca-bundle/service-ca.crt",
-	"/etc/prometheus/secrets/metrics-client-certs/tls.crt", "/etc/prometheus/secrets/metrics-client-certs/tls.key",
-}
-
-var monitorRule = Rule{
-	Name: "monitor",
-	Doc: "Monitors are about the providers' namespaces, and Prometheus gives them nothing of its own: no bearerTokenFile, and no file in " +
-		"tlsConfig but the CA of services and the client certificate for metrics.",
-	breaches: func(c check) (breaches []Breach) {
-		field, monitors := MonitorEndpoints[c.kind]
-		if !monitors {
-			return nil
-		}
-		report := reporter(&breaches)
-		spec, _ := c.object.Object["spec"].(map[string]any)
-		selector, _ := spec["namespaceSelector"].(map[string]any)
-		if whole, given := selector["any"]; given && whole != false {
-			report("spec.namespaceSelector.any", "other namespaces are not the providers'")
-		}
-		if names, given := selector["matchNames"]; given && !c.allInProviders(names) {
-			report("spec.namespaceSelector.matchNames", "only namespaces of the providers may be named, which are %s", c.theNamespaces())
-		}
-		endpoints, _ := spec[field].([]any)
-		for i, e := range endpoints {
-			endpoint, _ := e.(map[string]any)
-			at := fmt.Sprintf("spec.%s[%d].", field, i)
-			if file, given := endpoint["bearerTokenFile"]; given && file != "" {
-				report(at+"bearerTokenFile", "the endpoint would get a token of Prometheus")
-			}
-			tls, _ := endpoint["tlsConfig"].(map[string]any)
-			for _, name := range slices.Sorted(maps.Keys(tls)) {
-				file, is := tls[name].(string)
-				if strings.HasSuffix(name, "File") && (!is || file != "" && !slices.Contains(FilesUsable, file)) {
-					report(at+"tlsConfig."+name, "only %s may be named", strings.Join(FilesUsable, ", "))
-				}
-			}
-		}
-		return breaches
-	},
-	expression: func(p *Policy) string {
-		return of(sortedKeys(MonitorEndpoints), fill(`(object.?spec.?namespaceSelector.?any.orValue(false) == false &&
-  object.?spec.?namespaceSelector.?matchNames.orValue([]).all(n, $open) || $kept) &&
-$endpoints.all(e,
-  e.?bearerTokenFile.orValue('') == '' &&
-  e.?tlsConfig.orValue({}).all(k, file, !k.endsWith('File') || file in $usable) ||
-  e in $stored)`, "$open", p.Open("n"), "$kept", kept("spec.?namespaceSelector"), "$usable", list(append([]string{""}, FilesUsable...)),
-			"$endpoints", endpointsOf("object"), "$stored", endpointsOf("variables.stored")))
-	},
-}
-
-// endpointsOf are the endpoints of a monitor, which is an expression.
-func endpointsOf(monitor string) string {
-	var lists []string
-	for _, kind := range sortedKeys(MonitorEndpoints) {
-		lists = append(lists, fmt.Sprintf("%s.?spec.?%s.orValue([])", monitor, MonitorEndpoints[kind]))
-	}
-	return "(" + strings.Join(lists, " + ") + ")"
-}
-
-// allInProviders says that a value is a list of namespaces of the providers.
-func (c check) allInProviders(value any) bool {
-	names, is := value.([]any)
-	return is && !slices.ContainsFunc(names, func(n any) bool {
-		name, is := n.(string)
-		return !is || !c.inProviders(name)
-	})
 }

@@ -54,6 +54,39 @@ func TestCheck_monitor(t *testing.T) {
 	})
 }
 
+func TestCheck_monitor_relabelling(t *testing.T) {
+	monitor := func(spec string) string {
+		return "{apiVersion: monitoring.coreos.com/v1, kind: ServiceMonitor, metadata: {namespace: capi, name: a}, spec: {" + spec + "}}"
+	}
+	relabelled := func(list, entry string) string { return monitor("endpoints: [{" + list + ": [" + entry + "]}]") }
+	refused := func(path string) []string { return []string{"monitor spec." + path} }
+	judge(t, []row{
+		{"another label", relabelled("relabelings", "{sourceLabels: [__meta_kubernetes_pod_label_a], targetLabel: a}"), nil},
+		{"by another action", relabelled("relabelings", "{action: keep, sourceLabels: [namespace], regex: a}"), nil},
+		{"fewer metrics", relabelled("metricRelabelings", "{action: drop, sourceLabels: [__name__], regex: a}, {action: LabelDrop, regex: a}"), nil},
+		{"their own labels of a Service", monitor("jobLabel: a, targetLabels: [a], podTargetLabels: [b]"), nil},
+		{"another address", relabelled("relabelings", "{targetLabel: __address__, replacement: 'kubernetes.default.svc:443'}"), refused("endpoints[0].relabelings[0].targetLabel")},
+		{"another namespace", relabelled("relabelings", "{}, {targetLabel: namespace, replacement: kube-system}"), refused("endpoints[0].relabelings[1].targetLabel")},
+		{"another namespace of a metric", relabelled("metricRelabelings", "{targetLabel: namespace, replacement: kube-system}"), refused("endpoints[0].metricRelabelings[0].targetLabel")},
+		{"another name of a metric", relabelled("metricRelabelings", "{targetLabel: __name__, replacement: up}"), refused("endpoints[0].metricRelabelings[0].targetLabel")},
+		{"another job", relabelled("relabelings", "{targetLabel: job, replacement: apiserver}"), refused("endpoints[0].relabelings[0].targetLabel")},
+		{"another instance", relabelled("relabelings", "{targetLabel: instance, replacement: a}"), refused("endpoints[0].relabelings[0].targetLabel")},
+		{"a label that is made up", relabelled("relabelings", "{sourceLabels: [a], targetLabel: '${1}'}"), refused("endpoints[0].relabelings[0].targetLabel")},
+		{"a label that nobody can read", relabelled("relabelings", "{targetLabel: [a]}"), refused("endpoints[0].relabelings[0].targetLabel")},
+		{"any label", relabelled("relabelings", "{action: LabelMap, regex: '__meta_kubernetes_service_label_(.+)'}"), refused("endpoints[0].relabelings[0].action")},
+		{"any label of a metric", relabelled("metricRelabelings", "{action: labelmap, regex: 'exported_(.+)'}"), refused("endpoints[0].metricRelabelings[0].action")},
+		{"no namespace", relabelled("relabelings", "{action: labeldrop, regex: namespace}"), refused("endpoints[0].relabelings[0].action")},
+		{"nothing but the address", relabelled("relabelings", "{action: labelkeep, regex: '__.*'}"), refused("endpoints[0].relabelings[0].action")},
+		{"labels of whoever is asked", monitor("endpoints: [{honorLabels: true}]"), refused("endpoints[0].honorLabels")},
+		{"none of them", monitor("endpoints: [{honorLabels: false}]"), nil},
+		{"by a proxy", monitor("endpoints: [{proxyUrl: 'http://a'}]"), refused("endpoints[0].proxyUrl")},
+		{"by a token of another server", monitor("endpoints: [{oauth2: {tokenUrl: 'http://a'}}]"), refused("endpoints[0].oauth2")},
+		{"the namespace that a Service says", monitor("targetLabels: [a, namespace]"), refused("targetLabels")},
+		{"the job that a pod says", monitor("podTargetLabels: [job]"), refused("podTargetLabels")},
+		{"of pods", "{apiVersion: monitoring.coreos.com/v1, kind: PodMonitor, metadata: {namespace: capi, name: a}, spec: {podMetricsEndpoints: [{relabelings: [{targetLabel: namespace}]}]}}", refused("podMetricsEndpoints[0].relabelings[0].targetLabel")},
+	})
+}
+
 func TestCheck_broughtNamespace_marks(t *testing.T) {
 	namespace := func(name, key, value string) string {
 		return fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {%[2]q: %[3]q}, annotations: {%[2]q: %[3]q}}}", name, key, value)

@@ -86,7 +86,11 @@ var unsaid = []string{"role", "admission", "requirement"}
 
 // unseen are the rows that only the first wall refuses.
 var unseen = map[string]string{
-	"no namespace where one belongs":              "an API server gives it one",
+	"no namespace where one belongs":       "an API server gives it one",
+	"a cluster-wide object in a namespace": "an API server takes the namespace off",
+
+	"the adoption of a cluster-wide object in a namespace": "an API server takes the namespace off",
+
 	"another profile's account":                   "what is in the profile is not seen",
 	"another profile's account, by the old field": "what is in the profile is not seen",
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
@@ -100,6 +101,11 @@ type Request struct {
 	Params      runtime.Object
 }
 
+// nobody has any verb.
+var nobody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	return authorizer.DecisionNoOpinion, "", nil
+})
+
 // Answer is what one validation says.
 type Answer struct {
 	// Refused says why it does not hold; empty if it does.
@@ -108,7 +114,7 @@ type Answer struct {
 	Cost int64
 }
 
-// Ask asks all validations of the policy.
+// Ask asks all validations of the policy, about a request of somebody who has no verb.
 func (p *Policy) Ask(ctx context.Context, r Request) ([]Answer, error) {
 	about := r.Object
 	if about == nil {
@@ -126,7 +132,7 @@ func (p *Policy) Ask(ctx context.Context, r Request) ([]Answer, error) {
 	versioned.Attributes = admission.NewAttributesRecord(versioned.VersionedObject, versioned.VersionedOldObject, gvk, about.GetNamespace(), about.GetName(),
 		gvr, "", r.Operation, nil, false, &user.DefaultInfo{Name: "somebody"})
 	request := cel.CreateAdmissionRequest(versioned.Attributes, metav1.GroupVersionResource(gvr), metav1.GroupVersionKind(gvk))
-	bindings, namespace := cel.OptionalVariableBindings{VersionedParams: r.Params}, cel.CreateNamespaceObject(r.Namespace)
+	bindings, namespace := cel.OptionalVariableBindings{VersionedParams: r.Params, Authorizer: nobody}, cel.CreateNamespaceObject(r.Namespace)
 	var answers []Answer
 	for _, a := range p.asked {
 		results, left, err := a.condition.ForInput(ctx, versioned, request, bindings, namespace, celconfig.RuntimeCELCostBudget)
