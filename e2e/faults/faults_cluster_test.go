@@ -123,13 +123,14 @@ func forbidConfigMaps(ctx context.Context) (again func()) {
 	Expect(env.Client.Get(ctx, client.ObjectKey{Name: namespaceRole}, role)).To(Succeed())
 	rules := slices.Clone(role.Rules)
 	for i, rule := range rules {
-		if slices.Contains(rule.Resources, "configmaps") && slices.Contains(rule.Verbs, "patch") {
-			left := *rule.DeepCopy()
-			left.Resources = []string{"configmaps"}
-			left.Verbs = slices.DeleteFunc(left.Verbs, func(verb string) bool { return verb == "patch" })
-			role.Rules[i].Resources = slices.DeleteFunc(slices.Clone(rule.Resources), func(r string) bool { return r == "configmaps" })
-			role.Rules = append(role.Rules, left)
+		if !slices.Contains(rule.Resources, "configmaps") || !slices.Contains(rule.Verbs, "patch") {
+			continue
 		}
+		left := *rule.DeepCopy()
+		left.Resources = []string{"configmaps"}
+		left.Verbs = slices.DeleteFunc(left.Verbs, func(verb string) bool { return verb == "patch" })
+		role.Rules[i].Resources = slices.DeleteFunc(slices.Clone(rule.Resources), func(r string) bool { return r == "configmaps" })
+		role.Rules = append(role.Rules, left)
 	}
 	Expect(env.Client.Update(ctx, role)).To(Succeed())
 	return func() {
