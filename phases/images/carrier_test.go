@@ -115,7 +115,13 @@ func TestPuller_is_not_sent_on_to_addresses_that_only_this_machine_can_ask(t *te
 				w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="https://%s/token",service="s"`, host))
 				w.WriteHeader(http.StatusUnauthorized)
 			})
-			p := runPuller(t, Options{Transport: transport})
+			asked := roundTripper(func(q *http.Request) (*http.Response, error) {
+				if q.URL.Host != "example.com" {
+					t.Errorf("%s sends on to %s, which was asked", at, q.URL.Host)
+				}
+				return transport.RoundTrip(q)
+			})
+			p := runPuller(t, Options{Transport: asked})
 			p.Want([]Ref{ref})
 			if _, err := p.failed(ref); at == "/blobs/" {
 				contains(t, err, host, "a loopback, link-local or metadata address")
