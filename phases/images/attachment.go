@@ -83,7 +83,7 @@ func (r *repository) signature(ctx context.Context, tag string, layer v1.Descrip
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	payload, err := io.ReadAll(r.verified(ctx, answer.Body, blobKind, layer.Digest, layer.Size))
+	payload, err := io.ReadAll(r.verified(ctx, answer, blobKind, layer.Digest, layer.Size))
 	if err != nil {
 		return nil, mayChange(tag, err)
 	}

@@ -58,7 +58,7 @@ func (r *repository) manifest(ctx context.Context, digest string) (*manifest, er
 	if err != nil {
 		return nil, fail(KindContent, "a manifest list names the manifest %q: %w; publish it by sha256", digest, err)
 	}
-	data, err := io.ReadAll(r.verified(ctx, answer.Body, manifestKind, want, sizeUnknown))
+	data, err := io.ReadAll(r.verified(ctx, answer, manifestKind, want, sizeUnknown))
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (r *repository) layer(ctx context.Context, d v1.Descriptor, number int, t *
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	if _, err := io.Copy(kept, r.verified(ctx, answer.Body, blobKind, d.Digest, d.Size)); err != nil {
+	if _, err := io.Copy(kept, r.verified(ctx, answer, blobKind, d.Digest, d.Size)); err != nil {
 		return err
 	}
 	defer r.activity.pause()()

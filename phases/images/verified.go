@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"net/http"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/v1"
 )
@@ -23,6 +25,7 @@ type verified struct {
 	body   io.Reader
 	what   string
 	host   string
+	other  string // the host that answers where the registry sends on to one; else empty
 	want   v1.Hash
 	size   int64
 	most   int64
@@ -34,10 +37,13 @@ type verified struct {
 	err      error
 }
 
-func (r *repository) verified(ctx context.Context, body io.Reader, kind string, want v1.Hash, size int64) *verified {
-	v := &verified{body: body, what: fmt.Sprintf("%s %s", kind, want), host: r.host, want: want, size: size, most: size, activity: r.activity}
+func (r *repository) verified(ctx context.Context, answer *http.Response, kind string, want v1.Hash, size int64) *verified {
+	v := &verified{body: answer.Body, what: fmt.Sprintf("%s %s", kind, want), host: r.host, want: want, size: size, most: size, activity: r.activity}
 	if size == sizeUnknown {
 		v.most = manifestBytes
+	}
+	if from := answer.Request.URL.Host; !strings.EqualFold(from, r.base.Host) {
+		v.other = from
 	}
 	v.broken = func(err error) error {
 		return failure(ctx, r.host, fmt.Sprintf("%s, after %d of its bytes", v.what, v.read), &sentError{err})
@@ -64,7 +70,7 @@ func (v *verified) Read(p []byte) (int, error) {
 	v.hash.Write(p[:n])
 	switch {
 	case v.read > v.most:
-		n, v.err = 0, fail(KindDigest, "registry %s serves more than %d bytes as %s, so they are not the right ones; %s", v.host, v.most, v.what, repair)
+		n, v.err = 0, v.wrong(fmt.Sprintf("more than %d bytes as %s, so they are not the right ones", v.most, v.what))
 	case errors.Is(err, io.EOF):
 		v.err = v.verdict()
 	case err != nil:
@@ -79,7 +85,16 @@ func (v *verified) verdict() error {
 		return fail(KindContent, "its manifest gives %d bytes to %s, which has %d; rebuild the image", v.size, v.what, v.read)
 	}
 	if got != v.want {
-		return fail(KindDigest, "registry %s serves %d bytes with the digest %s as %s; %s", v.host, v.read, got, v.what, repair)
+		return v.wrong(fmt.Sprintf("%d bytes with the digest %s as %s", v.read, got, v.what))
 	}
 	return io.EOF
+}
+
+// wrong says what is served instead, unless another host serves it: a registry may send on to a host that it cannot ask
+// itself, and whoever runs it may read the message.
+func (v *verified) wrong(served string) error {
+	if v.other != "" {
+		return fail(KindDigest, "registry %s sends on to %s, and what that serves as %s are not the right bytes; %s", v.host, v.other, v.what, repair)
+	}
+	return fail(KindDigest, "registry %s serves %s; %s", v.host, served, repair)
 }
