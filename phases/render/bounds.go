@@ -21,6 +21,10 @@ const (
 	maxObject = 3 << 19
 	// maxProfile is how many bytes the objects of a profile may have together.
 	maxProfile = 64 << 20
+	// maxDocumentSteps and maxProfileSteps are how much its substitutions may compute for a document, and for all of a profile:
+	// some tenth of a second, and a second or two. Real ones take thousands.
+	maxDocumentSteps = 1 << 27
+	maxProfileSteps  = 1 << 30
 	// maxDocumentProblems and maxProblems are how many problems are told of a document, and of all; others are counted.
 	maxDocumentProblems = 20
 	maxProblems         = 1000
@@ -58,26 +62,36 @@ func jsonSize(s string) int {
 	return size
 }
 
-// grown is how many bytes an expression may come to at most. Only a replacement of all occurrences multiplies.
-func (r *renderer) grown(nodes ...parse.Node) int {
-	size := 0
+// grown is how many bytes an expression may come to at most, and how many steps it may take to compute. Only a replacement
+// of all occurrences multiplies bytes. The library tries the pattern of a trim on each beginning of the value, and a chunk of
+// it at each character of that: steps are cubic.
+func (r *renderer) grown(nodes ...parse.Node) (size, steps int) {
 	for _, node := range nodes {
 		switch n := node.(type) {
 		case *parse.TextNode:
 			size += len(n.Value)
 		case *parse.ListNode:
-			size += r.grown(n.Nodes...)
+			inner, taken := r.grown(n.Nodes...)
+			size, steps = size+inner, steps+taken
 		case *parse.FuncNode:
 			value := len(r.substitutions[n.Param])
-			arguments := r.grown(n.Args...)
-			if n.Name == "//" {
+			arguments, taken := r.grown(n.Args...)
+			switch n.Name {
+			case "//":
 				arguments *= value + 1
+			case "#", "##", "%", "%%":
+				taken += min(value*value, 2*maxDocumentSteps) * arguments
 			}
-			size += value + arguments
+			size, steps = size+value+arguments, steps+taken+value+arguments
 		}
-		size = min(size, 2*maxDocument) // it must not overflow
+		size, steps = min(size, 2*maxDocument), min(steps, 2*maxDocumentSteps) // they must not overflow
 	}
-	return size
+	return size, steps
+}
+
+// tooSlow says that the substitutions of a profile exceed their bound.
+func (r *renderer) tooSlow(file place) {
+	r.report(file.problem("", fmt.Sprintf("its substitutions take more than the %d steps allowed for a profile: shorten the patterns of those that trim", maxProfileSteps)))
 }
 
 // tooLarge says that the objects of a profile exceed its bound.

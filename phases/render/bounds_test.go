@@ -38,9 +38,19 @@ func TestRender_refuses_what_comes_to_gigabytes_in_bounded_memory(t *testing.T) 
 		},
 		"an image reference in capitals": {with(configMap("a"), "selfImageRef: MANIFESTS"), `"MANIFESTS" is not an image reference`},
 		"a long replacement many times":  {with("a: ${V//_/" + strings.Repeat("x", 4000) + "}\n" + configMap("a")), "it may come to more bytes than a document may have"},
-		"a long value many times":        {with(configMap("a") + "data: {a: " + strings.Repeat("${W}", 2000) + "}"), "the document has more than the 4194304 bytes of text allowed with its substitutions"},
-		"a long document":                {with(configMap("a") + strings.Repeat("# comment\n", 500_000)), "the document has 5000051 bytes of text, more than the 4194304 allowed"},
-		"millions of documents":          {with(strings.Repeat("---\n", 4<<20)), "document 20001, line 20001: there are more than the 20000 documents allowed"},
+		"a pattern that is tried at every end of a value": {
+			with(configMap("a") + "data:\n  a: ${W##*" + strings.Repeat("w", 2000) + "b}\n"),
+			"document 1, line 6: ${W##*wwww",
+		},
+		"a pattern that is made of a value":       {with(configMap("a") + "data:\n  a: ${W%%*${W}b}\n"), "document 1, line 6: ${W%%*${W}b} is not a substitution that can be computed"},
+		"a pattern of many stars":                 {with(configMap("a") + "data:\n  a: ${W#" + strings.Repeat("*w", 2000) + "*b}\n"), "document 1, line 6: ${W#*w*w"},
+		"short patterns many times in a document": {with(configMap("a") + "data:\n  a: x\n" + strings.Repeat("#${W%*b}\n", 5)), "document 1, line 10: ${W%*b} is not a substitution that can be computed: with it, the substitutions of the document take more than the 134217728 steps"},
+		"short patterns in many documents": {
+			with(strings.Repeat("---\n#${W%*b}\n", 100)), "file manifests.yaml: its substitutions take more than the 1073741824 steps allowed for a profile",
+		},
+		"a long value many times": {with(configMap("a") + "data: {a: " + strings.Repeat("${W}", 2000) + "}"), "the document has more than the 4194304 bytes of text allowed with its substitutions"},
+		"a long document":         {with(configMap("a") + strings.Repeat("# comment\n", 500_000)), "the document has 5000051 bytes of text, more than the 4194304 allowed"},
+		"millions of documents":   {with(strings.Repeat("---\n", 4<<20)), "document 20001, line 20001: there are more than the 20000 documents allowed"},
 		"metadata of millions of documents": {
 			Input{Profiles: []Profile{{Image: image("a"), Name: "p", Metadata: []byte(strings.Repeat("name: a\n---\n", 1<<20)), Manifests: []byte(configMap("a"))}}},
 			"there is more than one YAML document",
@@ -60,6 +70,15 @@ func TestRender_refuses_what_comes_to_gigabytes_in_bounded_memory(t *testing.T) 
 				t.Errorf("%d MiB were allocated", allocated>>20)
 			}
 		})
+	}
+}
+
+func TestExpand_counts_what_it_makes_and_drops_again(t *testing.T) {
+	r := renderer{substitutions: map[string]string{"A": "a", "V": strings.Repeat("_", 4096)}}
+	dropped := "${A:${V//_/" + strings.Repeat("x", 1000) + "}}\n"
+	r.expand(place{line: 1}, []byte(strings.Repeat(dropped, 100)))
+	if len(r.problems) != 1 || r.problems[0].Line > 20 || !strings.Contains(r.problems[0].Cause, "steps allowed") {
+		t.Errorf("got %v", r.problems)
 	}
 }
 

@@ -30,7 +30,7 @@ func (r *renderer) objects(s selected, seen map[identity]place) (objects []*unst
 		r.report(file.in(documents[maxDocuments]).problem("", fmt.Sprintf("there are more than the %d documents allowed", maxDocuments)))
 		return nil, nil
 	}
-	var size atomic.Int64
+	var size, steps atomic.Int64
 	rendered := make([]*manifest, len(documents))
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
@@ -38,7 +38,7 @@ func (r *renderer) objects(s selected, seen map[identity]place) (objects []*unst
 		all.Go(func() error {
 			alone := &renderer{substitutions: r.substitutions, faultOf: r.faultOf, strict: r.strict, most: maxDocumentProblems}
 			rendered[i] = &manifest{r: alone}
-			if size.Load() > maxProfile {
+			if size.Load() > maxProfile || steps.Load() > maxProfileSteps {
 				return nil
 			}
 			alone.guarded(file.in(doc), func() {
@@ -46,12 +46,17 @@ func (r *renderer) objects(s selected, seen map[identity]place) (objects []*unst
 				rendered[i] = m
 				size.Add(int64(bytes))
 			})
+			steps.Add(int64(min(alone.steps, maxDocumentSteps)))
 			return nil
 		})
 	}
 	_ = all.Wait() // problems are in the manifests
 	if size.Load() > maxProfile {
 		r.tooLarge(file)
+		return nil, nil
+	}
+	if steps.Load() > maxProfileSteps {
+		r.tooSlow(file)
 		return nil, nil
 	}
 	for _, m := range rendered {

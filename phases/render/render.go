@@ -189,6 +189,7 @@ type renderer struct {
 	warnings      ProblemsError
 	strict        bool // what is a warning to a cluster is a problem
 	listed        bool // the revision is listed already
+	steps         int  // that its substitutions have taken
 }
 
 func (r *renderer) report(problems ...Problem) {

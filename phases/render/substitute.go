@@ -85,6 +85,9 @@ func (r *renderer) expand(at place, text []byte) ([]byte, []shift) {
 			r.report(at.onLine(read).problem("", cause))
 			value = placeholder(source)
 		}
+		if r.steps > maxDocumentSteps {
+			return nil, nil
+		}
 		out, rest = append(out, value...), rest[length:]
 		if len(out) > maxDocument {
 			r.report(at.problem("", fmt.Sprintf("the document has more than the %d bytes of text allowed with its substitutions", maxDocument)))
@@ -171,8 +174,12 @@ func (r *renderer) evaluate(source string) (value string, unset, causes []string
 	if len(missing) > 0 {
 		return "", unset, missing
 	}
-	if r.grown(tree.Root) > maxDocument {
+	size, steps := r.grown(tree.Root)
+	if size > maxDocument {
 		return "", unset, bad("it may come to more bytes than a document may have")
+	}
+	if r.steps += steps; r.steps > maxDocumentSteps {
+		return "", unset, bad(fmt.Sprintf("with it, the substitutions of the document take more than the %d steps allowed; shorten the pattern that it trims with", maxDocumentSteps))
 	}
 	template, err := envsubst.Parse(source)
 	if err != nil {
