@@ -31,11 +31,12 @@ func (r right) String() string {
 }
 
 // isUsedBy says that a request needed the right. Who may watch has to be able to list as well, and the other way round:
-// client-go falls back from one to the other.
+// client-go falls back from one to the other. Who may patch has to be able to get: what is written is read only where a
+// watch has not shown it yet, so that it is a matter of moments whether a run does.
 func (r right) isUsedBy(u harness.Use) bool {
 	reads := []string{"list", "watch"}
 	return !u.Refused &&
-		(r.verb == u.Verb || slices.Contains(reads, r.verb) && slices.Contains(reads, u.Verb)) &&
+		(r.verb == u.Verb || slices.Contains(reads, r.verb) && slices.Contains(reads, u.Verb) || r.verb == "get" && u.Verb == "patch") &&
 		r.group == u.Group && (r.resource == u.Resource || r.resource == "*") &&
 		(r.namespace == "" || r.namespace == u.Namespace) &&
 		(len(r.names) == 0 || slices.Contains(r.names, u.Name))

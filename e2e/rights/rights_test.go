@@ -19,7 +19,9 @@ func TestProblems_are_rights_that_nothing_used_and_refusals_that_nobody_asked_fo
 	rights := rightsIn("Role r", "openshift-cluster-api", rbacv1.PolicyRule{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"create", "delete", "list", "watch", "bind"}})
 	rights = append(rights, rightsIn("ClusterRole c", "", rbacv1.PolicyRule{APIGroups: []string{"g"}, Resources: []string{"*"}, Verbs: []string{"get"}})...)
 	rights = append(rights, rightsIn("ClusterRole c", "", rbacv1.PolicyRule{APIGroups: []string{"h"}, Resources: []string{"things"}, ResourceNames: []string{"one"}, Verbs: []string{"get", "patch"}})...)
+	rights = append(rights, rightsIn("ClusterRole c", "", rbacv1.PolicyRule{APIGroups: []string{"p"}, Resources: []string{"things"}, Verbs: []string{"get", "patch"}})...)
 	got := problems(rights, []harness.Use{
+		{Verb: "patch", Group: "p", Resource: "things"},
 		{Verb: "create", Group: "apps", Resource: "deployments", Namespace: "openshift-cluster-api"},
 		{Verb: "watch", Group: "apps", Resource: "deployments", Namespace: "openshift-cluster-api"},
 		{Verb: "delete", Group: "apps", Resource: "deployments", Namespace: "elsewhere"},
