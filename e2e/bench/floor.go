@@ -54,7 +54,7 @@ func (c *bare) floor(ctx context.Context, components []component) (time.Duration
 		if err := c.through(ctx, crds, one.crds); err != nil {
 			return 0, fmt.Errorf("applying the CRDs of %s: %w", one.name, err)
 		}
-		deployments := gate{one.name, "/apis/apps/v1/deployments", "Deployment", stamp, available}
+		deployments := gate{one.name, "/apis/apps/v1/namespaces/" + harness.CAPINamespace + "/deployments", "Deployment", stamp, available}
 		if err := c.through(ctx, deployments, one.rest); err != nil {
 			return 0, fmt.Errorf("applying the objects of %s: %w", one.name, err)
 		}

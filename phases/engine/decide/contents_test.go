@@ -19,7 +19,10 @@ func TestInside_counts_what_somebody_would_lose_with_a_namespace(t *testing.T) {
 	}{
 		"a user's object": {schema.GroupKind{Kind: "ConfigMap"}, metav1.ObjectMeta{Name: "mine"}, true},
 		"a copy of ours":  {schema.GroupKind{Kind: "ConfigMap"}, metav1.ObjectMeta{Name: "copy", Annotations: map[string]string{OwnerAnnotation: "us"}}, true},
-		"an Event":        {schema.GroupKind{Kind: "Event"}, metav1.ObjectMeta{Name: "e"}, false},
+		"what says that it is an inventory": {
+			schema.GroupKind{Kind: "ConfigMap"}, metav1.ObjectMeta{Name: "mine", Labels: map[string]string{"capi-operator.openshift.io/inventory": "us"}}, true,
+		},
+		"an Event": {schema.GroupKind{Kind: "Event"}, metav1.ObjectMeta{Name: "e"}, false},
 		"a kind of another group that is called so": {schema.GroupKind{Group: "calendar.test", Kind: "Event"}, metav1.ObjectMeta{Name: "e"}, true},
 		"what every namespace has":                  {schema.GroupKind{Kind: "ServiceAccount"}, metav1.ObjectMeta{Name: "default"}, false},
 		"another ServiceAccount":                    {schema.GroupKind{Kind: "ServiceAccount"}, metav1.ObjectMeta{Name: "robot"}, true},

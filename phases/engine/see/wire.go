@@ -64,6 +64,9 @@ func (envelopes) Decode(text []byte, _ *schema.GroupVersionKind, into runtime.Ob
 	if !isEvent {
 		return nil, nil, fmt.Errorf("decoding an event of a watch into %T", into)
 	}
+	if !gjson.ValidBytes(text) {
+		return nil, nil, errors.New("an event of a watch is no JSON")
+	}
 	root := gjson.ParseBytes(text)
 	object := root.Get("object")
 	event.Type, event.Object.Raw = strings.Clone(root.Get("type").String()), text[object.Index:object.Index+len(object.Raw)]

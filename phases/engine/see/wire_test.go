@@ -33,3 +33,19 @@ func TestListView_takes_nothing_but_a_list_for_one(t *testing.T) {
 		server.Close()
 	}
 }
+
+func TestEnvelopes_take_nothing_but_JSON(t *testing.T) {
+	for text, is := range map[string]bool{
+		`{"type":"ADDED","object":{"kind":"Thing"}}`: true,
+		`{"type":"ADDED","object":{"kind":"Thing"`:   false,
+		`{"type":"ADDED","object":{"kind":Thing}}`:   false,
+		`{"object":{"kind":"Thing"}} and more`:       false,
+		``:                                           false,
+	} {
+		event := &metav1.WatchEvent{}
+		_, _, err := envelopes{}.Decode([]byte(text), nil, event)
+		if is != (err == nil) || is && (event.Type != "ADDED" || string(event.Object.Raw) != `{"kind":"Thing"}`) {
+			t.Errorf("%q is read as %s %s: %v", text, event.Type, event.Object.Raw, err)
+		}
+	}
+}
