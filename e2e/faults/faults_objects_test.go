@@ -66,17 +66,7 @@ var objectFaults = []fault{
 			next()
 			edit(ctx)
 		},
-		expect: func(s *stage) expectation {
-			// What is edited belongs in Applying to a revision that was not finished, and in Planning a new process has begun
-			// meanwhile, which does not know what is installed.
-			mended := s.state != harness.Applying && s.state != harness.Planning
-			e := expectation{word: waits, to: harness.WaitingOnInfra, departs: true, mended: mended}
-			if s.state == harness.WaitingOnInfra {
-				e.word, e.to = told, ""
-			}
-			e.told = []func(harness.View) error{mentions("ClusterAPI cluster does not exist")}
-			return e
-		},
+		expect: withoutClusterAPI("ClusterAPI cluster does not exist"),
 	},
 	{
 		name: "former installer runs", doc: "The installer that OpenShift shipped before comes back beside this operator, and ends again.",
@@ -89,14 +79,7 @@ var objectFaults = []fault{
 			next()
 			edit(ctx)
 		},
-		expect: func(s *stage) expectation {
-			e := expectation{word: waits, to: harness.WaitingOnInfra, departs: true, mended: s.state != harness.Applying && s.state != harness.Planning}
-			if s.state == harness.WaitingOnInfra {
-				e.word, e.to = told, ""
-			}
-			e.told = []func(harness.View) error{mentions("of a former installer runs")}
-			return e
-		},
+		expect: withoutClusterAPI("of a former installer runs"),
 	},
 	{
 		name: "list of another release", doc: "The list of images names another release, whose operator does not come, and then this one's again.",
@@ -236,6 +219,20 @@ var objectFaults = []fault{
 		},
 		expect: everywhere(expectation{word: told, told: []func(harness.View) error{mentions("is changed by field manager administrator again and again")}}),
 	},
+}
+
+// withoutClusterAPI is what is expected while there is no ClusterAPI object that is this operator's, and told why.
+func withoutClusterAPI(why string) func(*stage) expectation {
+	return func(s *stage) expectation {
+		// What is edited belongs in Applying to a revision that was not finished, and in Planning a new process has begun
+		// meanwhile, which does not know what is installed.
+		mended := s.state != harness.Applying && s.state != harness.Planning
+		e := expectation{word: waits, to: harness.WaitingOnInfra, departs: true, mended: mended, told: []func(harness.View) error{mentions(why)}}
+		if s.state == harness.WaitingOnInfra {
+			e.word, e.to = told, ""
+		}
+		return e
+	}
 }
 
 // formerInstaller is the Deployment of the installer that OpenShift shipped before.

@@ -129,17 +129,24 @@ func layerOf(t *testing.T, r *testRegistry, ref Ref) string {
 	return digest.String()
 }
 
-func TestPuller_judges_a_cached_image_again_by_the_signatures_beside_it(t *testing.T) {
-	r, key, other := newRegistry(t), trusttest.NewKey(), trusttest.NewKey()
-	ref := r.push(imageOf(t, profileAt(root+"/a", "a")))
+// signedInCache is an image in the cache of a folder, with its signature, and the registry that it came from, which has ended.
+func signedInCache(t *testing.T) (r *testRegistry, key trusttest.Key, ref Ref, dir string) {
+	t.Helper()
+	r, key, dir = newRegistry(t), trusttest.NewKey(), t.TempDir()
+	ref = r.push(imageOf(t, profileAt(root+"/a", "a")))
 	r.sign(ref, key)
-	dir := t.TempDir()
 	p := runPuller(t, Options{CacheDir: dir})
 	p.use(askedOf(r.host, key, nil))
 	p.Want([]Ref{ref})
 	p.ready(ref)
 	p.stop()
 	r.stop()
+	return r, key, ref, dir
+}
+
+func TestPuller_judges_a_cached_image_again_by_the_signatures_beside_it(t *testing.T) {
+	r, key, ref, dir := signedInCache(t)
+	other := trusttest.NewKey()
 
 	again := runPuller(t, Options{CacheDir: dir})
 	again.Recall([]Ref{ref})
@@ -162,16 +169,7 @@ func TestPuller_judges_a_cached_image_again_by_the_signatures_beside_it(t *testi
 }
 
 func TestPuller_recalls_only_what_the_policies_let_in(t *testing.T) {
-	r, key := newRegistry(t), trusttest.NewKey()
-	ref := r.push(imageOf(t, profileAt(root+"/a", "a")))
-	r.sign(ref, key)
-	dir := t.TempDir()
-	p := runPuller(t, Options{CacheDir: dir})
-	p.use(askedOf(r.host, key, nil))
-	p.Want([]Ref{ref})
-	p.ready(ref)
-	p.stop()
-	r.stop()
+	r, key, ref, dir := signedInCache(t)
 	for _, c := range []struct {
 		asks  Access
 		ready bool
