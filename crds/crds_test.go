@@ -27,6 +27,7 @@ var sources = []string{
 	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_imagepolicies.crd.yaml",
 	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_images.crd.yaml",
 	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_infrastructures-Default.crd.yaml",
+	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_networks-Default.crd.yaml",
 	"operator/v1alpha1/zz_generated.crd-manifests/0000_10_config-operator_01_imagecontentsourcepolicies.crd.yaml",
 	"operator/v1alpha1/zz_generated.crd-manifests/0000_30_cluster-api_01_clusterapis.crd.yaml",
 }
@@ -80,6 +81,7 @@ func TestAllHoldsEveryDefinitionThatCapstanWatches(t *testing.T) {
 		"imagepolicies.config.openshift.io",
 		"images.config.openshift.io",
 		"infrastructures.config.openshift.io",
+		"networks.config.openshift.io",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)

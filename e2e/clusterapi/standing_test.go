@@ -23,7 +23,7 @@ import (
 )
 
 var _ = Describe("An update of a definition that would lose data", func() {
-	It("is refused with the instances named, blocks upgrades, and is made when they are gone", func(ctx SpecContext) {
+	It("is refused with the instances counted, blocks upgrades, and is made when they are gone", func(ctx SpecContext) {
 		gamma := newProvider("gamma").at(30)
 		definition := gamma.objects[0]
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, gamma)})
@@ -34,8 +34,8 @@ var _ = Describe("An update of a definition that would lose data", func() {
 
 		release(ctx, narrowed(newProvider("gamma").at(30)))
 		v := until(ctx, "the update to be refused", inState(harness.Applying),
-			says("InstallerControllerProgressing", "True", "EphemeralError", definition.GetName(), "is refused", "mine", "Degraded at"),
-			says("Upgradeable", "False", "EphemeralError", definition.GetName(), "is refused", "mine"),
+			says("InstallerControllerProgressing", "True", "EphemeralError", definition.GetName(), "is refused", "1 instance in 1 namespace (kubectl get gammas.v1.test.cluster.x-k8s.io -A -o yaml)", "Degraded at"),
+			says("Upgradeable", "False", "EphemeralError", definition.GetName(), "is refused", "1 instance in 1 namespace"),
 			says("Available", "True", "AsExpected"), says("Degraded", "False", "AsExpected"))
 		Expect(v.Current()).To(Equal(first.Current()))
 		until(ctx, "an Event of it", func(harness.View) error { return announced(ctx, "Refused", definition.GetName()) })

@@ -93,9 +93,13 @@ func source(o Options, changed func()) (images.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	networks, err := clusterNetworks(o.REST, o.HTTP)
+	if err != nil {
+		return nil, err
+	}
 	return images.NewPuller(images.Options{
 		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, InsecureCredentials: o.InsecureCredentials, ExtraCAFile: o.ExtraCAFile,
-		Mounted: mounted, Notify: changed, Clock: o.Clock, Log: o.Log.WithName("images"),
+		Mounted: mounted, Networks: networks, Notify: changed, Clock: o.Clock, Log: o.Log.WithName("images"),
 	}), nil
 }
 

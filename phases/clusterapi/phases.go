@@ -119,6 +119,8 @@ type memory struct {
 	current operatorv1alpha1.RevisionName
 	version string
 	kept    *engine.Revision
+	// strays are those that are told, and how often they changed.
+	strays toldStrays
 	// counted is the highest number, as the API server was asked for it last. Lost, it is asked for again.
 	counted counted
 	// former is what is known of former installers.

@@ -43,6 +43,8 @@ type Access struct {
 type access struct {
 	caFile  string            // read again for every attempt, as soon as it is in its folder; empty for none
 	instead http.RoundTripper // instead of a transport of our own; nil for none
+	// networks are where transports lead no requests on to.
+	networks *networks
 
 	mu          sync.Mutex
 	from        Access
@@ -97,11 +99,11 @@ func (a *access) trust(anew bool) {
 	}
 	a.carriers.close()
 	roots, problems := trustedRoots(wanted)
-	a.carriers = carriers{own: map[string]transports{}, others: newTransports(roots)}
+	a.carriers = carriers{own: map[string]transports{}, others: newTransports(roots, a.networks)}
 	for _, host := range slices.Sorted(maps.Keys(a.from.HostCAs)) {
 		both := slices.Concat(wanted, []Document{a.from.HostCAs[host]})
 		roots, more := trustedRoots(both)
-		a.carriers.own[strings.ToLower(host)] = newTransports(roots)
+		a.carriers.own[strings.ToLower(host)] = newTransports(roots, a.networks)
 		problems = append(problems, slices.DeleteFunc(more, func(problem string) bool { return slices.Contains(problems, problem) })...)
 	}
 	a.trusted, a.untrusted = wanted, slices.Concat(unread, problems)

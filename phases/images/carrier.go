@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -20,8 +21,8 @@ const redirectsMost = 3
 // transports carry requests: registry those to the registry of a reference, outer those to hosts that it names.
 type transports struct{ registry, outer http.RoundTripper }
 
-func newTransports(roots *x509.CertPool) transports {
-	return transports{newTransport(roots), newOuterTransport(roots)}
+func newTransports(roots *x509.CertPool, networks *networks) transports {
+	return transports{newTransport(roots), newOuterTransport(roots, networks)}
 }
 
 func (t transports) close() {
@@ -84,7 +85,8 @@ func (t *registryTransport) RoundTrip(request *http.Request) (*http.Response, er
 	for r := request; r.Response != nil && r.Response.Request != nil; r = r.Response.Request {
 		redirects++
 	}
-	own := strings.EqualFold(request.URL.Host, t.host)
+	own := strings.EqualFold(request.URL.Host, t.host) ||
+		request.URL.Scheme == "https" && strings.EqualFold(strings.TrimSuffix(request.URL.Host, ":443"), strings.TrimSuffix(t.host, ":443"))
 	switch plain := request.URL.Scheme != "https"; {
 	case redirects > redirectsMost:
 		return nil, fail(KindRegistry, "registry %s redirects more than %d times, at last to %s; look into its configuration", t.host, redirectsMost, request.URL.Host)
@@ -99,6 +101,9 @@ func (t *registryTransport) RoundTrip(request *http.Request) (*http.Response, er
 		return t.send(t.registries.transports.registry, request)
 	case isInner(request.URL.Hostname()):
 		return nil, &innerError{host: request.URL.Host}
+	}
+	if refused := t.registries.networks.refusal(request.Context(), request.URL.Host, request.URL.Hostname()); refused != nil {
+		return nil, refused
 	}
 	return t.send(t.registries.transports.outer, request)
 }
@@ -130,15 +135,19 @@ func (e *plainHTTPError) Error() string {
 	return fmt.Sprintf("speaking to %s without TLS is not allowed; give it a certificate, or allow it with --insecure-registry=%s", e.host, e.host)
 }
 
-// innerError is about an address that only a process on this machine or its cloud should be asked at.
+// innerError is about an address that only a process on this machine, in its cluster or in its cloud should be asked at.
 type innerError struct {
-	host   string
-	itself bool // it is the registry, and not what one sends requests on to
+	host    string
+	itself  bool         // it is the registry, and not what one sends requests on to
+	network netip.Prefix // of the cluster, that the address is in; none for one of the machine or its cloud
 }
 
 func (e *innerError) Error() string {
 	if e.itself {
 		return fmt.Sprintf("%s is a link-local or metadata address, where no registry is asked; look at the list of images and the mirrors", e.host)
+	}
+	if e.network.IsValid() {
+		return fmt.Sprintf("it sends requests on to %s, which is in the network %s of the cluster's pods or services; look into its configuration, and that of its token server", e.host, e.network)
 	}
 	return fmt.Sprintf("it sends requests on to %s, which is a loopback, link-local or metadata address; look into its configuration, and that of its token server", e.host)
 }

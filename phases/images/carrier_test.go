@@ -153,7 +153,7 @@ func TestOuterTransport_looks_at_the_addresses_that_names_resolve_to(t *testing.
 	_, port, err := net.SplitHostPort(address)
 	must(t, err)
 	dial := func() error {
-		connection, err := newOuterTransport(nil).DialContext(t.Context(), "tcp", net.JoinHostPort("localhost", port))
+		connection, err := newOuterTransport(nil, newNetworks(nil, nil)).DialContext(t.Context(), "tcp", net.JoinHostPort("localhost", port))
 		if err == nil {
 			_ = connection.Close()
 		}

@@ -3,6 +3,7 @@ package images
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"runtime"
 	"slices"
 	"strings"
@@ -34,6 +35,9 @@ type Options struct {
 	// Mounted finds the images that the kubelet has mounted, and their folders: they are read there and not pulled. It is
 	// asked until it has answered once; nil: there are none.
 	Mounted func(context.Context) (map[Ref]string, error)
+	// Networks are those of the cluster's pods and services, where no registry may send requests on to. It is asked when
+	// one sends on to another host, and again after ten minutes; nil: there are none.
+	Networks func(context.Context) ([]netip.Prefix, error)
 	// Transport sends the requests; nil: one of its own, with the proxy of the environment and the trusted certificates.
 	Transport http.RoundTripper
 	// Notify is called, from several goroutines, after every change of a state or of the warning except those that Want
@@ -65,6 +69,8 @@ func NewPuller(o Options) *Puller {
 		mounts:     &mounts{look: o.Mounted},
 		limits:     standardLimits,
 	}
+	p.access.networks = newNetworks(o.Networks, p.clock)
+	p.registries.networks = p.access.networks
 	if p.cache.arch == "" {
 		p.cache.arch = runtime.GOARCH
 	}

@@ -29,6 +29,7 @@ type registries struct {
 	transports          transports
 	insecure            []string
 	insecureCredentials bool
+	networks            *networks
 }
 
 // repository is one repository of one registry, for the time of one attempt.
@@ -42,7 +43,7 @@ type repository struct {
 }
 
 func (r *registries) with(keychain authn.Keychain, transports transports) *registries {
-	return &registries{keychain: keychain, transports: transports, insecure: r.insecure, insecureCredentials: r.insecureCredentials}
+	return &registries{keychain: keychain, transports: transports, insecure: r.insecure, insecureCredentials: r.insecureCredentials, networks: r.networks}
 }
 
 func (r *registries) open(ctx context.Context, ref Ref, activity *activity) (*repository, error) {
@@ -142,6 +143,9 @@ func failure(ctx context.Context, host, what string, err error) *Error {
 	}
 	if inner, ok := errors.AsType[*innerError](err); ok {
 		return fail(KindRegistry, "registry %s: %w", host, inner)
+	}
+	if unknown, ok := errors.AsType[*unknownNetworksError](err); ok {
+		return fail(KindNetwork, "registry %s: %w", host, unknown)
 	}
 	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fail(KindNetwork, "registry %s, or a proxy before it, presents a certificate that is not trusted: %w; "+

@@ -64,20 +64,25 @@ func isInner(host string) bool {
 
 // newOuterTransport is newTransport for hosts that a registry names. It looks at the addresses that they resolve to; a
 // proxy may be anywhere, and resolves names itself.
-func newOuterTransport(roots *x509.CertPool) *http.Transport {
+func newOuterTransport(roots *x509.CertPool, networks *networks) *http.Transport {
 	transport := newTransport(roots)
 	proxies := httpproxy.FromEnvironment()
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}
-	guarded := *dialer
-	guarded.Control = func(_, address string, _ syscall.RawConn) error {
-		if host, _, err := net.SplitHostPort(address); err != nil || isInner(host) {
-			return &innerError{host: address}
-		}
-		return nil
-	}
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if isProxy(proxies.HTTPSProxy, address) || isProxy(proxies.HTTPProxy, address) {
 			return dialer.DialContext(ctx, network, address)
+		}
+		inside, err := networks.now(ctx)
+		if err != nil {
+			return nil, &unknownNetworksError{host: address, err: err}
+		}
+		guarded := *dialer
+		guarded.Control = func(_, address string, _ syscall.RawConn) error {
+			host, _, err := net.SplitHostPort(address)
+			if err != nil {
+				return &innerError{host: address}
+			}
+			return refusalOf(inside, address, host)
 		}
 		return guarded.DialContext(ctx, network, address)
 	}
