@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -21,7 +22,8 @@ var _ = Describe("An update of a definition", func() {
 		w.create(ctx, w.instance("gadget", "mine"))
 		moved := w.versions("gadget", map[string]any{"name": "v2", "served": true, "storage": true, "schema": specOf("size", "note")})
 		report := w.refuses(ctx, e, of(2, moved, w.crd("other"), w.configMap("a")), moved)
-		Expect(in(report, moved).Why).To(And(ContainSubstring("version v1"), ContainSubstring("1 instance ("+w.namespace+"/mine)")))
+		Expect(in(report, moved).Why).To(And(ContainSubstring("version v1"), ContainSubstring("1 instance in 1 namespace"),
+			ContainSubstring("kubectl get gadgets.v1."+w.group+" -A"), Not(ContainSubstring("mine"))))
 		Expect(in(report, w.crd("other")).Applied()).To(BeTrue())
 		Expect(w.isGone(ctx, w.configMap("a"))).To(Succeed())
 	})
@@ -37,7 +39,8 @@ var _ = Describe("An update of a definition", func() {
 		narrow := w.versions("gadget", map[string]any{"name": "v1", "served": true, "storage": true, "schema": specOf("size")})
 		rev := of(2, narrow)
 		report := w.refuses(ctx, e, rev, narrow)
-		Expect(in(report, narrow).Why).To(And(ContainSubstring("spec.note of version v1"), ContainSubstring("4 instances ("), ContainSubstring("/a, "), ContainSubstring("…")))
+		Expect(in(report, narrow).Why).To(And(ContainSubstring("spec.note of version v1"), ContainSubstring("4 instances in 1 namespace"),
+			ContainSubstring("kubectl get gadgets.v1."+w.group+" -A -o yaml"), Not(ContainSubstring(w.namespace))))
 		Expect(field(w.fetch(ctx, with(w.instance("gadget", "a"), "", "spec", "note")), "spec", "note")).To(Equal("keep me"))
 
 		since := mark(ctx)
@@ -72,6 +75,46 @@ var _ = Describe("An update of a definition", func() {
 		e.converge(ctx, of(2, narrow))
 	})
 
+	It("has the instances read as a whole again only when one of them has changed, or after ten minutes", func(ctx SpecContext) {
+		w := begin(ctx)
+		clock := clocktesting.NewFakeClock(time.Now())
+		e := w.start(func(c *engine.Config) { c.Clock = clock })
+		e.install(ctx, of(1, w.crd("gadget")))
+		w.create(ctx, with(w.instance("gadget", "a"), "keep me", "spec", "note"))
+		narrow := w.versions("gadget", map[string]any{"name": "v1", "served": true, "storage": true, "schema": specOf("size")})
+		w.refuses(ctx, e, of(2, narrow), narrow)
+		looksAfter := func(d time.Duration) int {
+			GinkgoHelper()
+			since := mark(ctx)
+			clock.Step(d)
+			report, err := e.Reconcile(ctx, of(2, narrow))
+			Expect(err).NotTo(HaveOccurred())
+			Expect(report.Refused()).To(HaveLen(1))
+			return len(w.looks(ctx, since))
+		}
+		for range 3 {
+			Expect(looksAfter(31*time.Second)).To(Equal(1), "their metadata")
+		}
+		w.create(ctx, with(w.instance("gadget", "b"), "keep me", "spec", "note"))
+		Expect(looksAfter(31*time.Second)).To(Equal(2), "their metadata, and what has changed")
+		Expect(looksAfter(31 * time.Second)).To(Equal(1))
+		Expect(looksAfter(10*time.Minute)).To(Equal(1), "as a whole at once")
+	})
+
+	It("has only the metadata of instances read when no field is asked for", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		e.install(ctx, of(1, w.crd("gadget")))
+		for i := range 250 {
+			w.create(ctx, w.instance("gadget", fmt.Sprintf("a%d", i)))
+		}
+		moved := w.versions("gadget", map[string]any{"name": "v2", "served": true, "storage": true, "schema": specOf("size", "note")})
+		since := mark(ctx)
+		report := w.refuses(ctx, e, of(2, moved), moved)
+		Expect(in(report, moved).Why).To(ContainSubstring("250 instances in 1 namespace"))
+		Expect(w.looks(ctx, since)).To(HaveLen(1), "a page of metadata has more than a page of whole objects")
+	})
+
 	It("is made when it drops a field that no instance uses, after one look at them", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()
@@ -102,7 +145,7 @@ var _ = Describe("An update of a definition", func() {
 			map[string]any{"name": "v1", "served": false, "storage": false, "schema": specOf("size", "note")},
 			map[string]any{"name": "v2", "served": true, "storage": true, "schema": specOf("size", "note")})
 		report := w.refuses(ctx, e, of(2, hidden), hidden)
-		Expect(in(report, hidden).Why).To(And(ContainSubstring("versions v1"), ContainSubstring("/mine")))
+		Expect(in(report, hidden).Why).To(And(ContainSubstring("versions v1"), ContainSubstring("1 instance in 1 namespace")))
 	})
 
 	It("is refused when it drops the conversion that a stored version needs", func(ctx SpecContext) {

@@ -371,7 +371,7 @@ func TestConditions_what_is_contested_or_stray_is_a_warning(t *testing.T) {
 		Contested: []guards.Contested{{Object: "Deployment a/b", Field: ".spec.replicas", Managers: []string{"hpa"}, By: "field manager hpa", Times: 7}},
 	}
 	c := table.Conditions(shot(machine.Record{State: table.Installed}, f, d))[2]
-	want := "; warning: field .spec.replicas of Deployment a/b is changed by field manager hpa again and again and put right less and less often; stop one of the two; objects that no revision knows: ConfigMap a/stray; they carry this installation's marks, and no inventory lists them: look into them, a CustomResourceDefinition goes with its instances, a Namespace with its content; then delete what nobody needs"
+	want := "; warning: field .spec.replicas of Deployment a/b is changed by field manager hpa again and again and put right less and less often; stop one of the two; objects that no revision knows: 1, capstan status names those that are not in namespaces of others; they carry this installation's marks, and no inventory lists them: look into them, a CustomResourceDefinition goes with its instances, a Namespace with its content; then delete what nobody needs"
 	if c.Is || c.Reason != machine.AsExpected || !strings.HasSuffix(c.Message, want) {
 		t.Errorf("got %+v", c)
 	}

@@ -113,9 +113,6 @@ func foreignWarning(d guards.Display) string {
 		"; they leave the list when one of this operator's is installed; look who may write clusterapis/status"
 }
 
-// straysNamed is how many strays a message names, so that it has room for what to do about them.
-const straysNamed = 5
-
 // objectWarning tells what does not hold anything up and should be known.
 func objectWarning(d guards.Display) string {
 	texts := append(guards.Texts(d.Contested), d.Findings...)
@@ -125,13 +122,10 @@ func objectWarning(d guards.Display) string {
 	if d.Keeping != "" {
 		texts = append(texts, "the current revision cannot be kept as it is: "+d.Keeping)
 	}
-	if len(d.Strays) > 0 {
-		names := slices.Clone(d.Strays[:min(len(d.Strays), straysNamed)])
-		if more := len(d.Strays) - len(names) + d.MoreStrays; more > 0 {
-			names = append(names, fmt.Sprintf("and %d more", more))
-		}
-		texts = append(texts, "objects that no revision knows: "+strings.Join(names, ", ")+
-			"; they carry this installation's marks, and no inventory lists them: look into them, a CustomResourceDefinition goes with its instances, a Namespace with its content; then delete what nobody needs")
+	// Whoever may write in a namespace chooses their names, and how long they are.
+	if count := len(d.Strays) + d.MoreStrays; count > 0 {
+		texts = append(texts, fmt.Sprintf("objects that no revision knows: %d, capstan status names those that are not in namespaces of others; they carry this installation's marks, and no inventory lists them: "+
+			"look into them, a CustomResourceDefinition goes with its instances, a Namespace with its content; then delete what nobody needs", count))
 	}
 	return strings.Join(texts, "; ")
 }

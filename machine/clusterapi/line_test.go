@@ -71,14 +71,16 @@ func TestLine_in_a_condition_answers_why_it_is_not_done(t *testing.T) {
 	}
 }
 
-func TestConditions_say_what_to_do_about_strays_however_many_there_are(t *testing.T) {
-	d := guards.Display{Keeping: "ConfigMap a/b is refused", MoreStrays: 30}
+func TestConditions_count_strays_so_that_their_names_crowd_nothing_out(t *testing.T) {
+	contested := guards.Contested{Object: "Deployment a/b", Field: ".spec.replicas", Managers: []string{"hpa"}, By: "field manager hpa", Times: 7}
+	d := guards.Display{Keeping: "ConfigMap a/b is refused", MoreStrays: 30, Contested: []guards.Contested{contested}}
 	for i := range 100 {
-		d.Strays = append(d.Strays, fmt.Sprintf("CustomResourceDefinition somethings%d.infrastructure.example", i))
+		d.Strays = append(d.Strays, fmt.Sprintf("ConfigMap tenant/%s%d", strings.Repeat("x", 250), i))
 	}
 	c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 1, CurrentNumber: 1}, d))[2]
 	kept, strays, cut := strings.Cut(c.Message, "objects that no revision knows: ")
-	if !cut || !strings.Contains(kept, "ConfigMap a/b is refused") || !strings.Contains(strays, "and 125 more") || !strings.HasSuffix(strays, "a Namespace with its content; then delete what nobody needs") {
+	if !cut || !strings.Contains(kept, "ConfigMap a/b is refused") || !strings.Contains(kept, contested.String()) ||
+		!strings.HasPrefix(strays, "130, capstan status names those that are not in namespaces of others") || strings.Contains(strays, "tenant") || !strings.HasSuffix(strays, "a Namespace with its content; then delete what nobody needs") {
 		t.Errorf("got %s", c.Message)
 	}
 }

@@ -9,18 +9,20 @@ import (
 )
 
 // eventsOf tells what has come to stand since a detail was written, one Event for each
-// kind of thing. What stood before is not told again, also after a restart.
-func eventsOf(before Detail, d guards.Display) []events.Event {
+// kind of thing. What stood before is not told again, also after a restart, nor is
+// what the detail has no room for, of which nobody could tell whether it stood before:
+// the first of each kind have room, as written says.
+func eventsOf(before, written Detail, d guards.Display) []events.Event {
 	return slices.Concat(
-		events.Appeared(events.Event{Reason: "Collision", Action: "Apply", Warns: true}, before.Collisions, d.Collisions,
+		events.Appeared(events.Event{Reason: "Collision", Action: "Apply", Warns: true}, before.Collisions, first(d.Collisions, len(written.Collisions)),
 			func(c guards.Collision) string { return c.Object + " " + c.Holder }),
-		events.Appeared(events.Event{Reason: "Refused", Action: "Apply", Warns: true}, before.Refused, d.Refused,
+		events.Appeared(events.Event{Reason: "Refused", Action: "Apply", Warns: true}, before.Refused, first(d.Refused, len(written.Refused)),
 			func(r guards.Refused) string { return r.Object }),
-		events.Appeared(events.Event{Reason: "Contested", Action: "Apply", Warns: true}, before.Contested, d.Contested,
+		events.Appeared(events.Event{Reason: "Contested", Action: "Apply", Warns: true}, before.Contested, first(d.Contested, len(written.Contested)),
 			func(c guards.Contested) string { return c.Object + " " + c.Field + " " + strings.Join(c.Managers, " ") }),
-		events.Appeared(events.Event{Reason: "Retained", Action: "Prune"}, before.Retained, d.Retained,
+		events.Appeared(events.Event{Reason: "Retained", Action: "Prune"}, before.Retained, first(d.Retained, len(written.Retained)),
 			func(r guards.RetainedObject) string { return r.Object }),
-		events.Appeared(events.Event{Reason: "Stray", Action: "Watch", Warns: true}, before.Strays, d.Strays,
+		events.Appeared(events.Event{Reason: "Stray", Action: "Watch", Warns: true}, before.Strays, first(d.Strays, len(written.Strays)),
 			func(stray string) string { return stray }),
 	)
 }

@@ -22,7 +22,8 @@ func TestNews_what_stood_before_is_none(t *testing.T) {
 		Contested:  []guards.Contested{{Object: "ConfigMap a", Field: ".data.x", Managers: []string{"x"}, Times: 9}},
 	}
 	var got []string
-	for _, n := range eventsOf(before, now) {
+	written := storedDetail(detailOf("", now, nil).encode())
+	for _, n := range eventsOf(before, written, now) {
 		got = append(got, fmt.Sprintf("%v %s: %s", n.Warns, n.Reason, n.Text))
 	}
 	want := []string{
@@ -34,7 +35,21 @@ func TestNews_what_stood_before_is_none(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got := eventsOf(Detail{}, now); len(got) != 5 {
+	if got := eventsOf(Detail{}, written, now); len(got) != 5 {
 		t.Errorf("without a stored detail everything is news, but %+v", got)
+	}
+}
+
+func TestNews_what_the_detail_has_no_room_for_is_none_either(t *testing.T) {
+	d := guards.Display{}
+	for i := range 300 {
+		d.Strays = append(d.Strays, fmt.Sprintf("ConfigMap tenant/copy-%03d", i))
+	}
+	stored := storedDetail(detailOf("", d, nil).encode())
+	if got := eventsOf(Detail{}, stored, d); len(got) != 1 {
+		t.Errorf("a new set is told once, got %+v", got)
+	}
+	if got := eventsOf(stored, storedDetail(detailOf("", d, nil).encode()), d); len(got) != 0 {
+		t.Errorf("a set that was told is told again: %+v", got)
 	}
 }

@@ -43,9 +43,10 @@ func (p *Phases) tell(words Words) func(Snapshot, status.Stored) status.Told {
 		if len(p.memory.unneeded) > 0 {
 			detail.ImagesBy = p.imagesBy()
 		}
+		encoded := detail.encode()
 		return status.Told{
 			Line: line, About: p.About(), Conditions: words.Conditions(shot),
-			Detail: detail.encode(), Events: eventsOf(before, display),
+			Detail: encoded, Events: eventsOf(before, storedDetail(encoded), display),
 			Versions: p.versions(stored.Versions, shot.Facts), Related: p.related(stored.Related),
 		}
 	}

@@ -49,7 +49,7 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 			return false
 		}
 		var answers bool
-		answers, err = look.unread(ctx, gvk, served, e.cluster.Reader.ListAll(within, served.GVR, namespace, func(obj *metav1.PartialObjectMetadata) {
+		answers, err = look.unread(ctx, gvk, served, e.cluster.Reader.ListAll(within, served.GVR, namespace, "", func(obj *metav1.PartialObjectMetadata) {
 			look.census.Add(gvk.GroupKind(), obj, !announced.Aggregated[gvk.GroupVersion()])
 		}))
 		return answers

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,20 +44,20 @@ func (e *Engine) HighestNumber(ctx context.Context, listed int64) (int64, error)
 
 // highestStored is the highest number of an inventory.
 func (e *Engine) highestStored(ctx context.Context) (int64, error) {
-	list, err := e.cluster.Reader.ListPage(ctx, configMaps, e.cfg.Namespace, metav1.ListOptions{LabelSelector: e.shelf.Place.Selector()})
-	if err != nil {
-		return 0, err
-	}
 	var highest int64
-	for i := range list.Items {
-		n, ours := e.shelf.Place.NumberOf(&list.Items[i])
-		if ours && n >= decide.MaxNumber {
-			return 0, fmt.Errorf("ConfigMap %s/%s is of number %d, above which there is none for the next revision; delete it if it is no inventory of yours",
-				e.cfg.Namespace, list.Items[i].Name, n)
+	var last error // of the first that leaves none
+	err := e.cluster.Reader.ListAll(ctx, configMaps, e.cfg.Namespace, e.shelf.Place.Selector(), func(obj *metav1.PartialObjectMetadata) {
+		n, ours := e.shelf.Place.NumberOf(obj)
+		if ours && n >= decide.MaxNumber && last == nil {
+			last = fmt.Errorf("ConfigMap %s/%s is of number %d, above which there is none for the next revision; delete it if it is no inventory of yours",
+				e.cfg.Namespace, obj.Name, n)
 		}
 		if ours {
 			highest = max(highest, n)
 		}
+	})
+	if err := cmp.Or(err, last); err != nil {
+		return 0, err
 	}
 	return highest, nil
 }
@@ -74,26 +75,32 @@ func (e *Engine) highestPlanned() int64 {
 
 // highestOf is the highest number of the objects of a kind.
 func (e *Engine) highestOf(ctx context.Context, kind string, gvr schema.GroupVersionResource, known int64) (int64, error) {
-	list, err := e.cluster.Reader.ListPage(ctx, gvr, "", metav1.ListOptions{LabelSelector: e.us.Selector()})
-	if err != nil {
+	var highest int64
+	var leap error // of the first that cannot be believed
+	err := e.cluster.Reader.ListAll(ctx, gvr, "", e.us.Selector(), func(obj *metav1.PartialObjectMetadata) {
+		n, err := e.numberOn(obj, kind, known)
+		leap, highest = cmp.Or(leap, err), max(highest, n)
+	})
+	if err := cmp.Or(err, leap); err != nil {
 		return 0, err
 	}
-	var highest int64
-	for i := range list.Items {
-		annotations := list.Items[i].Annotations
-		if other := annotations[decide.OwnerAnnotation]; other != "" && other != e.cfg.Owner || !e.us.Numbered(&list.Items[i]) {
-			continue
-		}
-		n, err := strconv.ParseInt(annotations[decide.RevisionAnnotation], 10, 64)
-		switch {
-		case err != nil && !errors.Is(err, strconv.ErrRange):
-			continue
-		case err != nil || !decide.Believable(n, known):
-			key := decide.Key{Kind: kind, Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}
-			return 0, fmt.Errorf("annotation %s of %s is %q, which no revision can have reached after %d, the newest that is known; take the annotation away",
-				decide.RevisionAnnotation, key, annotations[decide.RevisionAnnotation], known)
-		}
-		highest = max(highest, n)
-	}
 	return highest, nil
+}
+
+// numberOn is the number that one of our field managers wrote on an object of ours, 0 for none.
+func (e *Engine) numberOn(obj *metav1.PartialObjectMetadata, kind string, known int64) (int64, error) {
+	text := obj.Annotations[decide.RevisionAnnotation]
+	if other := obj.Annotations[decide.OwnerAnnotation]; other != "" && other != e.cfg.Owner || !e.us.Numbered(obj) {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return 0, nil
+	case err != nil || !decide.Believable(n, known):
+		key := decide.Key{Kind: kind, Namespace: obj.Namespace, Name: obj.Name}
+		return 0, fmt.Errorf("annotation %s of %s is %q, which no revision can have reached after %d, the newest that is known; take the annotation away",
+			decide.RevisionAnnotation, key, text, known)
+	}
+	return n, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func numbering(t *testing.T, configMaps []string, roles ...int64) *Engine {
 				}})
 			}
 		}
-		_ = json.NewEncoder(w).Encode(list)
+		_ = json.NewEncoder(w).Encode(onePage(t, r, list))
 	}))
 	t.Cleanup(server.Close)
 	e, err := New(Config{REST: &rest.Config{Host: server.URL, QPS: -1}, Namespace: "n", Owner: enginetest.Owner, FieldManager: "capstan", InventoryPrefix: "capstan-inventory-"})
@@ -46,6 +47,41 @@ func numbering(t *testing.T, configMaps []string, roles ...int64) *Engine {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// onePage leaves one object of a list, as a server may that is asked with a limit, and a token for the rest.
+func onePage(t *testing.T, r *http.Request, list metav1.PartialObjectMetadataList) metav1.PartialObjectMetadataList {
+	t.Helper()
+	query := r.URL.Query()
+	if query.Get("limit") == "" || query.Get("labelSelector") == "" {
+		t.Errorf("%s asks for all objects at once", r.URL)
+		return list
+	}
+	from, _ := strconv.Atoi(query.Get("continue"))
+	if from+1 < len(list.Items) {
+		list.Continue = strconv.Itoa(from + 1)
+	}
+	list.Items = list.Items[min(from, len(list.Items)):min(from+1, len(list.Items))]
+	return list
+}
+
+func TestHighestNumber_looks_at_every_page(t *testing.T) {
+	for name, row := range map[string]struct {
+		stored []string
+		roles  []int64
+		want   int64
+	}{
+		"inventories": {[]string{"capstan-inventory-1", "other-9", "capstan-inventory-3", "capstan-inventory-2"}, nil, 3},
+		"objects":     {nil, []int64{4, 1, 5, 2}, 5},
+	} {
+		if got, err := numbering(t, row.stored, row.roles...).HighestNumber(t.Context(), 0); err != nil || got != row.want {
+			t.Errorf("%s: %d, %v, want %d", name, got, err, row.want)
+		}
+	}
+	last := numbering(t, []string{"capstan-inventory-1", fmt.Sprintf("capstan-inventory-%d", int64(decide.MaxNumber)), "capstan-inventory-2"})
+	if _, err := last.HighestNumber(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "capstan-inventory-"+strconv.FormatInt(decide.MaxNumber, 10)) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestHighestNumber_always_leaves_one_for_the_next_revision(t *testing.T) {

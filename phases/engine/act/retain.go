@@ -99,7 +99,7 @@ func named(list *metav1.PartialObjectMetadataList) decide.Contents {
 // claimsOf counts the volume claims of a StatefulSet.
 func (e *Engine) claimsOf(ctx context.Context, set *unstructured.Unstructured) (decide.Contents, error) {
 	var claims int64
-	err := e.cluster.Reader.ListAll(ctx, volumeClaims, set.GetNamespace(), func(claim *metav1.PartialObjectMetadata) {
+	err := e.cluster.Reader.ListAll(ctx, volumeClaims, set.GetNamespace(), "", func(claim *metav1.PartialObjectMetadata) {
 		if decide.IsClaimOf(set, claim.Name) {
 			claims++
 		}

@@ -14,7 +14,7 @@ import (
 const straysAtMost = 100
 
 // Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
-// lists, in order of their names, and how many more there are: what a lost inventory left behind, or a copy that somebody
+// lists, those of the cluster first, in order of their names, and how many more there are: what a lost inventory left behind, or a copy that somebody
 // made of an object. People have to judge them; nothing deletes them. It sends nothing, and so knows watched kinds, and of
 // all others what Adopt found when it looked through them last, as far as it is still there.
 func (e *Engine) Strays() (found []inventory.Stray, more int) {
@@ -35,11 +35,17 @@ func (e *Engine) Strays() (found []inventory.Stray, more int) {
 				}
 			}
 		}
-		slices.SortFunc(found, func(a, b inventory.Stray) int { return cmp.Compare(a.Key.String(), b.Key.String()) })
+		slices.SortFunc(found, byWorth)
 		told := min(len(found), straysAtMost)
 		e.strays = &strays{changes: e.cluster.Changes, found: slices.Clone(found[:told]), more: more + len(found) - told}
 	}
 	return e.strays.found, e.strays.more
+}
+
+// byWorth puts what no tenant can have made before what one can crowd it out with.
+func byWorth(a, b inventory.Stray) int {
+	inNamespace := func(s inventory.Stray) int { return min(len(s.Key.Namespace), 1) }
+	return cmp.Or(cmp.Compare(inNamespace(a), inNamespace(b)), cmp.Compare(a.Key.String(), b.Key.String()))
 }
 
 // strays are what was found for as long as nothing that is watched changes.

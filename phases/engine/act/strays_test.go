@@ -86,3 +86,15 @@ func TestPreferred_asks_for_every_kind_once(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestByWorth_objects_in_namespaces_crowd_out_none_of_the_clusters_own(t *testing.T) {
+	stray := func(kind, namespace, name string) inventory.Stray {
+		return inventory.Stray{Key: decide.Key{Kind: kind, Namespace: namespace, Name: name}}
+	}
+	found := []inventory.Stray{stray("ConfigMap", "a", "a"), stray("Namespace", "", "z"), stray("ConfigMap", "a", "b"), stray("ClusterRole", "", "y")}
+	slices.SortFunc(found, byWorth)
+	want := []inventory.Stray{stray("ClusterRole", "", "y"), stray("Namespace", "", "z"), stray("ConfigMap", "a", "a"), stray("ConfigMap", "a", "b")}
+	if !slices.Equal(found, want) {
+		t.Errorf("the order is %v", found)
+	}
+}

@@ -113,14 +113,11 @@ func (s *sweep) findOf(ctx context.Context, gvk schema.GroupVersionKind, served 
 		namespaces = []string{""}
 	}
 	for _, namespace := range namespaces {
-		list, err := s.e.cluster.Reader.ListPage(ctx, served.GVR, namespace, metav1.ListOptions{LabelSelector: s.e.us.Selector()})
-		switch {
-		case err == nil:
-			for i := range list.Items {
-				note(&list.Items[i])
-			}
-		case apierrors.IsTooManyRequests(err):
-			err = s.e.cluster.Reader.ListAll(ctx, served.GVR, namespace, note)
+		before := len(found)
+		err := s.e.cluster.Reader.ListAll(ctx, served.GVR, namespace, s.e.us.Selector(), note)
+		if apierrors.IsTooManyRequests(err) {
+			found = found[:before]
+			err = s.e.cluster.Reader.ListAll(ctx, served.GVR, namespace, "", note)
 		}
 		switch {
 		case apierrors.IsForbidden(err) && served.Namespaced && !slices.Contains(s.e.homes(), namespace): // who may not look there has nothing there

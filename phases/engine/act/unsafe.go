@@ -3,24 +3,20 @@ package act
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
-	"github.com/capstan-capi/capstan/phases/engine/throttle"
 )
 
 const (
 	// askAgainUnsafe is how long a refused update is left alone while its CRD does not change.
 	askAgainUnsafe = 30 * time.Second
-	// instancePage bounds how many custom resources are in memory at a time.
-	instancePage = 200
-	// namedAtMost is how many instances or fields a message names.
+	// readAgainUnsafe is how long the instances that a refusal is about are not read as a whole while their metadata is the same.
+	readAgainUnsafe = 10 * time.Minute
+	// namedAtMost is how many versions or fields a message names.
 	namedAtMost = 3
 )
 
@@ -29,6 +25,7 @@ type refusedUpdate struct {
 	why     string
 	version string // resourceVersion of the CRD that was looked at
 	at      time.Time
+	read    *reading // nil when the metadata alone was enough
 }
 
 // over replaces the write that was refused, for as long as the CRD is the one that was looked at.
@@ -50,7 +47,10 @@ func (r *run) refuseUnsafe(ctx context.Context, j *job, desired *unstructured.Un
 	if !j.t.Key.IsCRD() || j.actual == nil || j.foundSafe == j.actual.GetResourceVersion() {
 		return false, nil
 	}
-	why, err := r.e.unsafeUpdate(ctx, j.actual, desired)
+	r.p.mu.Lock()
+	former := j.t.refusal
+	r.p.mu.Unlock()
+	why, read, err := r.e.unsafeUpdateSince(ctx, former, j.actual, desired)
 	if err != nil {
 		return false, err
 	}
@@ -61,36 +61,51 @@ func (r *run) refuseUnsafe(ctx context.Context, j *job, desired *unstructured.Un
 		return false, nil
 	}
 	j.verdict.Action, j.verdict.Why = decide.Refused, why
-	j.t.refusal = &refusedUpdate{why: why, version: j.actual.GetResourceVersion(), at: r.e.cfg.Clock.Now()}
+	j.t.refusal = &refusedUpdate{why: why, version: j.actual.GetResourceVersion(), at: r.e.cfg.Clock.Now(), read: read}
 	return true, nil
 }
 
-// unsafeUpdate says why the desired CRD must not replace the existing one, empty if it may. It sends no request unless the
-// update removes something. A conversion webhook is no reason, even while nothing answers there: a request that needs it
+// unsafeUpdateSince is unsafeUpdate, without reading the fields of instances of which none has changed since a former
+// refusal of the same update.
+func (e *Engine) unsafeUpdateSince(ctx context.Context, former *refusedUpdate, actual, desired *unstructured.Unstructured) (string, *reading, error) {
+	if former != nil && former.read != nil && former.version == actual.GetResourceVersion() && e.cfg.Clock.Since(former.read.at) < readAgainUnsafe {
+		same, err := e.isAsRead(ctx, former.read)
+		if err != nil {
+			return "", nil, fmt.Errorf("looking whether instances of %s have changed: %w", actual.GetName(), err)
+		}
+		if same {
+			return former.why, former.read, nil
+		}
+	}
+	return e.unsafeUpdate(ctx, actual, desired)
+}
+
+// unsafeUpdate says why the desired CRD must not replace the existing one, empty if it may, and what it has read of
+// instances to say so. It sends no request unless the update removes something. A conversion webhook is no reason, even while nothing answers there: a request that needs it
 // fails until then, whereas without it the fields that only one of the versions has would be lost unnoticed.
-func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured.Unstructured) (string, error) {
+func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured.Unstructured) (string, *reading, error) {
 	n := decide.SchemaLossOf(actual, desired)
 	if n.None() {
-		return "", nil
+		return "", nil, nil
 	}
 	if len(n.Stored) > 0 {
-		users, err := e.users(ctx, actual, decide.VersionLoss{Version: decide.ReadableVersion(actual)}, everything)
+		users, err := e.count(ctx, actual, decide.ReadableVersion(actual))
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		gone := shortened(n.Stored)
 		return fmt.Sprintf("would drop version %s, which status.storedVersions names (%s): store them in a version that stays, take %s off status.storedVersions, or keep it in the provider's manifest",
-			gone, users, gone), nil
+			gone, users, gone), nil, nil
 	}
 	if len(n.Served) > 0 {
-		users, err := e.users(ctx, actual, decide.VersionLoss{Version: n.Served[0]}, everything)
+		users, err := e.count(ctx, actual, n.Served[0])
 		if err != nil || users.count > 0 {
 			return fmt.Sprintf("would serve none of the versions %s any more, and %s can be read in no other: keep one of them served in the provider's manifest until they are moved",
-				shortened(n.Served), users), err
+				shortened(n.Served), users), nil, err
 		}
 	}
 	if len(n.Unconverted) > 0 {
-		users, err := e.users(ctx, actual, decide.VersionLoss{Version: decide.ReadableVersion(actual)}, everything)
+		users, err := e.count(ctx, actual, decide.ReadableVersion(actual))
 		who := users.String()
 		switch {
 		case decide.ReadableVersion(actual) == "":
@@ -103,79 +118,17 @@ func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured
 		if err != nil || who != "" {
 			gone := shortened(n.Unconverted)
 			return fmt.Sprintf("would drop the conversion webhook, without which objects that are stored in version %s lose their fields (%s): store them in the storage version and take %s off status.storedVersions, or keep the webhook in the provider's manifest",
-				gone, who, gone), err
+				gone, who, gone), nil, err
 		}
 	}
 	for _, version := range n.Versions {
-		users, err := e.users(ctx, actual, version, version.LostFrom)
+		users, read, err := e.users(ctx, actual, version)
 		if err != nil || users.count > 0 {
 			return fmt.Sprintf("would take %s of version %s from %s: remove that from them, or keep it in the provider's manifest",
-				shortened(users.fields), version.Version, users), err
+				shortened(users.fields), version.Version, users), read, err
 		}
 	}
-	return "", nil
-}
-
-// users are the instances of a CRD that an update would hurt.
-type users struct {
-	count  int
-	first  []string // names of some
-	fields []string // what they use, each once
-}
-
-func (u users) String() string {
-	text := fmt.Sprintf("%d instances", u.count)
-	if u.count == 1 {
-		text = "1 instance"
-	}
-	if u.count > 0 {
-		text += " (" + strings.Join(u.first, ", ")
-		if u.count > len(u.first) {
-			text += ", …"
-		}
-		text += ")"
-	}
-	return text
-}
-
-// everything is what an instance loses that is lost as a whole.
-func everything(*unstructured.Unstructured) []string { return []string{"all"} }
-
-// users reads all instances in one version, a page at a time, and notes those that would lose something. No answer is an
-// error: whether there is data must be known for sure.
-func (e *Engine) users(ctx context.Context, crd *unstructured.Unstructured, in decide.VersionLoss, hits func(*unstructured.Unstructured) []string) (users, error) {
-	var found users
-	if in.Version == "" {
-		return found, nil
-	}
-	client := e.dynamic.Resource(decide.InstancesOf(crd, in.Version))
-	for page := ""; ; {
-		list, err := client.List(throttle.Apart(ctx), metav1.ListOptions{Limit: instancePage, Continue: page})
-		if err != nil {
-			return found, fmt.Errorf("looking whether instances of %s lose anything: %w", crd.GetName(), err)
-		}
-		for i := range list.Items {
-			found.note(&list.Items[i], hits(&list.Items[i]))
-		}
-		if page = list.GetContinue(); page == "" {
-			return found, nil
-		}
-	}
-}
-
-func (u *users) note(obj *unstructured.Unstructured, lost []string) {
-	if len(lost) == 0 {
-		return
-	}
-	u.count++
-	if len(u.first) < namedAtMost {
-		u.first = append(u.first, strings.TrimPrefix(types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()}.String(), "/"))
-	}
-	for _, field := range lost {
-		if !slices.Contains(u.fields, field) {
-			u.fields = append(u.fields, field)
-		}
-	}
+	return "", nil, nil
 }
 
 // shortened names the first of many.

@@ -74,6 +74,8 @@ func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdi
 		return PruneVerdict{Foreign, "is another object of the same name, which this installation has not written"}
 	case claim.Owner != "" && (c.UID == "" || claim.Number == 0): // an identity that the very object has lost is no matter
 		return PruneVerdict{Foreign, "belongs to " + claim.Owner}
+	case !us.manages(c.Actual) && !us.Numbered(c.Actual): // others can write an inventory, and the marks
+		return PruneVerdict{Foreign, "is an object that this installation has not written, whatever marks it carries"}
 	case c.Unmanaged:
 		return PruneVerdict{Orphaned, "is left to administrators from now on"}
 	case claim.Number == 0:

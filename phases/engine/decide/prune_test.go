@@ -16,6 +16,7 @@ func oneOrphan(t *testing.T, changes ...change) Candidate {
 	obj := objects.Parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: "n", uid: u, resourceVersion: "9",
 		labels: {capi-operator.openshift.io/managed-by: core},
 		annotations: {capi-operator.openshift.io/revision: "4", capi-operator.openshift.io/owner: `+testOwner+`}}}`)
+	entryOf(testManager, "Apply", objects.AllFields)(obj)
 	for _, change := range changes {
 		change(obj)
 	}
@@ -32,6 +33,8 @@ func annotation(name, value string) change {
 		u.SetAnnotations(all)
 	}
 }
+
+func unwritten(u *unstructured.Unstructured) { u.SetManagedFields(nil) }
 
 func otherUID(u *unstructured.Unstructured) { u.SetUID("other") }
 
@@ -70,7 +73,7 @@ func TestFate(t *testing.T) {
 		{"T1: left to administrators", with(oneOrphan(t), free), false, Orphaned, "administrators"},
 		{"T1: left to administrators with its data, whatever the consent", with(with(oneOrphan(t), free), full), true, Orphaned, ""},
 		{"T1: left to administrators, and gone", with(with(oneOrphan(t), free), func(c *Candidate) { c.Actual = nil }), false, Absent, ""},
-		{"T1: left to administrators, and let go of before", with(oneOrphan(t, annotation(OwnerAnnotation, ""), annotation(RevisionAnnotation, "")), free), false, Foreign, ""},
+		{"T1: left to administrators, and let go of before", with(oneOrphan(t, unwritten, annotation(OwnerAnnotation, ""), annotation(RevisionAnnotation, "")), free), false, Foreign, ""},
 		{"T2: not there", with(oneOrphan(t), func(c *Candidate) { c.Actual = nil }), false, Absent, ""},
 		{"T3: its kind is not served", with(oneOrphan(t), func(c *Candidate) { c.Served, c.Actual = false, nil }), false, Absent, "not served"},
 		{"T4: a newer revision has taken it", oneOrphan(t, annotation(RevisionAnnotation, "6")), false, HandedOver, "revision 6"},
@@ -86,12 +89,15 @@ func TestFate(t *testing.T) {
 		{"T6: ours", oneOrphan(t), false, Deleted, "being deleted"},
 		{"T6: ours, the label taken off", oneOrphan(t, unlabelled), false, Deleted, ""},
 		{"T6: the identity taken off, but the same object", oneOrphan(t, annotation(OwnerAnnotation, "")), false, Deleted, ""},
-		{"T6: the identity is not ours to see, and it is another object", oneOrphan(t, annotation(OwnerAnnotation, ""), otherUID), false, Foreign, "another object"},
-		{"T6: another object, with our identity on it", oneOrphan(t, otherUID), false, Foreign, "another object"},
-		{"T6: another object, which we wrote", oneOrphan(t, otherUID, entryOf(testManager, "Apply", objects.AllFields)), false, Deleted, ""},
-		{"T6: the identity taken off, and the UID was never known", with(oneOrphan(t, annotation(OwnerAnnotation, "")), unknownUID), false, Foreign, "unknown writer"},
-		{"T6: the identity taken off, the UID was never known, and we wrote it", with(oneOrphan(t, annotation(OwnerAnnotation, ""), entryOf(testManager, "Apply", objects.AllFields)), unknownUID), false, Deleted, ""},
-		{"T6: the identity was never there, and the installer before us wrote the number", with(oneOrphan(t, annotation(OwnerAnnotation, ""), entryOf("old-installer", "Apply", oldFields)), unknownUID), false, Deleted, ""},
+		{"T6: the identity is not ours to see, and it is another object", oneOrphan(t, annotation(OwnerAnnotation, ""), unwritten, otherUID), false, Foreign, "another object"},
+		{"T6: another object, with our identity on it", oneOrphan(t, unwritten, otherUID), false, Foreign, "another object"},
+		{"T6: another object, which we wrote", oneOrphan(t, otherUID), false, Deleted, ""},
+		{"T6: the very object, with our marks on it, which somebody else wrote", oneOrphan(t, unwritten, entryOf("other", "Update", objects.AllFields)), false, Foreign, "has not written"},
+		{"T6: the very object, with our marks on it, which nobody knows the writers of", oneOrphan(t, unwritten), false, Foreign, "has not written"},
+		{"T6: left to administrators, with our marks, which somebody else wrote", with(oneOrphan(t, unwritten), free), false, Foreign, "has not written"},
+		{"T6: the identity taken off, and the UID was never known", with(oneOrphan(t, unwritten, annotation(OwnerAnnotation, "")), unknownUID), false, Foreign, "unknown writer"},
+		{"T6: the identity taken off, the UID was never known, and we wrote it", with(oneOrphan(t, annotation(OwnerAnnotation, "")), unknownUID), false, Deleted, ""},
+		{"T6: the identity was never there, and the installer before us wrote the number", with(oneOrphan(t, unwritten, annotation(OwnerAnnotation, ""), entryOf("old-installer", "Apply", oldFields)), unknownUID), false, Deleted, ""},
 		{"T9: on its way", oneOrphan(t, leaving), false, Terminating, "hold/on"},
 		{"T9: on its way, and not empty yet", with(oneOrphan(t, leaving), full), false, Terminating, "still holds 2 instances"},
 		{"T9: on its way, with something inside that is not", oneOrphan(t, leaving, remaining), false, Terminating, "hold/on in 1 resource"},

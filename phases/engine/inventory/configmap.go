@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -16,8 +17,9 @@ import (
 
 const (
 	contentKey     = "inventory.json.gz"
-	contentLimit   = 64 << 20 // bytes unpacked: far above any real one, below what a forged one could do
-	configMapLimit = 1 << 20  // bytes of content that a ConfigMap takes
+	contentLimit   = 8 << 20 // bytes unpacked: several times what 5000 objects take
+	listLimit      = 20_000  // elements of a list: short ones take far more memory than text
+	configMapLimit = 1 << 20 // bytes of content that a ConfigMap takes
 )
 
 // Place is where an installation keeps its inventories. Two installations with different prefixes may share a namespace.
@@ -34,20 +36,32 @@ func (p Place) Name(number int64) string { return p.Prefix + strconv.FormatInt(n
 // Selector selects the ConfigMaps.
 func (p Place) Selector() string { return decide.InventoryLabel + "=" + p.Label }
 
-// ConfigMap packs an inventory. The plain part is for people.
+// ConfigMap packs an inventory. The plain part is for people. One that Read would refuse is a fault of the revision.
 func (p Place) ConfigMap(inv *Inventory) (*unstructured.Unstructured, error) {
+	tooLarge := func(takes string, holds int) error {
+		return &decide.RevisionError{Revision: inv.Revision, Faults: []string{fmt.Sprintf(
+			"the inventory of its %d objects takes %s, and a ConfigMap holds %d; ship fewer objects, or shorter names", len(inv.Entries), takes, holds)}}
+	}
+	text, err := json.Marshal(inv)
+	if err != nil {
+		return nil, fmt.Errorf("packing the inventory of revision %d: %w", inv.Number, err)
+	}
+	if len(text) > contentLimit {
+		return nil, tooLarge(fmt.Sprintf("%d bytes", len(text)), contentLimit)
+	}
+	if longest := max(len(inv.Entries), len(inv.Silent)); longest > listLimit {
+		return nil, tooLarge(fmt.Sprintf("a list of %d", longest), listLimit)
+	}
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
-	if err := json.NewEncoder(zip).Encode(inv); err != nil {
+	if _, err := zip.Write(text); err != nil {
 		return nil, fmt.Errorf("packing the inventory of revision %d: %w", inv.Number, err)
 	}
 	if err := zip.Close(); err != nil {
 		return nil, fmt.Errorf("packing the inventory of revision %d: %w", inv.Number, err)
 	}
 	if packed.Len() > configMapLimit-1024 {
-		return nil, &decide.RevisionError{Revision: inv.Revision, Faults: []string{fmt.Sprintf(
-			"the inventory of its %d objects takes %d bytes packed, and a ConfigMap holds %d; ship fewer objects, or shorter names",
-			len(inv.Entries), packed.Len(), configMapLimit)}}
+		return nil, tooLarge(fmt.Sprintf("%d bytes packed", packed.Len()), configMapLimit)
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
@@ -61,7 +75,8 @@ func (p Place) ConfigMap(inv *Inventory) (*unstructured.Unstructured, error) {
 	}}, nil
 }
 
-// Read unpacks a stored inventory. One that is damaged, or of another number than its name says, is an error.
+// Read unpacks a stored inventory. One that is damaged, larger than any that is written, or of another number than its name
+// says, is an error.
 func (p Place) Read(obj *unstructured.Unstructured) (*Inventory, error) {
 	wrap := func(err error) error {
 		return fmt.Errorf("reading the inventory in ConfigMap %s/%s: %w", obj.GetNamespace(), obj.GetName(), err)
@@ -75,12 +90,62 @@ func (p Place) Read(obj *unstructured.Unstructured) (*Inventory, error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
-	var inv Inventory
-	if err := json.NewDecoder(io.LimitReader(zip, contentLimit)).Decode(&inv); err != nil {
+	text, err := io.ReadAll(io.LimitReader(zip, contentLimit+1))
+	if err != nil {
+		return nil, wrap(err)
+	}
+	if len(text) > contentLimit {
+		return nil, wrap(fmt.Errorf("it takes more than %d bytes", contentLimit))
+	}
+	inv, err := decode(text)
+	if err != nil {
 		return nil, wrap(err)
 	}
 	if p.Name(inv.Number) != obj.GetName() {
 		return nil, wrap(fmt.Errorf("it says that it is of revision %d", inv.Number))
 	}
-	return &inv, nil
+	return inv, nil
+}
+
+// decode reads an inventory whose lists are bounded before there is memory for them.
+func decode(text []byte) (*Inventory, error) {
+	inv := &Inventory{}
+	read := struct {
+		*Inventory
+		Entries bounded[Entry]  `json:"entries"`
+		Silent  bounded[string] `json:"silent"`
+	}{Inventory: inv}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return nil, err
+	}
+	inv.Entries, inv.Silent = read.Entries, read.Silent
+	return inv, nil
+}
+
+// bounded is a list that is no longer than one that is written.
+type bounded[T any] []T
+
+// UnmarshalJSON reads one element after the other, since encoding/json would make room for all.
+func (b *bounded[T]) UnmarshalJSON(text []byte) error {
+	*b = nil
+	if string(text) == "null" {
+		return nil
+	}
+	from := json.NewDecoder(bytes.NewReader(text))
+	if start, err := from.Token(); err != nil {
+		return err
+	} else if start != json.Delim('[') {
+		return errors.New("a list is something else")
+	}
+	for from.More() {
+		if len(*b) == listLimit {
+			return fmt.Errorf("a list of it is longer than %d", listLimit)
+		}
+		var element T
+		if err := from.Decode(&element); err != nil {
+			return err
+		}
+		*b = append(*b, element)
+	}
+	return nil
 }

@@ -1,9 +1,13 @@
 package inventory
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,6 +199,53 @@ func TestInventory_that_does_not_fit_is_refused_for_good(t *testing.T) {
 	var fault *decide.RevisionError
 	if !errors.As(err, &fault) || !strings.Contains(err.Error(), "60000 objects") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestInventory_with_more_entries_than_are_read_is_refused_for_good(t *testing.T) {
+	_, err := place.ConfigMap(&Inventory{Revision: "many", Number: 1, Entries: make([]Entry, listLimit+1)})
+	var fault *decide.RevisionError
+	if !errors.As(err, &fault) || !strings.Contains(err.Error(), "20001 objects") {
+		t.Errorf("got %v", err)
+	}
+	long := Entry{Name: strings.Repeat("x", 1<<10)}
+	_, err = place.ConfigMap(&Inventory{Revision: "long", Number: 1, Entries: slices.Repeat([]Entry{long}, 10_000)})
+	if !errors.As(err, &fault) || !strings.Contains(err.Error(), "10000 objects") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestInventory_forged_to_be_large_takes_little_memory(t *testing.T) {
+	for name, text := range map[string]string{
+		"entries":      `{"number":1,"entries":[` + strings.Repeat(`{},`, contentLimit/3-20) + `{}]}`,
+		"other case":   `{"number":1,"Entries":[` + strings.Repeat(`{},`, contentLimit/3-20) + `{}]}`,
+		"groups":       `{"number":1,"silent":[` + strings.Repeat(`"",`, contentLimit/3-20) + `""]}`,
+		"text":         `{"number":1,"revision":"` + strings.Repeat(`x`, 2*contentLimit) + `"}`,
+		"no list":      `{"number":1,"entries":{}}`,
+		"half a list":  `{"number":1,"entries":[{}`,
+		"another kind": `{"number":1,"entries":[5]}`,
+	} {
+		var packed bytes.Buffer
+		zip := gzip.NewWriter(&packed)
+		_, _ = zip.Write([]byte(text))
+		_ = zip.Close()
+		obj, err := place.ConfigMap(&Inventory{Number: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		obj.Object["binaryData"] = map[string]any{contentKey: base64.StdEncoding.EncodeToString(packed.Bytes())}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		inv, err := place.Read(obj)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), "ConfigMap") {
+			t.Errorf("%s: %d entries, %v", name, len(inv.Entries), err)
+		}
+		if takes := (after.TotalAlloc - before.TotalAlloc) >> 20; takes > 64 {
+			t.Errorf("%s: reading takes %d MiB", name, takes)
+		} else {
+			t.Logf("%s: reading takes %d MiB: %v", name, takes, err)
+		}
 	}
 }
 

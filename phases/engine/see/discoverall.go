@@ -90,7 +90,7 @@ func (r *Reader) checkCRDs(ctx context.Context, said Discovered) error {
 		elsewhere[gv.Group] = true
 	}
 	var silent []string
-	err := r.ListAll(ctx, crds, "", func(crd *metav1.PartialObjectMetadata) {
+	err := r.ListAll(ctx, crds, "", "", func(crd *metav1.PartialObjectMetadata) {
 		_, group, _ := strings.Cut(crd.Name, ".")
 		if !announced[crd.Name] && !elsewhere[group] && !said.Unavailable[group] && crd.DeletionTimestamp == nil {
 			silent = append(silent, crd.Name)

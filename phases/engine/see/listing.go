@@ -69,11 +69,12 @@ func refusesList(err error) bool {
 // maxPages bounds a list, whatever its server says of its end: this many take a million objects.
 const maxPages = 2000
 
-// ListAll shows the metadata of all objects of a kind, a page at a time. A list without an end is none.
-func (r *Reader) ListAll(ctx context.Context, gvr schema.GroupVersionResource, namespace string, show func(*metav1.PartialObjectMetadata)) error {
+// ListAll shows the metadata of all objects of a kind that a selector of labels selects, a page at a time. A list without an
+// end is none.
+func (r *Reader) ListAll(ctx context.Context, gvr schema.GroupVersionResource, namespace, labels string, show func(*metav1.PartialObjectMetadata)) error {
 	page := ""
 	for range maxPages {
-		list, err := r.ListPage(ctx, gvr, namespace, metav1.ListOptions{Limit: metadataPage, Continue: page})
+		list, err := r.ListPage(ctx, gvr, namespace, metav1.ListOptions{LabelSelector: labels, Limit: metadataPage, Continue: page})
 		if err != nil {
 			return err
 		}
