@@ -96,19 +96,22 @@ func TestStep_an_error_lasts_also_while_a_forged_record_cannot_be_replaced(t *te
 }
 
 func TestStep_a_record_of_any_size_costs_no_more_than_one_of_ours(t *testing.T) {
-	best := time.Hour // of some tries: other work on the machine makes a pass slower, and never faster
+	best, encoding := time.Hour, time.Hour // of some tries: other work on the machine makes them slower, and never faster
 	for range 5 {
 		b := newBench(t)
 		b.record, b.kept = enormous(b.now), true
 		began := time.Now()
+		encoded(t, b.record)
+		encoding = min(encoding, time.Since(began))
+		began = time.Now()
 		b.step()
 		best = min(best, time.Since(began))
 		if raw := encoded(t, b.record); len(raw) > 16<<10 || len(b.record.Transitions) != keptTransitions || len(b.record.Lasting) != 0 {
 			t.Errorf("%d bytes, %d transitions, %d times", len(raw), len(b.record.Transitions), len(b.record.Lasting))
 		}
 	}
-	if best > time.Second {
-		t.Errorf("the pass took %s", best)
+	if best > 10*encoding {
+		t.Errorf("the pass took %s, and encoding the record once %s", best, encoding)
 	}
 }
 
