@@ -9,9 +9,6 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
-// maxDetail bounds the detail in bytes. Of lists that are too long the beginning is kept.
-const maxDetail = 16 << 10
-
 // Detail is what commands show beside the record. All of it is derived, and it is
 // written anew when it is lost. A new process reads from it which images need not
 // be fetched, and what stood in the way of objects that it has not tried yet.
@@ -66,9 +63,9 @@ func (p *Phases) stillStanding(old Detail, now guards.Display) guards.Display {
 	if now.Attempted || now.DesiredName == "" {
 		return now
 	}
-	now.Collisions = withUntried(p, now.Collisions, old.Collisions, func(c guards.Collision) string { return c.Object })
-	now.Refused = withUntried(p, now.Refused, old.Refused, func(r guards.Refused) string { return r.Object })
-	now.Contested = withUntried(p, now.Contested, old.Contested, func(c guards.Contested) string { return c.Object })
+	now.Collisions = withUntried(p, now.Collisions, old.Collisions, func(c guards.Collision) string { return short(c.Object) })
+	now.Refused = withUntried(p, now.Refused, old.Refused, refusedKey)
+	now.Contested = withUntried(p, now.Contested, old.Contested, func(c guards.Contested) string { return short(c.Object) })
 	return now
 }
 
@@ -84,11 +81,11 @@ func withUntried[T any](p *Phases, now, before []T, object func(T) string) []T {
 	return told
 }
 
-// hasTried says that an object, as it is told, is in a revision that this process has applied or kept.
+// hasTried says that an object, as it is stored, is in a revision that this process has applied or kept.
 func (p *Phases) hasTried(object string) bool {
 	for revision := range p.memory.tried {
 		for i := range revision.Components {
-			if slices.ContainsFunc(revision.Components[i].Keys(), func(k engine.Key) bool { return k.String() == object }) {
+			if slices.ContainsFunc(revision.Components[i].Keys(), func(k engine.Key) bool { return short(k.String()) == object }) {
 				return true
 			}
 		}
@@ -104,26 +101,6 @@ func storedDetail(raw []byte) Detail {
 	}
 	return stored
 }
-
-// encode writes the detail within its bounds.
-func (d Detail) encode() []byte {
-	for _, most := range [...]int{64, 16, 4, 1, 0} {
-		if raw, err := json.Marshal(d.shortened(most)); err == nil && len(raw) <= maxDetail {
-			return raw
-		}
-	}
-	raw, _ := json.Marshal(Detail{Waits: d.Waits, UninstallConsent: d.UninstallConsent}) // text can always be encoded
-	return raw
-}
-
-func (d Detail) shortened(most int) Detail {
-	d.Revisions, d.Retained, d.Collisions = first(d.Revisions, most), first(d.Retained, most), first(d.Collisions, most)
-	d.Refused, d.Contested, d.Strays = first(d.Refused, most), first(d.Contested, most), first(d.Strays, most)
-	d.Findings, d.Images = first(d.Findings, most), first(d.Images, most)
-	return d
-}
-
-func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }
 
 func imageDetails(states []guards.ImageState) []ImageDetail {
 	var details []ImageDetail

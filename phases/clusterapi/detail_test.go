@@ -28,8 +28,8 @@ func TestDetail_stays_within_its_bounds_and_keeps_the_beginning(t *testing.T) {
 	if err := json.Unmarshal(raw, &back); err != nil {
 		t.Fatal(err)
 	}
-	if len(back.Collisions) != 16 || !strings.HasPrefix(back.Collisions[0].Object, "ConfigMap 0 ") || back.Waits != d.Waits {
-		t.Errorf("got %d collisions, the first of %+v", len(back.Collisions), back.Collisions[:1])
+	if len(back.Collisions) != 32 || len(back.Strays) != maxListed || !strings.HasPrefix(back.Collisions[0].Object, "ConfigMap 0 ") || back.Waits != d.Waits {
+		t.Errorf("got %d strays and %d collisions, the first of %+v", len(back.Strays), len(back.Collisions), back.Collisions[:1])
 	}
 	d.Moves = []machine.Candidate{{Event: "E", Why: strings.Repeat("y", maxDetail)}}
 	if raw = d.encode(); len(raw) > maxDetail || !strings.Contains(string(raw), "www") {

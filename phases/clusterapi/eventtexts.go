@@ -2,7 +2,6 @@ package clusterapi
 
 import (
 	"slices"
-	"strings"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/events"
@@ -14,15 +13,10 @@ import (
 // the first of each kind have room, as written says.
 func eventsOf(before, written Detail, d guards.Display) []events.Event {
 	return slices.Concat(
-		events.Appeared(events.Event{Reason: "Collision", Action: "Apply", Warns: true}, before.Collisions, first(d.Collisions, len(written.Collisions)),
-			func(c guards.Collision) string { return c.Object + " " + c.Holder }),
-		events.Appeared(events.Event{Reason: "Refused", Action: "Apply", Warns: true}, before.Refused, first(d.Refused, len(written.Refused)),
-			func(r guards.Refused) string { return r.Object }),
-		events.Appeared(events.Event{Reason: "Contested", Action: "Apply", Warns: true}, before.Contested, first(d.Contested, len(written.Contested)),
-			func(c guards.Contested) string { return c.Object + " " + c.Field + " " + strings.Join(c.Managers, " ") }),
-		events.Appeared(events.Event{Reason: "Retained", Action: "Prune"}, before.Retained, first(d.Retained, len(written.Retained)),
-			func(r guards.RetainedObject) string { return r.Object }),
-		events.Appeared(events.Event{Reason: "Stray", Action: "Watch", Warns: true}, before.Strays, first(d.Strays, len(written.Strays)),
-			func(stray string) string { return stray }),
+		events.Appeared(events.Event{Reason: "Collision", Action: "Apply", Warns: true}, before.Collisions, first(d.Collisions, len(written.Collisions)), collisionKey),
+		events.Appeared(events.Event{Reason: "Refused", Action: "Apply", Warns: true}, before.Refused, first(d.Refused, len(written.Refused)), refusedKey),
+		events.Appeared(events.Event{Reason: "Contested", Action: "Apply", Warns: true}, before.Contested, first(d.Contested, len(written.Contested)), contestedKey),
+		events.Appeared(events.Event{Reason: "Retained", Action: "Prune"}, before.Retained, first(d.Retained, len(written.Retained)), retainedKey),
+		events.Appeared(events.Event{Reason: "Stray", Action: "Watch", Warns: true}, before.Strays, first(d.Strays, len(written.Strays)), short),
 	)
 }

@@ -47,7 +47,7 @@ func TestUnneeded_is_believed_of_the_same_release_and_architecture_only(t *testi
 		"another architecture": {"4.22.5 s390", false},
 		"nobody knows who":     {"", false},
 	} {
-		p := recallingBy(t, of("4.22.5"), row.by, guards.ImageState{Reference: string(ref), NotNeeded: true, Platform: "AWS"})
+		p := recallingBy(t, of("4.22.5"), Detail{ImagesBy: row.by, Images: []ImageDetail{{Reference: string(ref), State: notNeeded, Platform: "AWS"}}})
 		if got := p.memory.unneeded.by("AWS", ref); got != row.want {
 			t.Errorf("%s: it is taken for not needed: %v", name, got)
 		}
@@ -57,12 +57,11 @@ func TestUnneeded_is_believed_of_the_same_release_and_architecture_only(t *testi
 // recalling reads what an earlier process of the same kind has told.
 func recalling(t *testing.T, p *Phases, told guards.ImageState) *Phases {
 	t.Helper()
-	return recallingBy(t, p, p.imagesBy(), told)
+	return recallingBy(t, p, Detail{ImagesBy: p.imagesBy(), Images: imageDetails([]guards.ImageState{told})})
 }
 
-func recallingBy(t *testing.T, p *Phases, by string, told guards.ImageState) *Phases {
+func recallingBy(t *testing.T, p *Phases, detail Detail) *Phases {
 	t.Helper()
-	detail := Detail{ImagesBy: by, Images: imageDetails([]guards.ImageState{told})}
 	raw := append([]byte(`{"`+status.DetailKey("clusterapi")+`":`), detail.encode()...)
 	scheme := runtime.NewScheme()
 	if err := configv1.Install(scheme); err != nil {

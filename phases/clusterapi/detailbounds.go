@@ -1,0 +1,142 @@
+package clusterapi
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+const (
+	// maxDetail bounds the detail in bytes. Of lists that are too long the beginning is kept.
+	maxDetail = 16 << 10
+	// maxListed bounds each list of it, maxText each text in bytes. Names in them may be anybody's choice, so no one text and
+	// no one list may take the room of the others.
+	maxListed = 64
+	maxText   = 512
+	// maxManagers bounds the field managers that are named of one object.
+	maxManagers = 8
+)
+
+// encode writes the detail within its bounds: the list that takes most of the room is cut first.
+func (d Detail) encode() []byte {
+	d = d.bounded()
+	for {
+		raw, err := json.Marshal(d)
+		if err == nil && len(raw) <= maxDetail {
+			return raw
+		}
+		if err != nil || !d.cutLongest() {
+			raw, _ = json.Marshal(Detail{Waits: d.Waits, UninstallConsent: d.UninstallConsent}) // text can always be encoded
+			return raw
+		}
+	}
+}
+
+// bounded is the detail with the beginning of each list and of each text.
+func (d Detail) bounded() Detail {
+	d.Revisions, d.Moves = first(d.Revisions, maxListed), each(d.Moves, shortMove)
+	d.Retained, d.Collisions = each(d.Retained, shortRetained), each(d.Collisions, shortCollision)
+	d.Refused, d.Contested = each(d.Refused, shortRefused), each(d.Contested, shortContested)
+	d.Findings, d.Strays, d.Images = each(d.Findings, short), each(d.Strays, short), each(d.Images, shortImage)
+	return d
+}
+
+// cutLongest halves the list that takes most of the room, and says that there was one to halve.
+func (d *Detail) cutLongest() bool {
+	lists := []room{
+		roomOf(&d.Retained), roomOf(&d.Collisions), roomOf(&d.Refused), roomOf(&d.Contested), roomOf(&d.Findings),
+		roomOf(&d.Strays), roomOf(&d.Images), roomOf(&d.Moves), roomOfRevisions(&d.Revisions),
+	}
+	longest := slices.MaxFunc(lists, func(a, b room) int { return a.bytes - b.bytes })
+	longest.halve()
+	return longest.bytes > 0
+}
+
+// room is what one list of a detail takes of it, whatever the type.
+type room struct {
+	bytes int // in JSON, 0 for an empty list
+	halve func()
+}
+
+func roomOf[T any](of *[]T) room {
+	if len(*of) == 0 {
+		return room{0, func() {}}
+	}
+	raw, _ := json.Marshal(*of) // what does not encode takes no room
+	return room{len(raw), func() { *of = first(*of, len(*of)/2) }}
+}
+
+// roomOfRevisions leaves the waves out before a revision.
+func roomOfRevisions(of *[]guards.Revision) room {
+	l := roomOf(of)
+	if slices.ContainsFunc(*of, func(r guards.Revision) bool { return len(r.Waves) > 0 }) {
+		l.halve = func() {
+			*of = each(*of, func(r guards.Revision) guards.Revision {
+				r.Waves = nil
+				return r
+			})
+		}
+	}
+	return l
+}
+
+func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }
+
+// each is the beginning of a list, with each of it shortened.
+func each[T any](list []T, shortened func(T) T) []T {
+	var all []T
+	for _, one := range first(list, maxListed) {
+		all = append(all, shortened(one))
+	}
+	return all
+}
+
+// short is a text as it is stored. What stands is compared with what is stored in this form.
+func short(text string) string { return machine.Shorten(text, maxText) }
+
+func shortCollision(c guards.Collision) guards.Collision {
+	c.Object, c.Holder = short(c.Object), short(c.Holder)
+	return c
+}
+
+func shortRefused(r guards.Refused) guards.Refused {
+	r.Object, r.Why = short(r.Object), short(r.Why)
+	return r
+}
+
+func shortContested(c guards.Contested) guards.Contested {
+	c.Object, c.Field, c.By, c.Managers = short(c.Object), short(c.Field), short(c.By), each(first(c.Managers, maxManagers), short)
+	return c
+}
+
+func shortRetained(r guards.RetainedObject) guards.RetainedObject {
+	r.Object, r.Why = short(r.Object), short(r.Why)
+	return r
+}
+
+// shortImage leaves the reference whole: it is bounded anyway, and is known by the whole of it.
+func shortImage(i ImageDetail) ImageDetail {
+	i.Message = short(i.Message)
+	return i
+}
+
+func shortMove(m machine.Candidate) machine.Candidate {
+	m.Why = short(m.Why)
+	return m
+}
+
+// The keys by which what stands is the same as what is stored.
+
+func collisionKey(c guards.Collision) string { return short(c.Object) + " " + short(c.Holder) }
+
+func refusedKey(r guards.Refused) string { return short(r.Object) }
+
+func contestedKey(c guards.Contested) string {
+	c = shortContested(c)
+	return c.Object + " " + c.Field + " " + strings.Join(c.Managers, " ")
+}
+
+func retainedKey(r guards.RetainedObject) string { return short(r.Object) }
