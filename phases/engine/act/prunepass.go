@@ -3,7 +3,6 @@ package act
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -195,7 +194,7 @@ func (r *prunePass) delete(ctx context.Context, client dynamic.ResourceInterface
 	}
 	o.Action = decide.Terminating
 	if len(o.Finalizers) > 0 {
-		o.Why += ", finalizers pending: " + strings.Join(o.Finalizers, ", ")
+		o.Why += ", finalizers pending: " + shortened(o.Finalizers)
 	}
 	return nil
 }

@@ -72,25 +72,25 @@ func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured
 	return decide.Contents{}, nil
 }
 
-// named says how many instances there are, and the names of those that the list shows. One that is being deleted is
-// shown with the finalizers that it waits for: their controller may be gone.
+// named says how many instances there are, and the names of the first. One that is being deleted is shown with the
+// finalizers that it waits for: their controller may be gone.
 func named(list *metav1.PartialObjectMetadataList) decide.Contents {
-	more := int64(0)
+	count := int64(len(list.Items))
 	if list.RemainingItemCount != nil {
-		more = *list.RemainingItemCount
+		count += *list.RemainingItemCount
 	}
-	contents := counted(int64(len(list.Items))+more, "instances")
+	contents := counted(count, "instances")
 	var names []string
-	for i := range list.Items {
+	for i := range list.Items[:min(len(list.Items), namedAtMost)] {
 		obj := &list.Items[i]
 		name := strings.TrimPrefix(obj.Namespace+"/"+obj.Name, "/")
 		if obj.DeletionTimestamp != nil && len(obj.Finalizers) > 0 {
-			name += " being deleted, finalizers pending: " + strings.Join(obj.Finalizers, ", ")
+			name += " being deleted, finalizers pending: " + shortened(obj.Finalizers)
 		}
 		names = append(names, name)
 	}
-	if more > 0 {
-		names = append(names, "…")
+	if more := count - int64(len(names)); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	contents.What += " (" + strings.Join(names, "; ") + ")"
 	return contents
