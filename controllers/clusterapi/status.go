@@ -62,8 +62,11 @@ type Status struct {
 	Contested  []guards.Contested      `json:"contested"`
 	Findings   []string                `json:"findings"`
 	Strays     []string                `json:"strays"`
-	Images     []phases.ImageDetail    `json:"images"`
-	Conditions []view.Condition        `json:"conditions"`
+	// StraysElsewhere are in namespaces of others and counted only; StrayCount counts all strays.
+	StraysElsewhere []guards.StrayCount  `json:"straysElsewhere"`
+	StrayCount      int                  `json:"strayCount"`
+	Images          []phases.ImageDetail `json:"images"`
+	Conditions      []view.Condition     `json:"conditions"`
 }
 
 // Revision is one listed revision, the newest last.
@@ -83,7 +86,8 @@ func statusOf(head view.Head, api *operatorv1alpha1.ClusterAPI, operator *config
 	s := Status{
 		Head: head, Revisions: revisions(api, detail),
 		Retained: view.List(detail.Retained), Collisions: view.List(detail.Collisions), Refused: view.List(detail.Refused),
-		Contested: view.List(detail.Contested), Findings: view.List(detail.Findings), Strays: view.List(detail.Strays), Images: view.List(detail.Images),
+		Contested: view.List(detail.Contested), Findings: view.List(detail.Findings), Strays: view.List(detail.Strays),
+		StraysElsewhere: view.List(detail.StraysElsewhere), StrayCount: detail.StrayCount, Images: view.List(detail.Images),
 		Conditions: view.Conditions(operator, details...),
 	}
 	if operator == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -23,7 +24,7 @@ func (s Status) Write(out io.Writer, now time.Time) error {
 	view.Section(&b, "Contested", guards.Texts(s.Contested))
 	view.Section(&b, "Found by the API server, and refused by nobody", s.Findings)
 	view.Section(&b, "Retained for the data in them", guards.Texts(s.Retained))
-	view.Section(&b, "Strays: marked as this operator's, and known to no revision", s.Strays)
+	view.Section(&b, "Strays: marked as this operator's, and known to no revision", s.strayLines())
 	view.Section(&b, "Conditions", view.ConditionLines(s.Conditions, s.Waits, now))
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -65,6 +66,21 @@ func (s Status) collisionLines() []string {
 			fmt.Fprintf(w, "%s\tbelongs to %s\n", c.Object, cmp.Or(c.Holder, "nobody that says so"))
 		}
 	})
+}
+
+// strayLines count the strays that are not named.
+func (s Status) strayLines() []string {
+	lines, more := slices.Clone(s.Strays), s.StrayCount-len(s.Strays)
+	for _, counted := range s.StraysElsewhere {
+		more -= counted.Count
+	}
+	if len(s.StraysElsewhere) > 0 {
+		lines = append(lines, "not named, because they are in namespaces of others: "+strings.Join(guards.Texts(s.StraysElsewhere), ", "))
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("not named, because there are so many: %d", more))
+	}
+	return lines
 }
 
 func (s Status) imageLines() []string {

@@ -31,10 +31,12 @@ type Display struct {
 	// Findings are what the API server says of applied objects without refusing them.
 	Findings []string
 	// Retained are the objects kept for their users' data; Strays are objects with this installation's marks that no
-	// revision and no inventory knows, and MoreStrays how many more there are. Neither holds anything up.
-	Retained   []RetainedObject
-	Strays     []string
-	MoreStrays int
+	// revision and no inventory knows, and MoreStrays how many more there are. Of those StraysElsewhere counts the ones in
+	// namespaces of others, by their most frequent kinds. None of them holds anything up.
+	Retained        []RetainedObject
+	Strays          []string
+	StraysElsewhere []StrayCount
+	MoreStrays      int
 	// Revisions tell how far the listed revisions are, the oldest first.
 	Revisions []Revision
 	// Finalizers counts the objects that are being deleted and have finalizers pending.
@@ -133,6 +135,14 @@ func (r RetainedObject) String() string {
 	}
 	return fmt.Sprintf("%s (%s)", r.Object, r.Why)
 }
+
+// StrayCount is how many strays there are of a kind, which is written with its API group as kubectl takes it.
+type StrayCount struct {
+	Kind  string `json:"kind"`
+	Count int    `json:"count"`
+}
+
+func (s StrayCount) String() string { return fmt.Sprintf("%s x %d", s.Kind, s.Count) }
 
 // Revision is how far one listed revision is.
 type Revision struct {

@@ -25,7 +25,12 @@ type Detail struct {
 	Contested  []guards.Contested      `json:"contested,omitempty"`
 	Findings   []string                `json:"findings,omitempty"`
 	Strays     []string                `json:"strays,omitempty"`
-	Images     []ImageDetail           `json:"images,omitempty"`
+	// StraysElsewhere are strays in namespaces of others, which are not named; StrayCount counts these, the named ones, and those
+	// that there is no room for.
+	StraysElsewhere []guards.StrayCount `json:"straysElsewhere,omitempty"`
+	StrayCount      int                 `json:"strayCount,omitempty"`
+
+	Images []ImageDetail `json:"images,omitempty"`
 	// ImagesBy is the release and the architecture of the operator that found which images are not needed.
 	ImagesBy string              `json:"imagesBy,omitempty"`
 	Moves    []machine.Candidate `json:"moves,omitempty"`
@@ -53,7 +58,8 @@ const notNeeded = "NotNeeded"
 func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 	return Detail{
 		Waits: line, UninstallConsent: d.UninstallConsent, Revisions: d.Revisions, Retained: d.Retained, Collisions: d.Collisions,
-		Refused: d.Refused, Contested: d.Contested, Findings: d.Findings, Strays: d.Strays, Images: imageDetails(d.ImageStates), Moves: moves,
+		Refused: d.Refused, Contested: d.Contested, Findings: d.Findings, Strays: d.Strays,
+		StraysElsewhere: d.StraysElsewhere, StrayCount: len(d.Strays) + d.MoreStrays, Images: imageDetails(d.ImageStates), Moves: moves,
 	}
 }
 

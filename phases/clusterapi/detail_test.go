@@ -20,6 +20,7 @@ func TestDetail_stays_within_its_bounds_and_keeps_the_beginning(t *testing.T) {
 		d.Strays = append(d.Strays, fmt.Sprintf("ConfigMap %d", i))
 		d.Collisions = append(d.Collisions, guards.Collision{Object: fmt.Sprintf("ConfigMap %d %s", i, strings.Repeat("x", 300)), Holder: "x"})
 	}
+	d.StrayCount = len(d.Strays) + 7
 	raw := d.encode()
 	if len(raw) > maxDetail {
 		t.Fatalf("%d bytes", len(raw))
@@ -28,7 +29,7 @@ func TestDetail_stays_within_its_bounds_and_keeps_the_beginning(t *testing.T) {
 	if err := json.Unmarshal(raw, &back); err != nil {
 		t.Fatal(err)
 	}
-	if len(back.Collisions) != 32 || len(back.Strays) != maxListed || !strings.HasPrefix(back.Collisions[0].Object, "ConfigMap 0 ") || back.Waits != d.Waits {
+	if len(back.Collisions) != 32 || len(back.Strays) != maxListed || back.StrayCount != 1007 || !strings.HasPrefix(back.Collisions[0].Object, "ConfigMap 0 ") || back.Waits != d.Waits {
 		t.Errorf("got %d strays and %d collisions, the first of %+v", len(back.Strays), len(back.Collisions), back.Collisions[:1])
 	}
 	d.Moves = []machine.Candidate{{Event: "E", Why: strings.Repeat("y", maxDetail)}}
@@ -41,7 +42,7 @@ func TestDetail_is_what_the_commands_read(t *testing.T) {
 	raw := detailOf("Applying x", guards.Display{
 		Revisions:  []guards.Revision{{Name: "r", Number: 2, ContentID: "c", Current: true, Waves: []guards.Wave{{Number: 1, Name: "crds", Component: "core", Done: 1, Total: 2}}}},
 		Retained:   []guards.RetainedObject{{Object: "o", Why: "w", Count: 3}},
-		Strays:     []string{"s"},
+		Strays:     []string{"s"}, StraysElsewhere: []guards.StrayCount{{Kind: "k", Count: 2}}, MoreStrays: 5,
 		Collisions: []guards.Collision{{Object: "o", Holder: "h", Why: "w"}}, Refused: []guards.Refused{{Object: "o", Why: "w"}},
 		Contested:   []guards.Contested{{Object: "o", Field: "f", Managers: []string{"m"}, By: "field manager m", Times: 7}},
 		Findings:    []string{"t"},
@@ -49,7 +50,7 @@ func TestDetail_is_what_the_commands_read(t *testing.T) {
 	}, []machine.Candidate{{Event: "E", To: "T", Answer: machine.No, Why: "y"}}).encode()
 	want := `{"waits":"Applying x","revisions":[{"name":"r","number":2,"contentID":"c","current":true,"waves":[{"number":1,"name":"crds","component":"core","done":1,"total":2}]}],` +
 		`"retained":[{"object":"o","why":"w","count":3}],"collisions":[{"object":"o","holder":"h"}],"refused":[{"object":"o","why":"w"}],` +
-		`"contested":[{"object":"o","field":"f","managers":["m"],"by":"field manager m","times":7}],"findings":["t"],"strays":["s"],` +
+		`"contested":[{"object":"o","field":"f","managers":["m"],"by":"field manager m","times":7}],"findings":["t"],"strays":["s"],"straysElsewhere":[{"kind":"k","count":2}],"strayCount":6,` +
 		`"images":[{"component":"core","reference":"r","state":"Failed","message":"no route"},{"reference":"q","state":"Ready"}],` +
 		`"moves":[{"event":"E","to":"T","answer":"No","why":"y"}]}`
 	if string(raw) != want {

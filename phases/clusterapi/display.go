@@ -2,7 +2,6 @@ package clusterapi
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
@@ -11,30 +10,36 @@ import (
 
 // strays are told when nothing is on its way: before, what an older revision
 // left behind may look like one.
-func (p *Pass) strays(f guards.Facts) (texts []string, more int) {
+func (p *Pass) strays(f guards.Facts) strays {
 	if f.Older > 0 || !f.OlderSeen || f.DesiredNumber != f.CurrentNumber || !f.Applied.Complete {
-		return nil, 0
+		return strays{}
 	}
 	found, more := p.Engine.Strays()
-	texts, others := named(found, p.OperatorNamespace, p.CAPINamespace)
-	texts, more, wait := p.memory.strays.tell(p.Now(), texts, more+others)
+	var ours []string
+	if len(found) > 0 {
+		ours = p.ownNamespaces()
+	}
+	told, wait := p.memory.strays.tell(p.Now(), straysOf(found, more, ours))
 	if wait > 0 {
 		p.lookAgainIn(wait)
 	}
-	return texts, more
+	return told
 }
 
-// named are strays by name, of those that are the cluster's own or in namespaces of ours: whoever logs in may read what is
-// told. others counts those in namespaces of somebody else, who chose their names.
-func named(found []engine.Stray, ours ...string) (texts []string, others int) {
-	for _, stray := range found {
-		if in := stray.Key.Namespace; in != "" && !slices.Contains(ours, in) {
-			others++
-			continue
+// ownNamespaces are those of the operator and of the providers, and those that a revision brings: whoever may write there is
+// trusted with the providers' rights.
+func (p *Pass) ownNamespaces() []string {
+	ours := []string{p.OperatorNamespace, p.CAPINamespace}
+	for _, revision := range known(p.desired, p.current) {
+		for i := range revision.Components {
+			for _, key := range revision.Components[i].Keys() {
+				if key.IsNamespace() {
+					ours = append(ours, key.Name)
+				}
+			}
 		}
-		texts = append(texts, fmt.Sprintf("%s (marked by revision %d)", stray.Key, stray.Number))
 	}
-	return texts, others
+	return ours
 }
 
 // progress tells of every listed revision how far it is, the oldest first.

@@ -144,7 +144,8 @@ func (p *Pass) facts() guards.Facts {
 	facts.Abandoned = p.abandoned(facts)
 	facts.Applied = p.applied()
 	p.lookAtOlder(&facts)
-	p.Display.Strays, p.Display.MoreStrays = p.strays(facts)
+	strays := p.strays(facts)
+	p.Display.Strays, p.Display.StraysElsewhere, p.Display.MoreStrays = strays.named, strays.elsewhere, strays.more
 	return facts
 }
 

@@ -42,7 +42,7 @@ const detail = `{"waits":"Applying 4.22.6-bbbbbbbb-2 (3 of 5 objects): wave 3/4 
 "refused":[{"object":"CustomResourceDefinition new.example.com","why":"version v1alpha1 is stored and would be dropped"}],
 "contested":[{"object":"Deployment a/b","field":".spec.replicas","managers":["scaler"],"by":"field manager scaler","times":5}],
 "findings":["ValidatingAdmissionPolicy a: its expressions do not fit the types"],
-"strays":["ConfigMap a/stray (revision 9)"],
+"strays":["ConfigMap a/stray (revision 9)"],"straysElsewhere":[{"kind":"ConfigMap","count":98},{"kind":"Deployment.apps","count":2}],"strayCount":231,
 "images":[{"component":"core","reference":"registry/core@sha256:1","state":"Ready"},{"reference":"registry/aws@sha256:2","state":"Failed","message":"Network, next try at 12:04:00Z"}],
 "moves":[{"event":"ContentChanged","to":"Planning","answer":"No","why":"revision 2 has the planned content bbbbbbbb"},
 {"event":"FailureEstablished","to":"Degraded","answer":"No","why":"the API server is slow","at":"2026-01-01T12:07:00Z"},
