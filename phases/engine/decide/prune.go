@@ -55,6 +55,10 @@ type PruneVerdict struct {
 	Why    string
 }
 
+// notWritten is all that can be said of an object that others may have given our marks: also one of ours is left once somebody
+// has wiped its managedFields.
+const notWritten = "but its managedFields do not say that this installation wrote it"
+
 // Decide says what to do with a candidate. Current is the number of the revision that stays; consented says that users'
 // data goes with the object that holds it. What could hold data is deleted only once somebody looked into it.
 func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdict {
@@ -71,11 +75,11 @@ func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdi
 	case claim.Needs > CollisionProtectionIfNoController:
 		return PruneVerdict{Foreign, "belongs to " + claim.Owner}
 	case c.UID != "" && c.UID != c.Actual.GetUID() && !us.manages(c.Actual):
-		return PruneVerdict{Foreign, "is another object of the same name, which this installation has not written"}
+		return PruneVerdict{Foreign, "is another object of the same name, " + notWritten}
 	case claim.Owner != "" && (c.UID == "" || claim.Number == 0): // an identity that the very object has lost is no matter
 		return PruneVerdict{Foreign, "belongs to " + claim.Owner}
 	case !us.manages(c.Actual) && !us.Numbered(c.Actual): // others can write an inventory, and the marks
-		return PruneVerdict{Foreign, "is an object that this installation has not written, whatever marks it carries"}
+		return PruneVerdict{Foreign, "carries this installation's marks, " + notWritten}
 	case c.Unmanaged:
 		return PruneVerdict{Orphaned, "is left to administrators from now on"}
 	case claim.Number == 0:
