@@ -147,7 +147,7 @@ func (e *innerError) Error() string {
 		return fmt.Sprintf("%s is a link-local or metadata address, where no registry is asked; look at the list of images and the mirrors", e.host)
 	}
 	if e.network.IsValid() {
-		return fmt.Sprintf("it sends requests on to %s, which is in the network %s of the cluster's pods or services; look into its configuration, and that of its token server", e.host, e.network)
+		return fmt.Sprintf("it sends requests on to %s, which is in the network %s of the cluster's pods or services; let it serve layers and tokens itself, under the name by which it is asked, or name a mirror that does", e.host, e.network)
 	}
 	return fmt.Sprintf("it sends requests on to %s, which is a loopback, link-local or metadata address; look into its configuration, and that of its token server", e.host)
 }
