@@ -35,7 +35,7 @@ var _ = Describe("An inventory that somebody forged", func() {
 		report := e.prune(ctx, rev, 0)
 		Expect(report.Left).To(HaveLen(1))
 		Expect(report.Left[0].Action).To(Equal(engine.Foreign))
-		Expect(report.Left[0].Why).To(ContainSubstring("has not written"))
+		Expect(report.Left[0].Why).To(ContainSubstring("its managedFields do not say that this installation wrote it"))
 		Expect(w.isGone(ctx, old)).To(Succeed())
 		Expect(w.uid(ctx, theirs)).To(Equal(theirs.GetUID()))
 	})
