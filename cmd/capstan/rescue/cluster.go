@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/pager"
 	"k8s.io/client-go/util/retry"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
@@ -175,27 +176,40 @@ func (c *Cluster) carrying(ctx context.Context) (map[int64][]string, error) {
 			if !slices.Contains(kind.Verbs, "list") || !slices.Contains(kind.Verbs, "patch") {
 				continue
 			}
-			list, err := c.metadata.Resource(gv.WithResource(kind.Name)).List(ctx, metav1.ListOptions{LabelSelector: engine.ManagedByLabel})
-			if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
-				continue
-			}
-			if err != nil {
-				return nil, inspect.Explain(err, c.host, "list", kind.Name+" in all namespaces, to look for what a revision without inventory has applied")
-			}
-			for i := range list.Items {
-				item := &list.Items[i]
+			err := c.eachManaged(ctx, gv.WithResource(kind.Name), func(item *metav1.PartialObjectMetadata) {
 				if item.UID != "" && known[item.UID] {
-					continue // it is served as another kind too
+					return // it is served as another kind too
 				}
 				known[item.UID] = true
 				if n, err := strconv.ParseInt(item.Annotations[engine.RevisionAnnotation], 10, 64); err == nil {
 					key := engine.Key{Group: gv.Group, Version: gv.Version, Kind: kind.Kind, Namespace: item.Namespace, Name: item.Name}
 					carrying[n] = append(carrying[n], key.String())
 				}
+			})
+			if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+				continue
+			}
+			if err != nil {
+				return nil, inspect.Explain(err, c.host, "list", kind.Name+" in all namespaces, to look for what a revision without inventory has applied")
 			}
 		}
 	}
 	return carrying, nil
+}
+
+// eachManaged reads the objects of a kind with our label, a page at a time.
+func (c *Cluster) eachManaged(ctx context.Context, kind schema.GroupVersionResource, note func(*metav1.PartialObjectMetadata)) error {
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return c.metadata.Resource(kind).List(ctx, options)
+	})
+	return pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: engine.ManagedByLabel}, func(obj runtime.Object) error {
+		item, is := obj.(*metav1.PartialObjectMetadata)
+		if !is {
+			return fmt.Errorf("a list of %s has a %T", kind.Resource, obj)
+		}
+		note(item)
+		return nil
+	})
 }
 
 // Retry asks for another attempt: the annotation is one of the machine's inputs.

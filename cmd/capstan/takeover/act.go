@@ -13,7 +13,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/pager"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
@@ -157,18 +159,25 @@ func (c *Cluster) whatStays(ctx context.Context, o object) string {
 	if o.resource != deployments {
 		return ""
 	}
-	list, err := c.dynamic.Resource(pods).Namespace(o.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return ""
-	}
-	for _, pod := range list.Items {
-		if owner := metav1.GetControllerOf(&pod); owner != nil && owner.Kind == "ReplicaSet" && strings.HasPrefix(owner.Name, o.name+"-") {
+	var text string
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return c.dynamic.Resource(pods).Namespace(o.namespace).List(ctx, options)
+	})
+	if err := pages.EachListItem(ctx, metav1.ListOptions{}, func(item runtime.Object) error {
+		pod, is := item.(*unstructured.Unstructured)
+		if !is || text != "" {
+			return nil
+		}
+		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "ReplicaSet" && strings.HasPrefix(owner.Name, o.name+"-") {
 			node, _, _ := unstructured.NestedString(pod.Object, "spec", "nodeName")
-			return fmt.Sprintf("pod %s on node %q has not ended; if the node is lost, make sure that it is off, then: oc -n %s delete pod %s --force; and do it again: what is done stays done",
+			text = fmt.Sprintf("pod %s on node %q has not ended; if the node is lost, make sure that it is off, then: oc -n %s delete pod %s --force; and do it again: what is done stays done",
 				pod.GetName(), node, pod.GetNamespace(), pod.GetName())
 		}
+		return nil
+	}); err != nil {
+		return ""
 	}
-	return ""
+	return text
 }
 
 // untilFree waits until nobody holds a Lease.

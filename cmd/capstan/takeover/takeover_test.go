@@ -194,3 +194,33 @@ func TestAct_names_the_pod_of_a_lost_node_that_a_Deployment_waits_for(t *testing
 		t.Errorf("it ended with %v", err)
 	}
 }
+
+func TestAct_finds_that_pod_on_a_later_page_of_the_list(t *testing.T) {
+	c := clusterWith(t, former)
+	asked := c.dynamic.(*dynamicfake.FakeDynamicClient)
+	asked.PrependReactor("delete", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, nil })
+	asked.PrependReactor("list", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		options := action.(clienttesting.ListActionImpl).ListOptions
+		if options.Limit == 0 {
+			t.Error("all pods are asked for at once")
+		}
+		page := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "PodList"}}
+		if options.Continue == "" {
+			page.SetContinue("next")
+			return true, page, nil
+		}
+		pod := unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(`{apiVersion: v1, kind: Pod, metadata: {name: capi-operator-5d-x, namespace: op, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: capi-operator-5d, uid: "30", controller: true}]}, spec: {nodeName: master-2}}`), &pod.Object); err != nil {
+			t.Error(err)
+		}
+		page.Items = append(page.Items, pod)
+		return true, page, nil
+	})
+	p, err := c.Plan(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = c.Act(t.Context(), &p); err == nil || !strings.Contains(err.Error(), `pod capi-operator-5d-x on node "master-2"`) {
+		t.Errorf("it ended with %v", err)
+	}
+}
