@@ -40,9 +40,9 @@ func TestDetail_stays_within_its_bounds_and_keeps_the_beginning(t *testing.T) {
 
 func TestDetail_is_what_the_commands_read(t *testing.T) {
 	raw := detailOf("Applying x", guards.Display{
-		Revisions:  []guards.Revision{{Name: "r", Number: 2, ContentID: "c", Current: true, Waves: []guards.Wave{{Number: 1, Name: "crds", Component: "core", Done: 1, Total: 2}}}},
-		Retained:   []guards.RetainedObject{{Object: "o", Why: "w", Count: 3}},
-		Strays:     []string{"s"}, StraysElsewhere: []guards.StrayCount{{Kind: "k", Count: 2}}, MoreStrays: 5,
+		Revisions: []guards.Revision{{Name: "r", Number: 2, ContentID: "c", Current: true, Waves: []guards.Wave{{Number: 1, Name: "crds", Component: "core", Done: 1, Total: 2}}}},
+		Retained:  []guards.RetainedObject{{Object: "o", Why: "w", Count: 3}},
+		Strays:    []string{"s"}, StraysElsewhere: []guards.StrayCount{{Kind: "k", Count: 2}}, MoreStrays: 5,
 		Collisions: []guards.Collision{{Object: "o", Holder: "h", Why: "w"}}, Refused: []guards.Refused{{Object: "o", Why: "w"}},
 		Contested:   []guards.Contested{{Object: "o", Field: "f", Managers: []string{"m"}, By: "field manager m", Times: 7}},
 		Findings:    []string{"t"},

@@ -60,13 +60,13 @@ func TestNews_one_long_text_silences_nothing_and_no_image_is_forgotten(t *testin
 	collision := guards.Collision{Object: "ConfigMap a", Holder: "x", Why: "exists already"}
 	image := guards.ImageState{Reference: "registry.example.com/other@" + digest, NotNeeded: true}
 	for name, d := range map[string]guards.Display{
-		"what is retained":           {Retained: []guards.RetainedObject{{Object: "CustomResourceDefinition as", Why: long}}},
-		"what is refused":            {Refused: []guards.Refused{{Object: "CustomResourceDefinition as", Why: long}}},
-		"a field":                    {Contested: []guards.Contested{{Object: "ConfigMap b", Field: long, Managers: []string{long}, By: long}}},
-		"managers":                   {Contested: []guards.Contested{{Object: "ConfigMap b", Managers: strings.Split(long, "ü")}}},
-		"who holds an object":        {Collisions: []guards.Collision{{Object: "ConfigMap " + long, Holder: long}}},
-		"a finding":                  {Findings: []string{long}},
-		"a stray":                    {Strays: []string{long}},
+		"what is retained":            {Retained: []guards.RetainedObject{{Object: "CustomResourceDefinition as", Why: long}}},
+		"what is refused":             {Refused: []guards.Refused{{Object: "CustomResourceDefinition as", Why: long}}},
+		"a field":                     {Contested: []guards.Contested{{Object: "ConfigMap b", Field: long, Managers: []string{long}, By: long}}},
+		"managers":                    {Contested: []guards.Contested{{Object: "ConfigMap b", Managers: strings.Split(long, "ü")}}},
+		"who holds an object":         {Collisions: []guards.Collision{{Object: "ConfigMap " + long, Holder: long}}},
+		"a finding":                   {Findings: []string{long}},
+		"a stray":                     {Strays: []string{long}},
 		"what is wrong with an image": {ImageStates: []guards.ImageState{{Reference: "registry.example.com/a@" + digest, Message: long}}},
 		"a great many of each": func() (d guards.Display) {
 			for i := range 100 {
