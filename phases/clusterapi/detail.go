@@ -12,6 +12,9 @@ import (
 // maxDetail bounds the detail in bytes. Of lists that are too long the beginning is kept.
 const maxDetail = 16 << 10
 
+// maxStrays bounds what of that strays take: they are the only part of which somebody else may choose how long it is.
+const maxStrays = 4 << 10
+
 // Detail is what commands show beside the record. All of it is derived, and it is
 // written anew when it is lost. A new process reads from it which images need not
 // be fetched, and what stood in the way of objects that it has not tried yet.
@@ -107,6 +110,7 @@ func storedDetail(raw []byte) Detail {
 
 // encode writes the detail within its bounds.
 func (d Detail) encode() []byte {
+	d.Strays = firstBytes(d.Strays, maxStrays)
 	for _, most := range [...]int{64, 16, 4, 1, 0} {
 		if raw, err := json.Marshal(d.shortened(most)); err == nil && len(raw) <= maxDetail {
 			return raw
@@ -124,6 +128,16 @@ func (d Detail) shortened(most int) Detail {
 }
 
 func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }
+
+// firstBytes is the beginning of a list that takes at most so many bytes.
+func firstBytes(list []string, most int) []string {
+	for i, text := range list {
+		if most -= len(text); most < 0 {
+			return list[:i]
+		}
+	}
+	return list
+}
 
 func imageDetails(states []guards.ImageState) []ImageDetail {
 	var details []ImageDetail

@@ -16,25 +16,14 @@ func (p *Pass) strays(f guards.Facts) (texts []string, more int) {
 		return nil, 0
 	}
 	found, more := p.Engine.Strays()
-	texts, others := named(found, p.OperatorNamespace, p.CAPINamespace)
-	texts, more, wait := p.memory.strays.tell(p.Now(), texts, more+others)
+	for _, stray := range found {
+		texts = append(texts, fmt.Sprintf("%s (marked by revision %d)", stray.Key, stray.Number))
+	}
+	texts, more, wait := p.memory.strays.tell(p.Now(), texts, more)
 	if wait > 0 {
 		p.lookAgainIn(wait)
 	}
 	return texts, more
-}
-
-// named are strays by name, of those that are the cluster's own or in namespaces of ours: whoever logs in may read what is
-// told. others counts those in namespaces of somebody else, who chose their names.
-func named(found []engine.Stray, ours ...string) (texts []string, others int) {
-	for _, stray := range found {
-		if in := stray.Key.Namespace; in != "" && !slices.Contains(ours, in) {
-			others++
-			continue
-		}
-		texts = append(texts, fmt.Sprintf("%s (marked by revision %d)", stray.Key, stray.Number))
-	}
-	return texts, others
 }
 
 // progress tells of every listed revision how far it is, the oldest first.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/capstan-capi/capstan/phases/engine"
 )
 
 func TestStrays_that_come_and_go_change_what_is_told_a_few_times_in_ten_minutes(t *testing.T) {
@@ -45,16 +43,5 @@ func TestStrays_that_turn_up_one_after_another_are_told_as_they_come(t *testing.
 		if told, _, wait := s.tell(now.Add(time.Duration(i)*time.Second), there, 0); len(told) != i+1 || wait != 0 {
 			t.Fatalf("%d of %d are told", len(told), i+1)
 		}
-	}
-}
-
-func TestStrays_in_namespaces_of_others_are_counted_and_not_named(t *testing.T) {
-	stray := func(namespace string) engine.Stray {
-		return engine.Stray{Key: engine.Key{Kind: "ConfigMap", Namespace: namespace, Name: "copy"}, Number: 3}
-	}
-	texts, others := named([]engine.Stray{stray(""), stray("capi"), stray("tenant"), stray("operator"), stray("other")}, "operator", "capi")
-	want := []string{"ConfigMap copy (marked by revision 3)", "ConfigMap capi/copy (marked by revision 3)", "ConfigMap operator/copy (marked by revision 3)"}
-	if !slices.Equal(texts, want) || others != 2 {
-		t.Errorf("%q are named, and %d counted", texts, others)
 	}
 }

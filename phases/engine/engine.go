@@ -89,8 +89,9 @@ func (e *Engine) Proofs() Proofs { return e.act.Proofs() }
 // Inventories looks up what the stored inventories list: what runs, where no image tells it.
 func (e *Engine) Inventories() Inventories { return e.act.Inventories() }
 
-// Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
-// lists, in order of their names. They are for people to judge: nothing deletes them. It knows of watched kinds only.
+// Strays are the objects of the cluster and of the installation's own namespaces that carry its marks and that neither a
+// watched revision nor an inventory lists, at most 100 of them; more counts the rest, and those in namespaces of others. They
+// are for people to judge: nothing deletes them.
 func (e *Engine) Strays() (found []Stray, more int) { return e.act.Strays() }
 
 // HighestNumber is the highest revision number that was ever used here, 0 if none was: numbers must not be used again

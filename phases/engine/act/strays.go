@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
@@ -13,10 +14,11 @@ import (
 // straysAtMost bounds how many strays are told by name.
 const straysAtMost = 100
 
-// Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
-// lists, those of the cluster first, in order of their names, and how many more there are: what a lost inventory left behind, or a copy that somebody
-// made of an object. People have to judge them; nothing deletes them. It sends nothing, and so knows watched kinds, and of
-// all others what Adopt found when it looked through them last, as far as it is still there.
+// Strays are the objects of the cluster and of the installation's own namespaces that carry its marks and that neither a
+// watched revision nor an inventory lists, those of the cluster first, in order of their names: what a lost inventory left
+// behind, or a copy that somebody made of an object. No kind crowds out another one. more counts the rest, and all that are in
+// namespaces of others, who chose their names. People have to judge them; nothing deletes them. It sends nothing, and so
+// knows watched kinds, and of all others what Adopt found when it looked through them last, as far as it is still there.
 func (e *Engine) Strays() (found []inventory.Stray, more int) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
@@ -35,11 +37,44 @@ func (e *Engine) Strays() (found []inventory.Stray, more int) {
 				}
 			}
 		}
-		slices.SortFunc(found, byWorth)
-		told := min(len(found), straysAtMost)
-		e.strays = &strays{changes: e.cluster.Changes, found: slices.Clone(found[:told]), more: more + len(found) - told}
+		told := e.worthTelling(found)
+		e.strays = &strays{changes: e.cluster.Changes, found: told, more: more + len(found) - len(told)}
 	}
 	return e.strays.found, e.strays.more
+}
+
+// worthTelling are those of strays that are told by name.
+func (e *Engine) worthTelling(found []inventory.Stray) []inventory.Stray {
+	var ours []inventory.Stray
+	for _, stray := range found {
+		if e.us.Guards(stray.Key.Namespace) {
+			ours = append(ours, stray)
+		}
+	}
+	kind := func(s inventory.Stray) schema.GroupKind { return s.Key.GVK().GroupKind() }
+	slices.SortFunc(ours, byWorth)
+	told := inTurn(ours, straysAtMost, kind)
+	slices.SortFunc(told, byWorth)
+	return told
+}
+
+// inTurn takes so many of a list, of each kind the first, then of each the second, and so on.
+func inTurn[T any](list []T, most int, kind func(T) schema.GroupKind) []T {
+	if len(list) <= most {
+		return list
+	}
+	turns := map[schema.GroupKind]int{}
+	turn := make(map[int][]T)
+	for _, one := range list {
+		k := kind(one)
+		turn[turns[k]] = append(turn[turns[k]], one)
+		turns[k]++
+	}
+	taken := make([]T, 0, most)
+	for i := 0; len(taken) < most; i++ {
+		taken = append(taken, turn[i][:min(len(turn[i]), most-len(taken))]...)
+	}
+	return taken
 }
 
 // byWorth puts what no tenant can have made before what one can crowd it out with.
