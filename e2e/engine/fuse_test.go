@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -56,6 +57,29 @@ var _ = Describe("An update of a definition", func() {
 		w.merge(ctx, "other", narrow, `{"metadata":{"annotations":{"seen":"true"}}}`)
 		e.converge(ctx, rev)
 		Expect(w.fetch(ctx, narrow).GetAnnotations()).To(HaveKeyWithValue(engine.RevisionAnnotation, "2"))
+	})
+
+	It("is refused when it would drop fields that whoever wrote the instances has named, and tells none of these names", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		text := map[string]any{"type": "string"}
+		notesOf := func(notes map[string]any) map[string]any {
+			return map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "properties": map[string]any{
+				"spec": map[string]any{"type": "object", "properties": map[string]any{"notes": notes}},
+			}}}
+		}
+		free := notesOf(map[string]any{"type": "object", "additionalProperties": text})
+		gadget := w.versions("gadget", map[string]any{"name": "v1", "served": true, "storage": true, "schema": free})
+		e.install(ctx, of(1, gadget))
+		notes := map[string]any{}
+		for i := range 1000 {
+			notes[fmt.Sprintf("secret-%d-%s", i, strings.Repeat("x", 200))] = "keep me"
+		}
+		w.create(ctx, with(w.instance("gadget", "a"), notes, "spec", "notes"))
+		closed := notesOf(map[string]any{"type": "object", "properties": map[string]any{"known": text}})
+		narrow := w.versions("gadget", map[string]any{"name": "v1", "served": true, "storage": true, "schema": closed})
+		report := w.refuses(ctx, e, of(2, narrow), narrow)
+		Expect(in(report, narrow).Why).To(And(ContainSubstring("would take spec.notes.* of version v1 from 1 instance"), Not(ContainSubstring("secret"))))
 	})
 
 	It("is asked for again after half a minute", func(ctx SpecContext) {

@@ -38,6 +38,18 @@ func TestDetail_stays_within_its_bounds_and_keeps_the_beginning(t *testing.T) {
 	}
 }
 
+func TestDetail_has_room_for_all_else_however_long_the_names_of_strays_are(t *testing.T) {
+	d := Detail{}
+	for i := range 100 {
+		d.Strays = append(d.Strays, fmt.Sprintf("ConfigMap openshift-cluster-api/%03d-%s (marked by revision 1)", i, strings.Repeat("x", 249)))
+		d.Retained = append(d.Retained, guards.RetainedObject{Object: fmt.Sprintf("Namespace kept-%d", i), Why: strings.Repeat("y", 60)})
+	}
+	back := storedDetail(d.encode())
+	if len(back.Retained) != 64 || len(back.Strays) != maxStrays/len(d.Strays[0]) || back.Strays[0] != d.Strays[0] {
+		t.Errorf("there is room for %d retained objects and %d strays", len(back.Retained), len(back.Strays))
+	}
+}
+
 func TestDetail_is_what_the_commands_read(t *testing.T) {
 	raw := detailOf("Applying x", guards.Display{
 		Revisions: []guards.Revision{{Name: "r", Number: 2, ContentID: "c", Current: true, Waves: []guards.Wave{{Number: 1, Name: "crds", Component: "core", Done: 1, Total: 2}}}},

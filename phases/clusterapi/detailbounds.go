@@ -16,6 +16,8 @@ const (
 	// no one list may take the room of the others.
 	maxListed = 64
 	maxText   = 512
+	// maxStrays bounds what strays take, in bytes: there may be any number of them.
+	maxStrays = 4 << 10
 	// maxManagers bounds the field managers that are named of one object.
 	maxManagers = 8
 )
@@ -40,7 +42,7 @@ func (d Detail) bounded() Detail {
 	d.Revisions, d.Moves = first(d.Revisions, maxListed), each(d.Moves, shortMove)
 	d.Retained, d.Collisions = each(d.Retained, shortRetained), each(d.Collisions, shortCollision)
 	d.Refused, d.Contested = each(d.Refused, shortRefused), each(d.Contested, shortContested)
-	d.Findings, d.Strays, d.Images = each(d.Findings, short), each(d.Strays, short), each(d.Images, shortImage)
+	d.Findings, d.Strays, d.Images = each(d.Findings, short), firstBytes(each(d.Strays, short), maxStrays), each(d.Images, shortImage)
 	return d
 }
 
@@ -84,6 +86,16 @@ func roomOfRevisions(of *[]guards.Revision) room {
 }
 
 func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }
+
+// firstBytes is the beginning of a list that takes at most so many bytes.
+func firstBytes(list []string, most int) []string {
+	for i, text := range list {
+		if most -= len(text); most < 0 {
+			return list[:i]
+		}
+	}
+	return list
+}
 
 // each is the beginning of a list, with each of it shortened.
 func each[T any](list []T, shortened func(T) T) []T {

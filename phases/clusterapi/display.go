@@ -15,31 +15,11 @@ func (p *Pass) strays(f guards.Facts) strays {
 		return strays{}
 	}
 	found, more := p.Engine.Strays()
-	var ours []string
-	if len(found) > 0 {
-		ours = p.ownNamespaces()
-	}
-	told, wait := p.memory.strays.tell(p.Now(), straysOf(found, more, ours))
+	told, wait := p.memory.strays.tell(p.Now(), straysOf(found, p.Engine.StraysElsewhere(), more))
 	if wait > 0 {
 		p.lookAgainIn(wait)
 	}
 	return told
-}
-
-// ownNamespaces are those of the operator and of the providers, and those that a revision brings: whoever may write there is
-// trusted with the providers' rights.
-func (p *Pass) ownNamespaces() []string {
-	ours := []string{p.OperatorNamespace, p.CAPINamespace}
-	for _, revision := range known(p.desired, p.current) {
-		for i := range revision.Components {
-			for _, key := range revision.Components[i].Keys() {
-				if key.IsNamespace() {
-					ours = append(ours, key.Name)
-				}
-			}
-		}
-	}
-	return ours
 }
 
 // progress tells of every listed revision how far it is, the oldest first.

@@ -3,6 +3,8 @@ package clusterapi
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
@@ -28,6 +30,7 @@ type Engine interface {
 	// ConsentFor is what lets users' data go for a revision.
 	ConsentFor(number int64) string
 	Strays() (found []engine.Stray, more int)
+	StraysElsewhere() map[schema.GroupKind]int
 	// HighestNumber is the highest number that was ever used; listed is the highest that the list of revisions has.
 	HighestNumber(ctx context.Context, listed int64) (int64, error)
 	Adopt(ctx context.Context, revisions ...engine.RevisionRef) error

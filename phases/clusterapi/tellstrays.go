@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
@@ -32,20 +34,14 @@ func (s strays) equals(other strays) bool {
 	return slices.Equal(s.named, other.named) && slices.Equal(s.elsewhere, other.elsewhere) && s.more == other.more
 }
 
-// straysOf names strays that are the cluster's own or in namespaces of ours: whoever logs in may read what is told. Those in
-// namespaces of somebody else, who chose their names, are counted by kind; more is how many there are beside the found ones.
-func straysOf(found []engine.Stray, more int, ours []string) strays {
-	told, counts := strays{more: more}, map[string]int{}
+// straysOf are strays by name, and those in namespaces of others by kind; more is how many there are beside the found ones.
+func straysOf(found []engine.Stray, elsewhere map[schema.GroupKind]int, more int) strays {
+	told := strays{more: more}
 	for _, stray := range found {
-		if in := stray.Key.Namespace; in != "" && !slices.Contains(ours, in) {
-			counts[stray.Key.GVK().GroupKind().String()]++
-			told.more++
-			continue
-		}
 		told.named = append(told.named, fmt.Sprintf("%s (marked by revision %d)", stray.Key, stray.Number))
 	}
-	for kind, count := range counts {
-		told.elsewhere = append(told.elsewhere, guards.StrayCount{Kind: kind, Count: count})
+	for kind, count := range elsewhere {
+		told.elsewhere = append(told.elsewhere, guards.StrayCount{Kind: kind.String(), Count: count})
 	}
 	slices.SortFunc(told.elsewhere, func(a, b guards.StrayCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Kind, b.Kind))

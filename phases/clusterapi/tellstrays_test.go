@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/engine"
@@ -52,41 +52,17 @@ func TestStrays_that_turn_up_one_after_another_are_told_as_they_come(t *testing.
 	}
 }
 
-func TestStrays_in_namespaces_of_others_are_counted_by_kind_and_not_named(t *testing.T) {
-	stray := func(group, kind, namespace string) engine.Stray {
-		return engine.Stray{Key: engine.Key{Group: group, Kind: kind, Namespace: namespace, Name: "copy"}, Number: 3}
-	}
-	got := straysOf([]engine.Stray{
-		stray("", "ConfigMap", ""), stray("", "ConfigMap", "capi"), stray("apps", "Deployment", "tenant"), stray("", "ConfigMap", "tenant"),
-		stray("", "ConfigMap", "operator"), stray("", "ConfigMap", "other"),
-	}, 7, []string{"operator", "capi"})
-	want := strays{
-		named:     []string{"ConfigMap copy (marked by revision 3)", "ConfigMap capi/copy (marked by revision 3)", "ConfigMap operator/copy (marked by revision 3)"},
-		elsewhere: []guards.StrayCount{{Kind: "ConfigMap", Count: 2}, {Kind: "Deployment.apps", Count: 1}}, more: 10,
-	}
-	if !got.equals(want) {
-		t.Errorf("%+v are told, not %+v", got, want)
-	}
-}
-
-func TestStrays_of_a_great_many_kinds_are_told_by_the_most_frequent_ones(t *testing.T) {
-	var found []engine.Stray
+func TestStrays_in_namespaces_of_others_are_counted_by_the_most_frequent_kinds(t *testing.T) {
+	found := []engine.Stray{{Key: engine.Key{Kind: "ConfigMap", Namespace: "capi", Name: "copy"}, Number: 3}}
+	elsewhere := map[schema.GroupKind]int{{Kind: "ConfigMap"}: 2, {Group: "apps", Kind: "Deployment"}: 2}
 	for i := range 40 {
-		found = append(found, slices.Repeat([]engine.Stray{{Key: engine.Key{Kind: fmt.Sprintf("Kind%02d", i), Namespace: "tenant"}}}, i+1)...)
+		elsewhere[schema.GroupKind{Kind: fmt.Sprintf("Kind%02d", i)}] = 1
 	}
-	if got := straysOf(found, 0, nil); len(got.elsewhere) != maxStrayKinds || got.elsewhere[0] != (guards.StrayCount{Kind: "Kind39", Count: 40}) || got.more != len(found) {
-		t.Errorf("%+v is told", got)
+	got := straysOf(found, elsewhere, 50)
+	if len(got.elsewhere) != maxStrayKinds || !slices.Equal(guards.Texts(got.elsewhere[:3]), []string{"ConfigMap x 2", "Deployment.apps x 2", "Kind00 x 1"}) {
+		t.Errorf("%v are counted", got.elsewhere)
 	}
-}
-
-func TestStrays_in_a_namespace_that_a_revision_brings_are_named(t *testing.T) {
-	namespace := &unstructured.Unstructured{}
-	namespace.SetAPIVersion("v1")
-	namespace.SetKind("Namespace")
-	namespace.SetName("capa-system")
-	p := &Pass{Phases: &Phases{OperatorNamespace: "operator", CAPINamespace: "capi"}}
-	p.current = &engine.Revision{Components: []engine.Component{{Objects: []*unstructured.Unstructured{namespace}}}}
-	if got := p.ownNamespaces(); !slices.Equal(got, []string{"operator", "capi", "capa-system"}) {
-		t.Errorf("they are %q", got)
+	if got.more != 50 || !slices.Equal(got.named, []string{"ConfigMap capi/copy (marked by revision 3)"}) {
+		t.Errorf("%+v are told", got)
 	}
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/capstan-capi/capstan/phases/engine/act"
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
@@ -89,9 +91,13 @@ func (e *Engine) Proofs() Proofs { return e.act.Proofs() }
 // Inventories looks up what the stored inventories list: what runs, where no image tells it.
 func (e *Engine) Inventories() Inventories { return e.act.Inventories() }
 
-// Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
-// lists, in order of their names. They are for people to judge: nothing deletes them. It knows of watched kinds only.
+// Strays are the objects of the cluster and of the installation's own namespaces that carry its marks and that neither a
+// watched revision nor an inventory lists, at most 100 of them; more counts the rest, and those in namespaces of others. They
+// are for people to judge: nothing deletes them.
 func (e *Engine) Strays() (found []Stray, more int) { return e.act.Strays() }
+
+// StraysElsewhere counts by kind those strays that are in namespaces of others. Strays counts them too.
+func (e *Engine) StraysElsewhere() map[schema.GroupKind]int { return e.act.StraysElsewhere() }
 
 // HighestNumber is the highest revision number that was ever used here, 0 if none was: numbers must not be used again
 // even when the list of revisions was lost. It asks the API server; listed is the highest that the caller knows.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
@@ -308,6 +310,9 @@ func (e *Engine) HighestNumber(_ context.Context, listed int64) (int64, error) {
 	}
 	return highest, nil
 }
+
+// StraysElsewhere are none: there are no namespaces of others.
+func (e *Engine) StraysElsewhere() map[schema.GroupKind]int { return nil }
 
 // Strays are objects of ours that no revision and no inventory has.
 func (e *Engine) Strays() (strays []engine.Stray, more int) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +26,7 @@ type users struct {
 	inside     bool // a message about fields, which no table of kubectl shows
 	count      int
 	namespaces map[string]bool
-	fields     []string // what they use, each once
+	fields     map[string]bool // that they use; no more than the schemas have
 }
 
 func (u users) String() string {
@@ -59,9 +58,7 @@ func (u *users) note(obj metav1.Object, lost ...string) {
 		u.namespaces[namespace] = true
 	}
 	for _, field := range lost {
-		if !slices.Contains(u.fields, field) {
-			u.fields = append(u.fields, field)
-		}
+		u.fields[field] = true
 	}
 }
 
@@ -82,7 +79,7 @@ func (e *Engine) count(ctx context.Context, crd *unstructured.Unstructured, vers
 // users reads all instances in one version, a page at a time, and notes those of which the update takes fields, and which
 // instances it has read. No answer is an error here too.
 func (e *Engine) users(ctx context.Context, crd *unstructured.Unstructured, in decide.VersionLoss) (users, *reading, error) {
-	found := users{gvr: decide.InstancesOf(crd, in.Version), inside: true, namespaces: map[string]bool{}}
+	found := users{gvr: decide.InstancesOf(crd, in.Version), inside: true, namespaces: map[string]bool{}, fields: map[string]bool{}}
 	read := &reading{gvr: found.gvr, at: e.cfg.Clock.Now()}
 	seen := newFingerprint()
 	client := e.dynamic.Resource(found.gvr)

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
@@ -96,12 +97,15 @@ func (e *Engine) spentLocked(number int64) (spent int, known bool) {
 // the next one has a text that was never asked for.
 func (e *Engine) neverSpent() int { return int(e.cfg.Clock.Now().Unix()) }
 
-// Inventories looks up what the stored inventories list.
+// Inventories looks up what the stored inventories list. They are not all seen while one is not read for lack of room.
 func (e *Engine) Inventories() report.Inventories {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	found := report.Inventories{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
+		if s.LacksRoom() {
+			found.Seen, found.Err = false, cmp.Or(found.Err, s.Err)
+		}
 		if s.Inventory == nil || s.Inventory.Announced {
 			continue
 		}
@@ -116,12 +120,16 @@ func (e *Engine) Inventories() report.Inventories {
 	return found
 }
 
-// Proofs looks up which revisions the stored inventories prove to be listed.
+// Proofs looks up which revisions the stored inventories prove to be listed. Those that are not read for lack of room may
+// prove more.
 func (e *Engine) Proofs() report.Proofs {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	found := report.Proofs{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
+		if s.LacksRoom() {
+			found.Seen, found.Err = false, cmp.Or(found.Err, s.Err)
+		}
 		if inv := s.Inventory; inv != nil {
 			found.Of = append(found.Of, report.Proof{
 				Number: s.Number, Revision: inv.Revision, ContentID: inv.ContentID, Listed: inv.Listed, Announced: inv.Announced, Own: inv.IsOwn(),

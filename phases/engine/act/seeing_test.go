@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	testUs    = decide.Identity{Owner: enginetest.Owner, FieldManager: "capstan", Legacy: []string{"old-installer"}}
+	testUs    = decide.Identity{Owner: enginetest.Owner, FieldManager: "capstan", Legacy: []string{"old-installer"}, Namespaces: []string{"ns"}}
 	testPlace = inventory.Place{Namespace: "ns", Prefix: "capstan-inventory-", Owner: enginetest.Owner}
 )
 

@@ -142,7 +142,7 @@ func (e *Engine) Announce(ctx context.Context, rev inventory.RevisionRef) error 
 	return e.store(ctx, inventory.Announcement(rev))
 }
 
-// store writes an inventory over whatever is stored under its number.
+// store writes an inventory over whatever is stored under its number, unless that is not read for lack of room.
 func (e *Engine) store(ctx context.Context, inv *inventory.Inventory) error {
 	obj, err := e.shelf.Place.ConfigMap(inv)
 	if err != nil {
@@ -150,7 +150,9 @@ func (e *Engine) store(ctx context.Context, inv *inventory.Inventory) error {
 	}
 	client := e.dynamic.Resource(configMaps).Namespace(e.cfg.Namespace)
 	var result *unstructured.Unstructured
-	if s, found := e.storedOf(inv.Number); found {
+	if s, found := e.storedOf(inv.Number); found && s.LacksRoom() {
+		return s.Err
+	} else if found {
 		obj.SetResourceVersion(s.Object.GetResourceVersion())
 		result, err = client.Update(ctx, obj, metav1.UpdateOptions{FieldManager: e.us.FieldManager})
 	} else {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
@@ -13,18 +14,27 @@ import (
 // straysAtMost bounds how many strays are told by name.
 const straysAtMost = 100
 
-// Strays are the objects that carry the marks of this installation and that neither a watched revision nor an inventory
-// lists, those of the cluster first, in order of their names, and how many more there are: what a lost inventory left behind, or a copy that somebody
-// made of an object. People have to judge them; nothing deletes them. It sends nothing, and so knows watched kinds, and of
-// all others what Adopt found when it looked through them last, as far as it is still there.
+// Strays are the objects of the cluster and of the installation's own namespaces that carry its marks and that neither a
+// watched revision nor an inventory lists, those of the cluster first, in order of their names: what a lost inventory left
+// behind, or a copy that somebody made of an object. No kind crowds out another one. more counts the rest, and all that are in
+// namespaces of others, who chose their names. People have to judge them; nothing deletes them. It sends nothing, and so
+// knows watched kinds, and of all others what Adopt found when it looked through them last, as far as it is still there.
 func (e *Engine) Strays() (found []inventory.Stray, more int) {
+	told := e.toldStrays()
+	return told.found, told.more
+}
+
+// StraysElsewhere counts by kind those of the rest that are in namespaces of others, as far as one look remembers them.
+func (e *Engine) StraysElsewhere() map[schema.GroupKind]int { return e.toldStrays().elsewhere }
+
+func (e *Engine) toldStrays() *strays {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	if !e.seesInventoriesLocked() {
-		return nil, 0
+		return &strays{}
 	}
 	if e.strays == nil || e.strays.changes != e.cluster.Changes {
-		stored := e.storedLocked()
+		more, stored := 0, e.storedLocked()
 		found := inventory.Strays(e.seenObjectsLocked, e.us, e.isPlannedLocked, stored)
 		if e.swept != nil {
 			more = e.swept.more
@@ -35,11 +45,47 @@ func (e *Engine) Strays() (found []inventory.Stray, more int) {
 				}
 			}
 		}
-		slices.SortFunc(found, byWorth)
-		told := min(len(found), straysAtMost)
-		e.strays = &strays{changes: e.cluster.Changes, found: slices.Clone(found[:told]), more: more + len(found) - told}
+		told, elsewhere := e.worthTellingLocked(found)
+		e.strays = &strays{changes: e.cluster.Changes, found: told, elsewhere: elsewhere, more: more + len(found) - len(told)}
 	}
-	return e.strays.found, e.strays.more
+	return e.strays
+}
+
+// worthTellingLocked are those of strays that are told by name, and how many of each kind are in namespaces of others.
+func (e *Engine) worthTellingLocked(found []inventory.Stray) (told []inventory.Stray, elsewhere map[schema.GroupKind]int) {
+	var ours []inventory.Stray
+	elsewhere = map[schema.GroupKind]int{}
+	kind := func(s inventory.Stray) schema.GroupKind { return s.Key.GVK().GroupKind() }
+	for _, stray := range found {
+		if in := stray.Key.Namespace; e.us.Guards(in) || e.isPlannedLocked(decide.Key{Version: "v1", Kind: "Namespace", Name: in}) {
+			ours = append(ours, stray)
+		} else {
+			elsewhere[kind(stray)]++
+		}
+	}
+	slices.SortFunc(ours, byWorth)
+	told = inTurn(ours, straysAtMost, kind)
+	slices.SortFunc(told, byWorth)
+	return told, elsewhere
+}
+
+// inTurn takes so many of a list, of each kind the first, then of each the second, and so on.
+func inTurn[T any](list []T, most int, kind func(T) schema.GroupKind) []T {
+	if len(list) <= most {
+		return list
+	}
+	turns := map[schema.GroupKind]int{}
+	turn := make(map[int][]T)
+	for _, one := range list {
+		k := kind(one)
+		turn[turns[k]] = append(turn[turns[k]], one)
+		turns[k]++
+	}
+	taken := make([]T, 0, most)
+	for i := 0; len(taken) < most; i++ {
+		taken = append(taken, turn[i][:min(len(turn[i]), most-len(taken))]...)
+	}
+	return taken
 }
 
 // byWorth puts what no tenant can have made before what one can crowd it out with.
@@ -52,7 +98,9 @@ func byWorth(a, b inventory.Stray) int {
 type strays struct {
 	changes int // what Engine.cluster.changes was
 	found   []inventory.Stray
-	more    int
+	// elsewhere are in namespaces of others, by kind; more counts these too, and all else that is not told by name.
+	elsewhere map[schema.GroupKind]int
+	more      int
 }
 
 // seenObjectsLocked yields all objects that watches of kinds show. The cluster's lock is held.

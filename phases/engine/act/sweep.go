@@ -56,14 +56,38 @@ func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
 		s.uses[gvk.GroupKind()], s.needed[gvk.GroupKind()] = true, true
 		maps.Copy(homes, namespaces)
 	}
-	for key := range e.allListedLocked() {
-		if key.IsNamespace() {
-			homes[key.Name] = true
+	for _, p := range e.plans {
+		for key := range p.keys {
+			if key.IsNamespace() {
+				homes[key.Name] = true
+			}
 		}
 	}
+	e.addNamespacesLocked(homes)
 	delete(homes, "")
 	s.namespaces = slices.Sorted(maps.Keys(homes))
 	return s
+}
+
+// listedNamespacesAtMost bounds the Namespaces of inventories that are looked through and that no watched revision has.
+const listedNamespacesAtMost = 64
+
+// addNamespacesLocked adds the Namespaces that inventories list, the first by name. The cluster's lock is held.
+func (e *Engine) addNamespacesLocked(homes map[string]bool) {
+	var listed []string
+	for key := range e.listedLocked() {
+		if key.IsNamespace() && !homes[key.Name] {
+			listed = append(listed, key.Name)
+		}
+	}
+	slices.Sort(listed)
+	looked := min(len(listed), listedNamespacesAtMost)
+	for _, name := range listed[:looked] {
+		homes[name] = true
+	}
+	if looked < len(listed) {
+		e.cfg.Log.Info("Inventories list more Namespaces than are looked through for objects of revisions", "listed", len(listed), "lookedThrough", looked)
+	}
 }
 
 // find finds all objects that carry the marks of a revision, asking once for every kind; only for those of some API groups

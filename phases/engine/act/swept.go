@@ -1,7 +1,6 @@
 package act
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -17,7 +16,7 @@ import (
 // swept is what the last look through all kinds found with our marks, and neither planned nor listed. It is never changed
 // once it was made. Whoever restarts has none, until inventories are rebuilt again.
 type swept struct {
-	objects []sweptObject // at most straysAtMost, those of kinds that nobody watches first
+	objects []sweptObject // at most straysAtMost: first of kinds that nobody watches in our namespaces, then in others'
 	more    int           // of such kinds
 }
 
@@ -39,22 +38,30 @@ func (e *Engine) sweptStrays(said see.Discovered, found []inventory.Stray) {
 			last.objects = append(last.objects, sweptObject{stray, served})
 		}
 	}
-	unwatched := func(o sweptObject) int {
-		if watched(o.Key) {
+	rank := func(o sweptObject) int {
+		switch {
+		case watched(o.Key):
+			return 2
+		case !e.us.Guards(o.Key.Namespace):
 			return 1
 		}
 		return 0
 	}
-	slices.SortFunc(last.objects, func(a, b sweptObject) int {
-		return cmp.Or(cmp.Compare(unwatched(a), unwatched(b)), cmp.Compare(a.Key.String(), b.Key.String()))
-	})
-	kept := min(len(last.objects), straysAtMost)
-	for _, o := range last.objects[kept:] {
-		last.more += 1 - unwatched(o)
+	slices.SortFunc(last.objects, func(a, b sweptObject) int { return byWorth(a.Stray, b.Stray) })
+	byRank := [3][]sweptObject{}
+	for _, o := range last.objects {
+		byRank[rank(o)] = append(byRank[rank(o)], o)
 	}
-	last.objects = slices.Clone(last.objects[:kept])
+	last.objects = nil
+	for rank, some := range byRank {
+		kept := inTurn(some, straysAtMost-len(last.objects), func(o sweptObject) schema.GroupKind { return o.Key.GVK().GroupKind() })
+		last.objects = append(last.objects, kept...)
+		if rank < 2 {
+			last.more += len(some) - len(kept)
+		}
+	}
 	e.swept, e.strays = last, nil
-	if kept == 0 {
+	if len(last.objects) == 0 {
 		e.swept = nil
 	}
 }

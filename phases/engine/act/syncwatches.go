@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -102,8 +103,8 @@ func (e *Engine) watchOf(gvk schema.GroupVersionKind, r see.Resource) *see.Watch
 	}}
 }
 
-// neededLocked are the kinds of all watched revisions and of all inventories, each in the namespaces where they have
-// objects; before the first revision is known, the kinds that nearly every one has, where revisions belong, so that
+// neededLocked are the kinds of all watched revisions and of inventories, each in the namespaces where they have
+// objects, though of inventories no more than listedPlacesAtMost; before the first revision is known, the kinds that nearly every one has, where revisions belong, so that
 // looking at it need not wait.
 func (e *Engine) neededLocked() decide.Places {
 	needed := decide.Places{}
@@ -117,10 +118,40 @@ func (e *Engine) neededLocked() decide.Places {
 	for _, p := range e.plans {
 		needed.AddAll(p.places)
 	}
-	for _, s := range e.storedLocked() {
-		needed.AddAll(s.Places)
-	}
+	e.addListedLocked(needed)
 	return needed
+}
+
+// listedPlacesAtMost bounds the watches that inventories ask for and no watched revision. What older revisions had elsewhere
+// is not watched: it is read when it is pruned.
+const listedPlacesAtMost = 256
+
+// addListedLocked adds where inventories have objects, the newest first.
+func (e *Engine) addListedLocked(needed decide.Places) {
+	room := listedPlacesAtMost
+	for _, s := range slices.Backward(e.storedLocked()) {
+		for _, spot := range s.Spots {
+			switch {
+			case needed[spot.Kind][spot.Namespace]:
+			case room == 0:
+				e.tellCrowdedLocked(true)
+				return
+			default:
+				needed.Add(spot.Kind, spot.Namespace)
+				room--
+			}
+		}
+	}
+	e.tellCrowdedLocked(false)
+}
+
+// tellCrowdedLocked tells once that inventories list objects in more places than are watched.
+func (e *Engine) tellCrowdedLocked(crowded bool) {
+	if crowded && !e.crowded {
+		e.cfg.Log.Info("Inventories list objects of more kinds and namespaces than are watched; the others are read when they are pruned; look who wrote the ConfigMaps",
+			"namespace", e.cfg.Namespace, "labels", e.shelf.Place.Selector(), "watched", listedPlacesAtMost)
+	}
+	e.crowded = crowded
 }
 
 // resolveLocked finds out how a kind is served. If it is not, wait says that a CRD of a watched revision defines it, so

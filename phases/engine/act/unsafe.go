@@ -3,11 +3,14 @@ package act
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
@@ -16,8 +19,9 @@ const (
 	askAgainUnsafe = 30 * time.Second
 	// readAgainUnsafe is how long the instances that a refusal is about are not read as a whole while their metadata is the same.
 	readAgainUnsafe = 10 * time.Minute
-	// namedAtMost is how many versions or fields a message names.
+	// namedAtMost is how many versions or fields a message names, and namedBytes how much of each.
 	namedAtMost = 3
+	namedBytes  = 100
 )
 
 // refusedUpdate is an update of a CRD that was not sent.
@@ -125,7 +129,7 @@ func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured
 		users, read, err := e.users(ctx, actual, version)
 		if err != nil || users.count > 0 {
 			return fmt.Sprintf("would take %s of version %s from %s: remove that from them, or keep it in the provider's manifest",
-				shortened(users.fields), version.Version, users), read, err
+				shortened(slices.Sorted(maps.Keys(users.fields))), version.Version, users), read, err
 		}
 	}
 	return "", nil, nil
@@ -133,8 +137,13 @@ func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured
 
 // shortened names the first of many.
 func shortened(names []string) string {
-	if more := len(names) - namedAtMost; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:namedAtMost], ", "), more)
+	var first []string
+	for _, name := range names[:min(len(names), namedAtMost)] {
+		first = append(first, message.Shorten(name, namedBytes))
 	}
-	return strings.Join(names, ", ")
+	text := strings.Join(first, ", ")
+	if more := len(names) - len(first); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -41,16 +40,21 @@ func (s schemaNode) properties() map[string]any {
 
 // field is the shape of one field, false when the field is pruned.
 func (s schemaNode) field(name string) (schemaNode, bool) {
-	if s.resource || s.schema["x-kubernetes-embedded-resource"] == true {
-		switch name {
-		case "apiVersion", "kind", "metadata":
-			return schemaNode{open: true}, true
-		}
+	if s.isHead(name) {
+		return schemaNode{open: true}, true
 	}
 	if named, given := s.properties()[name].(map[string]any); given {
 		return schemaNode{schema: named}, true
 	}
 	return s.unnamed()
+}
+
+// isHead says that a field is one that the API server keeps of every resource.
+func (s schemaNode) isHead(name string) bool {
+	if !s.resource && s.schema["x-kubernetes-embedded-resource"] != true {
+		return false
+	}
+	return name == "apiVersion" || name == "kind" || name == "metadata"
 }
 
 // unnamed is the shape of fields that have no schema of their own, false when they are pruned.
@@ -132,30 +136,16 @@ func among(v any, choices []any) bool {
 	})
 }
 
-// losses are the places of a value that a schema does not keep, or refuses for their type or choice. Indices are left
-// out: what is of interest is the field.
-func (s schemaNode) losses(path string, value any) []string {
-	if s.refuses(value) {
-		return []string{path}
-	}
-	var found []string
-	switch v := value.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if child, kept := s.field(name); kept {
-				found = append(found, child.losses(path+"."+name, v[name])...)
-			} else {
-				found = append(found, path+"."+name)
-			}
-		}
-	case []any:
-		for _, item := range v {
-			found = append(found, s.item().losses(path+"[]", item)...)
-		}
-	}
-	return slices.Compact(found)
+// names says that a field has a name of the schema's, and not of whoever wrote the object.
+func (s schemaNode) names(field string) bool {
+	_, named := s.properties()[field].(map[string]any)
+	return named || s.isHead(field)
 }
 
+// keepsAll says that whatever is here is kept.
+func (s schemaNode) keepsAll() bool { return s.open && s.schema == nil }
+
+// refuses says that a value has another type than the schema's, or is none of its choices.
 func (s schemaNode) refuses(value any) bool {
 	if choices, limited := s.schema["enum"].([]any); limited && value != nil && !among(value, choices) {
 		return true
@@ -180,92 +170,4 @@ func (s schemaNode) refuses(value any) bool {
 		}
 	}
 	return is != typed && (is != "integer" || typed != "number")
-}
-
-// SchemaLoss is what an update of a CRD would take away.
-type SchemaLoss struct {
-	Stored      []string // versions that objects may be stored in, and that would not exist any more
-	Served      []string // all versions served now, none of which would be served any more
-	Unconverted []string // versions that objects may be stored in, and that no webhook would convert any more
-	Versions    []VersionLoss
-}
-
-// VersionLoss is a version whose objects would be kept by a narrower schema.
-type VersionLoss struct {
-	Version       string // in which they can be read now
-	before, after schemaNode
-	fields        []string // where; a star stands for fields that the schema does not name
-}
-
-// None says that the update takes nothing away.
-func (n SchemaLoss) None() bool {
-	return len(n.Stored)+len(n.Served)+len(n.Unconverted)+len(n.Versions) == 0
-}
-
-// SchemaLossOf compares a CRD of the cluster with the one that is to replace it. A schema is compared with the one of
-// the same version, and, where objects are to be stored in another version without a webhook to convert them, the
-// stored version's with the new one's.
-func SchemaLossOf(actual, desired *unstructured.Unstructured) SchemaLoss {
-	var n SchemaLoss
-	storedAs, servedStill := "", false
-	is := map[string]map[string]any{}
-	for _, v := range VersionsOf(desired) {
-		is[text(v["name"])] = v
-		if v["storage"] == true {
-			storedAs = text(v["name"])
-		}
-	}
-	stored, _, _ := unstructured.NestedStringSlice(actual.Object, "status", "storedVersions")
-	for _, version := range stored {
-		if is[version] == nil {
-			n.Stored = append(n.Stored, version)
-		}
-	}
-	converts := convertsByWebhook(desired)
-	if convertsByWebhook(actual) && !converts {
-		// Without it the API server relabels what is stored, and drops what the other version does not have.
-		n.Unconverted = slices.DeleteFunc(slices.Clone(stored), func(version string) bool { return version == storedAs || is[version] == nil })
-	}
-	for _, v := range VersionsOf(actual) {
-		version := text(v["name"])
-		if v["served"] != true {
-			continue
-		}
-		n.Served = append(n.Served, version)
-		servedStill = servedStill || is[version]["served"] == true
-		n.compare(actual, desired, version, version)
-		if v["storage"] == true && version != storedAs && !converts {
-			n.compare(actual, desired, version, storedAs)
-		}
-	}
-	if servedStill {
-		n.Served = nil
-	}
-	return n
-}
-
-func convertsByWebhook(crd *unstructured.Unstructured) bool {
-	strategy, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "strategy")
-	return strategy == "Webhook"
-}
-
-func (n *SchemaLoss) compare(actual, desired *unstructured.Unstructured, from, to string) {
-	before, _ := schemaNodeOf(actual, from)
-	after, there := schemaNodeOf(desired, to)
-	if !there {
-		return
-	}
-	if fields := narrowedPaths("", before, after); len(fields) > 0 {
-		n.Versions = append(n.Versions, VersionLoss{Version: from, before: before, after: after, fields: fields})
-	}
-}
-
-// LostFrom are the fields of an object that the update would take from it.
-func (n VersionLoss) LostFrom(obj *unstructured.Unstructured) []string {
-	already := n.before.losses("", obj.Object)
-	lost := slices.DeleteFunc(n.after.losses("", obj.Object), func(path string) bool { return slices.Contains(already, path) })
-	for i, path := range lost {
-		lost[i] = strings.TrimPrefix(path, ".")
-	}
-	return lost
 }

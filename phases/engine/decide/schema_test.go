@@ -71,26 +71,34 @@ func TestNarrowed(t *testing.T) {
 	}
 }
 
+// everything is the shape of what keeps whatever it is given.
+var everything = schemaNode{open: true}
+
+// lostTo are the losses of a value to a shape, all of which was kept.
+func lostTo(s schemaNode, value map[string]any) []string {
+	return VersionLoss{before: everything, after: s}.LostFrom(&unstructured.Unstructured{Object: value})
+}
+
 func TestLosses(t *testing.T) {
 	rows := []struct{ name, schema, object, want string }{
 		{"nothing", `{properties: {a: {type: string}}}`, `{kind: X, metadata: {b: 1}, a: x}`, ""},
-		{"a field that is not named", `{properties: {a: {}}}`, `{b: x}`, ".b"},
-		{"a field with an empty value", `{properties: {a: {}}}`, `{b: {}}`, ".b"},
-		{"in items, once for all", `{properties: {a: {items: {properties: {b: {}}}}}}`, `{a: [{b: 1, c: 1}, {c: 2}]}`, ".a[].c"},
-		{"in values", `{properties: {a: {additionalProperties: {properties: {b: {}}}}}}`, `{a: {x: {c: 1}}}`, ".a.x.c"},
+		{"a field that is not named", `{properties: {a: {}}}`, `{b: x}`, "*"},
+		{"a field with an empty value", `{properties: {a: {}}}`, `{b: {}}`, "*"},
+		{"in items, once for all", `{properties: {a: {items: {properties: {b: {}}}}}}`, `{a: [{b: 1, c: 1}, {c: 2}]}`, "a[].*"},
+		{"in values", `{properties: {a: {additionalProperties: {properties: {b: {}}}}}}`, `{a: {x: {b: {c: 1}}}}`, "a.*.b.*"},
 		{"not where unknown fields are kept", `{x-kubernetes-preserve-unknown-fields: true}`, `{a: {b: [{c: 1}]}}`, ""},
-		{"below a named field of where unknown fields are kept", `{x-kubernetes-preserve-unknown-fields: true, properties: {a: {properties: {b: {}}}}}`, `{a: {b: 1, c: 1}, d: 1}`, ".a.c"},
-		{"another type", `{properties: {a: {type: string}}}`, `{a: {b: 1}}`, ".a"},
+		{"below a named field of where unknown fields are kept", `{x-kubernetes-preserve-unknown-fields: true, properties: {a: {properties: {b: {}}}}}`, `{a: {b: 1, c: 1}, d: 1}`, "a.*"},
+		{"another type", `{properties: {a: {type: string}}}`, `{a: {b: 1}}`, "a"},
 		{"an integer is a number", `{properties: {a: {type: number}}}`, `{a: 1}`, ""},
 		{"a whole number is an integer", `{properties: {a: {type: integer}}}`, `{a: 1.0}`, ""},
-		{"a fraction is not", `{properties: {a: {type: integer}}}`, `{a: 1.5}`, ".a"},
+		{"a fraction is not", `{properties: {a: {type: integer}}}`, `{a: 1.5}`, "a"},
 		{"int or string", `{properties: {a: {x-kubernetes-int-or-string: true}, b: {x-kubernetes-int-or-string: true}}}`, `{a: 1, b: x}`, ""},
 		{"a choice", `{properties: {a: {enum: [x, 1]}}}`, `{a: 1}`, ""},
-		{"no choice, but the same quantity as one", `{properties: {a: {enum: ["1.1"]}}}`, `{a: "1.10"}`, ".a"},
-		{"no choice", `{properties: {a: {enum: [x, 1]}}}`, `{a: y}`, ".a"},
+		{"no choice, but the same quantity as one", `{properties: {a: {enum: ["1.1"]}}}`, `{a: "1.10"}`, "a"},
+		{"no choice", `{properties: {a: {enum: [x, 1]}}}`, `{a: y}`, "a"},
 	}
 	for _, row := range rows {
-		if got := strings.Join(schemaOf(t, row.schema).losses("", yamlMap(t, row.object)), " "); got != row.want {
+		if got := strings.Join(lostTo(schemaOf(t, row.schema), yamlMap(t, row.object)), " "); got != row.want {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
 	}
@@ -165,7 +173,7 @@ func structural(t *rapid.T, schema map[string]any) *structuralschema.Structural 
 func TestLosses_are_what_the_API_server_prunes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schema, object := drawnSchema(t, 3), drawnObject(t, 4)
-		lost := schemaNode{schema: schema, resource: true}.losses("", object)
+		lost := lostTo(schemaNode{schema: schema, resource: true}, object)
 		pruned := (&unstructured.Unstructured{Object: object}).DeepCopy()
 		paths := pruning.PruneWithOptions(pruned.Object, structural(t, schema), true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 		if (len(lost) == 0) != (len(paths) == 0) {
@@ -179,7 +187,7 @@ func TestNarrowed_misses_nothing_that_an_instance_could_lose(t *testing.T) {
 		before, after, object := drawnSchema(t, 3), drawnSchema(t, 3), drawnObject(t, 4)
 		pruning.Prune(object, structural(t, before), true) // as it is stored
 		is := schemaNode{schema: after, resource: true}
-		lost := is.losses("", object)
+		lost := lostTo(is, object)
 		if found := narrowedPaths("", schemaNode{schema: before, resource: true}, is); len(lost) > 0 && len(found) == 0 {
 			t.Fatalf("%v loses %v, which was not foreseen:\n%v\n%v", object, lost, before, after)
 		}

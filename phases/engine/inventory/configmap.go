@@ -22,6 +22,19 @@ const (
 	configMapLimit = 1 << 20 // bytes of content that a ConfigMap takes
 )
 
+// room is what inventories may take.
+type room struct {
+	bytes    int // unpacked
+	elements int // of all lists
+}
+
+// roomForAll is what all inventories may take together: that of a full list of revisions with 5000 objects each.
+var roomForAll = room{bytes: 3 * contentLimit, elements: 5 * listLimit}
+
+// ErrNoRoom is why an inventory is not read that may be as good as any other.
+var ErrNoRoom = fmt.Errorf("all inventories together may take %d MiB and list %d objects, and newer ones take it all; delete the ConfigMaps that are inventories of no revision of yours",
+	roomForAll.bytes>>20, roomForAll.elements)
+
 // Place is where an installation keeps its inventories. Two installations with different prefixes may share a namespace.
 type Place struct {
 	Namespace string
@@ -75,36 +88,62 @@ func (p Place) ConfigMap(inv *Inventory) (*unstructured.Unstructured, error) {
 	}}, nil
 }
 
-// Read unpacks a stored inventory. One that is damaged, larger than any that is written, or of another number than its name
-// says, is an error.
+// Read unpacks a stored inventory. One that is damaged, larger than any that is written, of another number than its name
+// says, or that is announced and lists something, is an error.
 func (p Place) Read(obj *unstructured.Unstructured) (*Inventory, error) {
-	wrap := func(err error) error {
-		return fmt.Errorf("reading the inventory in ConfigMap %s/%s: %w", obj.GetNamespace(), obj.GetName(), err)
+	inv, _, err := p.readInto(obj, roomForAll)
+	return inv, err
+}
+
+// readInto is Read where there is so much room left, and what of it was taken. It is ErrNoRoom if that is not enough.
+func (p Place) readInto(obj *unstructured.Unstructured, left room) (*Inventory, room, error) {
+	wrap := func(err error) (*Inventory, room, error) {
+		return nil, room{}, fmt.Errorf("reading the inventory in ConfigMap %s/%s: %w", obj.GetNamespace(), obj.GetName(), err)
 	}
-	encoded, _, _ := unstructured.NestedString(obj.Object, "binaryData", contentKey)
-	packed, err := base64.StdEncoding.DecodeString(encoded)
+	if left.bytes == 0 {
+		return wrap(ErrNoRoom)
+	}
+	text, err := unpack(obj, min(contentLimit, left.bytes))
 	if err != nil {
-		return nil, wrap(err)
-	}
-	zip, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, wrap(err)
-	}
-	text, err := io.ReadAll(io.LimitReader(zip, contentLimit+1))
-	if err != nil {
-		return nil, wrap(err)
-	}
-	if len(text) > contentLimit {
-		return nil, wrap(fmt.Errorf("it takes more than %d bytes", contentLimit))
+		return wrap(err)
 	}
 	inv, err := decode(text)
 	if err != nil {
-		return nil, wrap(err)
+		return wrap(err)
 	}
-	if p.Name(inv.Number) != obj.GetName() {
-		return nil, wrap(fmt.Errorf("it says that it is of revision %d", inv.Number))
+	elements := len(inv.Entries) + len(inv.Silent)
+	switch {
+	case p.Name(inv.Number) != obj.GetName():
+		return wrap(fmt.Errorf("it says that it is of revision %d", inv.Number))
+	case inv.Announced && elements > 0:
+		return wrap(errors.New("it is of a revision of which nothing is applied, and lists something all the same"))
+	case elements > left.elements:
+		return wrap(ErrNoRoom)
 	}
-	return inv, nil
+	return inv, room{len(text), elements}, nil
+}
+
+// unpack reads the text of an inventory, of at most so many bytes.
+func unpack(obj *unstructured.Unstructured, limit int) ([]byte, error) {
+	encoded, _, _ := unstructured.NestedString(obj.Object, "binaryData", contentKey)
+	packed, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, err
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(zip, int64(limit)+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > contentLimit:
+		return nil, fmt.Errorf("it takes more than %d bytes", contentLimit)
+	case len(text) > limit:
+		return nil, ErrNoRoom
+	}
+	return text, nil
 }
 
 // decode reads an inventory whose lists are bounded before there is memory for them.

@@ -54,19 +54,43 @@ func Candidates(stored []Stored, current Current) ([]Candidate, error) {
 // withNewer are the live objects with those that newer inventories list.
 func (c Current) withNewer(stored []Stored) (map[decide.Key]string, error) {
 	live := c.Live
-	var errs []error
 	for _, s := range stored {
-		if s.Inventory == nil {
-			errs = append(errs, fmt.Errorf("%w; restore it, or delete it: the objects that carry its number are listed anew if its revision is older and still listed, else what only it had are strays", s.Err))
-		} else if s.Number > c.Number {
-			for _, entry := range s.Inventory.Entries {
-				if !entry.Retained {
-					live[entry.Key().Identity()] = s.Inventory.Revision
-				}
+		if s.Inventory == nil || s.Number <= c.Number {
+			continue
+		}
+		for _, entry := range s.Inventory.Entries {
+			if !entry.Retained {
+				live[entry.Key().Identity()] = s.Inventory.Revision
 			}
 		}
 	}
-	return live, errors.Join(errs...)
+	return live, unreadable(stored)
+}
+
+// unreadableAtMost is how many inventories an error names.
+const unreadableAtMost = 3
+
+// unreadable says which inventories cannot be read and what to do about them, nil if each can.
+func unreadable(stored []Stored) error {
+	var errs []error
+	count := 0
+	for _, s := range slices.Backward(stored) {
+		if s.Inventory != nil {
+			continue
+		}
+		if count++; count > unreadableAtMost {
+			continue
+		}
+		err := s.Err
+		if !s.LacksRoom() {
+			err = fmt.Errorf("%w; restore it, or delete it: the objects that carry its number are listed anew if its revision is older and still listed, else what only it had are strays", err)
+		}
+		errs = append(errs, err)
+	}
+	if more := count - len(errs); more > 0 {
+		errs = append(errs, fmt.Errorf("and %d more inventories that are not read", more))
+	}
+	return errors.Join(errs...)
 }
 
 // lastWaves are the waves with which components were complete, in any revision up to a number: what several of them had

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
@@ -24,10 +26,23 @@ type ConfigMap interface {
 type Stored struct {
 	Object    ConfigMap
 	Number    int64
-	Inventory *Inventory    // nil when it cannot be read
-	Places    decide.Places // of what it lists
+	Inventory *Inventory // nil when it cannot be read
+	Spots     []Spot     // of what it lists, each once, at most spotsAtMost
 	Err       error
+
+	takes  room // of what all may take
+	lacked room // what was left when there was no room for it
+	noRoom bool
 }
+
+// Spot is where there are objects of a kind: in a namespace; the empty one is that of the cluster.
+type Spot struct {
+	Kind      schema.GroupVersionKind
+	Namespace string
+}
+
+// spotsAtMost bounds the spots of one inventory, several times what revisions have.
+const spotsAtMost = 200
 
 // Shelf remembers the stored inventories, so that each is unpacked once. Whoever owns it guards it.
 type Shelf struct {
@@ -35,19 +50,63 @@ type Shelf struct {
 	stored []Stored
 }
 
-// Of are the installation's inventories among ConfigMaps, lowest number first.
+// Of are the installation's inventories among ConfigMaps, lowest number first. The newest are read first: once there is no
+// room for one, no older one is read either, and Err of all these is ErrNoRoom.
 func (s *Shelf) Of(seen iter.Seq[ConfigMap]) []Stored {
+	known := map[ConfigMap]Stored{}
+	for _, one := range s.stored {
+		known[one.Object] = one
+	}
 	var stored []Stored
 	for obj := range seen {
-		if known := slices.IndexFunc(s.stored, func(k Stored) bool { return k.Object == obj }); known >= 0 {
-			stored = append(stored, s.stored[known])
-		} else if read, ours := ReadStored(s.Place, obj); ours {
-			stored = append(stored, read)
+		if number, ours := s.Place.NumberOf(obj); ours {
+			stored = append(stored, Stored{Object: obj, Number: number})
 		}
 	}
 	slices.SortFunc(stored, func(a, b Stored) int { return cmp.Compare(a.Number, b.Number) })
+	left := roomForAll
+	for i := range slices.Backward(stored) {
+		one := &stored[i]
+		if before, is := known[one.Object]; is && before.isAsRead(left) {
+			*one = before
+		} else {
+			one.readInto(s.Place, left)
+		}
+		if left = left.without(one.takes); one.noRoom {
+			left = room{}
+		}
+	}
 	s.stored = stored
 	return stored
+}
+
+// isAsRead says that reading it again into so much room would come to the same.
+func (s Stored) isAsRead(left room) bool {
+	if s.noRoom {
+		return left.bytes <= s.lacked.bytes && left.elements <= s.lacked.elements
+	}
+	return left.holds(s.takes)
+}
+
+func (r room) holds(other room) bool { return other.bytes <= r.bytes && other.elements <= r.elements }
+
+func (r room) without(other room) room {
+	return room{r.bytes - other.bytes, r.elements - other.elements}
+}
+
+// readInto reads the inventory if there is enough room left.
+func (s *Stored) readInto(p Place, left room) {
+	if s.Inventory, s.takes, s.Err = p.readInto(s.Object.Whole(), left); s.Err != nil {
+		s.noRoom, s.lacked = errors.Is(s.Err, ErrNoRoom), left
+		return
+	}
+	known := map[Spot]bool{}
+	for _, entry := range s.Inventory.Entries {
+		spot := Spot{entry.Key().GVK(), entry.Namespace}
+		if !known[spot] && len(s.Spots) < spotsAtMost {
+			known[spot], s.Spots = true, append(s.Spots, spot)
+		}
+	}
 }
 
 // NumberOf is the number of the revision that a ConfigMap is the inventory of; it says no for one that is not an inventory of
@@ -65,14 +124,13 @@ func ReadStored(p Place, obj ConfigMap) (Stored, bool) {
 	if !ours {
 		return Stored{}, false
 	}
-	s := Stored{Object: obj, Number: number, Places: decide.Places{}}
-	if s.Inventory, s.Err = p.Read(obj.Whole()); s.Inventory != nil {
-		for _, entry := range s.Inventory.Entries {
-			s.Places.Add(entry.Key().GVK(), entry.Namespace)
-		}
-	}
+	s := Stored{Object: obj, Number: number}
+	s.readInto(p, roomForAll)
 	return s, true
 }
+
+// LacksRoom says that the inventory is not read because newer ones take all the room: it may be as good as any other.
+func (s Stored) LacksRoom() bool { return s.noRoom }
 
 // SameContent refuses to apply other content under a number that was used: pruning and drift rely on a number standing
 // for one content.

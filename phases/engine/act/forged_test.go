@@ -1,0 +1,107 @@
+package act
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/phases/engine/enginetest"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/see"
+)
+
+// stores has the engine see inventories.
+func stores(t *testing.T, e *Engine, inventories ...*inventory.Inventory) {
+	t.Helper()
+	if e.inventories == nil {
+		e.inventories = &see.Watch{Cluster: e.cluster, Synced: true, Changed: func(types.NamespacedName) { e.inventoryChanges++ }}
+	}
+	for _, inv := range inventories {
+		obj, err := e.shelf.Place.ConfigMap(inv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		locked(e, func() { e.inventories.Wrote(see.ObjectFrom(obj)) })
+	}
+}
+
+// everywhere is an inventory of so many objects, each in a namespace of its own, with its Namespace.
+func everywhere(number int64, objects int) *inventory.Inventory {
+	inv := &inventory.Inventory{Revision: "forged", Number: number, ContentID: "forged"}
+	for i := range objects {
+		name := fmt.Sprintf("tenant-%05d", i)
+		inv.Entries = append(inv.Entries, inventory.Entry{Version: "v1", Kind: "Secret", Namespace: name, Name: "x"}, inventory.Entry{Version: "v1", Kind: "Namespace", Name: name})
+	}
+	return inv
+}
+
+func TestWatches_of_what_a_forged_inventory_lists_are_few(t *testing.T) {
+	e, watched := unanswering(t)
+	stores(t, e, everywhere(1, 10_000), everywhere(3, 10_000), everywhere(4, 10_000))
+	rev := enginetest.Revision(2, in("capi", "ConfigMap", "a"), in("", "Namespace", "capi"))
+	e.Watch(rev)
+	first := watched()
+	if len(first) > listedPlacesAtMost+2 || !slices.Contains(first, "ConfigMap capi") || !slices.Contains(first, "Namespace ") || !slices.Contains(first, "Secret tenant-00000") {
+		t.Errorf("%d places are watched: %.300q", len(first), first)
+	}
+	if again := watched(); !slices.Equal(again, first) {
+		t.Error("others are watched the next time, and none to its end")
+	}
+}
+
+func TestSweep_looks_through_few_of_the_namespaces_that_a_forged_inventory_lists(t *testing.T) {
+	e := seeing(t, everywhere(1, 10_000))
+	e.Watch(enginetest.Revision(2, in("", "Namespace", "zoo"), in("brought", "ConfigMap", "a")))
+	got := e.newSweep(see.Discovered{}, nil).namespaces
+	if most := listedPlacesAtMost + listedNamespacesAtMost + 3; len(got) > most || !slices.Contains(got, "zoo") || !slices.Contains(got, "brought") || !slices.Contains(got, "ns") {
+		t.Errorf("%d namespaces are looked through", len(got))
+	}
+}
+
+func TestStore_writes_over_no_inventory_that_is_not_read_for_lack_of_room(t *testing.T) {
+	e, p := recording(t, own(func(*inventory.Inventory) {}))
+	for number := range int64(6) {
+		stores(t, e, everywhere(number+10, 10_000))
+	}
+	s, _ := e.storedOf(3)
+	if !s.LacksRoom() {
+		t.Fatal("there is room for it")
+	}
+	before := s.Object
+	if recorded, err := e.record(t.Context(), p, true); recorded || !errors.Is(err, inventory.ErrNoRoom) {
+		t.Errorf("it is recorded: %v, %v", recorded, err)
+	}
+	if s, _ := e.storedOf(3); s.Object != before {
+		t.Error("it is written over")
+	}
+	if got := e.Proofs(); got.Seen || !errors.Is(got.Err, inventory.ErrNoRoom) {
+		t.Errorf("who asks for proofs is told %v, %v", got.Seen, got.Err)
+	}
+	if got := e.Inventories(); got.Seen || !errors.Is(got.Err, inventory.ErrNoRoom) {
+		t.Errorf("who asks for inventories is told %v, %v", got.Seen, got.Err)
+	}
+}
+
+func TestOrphans_an_announcement_that_lists_something_stands_in_the_way_and_is_told(t *testing.T) {
+	forged := listed(9, "a")
+	forged.Revision, forged.Announced, forged.Adopted = "next", true, true
+	e, rev := seeing(t, listed(1, "a", "b"), forged), enginetest.Revision(2)
+	e.Watch(rev)
+	if o := e.Orphans(rev); o.Ahead != 9 {
+		t.Errorf("nobody is told: %+v", o)
+	}
+	p, _ := e.plan(rev)
+	if _, err := e.orphansLocked(p); err == nil {
+		t.Error("pruning goes on without it")
+	}
+	if _, hides := e.listedLocked()[listed(9, "a").Entries[0].Key().Identity()]; !hides {
+		t.Error("the older revision lists it all the same")
+	}
+	stores(t, e, inventory.Announcement(inventory.RevisionRef{Name: "next", Number: 9, ContentID: "next", Listed: "proof"}))
+	if got := orphanNames(t, e, rev); got != "a b" {
+		t.Errorf("with an announcement of nothing: %q", got)
+	}
+}
