@@ -6,6 +6,10 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -53,26 +57,126 @@ var _ = Describe("An inventory that somebody forged", func() {
 		strays, _ := e.Strays()
 		Expect(strays).To(ContainElement(HaveField("Key", engine.KeyOf(old))))
 	})
+
+	It("opens few watches, wherever it lists objects, and holds up nobody's pruning", func(ctx SpecContext) {
+		w := begin(ctx)
+		e, old := w.start(), w.configMap("old")
+		e.install(ctx, of(1, old, w.configMap("stays")))
+		e.stop()
+		w.forge(ctx, "1", func(entries []any) []any {
+			for i := range 2000 {
+				entries = append(entries, map[string]any{
+					"version": "v1", "kind": "Secret", "namespace": fmt.Sprintf("%stenant-%d", w.prefix, i), "name": "x", "component": "core", "wave": 1,
+				})
+			}
+			return entries
+		})
+		since := mark(ctx)
+		e = w.start()
+		rev := of(2, w.configMap("stays"))
+		e.converge(ctx, rev)
+		Expect(e.prune(ctx, rev, 0).Gone).NotTo(BeEmpty())
+		Expect(w.isGone(ctx, old)).To(Succeed())
+		watched := map[string]bool{}
+		for _, r := range w.requests(ctx, since) {
+			if r.Resource == "secrets" && (r.Verb == "list" || r.Verb == "watch") {
+				watched[r.Namespace] = true
+			}
+		}
+		Expect(len(watched)).To(And(BeNumerically(">", 0), BeNumerically("<=", 256)))
+	})
+
+	It("as the announcement of a revision hides nothing from pruning, which waits and says so until it lists nothing", func(ctx SpecContext) {
+		w := begin(ctx)
+		e, old := w.start(), w.configMap("old")
+		e.install(ctx, of(1, old, w.configMap("stays")))
+		e.stop()
+		w.forgeAs(ctx, "9", func(inventory map[string]any) {
+			inventory["number"], inventory["announced"], inventory["inherited"] = 9, true, true
+		})
+		e = w.start()
+		rev := of(2, w.configMap("stays"))
+		e.converge(ctx, rev)
+		Expect(e.Orphans(rev).Ahead).To(Equal(int64(9)))
+		report, err := e.Teardown(ctx, rev)
+		Expect(err).To(MatchError(And(ContainSubstring(inventoryPrefix+"9"), ContainSubstring("nothing is applied, and lists something"))))
+		Expect(report.Complete()).To(BeFalse())
+		Expect(w.uid(ctx, old)).NotTo(BeEmpty())
+
+		e.stop()
+		e = w.start()
+		eventually(ctx, "the announcement to be made anew", func(ctx context.Context) error {
+			return e.Announce(ctx, engine.RevisionRef{Name: "r9", Number: 9, ContentID: "next", Listed: "proof"})
+		})
+		e.converge(ctx, rev)
+		Expect(e.prune(ctx, rev, 0).Gone).To(HaveLen(1))
+		Expect(w.isGone(ctx, old)).To(Succeed())
+	})
+
+	It("takes no more room than there is for all, and pruning waits until those are gone that take it", func(ctx SpecContext) {
+		w := begin(ctx)
+		e, old := w.start(), w.configMap("old")
+		e.install(ctx, of(1, old, w.configMap("stays")))
+		e.stop()
+		var forged []*unstructured.Unstructured
+		for number := 7; number < 11; number++ {
+			forged = append(forged, w.forgeAs(ctx, strconv.Itoa(number), func(inventory map[string]any) {
+				inventory["number"], inventory["revision"] = number, strings.Repeat("x", 7<<20)
+			}))
+		}
+		e = w.start()
+		rev := of(2, w.configMap("stays"))
+		report := e.until(ctx, rev, func(r *engine.Report) error {
+			if r.Fault == nil {
+				return errors.New("nobody is told")
+			}
+			return nil
+		})
+		Expect(report.Fault).To(MatchError(ContainSubstring("24 MiB")))
+		Expect(e.Proofs().Err).To(MatchError(ContainSubstring(inventoryPrefix + "7")))
+		for _, o := range forged {
+			w.delete(ctx, o)
+		}
+		Expect(e.install(ctx, rev).Gone).To(HaveLen(1))
+		Expect(w.isGone(ctx, old)).To(Succeed())
+	})
 })
 
 // forge changes the entries of an inventory.
 func (w *world) forge(ctx context.Context, number string, change func([]any) []any) {
 	GinkgoHelper()
-	const key = "inventory.json.gz"
 	w.put(ctx, "other", w.configMap(inventoryPrefix+number), func(stored *unstructured.Unstructured) {
-		encoded, _, _ := unstructured.NestedString(stored.Object, "binaryData", key)
-		packed, err := base64.StdEncoding.DecodeString(encoded)
-		Expect(err).NotTo(HaveOccurred())
-		from, err := gzip.NewReader(bytes.NewReader(packed))
-		Expect(err).NotTo(HaveOccurred())
-		var inventory map[string]any
-		Expect(json.NewDecoder(from).Decode(&inventory)).To(Succeed())
-		entries, _ := inventory["entries"].([]any)
-		inventory["entries"] = change(entries)
-		var forged bytes.Buffer
-		to := gzip.NewWriter(&forged)
-		Expect(json.NewEncoder(to).Encode(inventory)).To(Succeed())
-		Expect(to.Close()).To(Succeed())
-		Expect(unstructured.SetNestedField(stored.Object, base64.StdEncoding.EncodeToString(forged.Bytes()), "binaryData", key)).To(Succeed())
+		repack(stored, func(inventory map[string]any) {
+			entries, _ := inventory["entries"].([]any)
+			inventory["entries"] = change(entries)
+		})
 	})
+}
+
+// forgeAs makes a changed copy of the inventory of revision 1.
+func (w *world) forgeAs(ctx context.Context, number string, change func(inventory map[string]any)) *unstructured.Unstructured {
+	GinkgoHelper()
+	forged := bare(w.fetch(ctx, w.configMap(inventoryPrefix+"1")))
+	forged.SetName(inventoryPrefix + number)
+	repack(forged, change)
+	return w.create(ctx, forged)
+}
+
+// repack changes what a stored inventory says.
+func repack(stored *unstructured.Unstructured, change func(inventory map[string]any)) {
+	GinkgoHelper()
+	const key = "inventory.json.gz"
+	encoded, _, _ := unstructured.NestedString(stored.Object, "binaryData", key)
+	packed, err := base64.StdEncoding.DecodeString(encoded)
+	Expect(err).NotTo(HaveOccurred())
+	from, err := gzip.NewReader(bytes.NewReader(packed))
+	Expect(err).NotTo(HaveOccurred())
+	var inventory map[string]any
+	Expect(json.NewDecoder(from).Decode(&inventory)).To(Succeed())
+	change(inventory)
+	var forged bytes.Buffer
+	to := gzip.NewWriter(&forged)
+	Expect(json.NewEncoder(to).Encode(inventory)).To(Succeed())
+	Expect(to.Close()).To(Succeed())
+	Expect(unstructured.SetNestedField(stored.Object, base64.StdEncoding.EncodeToString(forged.Bytes()), "binaryData", key)).To(Succeed())
 }

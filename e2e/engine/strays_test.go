@@ -43,6 +43,30 @@ var _ = Describe("An object with our marks that no revision lists", func() {
 		Expect(w.uid(ctx, stray)).NotTo(BeEmpty())
 		Expect(e.Strays()).To(HaveLen(1))
 	})
+
+	It("is told however many copies are in a namespace of somebody else, which are counted", func(ctx SpecContext) {
+		w := begin(ctx)
+		e := w.start()
+		theirs := w.newNamespace("a-tenant")
+		beside := with(w.configMap("beside"), theirs.GetName(), "metadata", "namespace")
+		e.install(ctx, of(1, w.configMap("a"), theirs, beside))
+		copyOf := func(o *unstructured.Unstructured, name string) *unstructured.Unstructured {
+			copied := bare(w.fetch(ctx, o))
+			copied.SetName(name)
+			return w.create(ctx, copied)
+		}
+		const copies = 110
+		for i := range copies {
+			copyOf(beside, fmt.Sprintf("copy-%d", i))
+		}
+		ours := copyOf(w.configMap("a"), "stray")
+		eventually(ctx, "the stray to be told by name, and the copies to be counted", func(context.Context) error {
+			if found, more := e.Strays(); len(found) != 1 || found[0].Key != engine.KeyOf(ours) || more != copies {
+				return fmt.Errorf("strays: %v and %d more", found, more)
+			}
+			return nil
+		})
+	})
 })
 
 var _ = Describe("The revisions of another installer", func() {

@@ -104,7 +104,7 @@ func (e *Engine) Inventories() report.Inventories {
 	found := report.Inventories{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
 		if s.LacksRoom() {
-			found.Seen, found.Err = false, cmp.Or(found.Err, s.Err)
+			found.Seen, found.Err = false, cmp.Or(e.inventoriesErrLocked(), s.Err) // the newest comes last
 		}
 		if s.Inventory == nil || s.Inventory.Announced {
 			continue
@@ -128,7 +128,7 @@ func (e *Engine) Proofs() report.Proofs {
 	found := report.Proofs{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
 		if s.LacksRoom() {
-			found.Seen, found.Err = false, cmp.Or(found.Err, s.Err)
+			found.Seen, found.Err = false, cmp.Or(e.inventoriesErrLocked(), s.Err) // the newest comes last
 		}
 		if inv := s.Inventory; inv != nil {
 			found.Of = append(found.Of, report.Proof{

@@ -140,7 +140,9 @@ func (c Candidate) Before(other Candidate) int {
 		cmp.Compare(other.LastWave, c.LastWave),
 		cmp.Compare(c.Component, other.Component),
 		cmp.Compare(removalRank(c.Key), removalRank(other.Key)),
-		cmp.Compare(c.Key.String(), other.Key.String()),
+		cmp.Compare(c.Key.Kind, other.Key.Kind),
+		cmp.Compare(c.Key.Namespace, other.Key.Namespace),
+		cmp.Compare(c.Key.Name, other.Key.Name),
 	)
 }
 

@@ -95,24 +95,27 @@ func TestShelf_of_all_that_it_has_room_for_takes_little_memory(t *testing.T) {
 	for number := range int64(8) {
 		inv := forged(number+1, listLimit)
 		for i := range inv.Entries {
-			inv.Entries[i].Kind, inv.Entries[i].Name = fmt.Sprintf("Kind%d", i), strings.Repeat("x", 60)
+			inv.Entries[i].Kind, inv.Entries[i].Name = fmt.Sprintf("Kind%d", i), strings.Repeat("x", 120)
 		}
 		all = append(all, inv)
 	}
 	seen := shown(t, all...)
-	all = nil
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.GC() // what pools hold outlives the first one
 	runtime.ReadMemStats(&before)
 	s := Shelf{Place: place}
 	stored := s.Of(slices.Values(seen))
+	listed := ListedIn(stored)
 	runtime.GC()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	takes := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) >> 20
 	t.Logf("it takes %d MiB to keep %s, and %d MiB to read them", takes, readable(stored), (after.TotalAlloc-before.TotalAlloc)>>20)
-	if takes > 64 {
+	if readable(stored) != "(1) (2) (3) 4 5 6 7 8" || len(listed) != roomForAll.elements {
+		t.Errorf("of %s, %d objects are listed", readable(stored), len(listed))
+	}
+	if takes > 80 {
 		t.Errorf("it takes %d MiB", takes)
 	}
 	for _, one := range stored {
@@ -122,6 +125,7 @@ func TestShelf_of_all_that_it_has_room_for_takes_little_memory(t *testing.T) {
 	}
 	runtime.KeepAlive(seen)
 	runtime.KeepAlive(s)
+	runtime.KeepAlive(listed)
 }
 
 func TestUnreadable_names_a_few_inventories_and_counts_the_others(t *testing.T) {

@@ -100,15 +100,15 @@ func (r *TeardownReport) Err() error {
 
 // Inventories are the stored inventories, without a request.
 type Inventories struct {
-	Seen bool   // false: they are not seen, and what there is may be less than there are
-	Err  error  // why they cannot be watched, nil if they can or nobody knows yet
+	Seen bool   // false: they are not all seen, and what there is may be less than there are
+	Err  error  // why they cannot be watched, or not be read for lack of room; nil if they can or nobody knows yet
 	Of   []Held // the lowest number first, without those that cannot be read
 }
 
 // Proofs are what the stored inventories say of how their revisions were listed, without a request.
 type Proofs struct {
-	Seen bool  // false: they are not seen, and what there is may be less than there are
-	Err  error // why they cannot be watched, nil if they can or nobody knows yet
+	Seen bool  // false: they are not all seen, and what there is may be less than there are
+	Err  error // why they cannot be watched, or not be read for lack of room; nil if they can or nobody knows yet
 	Of   []Proof
 }
 
