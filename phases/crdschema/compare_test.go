@@ -156,10 +156,10 @@ func TestCompare_leaves_excluded_fields_out(t *testing.T) {
 		live    string
 		missing []string
 	}{
-		"all of them lost":    {live: object("p: {type: object, properties: {b: {type: string}}}, l: {type: array, items: {type: object, properties: {f: {type: string}}}}")},
-		"changed":             {live: object("a: {type: integer}, p: {type: object, properties: {b: {type: string}, c: {type: object, required: [z], properties: {z: {type: string}}}}}, l: {type: array, items: {type: object, required: [e], properties: {e: {type: integer}, f: {type: string}}}}")},
-		"their parents lost":  {live: noFields, missing: []string{"spec.l", "spec.p"}},
-		"others beside them":  {live: object("p: {type: object}, l: {type: array, items: {type: object}}"), missing: []string{"spec.l[*].f", "spec.p.b"}},
+		"all of them lost":   {live: object("p: {type: object, properties: {b: {type: string}}}, l: {type: array, items: {type: object, properties: {f: {type: string}}}}")},
+		"changed":            {live: object("a: {type: integer}, p: {type: object, properties: {b: {type: string}, c: {type: object, required: [z], properties: {z: {type: string}}}}}, l: {type: array, items: {type: object, required: [e], properties: {e: {type: integer}, f: {type: string}}}}")},
+		"their parents lost": {live: noFields, missing: []string{"spec.l", "spec.p"}},
+		"others beside them": {live: object("p: {type: object}, l: {type: array, items: {type: object}}"), missing: []string{"spec.l[*].f", "spec.p.b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			missing, warnings := told(need.Compare(live(t, definition(c.live))))

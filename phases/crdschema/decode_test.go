@@ -93,15 +93,21 @@ func TestDecode_refuses_versions_and_exclusions(t *testing.T) {
 		change func(*requirementsv1alpha1.CompatibilitySchema)
 		want   []string
 	}{
-		"an unknown selection":                     {func(s *requirementsv1alpha1.CompatibilitySchema) { s.RequiredVersions.DefaultSelection = "Some" }, []string{schema + "requiredVersions.defaultSelection", "Some"}},
-		"more than all served":                     {func(s *requirementsv1alpha1.CompatibilitySchema) { s.RequiredVersions = requirementsv1alpha1.APIVersions{DefaultSelection: "AllServed", AdditionalVersions: versions{"v1beta1"}} }, []string{schema + "requiredVersions.additionalVersions", "AllServed"}},
-		"an absent version":                        {func(s *requirementsv1alpha1.CompatibilitySchema) { s.RequiredVersions.AdditionalVersions = versions{"v1"} }, []string{schema + "requiredVersions.additionalVersions[0]", "no such version"}},
-		"a version twice":                          {func(s *requirementsv1alpha1.CompatibilitySchema) { s.RequiredVersions.AdditionalVersions = versions{"v1beta1", "v1beta1"} }, []string{schema + "requiredVersions.additionalVersions[1]", "Duplicate"}},
-		"an excluded field that is absent":         {exclude("v1beta2", "spec.a", "spec.b"), []string{schema + "excludedFields[1].path", `there is no field "spec.b"`}},
-		"an excluded field through a map":          {exclude("v1beta2", "spec.m.x"), []string{schema + "excludedFields[0].path", `"spec.m" is a map`}},
-		"an excluded field below a text":           {exclude("v1beta2", "spec.a.b"), []string{`there is no field "spec.a.b"`}},
+		"an unknown selection": {func(s *requirementsv1alpha1.CompatibilitySchema) { s.RequiredVersions.DefaultSelection = "Some" }, []string{schema + "requiredVersions.defaultSelection", "Some"}},
+		"more than all served": {func(s *requirementsv1alpha1.CompatibilitySchema) {
+			s.RequiredVersions = requirementsv1alpha1.APIVersions{DefaultSelection: "AllServed", AdditionalVersions: versions{"v1beta1"}}
+		}, []string{schema + "requiredVersions.additionalVersions", "AllServed"}},
+		"an absent version": {func(s *requirementsv1alpha1.CompatibilitySchema) {
+			s.RequiredVersions.AdditionalVersions = versions{"v1"}
+		}, []string{schema + "requiredVersions.additionalVersions[0]", "no such version"}},
+		"a version twice": {func(s *requirementsv1alpha1.CompatibilitySchema) {
+			s.RequiredVersions.AdditionalVersions = versions{"v1beta1", "v1beta1"}
+		}, []string{schema + "requiredVersions.additionalVersions[1]", "Duplicate"}},
+		"an excluded field that is absent":           {exclude("v1beta2", "spec.a", "spec.b"), []string{schema + "excludedFields[1].path", `there is no field "spec.b"`}},
+		"an excluded field through a map":            {exclude("v1beta2", "spec.m.x"), []string{schema + "excludedFields[0].path", `"spec.m" is a map`}},
+		"an excluded field below a text":             {exclude("v1beta2", "spec.a.b"), []string{`there is no field "spec.a.b"`}},
 		"an excluded field in an unselected version": {exclude("v1beta1", "spec.a"), []string{schema + "excludedFields[0].versions[0]", "not selected"}},
-		"an excluded field twice":                  {exclude("v1beta2", "spec.a", "spec.a"), []string{schema + "excludedFields[1].path", "Duplicate"}},
+		"an excluded field twice":                    {exclude("v1beta2", "spec.a", "spec.a"), []string{schema + "excludedFields[1].path", "Duplicate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := specification(definition(someSpec))
