@@ -128,7 +128,7 @@ func unreadable(path *field.Path, err error) *field.Error {
 
 // unreadables are the problems of a joined error.
 func unreadables(path *field.Path, err error) (problems field.ErrorList) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // a wrapped joined error is one problem
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		all := joined.Unwrap()
 		for _, err := range all[:min(len(all), maxProblems)] {
 			problems = append(problems, unreadable(path, err))
