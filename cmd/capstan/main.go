@@ -42,7 +42,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	cmd.AddCommand(
-		operatorCommand(), statusCommand(), explainCommand(), diagramCommand(),
+		operatorCommand(), webhooksCommand(), statusCommand(), explainCommand(), diagramCommand(),
 		recoverCommand(), takeoverCommand(), retryCommand(), replayCommand(), disarmCommand(),
 		renderCommand(), lintCommand(), versionCommand(),
 	)
