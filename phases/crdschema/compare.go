@@ -93,7 +93,8 @@ func (c *comparison) compare(need, live *node, at pair) {
 		c.warn(at.path, "the type of the %s changed from %s to %s", need, need.topology, live.topology)
 		return
 	}
-	if at.needPreserves && !at.livePreserves {
+	// A list preserves nothing itself: its items do.
+	if at.needPreserves && !at.livePreserves && need.kind != list {
 		c.warn(at.path, "unknown fields are not preserved")
 	}
 	c.compareFields(need, live, at)

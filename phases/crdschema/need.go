@@ -7,6 +7,8 @@ import (
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Need is what a requirement asks for: a definition, its selected versions, and what is excluded of them. It holds what a
@@ -113,15 +115,22 @@ func asInstalled(crd *apiextensionsv1.CustomResourceDefinition) {
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
 }
 
+// Bounds of what is told of a definition: a library may have a line for each of its fields.
+const (
+	maxProblems = 32
+	maxText     = 1024 // bytes of each
+)
+
 // unreadable is a problem with the data, without the data.
 func unreadable(path *field.Path, err error) *field.Error {
-	return field.Invalid(path, field.OmitValueType{}, err.Error())
+	return field.Invalid(path, field.OmitValueType{}, message.Shorten(err.Error(), maxText))
 }
 
 // unreadables are the problems of a joined error.
 func unreadables(path *field.Path, err error) (problems field.ErrorList) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // a wrapped joined error is one problem
-		for _, err := range joined.Unwrap() {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all := joined.Unwrap()
+		for _, err := range all[:min(len(all), maxProblems)] {
 			problems = append(problems, unreadable(path, err))
 		}
 		return problems

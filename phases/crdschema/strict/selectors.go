@@ -1,0 +1,61 @@
+package strict
+
+import (
+	"strings"
+
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// maxConditions is how many match conditions a webhook may have.
+const maxConditions = 64
+
+// selectorProblems is what the API server would refuse of the selectors and conditions of a webhook: validateMatchConditions and
+// what is around it in k8s.io/kubernetes/pkg/apis/admissionregistration/validation, which is no library.
+func selectorProblems(block *requirementsv1alpha1.ObjectSchemaValidation, path *field.Path) (problems field.ErrorList) {
+	options := metav1validation.LabelSelectorValidationOptions{}
+	problems = append(problems, metav1validation.ValidateLabelSelector(&block.NamespaceSelector, options, path.Child("namespaceSelector"))...)
+	problems = append(problems, metav1validation.ValidateLabelSelector(&block.ObjectSelector, options, path.Child("objectSelector"))...)
+	if len(block.MatchConditions) == 0 {
+		return problems
+	}
+	path = path.Child("matchConditions")
+	if len(block.MatchConditions) > maxConditions {
+		problems = append(problems, field.TooMany(path, len(block.MatchConditions), maxConditions))
+	}
+	compiler := cel.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+	names := map[string]bool{}
+	for i, condition := range block.MatchConditions {
+		at := path.Index(i)
+		if names[condition.Name] {
+			problems = append(problems, field.Duplicate(at.Child("name"), condition.Name))
+		}
+		names[condition.Name] = true
+		problems = append(problems, conditionProblems(compiler, condition, at)...)
+	}
+	return problems
+}
+
+func conditionProblems(compiler cel.Compiler, condition admissionregistrationv1.MatchCondition, path *field.Path) (problems field.ErrorList) {
+	if condition.Name == "" {
+		problems = append(problems, field.Required(path.Child("name"), ""))
+	} else if wrong := utilvalidation.IsQualifiedName(condition.Name); len(wrong) > 0 {
+		problems = append(problems, field.Invalid(path.Child("name"), condition.Name, strings.Join(wrong, ", ")))
+	}
+	expression := strings.TrimSpace(condition.Expression)
+	if expression == "" {
+		return append(problems, field.Required(path.Child("expression"), ""))
+	}
+	compiled := compiler.CompileCELExpression(&matchconditions.MatchCondition{Name: condition.Name, Expression: expression},
+		cel.OptionalVariableDeclarations{HasAuthorizer: true}, environment.NewExpressions)
+	if compiled.Error != nil {
+		problems = append(problems, field.Invalid(path.Child("expression"), field.OmitValueType{}, compiled.Error.Error()))
+	}
+	return problems
+}
