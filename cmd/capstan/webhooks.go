@@ -105,7 +105,7 @@ func (f *webhooksFlags) run(ctx context.Context) error {
 		return err
 	}
 	d := &drained{}
-	server, err := f.server(mgr, d)
+	server, err := f.server(mgr, d) //nolint:contextcheck // A handshake has a context of its own.
 	if err != nil {
 		return err
 	}

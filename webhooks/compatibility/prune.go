@@ -44,7 +44,8 @@ func (s *Server) keeps(ctx context.Context, c call) (*judge.Kept, error) {
 	name := client.ObjectKey{Name: c.Resource.Resource + "." + c.Resource.Group}
 	seen := &metav1.PartialObjectMetadata{}
 	seen.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
-	if err := s.Cached.Get(ctx, name, seen); client.IgnoreNotFound(err) != nil {
+	err := s.Cached.Get(ctx, name, seen)
+	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("reading the cached CustomResourceDefinition %s: %w", name.Name, err)
 	}
 	compile := func(ctx context.Context) (*judge.Kept, int, error) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
@@ -180,92 +179,6 @@ func definitionChange(operation admissionv1.Operation, now, before any) admissio
 	}
 }
 
-const (
-	deny = requirementsv1alpha1.CRDAdmitActionDeny
-	warn = requirementsv1alpha1.CRDAdmitActionWarn
-)
-
-func TestCRDs(t *testing.T) {
-	is := func(objects ...client.Object) world { return world{live: objects, cached: objects} }
-	broken := need("a", deny, "", "color")
-	broken.Spec.CompatibilitySchema.CustomResourceDefinition.Data = "{}"
-	elsewhere := need("a", deny, "", "color")
-	elsewhere.Status.CRDName = "bags.example.com"
-	terminating := crd(t)
-	terminating.DeletionTimestamp = &metav1.Time{Time: metav1.Now().Time}
-	loss := definitionChange(admissionv1.Update, crd(t), crd(t, "color"))
-	for name, row := range map[string]struct {
-		world    world
-		path     string
-		request  admissionv1.AdmissionRequest
-		denied   []string // nil if it is allowed
-		warnings []string
-	}{
-		"a lost field is refused under Deny":    {is(need("a", deny, "", "color")), paths.CRDsDeny, loss, []string{"CompatibilityRequirement a: v1: spec.color is missing"}, nil},
-		"and warned of under Warn":              {is(need("a", warn, "", "color")), paths.CRDsWarn, loss, nil, []string{"CompatibilityRequirement a: v1: spec.color is missing"}},
-		"and under Open":                        {is(opened(need("a", deny, "", "color"))), paths.CRDsDeny, loss, nil, []string{"CompatibilityRequirement a: v1: spec.color is missing"}},
-		"and let through without a block":       {is(need("a", "", "", "color")), paths.CRDsDeny, loss, nil, nil},
-		"and of a requirement that goes":        {is(gone(need("a", deny, "", "color"))), paths.CRDsDeny, loss, nil, nil},
-		"and of another definition":             {is(elsewhere), paths.CRDsDeny, loss, nil, nil},
-		"and where the definition goes":         {is(need("a", deny, "", "color")), paths.CRDsDeny, definitionChange(admissionv1.Update, terminating, terminating), nil, nil},
-		"a field that nobody needs may go":      {is(need("a", deny, "")), paths.CRDsDeny, loss, nil, nil},
-		"what was missing before only warns":    {is(need("a", deny, "", "color", "name")), paths.CRDsDeny, definitionChange(admissionv1.Update, crd(t, "color"), crd(t, "color")), nil, []string{"CompatibilityRequirement a: v1: spec.name is missing"}},
-		"a further loss is refused with a mend": {is(need("a", deny, "", "color", "name")), paths.CRDsDeny, definitionChange(admissionv1.Update, crd(t, "name"), crd(t, "color")), []string{"spec.color is missing"}, nil},
-		"a creation has no before":              {is(need("a", deny, "", "color")), paths.CRDsDeny, definitionChange(admissionv1.Create, crd(t), nil), []string{"spec.color is missing"}, nil},
-		"all requirements answer together": {
-			is(need("b", deny, "", "color"), need("a", deny, "", "color"), need("c", warn, "", "color")), paths.CRDsDeny, loss,
-			[]string{"CompatibilityRequirement a: v1: spec.color is missing\nCompatibilityRequirement b: v1: spec.color is missing"},
-			[]string{"CompatibilityRequirement c: v1: spec.color is missing"},
-		},
-		"a deletion is refused under Deny":            {is(need("a", deny, "", "color"), need("b", warn, "")), paths.CRDsDeny, definitionChange(admissionv1.Delete, nil, crd(t)), []string{"CompatibilityRequirement a: needs boxes.example.com"}, []string{"CompatibilityRequirement b: needs boxes.example.com; delete the requirement first, if nobody needs it any more"}},
-		"a deletion without a block passes":           {is(need("a", "", "", "color")), paths.CRDsDeny, definitionChange(admissionv1.Delete, nil, crd(t)), nil, nil},
-		"what cannot be judged is refused under Deny": {is(broken), paths.CRDsDeny, loss, []string{"CompatibilityRequirement a: cannot be judged: "}, nil},
-		"a requirement that is not cached is asked for": {
-			world{live: []client.Object{need("a", deny, "", "color")}}, paths.CRDsDeny, loss, []string{"CompatibilityRequirement a: v1: spec.color is missing"}, nil,
-		},
-		"one that is cached and gone says nothing": {world{cached: []client.Object{need("a", deny, "", "color")}}, paths.CRDsDeny, loss, nil, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			handler, _ := row.world.served(t)
-			answer := ask(t, handler, row.path, row.request)
-			if answer.Allowed != (row.denied == nil) {
-				t.Fatalf("%+v", answer)
-			}
-			for _, text := range row.denied {
-				if !strings.Contains(answer.Result.Message, text) {
-					t.Errorf("%q is not in %q", text, answer.Result.Message)
-				}
-			}
-			if !slices.Equal(answer.Warnings, row.warnings) {
-				t.Errorf("warnings are %q", answer.Warnings)
-			}
-		})
-	}
-}
-
-func TestCRDs_take_no_older_generation_for_the_present_one(t *testing.T) {
-	old, now := need("a", deny, ""), need("a", deny, "", "color")
-	old.Generation, old.ResourceVersion, now.ResourceVersion = 1, "1", "2"
-	handler, _ := world{live: []client.Object{now}, cached: []client.Object{old}}.served(t)
-	if answer := ask(t, handler, paths.CRDsDeny, definitionChange(admissionv1.Update, crd(t), crd(t, "color"))); answer.Allowed {
-		t.Error("the need of an older generation counted")
-	}
-}
-
-func TestCRDs_without_an_API_server_are_refused_under_Deny_alone(t *testing.T) {
-	handler, logged := world{broken: true}.served(t)
-	loss := definitionChange(admissionv1.Update, crd(t), crd(t, "color"))
-	if answer := ask(t, handler, paths.CRDsDeny, loss); answer.Allowed || answer.Result.Code != http.StatusInternalServerError {
-		t.Errorf("%+v", answer)
-	}
-	if answer := ask(t, handler, paths.CRDsWarn, loss); !answer.Allowed || len(answer.Warnings) != 1 {
-		t.Errorf("%+v", answer)
-	}
-	if !strings.Contains(logged.String(), "does not answer") || strings.Contains(logged.String(), "color") {
-		t.Errorf("logged is %s", logged)
-	}
-}
-
 func TestRequirements(t *testing.T) {
 	change := func(now, before *requirement) admissionv1.AdmissionRequest {
 		r := admissionv1.AdmissionRequest{Operation: admissionv1.Create, Name: now.Name, Object: raw(now)}
@@ -292,97 +205,6 @@ func TestRequirements(t *testing.T) {
 	}
 	if causes := answer.Result.Details.Causes; len(causes) == 0 || !strings.HasPrefix(causes[0].Field, "spec.compatibilitySchema") {
 		t.Errorf("the causes are %v", causes)
-	}
-}
-
-func box(spec string) map[string]any {
-	object := map[string]any{"apiVersion": "example.com/v1", "kind": "Box", "metadata": map[string]any{"name": "a", "namespace": "default", "resourceVersion": "1"}}
-	var fields map[string]any
-	if err := yaml.Unmarshal([]byte(spec), &fields); err != nil {
-		panic(err)
-	}
-	object["spec"] = fields
-	return object
-}
-
-func boxChange(now, before any) admissionv1.AdmissionRequest {
-	r := admissionv1.AdmissionRequest{
-		Operation: admissionv1.Create, Name: "a", Namespace: "default", Object: raw(now), OldObject: raw(before),
-		Kind:     metav1.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Box"},
-		Resource: metav1.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "boxes"},
-	}
-	if before != nil {
-		r.Operation = admissionv1.Update
-	}
-	return r
-}
-
-// path is that of a requirement as need makes it.
-func path(prefix string, generation int64) string {
-	return paths.Subject{Name: "a", UID: "uid-of-a", Generation: generation}.Path(prefix)
-}
-
-func TestObjects_and_Prune(t *testing.T) {
-	both := func(r *requirement) world {
-		return world{live: []client.Object{r, crd(t, "color", "extra")}, cached: []client.Object{r, crd(t, "color", "extra")}}
-	}
-	other := boxChange(box("{size: 10}"), nil)
-	other.Resource.Version = "v2"
-	for name, row := range map[string]struct {
-		world   world
-		prefix  string
-		request admissionv1.AdmissionRequest
-		denied  string
-		warning string
-		patch   string
-	}{
-		"a bad number is refused under Deny":        {both(need("a", "", deny, "color")), paths.Objects, boxChange(box("{size: 10}"), nil), "spec.size", "", ""},
-		"and warned of under Warn":                  {both(need("a", "", warn, "color")), paths.Objects, boxChange(box("{size: 10}"), nil), "", "CompatibilityRequirement a: spec.size: ", ""},
-		"and under Open":                            {both(opened(need("a", "", deny, "color"))), paths.Objects, boxChange(box("{size: 10}"), nil), "", "CompatibilityRequirement a: spec.size: ", ""},
-		"and let through without a block":           {both(need("a", "", "", "color")), paths.Objects, boxChange(box("{size: 10}"), nil), "", "", ""},
-		"and of a requirement that goes":            {both(gone(need("a", "", deny, "color"))), paths.Objects, boxChange(box("{size: 10}"), nil), "", "", ""},
-		"and in a version that is not selected":     {both(need("a", "", deny, "color")), paths.Objects, other, "", "", ""},
-		"a good object passes":                      {both(need("a", "", deny, "color")), paths.Objects, boxChange(box("{size: 9, color: red}"), nil), "", "", ""},
-		"what was bad before may stay":              {both(need("a", "", deny, "color")), paths.Objects, boxChange(box("{size: 10, color: red}"), box("{size: 10}")), "", "", ""},
-		"an unknown field is pruned under Deny":     {both(need("a", "", deny, "color")), paths.Prune, boxChange(box("{extra: x}"), nil), "", `CompatibilityRequirement a: unknown field`, `[{"op":"remove","path":"/spec/extra"}]`},
-		"kept if it is stored already":              {both(need("a", "", deny, "color")), paths.Prune, boxChange(box("{extra: x}"), box("{extra: x}")), "", "", ""},
-		"kept under Warn":                           {both(need("a", "", warn, "color")), paths.Prune, boxChange(box("{extra: x}"), nil), "", "", ""},
-		"which the validating endpoint tells":       {both(need("a", "", warn, "color")), paths.Objects, boxChange(box("{extra: x}"), nil), "", "is kept", ""},
-		"a requirement that is not cached is asked": {world{live: both(need("a", "", deny, "color")).live}, paths.Objects, boxChange(box("{size: 10}"), nil), "spec.size", "", ""},
-		"one that is nowhere allows":                {world{}, paths.Objects, boxChange(box("{size: 10}"), nil), "", "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			handler, logged := row.world.served(t)
-			answer := ask(t, handler, path(row.prefix, 2), row.request)
-			if answer.Allowed != (row.denied == "") {
-				t.Fatalf("%+v", answer)
-			}
-			if !answer.Allowed && (answer.Result.Code != http.StatusUnprocessableEntity || !slices.ContainsFunc(answer.Result.Details.Causes, func(c metav1.StatusCause) bool { return c.Field == row.denied })) {
-				t.Errorf("the answer is %+v", answer.Result)
-			}
-			if got := strings.Join(answer.Warnings, "\n"); row.warning == "" && got != "" || !strings.Contains(got, row.warning) {
-				t.Errorf("warnings are %q", got)
-			}
-			if string(answer.Patch) != row.patch {
-				t.Errorf("the patch is %s", answer.Patch)
-			}
-			if logged.Len() > 0 {
-				t.Errorf("logged is %s", logged)
-			}
-		})
-	}
-}
-
-func TestObjects_of_a_path_that_is_newer_than_the_cache_are_judged_live(t *testing.T) {
-	old, now := need("a", "", deny, "color"), need("a", "", deny, "color")
-	old.Generation, now.Generation = 1, 2
-	old.Spec.ObjectSchemaValidation.Action = ""
-	handler, _ := world{live: []client.Object{now}, cached: []client.Object{old}}.served(t)
-	if answer := ask(t, handler, path(paths.Objects, 2), boxChange(box("{size: 10}"), nil)); answer.Allowed {
-		t.Error("an older generation counted")
-	}
-	if answer := ask(t, handler, path(paths.Objects, 1), boxChange(box("{size: 10}"), nil)); !answer.Allowed {
-		t.Errorf("%+v", answer)
 	}
 }
 
