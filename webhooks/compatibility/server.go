@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -66,6 +67,7 @@ func Slim(object any) (any, error) {
 		return object, nil // one that is gone, and of which the last state is unknown
 	}
 	requirement.ManagedFields = nil
+	delete(requirement.Annotations, corev1.LastAppliedConfigAnnotation)
 	requirement.Spec.CompatibilitySchema.CustomResourceDefinition.Data = ""
 	return requirement, nil
 }
