@@ -1,0 +1,130 @@
+package crdschema
+
+import (
+	"fmt"
+	"slices"
+
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Need is what a requirement asks for: a definition, its selected versions, and what is excluded of them. It holds what a
+// comparison asks for, some hundred bytes for each field, and the text of the requirement. It never changes.
+type Need struct {
+	text     string
+	name     string
+	kind     string
+	scope    apiextensionsv1.ResourceScope
+	storage  string
+	selected []string
+	versions map[string]neededVersion
+	excluded map[string]Exclusions
+}
+
+// neededVersion is a selected version of a requirement.
+type neededVersion struct {
+	served        bool
+	status, scale bool
+	root          *node
+}
+
+// Decode reads the specification of a requirement. The error says in which of its fields the trouble is, and in which field of
+// the definition; it is one even where a library panics.
+func Decode(spec *requirementsv1alpha1.CompatibilityRequirementSpec) (need *Need, err error) {
+	need, problems := Problems(spec)
+	return need, problems.ToAggregate()
+}
+
+// Problems is Decode with each problem and its field by itself. The need is nil if there is one.
+func Problems(spec *requirementsv1alpha1.CompatibilityRequirementSpec) (need *Need, problems field.ErrorList) {
+	path := field.NewPath("spec", "compatibilitySchema")
+	data := path.Child("customResourceDefinition", "data")
+	defer func() {
+		if cause := recover(); cause != nil {
+			need, problems = nil, field.ErrorList{unreadable(data, fmt.Errorf("reading it has ended in a panic: %v", cause))}
+		}
+	}()
+	schema := spec.CompatibilitySchema
+	crd, err := parse(schema.CustomResourceDefinition.Data)
+	if err != nil {
+		return nil, unreadables(data, err)
+	}
+	asInstalled(crd)
+	if problems := unusable(crd, data); len(problems) > 0 {
+		return nil, problems
+	}
+	need = &Need{text: schema.CustomResourceDefinition.Data, name: crd.Name, kind: crd.Spec.Names.Kind, scope: crd.Spec.Scope}
+	if need.selected, problems = selectVersions(crd, schema.RequiredVersions, path.Child("requiredVersions")); len(problems) > 0 {
+		return nil, problems
+	}
+	if problems := uncompiled(crd, need.selected, data); len(problems) > 0 {
+		return nil, problems
+	}
+	if need.excluded, problems = exclusions(crd, need.selected, schema.ExcludedFields, path.Child("excludedFields")); len(problems) > 0 {
+		return nil, problems
+	}
+	need.shape(crd)
+	return need, nil
+}
+
+// shape keeps of a definition what comparisons ask for.
+func (n *Need) shape(crd *apiextensionsv1.CustomResourceDefinition) {
+	n.versions = make(map[string]neededVersion, len(n.selected))
+	for i := range crd.Spec.Versions {
+		version := &crd.Spec.Versions[i]
+		if version.Storage {
+			n.storage = version.Name
+		}
+		if !slices.Contains(n.selected, version.Name) {
+			continue
+		}
+		needed := neededVersion{served: version.Served, root: tree(version.Schema, false)}
+		if version.Subresources != nil {
+			needed.status, needed.scale = version.Subresources.Status != nil, version.Subresources.Scale != nil
+		}
+		n.versions[version.Name] = needed
+	}
+}
+
+// Name is the name of the definition.
+func (n *Need) Name() string { return n.name }
+
+// Versions are the selected versions, sorted. It is read only.
+func (n *Need) Versions() []string { return n.selected }
+
+// Exclusions are the fields of a version that are neither compared nor required, validated or pruned.
+func (n *Need) Exclusions(version string) Exclusions { return n.excluded[version] }
+
+// CRD reads the definition once more, defaulted as the API server does, with a status as after its creation. That takes as long
+// as Decode; the need does not keep it, since it is many times as large as what comparisons ask for.
+func (n *Need) CRD() *apiextensionsv1.CustomResourceDefinition {
+	crd, err := parse(n.text)
+	if err != nil {
+		panic(fmt.Errorf("reading a definition that has been read before: %w", err))
+	}
+	asInstalled(crd)
+	return crd
+}
+
+// asInstalled does what the API server does to a definition that is created.
+func asInstalled(crd *apiextensionsv1.CustomResourceDefinition) {
+	crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
+	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
+}
+
+// unreadable is a problem with the data, without the data.
+func unreadable(path *field.Path, err error) *field.Error {
+	return field.Invalid(path, field.OmitValueType{}, err.Error())
+}
+
+// unreadables are the problems of a joined error.
+func unreadables(path *field.Path, err error) (problems field.ErrorList) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // a wrapped joined error is one problem
+		for _, err := range joined.Unwrap() {
+			problems = append(problems, unreadable(path, err))
+		}
+		return problems
+	}
+	return field.ErrorList{unreadable(path, err)}
+}
