@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,7 +41,7 @@ type Applied[F, E any, O client.Object] struct {
 
 // NewApplied makes a store of objects like blank's, whose conditions are in a place. put copies the status from one object
 // to another; manager owns what is applied. tell derives the conditions of an instance, without times, and puts all else
-// that the machine says into the object's status.
+// that the machine says into the object's status. A condition without a generation gets that of the object.
 func NewApplied[F, E any, O client.Object](
 	c client.Client, blank func() O, in func(O) *[]metav1.Condition, put func(from, to O), manager string,
 	tell func(O, machine.Snapshot[F, E]) []metav1.Condition, line func(machine.Snapshot[F, E]) string, now func() time.Time,
@@ -79,7 +80,7 @@ func (s *Applied[F, E, O]) Save(ctx context.Context, key machine.Key, shot machi
 		stored := s.in(object)
 		for i := range wanted {
 			c := &wanted[i]
-			c.ObservedGeneration, c.LastTransitionTime = object.GetGeneration(), metav1.NewTime(s.now().Truncate(time.Second))
+			c.ObservedGeneration, c.LastTransitionTime = cmp.Or(c.ObservedGeneration, object.GetGeneration()), metav1.NewTime(s.now().Truncate(time.Second))
 			c.Message = machine.ShortenLines(c.Message, maxCondition)
 			meta.SetStatusCondition(stored, *c)
 			*c = *meta.FindStatusCondition(*stored, c.Type)
