@@ -61,14 +61,25 @@ func TestTheProxysCertificatesAreWhereTheOperatorLooksForThem(t *testing.T) {
 }
 
 func TestPrometheusFindsTheMetricsWhereTheyAreServed(t *testing.T) {
-	pod := only[appsv1.Deployment](t, "Deployment").Spec.Template
-	service, role := only[corev1.Service](t, "Service"), &rbacv1.Role{}
-	monitor := &unstructured.Unstructured{}
+	for deployment, flag := range map[string]string{"capstan": "--metrics-bind-address", "capstan-webhooks": "--metrics-address"} {
+		t.Run(deployment, func(t *testing.T) { findsMetrics(t, deployment, flag) })
+	}
+}
+
+func findsMetrics(t *testing.T, name, flag string) {
+	t.Helper()
+	var pod corev1.PodTemplateSpec
+	var service *corev1.Service
+	role, monitor := &rbacv1.Role{}, &unstructured.Unstructured{}
 	for _, object := range objects(t) {
-		switch {
-		case object.GetKind() == "ServiceMonitor":
+		switch kind, ours := object.GetKind(), object.GetLabels()["app.kubernetes.io/name"] == name; {
+		case kind == "ServiceMonitor" && ours:
 			monitor = object
-		case object.GetKind() == "Role" && object.GetName() == "prometheus-k8s":
+		case kind == "Service" && ours:
+			service = as[corev1.Service](t, object)
+		case kind == "Deployment" && ours:
+			pod = as[appsv1.Deployment](t, object).Spec.Template
+		case kind == "Role" && object.GetName() == "prometheus-k8s":
 			role = as[rbacv1.Role](t, object)
 		}
 	}
@@ -76,8 +87,8 @@ func TestPrometheusFindsTheMetricsWhereTheyAreServed(t *testing.T) {
 	for _, port := range pod.Spec.Containers[0].Ports {
 		ports[port.Name] = port.ContainerPort
 	}
-	at := service.Spec.Ports[0]
-	if ports[at.TargetPort.StrVal] != at.Port || !slices.Contains(pod.Spec.Containers[0].Args, fmt.Sprintf("--metrics-bind-address=:%d", at.Port)) {
+	at := service.Spec.Ports[slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == "metrics" })]
+	if ports[at.TargetPort.StrVal] != at.Port || !slices.Contains(pod.Spec.Containers[0].Args, fmt.Sprintf("%s=:%d", flag, at.Port)) {
 		t.Errorf("the Service leads to %v, the pod has %v and %v", at, ports, pod.Spec.Containers[0].Args)
 	}
 	if !labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(pod.Labels)) {
@@ -104,5 +115,46 @@ func TestPrometheusFindsTheMetricsWhereTheyAreServed(t *testing.T) {
 		}) {
 			t.Errorf("Prometheus may not watch %s", resource)
 		}
+	}
+}
+
+func TestTheCheckerIsReachedByItsServiceAndOneOfItIsLeft(t *testing.T) {
+	var service *corev1.Service
+	var deployment *appsv1.Deployment
+	var budget *policyv1.PodDisruptionBudget
+	for _, object := range objects(t) {
+		if object.GetName() != "capstan-webhooks" {
+			continue
+		}
+		switch object.GetKind() {
+		case "Service":
+			service = as[corev1.Service](t, object)
+		case "Deployment":
+			deployment = as[appsv1.Deployment](t, object)
+		case "PodDisruptionBudget":
+			budget = as[policyv1.PodDisruptionBudget](t, object)
+		case "ClusterRole":
+			for _, rule := range as[rbacv1.ClusterRole](t, object).Rules {
+				for _, verb := range rule.Verbs {
+					if !slices.Contains([]string{"get", "list", "watch"}, verb) && !slices.Equal(rule.Resources, []string{"tokenreviews"}) && !slices.Equal(rule.Resources, []string{"subjectaccessreviews"}) {
+						t.Errorf("the checker may %s %v", verb, rule.Resources)
+					}
+				}
+			}
+		}
+	}
+	pods := labels.Set(deployment.Spec.Template.Labels)
+	if !labels.SelectorFromSet(service.Spec.Selector).Matches(pods) || service.Spec.Ports[0].Port != 443 || service.Spec.Ports[0].TargetPort.StrVal != "webhooks" {
+		t.Errorf("the Service is %+v", service.Spec)
+	}
+	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+	if err != nil || !selector.Matches(pods) || budget.Spec.MinAvailable.IntValue() != 1 || *deployment.Spec.Replicas != 2 {
+		t.Errorf("%d replicas, and the budget is %+v: %v", *deployment.Spec.Replicas, budget.Spec, err)
+	}
+	if deployment.Spec.Strategy.RollingUpdate.MaxUnavailable.IntValue() != 0 {
+		t.Error("a rolling restart may leave nobody to answer")
+	}
+	if deployment.Spec.Template.Spec.ServiceAccountName != "capstan-webhooks" {
+		t.Error("the checker has the operator's rights")
 	}
 }

@@ -42,8 +42,8 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	cmd.AddCommand(
-		operatorCommand(), statusCommand(), explainCommand(), diagramCommand(),
-		recoverCommand(), takeoverCommand(), retryCommand(), replayCommand(),
+		operatorCommand(), webhooksCommand(), statusCommand(), explainCommand(), diagramCommand(),
+		recoverCommand(), takeoverCommand(), retryCommand(), replayCommand(), disarmCommand(),
 		renderCommand(), lintCommand(), versionCommand(),
 	)
 	return cmd

@@ -126,9 +126,9 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := f.restConfig()
+	config, err := restConfig(f.kubeconfig, userAgent)
 	if err != nil {
-		return fmt.Errorf("finding the cluster: %w", err)
+		return err
 	}
 	var webhooksCA []byte
 	if f.webhooksCAFile != "" {
@@ -196,15 +196,16 @@ func notAKey(text string) bool {
 	return namespace == "" || name == "" || strings.Contains(name, "/")
 }
 
-func (f *operatorFlags) restConfig() (*rest.Config, error) {
+// restConfig finds the cluster for what runs in it.
+func restConfig(kubeconfig, agent string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
+	rules.ExplicitPath = kubeconfig
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("finding the cluster: %w", err)
 	}
-	config.UserAgent = userAgent
-	// The API server's own priority and fairness bounds the operator better than a fixed rate would.
+	config.UserAgent = agent
+	// The API server's own priority and fairness bounds the process better than a fixed rate would.
 	config.QPS = -1
 	config.Wrap(transport.Bound)
 	return config, nil

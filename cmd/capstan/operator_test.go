@@ -26,7 +26,7 @@ func TestOperator_the_deployment_uses_flags_that_exist(t *testing.T) {
 			t.Fatalf("the Deployment has %d containers (%v)", len(containers), err)
 		}
 		args, _, err := unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
-		if err != nil || len(args) == 0 || args[0] != "operator" {
+		if want := map[string]string{"capstan": "operator", "capstan-webhooks": "webhooks"}[object.GetName()]; err != nil || len(args) == 0 || args[0] != want {
 			t.Fatalf("its arguments are %v (%v)", args, err)
 		}
 		cmd, _, err := root().Find(args)
@@ -37,7 +37,7 @@ func TestOperator_the_deployment_uses_flags_that_exist(t *testing.T) {
 			t.Errorf("parsing %v: %v", args, err)
 		}
 	}
-	if deployments != 1 {
+	if deployments != 2 {
 		t.Errorf("there are %d Deployments", deployments)
 	}
 }

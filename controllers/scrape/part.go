@@ -1,14 +1,10 @@
-// Package scrape serves the operator's metrics to who may read them. It is no
+// Package scrape serves metrics to who may read them, and gives other servers the same TLS. It is no
 // machine, and decides nothing: phases/scrape does.
 package scrape
 
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"fmt"
-	"net/http"
-	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -65,46 +61,15 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		},
 		Reviews: reviews, Clock: o.House.Clock, Log: log,
 	}
-	profile := func(ctx context.Context) (*configv1.TLSSecurityProfile, error) {
-		found := &configv1.APIServer{}
-		err := client.IgnoreNotFound(mgr.GetClient().Get(ctx, apiServer, found))
-		return found.Spec.TLSSecurityProfile, err
-	}
 	handler := gate.Before(promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
-	return mgr.Add(&server{address: o.MetricsAddress, http: phases.Server(handler, log), tls: phases.TLS(o.MetricsCertDir, profile)})
+	return mgr.Add(&Server{What: "metrics", Address: o.MetricsAddress, HTTP: phases.Server(handler, log), TLS: TLS(mgr.GetClient(), o.MetricsCertDir), Grace: grace})
 }
 
-// server runs beside the caches, from the moment on at which they have seen
-// what decides who may read; whether this replica works makes no difference.
-type server struct {
-	address string
-	http    *http.Server
-	tls     *tls.Config
-}
-
-// NeedLeaderElection says that whoever waits for the Lease serves, too.
-func (*server) NeedLeaderElection() bool { return false }
-
-// grace is how long a scrape that has begun may take when the operator ends.
-const grace = 5 * time.Second
-
-// Start serves until the context ends.
-func (s *server) Start(ctx context.Context) error {
-	listener, err := tls.Listen("tcp", s.address, s.tls)
-	if err != nil {
-		return fmt.Errorf("serving metrics: %w", err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- s.http.Serve(listener) }()
-	select {
-	case err = <-ended:
-		return fmt.Errorf("serving metrics: %w", err)
-	case <-ctx.Done():
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	if err := s.http.Shutdown(ctx); err != nil {
-		return errors.Join(err, s.http.Close())
-	}
-	return nil
+// TLS is that of a server with tls.crt and tls.key in a folder, which speaks as the cluster's profile says.
+func TLS(cluster client.Reader, folder string) *tls.Config {
+	return phases.TLS(folder, func(ctx context.Context) (*configv1.TLSSecurityProfile, error) {
+		found := &configv1.APIServer{}
+		err := client.IgnoreNotFound(cluster.Get(ctx, apiServer, found))
+		return found.Spec.TLSSecurityProfile, err
+	})
 }

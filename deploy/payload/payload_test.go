@@ -85,13 +85,15 @@ func TestFiles_bring_what_kustomize_brings_but_the_budget(t *testing.T) {
 }
 
 func TestFiles_have_one_replica_of_the_image_of_the_release(t *testing.T) {
-	deployment := find(t, "Deployment openshift-cluster-api-operator/capstan")
-	if replicas, _, err := unstructured.NestedInt64(deployment.Object, "spec", "replicas"); err != nil || replicas != 1 {
-		t.Errorf("%d replicas, %v", replicas, err)
-	}
-	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
-	if err != nil || containers[0].(map[string]any)["image"] != "registry.ci.openshift.org/openshift:cluster-api-operator" {
-		t.Errorf("got %v, %v", containers, err)
+	for _, name := range []string{"capstan", "capstan-webhooks"} {
+		deployment := find(t, "Deployment openshift-cluster-api-operator/"+name)
+		if replicas, _, err := unstructured.NestedInt64(deployment.Object, "spec", "replicas"); err != nil || replicas != 1 {
+			t.Errorf("%s: %d replicas, %v", name, replicas, err)
+		}
+		containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
+		if err != nil || containers[0].(map[string]any)["image"] != "registry.ci.openshift.org/openshift:cluster-api-operator" {
+			t.Errorf("%s: got %v, %v", name, containers, err)
+		}
 	}
 }
 

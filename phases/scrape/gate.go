@@ -102,13 +102,18 @@ const (
 	answerTimeout = time.Minute
 )
 
-// Server serves what a gate stands before. A client that does not come to the
-// end of a request, or does not take in the answer, is not waited for.
+// Server serves what a gate stands before.
 func Server(gated http.Handler, trouble logr.Logger) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle(Path, gated)
+	return Bounded(mux, trouble)
+}
+
+// Bounded is a server that does not wait for a client that does not come to the
+// end of a request, or does not take in the answer.
+func Bounded(handler http.Handler, trouble logr.Logger) *http.Server {
 	return &http.Server{
-		Handler: mux, ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout,
+		Handler: handler, ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: answerTimeout,
 		MaxHeaderBytes: 32 << 10, ErrorLog: log.New(lines{trouble}, "", 0),
 	}
 }

@@ -46,12 +46,12 @@ func (i Installation) writes() bound {
 	return bound{
 		name: "capstan-writes",
 		description: "Holds Capstan's ServiceAccount to its own few objects, to those that carry its label already or are adopted, and to no " +
-			"subresource but the two statuses that it reports in.",
+			"subresource but the statuses that it reports in, and the scale of the checker of CRD compatibility.",
 		match:      match,
 		conditions: []admissionregistrationv1.MatchCondition{i.byOperator()},
 		variables: []admissionregistrationv1.Variable{
 			variable("subresource", "request.?subResource.orValue('')"), variable("place", "request.?namespace.orValue('')"),
-			variable("own", i.own()),
+			variable("checkers", i.checkers()), variable("own", i.own()),
 			variable("labelled", fmt.Sprintf("object != null && '%s' in object.metadata.?labels.orValue({})", policy.ManagedByLabel)),
 			variable("was", fmt.Sprintf("oldObject != null && '%s' in oldObject.metadata.?labels.orValue({})", policy.ManagedByLabel)),
 			variable("marked", fmt.Sprintf("oldObject != null && ['%s', '%s'].exists(mark, mark in oldObject.metadata.?annotations.orValue({}))", revisionAnnotation, ownerAnnotation)),
@@ -90,9 +90,11 @@ var often = []admissionregistrationv1.NamedRuleWithOperations{
 	rule([]string{"discovery.k8s.io"}, []string{"endpointslices"}, admissionregistrationv1.OperationAll),
 }
 
-// own says that a request is about one of the operator's own objects, which it never deletes, but for its inventories.
+// own says that a request is about one of the operator's own objects, which it never deletes, but for its inventories and what
+// it keeps for the checker.
 func (i Installation) own() string {
-	return fmt.Sprintf(`request.resource.group == '' && request.resource.resource == 'configmaps' && variables.place == '%[1]s' && %[2]s ||
+	return fmt.Sprintf(`variables.checkers ||
+request.resource.group == '' && request.resource.resource == 'configmaps' && variables.place == '%[1]s' && %[2]s ||
 request.operation in ['CREATE', 'UPDATE'] && (
   request.resource.group == 'config.openshift.io' && request.resource.resource == 'clusteroperators' && variables.subresource in ['', 'status'] && object.metadata.name == 'cluster-api' ||
   request.resource.group == 'operator.openshift.io' && request.resource.resource == 'clusterapis' && variables.subresource == 'status' && object.metadata.name == 'cluster')`,

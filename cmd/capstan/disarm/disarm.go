@@ -1,0 +1,160 @@
+// Package disarm has API servers go on without the checker of CRD compatibility: it sets the entries of its webhook
+// configurations to Ignore. It asks neither the operator nor the checker, and touches nobody else's configurations.
+package disarm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+)
+
+// Selector selects the checker's configurations.
+const Selector = "capstan.openshift.io/checker=true"
+
+const fieldManager = "capstan-disarm"
+
+// Plan is what `capstan disarm` would do or has done; its JSON is what -o json prints.
+type Plan struct {
+	// Entries are those that refuse while nobody answers.
+	Entries []Entry `json:"entries"`
+	// Ignored counts those that do not.
+	Ignored int  `json:"ignored"`
+	Done    bool `json:"done"`
+}
+
+// Entry is one webhook of a configuration.
+type Entry struct {
+	Kind          string `json:"kind"`
+	Configuration string `json:"configuration"`
+	Webhook       string `json:"webhook"`
+}
+
+// Cluster is what is read and written.
+type Cluster struct {
+	host    string
+	dynamic dynamic.Interface
+}
+
+// NewCluster binds to a cluster; nothing is sent.
+func NewCluster(config *rest.Config) (*Cluster, error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	return &Cluster{host: config.Host, dynamic: client}, nil
+}
+
+// Disarm plans, and with act also sets to Ignore what it names. The operator may write at the same time: then that
+// configuration is looked at again.
+func (c *Cluster) Disarm(ctx context.Context, act bool) (Plan, error) {
+	plan := Plan{Entries: []Entry{}}
+	for _, resource := range []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
+		of := c.dynamic.Resource(admissionregistrationv1.SchemeGroupVersion.WithResource(resource))
+		list, err := of.List(ctx, metav1.ListOptions{LabelSelector: Selector})
+		if err != nil {
+			return plan, inspect.Explain(err, c.host, "list", resource)
+		}
+		for i := range list.Items {
+			armed, ignored := entries(&list.Items[i])
+			plan.Entries, plan.Ignored = append(plan.Entries, armed...), plan.Ignored+ignored
+			if !act || len(armed) == 0 {
+				continue
+			}
+			if err := ignore(ctx, of, &list.Items[i]); err != nil {
+				return plan, inspect.Explain(err, c.host, "patch", list.Items[i].GetKind()+" "+list.Items[i].GetName())
+			}
+		}
+	}
+	plan.Done = act
+	return plan, nil
+}
+
+// entries are those that refuse while nobody answers, and how many do not.
+func entries(configuration *unstructured.Unstructured) (armed []Entry, ignored int) {
+	for _, webhook := range webhooks(configuration) {
+		if webhook["failurePolicy"] == string(admissionregistrationv1.Ignore) {
+			ignored++
+			continue
+		}
+		armed = append(armed, Entry{configuration.GetKind(), configuration.GetName(), fmt.Sprint(webhook["name"])})
+	}
+	return armed, ignored
+}
+
+func webhooks(configuration *unstructured.Unstructured) []map[string]any {
+	list, _, _ := unstructured.NestedSlice(configuration.Object, "webhooks")
+	all := make([]map[string]any, 0, len(list))
+	for _, item := range list {
+		webhook, _ := item.(map[string]any)
+		all = append(all, webhook)
+	}
+	return all
+}
+
+// ignore writes the failure policies and nothing else. A configuration that is gone refuses nothing.
+func ignore(ctx context.Context, of dynamic.ResourceInterface, seen *unstructured.Unstructured) error {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		patch, err := patchOf(seen)
+		if err != nil {
+			return err
+		}
+		_, err = of.Patch(ctx, seen.GetName(), types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		fresh, again := of.Get(ctx, seen.GetName(), metav1.GetOptions{})
+		if again != nil {
+			return again
+		}
+		seen = fresh
+		return err
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// patchOf holds for the version that was seen.
+func patchOf(seen *unstructured.Unstructured) ([]byte, error) {
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	operations := []operation{{"replace", "/metadata/resourceVersion", seen.GetResourceVersion()}}
+	for i := range webhooks(seen) {
+		operations = append(operations, operation{"add", fmt.Sprintf("/webhooks/%d/failurePolicy", i), admissionregistrationv1.Ignore})
+	}
+	return json.Marshal(operations)
+}
+
+// Write prints the plan for people.
+func (p Plan) Write(out io.Writer) error {
+	does := "is to be set to Ignore"
+	if p.Done {
+		does = "is set to Ignore"
+	}
+	for _, e := range p.Entries {
+		if _, err := fmt.Fprintf(out, "%s %s, webhook %s, %s\n", e.Kind, e.Configuration, e.Webhook, does); err != nil {
+			return err
+		}
+	}
+	if p.Ignored == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "Left alone, since they are ignored while nobody answers: %d\n", p.Ignored)
+	return err
+}

@@ -1,0 +1,110 @@
+package disarm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/fake"
+	k8stesting "k8s.io/client-go/testing"
+)
+
+var validating = admissionregistrationv1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations")
+
+func configuration(kind, name, label string, policies ...string) *unstructured.Unstructured {
+	var webhooks []any
+	for i, policy := range policies {
+		webhooks = append(webhooks, map[string]any{"name": fmt.Sprintf("%d.test", i), "failurePolicy": policy})
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "webhooks": webhooks,
+		"metadata": map[string]any{"name": name, "resourceVersion": "7", "labels": map[string]any{"capstan.openshift.io/checker": label}},
+	}}
+}
+
+func cluster(objects ...runtime.Object) (*Cluster, *fake.FakeDynamicClient) {
+	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
+		validating: "ValidatingWebhookConfigurationList",
+		admissionregistrationv1.SchemeGroupVersion.WithResource("mutatingwebhookconfigurations"): "MutatingWebhookConfigurationList",
+	}, objects...)
+	return &Cluster{dynamic: client}, client
+}
+
+func policies(t *testing.T, client dynamic.Interface, name string) string {
+	t.Helper()
+	object, err := client.Resource(validating).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, webhook := range webhooks(object) {
+		all = append(all, fmt.Sprint(webhook["failurePolicy"]))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestDisarm_sets_every_entry_of_the_checker_to_Ignore_and_no_other(t *testing.T) {
+	c, client := cluster(
+		configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail", "Ignore", "Fail"),
+		configuration("ValidatingWebhookConfiguration", "theirs", "no", "Fail"),
+		configuration("MutatingWebhookConfiguration", "need", "true", "Fail"),
+	)
+	plan, err := c.Disarm(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Entries) != 3 || plan.Ignored != 1 || !plan.Done {
+		t.Errorf("%+v", plan)
+	}
+	if got := policies(t, client, "capstan-crds"); got != "Ignore Ignore Ignore" {
+		t.Errorf("the checker's are %s", got)
+	}
+	if got := policies(t, client, "theirs"); got != "Fail" {
+		t.Errorf("a foreign one is %s", got)
+	}
+	again, err := c.Disarm(t.Context(), true)
+	if err != nil || len(again.Entries) != 0 || again.Ignored != 4 {
+		t.Errorf("a second time: %+v, %v", again, err)
+	}
+}
+
+func TestDisarm_without_act_changes_nothing(t *testing.T) {
+	c, client := cluster(configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail"))
+	plan, err := c.Disarm(t.Context(), false)
+	if err != nil || len(plan.Entries) != 1 || plan.Done || policies(t, client, "capstan-crds") != "Fail" {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	var text bytes.Buffer
+	if err := plan.Write(&text); err != nil || !strings.Contains(text.String(), "webhook 0.test, is to be set to Ignore") {
+		t.Errorf("%q, %v", text.String(), err)
+	}
+}
+
+func TestDisarm_goes_on_when_a_configuration_was_written_or_deleted_meanwhile(t *testing.T) {
+	c, client := cluster(configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail"))
+	conflicts := 1
+	client.PrependReactor("patch", "*", func(k8stesting.Action) (bool, runtime.Object, error) {
+		conflicts--
+		return conflicts >= 0, nil, apierrors.NewConflict(validating.GroupResource(), "capstan-crds", errors.New("written"))
+	})
+	if _, err := c.Disarm(t.Context(), true); err != nil || policies(t, client, "capstan-crds") != "Ignore" {
+		t.Errorf("written meanwhile: %v", err)
+	}
+	gone, client := cluster(configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail"))
+	client.PrependReactor("patch", "*", func(k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewNotFound(validating.GroupResource(), "capstan-crds")
+	})
+	if _, err := gone.Disarm(context.Background(), true); err != nil {
+		t.Errorf("deleted meanwhile: %v", err)
+	}
+}

@@ -1,0 +1,140 @@
+package compatibility
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-logr/logr"
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capstan-capi/capstan/phases/crdschema"
+	"github.com/capstan-capi/capstan/phases/crdschema/judge"
+	"github.com/capstan-capi/capstan/phases/crdschema/paths"
+)
+
+// answerTimeout is how long an answer may take; API servers wait for 10 seconds.
+const answerTimeout = 8 * time.Second
+
+// What is compiled is bounded by the bytes of the texts it was compiled of; in memory it is up to ten times as large.
+const (
+	needsWeight  = 12 << 20
+	judgesWeight = 12 << 20
+	keptWeight   = 6 << 20
+)
+
+// Server answers API servers.
+type Server struct {
+	// Cached has requirements as Slim leaves them, and the metadata of CustomResourceDefinitions. What it lacks, or is
+	// behind with, is asked of Live.
+	Cached, Live client.Reader
+	// Log gets no content of an object.
+	Log logr.Logger
+
+	needs  *known[decoded]
+	judges *known[*judge.Judge]
+	kept   *known[*judge.Kept]
+}
+
+// decoded is a need, or why there is none: the same text gives the same answer.
+type decoded struct {
+	need   *crdschema.Need
+	err    error
+	weight int // bytes of the text
+}
+
+// New makes a server, and registers its metrics once in a process.
+func New(cached, live client.Reader, log logr.Logger) (*Server, error) {
+	if err := registerMetrics(); err != nil {
+		return nil, fmt.Errorf("registering the metrics of webhooks: %w", err)
+	}
+	return &Server{
+		Cached: cached, Live: live, Log: log,
+		needs: newKnown[decoded](needsWeight), judges: newKnown[*judge.Judge](judgesWeight), kept: newKnown[*judge.Kept](keptWeight),
+	}, nil
+}
+
+// Slim is for the cache: it drops what is large and needed once, when a requirement is compiled.
+func Slim(object any) (any, error) {
+	requirement, is := object.(*requirementsv1alpha1.CompatibilityRequirement)
+	if !is {
+		return object, nil // one that is gone, and of which the last state is unknown
+	}
+	requirement.ManagedFields = nil
+	requirement.Spec.CompatibilitySchema.CustomResourceDefinition.Data = ""
+	return requirement, nil
+}
+
+// Handler serves all endpoints by their paths.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(paths.Requirements, s.serve("requirements", "", s.requirements))
+	mux.Handle(paths.CRDsDeny, s.serve("crds", "", s.crds))
+	mux.Handle(paths.CRDsWarn, s.serve("crds", "", softly(s.crds)))
+	mux.Handle(paths.Objects, s.serve("objects", paths.Objects, s.objects))
+	mux.Handle(paths.Prune, s.serve("prune", paths.Prune, s.prune))
+	return mux
+}
+
+// call is a request with what its path says.
+type call struct {
+	admission.Request
+	// about is the requirement of a path of objects.
+	about paths.Subject
+}
+
+// verdict is what an endpoint does.
+type verdict func(context.Context, call) admission.Response
+
+type subjectKey struct{}
+
+// serve answers by a verdict. Where there is a prefix, a path names a requirement, and any other is not found.
+func (s *Server) serve(endpoint, prefix string, judges verdict) http.Handler {
+	hook := &admission.Webhook{
+		Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
+			about, _ := ctx.Value(subjectKey{}).(paths.Subject)
+			return s.answer(ctx, endpoint, call{request, about}, judges)
+		}),
+		// Its own errors quote what could not be decoded.
+		LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return logr.Discard() },
+	}
+	if prefix == "" {
+		return hook
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		about, is := paths.Parse(prefix, r.URL.Path)
+		if !is {
+			http.NotFound(w, r)
+			return
+		}
+		hook.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), subjectKey{}, about)))
+	})
+}
+
+var errPanic = errors.New("the checker met an error of its own, which it has counted and logged")
+
+// answer bounds a judgement in time, counts it, and makes an answer of a panic.
+func (s *Server) answer(ctx context.Context, endpoint string, c call, judges verdict) (response admission.Response) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	began := time.Now()
+	defer func() {
+		if what := recover(); what != nil {
+			s.panicked(endpoint, what)
+			response = admission.Errored(http.StatusInternalServerError, errPanic)
+		}
+		count(endpoint, c, response, time.Since(began))
+	}()
+	return judges(ctx, c)
+}
+
+// panicked logs where, and of what kind: what a panic says may quote an object.
+func (s *Server) panicked(endpoint string, what any) {
+	panicMetric.WithLabelValues(endpoint).Inc()
+	s.Log.Error(errPanic, "A judgement ended in a panic", "endpoint", endpoint, "kind", fmt.Sprintf("%T", what), "stack", string(debug.Stack()))
+}
