@@ -65,7 +65,7 @@ func checkTests(t *testing.T, column, tests string) (named int) {
 func textOfTests(t *testing.T) string {
 	t.Helper()
 	var texts strings.Builder
-	for _, folder := range []string{"cmd", "e2e", "phases"} {
+	for _, folder := range []string{"cmd", "deploy", "e2e", "phases", "webhooks"} {
 		err := filepath.WalkDir(filepath.Join("..", folder), func(name string, _ os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(name, "_test.go") {
 				return err

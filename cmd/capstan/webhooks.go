@@ -30,8 +30,8 @@ import (
 	"github.com/capstan-capi/capstan/webhooks/compatibility"
 )
 
-// How long a connection of an API server may wait for its next request: longer than API servers let it wait, so that it is
-// they who close it, and no request meets a connection that is being closed.
+// idleTimeout is how long a connection of an API server may wait for its next request: longer than API servers let it wait, so
+// that it is they who close it, and no request meets a connection that is being closed.
 const idleTimeout = 5 * time.Minute
 
 type webhooksFlags struct {

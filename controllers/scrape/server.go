@@ -24,7 +24,7 @@ type Server struct {
 	listens atomic.Bool
 }
 
-// grace is that of a scrape.
+// grace is how long a scrape that has begun may take when the process ends.
 const grace = 5 * time.Second
 
 // NeedLeaderElection says that whoever waits for the Lease serves, too.

@@ -216,7 +216,8 @@ func (c *checker) configureRequirements(ctx context.Context) {
 	Expect(env.Client.Create(ctx, c.hook("capstan-requirements", "/requirements", rule("apiextensions.openshift.io", "v1alpha1", []string{"compatibilityrequirements"}, "CREATE", "UPDATE")))).To(Succeed())
 }
 
-// configureObjects has boxes sent to the checker, as one requirement needs them.
+// configureObjects has boxes sent to the checker, as one requirement needs them. The definition has to have the field extra,
+// which the requirement does not know.
 func (c *checker) configureObjects(ctx context.Context, r *requirement) {
 	GinkgoHelper()
 	rules := rule("example.com", "v1", []string{"boxes", "boxes/status"}, "CREATE", "UPDATE")
@@ -232,7 +233,7 @@ func (c *checker) configureObjects(ctx context.Context, r *requirement) {
 		})).To(Succeed())
 	}
 	eventually(ctx, "boxes to be sent to the checker", func(ctx context.Context) error {
-		probe := box("probe", "{size: 1, color: red, unknown: 1}")
+		probe := box("probe", "{size: 1, color: red, extra: x}")
 		err := c.client.Create(ctx, probe, client.DryRunAll)
 		warned := c.warned()
 		return errors.Join(err, unless(slices.ContainsFunc(warned, func(text string) bool { return strings.Contains(text, "CompatibilityRequirement") }), fmt.Sprint("a box passes: ", warned)))

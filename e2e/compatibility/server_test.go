@@ -218,7 +218,8 @@ var _ = Describe("The checker's process", func() {
 			return unless(c.Ready(ctx) != nil, "they are ready")
 		})
 		Expect(c.update(ctx, without("color:"))).To(MatchError(ContainSubstring("spec.color is missing")))
-		Expect(c.Stop()).To(Succeed())
+		Eventually(ctx, c.Exited()).WithTimeout(patience).Should(BeClosed())
+		Expect(c.Failure()).To(Succeed())
 	})
 
 	It("serves with a certificate that is renewed", func(ctx SpecContext) {

@@ -122,6 +122,12 @@ func (w *Webhooks) Terminate() { w.process.Terminate() }
 // Kill ends the process with SIGKILL and returns when it is gone.
 func (w *Webhooks) Kill() { w.process.Kill() }
 
+// Exited is closed when the process is gone, for whatever reason.
+func (w *Webhooks) Exited() <-chan struct{} { return w.process.Exited() }
+
+// Failure is how a process that is gone has ended: nil for exit code 0.
+func (w *Webhooks) Failure() error { return w.process.Failure() }
+
 // Stop asks the process to end, and returns when it has; its error says that it did not end with exit code 0. Stopping one that
 // is gone, or was never started, does nothing.
 func (w *Webhooks) Stop() error {
