@@ -128,7 +128,7 @@ func (c *choice[F, E]) lasts(candidate *Candidate, record Record, long time.Dura
 	}
 	c.lasting[candidate.Event] = since
 	if candidate.Answer == Yes {
-		c.timed(candidate, since.Add(long), at)
+		c.timed(candidate, since.Add(long), at.within(long))
 	}
 }
 
@@ -144,6 +144,15 @@ func (c *choice[F, E]) timed(candidate *Candidate, deadline time.Time, at moment
 		c.next = &Deadline{At: deadline, On: candidate.Event, To: candidate.To}
 	}
 	return false
+}
+
+// within is a moment for what has to last for less than the process takes to settle: after a start it waits for as long
+// as it has to last, and no longer.
+func (m moment) within(long time.Duration) moment {
+	if long < settleFor && !m.settled.IsZero() {
+		m.settled = m.settled.Add(long - settleFor)
+	}
+	return m
 }
 
 // deadline puts off a deadline that would fire before the process has settled.

@@ -14,6 +14,8 @@ type pass[F, E any] struct {
 	env     E
 	record  Record
 	at      moment
+	// begun is since when the guards that have to last said Yes before this pass.
+	begun map[Event]time.Time
 }
 
 // make makes at most one move, or else does the work of the state.
@@ -27,6 +29,7 @@ func (p *pass[F, E]) make(ctx context.Context) (Outcome, error) {
 	if chosen.move != nil {
 		decision = table.decision(p.record, chosen, p.facts, p.at)
 	}
+	p.begun = p.record.Lasting
 	p.record.Lasting, p.record.Deadline, p.record.Reason = chosen.lasting, chosen.next, chosen.waits
 	var outcome Outcome
 	if chosen.move != nil {
@@ -90,9 +93,25 @@ func (p *pass[F, E]) enter(move *Move[F, E], to State, cause string) Outcome {
 	if p.record.Failure != nil {
 		entry.Effect = p.record.Failure.Effect
 	}
-	p.record.enter(to, move.On, cause, entry, p.machine.Table.lasting(to), p.machine.Now())
+	p.record.enter(to, move.On, cause, entry, p.goesOn(to), p.machine.Now())
 	made := p.record.Transitions[len(p.record.Transitions)-1]
 	return Outcome{Moved: &made, LookAgain: atOnce, Moves: p.candidates().candidates}
+}
+
+// goesOn is since when the guards have lasted that the new state asks of the same events. The guards may be others there:
+// a time that the state before has ended with this pass goes on if they do not say No.
+func (p *pass[F, E]) goesOn(to State) map[Event]time.Time {
+	on := map[Event]time.Time{}
+	for _, move := range p.machine.Table.Leaving(to) {
+		since, lasts := p.record.Lasting[move.On]
+		if !lasts {
+			since, lasts = p.begun[move.On]
+		}
+		if move.For > 0 && lasts && move.If.Answer(p.facts).Truth != No {
+			on[move.On] = since
+		}
+	}
+	return on
 }
 
 // work does the work of the record's state.

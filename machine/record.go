@@ -161,8 +161,8 @@ func (r *Record) begunBy(now time.Time) {
 
 // enter is the only place where State changes. Everything that belongs to the
 // old state is set anew together, so that nothing of it can leak into the new.
-// Only the time of events that the new state asks for as well counts on.
-func (r *Record) enter(to State, on Event, cause string, entry Entry, asked []Event, now time.Time) {
+// Only the time of what the new state asks for as well counts on.
+func (r *Record) enter(to State, on Event, cause string, entry Entry, lasting map[Event]time.Time, now time.Time) {
 	cause = Shorten(cause, MaxMessage)
 	r.Transitions = append(r.Transitions, Transition{
 		From: r.State, Event: on, To: to, At: now, Seconds: now.Sub(r.Since).Seconds(), Cause: cause,
@@ -175,9 +175,9 @@ func (r *Record) enter(to State, on Event, cause string, entry Entry, asked []Ev
 	r.Entry = entry
 	r.Progress = Progress{Done: entry.Done, Since: now}
 	r.Deadline = nil
-	maps.DeleteFunc(r.Lasting, func(event Event, _ time.Time) bool { return !slices.Contains(asked, event) })
-	if len(r.Lasting) == 0 {
-		r.Lasting = nil
+	r.Lasting = nil
+	if len(lasting) > 0 {
+		r.Lasting = lasting
 	}
 }
 

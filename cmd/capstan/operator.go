@@ -52,6 +52,9 @@ type operatorFlags struct {
 	metricsCertDir      string
 	healthAddress       string
 	concurrency         int
+	webhooksURL         string
+	webhooksCAFile      string
+	openAfter           time.Duration
 	time                timekeeper
 }
 
@@ -83,6 +86,9 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.StringVar(&f.metricsCertDir, "metrics-cert-dir", "/var/run/secrets/metrics-tls", "`folder` with tls.crt and tls.key to serve metrics with, read again for every connection")
 	flags.StringVar(&f.healthAddress, "health-probe-bind-address", ":8081", "`address` to serve /healthz and /readyz on; 0 for none")
 	flags.IntVar(&f.concurrency, "apply-concurrency", 8, "how many objects of a wave are applied at the same time")
+	flags.StringVar(&f.webhooksURL, "webhooks-url", "", "`URL` such as https://127.0.0.1:9443 that API servers find the checker at; without it, they find it at its Service")
+	flags.StringVar(&f.webhooksCAFile, "webhooks-ca-file", "", "PEM `file` of certificates that API servers trust the checker by; without it, the service CA operator writes them")
+	flags.DurationVar(&f.openAfter, "open-after", 15*time.Minute, "refuse nothing any more for CompatibilityRequirements once the checker has been away for this long; 0 to go on refusing")
 	f.time.addFlags(flags)
 	return cmd
 }
@@ -100,6 +106,10 @@ func (f *operatorFlags) validate() error {
 		return fmt.Errorf("--pull-secret %s is not of the form namespace/name", f.pullSecrets[slices.IndexFunc(f.pullSecrets, notAKey)])
 	case f.providerImageDir != "" && f.podName == "":
 		return errors.New("--provider-image-dir needs the name of the operator's own Pod in env POD_NAME: the Pod says which image is mounted where")
+	case f.webhooksURL != "" && !strings.HasPrefix(f.webhooksURL, "https://"):
+		return fmt.Errorf("--webhooks-url %q does not begin with https://", f.webhooksURL)
+	case f.openAfter < 0:
+		return fmt.Errorf("--open-after %s is less than 0", f.openAfter)
 	case f.concurrency < 1:
 		return fmt.Errorf("--apply-concurrency %d is less than 1", f.concurrency)
 	}
@@ -120,12 +130,19 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var webhooksCA []byte
+	if f.webhooksCAFile != "" {
+		if webhooksCA, err = os.ReadFile(f.webhooksCAFile); err != nil {
+			return fmt.Errorf("reading --webhooks-ca-file: %w", err)
+		}
+	}
 	var warmUps []func(context.Context) error
 	opts := options.Options{
 		REST:    rest.CopyConfig(config),
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, PodName: f.podName, InsecureRegistries: f.insecureRegistries, InsecureCredentials: f.insecureCredentials,
 		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(), Concurrency: f.concurrency,
+		WebhooksURL: strings.TrimSuffix(f.webhooksURL, "/"), WebhooksCA: webhooksCA, OpenAfter: f.openAfter,
 		MetricsAddress: f.metricsAddress, MetricsCertDir: f.metricsCertDir,
 		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },
 	}

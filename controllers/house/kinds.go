@@ -25,7 +25,8 @@ import (
 
 // Kind is a kind of objects that a machine speaks of through the manager's client.
 type Kind struct {
-	Version    schema.GroupVersion
+	Version schema.GroupVersion
+	// Object is a PartialObjectMetadata that names its kind where no more than the metadata is read.
 	Object     client.Object
 	List       client.ObjectList
 	Namespaced bool
@@ -33,12 +34,24 @@ type Kind struct {
 	Uncached bool
 	// Optional says that a cluster may lack the kind, and has no objects of it then.
 	Optional bool
+	// Arrival, of an optional kind, is told when the API server may have begun to serve it; nil looks for it now and then.
+	Arrival *Arrival
+	// Keep cuts an object down to what is read of it, before it is kept; nil for all of it.
+	Keep func(client.Object)
 	// Only are the objects that are read, one without a name standing for all of its namespace; none stands for all.
 	Only []client.ObjectKey
 }
 
 func (k Kind) of() schema.GroupVersionKind {
+	if k.metadata() {
+		return k.Object.GetObjectKind().GroupVersionKind()
+	}
 	return k.Version.WithKind(reflect.TypeOf(k.Object).Elem().Name())
+}
+
+func (k Kind) metadata() bool {
+	_, is := k.Object.(*metav1.PartialObjectMetadata)
+	return is
 }
 
 // Kinds are those of all machines. What is not among them cannot be read,
@@ -49,7 +62,9 @@ type Kinds []Kind
 func (kinds Kinds) Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, k := range kinds {
-		scheme.AddKnownTypes(k.Version, k.Object, k.List)
+		if !k.metadata() {
+			scheme.AddKnownTypes(k.Version, k.Object, k.List)
+		}
 		metav1.AddToGroupVersion(scheme, k.Version)
 	}
 	return scheme
@@ -80,22 +95,37 @@ func (kinds Kinds) Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 func (kinds Kinds) Cache() cache.Options {
 	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}, NewInformer: kinds.informer}
 	for _, k := range kinds.cached() {
+		by := cache.ByObject{}
 		switch {
 		case len(k.Only) == 0:
 		case k.Namespaced:
-			options.ByObject[k.Object] = cache.ByObject{Namespaces: byNamespace(k.Only)}
+			by.Namespaces = byNamespace(k.Only)
 		default:
-			options.ByObject[k.Object] = cache.ByObject{Field: byNamespace(k.Only)[""].FieldSelector}
+			by.Field = byNamespace(k.Only)[""].FieldSelector
+		}
+		if k.Keep != nil {
+			by.Transform = k.keep
+		}
+		if len(k.Only) > 0 || k.Keep != nil {
+			options.ByObject[k.Object] = by
 		}
 	}
 	return options
+}
+
+// keep is Keep for a cache.
+func (k Kind) keep(of any) (any, error) {
+	if o, is := of.(client.Object); is {
+		k.Keep(o)
+	}
+	return of, nil
 }
 
 // informer notices an API server that was restored from a backup, and logs what its first list waits for.
 func (kinds Kinds) informer(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) (i toolscache.SharedIndexInformer) {
 	for _, k := range kinds {
 		if k.Optional && reflect.TypeOf(k.Object) == reflect.TypeOf(of) {
-			lists = optionally(lists, k.Object)
+			lists = optionally(lists, k.Object, k.Arrival)
 		}
 	}
 	begins := awaits(reflect.TypeOf(of).Elem().Name(), func() bool { return i.HasSynced() }, log.Log.WithName("caches"))

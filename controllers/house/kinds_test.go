@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -53,6 +54,35 @@ func TestKinds_cache_keeps_what_any_machine_reads_and_nothing_else(t *testing.T)
 	}
 	if cached := (Kinds{uncached, maps(one)}).cached(); len(cached) != 1 || len(cached[0].Only) != 1 {
 		t.Errorf("cached are %+v", cached)
+	}
+}
+
+func TestKinds_of_one_kind_one_is_watched_by_its_metadata_and_the_whole_is_read_live(t *testing.T) {
+	node := corev1.SchemeGroupVersion.WithKind("Node")
+	watched := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}}
+	kinds := Kinds{
+		{Version: corev1.SchemeGroupVersion, Object: &corev1.Node{}, List: &corev1.NodeList{}, Uncached: true},
+		{Version: corev1.SchemeGroupVersion, Object: watched, List: &metav1.PartialObjectMetadataList{}, Keep: func(o client.Object) { o.SetManagedFields(nil) }},
+	}
+	mapper, err := kinds.Mapper(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mapping, err := mapper.RESTMapping(node.GroupKind()); err != nil || mapping.Resource.Resource != "nodes" {
+		t.Errorf("it is %+v, %v", mapping, err)
+	}
+	for _, o := range []client.Object{&corev1.Node{}, watched} {
+		if kind, err := apiutil.GVKForObject(o, kinds.Scheme()); err != nil || kind != node {
+			t.Errorf("%T is %s, %v", o, kind, err)
+		}
+	}
+	by, is := kinds.Cache().ByObject[client.Object(watched)]
+	if cached := kinds.cached(); len(cached) != 1 || !is || by.Transform == nil {
+		t.Fatalf("cached are %+v", cached)
+	}
+	kept, err := by.Transform(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{}}}})
+	if o, is := kept.(client.Object); err != nil || !is || len(o.GetManagedFields()) > 0 {
+		t.Errorf("kept is %+v, %v", kept, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -31,7 +32,7 @@ type Machine[F, E any] struct {
 func Add[F, E any](mgr ctrl.Manager, h *House, m Machine[F, E]) error {
 	controlled := ctrl.NewControllerManagedBy(mgr).Named(m.Table.Name)
 	for _, w := range m.Watches {
-		if _, _, err := mgr.GetScheme().ObjectKinds(w.Kind); err != nil {
+		if _, err := apiutil.GVKForObject(w.Kind, mgr.GetScheme()); err != nil {
 			return fmt.Errorf("adding machine %s: it watches what is not among its kinds: %w", m.Table.Name, err)
 		}
 		controlled = controlled.WatchesRawSource(watching{Watch: w, in: mgr.GetCache()})

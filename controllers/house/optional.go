@@ -28,12 +28,13 @@ const (
 // watch on it would be opened again.
 type optional struct {
 	toolscache.ListerWatcher
-	next toolscache.ListerWatcherWithContext
-	of   reflect.Type
+	next    toolscache.ListerWatcherWithContext
+	of      reflect.Type
+	arrival *Arrival
 }
 
-func optionally(next toolscache.ListerWatcher, of client.Object) toolscache.ListerWatcher {
-	return &optional{ListerWatcher: next, next: toolscache.ToListerWatcherWithContext(next), of: reflect.TypeOf(of).Elem()}
+func optionally(next toolscache.ListerWatcher, of client.Object, arrival *Arrival) toolscache.ListerWatcher {
+	return &optional{ListerWatcher: next, next: toolscache.ToListerWatcherWithContext(next), of: reflect.TypeOf(of).Elem(), arrival: arrival}
 }
 
 // IsWatchListSemanticsUnSupported says of the client what the reflector asks.
@@ -72,7 +73,7 @@ func (o *optional) WatchWithContext(ctx context.Context, options metav1.ListOpti
 	if options.TimeoutSeconds != nil {
 		pause = time.Duration(*options.TimeoutSeconds) * time.Second
 	}
-	time.AfterFunc(pause, idle.Stop)
+	time.AfterFunc(o.arrival.awaits(pause, idle.Stop), idle.Stop)
 	return idle, nil
 }
 

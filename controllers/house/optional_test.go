@@ -98,9 +98,38 @@ func TestOptional_a_kind_that_is_lacking_has_no_objects_until_it_comes(t *testin
 	})
 }
 
+func TestArrival_has_a_kind_looked_for_at_once(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, arrival := &served{fails: lacking, object: &configv1.ClusterImagePolicy{ObjectMeta: metav1.ObjectMeta{Name: "late", ResourceVersion: "6"}}}, &Arrival{}
+		kinds := Kinds{{Version: configv1.GroupVersion, Object: &configv1.ClusterImagePolicy{}, List: &configv1.ClusterImagePolicyList{}, Optional: true, Arrival: arrival}}
+		informer := kinds.informer(s, &configv1.ClusterImagePolicy{}, 0, toolscache.Indexers{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			informer.RunWithContext(ctx)
+		}()
+		pass := func(while time.Duration) {
+			<-time.After(while)
+			synctest.Wait()
+		}
+		pass(time.Minute)
+		arrival.Expect()
+		pass(10 * time.Second) // its definition is there, and it is not served yet
+		s.comes()
+		pass(5 * time.Second)
+		if len(informer.GetStore().List()) != 1 {
+			t.Errorf("there are %d objects 5 seconds after it has come", len(informer.GetStore().List()))
+		}
+		stop()
+		<-ended
+		pass(time.Hour)
+	})
+}
+
 func TestOptional_a_kind_that_goes_is_listed_anew(t *testing.T) {
 	s := &served{fails: lacking}
-	o := optionally(s, &configv1.ClusterImagePolicy{}).(*optional)
+	o := optionally(s, &configv1.ClusterImagePolicy{}, nil).(*optional)
 	if _, err := o.WatchWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "7"}); !apierrors.IsResourceExpired(err) {
 		t.Errorf("a watch from a version goes on: %v", err)
 	}
@@ -115,7 +144,7 @@ func TestOptional_a_kind_that_goes_is_listed_anew(t *testing.T) {
 
 func TestOptional_tells_every_other_error(t *testing.T) {
 	s := &served{fails: errors.New("no right to list them")}
-	o := optionally(s, &configv1.ClusterImagePolicy{}).(*optional)
+	o := optionally(s, &configv1.ClusterImagePolicy{}, nil).(*optional)
 	if _, err := o.ListWithContext(t.Context(), metav1.ListOptions{}); !errors.Is(err, s.fails) {
 		t.Errorf("the list gives %v", err)
 	}

@@ -4,6 +4,7 @@ package options
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -33,6 +34,12 @@ type Options struct {
 	PullSecrets []types.NamespacedName
 	// MetricsAddress is where metrics are served, with the certificate in the folder MetricsCertDir; "0" or empty for nowhere.
 	MetricsAddress, MetricsCertDir string
+	// WebhooksURL is where API servers find the checker instead of at its Service, and WebhooksCA is whom they trust there;
+	// empty on a cluster.
+	WebhooksURL string
+	WebhooksCA  []byte
+	// OpenAfter is how long the checker may be away before nothing is refused any more; 0 for ever.
+	OpenAfter time.Duration
 	// Concurrency bounds how many objects are applied at the same time.
 	Concurrency int
 	// WarmUp is given what runs from the start of the process until its end, beside the manager and whoever holds the Lease.

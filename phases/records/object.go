@@ -20,6 +20,8 @@ type objects[O client.Object] struct {
 	blank  func() O
 	// put copies what a store writes from one object to another.
 	put func(from, to O)
+	// send writes the status of an object that was another before, and returns what is stored.
+	send func(ctx context.Context, before, after O) (O, error)
 
 	mu sync.Mutex
 	// loaded are the copies of passes under way; written are those that the cache does not show yet: what was put there,
@@ -30,7 +32,11 @@ type objects[O client.Object] struct {
 }
 
 func newObjects[O client.Object](c client.Client, blank func() O, put func(from, to O)) *objects[O] {
-	return &objects[O]{client: c, blank: blank, put: put, loaded: map[machine.Key]O{}, written: map[machine.Key]O{}, wroteAt: map[machine.Key]time.Time{}}
+	patch := func(ctx context.Context, before, after O) (O, error) {
+		err := c.Status().Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		return after, err
+	}
+	return &objects[O]{client: c, blank: blank, put: put, send: patch, loaded: map[machine.Key]O{}, written: map[machine.Key]O{}, wroteAt: map[machine.Key]time.Time{}}
 }
 
 // load reads the object of a key, the newest copy that is known.
@@ -57,8 +63,8 @@ func (s *objects[O]) load(ctx context.Context, key machine.Key) (object O, found
 	return object, true, nil
 }
 
-// save changes the status of the object that the pass has loaded, in one request
-// that is refused if somebody has written to it since.
+// save changes the status of the object that the pass has loaded, in one request; as a patch, it is refused if somebody
+// has written to the object since.
 func (s *objects[O]) save(ctx context.Context, key machine.Key, change func(O) (different bool, err error)) error {
 	s.mu.Lock()
 	before, is := s.loaded[key]
@@ -72,8 +78,7 @@ func (s *objects[O]) save(ctx context.Context, key machine.Key, change func(O) (
 	if err != nil || !different {
 		return err
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	err = s.client.Status().Patch(ctx, after, patch)
+	after, err = s.send(ctx, before, after)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -1,0 +1,45 @@
+package house
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// arrivesWithin is how long an API server may take to serve a kind whose definition has just changed, lookedForEvery how
+	// often it is looked for until then. A watch that ends within a second would be taken for a broken one.
+	arrivesWithin  = 30 * time.Second
+	lookedForEvery = 2 * time.Second
+)
+
+// Arrival has an optional kind looked for at once. Lost, the kind is looked for as often as without.
+type Arrival struct {
+	mu sync.Mutex
+	// look are those that end the wait of a watch; until then they are short.
+	look  []func()
+	until time.Time
+}
+
+// Expect is called when the API server may be about to serve the kind.
+func (a *Arrival) Expect() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, look := range a.look {
+		time.AfterFunc(lookedForEvery, look)
+	}
+	a.look, a.until = nil, time.Now().Add(arrivesWithin)
+}
+
+// awaits is how long to wait before a kind is looked for again, which look does.
+func (a *Arrival) awaits(pause time.Duration, look func()) time.Duration {
+	if a == nil {
+		return pause
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if time.Now().Before(a.until) {
+		return lookedForEvery
+	}
+	a.look = []func(){look} // those before have ended by themselves
+	return pause
+}

@@ -1,0 +1,75 @@
+package compatibility
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// proofLasts is how long a proof of the checker counts: long enough for all that is armed together, and too short for
+	// one that broke since.
+	proofLasts = 2 * time.Second
+	// probeAgain is after how long a checker that has not proved itself is tried again.
+	probeAgain = 2 * time.Second
+	// probeName is that of the requirement with which the checker is tried. It is never stored.
+	probeName = "capstan-probe"
+	// requirementsHook is the webhook that refuses it.
+	requirementsHook = "requirements.capstan.openshift.io"
+)
+
+// probe remembers when the checker was tried last, and whether it refused. Lost, it is tried again.
+type probe struct {
+	mu      sync.Mutex
+	at      time.Time
+	refused bool
+}
+
+// proves says whether the checker has just refused, through the API server, a requirement that nobody can use. Without
+// that nothing becomes Fail: an endpoint that is ready and cannot be reached would stop what it should judge.
+func (p *Phases) proves(ctx context.Context) bool {
+	p.probe.mu.Lock()
+	defer p.probe.mu.Unlock()
+	if age := p.Now().Sub(p.probe.at); age >= 0 && age < proofLasts && p.probe.refused {
+		return true
+	}
+	bad := &requirementsv1alpha1.CompatibilityRequirement{
+		ObjectMeta: metav1.ObjectMeta{Name: probeName},
+		Spec: requirementsv1alpha1.CompatibilityRequirementSpec{CompatibilitySchema: requirementsv1alpha1.CompatibilitySchema{
+			CustomResourceDefinition: requirementsv1alpha1.CRDData{Type: requirementsv1alpha1.CRDDataTypeYAML, Data: "{}"},
+			RequiredVersions:         requirementsv1alpha1.APIVersions{DefaultSelection: requirementsv1alpha1.APIVersionSetTypeStorageOnly},
+		}},
+	}
+	err := p.Client.Create(ctx, bad, client.DryRunAll, client.FieldOwner(Manager))
+	p.probe.at = p.Now()
+	p.probe.refused = err != nil && strings.Contains(err.Error(), `admission webhook "`+requirementsHook+`" denied the request`)
+	return p.probe.refused
+}
+
+// armed says with which policy a webhook is written: what does not refuse is Ignore, and so is what has no CA bundle; what
+// is Fail stays so; anything else becomes Fail only if the checker proves itself.
+func (p *Phases) armed(ctx context.Context, c *configuration, ready bool) (arm func(hook) admissionv1.FailurePolicyType, all *bool) {
+	every := true
+	live := armaments(c.live)
+	return func(h hook) admissionv1.FailurePolicyType {
+		switch {
+		case !h.denies:
+			return admissionv1.Ignore
+		case len(h.ca) == 0:
+		case live[h.name].policy == admissionv1.Fail:
+			return admissionv1.Fail
+		case ready && p.proves(ctx):
+			return admissionv1.Fail
+		}
+		every = false
+		return admissionv1.Ignore
+	}, &every
+}
+
+func ignored(hook) admissionv1.FailurePolicyType { return admissionv1.Ignore }

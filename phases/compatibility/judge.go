@@ -1,0 +1,211 @@
+package compatibility
+
+import (
+	"context"
+	"fmt"
+
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/compatibility"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/crdschema"
+)
+
+const (
+	// maxProblem bounds the text of why data cannot be used, maxLines that of what is missing or differs, in bytes.
+	maxProblem = 2 << 10
+	maxLines   = 64
+)
+
+// CRDMetadata is a definition of which no more than its metadata is read.
+func CRDMetadata() *metav1.PartialObjectMetadata {
+	meta := &metav1.PartialObjectMetadata{}
+	meta.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	return meta
+}
+
+// version is one generation of one object.
+type version struct {
+	uid        types.UID
+	generation int64
+}
+
+func versionOf(o client.Object) version { return version{o.GetUID(), o.GetGeneration()} }
+
+// judgement is what came of reading a requirement and its definition.
+type judgement struct {
+	of version
+	// problem is why the data cannot be used, target what it asks for otherwise.
+	problem string
+	target  target
+	// compared is the live definition that the verdict is on, the zero one for none.
+	compared version
+	verdict  crdschema.Verdict
+}
+
+// target is the kind of objects that a requirement is about.
+type target struct {
+	crd, group, plural string
+	namespaced, status bool
+	versions           []string
+}
+
+// judge says whether a requirement can be used and whether its definition has what is needed. It reads what it has not
+// read yet; an error is why it could not.
+func (p *Phases) judge(ctx context.Context, key machine.Key, r *requirementsv1alpha1.CompatibilityRequirement) (guards.Spec, guards.CRD, target, error) {
+	known := p.judged.of(key, versionOf(r))
+	if known == nil || known.problem == "" {
+		live, err := p.metadata(ctx, known, r)
+		if err != nil {
+			return guards.Spec{Unread: err.Error()}, guards.CRD{Unread: err.Error()}, target{}, err
+		}
+		if known == nil || live != known.compared && live != (version{}) {
+			fresh, err := p.read(ctx, key, r)
+			if err != nil && known == nil {
+				return guards.Spec{Unread: err.Error()}, guards.CRD{Unread: err.Error()}, target{}, err
+			}
+			if err != nil {
+				return guards.Spec{Known: true}, guards.CRD{Name: known.target.crd, Unread: err.Error()}, known.target, err
+			}
+			known = fresh
+		}
+		if live == (version{}) && known.problem == "" && known.compared != (version{}) {
+			if gone, err := p.gone(ctx, key, known); err != nil {
+				return guards.Spec{Known: true}, guards.CRD{Name: known.target.crd, Unread: err.Error()}, known.target, err
+			} else if gone != nil {
+				known = gone
+			}
+		}
+	}
+	if renamed := r.Status.CRDName; known.problem == "" && renamed != "" && renamed != known.target.crd {
+		known = &judgement{problem: fmt.Sprintf(
+			"spec.compatibilitySchema.customResourceDefinition.data: it defines %s, and the requirement is about %s for good; make another requirement for another CRD", known.target.crd, renamed)}
+	}
+	if known.problem != "" {
+		return guards.Spec{Known: true, Problem: known.problem}, guards.CRD{Name: r.Status.CRDName, Unread: "the spec cannot be used"}, target{}, nil
+	}
+	crd := guards.CRD{Name: known.target.crd, Seen: true, Absent: known.compared == version{}}
+	if !crd.Absent {
+		crd.UID, crd.Generation = string(known.compared.uid), known.compared.generation
+		crd.Missing, crd.Warnings = known.verdict.Missing, known.verdict.Warnings
+	}
+	return guards.Spec{Known: true}, crd, known.target, nil
+}
+
+// metadata is the version of the live definition as the cache has it, the zero one if there is none or its name is not known.
+func (p *Phases) metadata(ctx context.Context, known *judgement, r *requirementsv1alpha1.CompatibilityRequirement) (version, error) {
+	name := r.Status.CRDName
+	if known != nil {
+		name = known.target.crd
+	}
+	if name == "" {
+		return version{}, nil
+	}
+	meta := CRDMetadata()
+	err := p.Client.Get(ctx, client.ObjectKey{Name: name}, meta)
+	switch {
+	case apierrors.IsNotFound(err):
+		return version{}, nil
+	case err != nil:
+		return version{}, fmt.Errorf("reading CRD %s: %w", name, err)
+	}
+	return versionOf(meta), nil
+}
+
+// gone asks the API server about a definition that the cache does not show: it may be too new for that. It returns the
+// judgement that holds if there is none, nil if there is one.
+func (p *Phases) gone(ctx context.Context, key machine.Key, known *judgement) (*judgement, error) {
+	err := p.Live.Get(ctx, client.ObjectKey{Name: known.target.crd}, CRDMetadata())
+	if err == nil || !apierrors.IsNotFound(err) {
+		return nil, err
+	}
+	gone := *known
+	gone.compared, gone.verdict = version{}, crdschema.Verdict{}
+	p.judged.keep(key, &gone)
+	return &gone, nil
+}
+
+// read decodes a requirement and compares its definition, both as the API server has them now.
+func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alpha1.CompatibilityRequirement) (*judgement, error) {
+	p.judged.reading.Lock()
+	defer p.judged.reading.Unlock()
+	whole := &requirementsv1alpha1.CompatibilityRequirement{}
+	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(r), whole); err != nil {
+		return nil, fmt.Errorf("reading CompatibilityRequirement %s: %w", r.Name, err)
+	}
+	if versionOf(whole) != versionOf(r) {
+		return nil, fmt.Errorf("CompatibilityRequirement %s has just changed, and is looked at again", r.Name)
+	}
+	j := &judgement{of: versionOf(r)}
+	need, err := crdschema.Decode(&whole.Spec)
+	if err != nil {
+		j.problem = machine.Shorten(err.Error(), maxProblem)
+		p.judged.keep(key, j)
+		return j, nil
+	}
+	definition := need.CRD()
+	j.target = targetOf(definition, need.Versions())
+	live := &apiextensionsv1.CustomResourceDefinition{}
+	err = p.Live.Get(ctx, client.ObjectKey{Name: need.Name()}, live)
+	switch {
+	case err == nil:
+		j.compared, j.verdict = versionOf(live), bounded(need.Compare(live))
+	case !apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("reading CRD %s: %w", need.Name(), err)
+	}
+	p.judged.keep(key, j)
+	return j, nil
+}
+
+func targetOf(definition *apiextensionsv1.CustomResourceDefinition, versions []string) target {
+	t := target{
+		crd: definition.Name, group: definition.Spec.Group, plural: definition.Spec.Names.Plural,
+		namespaced: definition.Spec.Scope == apiextensionsv1.NamespaceScoped, versions: versions,
+	}
+	for _, v := range definition.Spec.Versions {
+		t.status = t.status || v.Subresources != nil && v.Subresources.Status != nil
+	}
+	return t
+}
+
+// bounded keeps as many lines as people are told of, and how many more there are.
+func bounded(v crdschema.Verdict) crdschema.Verdict {
+	cut := func(lines []string) []string {
+		if len(lines) <= maxLines {
+			return lines
+		}
+		return append(lines[:maxLines:maxLines], fmt.Sprintf("and %d more", len(lines)-maxLines))
+	}
+	return crdschema.Verdict{Missing: cut(v.Missing), Warnings: cut(v.Warnings)}
+}
+
+// of is what is known of a version of a requirement, nil for nothing.
+func (j *judged) of(key machine.Key, v version) *judgement {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if known := j.by[key]; known != nil && known.of == v {
+		return known
+	}
+	return nil
+}
+
+func (j *judged) keep(key machine.Key, one *judgement) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.by == nil {
+		j.by = map[machine.Key]*judgement{}
+	}
+	j.by[key] = one
+}
+
+// Forget lets go of what is remembered of a requirement that is gone.
+func (p *Phases) Forget(key machine.Key) {
+	p.judged.mu.Lock()
+	defer p.judged.mu.Unlock()
+	delete(p.judged.by, key)
+}

@@ -1,0 +1,176 @@
+package compatibility
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+var writesConfigurations = []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
+
+// KeepHooks has the configurations of a requirement as they are wanted.
+var KeepHooks = machine.Action[*Pass]{
+	Name: "KeepHooks", Writes: writesConfigurations, Run: keepHooks,
+	Doc: "creates the requirement's webhook configurations, puts right what differs, and deletes those that are not wanted any more; leaves CA bundles alone, and configurations of others. A webhook that denies becomes Fail only after the checker has refused a test through the API server. Writes: ValidatingWebhookConfiguration, MutatingWebhookConfiguration.",
+}
+
+// OpenHooks has nothing refused for a requirement.
+var OpenHooks = machine.Action[*Pass]{
+	Name: "OpenHooks", Writes: writesConfigurations, Run: openHooks,
+	Doc: "sets the requirement's webhooks to Ignore. Writes: ValidatingWebhookConfiguration, MutatingWebhookConfiguration.",
+}
+
+// RearmHooks restores what refuses, and no more.
+var RearmHooks = machine.Action[*Pass]{
+	Name: "RearmHooks", Writes: writesConfigurations, Run: rearmHooks,
+	Doc: "sets those of the requirement's webhooks to Fail that deny, after the checker has refused a test through the API server; nothing else of them changes. Writes: ValidatingWebhookConfiguration, MutatingWebhookConfiguration.",
+}
+
+// RemoveHooks takes away what is enforced for a requirement.
+var RemoveHooks = machine.Action[*Pass]{
+	Name: "RemoveHooks", Writes: writesConfigurations, Run: removeHooks,
+	Doc: "deletes the requirement's webhook configurations, and leaves those of others alone. Writes: ValidatingWebhookConfiguration, MutatingWebhookConfiguration.",
+}
+
+func keepHooks(ctx context.Context, p *Pass) (machine.Result, error) {
+	if p.unread != nil {
+		return machine.Result{}, p.unread
+	}
+	var did []string
+	var errs []error
+	armed := true
+	for _, c := range p.configurations {
+		switch {
+		case len(c.hooks) == 0 && c.live != nil && !c.foreign:
+			done, err := p.remove(ctx, c)
+			did, errs = append(did, done), append(errs, err)
+		case len(c.hooks) > 0 && !c.foreign:
+			arm, all := p.armed(ctx, c, p.ready)
+			done, err := p.write(ctx, c, p.wanted(c, arm))
+			did, errs, armed = append(did, done), append(errs, err), armed && *all
+		}
+	}
+	return result(did, armed || !p.ready), errors.Join(errs...)
+}
+
+func openHooks(ctx context.Context, p *Pass) (machine.Result, error) {
+	return p.rewrite(ctx, func(*configuration, hook) admissionv1.FailurePolicyType { return admissionv1.Ignore })
+}
+
+func rearmHooks(ctx context.Context, p *Pass) (machine.Result, error) {
+	denies := p.Requirement != nil && p.Requirement.Spec.ObjectSchemaValidation.Action == "Deny"
+	all := true
+	result, err := p.rewrite(ctx, func(c *configuration, h hook) admissionv1.FailurePolicyType {
+		switch {
+		case h.policy == admissionv1.Fail || !denies || len(h.ca) == 0:
+			return h.policy
+		case p.ready && p.proves(ctx):
+			return admissionv1.Fail
+		}
+		all = false
+		return h.policy
+	})
+	if !all && p.ready {
+		result.LookAgain = probeAgain
+	}
+	return result, err
+}
+
+func removeHooks(ctx context.Context, p *Pass) (machine.Result, error) {
+	var did []string
+	var errs []error
+	for _, c := range p.configurations {
+		if c.live != nil && !c.foreign {
+			done, err := p.remove(ctx, c)
+			did, errs = append(did, done), append(errs, err)
+		}
+	}
+	return result(did, true), errors.Join(errs...)
+}
+
+// rewrite changes nothing but the policies of the live configurations that are the requirement's own.
+func (p *Pass) rewrite(ctx context.Context, policy func(*configuration, hook) admissionv1.FailurePolicyType) (machine.Result, error) {
+	var did []string
+	var errs []error
+	for _, c := range p.configurations {
+		if c.live == nil || c.foreign {
+			continue
+		}
+		after, _ := c.live.DeepCopyObject().(client.Object)
+		setPolicies(after, func(name string, a armament) admissionv1.FailurePolicyType {
+			return policy(c, hook{name: name, policy: a.policy, ca: a.ca})
+		})
+		done, err := p.write(ctx, c, after)
+		did, errs = append(did, done), append(errs, err)
+	}
+	return result(did, true), errors.Join(errs...)
+}
+
+// setPolicies changes the policy of each webhook in a configuration.
+func setPolicies(o client.Object, policy func(name string, a armament) admissionv1.FailurePolicyType) {
+	by := armaments(o)
+	switch to := o.(type) {
+	case *admissionv1.ValidatingWebhookConfiguration:
+		for i := range to.Webhooks {
+			is := policy(to.Webhooks[i].Name, by[to.Webhooks[i].Name])
+			to.Webhooks[i].FailurePolicy = &is
+		}
+	case *admissionv1.MutatingWebhookConfiguration:
+		for i := range to.Webhooks {
+			is := policy(to.Webhooks[i].Name, by[to.Webhooks[i].Name])
+			to.Webhooks[i].FailurePolicy = &is
+		}
+	}
+}
+
+// write sends a configuration if it differs from what is there, and says what it did. The API server refuses what was made
+// from an old copy; the pass for the newer one makes it again.
+func (p *Phases) write(ctx context.Context, c *configuration, wanted client.Object) (did string, err error) {
+	switch {
+	case c.live == nil:
+		did, err = "created "+c.String(), p.Client.Create(ctx, wanted, client.FieldOwner(Manager))
+	case same(c.live, wanted):
+		return "", nil
+	default:
+		did, err = "put "+c.String()+" right", p.Client.Update(ctx, wanted, client.FieldOwner(Manager))
+	}
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || c.live != nil && apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("writing %s: %w", c, err)
+	}
+	return did, nil
+}
+
+// remove deletes a configuration as it was seen.
+func (p *Phases) remove(ctx context.Context, c *configuration) (did string, err error) {
+	err = p.Client.Delete(ctx, c.live, client.Preconditions{UID: ptr.To(c.live.GetUID()), ResourceVersion: ptr.To(c.live.GetResourceVersion())})
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("deleting %s: %w", c, err)
+	}
+	return "deleted " + c.String(), nil
+}
+
+func result(did []string, armed bool) machine.Result {
+	did = slices.DeleteFunc(did, func(one string) bool { return one == "" })
+	r := machine.Result{Did: strings.Join(did, "; ")}
+	if !armed {
+		r.LookAgain = probeAgain
+	}
+	return r
+}
+
+func ptrTo[T any](value T) *T { return &value }

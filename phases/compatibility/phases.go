@@ -1,0 +1,88 @@
+// Package compatibility does the looking and the doing of the machine compatibility: it reads
+// requirements, compares definitions and writes webhook configurations. It decides nothing; which
+// phase runs when is in machine/compatibility/table.go.
+package compatibility
+
+import (
+	"sync"
+	"time"
+
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/compatibility"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// The names of what the machine reads and writes.
+const (
+	// Service is that of the checker, and the name of its Deployment and its PodDisruptionBudget.
+	Service         = "capstan-webhooks"
+	ClusterOperator = "cluster-api"
+	// Controller is the part that has a condition on the ClusterOperator.
+	Controller = "CompatibilityController"
+	// Manager owns the fields that are written here.
+	Manager = "capstan-compatibility"
+	// CheckerLabel, with value true, marks the webhook configurations that are written here.
+	CheckerLabel = "capstan.openshift.io/checker"
+	// RequirementsConfiguration and CRDsConfiguration are the configurations that all requirements share.
+	RequirementsConfiguration = "capstan-requirements"
+	CRDsConfiguration         = "capstan-crds"
+)
+
+// Open is the state in which nothing is refused for a requirement. The checker reads it, too.
+const Open machine.State = "Open"
+
+// The types of the conditions in which the record of a requirement lies.
+const (
+	StateCondition  = "State"
+	RecordCondition = "Record"
+)
+
+// Snapshot is a requirement after a pass.
+type Snapshot = machine.Snapshot[guards.Facts, *Pass]
+
+// Phases is what the machine's work is done with. It must not be copied.
+type Phases struct {
+	// Client reads from the operator's caches and writes to the API server, Live reads from that.
+	Client client.Client
+	Live   client.Reader
+	// Namespace is that of the checker.
+	Namespace string
+	// URL is where the API server finds the checker instead of at its Service, CA whom it trusts there; empty on a cluster.
+	URL string
+	CA  []byte
+	Now func() time.Time
+
+	judged judged
+	probe  probe
+}
+
+// Pass is what one pass has seen, for the work of the same pass.
+type Pass struct {
+	*Phases
+	// Requirement is nil if there is none.
+	Requirement *requirementsv1alpha1.CompatibilityRequirement
+	// CRDName is that of the definition, empty while it is not known.
+	CRDName string
+	// ready says that somebody answers the webhooks.
+	ready bool
+	// configurations are those that the requirement wants, or has and does not want; nil as long as nobody can tell.
+	configurations []*configuration
+	// unread is why the requirement or its definition could not be read.
+	unread error
+}
+
+// enforces says what a requirement asks of CRD writes; empty for nothing.
+func enforces(r *requirementsv1alpha1.CompatibilityRequirement) requirementsv1alpha1.CRDAdmitAction {
+	return r.Spec.CustomResourceDefinitionSchemaValidation.Action
+}
+
+// judged remembers what came of reading requirements and definitions, which are too large to be kept. Lost, they are read
+// again; what is remembered belongs to UIDs and generations, and nothing else is taken for it.
+type judged struct {
+	mu sync.Mutex
+	by map[machine.Key]*judgement
+	// reading lets one requirement be decoded at a time: each takes many times its size.
+	reading sync.Mutex
+}

@@ -1,0 +1,72 @@
+package compatibility
+
+import (
+	"context"
+	"fmt"
+
+	configv1 "github.com/openshift/api/config/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// cluster is the name of the Infrastructure.
+const cluster = "cluster"
+
+// Scale has as many replicas of the checker as the cluster's topology is for, and a PodDisruptionBudget where there are
+// several. Without a Deployment or a topology nothing is written.
+func (p *Phases) Scale(ctx context.Context) error {
+	infrastructure, deployment := &configv1.Infrastructure{}, &appsv1.Deployment{}
+	key := client.ObjectKey{Namespace: p.Namespace, Name: Service}
+	for _, err := range []error{p.Client.Get(ctx, client.ObjectKey{Name: cluster}, infrastructure), p.Client.Get(ctx, key, deployment)} {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading what replicas the checker should have: %w", err)
+		}
+	}
+	replicas := int32(2)
+	switch infrastructure.Status.ControlPlaneTopology {
+	case "":
+		return nil
+	case configv1.SingleReplicaTopologyMode:
+		replicas = 1
+	}
+	if ptr.Deref(deployment.Spec.Replicas, 1) != replicas {
+		before := deployment.DeepCopy()
+		deployment.Spec.Replicas = &replicas
+		if err := p.Client.Patch(ctx, deployment, client.MergeFrom(before), client.FieldOwner(Manager)); err != nil {
+			return fmt.Errorf("scaling Deployment %s: %w", key, err)
+		}
+	}
+	return p.budget(ctx, key, deployment.Spec.Selector, replicas > 1)
+}
+
+// budget has a PodDisruptionBudget there or not.
+func (p *Phases) budget(ctx context.Context, key client.ObjectKey, selects *metav1.LabelSelector, wanted bool) error {
+	budget := &policyv1.PodDisruptionBudget{}
+	err := p.Client.Get(ctx, key, budget)
+	one := intstr.FromInt32(1)
+	switch there := err == nil; {
+	case client.IgnoreNotFound(err) != nil:
+		return fmt.Errorf("reading PodDisruptionBudget %s: %w", key, err)
+	case !there && wanted:
+		budget.Namespace, budget.Name = key.Namespace, key.Name
+		budget.Labels = map[string]string{CheckerLabel: "true"}
+		budget.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: selects}
+		err = p.Client.Create(ctx, budget, client.FieldOwner(Manager))
+	case there && !wanted && Marked(budget):
+		err = p.Client.Delete(ctx, budget, client.Preconditions{UID: &budget.UID})
+	default:
+		return nil
+	}
+	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("writing PodDisruptionBudget %s: %w", key, err)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package compatibility
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	configv1 "github.com/openshift/api/config/v1"
+	configv1ac "github.com/openshift/client-go/config/applyconfigurations/config/v1"
+	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/conditions"
+)
+
+// wayOut ends the message of the condition.
+const wayOut = "; to see more: capstan status --machine compatibility --key NAME; to have nothing refused until it is mended: capstan disarm"
+
+// RecordOf is the record that a requirement's status holds; found is false if there is none that can be read.
+func RecordOf(r *requirementsv1alpha1.CompatibilityRequirement) (record machine.Record, found bool) {
+	c := meta.FindStatusCondition(r.Status.Conditions, RecordCondition)
+	if c == nil || json.Unmarshal([]byte(c.Message), &record) != nil {
+		return machine.Record{}, false
+	}
+	return record, record.State != ""
+}
+
+// Report writes on the ClusterOperator which requirements are in trouble, if that stands otherwise there. Without a
+// ClusterOperator nothing is written: there is one as soon as any machine has reported.
+func (p *Phases) Report(
+	ctx context.Context, operators configclient.ClusterOperatorInterface, inTrouble func(*requirementsv1alpha1.CompatibilityRequirement) bool, now time.Time,
+) error {
+	all, operator := &requirementsv1alpha1.CompatibilityRequirementList{}, &configv1.ClusterOperator{}
+	if err := p.Client.List(ctx, all); err != nil {
+		return fmt.Errorf("listing CompatibilityRequirements: %w", err)
+	}
+	err := p.Client.Get(ctx, client.ObjectKey{Name: ClusterOperator}, operator)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading ClusterOperator %s: %w", ClusterOperator, err)
+	}
+	var troubles []string
+	for i := range all.Items {
+		if r := &all.Items[i]; inTrouble(r) {
+			c := meta.FindStatusCondition(r.Status.Conditions, StateCondition)
+			text := "CompatibilityRequirement " + r.Name
+			if c != nil {
+				text += " is " + c.Message
+			}
+			troubles = append(troubles, text)
+		}
+	}
+	slices.Sort(troubles)
+	wanted := []configv1.ClusterOperatorStatusCondition{degradedBy(troubles)}
+	conditions.Stamp(wanted, operator.Status.Conditions, now)
+	if conditions.Stored(wanted, operator.Status.Conditions) {
+		return nil
+	}
+	status := configv1ac.ClusterOperatorStatus()
+	conditions.AddTo(status, wanted)
+	_, err = operators.ApplyStatus(ctx, configv1ac.ClusterOperator(ClusterOperator).WithStatus(status), metav1.ApplyOptions{FieldManager: Manager, Force: true})
+	if err != nil {
+		return fmt.Errorf("writing condition %sDegraded of ClusterOperator %s: %w", Controller, ClusterOperator, err)
+	}
+	return nil
+}
+
+// degradedBy is the condition for requirements in trouble, each with its line.
+func degradedBy(troubles []string) configv1.ClusterOperatorStatusCondition {
+	c := configv1.ClusterOperatorStatusCondition{Type: Controller + "Degraded", Status: configv1.ConditionFalse, Reason: machine.AsExpected}
+	if len(troubles) > 0 {
+		c.Status, c.Reason = configv1.ConditionTrue, machine.EphemeralError
+		more := ""
+		if len(troubles) > 1 {
+			more = fmt.Sprintf("%d requirements are in trouble: ", len(troubles))
+		}
+		c.Message = machine.Shorten(more+strings.Join(troubles, "; "), machine.MaxMessage-len(wayOut)) + wayOut
+	}
+	return c
+}

@@ -1,0 +1,82 @@
+package compatibility
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+)
+
+// What the API server itself leaves out, so that it holds in an outage. A condition that errs refuses the request, so
+// that none takes a field for granted: object is null in a deletion, oldObject in a creation.
+const (
+	notTerminating = "oldObject == null || !has(oldObject.metadata) || !has(oldObject.metadata.deletionTimestamp)"
+	newSpec        = "object == null || oldObject == null || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec"
+	// identity is the name that the object itself has, whatever the verb or route.
+	identity = "(object != null && has(object.metadata) && has(object.metadata.name) ? object.metadata.name : " +
+		"oldObject != null && has(oldObject.metadata) && has(oldObject.metadata.name) ? oldObject.metadata.name : " +
+		"has(request.name) ? request.name : '')"
+)
+
+const (
+	// maxConditions is how many matchConditions the API allows for a webhook.
+	maxConditions = 64
+	// maxNames bounds the names in one condition, in bytes: an expression may have 100,000 characters.
+	maxNames = 64 << 10
+	// The names of our conditions.
+	terminatingSkip = "not-terminating.capstan.openshift.io"
+	specSkip        = "new-spec.capstan.openshift.io"
+	namesSkip       = "names.capstan.openshift.io"
+	schemaSkip      = "schema.capstan.openshift.io"
+)
+
+// newSchema lets through only writes of definitions that change what a comparison looks at.
+func newSchema() string {
+	text := "object == null || oldObject == null || !has(object.spec) || !has(oldObject.spec)"
+	for _, field := range []string{"names", "scope", "preserveUnknownFields", "versions"} {
+		now, before := "has(object.spec."+field+")", "has(oldObject.spec."+field+")"
+		text += fmt.Sprintf(" || %[1]s != %[2]s || %[1]s && object.spec.%[3]s != oldObject.spec.%[3]s", now, before, field)
+	}
+	return text
+}
+
+// named lets through only writes of definitions of these names.
+func named(names []string) string {
+	list, _ := json.Marshal(names) // names can always be encoded, and JSON of them is CEL
+	return identity + " in " + string(list)
+}
+
+// listed finds the names at the end of a condition that named has made.
+var listed = regexp.MustCompile(` in (\[[^\[\]]*\])$`)
+
+// namesIn are the names of an entry, nil if it is none of ours.
+func namesIn(conditions []admissionv1.MatchCondition) []string {
+	for _, c := range conditions {
+		found := listed.FindStringSubmatch(c.Expression)
+		var names []string
+		if c.Name == namesSkip && found != nil && json.Unmarshal([]byte(found[1]), &names) == nil {
+			return names
+		}
+	}
+	return nil
+}
+
+// withTheirs are our condition and those of a requirement. The API allows no more of them than a requirement may have, and
+// each name once: ours goes into the first one of theirs where there is no room beside.
+func withTheirs(theirs []admissionv1.MatchCondition) []admissionv1.MatchCondition {
+	name := terminatingSkip
+	taken := func(c admissionv1.MatchCondition) bool { return c.Name == name }
+	for slices.ContainsFunc(theirs, taken) {
+		name = "x" + name
+	}
+	if len(theirs) < maxConditions {
+		return append([]admissionv1.MatchCondition{{Name: name, Expression: notTerminating}}, theirs...)
+	}
+	both := slices.Clone(theirs)
+	// A comment at the end of theirs must not take the bracket with it.
+	both[0].Expression = strings.Join([]string{"(" + notTerminating + ") && (", both[0].Expression, ")"}, "\n")
+	return both
+}

@@ -1,0 +1,141 @@
+package compatibility
+
+import (
+	"context"
+	"fmt"
+
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/phases/crdschema/paths"
+)
+
+// The webhooks in the configurations of one requirement.
+const (
+	objectsHook = "objects.capstan.openshift.io"
+	pruneHook   = "prune.capstan.openshift.io"
+)
+
+// requirementKind is how owner references name the kind.
+const requirementKind = "CompatibilityRequirement"
+
+func ownerOf(r *requirementsv1alpha1.CompatibilityRequirement) *metav1.OwnerReference {
+	return &metav1.OwnerReference{APIVersion: requirementsv1alpha1.GroupVersion.String(), Kind: requirementKind, Name: r.Name, UID: r.UID}
+}
+
+// configurationsOf are the two configurations that a requirement of this name may have, as they are. Neither is wanted yet.
+func (p *Phases) configurationsOf(ctx context.Context, name string) ([]*configuration, error) {
+	both := []*configuration{
+		{kind: "ValidatingWebhookConfiguration", name: name, blank: &admissionv1.ValidatingWebhookConfiguration{}},
+		{kind: "MutatingWebhookConfiguration", name: name, blank: &admissionv1.MutatingWebhookConfiguration{}},
+	}
+	for _, c := range both {
+		if err := p.look(ctx, c); err != nil {
+			return nil, err
+		}
+		c.foreign = c.live != nil && !belongs(c.live, name)
+	}
+	return both, nil
+}
+
+// look reads the live configuration, if there is one.
+func (p *Phases) look(ctx context.Context, c *configuration) error {
+	live, _ := c.blank.DeepCopyObject().(client.Object)
+	err := p.Client.Get(ctx, client.ObjectKey{Name: c.name}, live)
+	switch {
+	case apierrors.IsNotFound(err):
+		c.live = nil
+	case err != nil:
+		return fmt.Errorf("reading %s: %w", c, err)
+	default:
+		c.live = live
+	}
+	return nil
+}
+
+// belongs says that a configuration is that of a requirement of this name, or was: it has our label, and a requirement of
+// the name for its owner. Whoever can write that can write any webhook configuration.
+func belongs(o client.Object, name string) bool {
+	if !Marked(o) {
+		return false
+	}
+	for _, owner := range o.GetOwnerReferences() {
+		if owner.Kind == requirementKind && owner.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Marked says that an object has the label of what is written here.
+func Marked(o client.Object) bool { return o.GetLabels()[CheckerLabel] == "true" }
+
+// shared says that all requirements share the configuration of this name.
+func shared(name string) bool { return name == RequirementsConfiguration || name == CRDsConfiguration }
+
+// want fills in the hooks that a requirement wants of its configurations.
+func (p *Phases) want(r *requirementsv1alpha1.CompatibilityRequirement, t target, both []*configuration) {
+	block := r.Spec.ObjectSchemaValidation
+	if block.Action == "" {
+		return
+	}
+	subject := paths.Subject{Name: r.Name, UID: string(r.UID), Generation: r.Generation}
+	scope := admissionv1.ClusterScope
+	if t.namespaced {
+		scope = admissionv1.NamespacedScope
+	}
+	h := hook{
+		name: objectsHook, path: subject.Path(paths.Objects), denies: block.Action == requirementsv1alpha1.CRDAdmitActionDeny,
+		rules: []admissionv1.RuleWithOperations{{
+			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
+			Rule:       admissionv1.Rule{APIGroups: []string{t.group}, APIVersions: t.versions, Resources: []string{t.plural, t.plural + "/status"}, Scope: ptr.To(scope)},
+		}},
+		namespaceSelector: block.NamespaceSelector, objSelector: block.ObjectSelector, conditions: withTheirs(block.MatchConditions),
+	}
+	both[0].hooks = []hook{h}
+	if h.denies {
+		h.name, h.path = pruneHook, subject.Path(paths.Prune)
+		both[1].hooks = []hook{h}
+	}
+	for _, c := range both {
+		if len(c.hooks) > 0 {
+			c.owner = ownerOf(r)
+			c.foreign = c.foreign || shared(c.name)
+			p.trust(c)
+		}
+	}
+}
+
+// stands says how far a wanted configuration is: how many of three things are so, and what is not.
+func (p *Phases) stands(c *configuration) (done int, missing []string) {
+	switch {
+	case c.foreign:
+		return 0, []string{c.String() + " is somebody else's"}
+	case c.live == nil:
+		return 0, []string{c.String() + " does not exist yet"}
+	case !p.asWanted(c):
+		return 0, []string{c.String() + " is not as wanted"}
+	}
+	done++
+	live := armaments(c.live)
+	trusted, refuses := true, true
+	for _, h := range c.hooks {
+		trusted = trusted && len(live[h.name].ca) > 0
+		refuses = refuses && (live[h.name].policy == admissionv1.Fail) == h.denies
+	}
+	if trusted {
+		done++
+	} else {
+		missing = append(missing, c.String()+" has no CA bundle yet: the service CA operator writes it, because of annotation "+injectCA)
+	}
+	if refuses {
+		done++
+	} else {
+		missing = append(missing, c.String()+" is not armed: the checker has not proved yet that the API server reaches it")
+	}
+	return done, missing
+}

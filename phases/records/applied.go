@@ -1,0 +1,129 @@
+package records
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// maxApplied is how long the record of an applied status may be, in bytes.
+const maxApplied = 8 << 10
+
+// Applied keeps the record of an instance in two conditions of its object, State and Record, and writes them with all else
+// that the machine says in the object's status in one server-side apply, which is bound to the object's UID: it never
+// reaches an object that was made anew under the name. Every apply says all, so that nothing falls away that is not to.
+// What others have written to the status stays.
+//
+// If the status is lost, the machine starts afresh on that object. One that is old or forged is taken for the record: the
+// rows of the table hold for any world.
+type Applied[F, E any, O client.Object] struct {
+	objects *objects[O]
+	in      func(O) *[]metav1.Condition
+	tell    func(O, machine.Snapshot[F, E]) []metav1.Condition
+	line    func(machine.Snapshot[F, E]) string
+	now     func() time.Time
+}
+
+// NewApplied makes a store of objects like blank's, whose conditions are in a place. put copies the status from one object
+// to another; manager owns what is applied. tell derives the conditions of an instance, without times, and puts all else
+// that the machine says into the object's status. A condition without a generation gets that of the object.
+func NewApplied[F, E any, O client.Object](
+	c client.Client, blank func() O, in func(O) *[]metav1.Condition, put func(from, to O), manager string,
+	tell func(O, machine.Snapshot[F, E]) []metav1.Condition, line func(machine.Snapshot[F, E]) string, now func() time.Time,
+) *Applied[F, E, O] {
+	s := &Applied[F, E, O]{objects: newObjects(c, blank, put), in: in, tell: tell, line: line, now: now}
+	s.objects.send = func(ctx context.Context, _, after O) (O, error) { return applyStatus(ctx, c, after, blank(), manager) }
+	return s
+}
+
+// Load reads the record. One that is missing or cannot be read is not found.
+func (s *Applied[F, E, O]) Load(ctx context.Context, key machine.Key) (machine.Record, bool, error) {
+	object, found, err := s.objects.load(ctx, key)
+	if err != nil || !found {
+		return machine.Record{}, false, err
+	}
+	stored := meta.FindStatusCondition(*s.in(object), "Record")
+	if stored == nil {
+		return machine.Record{}, false, nil
+	}
+	record, found := decoded([]byte(stored.Message))
+	return record, found, nil
+}
+
+// Save applies the status if it differs from what the pass has loaded.
+func (s *Applied[F, E, O]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
+	text, err := fitting(shot.Record, maxApplied)
+	if err != nil {
+		return 0, fmt.Errorf("putting the record of %s into a condition: %w", key, err)
+	}
+	return 0, s.objects.save(ctx, key, func(object O) (bool, error) {
+		before := object.DeepCopyObject()
+		wanted := append(slices.Clone(s.tell(object, shot)),
+			metav1.Condition{Type: "State", Status: metav1.ConditionTrue, Reason: string(shot.Record.State), Message: machine.Shorten(s.line(shot), maxCondition)},
+			metav1.Condition{Type: "Record", Status: metav1.ConditionTrue, Reason: "Stored", Message: text},
+		)
+		stored := s.in(object)
+		for i := range wanted {
+			c := &wanted[i]
+			c.ObservedGeneration, c.LastTransitionTime = cmp.Or(c.ObservedGeneration, object.GetGeneration()), metav1.NewTime(s.now().Truncate(time.Second))
+			c.Message = machine.ShortenLines(c.Message, maxCondition)
+			meta.SetStatusCondition(stored, *c)
+			*c = *meta.FindStatusCondition(*stored, c.Type)
+		}
+		if equality.Semantic.DeepEqual(before, object) {
+			return false, nil
+		}
+		*stored = wanted // those of others are not ours to apply
+		return true, nil
+	})
+}
+
+// Forget lets go of what is remembered of an instance whose object is gone; its record went with it.
+func (s *Applied[F, E, O]) Forget(_ context.Context, key machine.Key) (time.Duration, error) {
+	s.objects.forget(key)
+	return 0, nil
+}
+
+// applyStatus sends the status of an object in one server-side apply, and returns what is stored.
+func applyStatus[O client.Object](ctx context.Context, c client.Client, object, into O, manager string) (O, error) {
+	kind, err := apiutil.GVKForObject(object, c.Scheme())
+	if err != nil {
+		return object, err
+	}
+	text, err := json.Marshal(object) // the converter of apimachinery does not leave out what is zero
+	if err != nil {
+		return object, fmt.Errorf("encoding an object: %w", err)
+	}
+	var whole map[string]any
+	if err := utiljson.Unmarshal(text, &whole); err != nil {
+		return object, fmt.Errorf("decoding an object: %w", err)
+	}
+	apply := &unstructured.Unstructured{Object: map[string]any{"status": whole["status"]}}
+	apply.SetGroupVersionKind(kind)
+	apply.SetName(object.GetName())
+	apply.SetNamespace(object.GetNamespace())
+	apply.SetUID(object.GetUID())
+	err = c.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(apply), client.FieldOwner(manager), client.ForceOwnership)
+	if apierrors.IsConflict(err) { // the object is another one than the pass has seen
+		return object, apierrors.NewNotFound(kind.GroupVersion().WithResource(kind.Kind).GroupResource(), object.GetName())
+	}
+	if err != nil {
+		return object, err
+	}
+	return into, runtime.DefaultUnstructuredConverter.FromUnstructured(apply.Object, into)
+}
