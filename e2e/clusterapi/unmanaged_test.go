@@ -11,12 +11,12 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	configv1 "github.com/openshift/api/config/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capstan-capi/capstan/crds"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
@@ -209,14 +209,12 @@ var _ = Describe("A definition that an administrator manages", func() {
 		gamma := newProvider("gamma").at(30)
 		beginUnmanaged(ctx, gamma)
 		adopt(ctx, gamma.objects[0])
-		api := requirementAPI()
-		DeferCleanup(func(ctx SpecContext) { Expect(crds.Establish(ctx, env.Cluster.Config(), api.DeepCopy())).To(Succeed()) })
-		Expect(client.IgnoreNotFound(env.Client.Delete(ctx, api.DeepCopy()))).To(Succeed())
-		eventually(ctx, "the API to go", func(ctx context.Context) error { return gone(ctx, definition(api.Name)) })
+		serveRequirements(ctx, false)
+		DeferCleanup(func(ctx SpecContext) { serveRequirements(ctx, true) })
 		operate(harness.OperatorOptions{})
 		until(ctx, "it to be waited for", inState(harness.AwaitingCRDs), says("InstallerControllerProgressing", "True", "WaitingOnExternal", shapeOf, "CompatibilityRequirement"))
 		expectGone(ctx, newProvider("alpha").objects...)
-		Expect(crds.Establish(ctx, env.Cluster.Config(), api.DeepCopy())).To(Succeed())
+		serveRequirements(ctx, true)
 		installed(ctx, 1)
 	})
 
@@ -271,18 +269,21 @@ var _ = Describe("A definition that an administrator manages", func() {
 	})
 })
 
-func definition(name string) *unstructured.Unstructured {
-	return object("{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: " + name + "}}")
-}
-
-// requirementAPI defines CompatibilityRequirements.
-func requirementAPI() *apiextensionsv1.CustomResourceDefinition {
+// serveRequirements has the API server serve CompatibilityRequirements, or not, and waits until it does.
+func serveRequirements(ctx context.Context, is bool) {
 	GinkgoHelper()
-	for _, crd := range crds.All() {
-		if crd.Spec.Names.Kind == "CompatibilityRequirement" {
-			return crd
+	crd := object("{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: compatibilityrequirements.apiextensions.openshift.io}}")
+	change := fmt.Sprintf(`[{"op":"replace","path":"/spec/versions/0/served","value":%t}]`, is)
+	Expect(env.Client.Patch(ctx, crd, client.RawPatch(types.JSONPatchType, []byte(change)))).To(Succeed())
+	eventually(ctx, fmt.Sprintf("requirements to be served: %t", is), func(ctx context.Context) error {
+		all := &unstructured.UnstructuredList{}
+		all.SetGroupVersionKind(requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
+		switch err := env.Client.List(ctx, all); {
+		case is:
+			return err
+		case err == nil:
+			return errors.New("they are")
 		}
-	}
-	Fail("crds has no CompatibilityRequirement")
-	return nil
+		return nil
+	})
 }

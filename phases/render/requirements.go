@@ -23,9 +23,6 @@ const (
 	RequirementsComponent = "capstan.requirements"
 	// DefinitionAnnotation names, on a requirement that a revision derives, the CustomResourceDefinition that it is about.
 	DefinitionAnnotation = "capi-operator.openshift.io/required-crd"
-	// VersionsAnnotation, on any object of an image, names versions of CustomResourceDefinitions that the provider uses
-	// besides those that they are stored in: "<version>/<crd>, ...".
-	VersionsAnnotation = "capi-operator.openshift.io/requires-crd-versions"
 
 	shapePrefix   = "capstan-shape"
 	objectsPrefix = "capstan-objects"
@@ -98,12 +95,12 @@ func (n *needs) note(component int, m *manifest, listed bool) {
 		n.definitions[m.id.name] = definition{component: component, fields: m.fields, at: m.at}
 	}
 	annotations, _ := m.metadata["annotations"].(map[string]any)
-	text, given := annotations[VersionsAnnotation].(string)
+	text, given := annotations[policy.VersionsAnnotation].(string)
 	if !given {
 		return
 	}
 	if cause := n.add(m.at, text); cause != "" && !listed { // what is listed was let through once
-		m.report("metadata.annotations["+VersionsAnnotation+"]", "%s", cause)
+		m.report("metadata.annotations["+policy.VersionsAnnotation+"]", "%s", cause)
 	}
 }
 
@@ -196,7 +193,7 @@ func required(name, crd, component string, spec map[string]any) *unstructured.Un
 func (r *renderer) schemaOf(crd string, d definition) (asked map[string]any, ok bool) {
 	additional := slices.Sorted(maps.Keys(r.needs.versions[crd]))
 	if len(additional) > maxAdditional && !r.listed {
-		r.report(d.at.problem("", fmt.Sprintf("%d versions of it are asked for by annotations %s, and a requirement takes at most %d", len(additional), VersionsAnnotation, maxAdditional)))
+		r.report(d.at.problem("", fmt.Sprintf("%d versions of it are asked for by annotations %s, and a requirement takes at most %d", len(additional), policy.VersionsAnnotation, maxAdditional)))
 		return nil, false
 	}
 	has, versions := map[string]bool{}, versionsIn(d.fields)
@@ -211,7 +208,7 @@ func (r *renderer) schemaOf(crd string, d definition) (asked map[string]any, ok 
 	ok = true
 	for _, version := range additional {
 		if !has[version] && !r.listed {
-			r.report(r.needs.versions[crd][version].problem("metadata.annotations["+VersionsAnnotation+"]",
+			r.report(r.needs.versions[crd][version].problem("metadata.annotations["+policy.VersionsAnnotation+"]",
 				fmt.Sprintf("CustomResourceDefinition %s has no version %s", crd, version)))
 			ok = false
 		}
