@@ -9,7 +9,7 @@ import (
 
 // maxQuestions is how many questions a state may ask: the proof of a table
 // walks through every assignment of three answers to each.
-const maxQuestions = 8
+const maxQuestions = 9
 
 // Validate reports every mistake of structure in a table at once: unknown or
 // doubled names, two moves for one event and state, a move without exactly one

@@ -111,7 +111,7 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 	}
 	profiles, problems := f.load(ctx)
 	rev, err := render.Render(render.Input{
-		Profiles: profiles, Platform: f.platform, Substitutions: values, Unmanaged: f.unmanaged, FaultOf: engine.FaultOf, Policy: f.policy(f.folders),
+		Profiles: profiles, Platform: f.platform, Substitutions: values, Unmanaged: f.unmanaged, Namespace: f.namespaces[0], FaultOf: engine.FaultOf, Policy: f.policy(f.folders),
 	})
 	var found render.ProblemsError
 	if errors.As(err, &found) {
@@ -120,7 +120,7 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 		return err
 	}
 	if rev != nil {
-		for _, fault := range engine.Faults(components(rev), f.unmanaged) {
+		for _, fault := range engine.Faults(components(rev), rev.Unmanaged) {
 			problems = append(problems, render.Problem{Cause: fault})
 		}
 	}
@@ -139,6 +139,9 @@ func (f *renderFlags) run(ctx context.Context, out, errs io.Writer) error {
 // components are those of a rendering, as the operator applies them.
 func components(rev *render.Revision) []engine.Component {
 	var all []engine.Component
+	if len(rev.Shapes) > 0 {
+		all = append(all, engine.Component{Name: render.RequirementsComponent, Objects: rev.Shapes})
+	}
 	for _, c := range rev.Components {
 		all = append(all, engine.Component{Name: c.Name, Objects: c.Objects})
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/phases/render"
@@ -108,25 +109,26 @@ func printSummary(out io.Writer, r revision, rev *render.Revision) error {
 	for _, s := range rev.Substitutions {
 		fmt.Fprintf(table, "%s\t%s\n", s.Key, s.Value)
 	}
-	if len(rev.Unmanaged) > 0 {
+	if len(rev.Unmanaged)+len(rev.Nowhere) > 0 {
 		fmt.Fprintf(table, "\nUNMANAGED\n")
 	}
 	for _, name := range rev.Unmanaged {
 		fmt.Fprintf(table, "%s\n", name)
 	}
+	for _, name := range rev.Nowhere {
+		fmt.Fprintf(table, "%s\t(in no profile, and without effect)\n", name)
+	}
 	return table.Flush()
 }
 
-// printObjects omits unmanaged CustomResourceDefinitions: the operator does not apply them.
+// printObjects omits unmanaged CustomResourceDefinitions: the operator does not apply them, but what it requires of them.
 func printObjects(out io.Writer, r revision, rev *render.Revision) error {
 	unmanaged := map[string]bool{}
 	for _, name := range rev.Unmanaged {
 		unmanaged[name] = true
 	}
-	fmt.Fprintf(out, "# Revision %s, content %s\n", r.Name, r.ContentID)
-	for _, c := range rev.Components {
-		fmt.Fprintf(out, "# Component %s: profile %s of %s\n", c.Name, c.Profile, c.Image)
-		for _, o := range c.Objects {
+	write := func(objects []*unstructured.Unstructured) error {
+		for _, o := range objects {
 			if o.GetKind() == "CustomResourceDefinition" && unmanaged[o.GetName()] {
 				continue
 			}
@@ -135,6 +137,20 @@ func printObjects(out io.Writer, r revision, rev *render.Revision) error {
 				return fmt.Errorf("writing %s %s as YAML: %w", o.GetKind(), o.GetName(), err)
 			}
 			fmt.Fprintf(out, "---\n%s", text)
+		}
+		return nil
+	}
+	fmt.Fprintf(out, "# Revision %s, content %s\n", r.Name, r.ContentID)
+	if len(rev.Shapes) > 0 {
+		fmt.Fprintf(out, "# Component %s\n", render.RequirementsComponent)
+	}
+	if err := write(rev.Shapes); err != nil {
+		return err
+	}
+	for _, c := range rev.Components {
+		fmt.Fprintf(out, "# Component %s: profile %s of %s\n", c.Name, c.Profile, c.Image)
+		if err := write(c.Objects); err != nil {
+			return err
 		}
 	}
 	return nil

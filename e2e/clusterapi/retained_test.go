@@ -91,49 +91,6 @@ var _ = Describe("A definition with instances", func() {
 	})
 })
 
-var _ = Describe("A definition that an administrator manages", func() {
-	It("is neither applied nor changed nor deleted", func(ctx SpecContext) {
-		const name = "gammas.test.cluster.x-k8s.io"
-		gamma := newProvider("gamma").at(30)
-		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, NoClusterAPI: true, Images: push(ctx, newProvider("alpha"), gamma)})
-		Expect(env.CreateClusterAPI(ctx)).To(Succeed())
-		unmanage(ctx, name)
-		operate(harness.OperatorOptions{})
-		v := installed(ctx, 1)
-		Expect(v.Revisions()[0].UnmanagedCustomResourceDefinitions).To(ConsistOf(name))
-		expectGone(ctx, gamma.objects[0])
-		uids(ctx, gamma.objects[1:]...)
-
-		Expect(env.Client.Create(ctx, gamma.objects[0].DeepCopy(), administrator)).To(Succeed())
-		patch(ctx, gamma.objects[0], `{"spec":{"names":{"shortNames":["gm"]}}}`)
-		release(ctx, newProvider("alpha"))
-		installed(ctx, 2)
-		Expect(has(ctx, gamma.objects[0], []any{"gm"}, "spec", "names", "shortNames")).To(Succeed())
-		expectGone(ctx, gamma.objects[1:]...)
-	})
-
-	It("is let go of when the administrator says so after it was installed", func(ctx SpecContext) {
-		const name = "gammas.test.cluster.x-k8s.io"
-		gamma := newProvider("gamma").at(30)
-		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
-		operate(harness.OperatorOptions{})
-		installed(ctx, 1)
-		before := fetched(ctx, gamma.objects[0]).GetUID()
-		unmanage(ctx, name)
-		v := installed(ctx, 2)
-		Expect(v.ClusterAPI.Status.ObservedRevisionGeneration).To(Equal(v.ClusterAPI.Generation))
-		patch(ctx, gamma.objects[0], `{"spec":{"names":{"singular":"other"}}}`)
-		patch(ctx, configMap("alpha", ""), `{"data":{"setting":"bait"}}`)
-		eventually(ctx, "the bait to be taken", func(ctx context.Context) error { return has(ctx, configMap("alpha", ""), "one", "data", "setting") })
-		Expect(has(ctx, gamma.objects[0], "other", "spec", "names", "singular")).To(Succeed())
-
-		release(ctx, newProvider("alpha"))
-		installed(ctx, 3)
-		Expect(fetched(ctx, gamma.objects[0]).GetUID()).To(Equal(before))
-		expectGone(ctx, gamma.objects[1:]...)
-	})
-})
-
 // silent waits until the operator has sent nothing for two seconds: what it does
 // next has its cause in what the spec does next.
 func silent(ctx context.Context) {

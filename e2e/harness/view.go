@@ -16,6 +16,7 @@ import (
 const (
 	WaitingOnInfra = "WaitingOnInfra"
 	Planning       = "Planning"
+	AwaitingCRDs   = "AwaitingCRDs"
 	Applying       = "Applying"
 	Pruning        = "Pruning"
 	Installed      = "Installed"

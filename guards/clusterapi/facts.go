@@ -62,6 +62,11 @@ type Facts struct {
 	Applied  Applied  `yaml:"applied"`
 	Orphans  Orphans  `yaml:"orphans"`
 	Retained Retained `yaml:"retained"`
+	// Unmanaged names the CustomResourceDefinitions that the desired revision has and leaves to others; Requirements are what
+	// was seen of what it requires of their shapes, as far as RequirementsKnown.
+	Unmanaged         []string      `yaml:"unmanaged"`
+	RequirementsKnown bool          `yaml:"requirementsKnown"`
+	Requirements      []Requirement `yaml:"requirements"`
 	// Inputs is a fingerprint of all that people can change; empty while it cannot be told.
 	Inputs string `yaml:"inputs"`
 	// Then is what the record remembers of how the present state was entered.

@@ -164,7 +164,7 @@ func TestGuards(t *testing.T) {
 func TestGuards_on_zero_facts_whoever_asks_about_the_cluster_answers_Unknown(t *testing.T) {
 	for _, guard := range []machine.Guard[Facts]{
 		ClusterAPIIsOurs, FormerInstallerRuns, ListForAnotherRelease, ListIsOurs, PlatformKnown, DesiredMatchesInputs, DesiredStands, UninstallAwaitsConsent, RolloutGoesOn, DesiredIsCurrent, SpecObserved, OlderGone, RoomLeft,
-		RevisionIsApplied, OrphansAreGone, RetainedMayGo, ProgressIsMade, InputChanged, InputsUnplannable, PlanIsTerminal, NothingIsCurrent,
+		RevisionIsApplied, LeavesCRDs, CRDsMeet, OrphansAreGone, RetainedMayGo, ProgressIsMade, InputChanged, InputsUnplannable, PlanIsTerminal, NothingIsCurrent,
 	} {
 		if got := guard.Answer(Facts{}); got.Truth != machine.Unknown {
 			t.Errorf("%s answers %s (%s)", guard.Name, got.Truth, got.Reason)

@@ -84,7 +84,10 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 		cause(machine.NonRetryableError, guards.RoomLeft.Answer(f).Reason)
 	}
 	if len(d.Collisions) > 0 {
-		cause(machine.EphemeralError, "objects of other owners are in the way: "+strings.Join(guards.Texts(d.Collisions), "; "))
+		cause(machine.EphemeralError, "objects of other owners are in the way: "+strings.Join(guards.Texts(d.Collisions), "; ")+leaveText(d.Collisions))
+	}
+	if met := guards.CRDsMeet.Answer(f); met.Truth == machine.No {
+		cause(machine.WaitingOnExternal, met.Reason)
 	}
 	if len(d.Refused) > 0 {
 		cause(machine.EphemeralError, strings.Join(guards.Texts(d.Refused), "; "))
@@ -101,6 +104,20 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	}
 	condition.Message = clipBefore(strings.Join(texts, "; "), tail)
 	return condition
+}
+
+// leaveText says how definitions that are in the way are left to their owners, empty if there are none.
+func leaveText(collisions []guards.Collision) string {
+	var names []string
+	for _, c := range collisions {
+		if name, is := strings.CutPrefix(c.Object, "CustomResourceDefinition "); is {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; to leave it to its owner, list it in spec.unmanagedCustomResourceDefinitions of ClusterAPI %s: %s", phases.Singleton, strings.Join(names, ", "))
 }
 
 // deleteConsentText says what deletes retained objects with the data in them, and

@@ -16,6 +16,7 @@ import (
 const (
 	WaitingOnInfra machine.State = "WaitingOnInfra"
 	Planning       machine.State = "Planning"
+	AwaitingCRDs   machine.State = "AwaitingCRDs"
 	Applying       machine.State = "Applying"
 	Pruning        machine.State = "Pruning"
 	Installed      machine.State = "Installed"
@@ -35,6 +36,9 @@ const Available = InstallerController + "Available"
 // patience is how long work may stand still, an error may last or a probe may
 // fail before people are told that something is wrong.
 const patience = 5 * time.Minute
+
+// hiccup is how long a definition that others install may not be as it is needed before that is waited for.
+const hiccup = 30 * time.Second
 
 // othersPatience is how long the operator waits for what an upgrade of the cluster does in minutes: the operator of the
 // new release comes, and an installer of the release before goes.
@@ -74,6 +78,11 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The inputs are being turned into a revision; a new one is listed if their content differs from the desired one's. Images that are known to bring nothing for the platform are not fetched.",
 		},
 		{
+			Name: AwaitingCRDs, Work: phases.AwaitCRDs,
+			Part: InstallerController, Reads: waiting,
+			Doc: "The desired revision needs CustomResourceDefinitions that others install. What it requires of them is applied, and nothing else of it but waves that were entered before; what is installed is kept until they are as they are needed.",
+		},
+		{
 			Name: Applying, Work: phases.ApplyRevision,
 			Part: InstallerController, Reads: working,
 			Doc: "The desired revision is applied wave by wave; a wave starts when the one before it is applied and its probes pass.",
@@ -107,14 +116,29 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The platform is known, there is a ClusterAPI object that nobody else installs by, and the list of images is for this operator, so planning can begin.",
 		},
 		{
-			On: "ClusterAPILost", From: in(Planning, Applying, Pruning, Installed, Degraded, MaxRevisions), To: WaitingOnInfra, Urgent: true,
+			On: "ClusterAPILost", From: in(Planning, AwaitingCRDs, Applying, Pruning, Installed, Degraded, MaxRevisions), To: WaitingOnInfra, Urgent: true,
 			If:  machine.Not(guards.ClusterAPIIsOurs),
 			Doc: "Somebody deleted the ClusterAPI object, or the installer that OpenShift shipped before runs, which writes to it too. Nothing is uninstalled; what the operator knows to be its own is kept until the object is there again and the other installer has ended.",
 		},
 		{
 			On: "RevisionPublished", From: in(Planning), To: Applying,
-			If:  machine.All(guards.DesiredStands, guards.SpecObserved, machine.Not(guards.DesiredIsCurrent)),
+			If:  machine.All(guards.DesiredStands, guards.SpecObserved, machine.Not(guards.DesiredIsCurrent), machine.Not(guards.LeavesCRDs)),
 			Doc: "The planned content is listed as the desired revision, or the listed one goes on because consent is awaited, and it has not been fully applied yet.",
+		},
+		{
+			On: "RequirementsPublished", From: in(Planning), To: AwaitingCRDs,
+			If:  machine.All(guards.DesiredStands, guards.SpecObserved, machine.Not(guards.DesiredIsCurrent), guards.LeavesCRDs),
+			Doc: "The desired revision, which has not been fully applied yet, needs CustomResourceDefinitions that others install.",
+		},
+		{
+			On: "CRDsReady", From: in(AwaitingCRDs), To: Applying,
+			If:  guards.CRDsMeet,
+			Doc: "The CustomResourceDefinitions that others install are as the desired revision needs them, so its other waves may follow.",
+		},
+		{
+			On: "CRDsLost", From: in(Applying), To: AwaitingCRDs, For: hiccup,
+			If:  machine.Not(guards.CRDsMeet),
+			Doc: "A CustomResourceDefinition that others install is not as the desired revision needs it any more, for half a minute. No further wave is entered meanwhile.",
 		},
 		{
 			On: "NothingToDo", From: in(Planning), To: Installed,
@@ -143,11 +167,11 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RevisionApplied", From: in(Applying), To: Pruning,
-			If: guards.RevisionIsApplied, Do: phases.RecordCurrent,
+			If: machine.All(guards.CRDsMeet, guards.RevisionIsApplied), Do: phases.RecordCurrent,
 			Doc: "Every object of the desired revision is applied and every probe passes.",
 		},
 		{
-			On: "ContentChanged", From: in(Applying, Installed), To: Planning, Urgent: true,
+			On: "ContentChanged", From: in(AwaitingCRDs, Applying, Installed), To: Planning, Urgent: true,
 			If:  machine.All(guards.ClusterAPIIsOurs, machine.Not(guards.DesiredStands)),
 			Doc: "The inputs ask for other content than the desired revision has and no consent is awaited; the newest intent always wins, also over a rollout that is stuck.",
 		},
@@ -182,11 +206,11 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "An object that was retained for the data in it is empty now, or the administrator has consented to lose the data; that does not wait until the trouble is over.",
 		},
 		{
-			On: guards.ProgressStalled, From: in(Planning, Applying, Pruning), To: Degraded, Stalled: patience,
+			On: guards.ProgressStalled, From: in(Planning, AwaitingCRDs, Applying, Pruning), To: Degraded, Stalled: patience,
 			Doc: "No progress for five minutes; the time counts from the last progress, not from the beginning.",
 		},
 		{
-			On: guards.FailureEstablished, From: in(Planning, Applying, Pruning, Installed), To: Degraded, Failing: patience, Trouble: failing,
+			On: guards.FailureEstablished, From: in(Planning, AwaitingCRDs, Applying, Pruning, Installed), To: Degraded, Failing: patience, Trouble: failing,
 			Doc: "The work has met errors for five minutes, or one that trying again at once cannot heal.",
 		},
 		{

@@ -134,14 +134,14 @@ func (p *Phases) renderWithin(contents *policy.Policy, w world, profiles []rende
 	}
 	var components packing
 	r.revision, r.err = render.Render(render.Input{
-		Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(), FaultOf: engine.FaultOf,
+		Profiles: profiles, Platform: w.platform, Substitutions: w.substitutions, Unmanaged: w.unmanaged(), Namespace: p.CAPINamespace, FaultOf: engine.FaultOf,
 		Policy: contents, Take: components.take,
 	})
 	if r.revision == nil {
 		return r
 	}
 	r.components = components
-	if faults := engine.Faults(r.components, w.unmanaged()); len(faults) > 0 {
+	if faults := engine.Faults(r.components, r.revision.Unmanaged); len(faults) > 0 {
 		r.revision, r.err = nil, machine.Terminal(fmt.Errorf(
 			"the provider images have objects that cannot be applied: %s; repair them in the images", strings.Join(faults, "; ")))
 	}
@@ -151,7 +151,16 @@ func (p *Phases) renderWithin(contents *policy.Policy, w world, profiles []rende
 // packing is what a rendering's objects become: they are kept compressed, and only by the engine's components.
 type packing []engine.Component
 
-// take packs the objects of one component, so that no more than those are in memory as they are.
-func (p *packing) take(component string, objects []*unstructured.Unstructured) {
-	*p = append(*p, engine.Component{Name: component, Objects: objects}.Packed())
+// take packs the objects of one component, so that no more than those are in memory as they are. What the revision
+// derives comes last: to components that are there already, and before all of them.
+func (p *packing) take(at int, component string, objects []*unstructured.Unstructured) {
+	switch {
+	case at < 0:
+		*p = slices.Insert(*p, 0, engine.Component{Name: component, Objects: objects}.Packed())
+	case at < len(*p):
+		(*p)[at].Objects = objects
+		(*p)[at] = (*p)[at].Packed()
+	default:
+		*p = append(*p, engine.Component{Name: component, Objects: objects}.Packed())
+	}
 }

@@ -64,7 +64,7 @@ func New(o Options) (*Phases, error) {
 	applier, err := engine.New(engine.Config{
 		REST: o.REST, Namespace: o.OperatorNamespace, Namespaces: []string{o.CAPINamespace}, MayHave: mayBring,
 		Owner: owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix,
-		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Spares: madeForOthers, Notify: o.Again, Clock: o.Clock, Log: o.Log.WithName("engine"),
+		Concurrency: o.Concurrency, LegacyManagers: []string{installerManager}, Spares: madeForOthers, Meets: Met, Notify: o.Again, Clock: o.Clock, Log: o.Log.WithName("engine"),
 	})
 	if err != nil {
 		return nil, err

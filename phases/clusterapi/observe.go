@@ -63,6 +63,7 @@ func (p *Phases) prepare(ctx context.Context, pass *Pass) []images.Ref {
 	if pass.current == nil {
 		pass.atHand = p.atHand(w.currentEntry(), pass.proofs)
 	}
+	pass.note()
 	p.Engine.Watch(known(pass.desired, pass.current, pass.atHand)...)
 	if pass.desired != nil {
 		pass.begun = max(p.Engine.Orphans(pass.desired).Ahead, p.Engine.Look(pass.desired).Ahead())
@@ -143,6 +144,7 @@ func (p *Pass) facts() guards.Facts {
 	}
 	facts.Abandoned = p.abandoned(facts)
 	facts.Applied = p.applied()
+	p.requirements(&facts)
 	p.lookAtOlder(&facts)
 	strays := p.strays(facts)
 	p.Display.Strays, p.Display.StraysElsewhere, p.Display.MoreStrays = strays.named, strays.elsewhere, strays.more

@@ -134,6 +134,9 @@ type memory struct {
 	wroteAt time.Time
 	// keeping is why the current revision could not be kept while a newer one was applied, nil if it could.
 	keeping error
+	// unmanaged are the definitions that are the administrator's, as last listed. Lost while there is no ClusterAPI, those of
+	// the revision that is kept count alone.
+	unmanaged []string
 	// desired is the rendering of the desired revision, for the list of related objects.
 	desired *engine.Revision
 }
@@ -181,23 +184,27 @@ const (
 // The works and effects, by the names that diagrams and logs show.
 var (
 	PlanRevision = machine.Action[*Pass]{
-		Name: "PlanRevision", Run: work((*Pass).planRevision), Writes: []string{WritesRevision, WritesTrimmed, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
+		Name: "PlanRevision", Run: work(releasing((*Pass).planRevision)), Writes: []string{WritesRevision, WritesTrimmed, WritesObserved, WritesObjects, WritesInventories, WritesCurrent},
 		Doc: "lists a new revision if the content that the inputs render to differs from the desired one's, or a later one was begun and is not listed any more, and there is room; before it is listed its inventory is stored, which proves from then on that it is listed as this operator listed it. A desired revision that somebody else has listed is replaced so, and from a full list revisions that somebody else has listed are taken, except for the current one, once they have an inventory. If nothing is to be listed, it notes in status.observedRevisionGeneration that the newest spec was seen; if the list is full, it does neither. A revision that would uninstall everything, every workload of a component that stays, or a component that is missing while an image has no folder, it lists only by the administrator's consent to it by its name: that is judged by what the watches show, and again by the number that the API server tells of right before a revision is listed. Inputs that break a rule for images are held against the exceptions of the administrator, which are asked for again in a pass that comes 30 seconds later or more, and once more right before a revision is listed that they let through: if they differ then, the inputs are rendered again a second later, and nothing is listed. While none is listed there is none to go on with, and a consent that is missing is an error. It keeps the current revision, and writes it into the status again if somebody took it out, while it is applied as a whole.",
 	}
+	AwaitCRDs = machine.Action[*Pass]{
+		Name: "AwaitCRDs", Run: work(releasing((*Pass).applyRevision)), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
+		Doc: "applies what the desired revision requires of CustomResourceDefinitions that others install, keeps the waves of it that were entered before, and keeps the current revision as ApplyRevision does.",
+	}
 	ApplyRevision = machine.Action[*Pass]{
-		Name: "ApplyRevision", Run: work((*Pass).applyRevision), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
+		Name: "ApplyRevision", Run: work(releasing((*Pass).applyRevision)), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
 		Doc: "applies the desired revision as far as its gates allow, and keeps the current one except for what the desired one has taken over, writing it into the status again if somebody took it out, while it is applied as a whole. An object with a changed immutable field is deleted and created again, if its manifest says on-immutable-change: recreate. While no revision is current and there is no older one, what is absent is created without a trial.",
 	}
 	PruneOrphans = machine.Action[*Pass]{
-		Name: "PruneOrphans", Run: work((*Pass).pruneOrphans), Writes: []string{WritesDeletions, WritesObjects, WritesInventories},
+		Name: "PruneOrphans", Run: work(releasing((*Pass).pruneOrphans)), Writes: []string{WritesDeletions, WritesObjects, WritesInventories},
 		Doc: "gives an inventory to older revisions that are listed without one, and then deletes what only older revisions had, in reverse order of waves; CRDs that go with their instances by consent go first, while their controllers still run. What holds users' data is retained, unless it is empty or the administrator has consented to lose it. An object that administrators manage from now on stays, without our marks; a CompatibilityRequirement named ccapio-*, which the former installer made for those who host clusters here, stays as it is. It keeps the desired revision, and deletes nothing before that is current. An API group that does not answer holds up the end: after five minutes without progress that is told as Degraded.",
 	}
 	KeepApplied = machine.Action[*Pass]{
-		Name: "KeepApplied", Run: work((*Pass).keepApplied), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
+		Name: "KeepApplied", Run: work(releasing((*Pass).keepApplied)), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
 		Doc: "repairs drift and recreates what was deleted (of a revision that this release has listed also in a part of it, while not all images are at hand), looks whether retained objects may go, and says so if the inputs cannot be planned. While it cannot be told what the inputs render to, it writes status.currentRevision again if somebody took it out, while that revision is applied as a whole.",
 	}
 	KeepCurrent = machine.Action[*Pass]{
-		Name: "KeepCurrent", Run: work((*Pass).keepCurrent), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
+		Name: "KeepCurrent", Run: work(releasing((*Pass).keepCurrent)), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
 		Doc: "keeps the current revision applied, if there is one (of a revision that this release has listed also a part of it, while not all images are at hand), and writes it into the status again if somebody took it out, while it is applied as a whole.",
 	}
 	RecordCurrent = machine.Action[*Pass]{

@@ -104,7 +104,7 @@ func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevisio
 	var components packing
 	in := render.Input{
 		Profiles: profiles, Substitutions: map[string]string{}, Unmanaged: entry.UnmanagedCustomResourceDefinitions,
-		Policy: p.Contents, Take: components.take,
+		Namespace: p.CAPINamespace, Policy: p.Contents, Take: components.take,
 	}
 	for _, s := range entry.ManifestSubstitutions {
 		if s.Value != nil {

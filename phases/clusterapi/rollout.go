@@ -20,6 +20,11 @@ type Engine interface {
 	Rollout
 	// Watch says which revisions there are; what they have is watched from then on.
 	Watch(revisions ...*engine.Revision)
+	// Note says which definitions no revision manages, and which revision is installed; LetGo lets go of the former.
+	Note(noted engine.Noted)
+	LetGo(ctx context.Context) ([]engine.Key, error)
+	// Requirements are what a revision requires of definitions that others install, as it was seen.
+	Requirements(revision *engine.Revision) []engine.Requirement
 	Look(revision *engine.Revision) *engine.Report
 	Orphans(keep *engine.Revision) engine.Orphans
 	// Inventories are what revisions have applied, also those that no image tells of.

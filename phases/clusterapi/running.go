@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/render"
 )
 
 // running is what runs, as far as its end has to be consented to.
@@ -42,6 +43,9 @@ func (p *Pass) whatRuns(stored engine.Inventories) running {
 func runningBy(held engine.Held) running {
 	found := running{workloads: map[string][]engine.Key{}}
 	for _, o := range held.Objects {
+		if o.Component == render.RequirementsComponent {
+			continue // it is no image's, and goes with the list of definitions
+		}
 		if !slices.Contains(found.components, o.Component) {
 			found.components = append(found.components, o.Component)
 		}

@@ -137,8 +137,10 @@ func (p *Phases) unneededStates(w world, wanted []images.Ref) []guards.ImageStat
 // planWarnings say what is wrong with the images of a plan without keeping it from being applied.
 func (p *Phases) planWarnings(w world, plan plan) string {
 	var texts []string
-	if text := leftWarning(w.leftKeys); text != "" {
-		texts = append(texts, text)
+	for _, text := range []string{leftWarning(w.leftKeys), nowhereWarning(plan.revision)} {
+		if text != "" {
+			texts = append(texts, text)
+		}
 	}
 	for _, ref := range w.refs {
 		if known, is := p.memory.unneeded[ref]; is && known.platform == "" {

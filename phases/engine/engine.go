@@ -12,9 +12,12 @@ import (
 // Config is what an engine works with.
 type Config = act.Config
 
+// Noted is what the caller knows of the cluster and revisions do not say.
+type Noted = act.Noted
+
 // Engine applies revisions to one cluster and keeps them there. Its methods may be called from several goroutines.
 //
-// Reconcile and Teardown write, and so do Announce, Adopt and Forget, but nothing but inventories. All others only look. A
+// Reconcile, Teardown and LetGo write, and so do Announce, Adopt and Forget, but nothing but inventories. All others only look. A
 // revision has to be handed to Watch before any other method takes it.
 type Engine struct{ act *act.Engine }
 
@@ -33,6 +36,16 @@ func (e *Engine) Run(ctx context.Context) error { return e.act.Run(ctx) }
 // Watch says which revisions matter from now on: the kinds of their objects and of the inventories are watched, all
 // others are not any more. It never blocks; kinds that are not served yet are watched as soon as they are.
 func (e *Engine) Watch(revs ...*Revision) { e.act.Watch(revs...) }
+
+// Note says what the caller knows of the cluster and revisions do not say; it counts from then on in all other methods.
+func (e *Engine) Note(n Noted) { e.act.Note(n) }
+
+// LetGo takes our marks and the ownership of fields off the CRDs that are noted as unmanaged and were ours, and changes
+// nothing else of them. It gives back those that it has let go of.
+func (e *Engine) LetGo(ctx context.Context) ([]Key, error) { return e.act.LetGo(ctx) }
+
+// Requirements are the CompatibilityRequirements of a revision that are about one CRD each, as they were seen. It sends nothing.
+func (e *Engine) Requirements(rev *Revision) []Requirement { return e.act.Requirements(rev) }
 
 // Reconcile takes a revision as far as it can go now: wave by wave, each written once the one before is applied and its
 // probes pass. It does not wait for anything; a watch brings the next call. Waves that this revision has reached once

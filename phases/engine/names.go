@@ -29,6 +29,9 @@ type (
 	// Stray is an object with our marks that nobody lists.
 	Stray = inventory.Stray
 
+	// Requirement is a CompatibilityRequirement of a revision that is about one CRD, as both were seen.
+	Requirement = decide.Requirement
+
 	// Report is where a revision stands.
 	Report = report.Report
 	// Wave is where one wave of a revision stands.
@@ -96,6 +99,7 @@ const (
 	AdoptAnnotation     = decide.AdoptAnnotation
 	ImmutableAnnotation = decide.ImmutableAnnotation
 	CompleteAnnotation  = decide.CompleteAnnotation
+	RequiredAnnotation  = decide.RequiredAnnotation
 	InventoryLabel      = decide.InventoryLabel
 )
 

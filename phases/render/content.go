@@ -42,9 +42,9 @@ func profileID(objects []*unstructured.Unstructured) string {
 
 // revisionID is the SHA-256, in hex, over lines: `component <content ID>` in
 // order, `substitution "<key>" "<value>"` sorted by key, `unmanaged "<name>"`
-// sorted. The leading words and the JSON quotes keep one list from running into
-// the next.
-func revisionID(rev *Revision) string {
+// sorted, `requirement <content ID>` of the object in the order of those names. The
+// leading words and the JSON quotes keep one list from running into the next.
+func revisionID(rev *Revision, derived []requirement) string {
 	var text []byte
 	for _, c := range rev.Components {
 		text = append(append(append(text, "component "...), c.ContentID...), '\n')
@@ -55,6 +55,9 @@ func revisionID(rev *Revision) string {
 	}
 	for _, name := range rev.Unmanaged {
 		text = append(appendJSONString(append(text, "unmanaged "...), name), '\n')
+	}
+	for _, d := range derived {
+		text = append(append(append(text, "requirement "...), profileID([]*unstructured.Unstructured{d.object})...), '\n')
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

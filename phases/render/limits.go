@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"unicode/utf8"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
 	"github.com/capstan-capi/capstan/message"
 )
 
@@ -45,11 +43,6 @@ func (r *renderer) checkLimits(rev *Revision) {
 	}
 	for _, s := range rev.Substitutions {
 		r.checkSubstitution(s)
-	}
-	for _, name := range rev.Unmanaged {
-		for _, cause := range validation.IsDNS1123Subdomain(name) {
-			r.report(Problem{Cause: fmt.Sprintf("unmanaged CustomResourceDefinition %q is not a name: %s", message.Shorten(name, 300), cause)})
-		}
 	}
 }
 

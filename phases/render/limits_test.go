@@ -14,7 +14,9 @@ func TestLimits_what_the_API_would_refuse_says_what_and_how_many(t *testing.T) {
 			in.Substitutions[fmt.Sprintf("V%d", i)] = ""
 		}
 		for i := range 4 * count {
-			in.Unmanaged = append(in.Unmanaged, fmt.Sprintf("n%d.example.com", i))
+			name := fmt.Sprintf("n%d.example.com", i)
+			in.Unmanaged = append(in.Unmanaged, name, "nowhere."+name)
+			in.Profiles[0].Manifests = append(in.Profiles[0].Manifests, "\n---\n"+crdNamed(name, "")...)
 		}
 		return in
 	}
@@ -41,30 +43,27 @@ func TestLimits_of_names_and_references(t *testing.T) {
 		change func(*Input)
 		want   string // empty: valid
 	}{
-		"a port, an address and a path":     {func(in *Input) { in.Profiles[0].Image = "10.0.0.1:5000/a/b__c/d--e.f" + digest }, ""},
-		"an IPv6 address":                   {func(in *Input) { in.Profiles[0].Image = "[fd00::1]:5000/a" + digest }, ""},
-		"an image of 447 characters":        {func(in *Input) { in.Profiles[0].Image = "h/" + strings.Repeat("a", 373) + digest }, ""},
-		"an image of 448 characters":        {func(in *Input) { in.Profiles[0].Image = "h/" + strings.Repeat("a", 374) + digest }, "448 characters, at most 447"},
-		"an image by tag":                   {func(in *Input) { in.Profiles[0].Image = "h/a:v1" }, "must have the form"},
-		"an image by tag and digest":        {func(in *Input) { in.Profiles[0].Image = "h/a:v1" + digest }, "must have the form"},
-		"an image without host":             {func(in *Input) { in.Profiles[0].Image = "a" + digest }, "must have the form"},
-		"an image in capitals":              {func(in *Input) { in.Profiles[0].Image = "h/A" + digest }, "must have the form"},
-		"a short digest":                    {func(in *Input) { in.Profiles[0].Image = "h/a@sha256:abc" }, "must have the form"},
-		"a newline after the digest":        {func(in *Input) { in.Profiles[0].Image = "h/a" + digest + "\n" }, "must have the form"},
-		"a profile of 255 characters":       {func(in *Input) { in.Profiles[0].Name = strings.Repeat("p", 255) }, ""},
-		"a profile of 256 characters":       {func(in *Input) { in.Profiles[0].Name = strings.Repeat("p", 256) }, "256 characters, at most 255"},
-		"a profile with a dot":              {func(in *Input) { in.Profiles[0].Name = "a.b" }, "letters, digits, '-' and '_'"},
-		"a profile without name":            {func(in *Input) { in.Profiles[0].Name = "" }, "letters, digits, '-' and '_'"},
-		"a key of 255 characters":           {func(in *Input) { in.Substitutions[strings.Repeat("K", 255)] = "" }, ""},
-		"a key of 256 characters":           {func(in *Input) { in.Substitutions[strings.Repeat("K", 256)] = "" }, "256 characters, at most 255"},
-		"a key that begins with a digit":    {func(in *Input) { in.Substitutions["1A"] = "" }, "does not begin with a digit"},
-		"a key without characters":          {func(in *Input) { in.Substitutions[""] = "" }, "consists of letters"},
-		"a value of 4096 characters":        {func(in *Input) { in.Substitutions["K"] = strings.Repeat("é", 4096) }, ""},
-		"a value of 4097 characters":        {func(in *Input) { in.Substitutions["K"] = strings.Repeat("é", 4097) }, "4097 characters, at most 4096"},
-		"a value that is not UTF-8":         {func(in *Input) { in.Substitutions["K"] = "\xff" }, "not valid UTF-8"},
-		"an unmanaged name of 253":          {func(in *Input) { in.Unmanaged = []string{strings.Repeat("a.", 126) + "a"} }, ""},
-		"an unmanaged name of 254":          {func(in *Input) { in.Unmanaged = []string{strings.Repeat("a.", 126) + "aa"} }, "no more than 253"},
-		"an unmanaged name without letters": {func(in *Input) { in.Unmanaged = []string{""} }, `unmanaged CustomResourceDefinition "" is not a name`},
+		"a port, an address and a path":  {func(in *Input) { in.Profiles[0].Image = "10.0.0.1:5000/a/b__c/d--e.f" + digest }, ""},
+		"an IPv6 address":                {func(in *Input) { in.Profiles[0].Image = "[fd00::1]:5000/a" + digest }, ""},
+		"an image of 447 characters":     {func(in *Input) { in.Profiles[0].Image = "h/" + strings.Repeat("a", 373) + digest }, ""},
+		"an image of 448 characters":     {func(in *Input) { in.Profiles[0].Image = "h/" + strings.Repeat("a", 374) + digest }, "448 characters, at most 447"},
+		"an image by tag":                {func(in *Input) { in.Profiles[0].Image = "h/a:v1" }, "must have the form"},
+		"an image by tag and digest":     {func(in *Input) { in.Profiles[0].Image = "h/a:v1" + digest }, "must have the form"},
+		"an image without host":          {func(in *Input) { in.Profiles[0].Image = "a" + digest }, "must have the form"},
+		"an image in capitals":           {func(in *Input) { in.Profiles[0].Image = "h/A" + digest }, "must have the form"},
+		"a short digest":                 {func(in *Input) { in.Profiles[0].Image = "h/a@sha256:abc" }, "must have the form"},
+		"a newline after the digest":     {func(in *Input) { in.Profiles[0].Image = "h/a" + digest + "\n" }, "must have the form"},
+		"a profile of 255 characters":    {func(in *Input) { in.Profiles[0].Name = strings.Repeat("p", 255) }, ""},
+		"a profile of 256 characters":    {func(in *Input) { in.Profiles[0].Name = strings.Repeat("p", 256) }, "256 characters, at most 255"},
+		"a profile with a dot":           {func(in *Input) { in.Profiles[0].Name = "a.b" }, "letters, digits, '-' and '_'"},
+		"a profile without name":         {func(in *Input) { in.Profiles[0].Name = "" }, "letters, digits, '-' and '_'"},
+		"a key of 255 characters":        {func(in *Input) { in.Substitutions[strings.Repeat("K", 255)] = "" }, ""},
+		"a key of 256 characters":        {func(in *Input) { in.Substitutions[strings.Repeat("K", 256)] = "" }, "256 characters, at most 255"},
+		"a key that begins with a digit": {func(in *Input) { in.Substitutions["1A"] = "" }, "does not begin with a digit"},
+		"a key without characters":       {func(in *Input) { in.Substitutions[""] = "" }, "consists of letters"},
+		"a value of 4096 characters":     {func(in *Input) { in.Substitutions["K"] = strings.Repeat("é", 4096) }, ""},
+		"a value of 4097 characters":     {func(in *Input) { in.Substitutions["K"] = strings.Repeat("é", 4097) }, "4097 characters, at most 4096"},
+		"a value that is not UTF-8":      {func(in *Input) { in.Substitutions["K"] = "\xff" }, "not valid UTF-8"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := Input{Profiles: []Profile{profile("core")}, Substitutions: map[string]string{}}

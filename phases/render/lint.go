@@ -81,7 +81,7 @@ func (l *linter) add(p Profile) {
 	l.checkSource(Component{Image: p.Image, Profile: p.Name})
 	seen := map[identity]place{}
 	selfUsed, container := false, ""
-	objects, _ := l.objects(selected{Profile: p, metadata: m}, seen)
+	objects, _ := l.objects(0, selected{Profile: p, metadata: m}, seen)
 	for _, object := range objects {
 		gvk := object.GroupVersionKind()
 		f := found{object: object, platform: m.platform, id: identity{

@@ -23,7 +23,7 @@ type identity struct {
 
 // objects renders a profile's manifests, and says of each object which rules it breaks and is let through all the same. seen
 // holds the objects of all profiles rendered before.
-func (r *renderer) objects(s selected, seen map[identity]place) (objects []*unstructured.Unstructured, excepted [][]string) {
+func (r *renderer) objects(component int, s selected, seen map[identity]place) (objects []*unstructured.Unstructured, excepted [][]string) {
 	file := place{image: s.Image, profile: s.Name, file: manifestsFile}
 	documents := split(s.Manifests)
 	if len(documents) > maxDocuments {
@@ -64,6 +64,9 @@ func (r *renderer) objects(s selected, seen map[identity]place) (objects []*unst
 	}
 	r.guarded(file, func() { r.judge(s.Image, rendered) })
 	for _, m := range rendered {
+		if m.fields != nil && !m.failed {
+			r.needs.note(component, m, r.listed)
+		}
 		r.report(m.r.problems...)
 		r.untold += m.r.untold
 		r.warnings = append(r.warnings, m.r.warnings...)

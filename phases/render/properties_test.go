@@ -126,7 +126,7 @@ func TestProperty_every_change_of_what_is_applied_changes_the_content_ID(t *test
 		"the value of one that is not": func(t *rapid.T, in *Input) {
 			in.Substitutions["UNUSED"] = anyText().Draw(t, "value")
 		},
-		"an unmanaged name": func(_ *rapid.T, in *Input) { in.Unmanaged = append(slices.Clone(in.Unmanaged), "other.b.x") },
+		"an unmanaged name": func(_ *rapid.T, in *Input) { in.Unmanaged = append(slices.Clone(in.Unmanaged), thingsCRD) },
 		"another profile":   func(_ *rapid.T, in *Input) { in.Profiles = append(slices.Clone(in.Profiles), profile("extra")) },
 		"the order of components": func(_ *rapid.T, in *Input) {
 			in.Profiles[0].Metadata = []byte(strings.Replace(string(in.Profiles[0].Metadata), "installOrder: -1", "installOrder: 9", 1))
@@ -138,6 +138,7 @@ func TestProperty_every_change_of_what_is_applied_changes_the_content_ID(t *test
 				in := anyInput(t)
 				// The first profile must be there, first, and have objects.
 				in.Profiles[0].Metadata = []byte("name: a\ninstallOrder: -1\nselfImageRef: quay.io/self\n")
+				in.Profiles = append(in.Profiles, manifests(crd("")))
 				in.Profiles[0].Manifests = []byte(configMap("first") + "data:\n  text: t ${USED} quay.io/self\n---\n" + configMap("second"))
 				in.Profiles = append(in.Profiles, profile("other", "installOrder: 5"))
 				before := draw(t, in)
@@ -191,8 +192,8 @@ func TestProperty_content_IDs_are_equal_only_for_equal_content(t *testing.T) {
 		a, b := revision.Draw(t, "a"), revision.Draw(t, "b")
 		same := slices.Equal(a.Substitutions, b.Substitutions) && slices.Equal(a.Unmanaged, b.Unmanaged) &&
 			slices.EqualFunc(a.Components, b.Components, func(a, b Component) bool { return a.ContentID == b.ContentID })
-		if same != (revisionID(a) == revisionID(b)) {
-			t.Fatalf("same content: %v, IDs %s and %s", same, revisionID(a), revisionID(b))
+		if same != (revisionID(a, nil) == revisionID(b, nil)) {
+			t.Fatalf("same content: %v, IDs %s and %s", same, revisionID(a, nil), revisionID(b, nil))
 		}
 	})
 }

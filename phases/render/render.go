@@ -33,8 +33,11 @@ type Input struct {
 	// Substitutions are the values of the variables in manifests.
 	Substitutions map[string]string
 	// Unmanaged are names of CustomResourceDefinitions that must not be
-	// applied. They are rendered all the same: the engine leaves them out.
+	// applied. They are rendered all the same: the engine leaves them out. Those
+	// that no profile has do not count.
 	Unmanaged []string
+	// Namespace is the providers' one, for whose objects unmanaged definitions are required.
+	Namespace string
 	// FaultOf says what whoever applies the objects would refuse. Listed does
 	// not ask: what is listed was applied once.
 	FaultOf FaultOf
@@ -43,8 +46,10 @@ type Input struct {
 	Policy *policy.Policy
 	// Take is given the objects of each component, in the order of the revision,
 	// which does not hold them then; without it, it does. All objects at once are
-	// large, and whoever keeps them in another form need not have them.
-	Take func(component string, objects []*unstructured.Unstructured)
+	// large, and whoever keeps them in another form need not have them. Last it is
+	// given the requirements that the revision derives: those of RequirementsComponent
+	// at -1, and more objects of components that it has been given.
+	Take func(at int, component string, objects []*unstructured.Unstructured)
 }
 
 // ComponentRef points at the profile that a component was made from.
@@ -82,7 +87,10 @@ type Revision struct {
 	Components    []Component
 	Skipped       []Skipped      // sorted by name, image and profile
 	Substitutions []Substitution // sorted by key
-	Unmanaged     []string       // sorted, each once
+	Unmanaged     []string       // those that are rendered, sorted, each once
+	Nowhere       []string       // those that are listed and that no profile has, alike
+	// Shapes are what is required of unmanaged definitions before all components; nil where Input.Take was given them.
+	Shapes []*unstructured.Unstructured
 	// Warnings are what does not keep the revision from being applied, and should be mended in the images.
 	Warnings []Problem
 }
@@ -107,7 +115,7 @@ func (e *MissingError) Error() string {
 // Bad metadata that names no other platform does not stop its manifests from
 // being looked at.
 func Render(in Input) (*Revision, error) {
-	r := renderer{substitutions: in.Substitutions, faultOf: in.FaultOf, policy: in.Policy, take: in.Take}
+	r := renderer{substitutions: in.Substitutions, faultOf: in.FaultOf, policy: in.Policy, take: in.Take, namespace: in.Namespace, needs: needsOf(in.Unmanaged)}
 	var chosen []selected
 	var skipped []Skipped
 	for _, p := range r.distinct(in.Profiles) {
@@ -125,7 +133,7 @@ func Render(in Input) (*Revision, error) {
 	slices.SortFunc(skipped, func(a, b Skipped) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Image, b.Image), cmp.Compare(a.Profile, b.Profile))
 	})
-	rev := r.revision(chosen, in.Unmanaged)
+	rev := r.revision(chosen)
 	rev.Skipped = skipped
 	return r.result(rev)
 }
@@ -136,7 +144,7 @@ func Render(in Input) (*Revision, error) {
 // recorded one. A component without profile is a *MissingError; any other
 // error is a ProblemsError, as for Render.
 func Listed(in Input, order []ComponentRef) (*Revision, error) {
-	r := renderer{substitutions: in.Substitutions, policy: in.Policy, take: in.Take, listed: true}
+	r := renderer{substitutions: in.Substitutions, policy: in.Policy, take: in.Take, namespace: in.Namespace, needs: needsOf(in.Unmanaged), listed: true}
 	profiles := map[ComponentRef]Profile{}
 	for _, p := range r.distinct(in.Profiles) {
 		profiles[ComponentRef{Image: p.Image, Profile: p.Name}] = p
@@ -156,7 +164,7 @@ func Listed(in Input, order []ComponentRef) (*Revision, error) {
 	if len(missing) > 0 {
 		return nil, &MissingError{Components: missing}
 	}
-	return r.result(r.revision(chosen, in.Unmanaged))
+	return r.result(r.revision(chosen))
 }
 
 // selected is a profile that becomes a component.
@@ -182,7 +190,9 @@ type renderer struct {
 	substitutions map[string]string
 	faultOf       FaultOf
 	policy        *policy.Policy
-	take          func(component string, objects []*unstructured.Unstructured)
+	take          func(at int, component string, objects []*unstructured.Unstructured)
+	namespace     string
+	needs         needs
 	problems      ProblemsError
 	untold        int // problems besides these
 	most          int // problems that are told, 0 for maxProblems
@@ -238,16 +248,16 @@ func (r *renderer) distinct(profiles []Profile) []Profile {
 }
 
 // revision renders the chosen profiles in the order given.
-func (r *renderer) revision(chosen []selected, unmanaged []string) *Revision {
-	rev := &Revision{Unmanaged: slices.Compact(slices.Sorted(slices.Values(unmanaged)))}
+func (r *renderer) revision(chosen []selected) *Revision {
+	rev := &Revision{}
 	for key, value := range r.substitutions {
 		rev.Substitutions = append(rev.Substitutions, Substitution{Key: key, Value: value})
 	}
 	slices.SortFunc(rev.Substitutions, func(a, b Substitution) int { return cmp.Compare(a.Key, b.Key) })
 
 	seen := map[identity]place{}
-	for _, s := range chosen {
-		objects, excepted := r.objects(s, seen)
+	for at, s := range chosen {
+		objects, excepted := r.objects(at, s, seen)
 		c := Component{
 			Name: s.metadata.name, Image: s.Image, Profile: s.Name,
 			Platform: s.metadata.platform, InstallOrder: s.metadata.installOrder, Attributes: s.metadata.attributes,
@@ -257,12 +267,38 @@ func (r *renderer) revision(chosen []selected, unmanaged []string) *Revision {
 			except(objects[i], rules)
 		}
 		if r.take != nil {
-			r.take(c.Name, objects)
+			r.take(at, c.Name, objects)
 			c.Objects = nil
 		}
 		rev.Components = append(rev.Components, c)
 	}
+	rev.Unmanaged, rev.Nowhere = r.needs.rendered()
+	derived := r.requirements(rev, r.namespace, seen)
 	r.checkLimits(rev)
-	rev.ContentID = revisionID(rev)
+	rev.ContentID = revisionID(rev, derived)
+	r.hold(rev, derived)
 	return rev
+}
+
+// hold adds to the revision what it derives.
+func (r *renderer) hold(rev *Revision, derived []requirement) {
+	shapes := []*unstructured.Unstructured{}
+	for _, d := range derived {
+		switch {
+		case d.component < 0:
+			shapes = append(shapes, d.object)
+		case r.take != nil:
+			r.take(d.component, rev.Components[d.component].Name, []*unstructured.Unstructured{d.object})
+		default:
+			c := &rev.Components[d.component]
+			c.Objects = append(c.Objects, d.object)
+		}
+	}
+	switch {
+	case len(shapes) == 0:
+	case r.take != nil:
+		r.take(-1, RequirementsComponent, shapes)
+	default:
+		rev.Shapes = shapes
+	}
 }

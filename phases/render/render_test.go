@@ -158,8 +158,8 @@ func TestRender_a_profile_given_twice_counts_once(t *testing.T) {
 func TestRender_reports_all_problems_at_once_sorted_by_place(t *testing.T) {
 	broken := profile("broken", "colour: red")
 	found := problems(t, Input{
-		Profiles:  []Profile{manifests(configMap("a") + "---\n" + configMap("${B}") + "---\na: [\n---\n" + configMap("a")), broken},
-		Unmanaged: []string{"Not A Name"},
+		Profiles:      []Profile{manifests(configMap("a") + "---\n" + configMap("${B}") + "---\na: [\n---\n" + configMap("a")), broken},
+		Substitutions: map[string]string{"not-a-key": ""},
 	})
 	var got []string
 	for _, p := range found {
@@ -242,8 +242,9 @@ func TestRender_objects_that_differ_in_group_kind_namespace_or_name_are_not_the_
 func TestListed_renders_exactly_the_components_and_order_of_the_list(t *testing.T) {
 	in := Input{
 		Profiles: []Profile{profile("core"), profile("aws", "ocpPlatform: AWS", "installOrder: 9"), profile("other")},
-		Platform: "GCP", Substitutions: map[string]string{"A": "b"}, Unmanaged: []string{"clusters.cluster.x-k8s.io"},
+		Platform: "GCP", Substitutions: map[string]string{"A": "b"}, Unmanaged: []string{thingsCRD},
 	}
+	in.Profiles[0].Manifests = append(in.Profiles[0].Manifests, "---\n"+crd("")...)
 	rev, err := Listed(in, []ComponentRef{{image("aws"), "default"}, {image("core"), "default"}})
 	if err != nil {
 		t.Fatal(err)

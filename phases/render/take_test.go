@@ -12,7 +12,7 @@ func TestTake_gets_the_objects_that_the_revision_does_not_hold_then(t *testing.T
 	whole := mustRender(t, in)
 	var names []string
 	var taken [][]*unstructured.Unstructured
-	in.Take = func(component string, objects []*unstructured.Unstructured) {
+	in.Take = func(_ int, component string, objects []*unstructured.Unstructured) {
 		names, taken = append(names, component), append(taken, objects)
 	}
 	rendered := mustRender(t, in)

@@ -27,6 +27,9 @@ import (
 // operatorNamespace is where the operator and the list of images are.
 const operatorNamespace = "openshift-cluster-api-operator"
 
+// providersNamespace is where providers are.
+const providersNamespace = "openshift-cluster-api"
+
 // Release is the version that the operator was released with.
 const Release = "4.22.5"
 
@@ -103,7 +106,7 @@ func (c *Cluster) Start() *phases.Phases {
 	c.Engine.restarted()
 	p, err := phases.New(phases.Options{
 		Client: c.cached, Live: c.live, REST: &rest.Config{Host: "http://simulated.invalid"}, HTTP: &http.Client{Transport: nowhere{}},
-		Release: Release, OperatorNamespace: operatorNamespace, CAPINamespace: "openshift-cluster-api",
+		Release: Release, OperatorNamespace: operatorNamespace, CAPINamespace: providersNamespace,
 		Again: c.announce, Clock: c.clock, Log: logr.Discard(),
 	})
 	if err != nil {

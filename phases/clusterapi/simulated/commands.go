@@ -41,6 +41,8 @@ func (a Args) has(name string) bool {
 //	engine                       [steps=] [unseen=] [error=] [lost] inventories; without any: heals
 //	object name=                 [probe=] [refused=] [error= [terminal]] [contested= by=] [drifted] [deleted] [data=] [finalizer=] [released]
 //	occupy kind= namespace= name= by=   somebody else has an object; vacate name= takes it away
+//	definition name= [missing=] [unjudged] [gone]   how a definition stands that others install; without any: as it is needed
+//	requirements [unserved]      the kind of requirements is not served, or is
 //	record state= [came-from=] [on=]    forges the stored record
 //	api [down]                   ClusterAPI.status cannot be written, or can
 //	caches [lag]                 the operator's caches lag, or not
@@ -49,7 +51,7 @@ func (c *Cluster) Do(command string, args Args) (string, error) {
 	do, known := map[string]func(Args) string{
 		"cluster": c.doCluster, "clusterapi": c.doClusterAPI, "platform": c.doPlatform, "release": c.doRelease, "former": c.doFormer, "images": c.doImages, "image": c.doImage, "spec": c.doSpec,
 		"retry": c.doRetry, "consent": c.doConsent, "status": c.doStatus, "engine": c.doEngine, "object": c.doObject, "occupy": c.doOccupy, "fill": c.doFill, "objects": c.doObjects,
-		"vacate": c.doVacate, "record": c.doRecord, "api": c.doAPI, "caches": c.doCaches, "show": c.doShow, "calls": c.doCalls,
+		"vacate": c.doVacate, "record": c.doRecord, "api": c.doAPI, "caches": c.doCaches, "definition": c.doDefinition, "requirements": c.doRequirements, "show": c.doShow, "calls": c.doCalls,
 	}[command]
 	if !known {
 		return "", errors.New("no such command")

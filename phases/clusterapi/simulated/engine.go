@@ -33,6 +33,11 @@ type Engine struct {
 	refused   map[string]string
 	failing   map[string]error
 	contested map[string]*engine.Conflict
+	// definitions are those that others install, by name; noted is what the phases said last; unserved says that there is no
+	// kind of requirements.
+	definitions map[string]definition
+	noted       engine.Noted
+	unserved    bool
 	// notify is called when something has changed.
 	notify func()
 	wrote  Writes
@@ -82,7 +87,8 @@ type Writes struct{ Objects, Deletions, Inventories int }
 func newEngine(notify func()) *Engine {
 	return &Engine{
 		objects: map[string]*object{}, inventories: map[int64]*inventory{}, waves: map[*engine.Revision][]*wave{},
-		probes: map[string]string{}, refused: map[string]string{}, failing: map[string]error{}, contested: map[string]*engine.Conflict{}, notify: notify,
+		probes: map[string]string{}, refused: map[string]string{}, failing: map[string]error{}, contested: map[string]*engine.Conflict{},
+		definitions: map[string]definition{}, notify: notify,
 	}
 }
 
@@ -99,7 +105,7 @@ func (e *Engine) Watch(revisions ...*engine.Revision) {
 }
 
 // classes are the kinds that make a wave, in order; the rest comes before workloads.
-var classes = []string{"crds", "config", "workloads"}
+var classes = []string{requirementClass, "crds", "config", "workloads"}
 
 func classOf(key engine.Key) string {
 	switch key.Kind {
@@ -107,6 +113,8 @@ func classOf(key engine.Key) string {
 		return "crds"
 	case "Deployment":
 		return "workloads"
+	case "CompatibilityRequirement":
+		return requirementClass
 	}
 	return "config"
 }
@@ -158,6 +166,10 @@ func (e *Engine) lookAt(revision *engine.Revision, key engine.Key) *engine.Objec
 	name := key.String()
 	o, there := &engine.Object{Key: key, Conflict: e.contested[name]}, e.objects[name]
 	switch {
+	case e.leaves(key):
+		o.Action, o.Why, o.Older = engine.Progressed, "is listed as unmanaged", true
+	case e.unserved && classOf(key) == requirementClass:
+		o.Action, o.Why = engine.Pending, noRequirements
 	case there == nil:
 		o.Action, o.Why = engine.Pending, "is to be written: does not exist"
 	case there.holder != "":
@@ -175,6 +187,9 @@ func (e *Engine) lookAt(revision *engine.Revision, key engine.Key) *engine.Objec
 		o.Action, o.Why = engine.Pending, "is to be written: .data was changed by kubectl-edit"
 	default:
 		o.Action, o.Probe = engine.Idle, engine.Probe{Answer: engine.AnswerTrue}
+		if classOf(key) == requirementClass {
+			o.Probe = e.gate(revision, key)
+		}
 		if why := e.probes[name]; why != "" {
 			o.Probe = engine.Probe{Answer: engine.AnswerFalse, Message: why}
 		}
@@ -250,7 +265,7 @@ func (e *Engine) reached(revision *engine.Revision) int {
 // write brings one object into the cluster, and says how; empty: there was nothing to do or it was not possible.
 func (e *Engine) write(revision *engine.Revision, key engine.Key, left int) engine.Action {
 	name := key.String()
-	if left <= 0 || e.failing[name] != nil || e.lookAt(revision, key).Action != engine.Pending {
+	if left <= 0 || e.failing[name] != nil || e.unserved && classOf(key) == requirementClass || e.lookAt(revision, key).Action != engine.Pending {
 		return ""
 	}
 	there, action := e.objects[name], engine.Updated

@@ -87,7 +87,7 @@ func (c *Cluster) listImages(data map[string]string) {
 
 // content is what a release's images render to here.
 func (c *Cluster) content(release string) *render.Revision {
-	in := render.Input{Platform: platform, Substitutions: render.ClusterSubstitutions(nil, "")}
+	in := render.Input{Platform: platform, Namespace: providersNamespace, Substitutions: render.ClusterSubstitutions(nil, "")}
 	for _, name := range imageNames {
 		for _, profile := range profilesOf(release, name) {
 			in.Profiles = append(in.Profiles, render.Profile{Image: string(ref(release, name)), Name: profile.Name, Metadata: profile.Metadata, Manifests: profile.Manifests})

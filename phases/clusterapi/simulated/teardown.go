@@ -121,7 +121,7 @@ func (e *Engine) Teardown(_ context.Context, keep *engine.Revision, opts ...engi
 	report.Consented = options.Consent == e.ConsentFor(keep.Number)
 	left := e.left()
 	for _, have := range e.orphans(keep) {
-		o := e.judge(have, keep.Number, report.Consented)
+		o := e.judge(have, keep, report.Consented)
 		if o.Action == engine.Deleted {
 			switch {
 			case options.OnlyLook:
@@ -139,7 +139,7 @@ func (e *Engine) Teardown(_ context.Context, keep *engine.Revision, opts ...engi
 }
 
 // judge decides about one orphan.
-func (e *Engine) judge(have entry, keep int64, consented bool) engine.Orphan {
+func (e *Engine) judge(have entry, keep *engine.Revision, consented bool) engine.Orphan {
 	name := have.key.String()
 	o, there := engine.Orphan{Key: have.key, Component: have.component}, e.objects[name]
 	switch {
@@ -147,7 +147,9 @@ func (e *Engine) judge(have entry, keep int64, consented bool) engine.Orphan {
 		o.Action = engine.Absent
 	case there.holder != "":
 		o.Action, o.Why = engine.Foreign, "belongs to "+there.holder
-	case there.number > keep:
+	case e.leaves(have.key) || classOf(have.key) == "crds" && slices.Contains(keep.Unmanaged, have.key.Name):
+		o.Action, o.Why = engine.Orphaned, "is left to administrators from now on"
+	case there.number > keep.Number:
 		o.Action, o.Why = engine.HandedOver, fmt.Sprintf("belongs to revision %d", there.number)
 	case there.going:
 		o.Action, o.Finalizers = engine.Terminating, there.finalizers

@@ -47,6 +47,9 @@ type Config struct {
 	// Spares are objects that a former installer made for others: they stay as they are unless a revision has them, and
 	// are neither adopted nor told as strays.
 	Spares func(decide.Key) bool
+	// Meets says whether a requirement that is about a CRD is met, in the revision that is installed or in another one. It
+	// is the gate of the requirement's wave, and asks nobody. Nil: nothing is waited for.
+	Meets func(r decide.Requirement, installed bool) decide.Probe
 
 	Concurrency int    // writes at the same time, 8 if not set
 	Notify      func() // something that matters changed: look again. It must not block
@@ -77,7 +80,9 @@ type Engine struct {
 	crdWatch         *see.Watch                   // the names of all CRDs, nil while no kind is missing
 	foreignWatches   map[decide.Key]*foreignWatch // objects without our label that are in the way, by identity
 	retainedWatches  map[decide.Key]*see.Watch    // of retained CRDs, by the key of the CRD
-	endpointWatches  map[string]*endpointWatch    // of the Services of webhooks, by namespace
+	unmanagedWatches map[string]*see.Watch        // of the CRDs that revisions leave to others, by name
+	noted            Noted
+	endpointWatches  map[string]*endpointWatch // of the Services of webhooks, by namespace
 	plans            map[*decide.Revision]*plan
 	hadPlans         bool // there was a plan
 	planChanges      int  // grows when the plans change
@@ -113,7 +118,7 @@ func New(cfg Config) (*Engine, error) {
 		shelf: inventory.Shelf{Place: inventory.Place{Namespace: cfg.Namespace, Prefix: cfg.InventoryPrefix, Label: cfg.Label, Owner: cfg.Owner}},
 		cfg:   cfg, kicked: make(chan struct{}, 1), crdChanged: make(chan struct{}, 1), plans: map[*decide.Revision]*plan{},
 		watches: map[place]*see.Watch{}, foreignWatches: map[decide.Key]*foreignWatch{}, retainedWatches: map[decide.Key]*see.Watch{},
-		crdChangedAt: map[string]time.Time{}, endpointWatches: map[string]*endpointWatch{},
+		crdChangedAt: map[string]time.Time{}, endpointWatches: map[string]*endpointWatch{}, unmanagedWatches: map[string]*see.Watch{},
 	}
 	e.conflicts = newConflicts(cfg.Clock)
 	cfg.REST = rest.CopyConfig(cfg.REST)

@@ -64,13 +64,24 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 	p.dirty.all = false
 	clear(p.dirty.targets)
 	older := e.desired != nil && e.desired.Number > p.rev.Number
-	unmanaged := e.unmanagedLocked()
+	unmanaged, current := e.unmanagedLocked(), e.noted.Current == p.rev.Number
 	for _, t := range dirty {
 		t.observation = e.observeLocked(t.Key)
 		t.observation.older = older
-		if older && t.Key.IsCRD() && unmanaged[t.Key.Name] {
+		switch {
+		case !t.Key.IsCRD():
+		case e.leavesLocked(t.Key.Name):
+			t.observation = observation{unobservable: decide.Progressed, why: "is listed as unmanaged", older: true}
+			continue
+		case older && unmanaged[t.Key.Name]:
 			t.observation = observation{unobservable: decide.Progressed, why: "is unmanaged in revision " + e.desired.Name, older: true}
 			continue
+		}
+		if t.About != "" {
+			t.observation.definition, t.observation.current = e.definitionLocked(t.About), current
+			if t.observation.unobservable == decide.Failed { // others bring its kind, and it is waited for
+				t.observation.unobservable, t.observation.err = decide.Pending, nil
+			}
 		}
 		t.observation.ahead, t.observation.reachable = e.aheadLocked(p, t), e.reachableLocked(t.Calls)
 		if o := &t.observation; o.unobservable != "" || o.unwatched || o.ahead > 0 {
@@ -117,6 +128,7 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	s := t.observation
 	o := &report.Object{Key: t.Key, Component: t.Component, Wave: p.waves[t.wave].number, Older: s.older}
 	if s.unobservable != "" {
+		t.required = t.requirementLocked()
 		o.Action, o.Why = s.unobservable, s.why
 		if s.err != nil {
 			o.Err = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
@@ -132,6 +144,12 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, conflict
 	if c.probe.Answer == decide.AnswerTrue && len(t.Calls) > 0 {
 		o.Probe = s.reachable
+	}
+	if t.About != "" {
+		t.required = t.requirementLocked()
+		if e.cfg.Meets != nil && c.probe.Answer == decide.AnswerTrue {
+			o.Probe = e.cfg.Meets(t.required, s.current)
+		}
 	}
 	if v.Action == decide.Progressed && s.ahead > 0 {
 		return e.unexplained(o, s, p.rev.Number)

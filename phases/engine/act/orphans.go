@@ -2,6 +2,7 @@ package act
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
@@ -168,5 +169,5 @@ func (e *Engine) currentLocked(p *plan) inventory.Current {
 	for key := range p.keys {
 		live[key] = p.rev.Name
 	}
-	return inventory.Current{Number: p.rev.Number, Unmanaged: set(p.rev.Unmanaged), Live: live}
+	return inventory.Current{Number: p.rev.Number, Unmanaged: set(slices.Concat(p.rev.Unmanaged, e.noted.Unmanaged)), Live: live}
 }

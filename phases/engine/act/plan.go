@@ -14,14 +14,15 @@ import (
 // plan is a revision made ready to apply: checked, sorted into waves, stamped. It is built once per revision and
 // remembers what was decided about each object, so that looking again costs nothing while nothing changed.
 type plan struct {
-	rev     *decide.Revision
-	waves   []wave
-	targets []*target                    // all of them, in order of waves
-	crds    map[schema.GroupKind]*target // the managed CRDs of the revision, by the kind they define
-	keys    map[decide.Key]*target       // by identity
-	places  decide.Places                // of its objects
-	callers []*target                    // those that call Services
-	err     error                        // why the revision can never be applied, whatever the cluster holds
+	rev          *decide.Revision
+	waves        []wave
+	targets      []*target                    // all of them, in order of waves
+	crds         map[schema.GroupKind]*target // the managed CRDs of the revision, by the kind they define
+	keys         map[decide.Key]*target       // by identity
+	places       decide.Places                // of its objects
+	callers      []*target                    // those that call Services
+	requirements []*target                    // those that are about a CRD
+	err          error                        // why the revision can never be applied, whatever the cluster holds
 
 	pass sync.Mutex // one pass at a time
 
@@ -63,15 +64,17 @@ type target struct {
 
 // known is what is known of a target. The plan's mu guards it.
 type known struct {
-	observation      observation     // of the last look
-	decision         *decision       // nil when nothing was decided yet
-	pausedByConflict bool            // contested: not written for a while
-	refusal          *refusedUpdate  // of an update of a CRD, nil when none was refused
-	err              error           // of the last write that was tried, nil after one that worked
-	dropped          map[string]bool // fields that the answer to the last write lacked, nil when there was none
-	silent           time.Time       // when a write was not answered, zero after an answer
-	postponed        uint64          // SpecHash of the copy for which a write was refused that nothing waits for, 0 for none
-	undone           string          // why it was to be written still after the last write, empty if that helped
+	observation       observation        // of the last look
+	decision          *decision          // nil when nothing was decided yet
+	pausedByConflict  bool               // contested: not written for a while
+	refusal           *refusedUpdate     // of an update of a CRD, nil when none was refused
+	err               error              // of the last write that was tried, nil after one that worked
+	dropped           map[string]bool    // fields that the answer to the last write lacked, nil when there was none
+	silent            time.Time          // when a write was not answered, zero after an answer
+	postponed         uint64             // SpecHash of the copy for which a write was refused that nothing waits for, 0 for none
+	required          decide.Requirement // of a requirement: what the last look has seen of it
+	requirement, live outline            // of it and of its CRD
+	undone            string             // why it was to be written still after the last write, empty if that helped
 }
 
 // desiredLocked is the object as it is sent, with what is known of its fields. The plan's mu is held.
@@ -114,6 +117,9 @@ func planOf(rev *decide.Revision, us decide.Identity) *plan {
 			}
 			if len(t.Calls) > 0 {
 				p.callers = append(p.callers, t)
+			}
+			if t.About != "" {
+				p.requirements = append(p.requirements, t)
 			}
 			byClass[decide.ClassOf(key)] = append(byClass[decide.ClassOf(key)], t)
 		}

@@ -86,6 +86,7 @@ func (e *Engine) startWatches(ctx context.Context) (missing bool) {
 	e.tendForeignWatchesLocked(ctx)
 	e.tendRetainedWatchesLocked(ctx)
 	e.tendEndpointWatchesLocked(ctx)
+	e.tendUnmanagedWatchesLocked(ctx)
 	e.tendCRDWatchLocked(ctx, missing)
 	return missing
 }
@@ -180,7 +181,7 @@ func (e *Engine) resolveLocked(gvk schema.GroupVersionKind) (r see.Resource, ser
 // crdOfLocked is the target of the CRD that defines a kind in any watched revision, nil if none does.
 func (e *Engine) crdOfLocked(gk schema.GroupKind) *target {
 	for _, p := range e.plans {
-		if crd := p.crds[gk]; crd != nil {
+		if crd := p.crds[gk]; crd != nil && !e.leavesLocked(crd.Key.Name) {
 			return crd
 		}
 	}
@@ -205,6 +206,8 @@ type observation struct {
 	unwatched    bool          // the object is in the way, and no watch shows whether it still is
 	older        bool          // seen from a revision that is not the desired one
 	reachable    decide.Probe  // of a webhook configuration: whether anybody serves for the Services that it names
+	definition   definition    // of a requirement: the CRD that it is about
+	current      bool          // of a requirement: its revision is the one that is installed
 	ahead        int64         // the number on the object, if nobody knows a revision of it and it is above all known ones
 	unobservable decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
 	why          string

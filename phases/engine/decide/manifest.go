@@ -18,11 +18,12 @@ type Manifest struct {
 	Namespaced bool                   // of a CRD: what it defines
 	Calls      []types.NamespacedName // of a webhook configuration: the Services that its webhooks are behind
 	Binds      Key                    // of a binding: the identity of what it puts into force
+	About      string                 // of a requirement: the name of the CRD that it is about
 	packed     Packed                 // cleaned
 }
 
 func manifestOf(obj *unstructured.Unstructured) *Manifest {
-	m := &Manifest{Key: KeyOf(obj), Fault: contentFault(obj), Calls: calledBy(obj), Binds: boundBy(obj), packed: Pack(ToJSON(cleaned(obj.Object)))}
+	m := &Manifest{Key: KeyOf(obj), Fault: contentFault(obj), Calls: calledBy(obj), Binds: boundBy(obj), About: requiredOf(obj), packed: Pack(ToJSON(cleaned(obj.Object)))}
 	if asked, fault := policyOf(obj); m.Fault == (Fault{}) {
 		m.policy, m.Fault = asked, fault
 	}

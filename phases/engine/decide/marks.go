@@ -16,6 +16,8 @@ const (
 	ImmutableAnnotation = "capi-operator.openshift.io/on-immutable-change"
 	// CompleteAnnotation is a CEL expression over self, the object, that has to be true before the next wave.
 	CompleteAnnotation = "capi-operator.openshift.io/complete-when"
+	// RequiredAnnotation, on a CompatibilityRequirement of a revision, names the CRD that it is about.
+	RequiredAnnotation = "capi-operator.openshift.io/required-crd"
 	// InventoryLabel marks the ConfigMaps that list what each revision applies.
 	InventoryLabel = "capi-operator.openshift.io/inventory"
 

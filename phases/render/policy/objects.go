@@ -66,6 +66,9 @@ const ownPrefix = "capstan"
 // ownNames are those that do not.
 var ownNames = map[string]bool{"capi-installer-images": true, "capi-installer-exceptions": true}
 
+// derivedNames are those of requirements that revisions derive, which come from no image.
+const derivedNames = `^capstan-(shape|objects)(-long)?[.]`
+
 var nameRule = Rule{
 	Name: "name",
 	Doc:  "No object has a name of the installer's own: capstan, one that begins with capstan-, capi-installer-images or capi-installer-exceptions.",
@@ -76,8 +79,8 @@ var nameRule = Rule{
 		return nil
 	},
 	expression: func(*Policy) string {
-		return fmt.Sprintf("!(object.metadata.name in %s) && !object.metadata.name.startsWith(%s)",
-			list(append([]string{ownPrefix}, sortedKeys(ownNames)...)), text(ownPrefix+"-"))
+		return fmt.Sprintf("!(object.metadata.name in %s) && !object.metadata.name.startsWith(%s) ||\nvariables.kind == %s && object.metadata.name.matches(%s)",
+			list(append([]string{ownPrefix}, sortedKeys(ownNames)...)), text(ownPrefix+"-"), text(requirementKind), text(derivedNames))
 	},
 }
 

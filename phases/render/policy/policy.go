@@ -15,6 +15,9 @@ const (
 	ManagedByLabel = "capi-operator.openshift.io/managed-by"
 	// ExceptedLabel is on an object that breaks rules by exception; its value is their names, with dots between them.
 	ExceptedLabel = "capi-operator.openshift.io/policy-exceptions"
+	// VersionsAnnotation, on any object of an image, names versions of CustomResourceDefinitions that the provider uses besides
+	// those that they are stored in: "<version>/<crd>, ...".
+	VersionsAnnotation = "capi-operator.openshift.io/requires-crd-versions"
 	// InventoryLabel is on the ConfigMaps that list what was applied.
 	InventoryLabel = "capi-operator.openshift.io/inventory"
 )
