@@ -141,7 +141,7 @@ func (p *Phases) write(ctx context.Context, c *configuration, wanted client.Obje
 	case same(c.live, wanted):
 		return "", nil
 	default:
-		did, err = "put "+c.String()+" right", p.Client.Update(ctx, wanted, client.FieldOwner(Manager))
+		did, err = "put "+c.String()+" right", p.Client.Patch(ctx, wanted, client.MergeFromWithOptions(c.live, client.MergeFromWithOptimisticLock{}), client.FieldOwner(Manager))
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || c.live != nil && apierrors.IsNotFound(err) {
 		return "", nil
