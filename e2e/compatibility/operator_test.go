@@ -26,11 +26,15 @@ import (
 func operated(ctx context.Context) (*checker, *harness.Operator) {
 	GinkgoHelper()
 	c := served(ctx)
-	Expect(env.Client.Create(ctx, &discoveryv1.EndpointSlice{
+	slice := &discoveryv1.EndpointSlice{
 		ObjectMeta:  metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capstan-webhooks-e2e", Labels: map[string]string{discoveryv1.LabelServiceName: "capstan-webhooks"}},
 		AddressType: discoveryv1.AddressTypeIPv4,
 		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}, Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(true)}}},
-	})).To(Succeed())
+	}
+	Expect(env.Client.Create(ctx, slice)).To(Succeed())
+	DeferCleanup(func(ctx SpecContext) {
+		Expect(client.IgnoreNotFound(env.Client.Delete(ctx, slice))).To(Succeed())
+	})
 	return c, operate(c)
 }
 
@@ -140,8 +144,9 @@ var _ = Describe("The operator", func() {
 		operate(c)
 		r := says(ctx, "three", "Progressing", "ConfigurationError")
 		Expect(r.Status.CRDName).To(BeEmpty())
+		before := r.DeepCopy()
 		r.Spec.CompatibilitySchema.CustomResourceDefinition.Data = requires("x", "", "").Spec.CompatibilitySchema.CustomResourceDefinition.Data
-		Expect(env.Client.Update(ctx, r)).To(Succeed())
+		Expect(env.Client.Patch(ctx, r, client.MergeFrom(before))).To(Succeed())
 		r = says(ctx, "three", "Compatible", "RequirementsNotMet")
 		Expect(meta.FindStatusCondition(r.Status.Conditions, "Compatible").Message).To(ContainSubstring("color"))
 	}, SpecTimeout(3*time.Minute))
