@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	configv1 "github.com/openshift/api/config/v1"
@@ -13,10 +14,12 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -26,6 +29,12 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/compatibility"
 	table "github.com/capstan-capi/capstan/machine/compatibility"
 	phases "github.com/capstan-capi/capstan/phases/compatibility"
+)
+
+// What could not be written is tried again after firstRetry at first, and lastRetry at most.
+const (
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
 )
 
 // shared keeps what all requirements share: replicas of the checker, common configurations, and a condition.
@@ -76,5 +85,6 @@ func addShared(mgr ctrl.Manager, o options.Options, p *phases.Phases) error {
 		Watches(&configv1.Infrastructure{}, looks).
 		Watches(&configv1.ClusterOperator{}, looks, builder.WithPredicates(house.Named(phases.ClusterOperator))).
 		WatchesMetadata(phases.CRDMetadata(), arrives, builder.WithPredicates(house.Named(requirementsCRD))).
+		WithOptions(controller.Options{RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry)}).
 		Complete(s)
 }
