@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	configv1 "github.com/openshift/api/config/v1"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,6 +28,13 @@ import (
 func operated(ctx context.Context) (*checker, *harness.Operator) {
 	GinkgoHelper()
 	c := served(ctx)
+	answers(ctx)
+	return c, operate(c)
+}
+
+// answers has a replica of the checker stand in the endpoints of its Service.
+func answers(ctx context.Context) {
+	GinkgoHelper()
 	slice := &discoveryv1.EndpointSlice{
 		ObjectMeta:  metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capstan-webhooks-e2e", Labels: map[string]string{discoveryv1.LabelServiceName: "capstan-webhooks"}},
 		AddressType: discoveryv1.AddressTypeIPv4,
@@ -35,14 +44,19 @@ func operated(ctx context.Context) (*checker, *harness.Operator) {
 	DeferCleanup(func(ctx SpecContext) {
 		Expect(client.IgnoreNotFound(env.Client.Delete(ctx, slice))).To(Succeed())
 	})
-	return c, operate(c)
+}
+
+// away takes the replica out of the endpoints.
+func away(ctx context.Context) {
+	GinkgoHelper()
+	Expect(env.Client.DeleteAllOf(ctx, &discoveryv1.EndpointSlice{}, client.InNamespace(harness.OperatorNamespace), client.MatchingLabels{discoveryv1.LabelServiceName: "capstan-webhooks"})).To(Succeed())
 }
 
 func operate(c *checker) *harness.Operator {
 	GinkgoHelper()
 	ca := filepath.Join(env.Cluster.Dir(), "webhooks-ca.crt")
 	Expect(os.WriteFile(ca, c.CA(), 0o600)).To(Succeed())
-	operator, err := env.StartOperator(harness.OperatorOptions{Arguments: []string{"--webhooks-url=" + c.URL(""), "--webhooks-ca-file=" + ca}})
+	operator, err := env.StartOperator(harness.OperatorOptions{SteeredClock: true, Arguments: []string{"--webhooks-url=" + c.URL(""), "--webhooks-ca-file=" + ca}})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func(ctx SpecContext) {
 		if CurrentSpecReport().Failed() {
@@ -149,5 +163,63 @@ var _ = Describe("The operator", func() {
 		Expect(env.Client.Patch(ctx, r, client.MergeFrom(before))).To(Succeed())
 		r = says(ctx, "three", "Compatible", "RequirementsNotMet")
 		Expect(meta.FindStatusCondition(r.Status.Conditions, "Compatible").Message).To(ContainSubstring("color"))
+	}, SpecTimeout(3*time.Minute))
+
+	It("refuses nothing once the checker has been away for 15 minutes, and arms again unaided", func(ctx SpecContext) {
+		c, operator := operated(ctx)
+		established(ctx, schema)
+		Expect(env.Client.Create(ctx, requires("four", deny, deny))).To(Succeed())
+		says(ctx, "four", "State", "Met")
+		c.Kill()
+		away(ctx)
+		Expect(c.update(ctx, without("color:"))).To(MatchError(ContainSubstring("failed calling webhook")))
+		Expect(env.Client.Create(ctx, box("none", "{size: 1, color: red}"))).To(MatchError(ContainSubstring("failed calling webhook")))
+		eventually(ctx, "the operator to notice", func(ctx context.Context) error {
+			r := &requirement{}
+			err := env.Client.Get(ctx, client.ObjectKey{Name: "four"}, r)
+			state := meta.FindStatusCondition(r.Status.Conditions, "State")
+			return errors.Join(err, unless(state != nil && strings.Contains(state.Message, "Open at"), "its state says nothing of it"))
+		})
+		Expect(operator.Advance(16 * time.Minute)).To(Succeed())
+		says(ctx, "four", "Progressing", "CheckerUnavailable")
+		eventually(ctx, "objects to be let through", func(ctx context.Context) error {
+			return env.Client.Create(ctx, box("some", "{size: 1, color: red}"))
+		})
+		eventually(ctx, "the break to be let through", func(ctx context.Context) error { return c.update(ctx, without("color:")) })
+		eventually(ctx, "the way out to be told", func(ctx context.Context) error {
+			told := &configv1.ClusterOperator{}
+			err := env.Client.Get(ctx, client.ObjectKey{Name: harness.ClusterOperatorName}, told)
+			for _, condition := range told.Status.Conditions {
+				if condition.Type == "CompatibilityControllerDegraded" && condition.Status == "True" && strings.Contains(condition.Message, "four") {
+					return nil
+				}
+			}
+			return errors.Join(err, errors.New("it is not told"))
+		})
+
+		Expect(c.Start()).To(Succeed())
+		eventually(ctx, "the webhooks to be ready", c.Ready)
+		answers(ctx)
+		says(ctx, "four", "State", "Unmet")
+		eventually(ctx, "the mend to be let through", func(ctx context.Context) error { return c.update(ctx, schema) })
+		says(ctx, "four", "State", "Met")
+		Expect(c.update(ctx, without("color:"))).To(MatchError(ContainSubstring("CompatibilityRequirement four: ")))
+	}, SpecTimeout(3*time.Minute))
+
+	It("never has a webhook refuse that the API server does not reach, ready or not", func(ctx SpecContext) {
+		c := served(ctx)
+		answers(ctx)
+		established(ctx, schema)
+		c.Kill() // and it stays among the endpoints
+		operator := operate(c)
+		Expect(env.Client.Create(ctx, requires("five", deny, deny))).To(Succeed())
+		says(ctx, "five", "Admitted", "NotAdmitted")
+		eventually(ctx, "the configurations to be written", func(ctx context.Context) error {
+			return env.Client.Get(ctx, client.ObjectKey{Name: "five"}, &admissionv1.ValidatingWebhookConfiguration{})
+		})
+		Expect(operator.Advance(5 * time.Minute)).To(Succeed())
+		says(ctx, "five", "State", "Degraded")
+		Expect(c.update(ctx, without("color:"))).To(Succeed())
+		Expect(env.Client.Create(ctx, box("any", "{size: 1, color: red}"))).To(Succeed())
 	}, SpecTimeout(3*time.Minute))
 })
