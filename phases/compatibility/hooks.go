@@ -113,7 +113,9 @@ func (p *Phases) wanted(c *configuration, arm func(hook) admissionv1.FailurePoli
 		object.SetAnnotations(annotations)
 	}
 	if c.owner != nil {
-		owners := slices.DeleteFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.Kind == c.owner.Kind && o.APIVersion == c.owner.APIVersion })
+		owners := slices.DeleteFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool {
+			return o.Kind == c.owner.Kind && o.APIVersion == c.owner.APIVersion
+		})
 		object.SetOwnerReferences(append(owners, *c.owner))
 	}
 	hooks := slices.Clone(c.hooks)
