@@ -9,7 +9,7 @@ import (
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	configv1 "github.com/openshift/api/config/v1"
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -77,8 +77,8 @@ func addShared(mgr ctrl.Manager, o options.Options, p *phases.Phases) error {
 	})
 	return ctrl.NewControllerManagedBy(mgr).Named(table.Table.Name+"-shared").
 		Watches(&requirementsv1alpha1.CompatibilityRequirement{}, looks).
-		Watches(&admissionv1.ValidatingWebhookConfiguration{}, looks, builder.WithPredicates(ours)).
-		Watches(&admissionv1.MutatingWebhookConfiguration{}, looks, builder.WithPredicates(ours)).
+		Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, looks, builder.WithPredicates(ours)).
+		Watches(&admissionregistrationv1.MutatingWebhookConfiguration{}, looks, builder.WithPredicates(ours)).
 		Watches(&discoveryv1.EndpointSlice{}, looks, builder.WithPredicates(inNamespace(o.OperatorNamespace))).
 		Watches(&appsv1.Deployment{}, looks, builder.WithPredicates(house.Named(phases.Service))).
 		Watches(&policyv1.PodDisruptionBudget{}, looks, builder.WithPredicates(house.Named(phases.Service))).

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -34,9 +34,9 @@ func TestAsked_denies_what_any_requirement_denies_that_is_not_open(t *testing.T)
 }
 
 // configured is capstan-crds with entries.
-func configured(hooks []hook) *admissionv1.ValidatingWebhookConfiguration {
+func configured(hooks []hook) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	p := &Phases{Namespace: "ops"}
-	live := &admissionv1.ValidatingWebhookConfiguration{}
+	live := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	for _, h := range hooks {
 		live.Webhooks = append(live.Webhooks, p.validating(h))
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -52,7 +52,7 @@ type bench struct {
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{requirementsv1alpha1.AddToScheme, admissionv1.AddToScheme, discoveryv1.AddToScheme, apiextensionsv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{requirementsv1alpha1.AddToScheme, admissionregistrationv1.AddToScheme, discoveryv1.AddToScheme, apiextensionsv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -107,9 +107,9 @@ func (b *bench) trusts(name string) {
 	}
 	for _, c := range both {
 		switch o := c.live.(type) {
-		case *admissionv1.ValidatingWebhookConfiguration:
+		case *admissionregistrationv1.ValidatingWebhookConfiguration:
 			o.Webhooks[0].ClientConfig.CABundle = []byte("ca")
-		case *admissionv1.MutatingWebhookConfiguration:
+		case *admissionregistrationv1.MutatingWebhookConfiguration:
 			o.Webhooks[0].ClientConfig.CABundle = []byte("ca")
 		default:
 			continue
@@ -196,14 +196,14 @@ func TestKeepHooks_refuses_only_with_a_CA_bundle_and_a_checker_that_has_proved_i
 }
 
 func TestKeepHooks_leaves_a_foreign_configuration_alone(t *testing.T) {
-	foreign := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "one", Labels: map[string]string{CheckerLabel: "true"}}}
+	foreign := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "one", Labels: map[string]string{CheckerLabel: "true"}}}
 	b := newBench(t, needed(t, "Warn"), widgets(), foreign)
 	for _, work := range []machine.Action[*Pass]{KeepHooks, OpenHooks, RearmHooks, RemoveHooks} {
 		if f := b.do(work); len(f.Hooks.Taken) != 1 {
 			t.Errorf("%s: taken are %v", work.Name, f.Hooks.Taken)
 		}
 	}
-	after := &admissionv1.ValidatingWebhookConfiguration{}
+	after := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	if err := b.Client.Get(t.Context(), client.ObjectKeyFromObject(foreign), after); err != nil || len(after.Webhooks) > 0 {
 		t.Errorf("it is %+v, %v", after, err)
 	}
@@ -249,7 +249,7 @@ func TestObserve_takes_no_other_definition_than_before(t *testing.T) {
 }
 
 func TestShare_writes_what_all_share_and_sweeps_what_belongs_to_nobody(t *testing.T) {
-	left := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{
+	left := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{
 		Name: "gone", Labels: map[string]string{CheckerLabel: "true"}, OwnerReferences: []metav1.OwnerReference{{Kind: requirementKind, Name: "gone", UID: "g"}},
 	}}
 	r := needed(t, "")
@@ -288,14 +288,14 @@ func TestSay_keeps_the_name_the_verdict_and_the_highest_generation(t *testing.T)
 }
 
 func TestWithTheirs_has_room_for_as_many_conditions_as_a_requirement_may_have(t *testing.T) {
-	var theirs []admissionv1.MatchCondition
+	var theirs []admissionregistrationv1.MatchCondition
 	for i := range maxConditions {
-		theirs = append(theirs, admissionv1.MatchCondition{Name: strings.Repeat("a", i+1), Expression: "true // all"})
+		theirs = append(theirs, admissionregistrationv1.MatchCondition{Name: strings.Repeat("a", i+1), Expression: "true // all"})
 	}
 	if all := withTheirs(theirs); len(all) != maxConditions || !strings.Contains(all[0].Expression, "true // all\n)") || !strings.Contains(all[0].Expression, notTerminating) {
 		t.Errorf("%d conditions, the first is %s", len(all), all[0].Expression)
 	}
-	taken := withTheirs([]admissionv1.MatchCondition{{Name: terminatingSkip, Expression: "true"}})
+	taken := withTheirs([]admissionregistrationv1.MatchCondition{{Name: terminatingSkip, Expression: "true"}})
 	if len(taken) != 2 || taken[0].Name == taken[1].Name {
 		t.Errorf("they are %+v", taken)
 	}
