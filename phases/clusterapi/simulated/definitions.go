@@ -39,15 +39,17 @@ func (e *Engine) Note(noted engine.Noted) { e.noted = noted }
 // LetGo forgets the definitions that no revision manages: they are others' from now on.
 func (e *Engine) LetGo(context.Context) (gone []engine.Key, err error) {
 	for _, name := range slices.Sorted(maps.Keys(e.objects)) {
-		if there := e.objects[name]; there.holder == "" && e.leaves(there.key) {
-			if e.broken != nil {
-				return nil, e.broken
-			}
-			gone = append(gone, there.key)
-			delete(e.objects, name)
-			e.wrote.Objects++
-			e.notify()
+		there := e.objects[name]
+		if there.holder != "" || !e.leaves(there.key) {
+			continue
 		}
+		if e.broken != nil {
+			return nil, e.broken
+		}
+		gone = append(gone, there.key)
+		delete(e.objects, name)
+		e.wrote.Objects++
+		e.notify()
 	}
 	return gone, nil
 }
