@@ -116,6 +116,18 @@ func (f *operatorFlags) validate() error {
 	return nil
 }
 
+// webhooksCA are the certificates that the API server is to trust the checker by; none where the cluster sees to that.
+func (f *operatorFlags) webhooksCA() ([]byte, error) {
+	if f.webhooksCAFile == "" {
+		return nil, nil
+	}
+	certificates, err := os.ReadFile(f.webhooksCAFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading --webhooks-ca-file: %w", err)
+	}
+	return certificates, nil
+}
+
 func (f *operatorFlags) run(ctx context.Context) error {
 	if err := f.validate(); err != nil {
 		return err
@@ -130,11 +142,9 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var webhooksCA []byte
-	if f.webhooksCAFile != "" {
-		if webhooksCA, err = os.ReadFile(f.webhooksCAFile); err != nil {
-			return fmt.Errorf("reading --webhooks-ca-file: %w", err)
-		}
+	webhooksCA, err := f.webhooksCA()
+	if err != nil {
+		return err
 	}
 	var warmUps []func(context.Context) error
 	opts := options.Options{

@@ -142,7 +142,8 @@ func placed(wanted map[string]bool, before [][]string) [][]string {
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		i := slices.IndexFunc(after, func(names []string) bool { return room(names) >= takes(name) })
 		if i < 0 {
-			after, i = append(after, nil), len(after)
+			i = len(after)
+			after = slices.Concat(after, [][]string{nil})
 		}
 		after[i] = append(after[i], name)
 	}

@@ -60,7 +60,7 @@ func (s *Server) crds(ctx context.Context, c call) admission.Response {
 	}
 	response := admission.Allowed("")
 	if len(refusals) > 0 {
-		response = admission.Denied(cut(strings.Join(refusals, "\n")))
+		response = admission.Denied(together(refusals))
 	}
 	return response.WithWarnings(warnings...)
 }
@@ -110,7 +110,18 @@ func (s *Server) compare(ctx context.Context, r *requirement, c change) (verdict
 	return verdict.Ratchet(found.need.Compare(c.before))
 }
 
-// cut keeps a message to its size.
+// together are lines as one message of bounded size; those that have no room are counted.
+func together(lines []string) string {
+	length := 0
+	for i, line := range lines {
+		if length += len(line) + 1; length > messageBytes {
+			return strings.Join(append(slices.Clone(lines[:i]), fmt.Sprintf("and %d more", len(lines)-i)), "\n")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// cut keeps a message of one line to its size.
 func cut(text string) string { return crdschema.Text([]string{text}, messageBytes) }
 
 // softly answers for an endpoint that never holds anything up by what it cannot do.

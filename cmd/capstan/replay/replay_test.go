@@ -28,6 +28,7 @@ func decided(applied machine.Truth, event machine.Event, to machine.State) recor
 	return recorder.Entry{At: noon, Kind: recorder.Transition, Revision: "r-1", Seconds: 600.25, Decision: &machine.Decision{
 		At: noon, State: table.Applying, Reason: "0/1 available", Progressed: noon.Add(-10 * time.Minute),
 		Answers: []machine.Asked{
+			{Guard: "CRDsMeet", Answer: machine.Yes},
 			{Guard: "DesiredStands", Answer: machine.Yes},
 			{Guard: "RevisionIsApplied", Answer: applied, Why: "0/1 available"},
 		},
