@@ -46,7 +46,7 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 func (p *Phases) prepare(ctx context.Context, pass *Pass) []images.Ref {
 	w := pass.world
 	p.retryImages(w)
-	pass.proofs = proofs{p.Engine.Proofs()}
+	pass.proofs = proofs{p.Engine.Proofs(w.numbers()...)}
 	wanted := p.wantImages(w, pass.proofs)
 	p.forget(w)
 	pass.plan = p.makePlan(ctx, w)

@@ -56,10 +56,15 @@ func (e *Engine) inventoriesErr() error {
 	return e.inventoriesErrLocked()
 }
 
-// storedLocked are this installation's inventories as the watch shows them, lowest number first.
+// storedLocked are this installation's inventories as the watch shows them, lowest number first. There is room first for those
+// of the watched revisions, which are few: whatever else there is, these are kept.
 func (e *Engine) storedLocked() []inventory.Stored {
 	if e.inventories == nil {
 		return nil
+	}
+	var atHand []int64
+	for _, p := range e.plans {
+		atHand = append(atHand, p.rev.Number)
 	}
 	return e.shelf.Of(func(yield func(inventory.ConfigMap) bool) {
 		for _, o := range e.inventories.Objects {
@@ -67,7 +72,7 @@ func (e *Engine) storedLocked() []inventory.Stored {
 				return
 			}
 		}
-	})
+	}, atHand...)
 }
 
 // storedOf is the stored inventory of one number; false when there is none.
