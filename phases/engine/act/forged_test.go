@@ -62,6 +62,18 @@ func TestSweep_looks_through_few_of_the_namespaces_that_a_forged_inventory_lists
 	}
 }
 
+func TestSweep_looks_first_through_the_namespaces_that_the_inventory_of_a_watched_revision_lists(t *testing.T) {
+	mine := own(func(inv *inventory.Inventory) {
+		inv.Number = 2
+		inv.Entries = append(inv.Entries, inventory.Entry{Version: "v1", Kind: "Namespace", Name: "zoo-kept", Retained: true})
+	})
+	e := seeing(t, everywhere(1, 1000), mine)
+	e.Watch(enginetest.Revision(2))
+	if got := e.newSweep(see.Discovered{}, nil).namespaces; !slices.Contains(got, "zoo-kept") || !slices.Contains(got, "tenant-00000") {
+		t.Errorf("these namespaces are looked through: %q", got)
+	}
+}
+
 func TestRecord_of_the_current_revision_goes_on_however_much_room_newer_inventories_take(t *testing.T) {
 	e, p := recording(t, own(func(inv *inventory.Inventory) { inv.Spent = 2 }))
 	stores(t, e, listed(2, "old"))

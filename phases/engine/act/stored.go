@@ -62,17 +62,22 @@ func (e *Engine) storedLocked() []inventory.Stored {
 	if e.inventories == nil {
 		return nil
 	}
-	var atHand []int64
-	for _, p := range e.plans {
-		atHand = append(atHand, p.rev.Number)
-	}
 	return e.shelf.Of(func(yield func(inventory.ConfigMap) bool) {
 		for _, o := range e.inventories.Objects {
 			if !yield(configMap{o}) {
 				return
 			}
 		}
-	}, atHand...)
+	}, e.numbersAtHandLocked()...)
+}
+
+// numbersAtHandLocked are those of the watched revisions. The cluster's lock is held.
+func (e *Engine) numbersAtHandLocked() []int64 {
+	var numbers []int64
+	for _, p := range e.plans {
+		numbers = append(numbers, p.rev.Number)
+	}
+	return numbers
 }
 
 // storedOf is the stored inventory of one number; false when there is none.
