@@ -78,7 +78,7 @@ func (s Status) strayLines() []string {
 		lines = append(lines, "not named, because they are in namespaces of others: "+strings.Join(guards.Texts(s.StraysElsewhere), ", "))
 	}
 	if more > 0 {
-		lines = append(lines, fmt.Sprintf("not named, because there are so many: %d", more))
+		lines = append(lines, fmt.Sprintf("not named: %d more", more))
 	}
 	return lines
 }

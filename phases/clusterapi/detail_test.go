@@ -50,6 +50,30 @@ func TestDetail_has_room_for_all_else_however_long_the_names_of_strays_are(t *te
 	}
 }
 
+func TestDetail_leaves_out_messages_of_images_before_those_that_are_not_needed(t *testing.T) {
+	d := Detail{}
+	for i := range maxListed {
+		image := ImageDetail{Reference: fmt.Sprintf("registry/image-%02d@sha256:%064d", i, i), State: notNeeded, Platform: "AWS"}
+		if i >= maxListed/2 {
+			image.State, image.Message = "Failed", strings.Repeat("m", maxText)
+		}
+		d.Images = append(d.Images, image)
+	}
+	back := storedDetail(d.encode())
+	if len(back.Images) != maxListed || back.Images[0] != d.Images[0] || back.Images[maxListed-1].Message != "" {
+		t.Errorf("%d of %d images are told", len(back.Images), maxListed)
+	}
+}
+
+func TestShort_counts_bytes_as_they_are_written(t *testing.T) {
+	for _, text := range []string{strings.Repeat("<", maxText), strings.Repeat("\"", maxText), strings.Repeat("ä&", maxText), strings.Repeat("x", maxText)} {
+		raw, _ := json.Marshal(short(text))
+		if len(raw) > maxText+2 || len(raw) < maxText-12 || short(short(text)) != short(text) {
+			t.Errorf("%.5s: %d bytes", text, len(raw))
+		}
+	}
+}
+
 func TestDetail_is_what_the_commands_read(t *testing.T) {
 	raw := detailOf("Applying x", guards.Display{
 		Revisions: []guards.Revision{{Name: "r", Number: 2, ContentID: "c", Current: true, Waves: []guards.Wave{{Number: 1, Name: "crds", Component: "core", Done: 1, Total: 2}}}},

@@ -12,10 +12,12 @@ import (
 const (
 	// maxDetail bounds the detail in bytes. Of lists that are too long the beginning is kept.
 	maxDetail = 16 << 10
-	// maxListed bounds each list of it, maxText each text in bytes. Names in them may be anybody's choice, so no one text and
+	// maxListed bounds each list of it, maxText each text in bytes as it is written in JSON. Names in them may be anybody's choice, so no one text and
 	// no one list may take the room of the others.
 	maxListed = 64
 	maxText   = 512
+	// maxEscape is how many bytes JSON takes for one at most.
+	maxEscape = len(`\u0000`)
 	// maxStrays bounds what strays take, in bytes: there may be any number of them.
 	maxStrays = 4 << 10
 	// maxManagers bounds the field managers that are named of one object.
@@ -50,7 +52,7 @@ func (d Detail) bounded() Detail {
 func (d *Detail) cutLongest() bool {
 	lists := []room{
 		roomOf(&d.Retained), roomOf(&d.Collisions), roomOf(&d.Refused), roomOf(&d.Contested), roomOf(&d.Findings),
-		roomOf(&d.Strays), roomOf(&d.Images), roomOf(&d.Moves), roomOfRevisions(&d.Revisions),
+		roomOf(&d.Strays), roomOfImages(&d.Images), roomOf(&d.Moves), roomOfRevisions(&d.Revisions),
 	}
 	longest := slices.MaxFunc(lists, func(a, b room) int { return a.bytes - b.bytes })
 	longest.halve()
@@ -85,6 +87,20 @@ func roomOfRevisions(of *[]guards.Revision) room {
 	return l
 }
 
+// roomOfImages leaves the messages out before an image: what is known of one that is not needed is read here after a start.
+func roomOfImages(of *[]ImageDetail) room {
+	l := roomOf(of)
+	if slices.ContainsFunc(*of, func(i ImageDetail) bool { return i.Message != "" }) {
+		l.halve = func() {
+			*of = each(*of, func(i ImageDetail) ImageDetail {
+				i.Message = ""
+				return i
+			})
+		}
+	}
+	return l
+}
+
 func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }
 
 // firstBytes is the beginning of a list that takes at most so many bytes.
@@ -107,7 +123,17 @@ func each[T any](list []T, shortened func(T) T) []T {
 }
 
 // short is a text as it is stored. What stands is compared with what is stored in this form.
-func short(text string) string { return machine.Shorten(text, maxText) }
+func short(text string) string {
+	for most := maxText; ; {
+		shortened := machine.Shorten(text, most)
+		raw, _ := json.Marshal(shortened) // text can always be encoded
+		over := len(raw) - len(`""`) - maxText
+		if over <= 0 {
+			return shortened
+		}
+		most = min(most, len(shortened)) - max(over/maxEscape, 1)
+	}
+}
 
 func shortCollision(c guards.Collision) guards.Collision {
 	c.Object, c.Holder = short(c.Object), short(c.Holder)

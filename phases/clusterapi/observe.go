@@ -36,7 +36,7 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 		return guards.Facts{}, nil, err
 	}
 	facts := pass.facts()
-	pass.Display.ImageStates = append(imageStates(wanted, pass.world.componentsOf(), p.Images.State), p.unneededStates(pass.world, wanted)...)
+	pass.Display.ImageStates = append(p.unneededStates(pass.world, wanted), imageStates(wanted, pass.world.componentsOf(), p.Images.State)...) // what is cut off the first is fetched again
 	pass.Display.ImageWarning = strings.Trim(p.Images.Warning()+"; "+p.planWarnings(pass.world, pass.plan), "; ")
 	return facts, pass, nil
 }
@@ -46,7 +46,7 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 func (p *Phases) prepare(ctx context.Context, pass *Pass) []images.Ref {
 	w := pass.world
 	p.retryImages(w)
-	pass.proofs = proofs{p.Engine.Proofs()}
+	pass.proofs = proofs{p.Engine.Proofs(w.numbers()...)}
 	wanted := p.wantImages(w, pass.proofs)
 	p.forget(w)
 	pass.plan = p.makePlan(ctx, w)

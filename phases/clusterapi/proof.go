@@ -35,6 +35,15 @@ func announced(entry operatorv1alpha1.ClusterAPIInstallerRevision) engine.Revisi
 // proofs are what inventories prove of the list of revisions, as of one pass.
 type proofs struct{ engine.Proofs }
 
+// numbers are those of the listed revisions.
+func (w world) numbers() []int64 {
+	var numbers []int64
+	for _, entry := range w.entries() {
+		numbers = append(numbers, entry.Revision)
+	}
+	return numbers
+}
+
 func (p proofs) of(number int64) *engine.Proof {
 	for i := range p.Of {
 		if p.Of[i].Number == number {

@@ -31,7 +31,7 @@ type Engine interface {
 	Inventories() engine.Inventories
 	// Announce stores that a revision is about to be listed, and Proofs are what is stored of how revisions were listed.
 	Announce(ctx context.Context, revision engine.RevisionRef) error
-	Proofs() engine.Proofs
+	Proofs(listed ...int64) engine.Proofs
 	// ConsentFor is what lets users' data go for a revision.
 	ConsentFor(number int64) string
 	Strays() (found []engine.Stray, more int)

@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,5 +65,19 @@ func TestStrays_in_namespaces_of_others_are_counted_by_the_most_frequent_kinds(t
 	}
 	if got.more != 50 || !slices.Equal(got.named, []string{"ConfigMap capi/copy (marked by revision 3)"}) {
 		t.Errorf("%+v are told", got)
+	}
+}
+
+func TestStraysOf_keep_their_order_so_that_the_detail_names_some_of_each_kind(t *testing.T) {
+	var found []engine.Stray
+	for i := range 50 { // in turn, as the engine gives them
+		for _, kind := range []string{"ConfigMap", "Secret"} {
+			found = append(found, engine.Stray{Key: engine.Key{Version: "v1", Kind: kind, Namespace: "ns", Name: fmt.Sprintf("%s%02d", strings.Repeat("x", 200), i)}, Number: 1})
+		}
+	}
+	back := storedDetail(Detail{Strays: straysOf(found, nil, 0).named}.encode())
+	secrets := slices.DeleteFunc(slices.Clone(back.Strays), func(text string) bool { return !strings.HasPrefix(text, "Secret") })
+	if len(secrets) < len(back.Strays)/2 || len(secrets) == 0 {
+		t.Errorf("%d of %d are Secrets", len(secrets), len(back.Strays))
 	}
 }

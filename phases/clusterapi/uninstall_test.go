@@ -30,7 +30,7 @@ type remembering struct {
 }
 
 func (r *remembering) Announce(context.Context, engine.RevisionRef) error { return nil }
-func (r *remembering) Proofs() engine.Proofs {
+func (r *remembering) Proofs(...int64) engine.Proofs {
 	return engine.Proofs{Seen: r.stored.Seen, Err: r.stored.Err, Of: r.announced}
 }
 func (r *remembering) Inventories() engine.Inventories { return r.stored }

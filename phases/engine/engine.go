@@ -98,8 +98,9 @@ func (e *Engine) Announce(ctx context.Context, rev RevisionRef) error {
 	return e.act.Announce(ctx, rev)
 }
 
-// Proofs looks up which revisions the stored inventories prove to be listed, and how. It costs no request.
-func (e *Engine) Proofs() Proofs { return e.act.Proofs() }
+// Proofs looks up which revisions the stored inventories prove to be listed, and how; those of the listed numbers whatever room
+// others take. It costs no request.
+func (e *Engine) Proofs(listed ...int64) Proofs { return e.act.Proofs(listed...) }
 
 // Inventories looks up what the stored inventories list: what runs, where no image tells it.
 func (e *Engine) Inventories() Inventories { return e.act.Inventories() }

@@ -163,7 +163,7 @@ func (c *Cluster) whatStays(ctx context.Context, o object) string {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return c.dynamic.Resource(pods).Namespace(o.namespace).List(ctx, options)
 	})
-	if err := pages.EachListItem(ctx, metav1.ListOptions{}, func(item runtime.Object) error {
+	_ = pages.EachListItem(ctx, metav1.ListOptions{}, func(item runtime.Object) error {
 		pod, is := item.(*unstructured.Unstructured)
 		if !is || text != "" {
 			return nil
@@ -174,9 +174,7 @@ func (c *Cluster) whatStays(ctx context.Context, o object) string {
 				pod.GetName(), node, pod.GetNamespace(), pod.GetName())
 		}
 		return nil
-	}); err != nil {
-		return ""
-	}
+	}) // what was found before a page failed is told all the same
 	return text
 }
 

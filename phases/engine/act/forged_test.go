@@ -10,6 +10,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
@@ -61,24 +62,53 @@ func TestSweep_looks_through_few_of_the_namespaces_that_a_forged_inventory_lists
 	}
 }
 
-func TestStore_writes_over_no_inventory_that_is_not_read_for_lack_of_room(t *testing.T) {
-	e, p := recording(t, own(func(*inventory.Inventory) {}))
+func TestSweep_looks_first_through_the_namespaces_that_the_inventory_of_a_watched_revision_lists(t *testing.T) {
+	mine := own(func(inv *inventory.Inventory) {
+		inv.Number = 2
+		inv.Entries = append(inv.Entries, inventory.Entry{Version: "v1", Kind: "Namespace", Name: "zoo-kept", Retained: true})
+	})
+	e := seeing(t, everywhere(1, 1000), mine)
+	e.Watch(enginetest.Revision(2))
+	if got := e.newSweep(see.Discovered{}, nil).namespaces; !slices.Contains(got, "zoo-kept") || !slices.Contains(got, "tenant-00000") {
+		t.Errorf("these namespaces are looked through: %q", got)
+	}
+}
+
+func TestRecord_of_the_current_revision_goes_on_however_much_room_newer_inventories_take(t *testing.T) {
+	e, p := recording(t, own(func(inv *inventory.Inventory) { inv.Spent = 2 }))
+	stores(t, e, listed(2, "old"))
 	for number := range int64(6) {
 		stores(t, e, everywhere(number+10, 10_000))
 	}
-	s, _ := e.storedOf(3)
-	if !s.LacksRoom() {
-		t.Fatal("there is room for it")
-	}
-	before := s.Object
-	if recorded, err := e.record(t.Context(), p, true); recorded || !errors.Is(err, inventory.ErrNoRoom) {
+	if recorded, err := e.record(t.Context(), p, true); !recorded || err != nil {
 		t.Errorf("it is recorded: %v, %v", recorded, err)
 	}
-	if s, _ := e.storedOf(3); s.Object != before {
+	if got := e.ConsentFor(3); got != "3-3" {
+		t.Errorf("it asks for %s", got)
+	}
+	if got := e.Inventories(); !got.Seen || got.Err != nil {
+		t.Errorf("who asks what runs is told %v, %v", got.Seen, got.Err)
+	}
+	s, _ := e.storedOf(2)
+	before := s.Object
+	if err := e.store(t.Context(), listed(2)); !s.LacksRoom() || !errors.Is(err, inventory.ErrNoRoom) {
+		t.Errorf("storing over one that is not read: %v, %v", s.LacksRoom(), err)
+	}
+	if s, _ := e.storedOf(2); s.Object != before {
 		t.Error("it is written over")
 	}
-	if got := e.Proofs(); got.Seen || !errors.Is(got.Err, inventory.ErrNoRoom) {
+	e.Watch() // as after a start
+	proves := func(found report.Proofs) bool {
+		return slices.ContainsFunc(found.Of, func(p report.Proof) bool { return p.Number == 3 && p.Listed == "proof" && p.Own })
+	}
+	if got := e.Proofs(3); !proves(got) {
+		t.Errorf("the listed revision is not proved: %v", got.Err)
+	}
+	if got := e.Proofs(); proves(got) || got.Seen || !errors.Is(got.Err, inventory.ErrNoRoom) {
 		t.Errorf("who asks for proofs is told %v, %v", got.Seen, got.Err)
+	}
+	if got := e.ConsentFor(3); got != "3-3" {
+		t.Errorf("before it is watched, it asks for %s", got)
 	}
 	if got := e.Inventories(); got.Seen || !errors.Is(got.Err, inventory.ErrNoRoom) {
 		t.Errorf("who asks for inventories is told %v, %v", got.Seen, got.Err)

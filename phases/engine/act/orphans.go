@@ -87,8 +87,11 @@ func (e *Engine) ConsentFor(number int64) string {
 // cluster's lock is held.
 func (e *Engine) spentLocked(number int64) (spent int, known bool) {
 	for _, s := range e.storedLocked() {
-		if s.Number == number && s.Inventory != nil {
-			return s.Inventory.Spent, s.Inventory.IsOwn()
+		if s.Number != number {
+			continue
+		}
+		if head := e.shelf.Head(s); head != nil {
+			return head.Spent, head.IsOwn()
 		}
 	}
 	return 0, false
@@ -98,13 +101,14 @@ func (e *Engine) spentLocked(number int64) (spent int, known bool) {
 // the next one has a text that was never asked for.
 func (e *Engine) neverSpent() int { return int(e.cfg.Clock.Now().Unix()) }
 
-// Inventories looks up what the stored inventories list. They are not all seen while one is not read for lack of room.
+// Inventories looks up what the stored inventories list. They are not all seen while no revision is watched and one is not read
+// for lack of room; those of the watched revisions are always read.
 func (e *Engine) Inventories() report.Inventories {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	found := report.Inventories{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
-		if s.LacksRoom() {
+		if s.LacksRoom() && len(e.plans) == 0 {
 			found.Seen, found.Err = false, cmp.Or(e.inventoriesErrLocked(), s.Err) // the newest comes last
 		}
 		if s.Inventory == nil || s.Inventory.Announced {
@@ -121,17 +125,22 @@ func (e *Engine) Inventories() report.Inventories {
 	return found
 }
 
-// Proofs looks up which revisions the stored inventories prove to be listed. Those that are not read for lack of room may
-// prove more.
-func (e *Engine) Proofs() report.Proofs {
+// Proofs looks up which revisions the stored inventories prove to be listed; those of the listed numbers whether there is room
+// for them among all or not. Others that are not read for lack of room may prove more.
+func (e *Engine) Proofs(listed ...int64) report.Proofs {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	found := report.Proofs{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
+		inv := s.Inventory
 		if s.LacksRoom() {
-			found.Seen, found.Err = false, cmp.Or(e.inventoriesErrLocked(), s.Err) // the newest comes last
+			if slices.Contains(listed, s.Number) {
+				inv = e.shelf.Head(s)
+			} else {
+				found.Seen, found.Err = false, cmp.Or(e.inventoriesErrLocked(), s.Err) // the newest comes last
+			}
 		}
-		if inv := s.Inventory; inv != nil {
+		if inv != nil {
 			found.Of = append(found.Of, report.Proof{
 				Number: s.Number, Revision: inv.Revision, ContentID: inv.ContentID, Listed: inv.Listed, Announced: inv.Announced, Own: inv.IsOwn(),
 			})

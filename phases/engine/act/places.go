@@ -99,10 +99,10 @@ func (e *Engine) allListedLocked() map[decide.Key]bool {
 	return listed
 }
 
-// listedObjects are the objects of all inventories for as long as none of these changes.
+// listedObjects are the objects of all inventories for as long as none of these changes, nor what is read of them first.
 type listedObjects struct {
-	inventoryChanges int // what Engine.inventoryChanges was
-	objects          map[decide.Key]bool
+	as      listChanges
+	objects map[decide.Key]bool
 }
 
 // listChanges counts the changes of what is listed: by plans, and by inventories.
@@ -110,8 +110,8 @@ type listChanges struct{ plans, inventories int }
 
 // listedLocked are the objects of all inventories, by identity.
 func (e *Engine) listedLocked() map[decide.Key]bool {
-	if e.listed.objects == nil || e.listed.inventoryChanges != e.inventoryChanges {
-		e.listed.objects, e.listed.inventoryChanges = inventory.ListedIn(e.storedLocked()), e.inventoryChanges
+	if e.listed.objects == nil || e.listed.as != e.listNowLocked() {
+		e.listed = listedObjects{as: e.listNowLocked(), objects: inventory.ListedIn(e.storedLocked())}
 	}
 	return e.listed.objects
 }

@@ -56,7 +56,8 @@ func (e *Engine) inventoriesErr() error {
 	return e.inventoriesErrLocked()
 }
 
-// storedLocked are this installation's inventories as the watch shows them, lowest number first.
+// storedLocked are this installation's inventories as the watch shows them, lowest number first. There is room first for those
+// of the watched revisions, which are few: whatever else there is, these are kept.
 func (e *Engine) storedLocked() []inventory.Stored {
 	if e.inventories == nil {
 		return nil
@@ -67,7 +68,16 @@ func (e *Engine) storedLocked() []inventory.Stored {
 				return
 			}
 		}
-	})
+	}, e.numbersAtHandLocked()...)
+}
+
+// numbersAtHandLocked are those of the watched revisions. The cluster's lock is held.
+func (e *Engine) numbersAtHandLocked() []int64 {
+	var numbers []int64
+	for _, p := range e.plans {
+		numbers = append(numbers, p.rev.Number)
+	}
+	return numbers
 }
 
 // storedOf is the stored inventory of one number; false when there is none.

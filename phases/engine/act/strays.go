@@ -15,7 +15,7 @@ import (
 const straysAtMost = 100
 
 // Strays are the objects of the cluster and of the installation's own namespaces that carry its marks and that neither a
-// watched revision nor an inventory lists, those of the cluster first, in order of their names: what a lost inventory left
+// watched revision nor an inventory lists, those of the cluster first, of each kind in turn, in order of their names: what a lost inventory left
 // behind, or a copy that somebody made of an object. No kind crowds out another one. more counts the rest, and all that are in
 // namespaces of others, who chose their names. People have to judge them; nothing deletes them. It sends nothing, and so
 // knows watched kinds, and of all others what Adopt found when it looked through them last, as far as it is still there.
@@ -65,15 +65,12 @@ func (e *Engine) worthTellingLocked(found []inventory.Stray) (told []inventory.S
 	}
 	slices.SortFunc(ours, byWorth)
 	told = inTurn(ours, straysAtMost, kind)
-	slices.SortFunc(told, byWorth)
+	slices.SortStableFunc(told, byPlace) // those of a place stay in turn, since only the first of them may be told
 	return told, elsewhere
 }
 
-// inTurn takes so many of a list, of each kind the first, then of each the second, and so on.
+// inTurn takes at most so many of a list, of each kind the first, then of each the second, and so on.
 func inTurn[T any](list []T, most int, kind func(T) schema.GroupKind) []T {
-	if len(list) <= most {
-		return list
-	}
 	turns := map[schema.GroupKind]int{}
 	turn := make(map[int][]T)
 	for _, one := range list {
@@ -81,6 +78,7 @@ func inTurn[T any](list []T, most int, kind func(T) schema.GroupKind) []T {
 		turn[turns[k]] = append(turn[turns[k]], one)
 		turns[k]++
 	}
+	most = min(most, len(list))
 	taken := make([]T, 0, most)
 	for i := 0; len(taken) < most; i++ {
 		taken = append(taken, turn[i][:min(len(turn[i]), most-len(taken))]...)
@@ -88,10 +86,15 @@ func inTurn[T any](list []T, most int, kind func(T) schema.GroupKind) []T {
 	return taken
 }
 
-// byWorth puts what no tenant can have made before what one can crowd it out with.
-func byWorth(a, b inventory.Stray) int {
+// byPlace puts what no tenant can have made before what one can crowd it out with.
+func byPlace(a, b inventory.Stray) int {
 	inNamespace := func(s inventory.Stray) int { return min(len(s.Key.Namespace), 1) }
-	return cmp.Or(cmp.Compare(inNamespace(a), inNamespace(b)), cmp.Compare(a.Key.String(), b.Key.String()))
+	return cmp.Compare(inNamespace(a), inNamespace(b))
+}
+
+// byWorth is byPlace, and by name in a place.
+func byWorth(a, b inventory.Stray) int {
+	return cmp.Or(byPlace(a, b), cmp.Compare(a.Key.String(), b.Key.String()))
 }
 
 // strays are what was found for as long as nothing that is watched changes.

@@ -72,15 +72,33 @@ func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
 // listedNamespacesAtMost bounds the Namespaces of inventories that are looked through and that no watched revision has.
 const listedNamespacesAtMost = 64
 
-// addNamespacesLocked adds the Namespaces that inventories list, the first by name. The cluster's lock is held.
+// addNamespacesLocked adds the Namespaces that inventories list: those of the watched revisions' first, and the first by name.
+// The cluster's lock is held.
 func (e *Engine) addNamespacesLocked(homes map[string]bool) {
-	var listed []string
-	for key := range e.listedLocked() {
-		if key.IsNamespace() && !homes[key.Name] {
-			listed = append(listed, key.Name)
+	var first, rest []string
+	known := maps.Clone(homes)
+	atHand := e.numbersAtHandLocked()
+	for _, mine := range []bool{true, false} {
+		for _, s := range e.storedLocked() {
+			if s.Inventory == nil || slices.Contains(atHand, s.Number) != mine {
+				continue
+			}
+			for _, entry := range s.Inventory.Entries {
+				switch key := entry.Key(); {
+				case !key.IsNamespace() || known[key.Name]:
+					continue
+				case mine:
+					first = append(first, key.Name)
+				default:
+					rest = append(rest, key.Name)
+				}
+				known[entry.Name] = true
+			}
 		}
 	}
-	slices.Sort(listed)
+	slices.Sort(first)
+	slices.Sort(rest)
+	listed := slices.Concat(first, rest)
 	looked := min(len(listed), listedNamespacesAtMost)
 	for _, name := range listed[:looked] {
 		homes[name] = true

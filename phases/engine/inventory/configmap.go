@@ -28,11 +28,15 @@ type room struct {
 	elements int // of all lists
 }
 
-// roomForAll is what all inventories may take together: that of a full list of revisions with 5000 objects each.
-var roomForAll = room{bytes: 3 * contentLimit, elements: 5 * listLimit}
+// roomForOne is what one inventory may take.
+var roomForOne = room{bytes: contentLimit, elements: listLimit}
+
+// roomForAll is what all inventories may take together: that of a full list of revisions with 5000 objects each, however
+// long their names are, so that there is always room for the few at hand.
+var roomForAll = room{bytes: 6 * contentLimit, elements: 5 * listLimit}
 
 // ErrNoRoom is why an inventory is not read that may be as good as any other.
-var ErrNoRoom = fmt.Errorf("all inventories together may take %d MiB and list %d objects, and newer ones take it all; delete the ConfigMaps that are inventories of no revision of yours",
+var ErrNoRoom = fmt.Errorf("all inventories together may take %d MiB and list %d objects, and others take it all; delete the ConfigMaps that are inventories of no revision of yours; if all are yours, let the desired revision complete, or go back to the current one, and delete first the oldest of a revision that is still listed: it is rebuilt from the objects that carry its number",
 	roomForAll.bytes>>20, roomForAll.elements)
 
 // Place is where an installation keeps its inventories. Two installations with different prefixes may share a namespace.
@@ -62,8 +66,8 @@ func (p Place) ConfigMap(inv *Inventory) (*unstructured.Unstructured, error) {
 	if len(text) > contentLimit {
 		return nil, tooLarge(fmt.Sprintf("%d bytes", len(text)), contentLimit)
 	}
-	if longest := max(len(inv.Entries), len(inv.Silent)); longest > listLimit {
-		return nil, tooLarge(fmt.Sprintf("a list of %d", longest), listLimit)
+	if listed := inv.elements(); listed > listLimit {
+		return nil, tooLarge(fmt.Sprintf("a list of %d", listed), listLimit)
 	}
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
@@ -91,19 +95,22 @@ func (p Place) ConfigMap(inv *Inventory) (*unstructured.Unstructured, error) {
 // Read unpacks a stored inventory. One that is damaged, larger than any that is written, of another number than its name
 // says, or that is announced and lists something, is an error.
 func (p Place) Read(obj *unstructured.Unstructured) (*Inventory, error) {
-	inv, _, err := p.readInto(obj, roomForAll)
+	inv, _, err := p.readInto(obj, roomForOne)
 	return inv, err
 }
 
-// readInto is Read where there is so much room left, and what of it was taken. It is ErrNoRoom if that is not enough.
+// readInto is Read where there is so much room left, and what of it was taken, by one that is of no use as well. It is
+// ErrNoRoom if that is not enough.
 func (p Place) readInto(obj *unstructured.Unstructured, left room) (*Inventory, room, error) {
+	var taken room
 	wrap := func(err error) (*Inventory, room, error) {
-		return nil, room{}, fmt.Errorf("reading the inventory in ConfigMap %s/%s: %w", obj.GetNamespace(), obj.GetName(), err)
+		return nil, taken, fmt.Errorf("reading the inventory in ConfigMap %s/%s: %w", obj.GetNamespace(), obj.GetName(), err)
 	}
-	if left.bytes == 0 {
+	if left.bytes <= 0 {
 		return wrap(ErrNoRoom)
 	}
 	text, err := unpack(obj, min(contentLimit, left.bytes))
+	taken.bytes = min(len(text), left.bytes)
 	if err != nil {
 		return wrap(err)
 	}
@@ -111,19 +118,24 @@ func (p Place) readInto(obj *unstructured.Unstructured, left room) (*Inventory, 
 	if err != nil {
 		return wrap(err)
 	}
-	elements := len(inv.Entries) + len(inv.Silent)
-	switch {
+	taken.elements = min(inv.elements(), left.elements)
+	switch elements := inv.elements(); {
 	case p.Name(inv.Number) != obj.GetName():
 		return wrap(fmt.Errorf("it says that it is of revision %d", inv.Number))
 	case inv.Announced && elements > 0:
 		return wrap(errors.New("it is of a revision of which nothing is applied, and lists something all the same"))
+	case elements > listLimit:
+		return wrap(fmt.Errorf("its lists are longer than %d", listLimit))
 	case elements > left.elements:
 		return wrap(ErrNoRoom)
 	}
-	return inv, room{len(text), elements}, nil
+	return inv, taken, nil
 }
 
-// unpack reads the text of an inventory, of at most so many bytes.
+// elements are those of all lists.
+func (inv *Inventory) elements() int { return len(inv.Entries) + len(inv.Silent) }
+
+// unpack reads the text of an inventory, of at most so many bytes; with an error, as much as was unpacked of it.
 func unpack(obj *unstructured.Unstructured, limit int) ([]byte, error) {
 	encoded, _, _ := unstructured.NestedString(obj.Object, "binaryData", contentKey)
 	packed, err := base64.StdEncoding.DecodeString(encoded)
@@ -137,11 +149,11 @@ func unpack(obj *unstructured.Unstructured, limit int) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(zip, int64(limit)+1))
 	switch {
 	case err != nil:
-		return nil, err
+		return text, err
 	case len(text) > contentLimit:
-		return nil, fmt.Errorf("it takes more than %d bytes", contentLimit)
+		return text, fmt.Errorf("it takes more than %d bytes", contentLimit)
 	case len(text) > limit:
-		return nil, ErrNoRoom
+		return text, ErrNoRoom
 	}
 	return text, nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
@@ -63,7 +65,7 @@ func TestShelf_has_room_for_so_much_of_all_inventories_and_reads_the_newest(t *t
 	if stored[6].Inventory != before[5].Inventory {
 		t.Error("what is known was unpacked again")
 	}
-	for _, want := range []string{"capstan-inventory-1", "24 MiB", "100000 objects"} {
+	for _, want := range []string{"capstan-inventory-1", "48 MiB", "100000 objects"} {
 		if told := fmt.Sprint(stored[0].Err); !strings.Contains(told, want) {
 			t.Errorf("told is %s", told)
 		}
@@ -85,8 +87,70 @@ func TestShelf_has_room_for_so_many_bytes_of_all_inventories(t *testing.T) {
 		return &Inventory{Revision: strings.Repeat("x", contentLimit-1000), Number: number}
 	}
 	s := Shelf{Place: place}
-	if got := readable(s.Of(slices.Values(shown(t, listed(1), large(2), large(3), large(4), large(5))))); got != "(1) (2) 3 4 5" {
+	if got := readable(s.Of(slices.Values(shown(t, listed(1), large(2), large(3), large(4), large(5), large(6), large(7), large(8))))); got != "(1) (2) 3 4 5 6 7 8" {
 		t.Errorf("read are %s", got)
+	}
+}
+
+func TestShelf_has_room_for_a_full_list_of_revisions_with_long_names(t *testing.T) {
+	var all []*Inventory
+	for number := range int64(16) {
+		inv := forged(number+1, 5000)
+		for i := range inv.Entries {
+			e := &inv.Entries[i]
+			e.Namespace, e.Name, e.UID = strings.Repeat("n", 63), fmt.Sprintf("%0120d", i), types.UID(fmt.Sprintf("%036d", i))
+			e.Group, e.Kind, e.Component = "infrastructure.cluster.x-k8s.io", strings.Repeat("K", 63), strings.Repeat("c", 63)
+		}
+		all = append(all, inv)
+	}
+	s := Shelf{Place: place}
+	if got := readable(s.Of(slices.Values(shown(t, all...)))); strings.Contains(got, "(") {
+		t.Errorf("read are %s", got)
+	}
+}
+
+func TestShelf_reads_first_what_is_at_hand_and_heads_by_themselves(t *testing.T) {
+	forged := shown(t, listed(1), listed(2), forged(3, listLimit), forged(4, listLimit), forged(5, listLimit), forged(6, listLimit), forged(7, listLimit))
+	s := Shelf{Place: place}
+	if got := readable(s.Of(slices.Values(forged), 1)); got != "1 2 3 4 5 6 7" {
+		t.Errorf("what fits: %s", got)
+	}
+	full := append(shown(t, &Inventory{Number: 8, Entries: listed(8, "Service a").Entries, Spent: 2}), forged...)
+	stored := s.Of(slices.Values(full), 1)
+	if got := readable(stored); got != "1 (2) (3) 4 5 6 7 8" {
+		t.Errorf("with one more: %s", got)
+	}
+	head := s.Head(stored[2])
+	if head == nil || head.Number != 3 || head.Entries != nil || s.Head(stored[2]) != head {
+		t.Errorf("the head of what lacks room is %+v", head)
+	}
+}
+
+func TestShelf_counts_what_was_unpacked_in_vain(t *testing.T) {
+	large := func(number int64) *Inventory {
+		return &Inventory{Revision: strings.Repeat("x", contentLimit-1000), Number: number}
+	}
+	all := shown(t, listed(1), large(2), large(3), large(4), large(5), large(6), large(7))
+	for i := range all[1:] { // each says that it is of another revision
+		obj := all[i+1].Whole()
+		obj.SetName(place.Name(int64(i) + 12))
+		all[i+1] = seen{obj}
+	}
+	s := Shelf{Place: place}
+	for range 2 {
+		if got := readable(s.Of(slices.Values(append(all, shown(t, large(11))...)))); got != "(1) (11) [12] [13] [14] [15] [16] [17]" {
+			t.Errorf("read are %s", got)
+		}
+	}
+}
+
+func TestNumberOf_takes_no_other_spelling_of_a_number(t *testing.T) {
+	for name, want := range map[string]bool{"capstan-inventory-5": true, "capstan-inventory-005": false, "capstan-inventory-+5": false} {
+		obj := shown(t, listed(5))[0].Whole()
+		obj.SetName(name)
+		if _, ours := place.NumberOf(obj); ours != want {
+			t.Errorf("%s counts: %v", name, ours)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,11 +49,12 @@ const spotsAtMost = 200
 type Shelf struct {
 	Place  Place
 	stored []Stored
+	heads  map[ConfigMap]*Inventory // what Head has read; nil is what cannot be read
 }
 
-// Of are the installation's inventories among ConfigMaps, lowest number first. The newest are read first: once there is no
-// room for one, no older one is read either, and Err of all these is ErrNoRoom.
-func (s *Shelf) Of(seen iter.Seq[ConfigMap]) []Stored {
+// Of are the installation's inventories among ConfigMaps, lowest number first. Those of the numbers at hand are read first,
+// then the newest: once there is no room for one, none after it is read either, and Err of all these is ErrNoRoom.
+func (s *Shelf) Of(seen iter.Seq[ConfigMap], atHand ...int64) []Stored {
 	known := map[ConfigMap]Stored{}
 	for _, one := range s.stored {
 		known[one.Object] = one
@@ -64,9 +66,22 @@ func (s *Shelf) Of(seen iter.Seq[ConfigMap]) []Stored {
 		}
 	}
 	slices.SortFunc(stored, func(a, b Stored) int { return cmp.Compare(a.Number, b.Number) })
-	left := roomForAll
+	var order []*Stored
 	for i := range slices.Backward(stored) {
-		one := &stored[i]
+		order = append(order, &stored[i])
+	}
+	slices.SortStableFunc(order, func(a, b *Stored) int {
+		isLater := func(one *Stored) int {
+			if slices.Contains(atHand, one.Number) {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Compare(isLater(a), isLater(b))
+	})
+	left, there := roomForAll, map[ConfigMap]bool{}
+	for _, one := range order {
+		there[one.Object] = true
 		if before, is := known[one.Object]; is && before.isAsRead(left) {
 			*one = before
 		} else {
@@ -76,8 +91,29 @@ func (s *Shelf) Of(seen iter.Seq[ConfigMap]) []Stored {
 			left = room{}
 		}
 	}
+	maps.DeleteFunc(s.heads, func(obj ConfigMap, _ *Inventory) bool { return !there[obj] })
 	s.stored = stored
 	return stored
+}
+
+// Head is a stored inventory of which only what is beside its lists counts. One that lacks room is read by itself, once, and its
+// lists are not kept. It is nil for one that cannot be read.
+func (s *Shelf) Head(one Stored) *Inventory {
+	if one.Inventory != nil || !one.noRoom {
+		return one.Inventory
+	}
+	head, known := s.heads[one.Object]
+	if !known {
+		if inv, err := s.Place.Read(one.Object.Whole()); err == nil {
+			head = inv
+			head.Entries, head.Silent = nil, nil
+		}
+		if s.heads == nil {
+			s.heads = map[ConfigMap]*Inventory{}
+		}
+		s.heads[one.Object] = head
+	}
+	return head
 }
 
 // isAsRead says that reading it again into so much room would come to the same.
@@ -115,7 +151,7 @@ func (p Place) NumberOf(obj metav1.Object) (int64, bool) {
 	text, named := strings.CutPrefix(obj.GetName(), p.Prefix)
 	number, err := strconv.ParseInt(text, 10, 64)
 	other := obj.GetAnnotations()[decide.OwnerAnnotation]
-	return number, named && err == nil && number <= decide.MaxNumber && (other == "" || other == p.Owner)
+	return number, named && err == nil && p.Name(number) == obj.GetName() && number <= decide.MaxNumber && (other == "" || other == p.Owner)
 }
 
 // ReadStored says no for a ConfigMap that is not an inventory of the installation.
@@ -125,11 +161,11 @@ func ReadStored(p Place, obj ConfigMap) (Stored, bool) {
 		return Stored{}, false
 	}
 	s := Stored{Object: obj, Number: number}
-	s.readInto(p, roomForAll)
+	s.readInto(p, roomForOne)
 	return s, true
 }
 
-// LacksRoom says that the inventory is not read because newer ones take all the room: it may be as good as any other.
+// LacksRoom says that the inventory is not read because others take all the room: it may be as good as any other.
 func (s Stored) LacksRoom() bool { return s.noRoom }
 
 // SameContent refuses to apply other content under a number that was used: pruning and drift rely on a number standing
