@@ -118,6 +118,7 @@ require (
 
 require (
 	github.com/capstan-capi/capstan v0.0.0
+	sigs.k8s.io/crdify v0.6.0
 	sigs.k8s.io/kustomize/api v0.21.1
 	sigs.k8s.io/kustomize/kyaml v0.21.1
 )

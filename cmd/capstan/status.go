@@ -41,7 +41,7 @@ a line whenever something has changed. Ctrl-c ends it.
 
 Exit codes: 0 if the cluster could be read, 1 if not. With --exit-code: 0 if the state is Installed,
 1 if the cluster could not be read, 2 while the machine is on its way (WaitingOnInfra, Planning,
-Applying, Pruning) or has not reported, 3 if somebody has to look (Degraded, MaxRevisions, or in any
+AwaitingCRDs, Applying, Pruning) or has not reported, 3 if somebody has to look (Degraded, MaxRevisions, or in any
 state a revision that would uninstall something and awaits consent).`,
 		Example: `  capstan status
   capstan status --watch

@@ -10,7 +10,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	apiextensionsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -48,7 +48,7 @@ func judge(ctx context.Context) (stop func()) {
 
 func judgeAll(ctx context.Context) {
 	all := &unstructured.UnstructuredList{}
-	all.SetGroupVersionKind(requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
+	all.SetGroupVersionKind(apiextensionsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
 	if err := env.Client.List(ctx, all); err != nil {
 		return // its kind may not be served
 	}
@@ -70,7 +70,7 @@ func judgeOne(ctx context.Context, o *unstructured.Unstructured) error {
 	condition := func(of string, is metav1.ConditionStatus, reason, message string) metav1.Condition {
 		return metav1.Condition{Type: of, Status: is, Reason: reason, Message: message, ObservedGeneration: o.GetGeneration()}
 	}
-	status := requirementsv1alpha1.CompatibilityRequirementStatus{CRDName: need.Name}
+	status := apiextensionsv1alpha1.CompatibilityRequirementStatus{CRDName: need.Name}
 	fits := condition("Compatible", metav1.ConditionTrue, "Compatible", "")
 	switch err := env.Client.Get(ctx, client.ObjectKey{Name: need.Name}, live); {
 	case apierrors.IsNotFound(err):
@@ -78,12 +78,12 @@ func judgeOne(ctx context.Context, o *unstructured.Unstructured) error {
 	case err != nil:
 		return err
 	default:
-		status.ObservedCRD = requirementsv1alpha1.ObservedCRD{UID: string(live.GetUID()), Generation: live.GetGeneration()}
+		status.ObservedCRD = apiextensionsv1alpha1.ObservedCRD{UID: string(live.GetUID()), Generation: live.GetGeneration()}
 		if missing := missingIn(live, need); len(missing) > 0 {
 			fits = condition("Compatible", metav1.ConditionFalse, "RequirementsNotMet", strings.Join(missing, "; "))
 		}
 	}
-	before := &requirementsv1alpha1.CompatibilityRequirement{}
+	before := &apiextensionsv1alpha1.CompatibilityRequirement{}
 	if err := yaml.Unmarshal([]byte(mustYAML(o.Object)), before); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func missingIn(live *unstructured.Unstructured, need *apiextensionsv1.CustomReso
 func requirements(ctx context.Context) []string {
 	GinkgoHelper()
 	all := &unstructured.UnstructuredList{}
-	all.SetGroupVersionKind(requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
+	all.SetGroupVersionKind(apiextensionsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
 	Expect(env.Client.List(ctx, all)).To(Succeed())
 	names := []string{}
 	for _, o := range all.Items {

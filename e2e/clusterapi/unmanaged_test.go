@@ -11,7 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	apiextensionsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	configv1 "github.com/openshift/api/config/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -277,7 +277,7 @@ func serveRequirements(ctx context.Context, is bool) {
 	Expect(env.Client.Patch(ctx, crd, client.RawPatch(types.JSONPatchType, []byte(change)))).To(Succeed())
 	eventually(ctx, fmt.Sprintf("requirements to be served: %t", is), func(ctx context.Context) error {
 		all := &unstructured.UnstructuredList{}
-		all.SetGroupVersionKind(requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
+		all.SetGroupVersionKind(apiextensionsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
 		switch err := env.Client.List(ctx, all); {
 		case is:
 			return err

@@ -25,6 +25,7 @@ var _ = Describe("The way back to the former installer", func() {
 
 		Expect(takeOver(ctx, "--back", "--dry-run")).To(And(
 			MatchRegexp(`delete +Deployment openshift-cluster-api-operator/capstan `), MatchRegexp(`wait +Lease openshift-cluster-api-operator/capstan-leader `),
+			MatchRegexp(`delete +Deployment openshift-cluster-api-operator/capstan-webhooks `),
 			MatchRegexp(`delete +ValidatingAdmissionPolicyBinding capstan-status `), MatchRegexp(`delete +PrometheusRule openshift-cluster-api-operator/capstan `),
 			MatchRegexp(`delete +NetworkPolicy openshift-cluster-api/default-deny `), MatchRegexp(`clear +ConfigMap openshift-cluster-api-operator/capi-installer-images `),
 			Not(ContainSubstring("override")), ContainSubstring("capstan takeover --yes --back")))

@@ -18,6 +18,9 @@ import (
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
+// nameLabel says which Deployment a pod is of.
+const nameLabel = "app.kubernetes.io/name"
+
 // stopGrace is what pods get by default.
 const stopGrace = 30 * time.Second
 
@@ -26,6 +29,9 @@ const stopGrace = 30 * time.Second
 type kubelet struct {
 	// images are the files of those that pods may mount, by reference.
 	images map[string]map[string][]byte
+
+	// ending are pods that go on serving for a while.
+	ending sync.WaitGroup
 
 	mu   sync.Mutex
 	pods map[types.UID]*pod
@@ -50,18 +56,23 @@ func startKubelet(images map[string]map[string][]byte) *kubelet {
 		end()
 		finished.Wait()
 		for _, p := range k.running() {
-			Expect(p.process.Stop(stopGrace)).To(Succeed())
-			Expect(p.process.Failure()).To(Succeed(), "see %s", p.log())
+			k.ending.Go(func() {
+				defer GinkgoRecover()
+				Expect(p.process.Stop(stopGrace)).To(Succeed())
+				Expect(p.process.Failure()).To(Succeed(), "see %s", p.log())
+			})
 		}
+		k.ending.Wait()
 	})
 	return k
 }
 
 // look starts pods that are new, and ends those that are to go, one after the
-// other: a pod that is ended gives up its Lease before another one is begun.
+// other: a pod that is ended gives up its Lease before another one is begun. The
+// checker's have none, and go on answering meanwhile.
 func (k *kubelet) look(ctx context.Context) error {
 	there := &corev1.PodList{}
-	err := env.Client.List(ctx, there, client.InNamespace(harness.OperatorNamespace), client.MatchingLabels{"app.kubernetes.io/name": "capstan"})
+	err := env.Client.List(ctx, there, client.InNamespace(harness.OperatorNamespace), client.HasLabels{nameLabel})
 	if err != nil {
 		return err
 	}
@@ -88,7 +99,12 @@ func (k *kubelet) look(ctx context.Context) error {
 		if wanted[p.object.UID] {
 			continue
 		}
-		if err := p.process.Stop(stopGrace); err != nil {
+		if p.answers() {
+			k.ending.Go(func() {
+				defer GinkgoRecover()
+				Expect(p.process.Stop(stopGrace)).To(Succeed())
+			})
+		} else if err := p.process.Stop(stopGrace); err != nil {
 			return err
 		}
 		k.mu.Lock()
@@ -115,18 +131,24 @@ func (k *kubelet) running() []*pod {
 	return all
 }
 
-// ready waits until so many pods run, all probes of which are answered.
+// answers says that a pod is the checker's.
+func (p *pod) answers() bool { return p.object.Labels[nameLabel] == harness.WebhooksAccount }
+
+// ready waits until so many pods of the operator run, and as many of the checker,
+// all probes of which are answered. It returns the operator's.
 func (k *kubelet) ready(ctx context.Context, number int) []*pod {
 	GinkgoHelper()
 	var all []*pod
 	eventually(ctx, fmt.Sprintf("%d pods to be ready", number), func(ctx context.Context) error {
-		if all = k.running(); len(all) != number {
-			return fmt.Errorf("%d pods run", len(all))
-		}
-		for _, p := range all {
+		running := k.running()
+		for _, p := range running {
 			if err := p.probed(ctx); err != nil {
 				return err
 			}
+		}
+		all = slices.DeleteFunc(slices.Clone(running), (*pod).answers)
+		if len(all) != number || len(running) != 2*number {
+			return fmt.Errorf("%d pods of the operator run, and %d others", len(all), len(running)-len(all))
 		}
 		return nil
 	})

@@ -118,6 +118,17 @@ InstallerControllerDegraded False AsExpected
 InstallerControllerAvailable True AsExpected
 InstallerControllerUpgradeable True AsExpected`,
 		},
+		"definitions that others install are waited for": {
+			machine.Record{State: table.AwaitingCRDs},
+			guards.Facts{Seen: true, CurrentNumber: 1, DesiredNumber: 2, Unmanaged: []string{"a.b.c"}, RequirementsKnown: true, Requirements: []guards.Requirement{{Name: "r", Absent: "does not exist yet"}}},
+			guards.Display{},
+			`RevisionControllerProgressing False AsExpected
+RevisionControllerDegraded False AsExpected
+InstallerControllerProgressing True WaitingOnExternal
+InstallerControllerDegraded False AsExpected
+InstallerControllerAvailable True AsExpected
+InstallerControllerUpgradeable False WaitingOnExternal`,
+		},
 		"a foreign object in the way": {
 			machine.Record{State: table.Applying, Failure: ephemeral},
 			guards.Facts{CurrentNumber: 1},
@@ -326,6 +337,11 @@ func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
 		"kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-delete=2 (the consent that is given is not for revision 2)"
 	if c.Is || c.Reason != machine.EphemeralError || c.Message != want {
 		t.Errorf("got  %+v\nwant %s", c, want)
+	}
+	d.Collisions = append(d.Collisions, guards.Collision{Object: "CustomResourceDefinition cs.test", Why: "exists already"}, guards.Collision{Object: "CustomResourceDefinition ds.test", Why: "exists already"})
+	const leave = "; to leave it to its owner, list it in spec.unmanagedCustomResourceDefinitions of ClusterAPI cluster: cs.test, ds.test; the update of"
+	if c := table.Conditions(shot(machine.Record{State: table.Applying}, f, d))[5]; !strings.Contains(c.Message, leave) {
+		t.Errorf("got %s", c.Message)
 	}
 	d.Retained[0].Why = strings.Repeat("many ", 400)
 	if c = table.Conditions(shot(machine.Record{State: table.Applying}, f, d))[5]; len(c.Message) > machine.MaxMessage || !strings.Contains(c.Message, "consent-to-delete=2 ") {

@@ -141,7 +141,14 @@ func (w *walk) disturbStatus() string {
 }
 
 func (w *walk) disturbEngine() string {
-	switch w.random.IntN(6) {
+	switch w.random.IntN(8) {
+	case 6:
+		w.Engine.Define("widgets.example.com", one(w.random, simulated.Definition{Gone: true}, simulated.Definition{Unjudged: true}, simulated.Definition{Missing: "v1: spec.size is missing"}))
+		return "a definition of others does not fit"
+	case 7:
+		w.Engine.Define("widgets.example.com", simulated.Definition{})
+		w.Engine.Unserved(w.random.IntN(3) == 0)
+		return "a definition of others fits"
 	case 0:
 		w.Engine.Unseen("nothing is watched yet")
 		return "nothing is seen"

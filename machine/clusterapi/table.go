@@ -59,7 +59,7 @@ var (
 // Table is the machine.
 var Table = machine.Table[guards.Facts, *phases.Pass]{
 	Name:     "clusterapi",
-	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if it is known and its images are at hand and render to what is listed, is kept applied in every state; of a revision that this release has listed also the components whose images are at hand, while those of others are not.",
+	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if it is known and its images are at hand and render to what is listed, is kept applied in every state; of a revision that this release has listed also the components whose images are at hand, while those of others are not. A CustomResourceDefinition that the ClusterAPI lists as unmanaged is let go of in every state, whatever revisions have.",
 	Start:    WaitingOnInfra,
 	Parts:    []string{RevisionController, InstallerController},
 	Progress: guards.Progress,

@@ -3,6 +3,7 @@ package compatibility
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	configv1 "github.com/openshift/api/config/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,7 +19,8 @@ import (
 const cluster = "cluster"
 
 // Scale has as many replicas of the checker as the cluster's topology is for, and a PodDisruptionBudget where there are
-// several. Without a Deployment or a topology nothing is written.
+// several. Without a Deployment or a topology nothing is written. One that a release brought keeps the replicas that it
+// has: the cluster-version operator puts its own number back, also where its manifest has none.
 func (p *Phases) Scale(ctx context.Context) error {
 	infrastructure, deployment := &configv1.Infrastructure{}, &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: p.Namespace, Name: Service}
@@ -37,6 +39,9 @@ func (p *Phases) Scale(ctx context.Context) error {
 	case configv1.SingleReplicaTopologyMode:
 		replicas = 1
 	}
+	if ofRelease(deployment) {
+		replicas = ptr.Deref(deployment.Spec.Replicas, 1)
+	}
 	if ptr.Deref(deployment.Spec.Replicas, 1) != replicas {
 		before := deployment.DeepCopy()
 		deployment.Spec.Replicas = &replicas
@@ -45,6 +50,16 @@ func (p *Phases) Scale(ctx context.Context) error {
 		}
 	}
 	return p.budget(ctx, key, deployment.Spec.Selector, replicas > 1)
+}
+
+// ofRelease says that an object came with a release, as its annotations for profiles of clusters tell.
+func ofRelease(object client.Object) bool {
+	for name := range object.GetAnnotations() {
+		if strings.HasPrefix(name, "include.release.openshift.io/") {
+			return true
+		}
+	}
+	return false
 }
 
 // budget has a PodDisruptionBudget there or not.

@@ -47,9 +47,9 @@ func (v Verdict) sorted() Verdict {
 	return v
 }
 
-// Text joins lines with "; " in at most so many bytes. Lines that do not fit are counted: "and 3 more".
+// Text joins lines with "; " in at most so many bytes that can be printed. Lines that do not fit are counted: "and 3 more".
 func Text(lines []string, bytes int) string {
-	text := strings.Join(lines, "; ")
+	text := message.Line(strings.Join(lines, "; "))
 	if len(text) <= bytes {
 		return text
 	}
@@ -69,5 +69,5 @@ func Text(lines []string, bytes int) string {
 		first := max(0, bytes-len("; ")-len(rest(len(lines)-1)))
 		return message.Shorten(lines[0], first) + "; " + rest(len(lines)-1)
 	}
-	return strings.Join(lines[:fits], "; ") + "; " + rest(len(lines)-fits)
+	return message.Line(strings.Join(lines[:fits], "; ")) + "; " + rest(len(lines)-fits)
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/capstan-capi/capstan/cmd/capstan/disarm"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/deploy"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
@@ -36,6 +37,12 @@ var goBack = []schema.GroupVersionResource{
 	rbacv1.SchemeGroupVersion.WithResource("clusterroles"),
 	rbacv1.SchemeGroupVersion.WithResource("roles"),
 	corev1.SchemeGroupVersion.WithResource("serviceaccounts"),
+}
+
+// webhookConfigurations are the kinds that have API servers ask somebody.
+var webhookConfigurations = []schema.GroupVersionResource{
+	admissionregistrationv1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations"),
+	admissionregistrationv1.SchemeGroupVersion.WithResource("mutatingwebhookconfigurations"),
 }
 
 // brought are the objects that deploy brings and that go on the way back.
@@ -61,6 +68,22 @@ func (c *Cluster) brought() ([]object, error) {
 	return all, nil
 }
 
+// checker is what Capstan's checker of definitions leaves: first what has API servers ask it, which nobody would take back once
+// the operator has stopped.
+func (c *Cluster) checker(ctx context.Context) ([]object, error) {
+	var all []object
+	for _, resource := range webhookConfigurations {
+		list, err := c.dynamic.Resource(resource).List(ctx, metav1.ListOptions{LabelSelector: disarm.Selector})
+		if err != nil {
+			return nil, inspect.Explain(err, c.host, "list", resource.Resource)
+		}
+		for _, found := range list.Items {
+			all = append(all, object{resource, found.GetKind(), "", found.GetName()})
+		}
+	}
+	return append(all, object{deployments, "Deployment", c.namespace, operator + "-webhooks"}), nil
+}
+
 // PlanBack says what makes room for the former installer: Capstan stops, and all goes that would keep the former installer
 // from working. What is installed stays as it is.
 func (c *Cluster) PlanBack(ctx context.Context, override bool) (Plan, error) {
@@ -81,7 +104,11 @@ func (c *Cluster) PlanBack(ctx context.Context, override bool) (Plan, error) {
 		return p, err
 	}
 	var overrides, steps []Step
-	for _, o := range slices.Insert(brought, 0, object{deployments, "Deployment", c.namespace, operator}) {
+	checker, err := c.checker(ctx)
+	if err != nil {
+		return p, err
+	}
+	for _, o := range slices.Concat([]object{{deployments, "Deployment", c.namespace, operator}}, checker, brought) {
 		found, err := c.get(ctx, o)
 		if err != nil {
 			return p, err
@@ -94,7 +121,7 @@ func (c *Cluster) PlanBack(ctx context.Context, override bool) (Plan, error) {
 			overrides = append(overrides, Step{Do: Override, Object: o.String(), of: o, Why: whyOverride})
 		}
 		steps = append(steps, Step{Do: Delete, Object: o.String(), of: o, uid: string(found.GetUID()), Why: whyBack(o)})
-		if o.resource == deployments {
+		if o.resource == deployments && o.name == operator {
 			lease := object{leases, "Lease", c.namespace, operator + "-leader"}
 			steps = append(steps, Step{Do: Wait, Object: lease.String(), of: lease, Why: "nobody may hold it when the next steps are made"})
 		}
@@ -115,6 +142,8 @@ func (c *Cluster) PlanBack(ctx context.Context, override bool) (Plan, error) {
 
 func whyBack(o object) string {
 	switch {
+	case slices.Contains(webhookConfigurations, o.resource), o.resource == deployments && o.name != operator:
+		return "API servers would go on asking Capstan's checker, after which nobody looks any more"
 	case o.resource == deployments:
 		return "Capstan stops; what it has installed stays"
 	case o.resource.Group == admissionregistrationv1.GroupName:

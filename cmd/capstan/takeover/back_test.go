@@ -11,6 +11,12 @@ import (
 const capstan = `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: capstan, namespace: op, uid: "1", annotations: {CVO: "true"}}}
 ---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: capstan-webhooks, namespace: op, uid: "7"}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: capstan-crds, uid: "8", labels: {capstan.openshift.io/checker: "true"}}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: theirs, uid: "9"}}
+---
 {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: capstan-status, uid: "2", annotations: {CVO: "true"}}}
 ---
 {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: capstan-status, uid: "3"}}
@@ -23,6 +29,7 @@ const capstan = `
 
 var wayBack = []string{
 	"delete Deployment op/capstan", "wait Lease op/capstan-leader",
+	"delete ValidatingWebhookConfiguration capstan-crds", "delete Deployment op/capstan-webhooks",
 	"delete ValidatingAdmissionPolicyBinding capstan-status", "delete ValidatingAdmissionPolicy capstan-status",
 	"delete NetworkPolicy capi/default-deny", "clear ConfigMap op/capi-installer-images",
 }

@@ -56,7 +56,7 @@ func clusterWith(t *testing.T, documents string) *Cluster {
 	for _, o := range (&Cluster{}).leftBehind() {
 		kinds[o.resource] = o.kind + "List"
 	}
-	for _, resource := range goBack {
+	for _, resource := range slices.Concat(goBack, webhookConfigurations) {
 		kinds[resource] = "List"
 	}
 	kinds[pods], kinds[configMaps] = "PodList", "ConfigMapList"

@@ -14,15 +14,15 @@ import (
 // requirementClass is that of CompatibilityRequirements, which goes before all others.
 const requirementClass = "compatibility"
 
-// definition is how a CustomResourceDefinition stands that others install. One that nobody speaks of is there and as it is
+// Definition is how a CustomResourceDefinition stands that others install. One that nobody speaks of is there and as it is
 // needed.
-type definition struct {
-	gone, unjudged bool
-	missing        string // what of it is missed, empty for nothing
+type Definition struct {
+	Gone, Unjudged bool
+	Missing        string // what of it is missed, empty for nothing
 }
 
 // Define says how a definition stands that others install, and what a checker makes of it.
-func (e *Engine) Define(name string, d definition) {
+func (e *Engine) Define(name string, d Definition) {
 	e.definitions[name] = d
 	e.notify()
 }
@@ -39,15 +39,17 @@ func (e *Engine) Note(noted engine.Noted) { e.noted = noted }
 // LetGo forgets the definitions that no revision manages: they are others' from now on.
 func (e *Engine) LetGo(context.Context) (gone []engine.Key, err error) {
 	for _, name := range slices.Sorted(maps.Keys(e.objects)) {
-		if there := e.objects[name]; there.holder == "" && e.leaves(there.key) {
-			if e.broken != nil {
-				return nil, e.broken
-			}
-			gone = append(gone, there.key)
-			delete(e.objects, name)
-			e.wrote.Objects++
-			e.notify()
+		there := e.objects[name]
+		if there.holder != "" || !e.leaves(there.key) {
+			continue
 		}
+		if e.broken != nil {
+			return nil, e.broken
+		}
+		gone = append(gone, there.key)
+		delete(e.objects, name)
+		e.wrote.Objects++
+		e.notify()
 	}
 	return gone, nil
 }
@@ -82,7 +84,7 @@ func (e *Engine) requirement(revision *engine.Revision, key engine.Key) engine.R
 	default:
 		r.Object = judged(d)
 	}
-	if !d.gone {
+	if !d.Gone {
 		r.Definition = &unstructured.Unstructured{Object: map[string]any{
 			"metadata": map[string]any{"uid": "uid", "generation": int64(1)},
 			"status":   map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}},
@@ -95,24 +97,24 @@ func (e *Engine) requirement(revision *engine.Revision, key engine.Key) engine.R
 const noRequirements = "no API server serves CompatibilityRequirements"
 
 // judged is a requirement as a checker leaves it.
-func judged(d definition) *unstructured.Unstructured {
+func judged(d Definition) *unstructured.Unstructured {
 	condition := func(of, status, reason, message string) any {
 		return map[string]any{"type": of, "status": status, "reason": reason, "message": message, "observedGeneration": int64(1)}
 	}
 	fits := condition("Compatible", "True", "Compatible", "")
 	switch {
-	case d.gone:
+	case d.Gone:
 		fits = condition("Compatible", "False", "CRDNotFound", "")
-	case d.missing != "":
-		fits = condition("Compatible", "False", "RequirementsNotMet", d.missing)
+	case d.Missing != "":
+		fits = condition("Compatible", "False", "RequirementsNotMet", d.Missing)
 	}
 	status := map[string]any{
 		"conditions": []any{condition("Progressing", "False", "UpToDate", ""), condition("Admitted", "True", "Admitted", ""), fits},
 	}
-	if !d.gone {
+	if !d.Gone {
 		status["observedCRD"] = map[string]any{"uid": "uid", "generation": int64(1)}
 	}
-	if d.unjudged {
+	if d.Unjudged {
 		status = map[string]any{}
 	}
 	return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generation": int64(1)}, "status": status}}
@@ -124,7 +126,7 @@ func (e *Engine) gate(revision *engine.Revision, key engine.Key) engine.Probe {
 }
 
 func (c *Cluster) doDefinition(args Args) string {
-	c.Engine.Define(args["name"], definition{gone: args.has("gone"), unjudged: args.has("unjudged"), missing: args["missing"]})
+	c.Engine.Define(args["name"], Definition{Gone: args.has("gone"), Unjudged: args.has("unjudged"), Missing: args["missing"]})
 	return ""
 }
 

@@ -35,7 +35,7 @@ type Engine struct {
 	contested map[string]*engine.Conflict
 	// definitions are those that others install, by name; noted is what the phases said last; unserved says that there is no
 	// kind of requirements.
-	definitions map[string]definition
+	definitions map[string]Definition
 	noted       engine.Noted
 	unserved    bool
 	// notify is called when something has changed.
@@ -88,7 +88,7 @@ func newEngine(notify func()) *Engine {
 	return &Engine{
 		objects: map[string]*object{}, inventories: map[int64]*inventory{}, waves: map[*engine.Revision][]*wave{},
 		probes: map[string]string{}, refused: map[string]string{}, failing: map[string]error{}, contested: map[string]*engine.Conflict{},
-		definitions: map[string]definition{}, notify: notify,
+		definitions: map[string]Definition{}, notify: notify,
 	}
 }
 

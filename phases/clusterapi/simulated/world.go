@@ -126,7 +126,8 @@ func (e *Engine) LoseInventories() {
 
 // Heal ends all that keeps the engine from its work, and all that waits for somebody.
 func (e *Engine) Heal() {
-	e.unseen, e.broken = "", nil
+	e.unseen, e.broken, e.unserved = "", nil, false
+	clear(e.definitions)
 	clear(e.probes)
 	clear(e.refused)
 	clear(e.failing)

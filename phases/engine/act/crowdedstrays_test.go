@@ -22,8 +22,8 @@ func straysOf(kind, namespace, prefix string, many int) (found []inventory.Stray
 	return found
 }
 
-// shows has a watch show strays.
-func shows(e *Engine, strays ...inventory.Stray) {
+// strayWatch has a watch show strays.
+func strayWatch(e *Engine, strays ...inventory.Stray) {
 	for _, stray := range strays {
 		at := place{stray.Key.GVK(), stray.Key.Namespace}
 		if e.watches == nil {
@@ -45,7 +45,7 @@ func shows(e *Engine, strays ...inventory.Stray) {
 func TestStrays_in_namespaces_of_others_hide_none_of_ours(t *testing.T) {
 	others, ours := straysOf("ConfigMap", "a-tenant", "copy", straysAtMost+30), straysOf("ConfigMap", "ns", "ours", 3)
 	watched := seeing(t)
-	shows(watched, slices.Concat(others, ours)...)
+	strayWatch(watched, slices.Concat(others, ours)...)
 	swept := seeing(t)
 	swept.sweptStrays(see.Discovered{}, slices.Concat(others, ours))
 	for name, e := range map[string]*Engine{"watched": watched, "swept": swept} {
@@ -64,7 +64,7 @@ func TestStrays_in_namespaces_of_others_hide_none_of_ours(t *testing.T) {
 func TestStrays_in_a_namespace_that_a_revision_brings_are_told_by_name(t *testing.T) {
 	e := seeing(t)
 	e.Watch(enginetest.Revision(3, objects.Parse(t, `{apiVersion: v1, kind: Namespace, metadata: {name: capa-system}}`)))
-	shows(e, slices.Concat(straysOf("ConfigMap", "capa-system", "ours", 1), straysOf("ConfigMap", "a-tenant", "copy", 1))...)
+	strayWatch(e, slices.Concat(straysOf("ConfigMap", "capa-system", "ours", 1), straysOf("ConfigMap", "a-tenant", "copy", 1))...)
 	if names, more := told(e); fmt.Sprint(names) != "[ours-000]" || more != 1 {
 		t.Errorf("told are %v and %d more", names, more)
 	}
@@ -73,7 +73,7 @@ func TestStrays_in_a_namespace_that_a_revision_brings_are_told_by_name(t *testin
 func TestStrays_of_one_kind_crowd_out_none_of_another(t *testing.T) {
 	all := slices.Concat(straysOf("ConfigMap", "ns", "copy", straysAtMost+30), straysOf("Secret", "ns", "secret", 2), straysOf("Namespace", "", "project", straysAtMost), straysOf("ClusterRole", "", "role", 1))
 	watched := seeing(t)
-	shows(watched, all...)
+	strayWatch(watched, all...)
 	swept := seeing(t)
 	swept.sweptStrays(see.Discovered{}, all)
 	for name, e := range map[string]*Engine{"watched": watched, "swept": swept} {
