@@ -39,13 +39,13 @@ func shared(ctx context.Context) *stage {
 		Expect(err).NotTo(HaveOccurred())
 		s.operate()
 	}
-	everyday.armed(ctx)
 	s := everyday
 	DeferCleanup(func() {
 		if CurrentSpecReport().Failed() {
 			s.account()
 		}
 	})
+	s.armed(ctx)
 	return s
 }
 

@@ -53,8 +53,7 @@ func placed(ctx context.Context) *checker {
 			log, err := os.ReadFile(c.Log)
 			GinkgoWriter.Println(string(log), err)
 		}
-		Expect(client.IgnoreNotFound(env.Client.DeleteAllOf(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ours))).To(Succeed())
-		Expect(client.IgnoreNotFound(env.Client.DeleteAllOf(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ours))).To(Succeed())
+		unhook(ctx)
 		Expect(c.Stop()).To(Succeed())
 	})
 	return c
@@ -64,6 +63,14 @@ func placed(ctx context.Context) *checker {
 func established(ctx context.Context, schema string) {
 	GinkgoHelper()
 	boxes.establish(ctx, boxes.definition(schema))
+	DeferCleanup(func(ctx SpecContext) { unhook(ctx) })
+}
+
+// unhook has nothing sent to the checker any more.
+func unhook(ctx context.Context) {
+	GinkgoHelper()
+	Expect(client.IgnoreNotFound(env.Client.DeleteAllOf(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ours))).To(Succeed())
+	Expect(client.IgnoreNotFound(env.Client.DeleteAllOf(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ours))).To(Succeed())
 }
 
 func box(name, spec string) *unstructured.Unstructured { return boxes.box(name, spec) }
@@ -73,7 +80,7 @@ func (c *checker) needs(ctx context.Context, name, schema string, crd, objectAct
 	GinkgoHelper()
 	r := boxes.requirement(boxes.definition(schema), crds(crd), objects(objectAction))
 	r.Name = name
-	Expect(env.Client.Create(ctx, r)).To(Succeed())
+	require(ctx, r)
 	r.Status.CRDName = boxes.name()
 	Expect(env.Client.Status().Update(ctx, r)).To(Succeed())
 	if objectAction != "" {
