@@ -50,7 +50,9 @@ var _ = Describe("A requirement that cannot be used", func() {
 		Entry("no YAML", holds("a: ]"), data, "reading YAML"),
 		Entry("two stored versions", edits("storage: false", "storage: true"), data, "2 have it"),
 		Entry("a misspelt field", edits("scope: Namespaced", "scoop: Namespaced"), data, `unknown field "spec.scoop"`),
-		Entry("two documents", func(r *requirement) { holds(r.Spec.CompatibilitySchema.CustomResourceDefinition.Data + "\n---\na: b\n")(r) }, data, "more than one document"),
+		Entry("two documents", func(r *requirement) {
+			holds(r.Spec.CompatibilitySchema.CustomResourceDefinition.Data + "\n---\na: b\n")(r)
+		}, data, "more than one document"),
 		Entry("aliases without end", holds("a: &a ["+strings.Repeat("x, ", 999)+"x]\nb: &b ["+strings.Repeat("*a, ", 999)+"*a]\nc: ["+strings.Repeat("*b, ", 99)+"*b]\n"), data, "aliases stand for more than"),
 		Entry("bad CEL in the schema", func(r *requirement) {
 			maximum := regexp.MustCompile(`\n( *)maximum: 9`)

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -231,15 +232,17 @@ func told(ctx context.Context, r *requirement, kind, is, reason string, texts ..
 	})
 }
 
-// change changes a requirement's spec, as its author does.
+// change changes a requirement's spec, as its author does who looks again when somebody else has written.
 func change(ctx context.Context, r *requirement, changes ...ask) error {
-	if err := env.Client.Get(ctx, client.ObjectKeyFromObject(r), r); err != nil {
-		return err
-	}
-	for _, a := range changes {
-		a(r)
-	}
-	return env.Client.Update(ctx, r)
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		if err := env.Client.Get(ctx, client.ObjectKeyFromObject(r), r); err != nil {
+			return err
+		}
+		for _, a := range changes {
+			a(r)
+		}
+		return env.Client.Update(ctx, r)
+	})
 }
 
 // field is what an object has at a path, nil for nothing.
