@@ -7,59 +7,30 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
-type (
-	requirement = requirementsv1alpha1.CompatibilityRequirement
-	definition  = apiextensionsv1.CustomResourceDefinition
-)
+// boxes is the kind of the specs that have the checker without an operator; each begins with an empty cluster.
+var boxes = kind{"example.com"}
 
-const (
-	deny = requirementsv1alpha1.CRDAdmitActionDeny
-	warn = requirementsv1alpha1.CRDAdmitActionWarn
-
-	boxes = "boxes.example.com"
-)
-
-// checker is what a spec has: webhooks, and a client that keeps what it is warned of.
+// checker is what such a spec has: webhooks, and who writes.
 type checker struct {
 	*harness.Webhooks
-	client client.Client
-
-	mu       sync.Mutex
-	warnings []string
+	client *author
 }
 
-// HandleWarningHeader is a warning of an API server.
-func (c *checker) HandleWarningHeader(_ int, _, text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.warnings = append(c.warnings, text)
-}
-
-// warned are the warnings since it was asked last.
-func (c *checker) warned() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	told := c.warnings
-	c.warnings = nil
-	return told
-}
+func (c *checker) warned() []string { return c.client.warned() }
 
 // served begins with an empty cluster and webhooks that take requests.
 func served(ctx context.Context) *checker {
@@ -73,109 +44,46 @@ func served(ctx context.Context) *checker {
 // placed is served without the start.
 func placed(ctx context.Context) *checker {
 	GinkgoHelper()
-	bounded, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	Expect(env.Begin(bounded, harness.World{})).To(Succeed())
+	empty(ctx)
 	webhooks, err := env.NewWebhooks(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	c := &checker{Webhooks: webhooks}
-	config := env.Cluster.Config()
-	config.WarningHandler = c
-	c.client, err = harness.NewClient(config)
-	Expect(err).NotTo(HaveOccurred())
+	c := &checker{webhooks, newAuthor()}
 	DeferCleanup(func(ctx SpecContext) {
 		if CurrentSpecReport().Failed() {
 			log, err := os.ReadFile(c.Log)
 			GinkgoWriter.Println(string(log), err)
 		}
-		Expect(client.IgnoreNotFound(env.Client.DeleteAllOf(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ours))).To(Succeed())
-		Expect(client.IgnoreNotFound(env.Client.DeleteAllOf(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ours))).To(Succeed())
+		unhook(ctx)
 		Expect(c.Stop()).To(Succeed())
 	})
 	return c
 }
 
-// ours is the label of the checker's configurations.
-var ours = client.MatchingLabels{"capstan.openshift.io/checker": "true"}
-
-// schema is one of a box, in which a spec may change what it likes.
-const schema = `
-type: object
-required: [spec]
-properties:
-  spec:
-    type: object
-    required: [size]
-    properties:
-      size: {type: integer, maximum: 9}
-      color: {type: string, enum: [red, blue]}
-      lid: {type: object, properties: {hinge: {type: string}}}
-      slots: {type: array, items: {type: object, properties: {label: {type: string}}}}
-      tags: {type: object, additionalProperties: {type: object, properties: {text: {type: string}}}}
-  status:
-    type: object
-    properties:
-      weight: {type: integer, maximum: 9}
-`
-
-// without is the schema without a line, by what it begins with.
-func without(begins string) string {
-	var kept []string
-	for line := range strings.Lines(schema) {
-		if !strings.HasPrefix(strings.TrimSpace(line), begins) {
-			kept = append(kept, line)
-		}
-	}
-	return strings.Join(kept, "")
-}
-
-// boxDefinition is a definition of boxes with a schema.
-func boxDefinition(schema string) *definition {
-	GinkgoHelper()
-	found := &definition{TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}}
-	found.Name = boxes
-	found.Spec.Group, found.Spec.Scope = "example.com", apiextensionsv1.NamespaceScoped
-	found.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: "Box", Plural: "boxes"}
-	version := apiextensionsv1.CustomResourceDefinitionVersion{
-		Name: "v1", Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{}},
-		Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
-	}
-	Expect(yaml.UnmarshalStrict([]byte(schema), version.Schema.OpenAPIV3Schema)).To(Succeed())
-	found.Spec.Versions = append(found.Spec.Versions, version)
-	return found
-}
-
 // established makes boxes with a schema, and waits until they are served.
 func established(ctx context.Context, schema string) {
 	GinkgoHelper()
-	Expect(env.Client.Create(ctx, boxDefinition(schema))).To(Succeed())
-	eventually(ctx, "boxes to be served", func(ctx context.Context) error {
-		return env.Client.List(ctx, boxList())
-	})
+	boxes.establish(ctx, boxes.definition(schema))
+	DeferCleanup(func(ctx SpecContext) { unhook(ctx) })
 }
 
-func boxList() *unstructured.UnstructuredList {
-	list := &unstructured.UnstructuredList{}
-	list.SetAPIVersion("example.com/v1")
-	list.SetKind("BoxList")
-	return list
+// unhook has nothing sent to the checker any more.
+func unhook(ctx context.Context) {
+	GinkgoHelper()
+	Expect(client.IgnoreNotFound(env.Client.DeleteAllOf(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{}, ours))).To(Succeed())
+	Expect(client.IgnoreNotFound(env.Client.DeleteAllOf(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{}, ours))).To(Succeed())
 }
+
+func box(name, spec string) *unstructured.Unstructured { return boxes.box(name, spec) }
 
 // needs is a requirement of boxes with a schema, as the operator leaves it when it is met.
-func (c *checker) needs(ctx context.Context, name, schema string, crd, objects requirementsv1alpha1.CRDAdmitAction) *requirement {
+func (c *checker) needs(ctx context.Context, name, schema string, crd, objectAction requirementsv1alpha1.CRDAdmitAction) *requirement {
 	GinkgoHelper()
-	data, err := yaml.Marshal(boxDefinition(schema))
-	Expect(err).NotTo(HaveOccurred())
-	r := &requirement{}
+	r := boxes.requirement(boxes.definition(schema), crds(crd), objects(objectAction))
 	r.Name = name
-	r.Spec.CompatibilitySchema.CustomResourceDefinition = requirementsv1alpha1.CRDData{Type: requirementsv1alpha1.CRDDataTypeYAML, Data: string(data)}
-	r.Spec.CompatibilitySchema.RequiredVersions.DefaultSelection = requirementsv1alpha1.APIVersionSetTypeStorageOnly
-	r.Spec.CustomResourceDefinitionSchemaValidation.Action = crd
-	r.Spec.ObjectSchemaValidation.Action = objects
-	Expect(env.Client.Create(ctx, r)).To(Succeed())
-	r.Status.CRDName = boxes
+	require(ctx, r)
+	r.Status.CRDName = boxes.name()
 	Expect(env.Client.Status().Update(ctx, r)).To(Succeed())
-	if objects != "" {
+	if objectAction != "" {
 		c.configureObjects(ctx, r)
 	}
 	return r
@@ -240,42 +148,9 @@ func (c *checker) configureObjects(ctx context.Context, r *requirement) {
 	})
 }
 
-func unless(so bool, what string) error {
-	if so {
-		return nil
-	}
-	return errors.New(what)
-}
-
 // update gives the live definition a schema.
 func (c *checker) update(ctx context.Context, schema string, options ...client.UpdateOption) error {
-	live := &definition{}
-	if err := env.Client.Get(ctx, client.ObjectKey{Name: boxes}, live); err != nil {
-		return err
-	}
-	live.Spec.Versions = boxDefinition(schema).Spec.Versions
-	return c.client.Update(ctx, live, options...)
-}
-
-// box is one, with the fields of its spec.
-func box(name, spec string) *unstructured.Unstructured {
-	GinkgoHelper()
-	made := &unstructured.Unstructured{}
-	made.SetAPIVersion("example.com/v1")
-	made.SetKind("Box")
-	made.SetNamespace(metav1.NamespaceDefault)
-	made.SetName(name)
-	var fields map[string]any
-	Expect(yaml.Unmarshal([]byte(spec), &fields)).To(Succeed())
-	made.Object["spec"] = fields
-	return made
-}
-
-func field(object *unstructured.Unstructured, path ...string) any {
-	GinkgoHelper()
-	value, _, err := unstructured.NestedFieldNoCopy(object.Object, path...)
-	Expect(err).NotTo(HaveOccurred())
-	return value
+	return boxes.write(ctx, c.client, boxes.definition(schema), options...)
 }
 
 // opens has a requirement say that it is open.

@@ -65,7 +65,7 @@ var _ = Describe("The checker of definitions", func() {
 		c.needs(ctx, "need", schema, deny, "")
 		c.configureCRDs(ctx, "/crds/deny")
 		live := &definition{}
-		Expect(env.Client.Get(ctx, client.ObjectKey{Name: boxes}, live)).To(Succeed())
+		Expect(env.Client.Get(ctx, client.ObjectKey{Name: boxes.name()}, live)).To(Succeed())
 		live.Labels = map[string]string{"a": "b"}
 		Expect(c.client.Update(ctx, live)).To(Succeed())
 		Expect(c.update(ctx, without("color:"))).To(Succeed())
@@ -81,15 +81,15 @@ var _ = Describe("The checker of definitions", func() {
 		established(ctx, schema)
 		r, other := c.needs(ctx, "need", schema, deny, ""), c.needs(ctx, "warns", schema, warn, "")
 		c.configureCRDs(ctx, "/crds/deny")
-		Expect(c.client.Delete(ctx, boxDefinition(schema))).To(MatchError(ContainSubstring("CompatibilityRequirement need: needs " + boxes)))
-		Expect(c.client.DeleteAllOf(ctx, boxDefinition(schema), client.MatchingFields{"metadata.name": boxes})).
-			To(MatchError(ContainSubstring("CompatibilityRequirement need: needs " + boxes)))
+		Expect(c.client.Delete(ctx, boxes.definition(schema))).To(MatchError(ContainSubstring("CompatibilityRequirement need: needs " + boxes.name())))
+		Expect(c.client.DeleteAllOf(ctx, boxes.definition(schema), client.MatchingFields{"metadata.name": boxes.name()})).
+			To(MatchError(ContainSubstring("CompatibilityRequirement need: needs " + boxes.name())))
 		c.warned()
 		Expect(env.Client.Delete(ctx, r)).To(Succeed())
-		Expect(c.client.Delete(ctx, boxDefinition(schema), client.DryRunAll)).To(Succeed())
-		Expect(c.warned()).To(ConsistOf(ContainSubstring("CompatibilityRequirement warns: needs " + boxes)))
+		Expect(c.client.Delete(ctx, boxes.definition(schema), client.DryRunAll)).To(Succeed())
+		Expect(c.warned()).To(ConsistOf(ContainSubstring("CompatibilityRequirement warns: needs " + boxes.name())))
 		Expect(env.Client.Delete(ctx, other)).To(Succeed())
-		Expect(c.client.Delete(ctx, boxDefinition(schema))).To(Succeed())
+		Expect(c.client.Delete(ctx, boxes.definition(schema))).To(Succeed())
 		Expect(c.warned()).To(BeEmpty())
 	})
 

@@ -1,9 +1,10 @@
-// Package compatibility_test is the end-to-end suite of CRD compatibility: the checker's binary against a real control plane,
-// seen from outside only.
+// Package compatibility_test is the end-to-end suite of CRD compatibility: the binaries of operator and checker against a real
+// control plane, seen from outside only.
 package compatibility_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ const (
 	patience = 60 * time.Second
 )
 
+// env is the cluster of the whole suite.
 var env *harness.Environment
 
 func TestCompatibility(t *testing.T) {
@@ -37,11 +39,12 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 }, NodeTimeout(2*time.Minute))
 
-var _ = AfterSuite(func() {
+var _ = AfterSuite(func(ctx SpecContext) {
 	if env != nil {
+		Expect(leave(ctx)).To(Succeed())
 		Expect(env.Stop()).To(Succeed())
 	}
-})
+}, NodeTimeout(2*time.Minute))
 
 // eventually repeats an attempt until it returns nil.
 func eventually(ctx context.Context, what string, attempt func(context.Context) error) {
@@ -49,4 +52,12 @@ func eventually(ctx context.Context, what string, attempt func(context.Context) 
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	Expect(harness.Eventually(ctx, what, attempt)).To(Succeed())
+}
+
+// unless is what is wrong, unless something is so.
+func unless(so bool, what string) error {
+	if so {
+		return nil
+	}
+	return errors.New(what)
 }

@@ -1,0 +1,120 @@
+package compatibility_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// holds gives a requirement other data.
+func holds(data string) ask {
+	return func(r *requirement) { r.Spec.CompatibilitySchema.CustomResourceDefinition.Data = data }
+}
+
+// edits changes a requirement's data.
+func edits(old, now string) ask {
+	return func(r *requirement) {
+		GinkgoHelper()
+		data := r.Spec.CompatibilitySchema.CustomResourceDefinition.Data
+		Expect(data).To(ContainSubstring(old))
+		holds(strings.Replace(data, old, now, 1))(r)
+	}
+}
+
+var _ = Describe("A requirement that cannot be used", func() {
+	const (
+		data      = "spec.compatibilitySchema.customResourceDefinition.data"
+		selection = "spec.compatibilitySchema."
+		block     = "spec.objectSchemaValidation."
+	)
+	condition := func(name, expression string) ask {
+		return func(r *requirement) {
+			r.Spec.ObjectSchemaValidation.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: name, Expression: expression}}
+		}
+	}
+	DescribeTable("is refused, with the field", func(ctx SpecContext, spoil ask, path, text string) {
+		shared(ctx)
+		k := newKind()
+		err := env.Client.Create(ctx, k.requirement(k.definition(schema, version("v2", schema)), objects(deny), spoil), client.DryRunAll)
+		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
+		Expect(err).To(MatchError(And(ContainSubstring(path), ContainSubstring(text))))
+	},
+		Entry("nothing in it", holds("{}"), data, "metadata.name"),
+		Entry("no YAML", holds("a: ]"), data, "reading YAML"),
+		Entry("two stored versions", edits("storage: false", "storage: true"), data, "2 have it"),
+		Entry("a misspelt field", edits("scope: Namespaced", "scoop: Namespaced"), data, `unknown field "spec.scoop"`),
+		Entry("two documents", func(r *requirement) {
+			holds(r.Spec.CompatibilitySchema.CustomResourceDefinition.Data + "\n---\na: b\n")(r)
+		}, data, "more than one document"),
+		Entry("aliases without end", holds("a: &a ["+strings.Repeat("x, ", 999)+"x]\nb: &b ["+strings.Repeat("*a, ", 999)+"*a]\nc: ["+strings.Repeat("*b, ", 99)+"*b]\n"), data, "aliases stand for more than"),
+		Entry("bad CEL in the schema", func(r *requirement) {
+			maximum := regexp.MustCompile(`\n( *)maximum: 9`)
+			holds(maximum.ReplaceAllString(r.Spec.CompatibilitySchema.CustomResourceDefinition.Data, "$0\n${1}x-kubernetes-validations: [{rule: self.b}]"))(r)
+		}, data, "x-kubernetes-validations"),
+		Entry("an exclusion through a map", excludes("spec.tags.text", "v1"), selection+"excludedFields[0].path", "is a map"),
+		Entry("an exclusion of no field", excludes("spec.none", "v1"), selection+"excludedFields[0].path", "there is no field"),
+		Entry("an exclusion in a version that is not selected", excludes("spec.lid", "v2"), selection+"excludedFields[0].versions[0]", "is not selected"),
+		Entry("a version that there is not", also("v3"), selection+"requiredVersions.additionalVersions[0]", "v3"),
+		Entry("additional versions beside all", func(r *requirement) { allServed(r); also("v2")(r) }, selection+"requiredVersions", "additionalVersions"),
+		Entry("a bad selector", func(r *requirement) {
+			r.Spec.ObjectSchemaValidation.ObjectSelector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}
+		}, block+"objectSelector.matchExpressions[0].operator", "Like"),
+		Entry("a bad condition", condition("a", "object."), block+"matchConditions[0].expression", ""),
+		Entry("a condition that is no question", condition("a", "'x'"), block+"matchConditions[0].expression", "bool"),
+	)
+
+	It("is refused for what Capstan reports by, and for another definition than before", func(ctx SpecContext) {
+		shared(ctx)
+		ours := kind{"config.openshift.io"}.definition(schema)
+		ours.Name, ours.Spec.Names.Plural = "clusteroperators.config.openshift.io", "clusteroperators"
+		Expect(env.Client.Create(ctx, kind{}.requirement(ours), client.DryRunAll)).To(MatchError(ContainSubstring("no requirement may have it")))
+		k := newKind()
+		r := inForce(ctx, k.requirement(k.definition(schema)))
+		other := newKind()
+		Expect(change(ctx, r, holds(other.requirement(other.definition(schema)).Spec.CompatibilitySchema.CustomResourceDefinition.Data))).
+			To(MatchError(ContainSubstring("metadata.name: is " + other.name() + ", and was " + k.name())))
+	})
+
+	It("says so once it is there, loosens nothing, and recovers", func(ctx SpecContext) {
+		shared(ctx)
+		k, other := newKind(), newKind()
+		k.establish(ctx, k.definition(schema))
+		other.establish(ctx, other.definition(schema))
+		r := inForce(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
+		good := r.Spec.CompatibilitySchema.CustomResourceDefinition.Data
+		before := configurationsOf(ctx, r)
+		eventually(ctx, "bad data to pass without the hook", func(ctx context.Context) error {
+			hook := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "capstan-requirements"}}
+			if err := client.IgnoreNotFound(env.Client.Delete(ctx, hook)); err != nil {
+				return err
+			}
+			return change(ctx, r, holds("{}"))
+		})
+		told(ctx, r, "State", "True", "Refused", data)
+		told(ctx, r, "Progressing", "False", "ConfigurationError")
+		Expect(r.Status.CRDName).To(Equal(k.name()))
+		Expect(configurationsOf(ctx, r)).To(Equal(before))
+		Expect(k.write(ctx, env.Client, k.definition(without("color:")))).To(refuses(r, "cannot be judged"))
+		Expect(env.Client.Create(ctx, k.box("a", "{size: 1}"))).To(refuses(r, "cannot be judged"))
+		Expect(other.write(ctx, env.Client, other.definition(without("color:")))).To(Succeed())
+		Expect(change(ctx, r, holds(good))).To(Succeed())
+		told(ctx, r, "State", "True", "Met")
+		Expect(k.write(ctx, env.Client, k.definition(without("color:")))).To(refuses(r, "v1: spec.color is missing"))
+	})
+})
+
+// configurationsOf are the webhooks of a requirement's own configurations.
+func configurationsOf(ctx context.Context, r *requirement) []any {
+	GinkgoHelper()
+	validates, prunes := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
+	Expect(env.Client.Get(ctx, client.ObjectKeyFromObject(r), validates)).To(Succeed())
+	Expect(env.Client.Get(ctx, client.ObjectKeyFromObject(r), prunes)).To(Succeed())
+	return []any{validates.Webhooks, prunes.Webhooks}
+}
