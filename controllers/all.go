@@ -11,6 +11,7 @@ import (
 
 	"github.com/capstan-capi/capstan/controllers/clusterapi"
 	"github.com/capstan-capi/capstan/controllers/clusteroperator"
+	"github.com/capstan-capi/capstan/controllers/compatibility"
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
 	"github.com/capstan-capi/capstan/controllers/scrape"
@@ -22,6 +23,7 @@ var all = []options.Part{
 	clusterapi.Part,
 	clusteroperator.Part,
 	scrape.Part,
+	compatibility.Part,
 }
 
 // Add adds every controller to the manager.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -60,8 +60,8 @@ func watches(c client.Reader, namespace string) []house.Watch {
 	return []house.Watch{
 		{Kind: &requirementsv1alpha1.CompatibilityRequirement{}, Lets: predicate.Funcs{}, Asks: house.Itself},
 		{Kind: phases.CRDMetadata(), Lets: anew, Asks: of.about},
-		{Kind: &admissionv1.ValidatingWebhookConfiguration{}, Lets: predicate.Funcs{}, Asks: of.configuredBy},
-		{Kind: &admissionv1.MutatingWebhookConfiguration{}, Lets: predicate.Funcs{}, Asks: of.configuredBy},
+		{Kind: &admissionregistrationv1.ValidatingWebhookConfiguration{}, Lets: predicate.Funcs{}, Asks: of.configuredBy},
+		{Kind: &admissionregistrationv1.MutatingWebhookConfiguration{}, Lets: predicate.Funcs{}, Asks: of.configuredBy},
 		{Kind: &discoveryv1.EndpointSlice{}, Lets: inNamespace(namespace), Asks: of.all},
 	}
 }

@@ -5,7 +5,7 @@ package compatibility
 import (
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	configv1 "github.com/openshift/api/config/v1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -43,12 +43,12 @@ func kinds(o options.Options) []house.Kind {
 		{Version: apiextensionsv1.SchemeGroupVersion, Object: &apiextensionsv1.CustomResourceDefinition{}, List: &apiextensionsv1.CustomResourceDefinitionList{}, Uncached: true},
 		{Version: apiextensionsv1.SchemeGroupVersion, Object: phases.CRDMetadata(), List: &metav1.PartialObjectMetadataList{}, Keep: slim},
 		{
-			Version: admissionv1.SchemeGroupVersion, Object: &admissionv1.ValidatingWebhookConfiguration{},
-			List: &admissionv1.ValidatingWebhookConfigurationList{}, Keep: withoutManagers,
+			Version: admissionregistrationv1.SchemeGroupVersion, Object: &admissionregistrationv1.ValidatingWebhookConfiguration{},
+			List: &admissionregistrationv1.ValidatingWebhookConfigurationList{}, Keep: withoutManagers,
 		},
 		{
-			Version: admissionv1.SchemeGroupVersion, Object: &admissionv1.MutatingWebhookConfiguration{},
-			List: &admissionv1.MutatingWebhookConfigurationList{}, Keep: withoutManagers,
+			Version: admissionregistrationv1.SchemeGroupVersion, Object: &admissionregistrationv1.MutatingWebhookConfiguration{},
+			List: &admissionregistrationv1.MutatingWebhookConfigurationList{}, Keep: withoutManagers,
 		},
 		{
 			Version: discoveryv1.SchemeGroupVersion, Object: &discoveryv1.EndpointSlice{}, List: &discoveryv1.EndpointSliceList{}, Namespaced: true,

@@ -4,19 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	configv1 "github.com/openshift/api/config/v1"
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -26,6 +29,12 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/compatibility"
 	table "github.com/capstan-capi/capstan/machine/compatibility"
 	phases "github.com/capstan-capi/capstan/phases/compatibility"
+)
+
+// What could not be written is tried again after firstRetry at first, and lastRetry at most.
+const (
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
 )
 
 // shared keeps what all requirements share: replicas of the checker, common configurations, and a condition.
@@ -68,13 +77,14 @@ func addShared(mgr ctrl.Manager, o options.Options, p *phases.Phases) error {
 	})
 	return ctrl.NewControllerManagedBy(mgr).Named(table.Table.Name+"-shared").
 		Watches(&requirementsv1alpha1.CompatibilityRequirement{}, looks).
-		Watches(&admissionv1.ValidatingWebhookConfiguration{}, looks, builder.WithPredicates(ours)).
-		Watches(&admissionv1.MutatingWebhookConfiguration{}, looks, builder.WithPredicates(ours)).
+		Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, looks, builder.WithPredicates(ours)).
+		Watches(&admissionregistrationv1.MutatingWebhookConfiguration{}, looks, builder.WithPredicates(ours)).
 		Watches(&discoveryv1.EndpointSlice{}, looks, builder.WithPredicates(inNamespace(o.OperatorNamespace))).
 		Watches(&appsv1.Deployment{}, looks, builder.WithPredicates(house.Named(phases.Service))).
 		Watches(&policyv1.PodDisruptionBudget{}, looks, builder.WithPredicates(house.Named(phases.Service))).
 		Watches(&configv1.Infrastructure{}, looks).
 		Watches(&configv1.ClusterOperator{}, looks, builder.WithPredicates(house.Named(phases.ClusterOperator))).
 		WatchesMetadata(phases.CRDMetadata(), arrives, builder.WithPredicates(house.Named(requirementsCRD))).
+		WithOptions(controller.Options{RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry)}).
 		Complete(s)
 }

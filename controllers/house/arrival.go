@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// arrivesWithin is how long an API server may take to serve a kind whose definition has just changed, lookedForEvery how
-	// often it is looked for until then. A watch that ends within a second would be taken for a broken one.
-	arrivesWithin  = 30 * time.Second
+	// arrivesWithin is how long an API server may take to serve a kind whose definition has just changed.
+	arrivesWithin = 30 * time.Second
+	// lookedForEvery is how often a kind is looked for until then. A watch that ends within a second would be taken for a broken one.
 	lookedForEvery = 2 * time.Second
 )
 

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/capstan-capi/capstan/machine"
-	"github.com/capstan-capi/capstan/message"
 	phases "github.com/capstan-capi/capstan/phases/compatibility"
 	"github.com/capstan-capi/capstan/phases/crdschema"
 )
@@ -63,7 +62,7 @@ func admitted(s phases.Snapshot) phases.Condition {
 	if missing == "" {
 		missing = Line(s)
 	}
-	return phases.Condition{Type: Admitted, Reason: "NotAdmitted", Message: message.Shorten(missing, maxTold)}
+	return phases.Condition{Type: Admitted, Reason: "NotAdmitted", Message: machine.Shorten(missing, maxTold)}
 }
 
 func compatible(s phases.Snapshot) phases.Condition {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -54,22 +54,20 @@ func (p *Phases) proves(ctx context.Context) bool {
 
 // armed says with which policy a webhook is written: what does not refuse is Ignore, and so is what has no CA bundle; what
 // is Fail stays so; anything else becomes Fail only if the checker proves itself.
-func (p *Phases) armed(ctx context.Context, c *configuration, ready bool) (arm func(hook) admissionv1.FailurePolicyType, all *bool) {
+func (p *Phases) armed(ctx context.Context, c *configuration, ready bool) (arm func(hook) admissionregistrationv1.FailurePolicyType, all *bool) {
 	every := true
 	live := armaments(c.live)
-	return func(h hook) admissionv1.FailurePolicyType {
+	return func(h hook) admissionregistrationv1.FailurePolicyType {
 		switch {
 		case !h.denies:
-			return admissionv1.Ignore
+			return admissionregistrationv1.Ignore
 		case len(h.ca) == 0:
-		case live[h.name].policy == admissionv1.Fail:
-			return admissionv1.Fail
+		case live[h.name].policy == admissionregistrationv1.Fail:
+			return admissionregistrationv1.Fail
 		case ready && p.proves(ctx):
-			return admissionv1.Fail
+			return admissionregistrationv1.Fail
 		}
 		every = false
-		return admissionv1.Ignore
+		return admissionregistrationv1.Ignore
 	}, &every
 }
-
-func ignored(hook) admissionv1.FailurePolicyType { return admissionv1.Ignore }

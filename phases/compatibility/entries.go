@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
@@ -30,26 +30,26 @@ func isDeny(webhook string) bool {
 }
 
 func crdsConfiguration() *configuration {
-	return &configuration{kind: "ValidatingWebhookConfiguration", name: CRDsConfiguration, blank: &admissionv1.ValidatingWebhookConfiguration{}}
+	return &configuration{kind: "ValidatingWebhookConfiguration", name: CRDsConfiguration, blank: &admissionregistrationv1.ValidatingWebhookConfiguration{}}
 }
 
 // requirementsConfigured is the configuration through which requirements are checked themselves.
 func requirementsConfigured() *configuration {
 	return &configuration{
-		kind: "ValidatingWebhookConfiguration", name: RequirementsConfiguration, blank: &admissionv1.ValidatingWebhookConfiguration{},
+		kind: "ValidatingWebhookConfiguration", name: RequirementsConfiguration, blank: &admissionregistrationv1.ValidatingWebhookConfiguration{},
 		hooks: []hook{{
 			name: requirementsHook, path: paths.Requirements, denies: true,
-			rules: rules(requirementsv1alpha1.GroupName, requirementsv1alpha1.GroupVersion.Version, "compatibilityrequirements", admissionv1.Create, admissionv1.Update),
-			conditions: []admissionv1.MatchCondition{
+			rules: rules(requirementsv1alpha1.GroupName, requirementsv1alpha1.GroupVersion.Version, "compatibilityrequirements", admissionregistrationv1.Create, admissionregistrationv1.Update),
+			conditions: []admissionregistrationv1.MatchCondition{
 				{Name: terminatingSkip, Expression: notTerminating}, {Name: specSkip, Expression: newSpec},
 			},
 		}},
 	}
 }
 
-func rules(group, version, resource string, operations ...admissionv1.OperationType) []admissionv1.RuleWithOperations {
-	return []admissionv1.RuleWithOperations{{Operations: operations, Rule: admissionv1.Rule{
-		APIGroups: []string{group}, APIVersions: []string{version}, Resources: []string{resource}, Scope: ptr.To(admissionv1.ClusterScope),
+func rules(group, version, resource string, operations ...admissionregistrationv1.OperationType) []admissionregistrationv1.RuleWithOperations {
+	return []admissionregistrationv1.RuleWithOperations{{Operations: operations, Rule: admissionregistrationv1.Rule{
+		APIGroups: []string{group}, APIVersions: []string{version}, Resources: []string{resource}, Scope: ptr.To(admissionregistrationv1.ClusterScope),
 	}}}
 }
 
@@ -76,7 +76,7 @@ func asked(all []requirementsv1alpha1.CompatibilityRequirement) map[string]bool 
 
 // entries are the webhooks for the definitions that are asked about. A definition stays in the entry that it is in, so that
 // an entry that refuses is never traded for one that does not yet.
-func entries(denied map[string]bool, live *admissionv1.ValidatingWebhookConfiguration) []hook {
+func entries(denied map[string]bool, live *admissionregistrationv1.ValidatingWebhookConfiguration) []hook {
 	var hooks []hook
 	for _, kind := range []struct {
 		prefix, path string
@@ -94,8 +94,8 @@ func entries(denied map[string]bool, live *admissionv1.ValidatingWebhookConfigur
 			}
 			hooks = append(hooks, hook{
 				name: entryName(kind.prefix, i), path: kind.path, denies: kind.denies,
-				rules: rules(apiextensionsv1.GroupName, "v1", "customresourcedefinitions", admissionv1.Create, admissionv1.Update, admissionv1.Delete),
-				conditions: []admissionv1.MatchCondition{
+				rules: rules(apiextensionsv1.GroupName, "v1", "customresourcedefinitions", admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete),
+				conditions: []admissionregistrationv1.MatchCondition{
 					{Name: terminatingSkip, Expression: notTerminating}, {Name: schemaSkip, Expression: newSchema()}, {Name: namesSkip, Expression: named(names)},
 				},
 			})
@@ -107,7 +107,7 @@ func entries(denied map[string]bool, live *admissionv1.ValidatingWebhookConfigur
 func entryName(prefix string, i int) string { return fmt.Sprintf("%s%d%s", prefix, i, entrySuffix) }
 
 // places are the names in the entries of one kind, each at the number of its entry.
-func places(prefix string, live *admissionv1.ValidatingWebhookConfiguration) [][]string {
+func places(prefix string, live *admissionregistrationv1.ValidatingWebhookConfiguration) [][]string {
 	if live == nil {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -24,44 +24,44 @@ type hook struct {
 	name, path string
 	// denies says that it refuses: its failurePolicy is Fail once it is armed. All others are Ignore.
 	denies                         bool
-	rules                          []admissionv1.RuleWithOperations
+	rules                          []admissionregistrationv1.RuleWithOperations
 	namespaceSelector, objSelector metav1.LabelSelector
-	conditions                     []admissionv1.MatchCondition
+	conditions                     []admissionregistrationv1.MatchCondition
 
-	policy admissionv1.FailurePolicyType
+	policy admissionregistrationv1.FailurePolicyType
 	ca     []byte
 }
 
 // from is how the API server finds the checker.
-func (p *Phases) from(h hook) admissionv1.WebhookClientConfig {
+func (p *Phases) from(h hook) admissionregistrationv1.WebhookClientConfig {
 	if p.URL != "" {
-		return admissionv1.WebhookClientConfig{URL: ptr.To(p.URL + h.path), CABundle: h.ca}
+		return admissionregistrationv1.WebhookClientConfig{URL: ptr.To(p.URL + h.path), CABundle: h.ca}
 	}
-	return admissionv1.WebhookClientConfig{CABundle: h.ca, Service: &admissionv1.ServiceReference{
+	return admissionregistrationv1.WebhookClientConfig{CABundle: h.ca, Service: &admissionregistrationv1.ServiceReference{
 		Namespace: p.Namespace, Name: Service, Path: ptr.To(h.path), Port: ptr.To[int32](servicePort),
 	}}
 }
 
-func (p *Phases) validating(h hook) admissionv1.ValidatingWebhook {
-	return admissionv1.ValidatingWebhook{
-		Name: h.name, ClientConfig: p.from(h), Rules: h.rules, FailurePolicy: &h.policy, MatchPolicy: ptr.To(admissionv1.Equivalent),
-		NamespaceSelector: &h.namespaceSelector, ObjectSelector: &h.objSelector, SideEffects: ptr.To(admissionv1.SideEffectClassNone),
+func (p *Phases) validating(h hook) admissionregistrationv1.ValidatingWebhook {
+	return admissionregistrationv1.ValidatingWebhook{
+		Name: h.name, ClientConfig: p.from(h), Rules: h.rules, FailurePolicy: &h.policy, MatchPolicy: ptr.To(admissionregistrationv1.Equivalent),
+		NamespaceSelector: &h.namespaceSelector, ObjectSelector: &h.objSelector, SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone),
 		TimeoutSeconds: ptr.To[int32](timeout), AdmissionReviewVersions: []string{"v1"}, MatchConditions: h.conditions,
 	}
 }
 
-func (p *Phases) mutating(h hook) admissionv1.MutatingWebhook {
-	return admissionv1.MutatingWebhook{
-		Name: h.name, ClientConfig: p.from(h), Rules: h.rules, FailurePolicy: &h.policy, MatchPolicy: ptr.To(admissionv1.Equivalent),
-		NamespaceSelector: &h.namespaceSelector, ObjectSelector: &h.objSelector, SideEffects: ptr.To(admissionv1.SideEffectClassNone),
+func (p *Phases) mutating(h hook) admissionregistrationv1.MutatingWebhook {
+	return admissionregistrationv1.MutatingWebhook{
+		Name: h.name, ClientConfig: p.from(h), Rules: h.rules, FailurePolicy: &h.policy, MatchPolicy: ptr.To(admissionregistrationv1.Equivalent),
+		NamespaceSelector: &h.namespaceSelector, ObjectSelector: &h.objSelector, SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone),
 		TimeoutSeconds: ptr.To[int32](timeout), AdmissionReviewVersions: []string{"v1"}, MatchConditions: h.conditions,
-		ReinvocationPolicy: ptr.To(admissionv1.IfNeededReinvocationPolicy),
+		ReinvocationPolicy: ptr.To(admissionregistrationv1.IfNeededReinvocationPolicy),
 	}
 }
 
 // armament is what stands in a live webhook and is kept: whether it refuses without an answer, and whom the API server trusts.
 type armament struct {
-	policy admissionv1.FailurePolicyType
+	policy admissionregistrationv1.FailurePolicyType
 	ca     []byte
 }
 
@@ -69,13 +69,13 @@ type armament struct {
 func armaments(of client.Object) map[string]armament {
 	by := map[string]armament{}
 	switch live := of.(type) {
-	case *admissionv1.ValidatingWebhookConfiguration:
+	case *admissionregistrationv1.ValidatingWebhookConfiguration:
 		for _, h := range live.Webhooks {
-			by[h.Name] = armament{ptr.Deref(h.FailurePolicy, admissionv1.Fail), h.ClientConfig.CABundle}
+			by[h.Name] = armament{ptr.Deref(h.FailurePolicy, admissionregistrationv1.Fail), h.ClientConfig.CABundle}
 		}
-	case *admissionv1.MutatingWebhookConfiguration:
+	case *admissionregistrationv1.MutatingWebhookConfiguration:
 		for _, h := range live.Webhooks {
-			by[h.Name] = armament{ptr.Deref(h.FailurePolicy, admissionv1.Fail), h.ClientConfig.CABundle}
+			by[h.Name] = armament{ptr.Deref(h.FailurePolicy, admissionregistrationv1.Fail), h.ClientConfig.CABundle}
 		}
 	}
 	return by
@@ -97,7 +97,7 @@ type configuration struct {
 func (c *configuration) String() string { return c.kind + " " + c.name }
 
 // wanted is the configuration with its hooks, each armed as arm says; what is there and is not ours to say stays.
-func (p *Phases) wanted(c *configuration, arm func(hook) admissionv1.FailurePolicyType) client.Object {
+func (p *Phases) wanted(c *configuration, arm func(hook) admissionregistrationv1.FailurePolicyType) client.Object {
 	var object client.Object
 	if c.live != nil {
 		object, _ = c.live.DeepCopyObject().(client.Object)
@@ -113,7 +113,9 @@ func (p *Phases) wanted(c *configuration, arm func(hook) admissionv1.FailurePoli
 		object.SetAnnotations(annotations)
 	}
 	if c.owner != nil {
-		owners := slices.DeleteFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.Kind == c.owner.Kind && o.APIVersion == c.owner.APIVersion })
+		owners := slices.DeleteFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool {
+			return o.Kind == c.owner.Kind && o.APIVersion == c.owner.APIVersion
+		})
 		object.SetOwnerReferences(append(owners, *c.owner))
 	}
 	hooks := slices.Clone(c.hooks)
@@ -121,12 +123,12 @@ func (p *Phases) wanted(c *configuration, arm func(hook) admissionv1.FailurePoli
 		hooks[i].policy = arm(hooks[i])
 	}
 	switch to := object.(type) {
-	case *admissionv1.ValidatingWebhookConfiguration:
+	case *admissionregistrationv1.ValidatingWebhookConfiguration:
 		to.Webhooks = nil
 		for _, h := range hooks {
 			to.Webhooks = append(to.Webhooks, p.validating(h))
 		}
-	case *admissionv1.MutatingWebhookConfiguration:
+	case *admissionregistrationv1.MutatingWebhookConfiguration:
 		to.Webhooks = nil
 		for _, h := range hooks {
 			to.Webhooks = append(to.Webhooks, p.mutating(h))
@@ -139,16 +141,16 @@ func (p *Phases) wanted(c *configuration, arm func(hook) admissionv1.FailurePoli
 // them is answered by the same checker.
 func (p *Phases) trust(c *configuration) {
 	by := armaments(c.live)
-	var any []byte
+	var other []byte
 	for _, a := range by {
-		if len(a.ca) > 0 && (any == nil || bytes.Compare(a.ca, any) < 0) {
-			any = a.ca
+		if len(a.ca) > 0 && (other == nil || bytes.Compare(a.ca, other) < 0) {
+			other = a.ca
 		}
 	}
 	for i := range c.hooks {
 		h := &c.hooks[i]
 		if h.ca = by[h.name].ca; len(h.ca) == 0 {
-			h.ca = any
+			h.ca = other
 		}
 		if len(p.CA) > 0 {
 			h.ca = p.CA
@@ -157,11 +159,11 @@ func (p *Phases) trust(c *configuration) {
 }
 
 // stays is the policy that a live webhook has, and Ignore for a new one.
-func (c *configuration) stays(h hook) admissionv1.FailurePolicyType {
+func (c *configuration) stays(h hook) admissionregistrationv1.FailurePolicyType {
 	if a, is := armaments(c.live)[h.name]; is {
 		return a.policy
 	}
-	return admissionv1.Ignore
+	return admissionregistrationv1.Ignore
 }
 
 // asWanted says that all but the arming is as it should be.

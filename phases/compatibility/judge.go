@@ -60,27 +60,14 @@ type target struct {
 func (p *Phases) judge(ctx context.Context, key machine.Key, r *requirementsv1alpha1.CompatibilityRequirement) (guards.Spec, guards.CRD, target, error) {
 	known := p.judged.of(key, versionOf(r))
 	if known == nil || known.problem == "" {
-		live, err := p.metadata(ctx, known, r)
-		if err != nil {
+		fresh, err := p.renewed(ctx, key, r, known)
+		if err != nil && known == nil {
 			return guards.Spec{Unread: err.Error()}, guards.CRD{Unread: err.Error()}, target{}, err
 		}
-		if known == nil || live != known.compared && live != (version{}) {
-			fresh, err := p.read(ctx, key, r)
-			if err != nil && known == nil {
-				return guards.Spec{Unread: err.Error()}, guards.CRD{Unread: err.Error()}, target{}, err
-			}
-			if err != nil {
-				return guards.Spec{Known: true}, guards.CRD{Name: known.target.crd, Unread: err.Error()}, known.target, err
-			}
-			known = fresh
+		if err != nil {
+			return guards.Spec{Known: true}, guards.CRD{Name: known.target.crd, Unread: err.Error()}, known.target, err
 		}
-		if live == (version{}) && known.problem == "" && known.compared != (version{}) {
-			if gone, err := p.gone(ctx, key, known); err != nil {
-				return guards.Spec{Known: true}, guards.CRD{Name: known.target.crd, Unread: err.Error()}, known.target, err
-			} else if gone != nil {
-				known = gone
-			}
-		}
+		known = fresh
 	}
 	if renamed := r.Status.CRDName; known.problem == "" && renamed != "" && renamed != known.target.crd {
 		known = &judgement{problem: fmt.Sprintf(
@@ -97,15 +84,25 @@ func (p *Phases) judge(ctx context.Context, key machine.Key, r *requirementsv1al
 	return guards.Spec{Known: true}, crd, known.target, nil
 }
 
-// metadata is the version of the live definition as the cache has it, the zero one if there is none or its name is not known.
-func (p *Phases) metadata(ctx context.Context, known *judgement, r *requirementsv1alpha1.CompatibilityRequirement) (version, error) {
-	name := r.Status.CRDName
-	if known != nil {
-		name = known.target.crd
+// renewed is the judgement on the live definition as it is now, from what is known, which may be nothing.
+func (p *Phases) renewed(ctx context.Context, key machine.Key, r *requirementsv1alpha1.CompatibilityRequirement, known *judgement) (*judgement, error) {
+	if known == nil {
+		return p.read(ctx, key, r)
 	}
-	if name == "" {
-		return version{}, nil
+	live, err := p.metadata(ctx, known.target.crd)
+	switch {
+	case err != nil:
+		return nil, err
+	case live == known.compared:
+		return known, nil
+	case live == version{}:
+		return p.gone(ctx, key, known)
 	}
+	return p.read(ctx, key, r)
+}
+
+// metadata is the version of a live definition as the cache has it, the zero one if there is none.
+func (p *Phases) metadata(ctx context.Context, name string) (version, error) {
 	meta := CRDMetadata()
 	err := p.Client.Get(ctx, client.ObjectKey{Name: name}, meta)
 	switch {
@@ -117,12 +114,14 @@ func (p *Phases) metadata(ctx context.Context, known *judgement, r *requirements
 	return versionOf(meta), nil
 }
 
-// gone asks the API server about a definition that the cache does not show: it may be too new for that. It returns the
-// judgement that holds if there is none, nil if there is one.
+// gone asks the API server about a definition that the cache does not show: it may be too new for that.
 func (p *Phases) gone(ctx context.Context, key machine.Key, known *judgement) (*judgement, error) {
 	err := p.Live.Get(ctx, client.ObjectKey{Name: known.target.crd}, CRDMetadata())
-	if err == nil || !apierrors.IsNotFound(err) {
-		return nil, err
+	switch {
+	case err == nil:
+		return known, nil
+	case !apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("reading CRD %s: %w", known.target.crd, err)
 	}
 	gone := *known
 	gone.compared, gone.verdict = version{}, crdschema.Verdict{}

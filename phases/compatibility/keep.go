@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,18 +63,18 @@ func keepHooks(ctx context.Context, p *Pass) (machine.Result, error) {
 }
 
 func openHooks(ctx context.Context, p *Pass) (machine.Result, error) {
-	return p.rewrite(ctx, func(*configuration, hook) admissionv1.FailurePolicyType { return admissionv1.Ignore })
+	return p.rewrite(ctx, func(hook) admissionregistrationv1.FailurePolicyType { return admissionregistrationv1.Ignore })
 }
 
 func rearmHooks(ctx context.Context, p *Pass) (machine.Result, error) {
 	denies := p.Requirement != nil && p.Requirement.Spec.ObjectSchemaValidation.Action == "Deny"
 	all := true
-	result, err := p.rewrite(ctx, func(c *configuration, h hook) admissionv1.FailurePolicyType {
+	result, err := p.rewrite(ctx, func(h hook) admissionregistrationv1.FailurePolicyType {
 		switch {
-		case h.policy == admissionv1.Fail || !denies || len(h.ca) == 0:
+		case h.policy == admissionregistrationv1.Fail || !denies || len(h.ca) == 0:
 			return h.policy
 		case p.ready && p.proves(ctx):
-			return admissionv1.Fail
+			return admissionregistrationv1.Fail
 		}
 		all = false
 		return h.policy
@@ -98,7 +98,7 @@ func removeHooks(ctx context.Context, p *Pass) (machine.Result, error) {
 }
 
 // rewrite changes nothing but the policies of the live configurations that are the requirement's own.
-func (p *Pass) rewrite(ctx context.Context, policy func(*configuration, hook) admissionv1.FailurePolicyType) (machine.Result, error) {
+func (p *Pass) rewrite(ctx context.Context, policy func(hook) admissionregistrationv1.FailurePolicyType) (machine.Result, error) {
 	var did []string
 	var errs []error
 	for _, c := range p.configurations {
@@ -106,8 +106,8 @@ func (p *Pass) rewrite(ctx context.Context, policy func(*configuration, hook) ad
 			continue
 		}
 		after, _ := c.live.DeepCopyObject().(client.Object)
-		setPolicies(after, func(name string, a armament) admissionv1.FailurePolicyType {
-			return policy(c, hook{name: name, policy: a.policy, ca: a.ca})
+		setPolicies(after, func(name string, a armament) admissionregistrationv1.FailurePolicyType {
+			return policy(hook{name: name, policy: a.policy, ca: a.ca})
 		})
 		done, err := p.write(ctx, c, after)
 		did, errs = append(did, done), append(errs, err)
@@ -116,15 +116,15 @@ func (p *Pass) rewrite(ctx context.Context, policy func(*configuration, hook) ad
 }
 
 // setPolicies changes the policy of each webhook in a configuration.
-func setPolicies(o client.Object, policy func(name string, a armament) admissionv1.FailurePolicyType) {
+func setPolicies(o client.Object, policy func(name string, a armament) admissionregistrationv1.FailurePolicyType) {
 	by := armaments(o)
 	switch to := o.(type) {
-	case *admissionv1.ValidatingWebhookConfiguration:
+	case *admissionregistrationv1.ValidatingWebhookConfiguration:
 		for i := range to.Webhooks {
 			is := policy(to.Webhooks[i].Name, by[to.Webhooks[i].Name])
 			to.Webhooks[i].FailurePolicy = &is
 		}
-	case *admissionv1.MutatingWebhookConfiguration:
+	case *admissionregistrationv1.MutatingWebhookConfiguration:
 		for i := range to.Webhooks {
 			is := policy(to.Webhooks[i].Name, by[to.Webhooks[i].Name])
 			to.Webhooks[i].FailurePolicy = &is
@@ -141,7 +141,7 @@ func (p *Phases) write(ctx context.Context, c *configuration, wanted client.Obje
 	case same(c.live, wanted):
 		return "", nil
 	default:
-		did, err = "put "+c.String()+" right", p.Client.Update(ctx, wanted, client.FieldOwner(Manager))
+		did, err = "put "+c.String()+" right", p.Client.Patch(ctx, wanted, client.MergeFromWithOptions(c.live, client.MergeFromWithOptimisticLock{}), client.FieldOwner(Manager))
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || c.live != nil && apierrors.IsNotFound(err) {
 		return "", nil
@@ -172,5 +172,3 @@ func result(did []string, armed bool) machine.Result {
 	}
 	return r
 }
-
-func ptrTo[T any](value T) *T { return &value }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -103,7 +103,7 @@ func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.Compatibili
 	if err := p.look(ctx, c); err != nil {
 		return 0, nil, err
 	}
-	live, _ := c.live.(*admissionv1.ValidatingWebhookConfiguration)
+	live, _ := c.live.(*admissionregistrationv1.ValidatingWebhookConfiguration)
 	if live == nil || !Marked(live) {
 		return 0, []string{c.String() + " does not exist yet, or is somebody else's"}, nil
 	}
@@ -116,7 +116,7 @@ func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.Compatibili
 		done++
 		if len(h.ClientConfig.CABundle) == 0 {
 			missing = append(missing, c.String()+" has no CA bundle yet")
-		} else if done++; denies && (h.FailurePolicy == nil || *h.FailurePolicy != admissionv1.Fail) {
+		} else if done++; denies && (h.FailurePolicy == nil || *h.FailurePolicy != admissionregistrationv1.Fail) {
 			missing = append(missing, c.String()+" is not armed: the checker has not proved yet that the API server reaches it")
 		} else {
 			done++

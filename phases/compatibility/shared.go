@@ -7,7 +7,7 @@ import (
 	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -30,7 +30,7 @@ func (p *Phases) Share(ctx context.Context) (again time.Duration, err error) {
 			return 0, err
 		}
 		if c.name == CRDsConfiguration {
-			live, _ := c.live.(*admissionv1.ValidatingWebhookConfiguration)
+			live, _ := c.live.(*admissionregistrationv1.ValidatingWebhookConfiguration)
 			c.hooks = entries(asked(all.Items), live)
 		}
 		armed, err := p.share(ctx, c, ready)
@@ -65,8 +65,8 @@ func (p *Phases) sweep(ctx context.Context, all []requirementsv1alpha1.Compatibi
 	}
 	var errs []error
 	for kind, list := range map[string]client.ObjectList{
-		"ValidatingWebhookConfiguration": &admissionv1.ValidatingWebhookConfigurationList{},
-		"MutatingWebhookConfiguration":   &admissionv1.MutatingWebhookConfigurationList{},
+		"ValidatingWebhookConfiguration": &admissionregistrationv1.ValidatingWebhookConfigurationList{},
+		"MutatingWebhookConfiguration":   &admissionregistrationv1.MutatingWebhookConfigurationList{},
 	} {
 		if err := p.Client.List(ctx, list, client.MatchingLabels{CheckerLabel: "true"}); err != nil {
 			return fmt.Errorf("listing each %s: %w", kind, err)
@@ -94,11 +94,11 @@ func (p *Phases) isGone(ctx context.Context, name string) (bool, error) {
 func objectsIn(list client.ObjectList) []client.Object {
 	var all []client.Object
 	switch of := list.(type) {
-	case *admissionv1.ValidatingWebhookConfigurationList:
+	case *admissionregistrationv1.ValidatingWebhookConfigurationList:
 		for i := range of.Items {
 			all = append(all, &of.Items[i])
 		}
-	case *admissionv1.MutatingWebhookConfigurationList:
+	case *admissionregistrationv1.MutatingWebhookConfigurationList:
 		for i := range of.Items {
 			all = append(all, &of.Items[i])
 		}

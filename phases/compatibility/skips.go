@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 )
 
 // What the API server itself leaves out, so that it holds in an outage. A condition that errs refuses the request, so
@@ -53,7 +53,7 @@ func named(names []string) string {
 var listed = regexp.MustCompile(` in (\[[^\[\]]*\])$`)
 
 // namesIn are the names of an entry, nil if it is none of ours.
-func namesIn(conditions []admissionv1.MatchCondition) []string {
+func namesIn(conditions []admissionregistrationv1.MatchCondition) []string {
 	for _, c := range conditions {
 		found := listed.FindStringSubmatch(c.Expression)
 		var names []string
@@ -66,14 +66,14 @@ func namesIn(conditions []admissionv1.MatchCondition) []string {
 
 // withTheirs are our condition and those of a requirement. The API allows no more of them than a requirement may have, and
 // each name once: ours goes into the first one of theirs where there is no room beside.
-func withTheirs(theirs []admissionv1.MatchCondition) []admissionv1.MatchCondition {
+func withTheirs(theirs []admissionregistrationv1.MatchCondition) []admissionregistrationv1.MatchCondition {
 	name := terminatingSkip
-	taken := func(c admissionv1.MatchCondition) bool { return c.Name == name }
+	taken := func(c admissionregistrationv1.MatchCondition) bool { return c.Name == name }
 	for slices.ContainsFunc(theirs, taken) {
 		name = "x" + name
 	}
 	if len(theirs) < maxConditions {
-		return append([]admissionv1.MatchCondition{{Name: name, Expression: notTerminating}}, theirs...)
+		return append([]admissionregistrationv1.MatchCondition{{Name: name, Expression: notTerminating}}, theirs...)
 	}
 	both := slices.Clone(theirs)
 	// A comment at the end of theirs must not take the bracket with it.

@@ -33,10 +33,16 @@ const compatibleCondition = "Compatible"
 
 // Store keeps records and conditions in the status of requirements.
 func (p *Phases) Store(tell func(Snapshot) []Condition, line func(Snapshot) string) *Store {
-	return &Store{phases: p, Applied: records.NewApplied(p.Client, func() *requirementsv1alpha1.CompatibilityRequirement { return &requirementsv1alpha1.CompatibilityRequirement{} },
-		func(r *requirementsv1alpha1.CompatibilityRequirement) *[]metav1.Condition { return &r.Status.Conditions },
+	return &Store{phases: p, Applied: records.NewApplied(p.Client, func() *requirementsv1alpha1.CompatibilityRequirement {
+		return &requirementsv1alpha1.CompatibilityRequirement{}
+	},
+		func(r *requirementsv1alpha1.CompatibilityRequirement) *[]metav1.Condition {
+			return &r.Status.Conditions
+		},
 		func(from, to *requirementsv1alpha1.CompatibilityRequirement) { from.Status.DeepCopyInto(&to.Status) },
-		Manager, func(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot) []metav1.Condition { return say(r, s, tell(s)) }, line, p.Now)}
+		Manager, func(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot) []metav1.Condition {
+			return say(r, s, tell(s))
+		}, line, p.Now)}
 }
 
 // Store is the [machine.Store] of requirements.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -30,8 +30,8 @@ func ownerOf(r *requirementsv1alpha1.CompatibilityRequirement) *metav1.OwnerRefe
 // configurationsOf are the two configurations that a requirement of this name may have, as they are. Neither is wanted yet.
 func (p *Phases) configurationsOf(ctx context.Context, name string) ([]*configuration, error) {
 	both := []*configuration{
-		{kind: "ValidatingWebhookConfiguration", name: name, blank: &admissionv1.ValidatingWebhookConfiguration{}},
-		{kind: "MutatingWebhookConfiguration", name: name, blank: &admissionv1.MutatingWebhookConfiguration{}},
+		{kind: "ValidatingWebhookConfiguration", name: name, blank: &admissionregistrationv1.ValidatingWebhookConfiguration{}},
+		{kind: "MutatingWebhookConfiguration", name: name, blank: &admissionregistrationv1.MutatingWebhookConfiguration{}},
 	}
 	for _, c := range both {
 		if err := p.look(ctx, c); err != nil {
@@ -84,15 +84,15 @@ func (p *Phases) want(r *requirementsv1alpha1.CompatibilityRequirement, t target
 		return
 	}
 	subject := paths.Subject{Name: r.Name, UID: string(r.UID), Generation: r.Generation}
-	scope := admissionv1.ClusterScope
+	scope := admissionregistrationv1.ClusterScope
 	if t.namespaced {
-		scope = admissionv1.NamespacedScope
+		scope = admissionregistrationv1.NamespacedScope
 	}
 	h := hook{
 		name: objectsHook, path: subject.Path(paths.Objects), denies: block.Action == requirementsv1alpha1.CRDAdmitActionDeny,
-		rules: []admissionv1.RuleWithOperations{{
-			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
-			Rule:       admissionv1.Rule{APIGroups: []string{t.group}, APIVersions: t.versions, Resources: []string{t.plural, t.plural + "/status"}, Scope: ptr.To(scope)},
+		rules: []admissionregistrationv1.RuleWithOperations{{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+			Rule:       admissionregistrationv1.Rule{APIGroups: []string{t.group}, APIVersions: t.versions, Resources: []string{t.plural, t.plural + "/status"}, Scope: ptr.To(scope)},
 		}},
 		namespaceSelector: block.NamespaceSelector, objSelector: block.ObjectSelector, conditions: withTheirs(block.MatchConditions),
 	}
@@ -125,7 +125,7 @@ func (p *Phases) stands(c *configuration) (done int, missing []string) {
 	trusted, refuses := true, true
 	for _, h := range c.hooks {
 		trusted = trusted && len(live[h.name].ca) > 0
-		refuses = refuses && (live[h.name].policy == admissionv1.Fail) == h.denies
+		refuses = refuses && (live[h.name].policy == admissionregistrationv1.Fail) == h.denies
 	}
 	if trusted {
 		done++
