@@ -70,7 +70,7 @@ func operate(c *checker) *harness.Operator {
 // requires is a requirement of boxes as an author makes it.
 func requires(name string, crd, objects requirementsv1alpha1.CRDAdmitAction) *requirement {
 	GinkgoHelper()
-	data, err := yaml.Marshal(boxDefinition(schema))
+	data, err := yaml.Marshal(boxes.definition(schema))
 	Expect(err).NotTo(HaveOccurred())
 	r := &requirement{}
 	r.Name = name
@@ -104,7 +104,7 @@ var _ = Describe("The operator", func() {
 		says(ctx, "one", "State", "Met")
 		r := says(ctx, "one", "Progressing", "UpToDate")
 		live := &definition{}
-		Expect(env.Client.Get(ctx, client.ObjectKey{Name: boxes}, live)).To(Succeed())
+		Expect(env.Client.Get(ctx, client.ObjectKey{Name: boxes.name()}, live)).To(Succeed())
 		Expect(r.Status.CRDName).To(Equal(live.Name))
 		Expect(r.Status.ObservedCRD).To(Equal(requirementsv1alpha1.ObservedCRD{UID: string(live.UID), Generation: live.Generation}))
 		Expect(meta.IsStatusConditionTrue(r.Status.Conditions, "Admitted")).To(BeTrue())
