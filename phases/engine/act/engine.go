@@ -84,8 +84,9 @@ type Engine struct {
 	noted            Noted
 	endpointWatches  map[string]*endpointWatch // of the Services of webhooks, by namespace
 	plans            map[*decide.Revision]*plan
-	hadPlans         bool // there was a plan
-	planChanges      int  // grows when the plans change
+	listedNumbers    []int64 // of the listed revisions, as the last one to ask for proofs said; nil while nobody has
+	hadPlans         bool    // there was a plan
+	planChanges      int     // grows when the plans change
 	listed           listedObjects
 	listChecked      listChanges      // what the watches' contents were last compared with
 	desired          *decide.Revision // the newest of those with a plan

@@ -86,6 +86,10 @@ func TestRecord_of_the_current_revision_goes_on_however_much_room_newer_inventor
 	if got := e.ConsentFor(3); got != "3-3" {
 		t.Errorf("it asks for %s", got)
 	}
+	if got := e.Inventories(); got.Seen || !errors.Is(got.Err, inventory.ErrNoRoom) {
+		t.Errorf("what runs is known before anybody knows what is listed: %v, %v", got.Seen, got.Err)
+	}
+	e.Proofs(3)
 	if got := e.Inventories(); !got.Seen || got.Err != nil {
 		t.Errorf("who asks what runs is told %v, %v", got.Seen, got.Err)
 	}

@@ -101,14 +101,14 @@ func (e *Engine) spentLocked(number int64) (spent int, known bool) {
 // the next one has a text that was never asked for.
 func (e *Engine) neverSpent() int { return int(e.cfg.Clock.Now().Unix()) }
 
-// Inventories looks up what the stored inventories list. They are not all seen while no revision is watched and one is not read
-// for lack of room; those of the watched revisions are always read.
+// Inventories looks up what the stored inventories list. They are not all seen while one is not read for lack of room that is
+// of a listed or watched revision, or may be, as long as nobody has said which revisions are listed.
 func (e *Engine) Inventories() report.Inventories {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	found := report.Inventories{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
-		if s.LacksRoom() && len(e.plans) == 0 {
+		if s.LacksRoom() && (e.listedNumbers == nil || slices.Contains(e.numbersAtHandLocked(), s.Number)) {
 			found.Seen, found.Err = false, cmp.Or(e.inventoriesErrLocked(), s.Err) // the newest comes last
 		}
 		if s.Inventory == nil || s.Inventory.Announced {
@@ -130,6 +130,7 @@ func (e *Engine) Inventories() report.Inventories {
 func (e *Engine) Proofs(listed ...int64) report.Proofs {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
+	e.listedNumbers = slices.Concat([]int64{}, listed)
 	found := report.Proofs{Seen: e.seesInventoriesLocked(), Err: e.inventoriesErrLocked()}
 	for _, s := range e.storedLocked() {
 		inv := s.Inventory

@@ -57,7 +57,7 @@ func (e *Engine) inventoriesErr() error {
 }
 
 // storedLocked are this installation's inventories as the watch shows them, lowest number first. There is room first for those
-// of the watched revisions, which are few: whatever else there is, these are kept.
+// of the watched revisions, which are few, and then for the listed ones: whatever else there is, these are kept.
 func (e *Engine) storedLocked() []inventory.Stored {
 	if e.inventories == nil {
 		return nil
@@ -71,13 +71,13 @@ func (e *Engine) storedLocked() []inventory.Stored {
 	}, e.numbersAtHandLocked()...)
 }
 
-// numbersAtHandLocked are those of the watched revisions. The cluster's lock is held.
+// numbersAtHandLocked are those of the watched revisions, and then those of the listed ones. The cluster's lock is held.
 func (e *Engine) numbersAtHandLocked() []int64 {
 	var numbers []int64
 	for _, p := range e.plans {
 		numbers = append(numbers, p.rev.Number)
 	}
-	return numbers
+	return append(numbers, e.listedNumbers...)
 }
 
 // storedOf is the stored inventory of one number; false when there is none.

@@ -52,7 +52,7 @@ type Shelf struct {
 	heads  map[ConfigMap]*Inventory // what Head has read; nil is what cannot be read
 }
 
-// Of are the installation's inventories among ConfigMaps, lowest number first. Those of the numbers at hand are read first,
+// Of are the installation's inventories among ConfigMaps, lowest number first. Those of the numbers at hand are read first, in their order,
 // then the newest: once there is no room for one, none after it is read either, and Err of all these is ErrNoRoom.
 func (s *Shelf) Of(seen iter.Seq[ConfigMap], atHand ...int64) []Stored {
 	known := map[ConfigMap]Stored{}
@@ -71,13 +71,13 @@ func (s *Shelf) Of(seen iter.Seq[ConfigMap], atHand ...int64) []Stored {
 		order = append(order, &stored[i])
 	}
 	slices.SortStableFunc(order, func(a, b *Stored) int {
-		isLater := func(one *Stored) int {
-			if slices.Contains(atHand, one.Number) {
-				return 0
+		place := func(one *Stored) int {
+			if i := slices.Index(atHand, one.Number); i >= 0 {
+				return i
 			}
-			return 1
+			return len(atHand)
 		}
-		return cmp.Compare(isLater(a), isLater(b))
+		return cmp.Compare(place(a), place(b))
 	})
 	left, there := roomForAll, map[ConfigMap]bool{}
 	for _, one := range order {
