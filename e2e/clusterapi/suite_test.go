@@ -75,6 +75,11 @@ func begin(ctx context.Context, w harness.World) {
 // operate starts an operator and waits for nothing.
 func operate(o harness.OperatorOptions) *harness.Operator {
 	GinkgoHelper()
+	if checker != nil {
+		flags, err := checker.Arguments()
+		Expect(err).NotTo(HaveOccurred())
+		o.Arguments = append(o.Arguments, flags...)
+	}
 	operator, err := env.StartOperator(o)
 	Expect(err).NotTo(HaveOccurred())
 	started = append(started, operator)

@@ -11,7 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	apiextensionsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	configv1 "github.com/openshift/api/config/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -89,6 +89,7 @@ var _ = Describe("A definition that an administrator manages", func() {
 		Expect(operator.Advance(5*time.Minute + time.Second)).To(Succeed())
 		until(ctx, "it to be told as trouble", inState(harness.Degraded), says("InstallerControllerDegraded", "True", "EphemeralError", gammas))
 		adopt(ctx, gamma.objects[0])
+		DeferCleanup(advancing(operator))
 		v := installed(ctx, 1)
 		until(ctx, "the conditions of a finished installation", finished)
 		Expect(v.Revisions()[0].UnmanagedCustomResourceDefinitions).To(ConsistOf(gammas))
@@ -242,8 +243,10 @@ var _ = Describe("A definition that an administrator manages", func() {
 		adopt(ctx, gamma.objects[0])
 		letGo := hold(ctx, "v1")
 		operator := operate(harness.OperatorOptions{SteeredClock: true})
+		stop := advancing(operator)
 		until(ctx, "the pods to be waited for", inState(harness.Applying), says("InstallerControllerProgressing", "True", "Progressing", "Deployment openshift-cluster-api/alpha"))
-		setFields(ctx, gamma.objects[0], "colour")
+		stop()
+		past(ctx, func() { setFields(ctx, gamma.objects[0], "colour") })
 		until(ctx, "the break to be seen", says("InstallerControllerProgressing", "True", "Progressing", "v1: spec.size is missing"))
 		letGo()
 		eventually(ctx, "the pods to run", func(ctx context.Context) error {
@@ -253,9 +256,11 @@ var _ = Describe("A definition that an administrator manages", func() {
 		until(ctx, "the definition to be waited for", inState(harness.AwaitingCRDs))
 		expectGone(ctx, gamma.objects[1:]...)
 		setFields(ctx, gamma.objects[0], "size")
+		stop = advancing(operator)
 		installed(ctx, 1)
+		stop()
 
-		setFields(ctx, gamma.objects[0], "colour")
+		past(ctx, func() { setFields(ctx, gamma.objects[0], "colour") })
 		until(ctx, "the break to be seen", func(v harness.View) error {
 			if v.Record.Deadline == nil {
 				return errors.New("nothing is waited for")
@@ -277,7 +282,7 @@ func serveRequirements(ctx context.Context, is bool) {
 	Expect(env.Client.Patch(ctx, crd, client.RawPatch(types.JSONPatchType, []byte(change)))).To(Succeed())
 	eventually(ctx, fmt.Sprintf("requirements to be served: %t", is), func(ctx context.Context) error {
 		all := &unstructured.UnstructuredList{}
-		all.SetGroupVersionKind(apiextensionsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
+		all.SetGroupVersionKind(requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
 		switch err := env.Client.List(ctx, all); {
 		case is:
 			return err

@@ -130,7 +130,9 @@ var _ = Describe("The configurations of a requirement", func() {
 				return edit(ctx, r.Name, &validating{}, func(o *validating) { o.Webhooks[0].FailurePolicy = ptr.To(admissionregistrationv1.Ignore) })
 			},
 			func() error {
-				return edit(ctx, r.Name, &mutating{}, func(o *mutating) { o.Webhooks[0].ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}} })
+				return edit(ctx, r.Name, &mutating{}, func(o *mutating) {
+					o.Webhooks[0].ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
+				})
 			},
 			func() error {
 				return edit(ctx, r.Name, &mutating{}, func(o *mutating) { o.Webhooks[0].MatchConditions = nil })
@@ -139,7 +141,9 @@ var _ = Describe("The configurations of a requirement", func() {
 				return edit(ctx, "capstan-crds", &validating{}, func(o *validating) { o.Webhooks[0].MatchConditions = nil })
 			},
 			func() error {
-				return edit(ctx, "capstan-requirements", &validating{}, func(o *validating) { o.Webhooks[0].Rules[0].Operations = []admissionregistrationv1.OperationType{"CREATE"} })
+				return edit(ctx, "capstan-requirements", &validating{}, func(o *validating) {
+					o.Webhooks[0].Rules[0].Operations = []admissionregistrationv1.OperationType{"CREATE"}
+				})
 			},
 		} {
 			before := contents(ctx, r.Name)
