@@ -47,9 +47,9 @@ var _ = Describe("An object with our marks that no revision lists", func() {
 	It("is told however many copies are in a namespace of somebody else, which are counted", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()
-		theirs := w.newNamespace("a-tenant")
+		theirs := w.create(ctx, w.newNamespace("a-tenant"))
 		beside := with(w.configMap("beside"), theirs.GetName(), "metadata", "namespace")
-		e.install(ctx, of(1, w.configMap("a"), theirs, beside))
+		e.install(ctx, of(1, w.configMap("a"), beside))
 		copyOf := func(o *unstructured.Unstructured, name string) *unstructured.Unstructured {
 			copied := bare(w.fetch(ctx, o))
 			copied.SetName(name)

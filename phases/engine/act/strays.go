@@ -57,7 +57,7 @@ func (e *Engine) worthTellingLocked(found []inventory.Stray) (told []inventory.S
 	elsewhere = map[schema.GroupKind]int{}
 	kind := func(s inventory.Stray) schema.GroupKind { return s.Key.GVK().GroupKind() }
 	for _, stray := range found {
-		if in := stray.Key.Namespace; e.us.Guards(in) || e.isPlannedLocked(decide.Key{Version: "v1", Kind: "Namespace", Name: in}) {
+		if in := stray.Key.Namespace; e.us.Guards(in) || e.bringsLocked(in) {
 			ours = append(ours, stray)
 		} else {
 			elsewhere[kind(stray)]++
@@ -115,6 +115,17 @@ func (e *Engine) seenObjectsLocked(yield func(decide.Key, metav1.Object) bool) {
 			}
 		}
 	}
+}
+
+// bringsLocked says that a watched revision has a Namespace. Of one that it only has objects in, others may own the rest.
+func (e *Engine) bringsLocked(namespace string) bool {
+	of := decide.Key{Version: "v1", Kind: "Namespace", Name: namespace}.Identity()
+	for _, p := range e.plans {
+		if p.keys[of] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // isPlannedLocked says that a watched revision has an object, or lives in the Namespace that it is.
