@@ -134,7 +134,13 @@ var _ = Describe("An inventory that somebody forged", func() {
 		for _, o := range forged {
 			w.delete(ctx, o)
 		}
-		e.prune(ctx, rev, 0)
+		eventually(ctx, "those that list what the old one does to be seen to be gone", func(context.Context) error {
+			if ahead := e.Orphans(rev).Ahead; ahead != 0 {
+				return fmt.Errorf("number %d is there", ahead)
+			}
+			return nil
+		})
+		Expect(e.prune(ctx, rev, 0).Gone).To(HaveLen(1))
 		Expect(w.isGone(ctx, old)).To(Succeed())
 	})
 })
