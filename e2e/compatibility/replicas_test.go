@@ -44,7 +44,7 @@ var _ = Describe("The checker's Deployment", func() {
 				}
 				err := env.Client.Get(ctx, client.ObjectKeyFromObject(deployment), &policyv1.PodDisruptionBudget{})
 				if got := ptr.Deref(deployment.Spec.Replicas, 0); got != replicas || (err == nil) != budgeted || (err != nil && !apierrors.IsNotFound(err)) {
-					return fmt.Errorf("it has %d, and of the budget is said: %v", got, err)
+					return fmt.Errorf("it has %d, with a budget: %t", got, err == nil)
 				}
 				return nil
 			})
