@@ -14,8 +14,8 @@ import (
 
 type disarmFlags struct {
 	inspect.Access
-	dryRun, yes bool
-	output      string
+	intent
+	output string
 }
 
 func disarmCommand() *cobra.Command {
@@ -42,15 +42,14 @@ Exit codes: 0 if there is nothing to do, it was done, or could be done with --ye
 	}
 	flags := cmd.Flags()
 	f.Flags(flags)
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be done")
-	flags.BoolVar(&f.yes, "yes", false, "do it")
+	f.intent.flags(flags)
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
 }
 
 func (f *disarmFlags) run(ctx context.Context, out io.Writer) error {
-	if f.dryRun == f.yes {
-		return errors.New("say either --dry-run, to see what would be done, or --yes, to do it")
+	if err := f.intent.validate(); err != nil {
+		return err
 	}
 	if err := textOrJSON(f.output); err != nil {
 		return err

@@ -15,9 +15,8 @@ import (
 type recoverFlags struct {
 	inspect.Access
 	namespace string
-	dryRun    bool
-	yes       bool
-	output    string
+	intent
+	output string
 }
 
 func recoverCommand() *cobra.Command {
@@ -48,15 +47,14 @@ Exit codes: 0 if there is room, was made, or could be made with --yes; 1 if not.
 	flags := cmd.Flags()
 	f.Flags(flags)
 	flags.StringVar(&f.namespace, "operator-namespace", "openshift-cluster-api-operator", "`namespace` of the operator and its inventories")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be done")
-	flags.BoolVar(&f.yes, "yes", false, "do it")
+	f.intent.flags(flags)
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
 }
 
 func (f *recoverFlags) run(ctx context.Context, out io.Writer) error {
-	if f.dryRun == f.yes {
-		return errors.New("say either --dry-run, to see what would be done, or --yes, to do it")
+	if err := f.intent.validate(); err != nil {
+		return err
 	}
 	if err := textOrJSON(f.output); err != nil {
 		return err

@@ -17,10 +17,11 @@ import (
 type takeoverFlags struct {
 	inspect.Access
 	namespace, capiNamespace string
-	dryRun, yes, override    bool
-	back                     bool
-	timeout                  time.Duration
-	output                   string
+	intent
+	override bool
+	back     bool
+	timeout  time.Duration
+	output   string
 }
 
 func takeoverCommand() *cobra.Command {
@@ -61,8 +62,7 @@ Exit codes: 0 if there is nothing to do, it was done, or could be done with --ye
 	f.Flags(flags)
 	flags.StringVar(&f.namespace, "operator-namespace", "openshift-cluster-api-operator", "`namespace` of the operator and of the former installer")
 	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` of Cluster API")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be done")
-	flags.BoolVar(&f.yes, "yes", false, "do it")
+	f.intent.flags(flags)
 	flags.BoolVar(&f.override, "override", false, "tell the cluster-version operator to leave alone what is stopped")
 	flags.BoolVar(&f.back, "back", false, "stop the operator instead, and make room for the former installer")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long all of it may take")
@@ -71,8 +71,8 @@ Exit codes: 0 if there is nothing to do, it was done, or could be done with --ye
 }
 
 func (f *takeoverFlags) run(ctx context.Context, out, progress io.Writer) error {
-	if f.dryRun == f.yes {
-		return errors.New("say either --dry-run, to see what would be done, or --yes, to do it")
+	if err := f.intent.validate(); err != nil {
+		return err
 	}
 	if err := textOrJSON(f.output); err != nil {
 		return err
