@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -47,9 +48,26 @@ func file(t *testing.T) []rulefmt.Rule {
 	return groups.Groups[0].Rules
 }
 
-// series is what the operator tells of an alert, as promqltest reads it, from one pod.
-func series(alert, values string) string {
-	return fmt.Sprintf("  capstan_needs_attention{machine=%q,alert=%q,namespace=%q,pod=\"one\"} %s\n", "clusterapi", alert, "openshift-cluster-api-operator", values)
+// series is what the operator tells of an alert of a machine, as promqltest reads it, from one pod.
+func series(machine, alert, values string) string {
+	return fmt.Sprintf("  capstan_needs_attention{machine=%q,alert=%q,namespace=%q,pod=\"one\"} %s\n", machine, alert, "openshift-cluster-api-operator", values)
+}
+
+// asked finds the machine in the rule's expression: each rule is about one.
+var asked = regexp.MustCompile(`machine="([a-z]+)"`)
+
+// machineOf names the machine whose alert the rule is, and whether it is of that one alone.
+func machineOf(t *testing.T, rule rulefmt.Rule) (machine string, alone bool) {
+	t.Helper()
+	found := asked.FindAllStringSubmatch(rule.Expr, -1)
+	switch len(found) {
+	case 0:
+		return "clusterapi", false
+	case 1:
+		return found[0][1], true
+	}
+	t.Fatalf("%s is about %d machines: %s", rule.Alert, len(found), rule.Expr)
+	return "", false
 }
 
 // firing are the moments, as durations since the beginning, at which a rule fires.
@@ -93,26 +111,30 @@ func TestEachAlertFiresWhenWhatItStandsForHasLasted(t *testing.T) {
 		}
 		t.Run(rule.Alert, func(t *testing.T) {
 			long := time.Duration(rule.For)
-			lasts := firing(t, rule, series(rule.Alert, fmt.Sprintf("0 1x%d", scrapes(long)+2)), long+interval)
+			machine, alone := machineOf(t, rule)
+			lasts := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("0 1x%d", scrapes(long)+2)), long+interval)
 			if !slices.Equal(lasts, []time.Duration{long + interval}) {
 				t.Errorf("it stands from %s on, and fires at %v", interval, lasts)
 			}
 			// A restart: nothing is told for two minutes, and of another pod then that nothing stands yet.
 			half := scrapes(long / 2)
-			broken := series(rule.Alert, fmt.Sprintf("0 1x%d", half)) +
-				strings.Replace(series(rule.Alert, fmt.Sprintf("_x%d 0 0 1x%d", half+4, half+4)), `pod="one"`, `pod="two"`, 1)
+			broken := series(machine, rule.Alert, fmt.Sprintf("0 1x%d", half)) +
+				strings.Replace(series(machine, rule.Alert, fmt.Sprintf("_x%d 0 0 1x%d", half+4, half+4)), `pod="one"`, `pod="two"`, 1)
 			if fires := firing(t, rule, broken, long+interval); len(fires) == 0 {
 				t.Error("a restart has the time begin anew")
 			}
-			if fires := firing(t, rule, series(rule.Alert, fmt.Sprintf("0x%d", 2*scrapes(long))), 2*long); len(fires) != 0 {
+			if fires := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("0x%d", 2*scrapes(long))), 2*long); len(fires) != 0 {
 				t.Errorf("nothing stands, and it fires at %v", fires)
 			}
-			short := firing(t, rule, series(rule.Alert, fmt.Sprintf("0 1x%d 0x%d", scrapes(long)/4, 2*scrapes(long))), 2*long)
+			short := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("0 1x%d 0x%d", scrapes(long)/4, 2*scrapes(long))), 2*long)
 			if len(short) != 0 {
 				t.Errorf("what stands for a quarter of the time has it fire at %v", short)
 			}
-			if fires := firing(t, rule, series("CapstanOther", fmt.Sprintf("1x%d", 2*scrapes(long))), 2*long); len(fires) != 0 {
+			if fires := firing(t, rule, series(machine, "CapstanOther", fmt.Sprintf("1x%d", 2*scrapes(long))), 2*long); len(fires) != 0 {
 				t.Errorf("another alert has it fire at %v", fires)
+			}
+			if fires := firing(t, rule, series("another", rule.Alert, fmt.Sprintf("1x%d", 2*scrapes(long))), 2*long); alone == (len(fires) != 0) {
+				t.Errorf("it is of %s alone: %t; another machine has it fire at %v", machine, alone, fires)
 			}
 		})
 	}
@@ -121,8 +143,9 @@ func TestEachAlertFiresWhenWhatItStandsForHasLasted(t *testing.T) {
 func TestAnAlertEndsWithWhatItStandsFor(t *testing.T) {
 	rule := file(t)[0]
 	long := time.Duration(rule.For)
+	machine, _ := machineOf(t, rule)
 	last := 2 * long
-	fires := firing(t, rule, series(rule.Alert, fmt.Sprintf("1x%d 0x%d", scrapes(last), scrapes(last))), 2*last)
+	fires := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("1x%d 0x%d", scrapes(last), scrapes(last))), 2*last)
 	if len(fires) == 0 || fires[len(fires)-1] >= last+5*time.Minute+interval {
 		t.Errorf("it ends at %s, and fires at %v", last, fires)
 	}
@@ -132,10 +155,10 @@ func TestAnOperatorThatTellsNothingIsMissed(t *testing.T) {
 	all := file(t)
 	rule := all[slices.IndexFunc(all, func(r rulefmt.Rule) bool { return r.Alert == absent })]
 	long := time.Duration(rule.For)
-	if fires := firing(t, rule, series("CapstanOther", "0x200"), long); !slices.Equal(fires, []time.Duration{long}) {
+	if fires := firing(t, rule, series("clusterapi", "CapstanOther", "0x200"), long); !slices.Equal(fires, []time.Duration{long}) {
 		t.Errorf("without it it fires at %v", fires)
 	}
-	if fires := firing(t, rule, series("CapstanUnfinishedPasses", "0x200"), 2*long); len(fires) != 0 {
+	if fires := firing(t, rule, series("clusterapi", "CapstanUnfinishedPasses", "0x200"), 2*long); len(fires) != 0 {
 		t.Errorf("it tells, and it fires at %v", fires)
 	}
 }

@@ -14,7 +14,7 @@ var (
 		Summary: "Capstan cannot put a CompatibilityRequirement in force",
 	}
 	isOpen = machine.Alert{
-		Name: "CapstanCheckerAway", Severity: machine.Warning, After: 5 * time.Minute,
+		Name: "CapstanCheckerAway", Severity: machine.Warning, After: 10 * time.Minute,
 		Summary: "The checker of CRDs is away, and nothing is refused for a CompatibilityRequirement",
 	}
 	isUnmet = machine.Alert{
