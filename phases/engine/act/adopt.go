@@ -14,8 +14,9 @@ import (
 // that are proved to be this installation's or its predecessor's. It is safe to repeat, and sends nothing when none is
 // missing and no inventory has gaps. Call it before anything is pruned, and again after an error.
 //
-// API groups that do not answer, or that the operator may not list, leave gaps: what was found is listed, and the inventory says which groups were not looked
-// through. Teardown does not end before other calls have looked through all of them.
+// API groups that do not answer, or that the operator may not list, leave gaps, and so do Namespaces if inventories list more
+// than are looked through: what was found is listed, and the inventory says what was not looked through. Teardown does not
+// end before other calls have looked through all of it.
 func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error {
 	open, gaps, err := e.unlisted(revs)
 	if err != nil || len(open) == 0 {
@@ -25,14 +26,14 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 	if err != nil {
 		return fmt.Errorf("adopting revisions: %w", err)
 	}
-	sweep := e.newSweep(announced, gaps)
-	if len(gaps) > 0 {
-		if _, err := sweep.find(ctx, gaps); err != nil {
+	sweep := e.newSweep(announced, gaps.Silent)
+	if len(gaps.Silent) > 0 {
+		if _, err := sweep.find(ctx, gaps.Silent); err != nil {
 			return fmt.Errorf("filling gaps of adopted revisions: %w", err)
 		}
-		if sweep.stillSilent(gaps) && !e.lacksInventory(open) {
-			return nil
-		}
+	}
+	if !sweep.fillsSome(gaps) && !e.lacksInventory(open) {
+		return nil
 	}
 	found, err := sweep.find(ctx, nil)
 	if err != nil {
@@ -49,7 +50,7 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 	}
 	for _, rev := range open {
 		inv := inventory.Rebuild(rev, ours)
-		inv.Silent = slices.Sorted(maps.Keys(sweep.silent))
+		inv.Silent, inv.Unsearched = slices.Sorted(maps.Keys(sweep.silent)), sweep.unsearched
 		if s, found := e.storedOf(rev.Number); found && s.Inventory != nil {
 			inv.Unite(s.Inventory)
 		}
@@ -64,17 +65,16 @@ func (e *Engine) Adopt(ctx context.Context, revs ...inventory.RevisionRef) error
 	return nil
 }
 
-// unlisted are the revisions that have no inventory, and those that have one with gaps; gaps are the API groups that those
-// are of.
-func (e *Engine) unlisted(revs []inventory.RevisionRef) (open []inventory.RevisionRef, gaps []string, err error) {
+// unlisted are the revisions that have no inventory, and those that have one with gaps; and these gaps.
+func (e *Engine) unlisted(revs []inventory.RevisionRef) (open []inventory.RevisionRef, gaps inventory.Gaps, err error) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	if !e.seesInventoriesLocked() {
-		return nil, nil, fmt.Errorf("adopting revisions: %w", errNotSeen)
+		return nil, gaps, fmt.Errorf("adopting revisions: %w", errNotSeen)
 	}
 	stored := e.storedLocked()
-	open, gaps = inventory.Gaps(stored)
-	return append(inventory.Missing(stored, revs), open...), gaps, nil
+	gaps = inventory.GapsIn(stored)
+	return append(inventory.Missing(stored, revs), gaps.With...), gaps, nil
 }
 
 // lacksInventory says that one of the revisions has none.

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/capstan-capi/capstan/phases/engine/enginetest"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
+	"github.com/capstan-capi/capstan/phases/engine/report"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
@@ -134,5 +137,34 @@ func TestAdopt_leaves_a_gap_where_nobody_may_list_a_kind_and_lists_the_others_of
 	}
 	if silent, _ := gapsOf(t, e, 2); len(silent) > 0 {
 		t.Errorf("silent are %v although they may be listed", silent)
+	}
+}
+
+func TestAdopt_leaves_a_gap_where_inventories_list_more_namespaces_than_are_looked_through(t *testing.T) {
+	s := &groupsServer{}
+	e := s.engine(t)
+	stores(t, e, everywhere(1, 1000))
+	rev := enginetest.Revision(3)
+	waits := func() string {
+		done := &report.TeardownReport{}
+		locked(e, func() { done.Wait = e.waitsForGapsLocked(rev.Number) })
+		return done.Blocked()
+	}
+	if err := e.Adopt(t.Context(), inventory.RevisionRef{Name: "two", Number: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if got := waits(); !strings.Contains(got, "more Namespaces than the 64") {
+		t.Errorf("pruning waits for %q", got)
+	}
+	asked := s.asked["secrets"]
+	if err := e.Adopt(t.Context()); err != nil || s.asked["secrets"] != asked {
+		t.Errorf("it looks again, although there are as many: %v", err)
+	}
+	stores(t, e, everywhere(1, 10))
+	if err := e.Adopt(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := waits(); got != "" || s.asked["secrets"] == asked {
+		t.Errorf("all are looked through, and pruning waits for %q", got)
 	}
 }

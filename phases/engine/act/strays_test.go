@@ -68,9 +68,9 @@ func TestUnlisted_is_a_gap_of_a_revision_that_nobody_lists_any_more(t *testing.T
 	gap := listed(2)
 	gap.Revision, gap.ContentID, gap.Silent = "two", "c2", []string{"other.test"}
 	e := seeing(t, gap, listed(3))
-	missing, silent, err := e.unlisted(nil)
-	if err != nil || !slices.Equal(missing, []inventory.RevisionRef{{Name: "two", Number: 2, ContentID: "c2"}}) || !slices.Equal(silent, []string{"other.test"}) {
-		t.Errorf("%v, %v, %v", missing, silent, err)
+	missing, gaps, err := e.unlisted(nil)
+	if err != nil || !slices.Equal(missing, []inventory.RevisionRef{{Name: "two", Number: 2, ContentID: "c2"}}) || !slices.Equal(gaps.Silent, []string{"other.test"}) {
+		t.Errorf("%v, %v, %v", missing, gaps, err)
 	}
 }
 

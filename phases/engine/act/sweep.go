@@ -23,6 +23,7 @@ type sweep struct {
 	uses       map[schema.GroupKind]bool // kinds that revisions are made of
 	needed     map[schema.GroupKind]bool // kinds of the revisions and inventories at hand
 	namespaces []string                  // where objects of revisions may be, in order
+	unsearched bool                      // inventories list more Namespaces than these
 
 	gaps []string // API groups that did not answer before
 
@@ -63,7 +64,7 @@ func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
 			}
 		}
 	}
-	e.addNamespacesLocked(homes)
+	s.unsearched = e.addNamespacesLocked(homes)
 	delete(homes, "")
 	s.namespaces = slices.Sorted(maps.Keys(homes))
 	return s
@@ -73,8 +74,8 @@ func (e *Engine) newSweep(said see.Discovered, gaps []string) *sweep {
 const listedNamespacesAtMost = 64
 
 // addNamespacesLocked adds the Namespaces that inventories list: those of the watched revisions' first, and the first by name.
-// The cluster's lock is held.
-func (e *Engine) addNamespacesLocked(homes map[string]bool) {
+// It says whether there are more. The cluster's lock is held.
+func (e *Engine) addNamespacesLocked(homes map[string]bool) (more bool) {
 	var first, rest []string
 	known := maps.Clone(homes)
 	atHand := e.numbersAtHandLocked()
@@ -103,9 +104,7 @@ func (e *Engine) addNamespacesLocked(homes map[string]bool) {
 	for _, name := range listed[:looked] {
 		homes[name] = true
 	}
-	if looked < len(listed) {
-		e.cfg.Log.Info("Inventories list more Namespaces than are looked through for objects of revisions", "listed", len(listed), "lookedThrough", looked)
-	}
+	return looked < len(listed)
 }
 
 // find finds all objects that carry the marks of a revision, asking once for every kind; only for those of some API groups
@@ -171,9 +170,10 @@ func (s *sweep) findOf(ctx context.Context, gvk schema.GroupVersionKind, served 
 	return found, nil
 }
 
-// stillSilent says of API groups that did not answer before that none of them does.
-func (s *sweep) stillSilent(gaps []string) bool {
-	return !slices.ContainsFunc(gaps, func(group string) bool { return !s.silent[group] })
+// fillsSome says that one of the API groups answers that did not answer before, or that there are no more Namespaces now than
+// are looked through.
+func (s *sweep) fillsSome(gaps inventory.Gaps) bool {
+	return gaps.Unsearched && !s.unsearched || slices.ContainsFunc(gaps.Silent, func(group string) bool { return !s.silent[group] })
 }
 
 // unreadable says what to make of an error: nothing but to tell it, if it is of a kind that is not kube-apiserver's own

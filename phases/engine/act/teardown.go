@@ -32,15 +32,12 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 	}
 	e.cluster.Lock()
 	entries, err := e.orphansLocked(p)
-	silent := inventory.SilentBefore(e.storedLocked(), current.Number)
+	done.Wait = e.waitsForGapsLocked(current.Number)
 	spent, known := e.spentLocked(current.Number)
 	e.cluster.Unlock()
 	if err != nil {
 		done.Wait = "pruning waits for its inventories: " + err.Error()
 		return done, err
-	}
-	if len(silent) > 0 {
-		done.Wait = "pruning waits for API groups that may have objects of older revisions and do not answer, or may not be listed: " + strings.Join(silent, ", ") + "; repair or remove their APIServices, or give the operator the verb list on them"
 	}
 	if done.Spent = spent; !known {
 		done.Spent = e.neverSpent()
@@ -54,6 +51,20 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 		pass.leave(gone, done)
 	}
 	return done, done.Err()
+}
+
+// waitsForGapsLocked says why the inventories before a number may lack objects, and what to do about that; empty if they do
+// not. The cluster's lock is held.
+func (e *Engine) waitsForGapsLocked(number int64) string {
+	gaps := inventory.GapsBefore(e.storedLocked(), number)
+	switch {
+	case gaps.Unsearched: // first, since no group that answers ends it
+		return fmt.Sprintf("pruning waits because inventories list more Namespaces than the %d that are looked through for objects of older revisions; delete the ConfigMaps in namespace %s with label %s that are inventories of no revision of yours",
+			listedNamespacesAtMost, e.cfg.Namespace, decide.InventoryLabel)
+	case len(gaps.Silent) > 0:
+		return "pruning waits for API groups that may have objects of older revisions and do not answer, or may not be listed: " + strings.Join(gaps.Silent, ", ") + "; repair or remove their APIServices, or give the operator the verb list on them"
+	}
+	return ""
 }
 
 // through removes step by step what may go, until objects of a step have to be waited for.

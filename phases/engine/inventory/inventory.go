@@ -25,10 +25,15 @@ type Inventory struct {
 	Spent int `json:"spentConsents,omitempty"`
 	// Silent are the API groups that did not answer when it was rebuilt, or might not be listed: it may lack objects of theirs.
 	Silent []string `json:"silent,omitempty"`
+	// Unsearched: when it was rebuilt, inventories listed more Namespaces than are looked through. It may lack objects in the others.
+	Unsearched bool `json:"unsearched,omitempty"`
 }
 
 // IsOwn says that it is the revision's own list, and knows all that the revision applies.
 func (inv *Inventory) IsOwn() bool { return !inv.Adopted && !inv.Announced }
+
+// hasGaps says that it may lack objects that the revision has applied.
+func (inv *Inventory) hasGaps() bool { return len(inv.Silent) > 0 || inv.Unsearched }
 
 // Entry is one object of an inventory. Retained ones belong to older revisions: they are still there because they hold
 // data, and go when they do not any more.

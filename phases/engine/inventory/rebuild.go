@@ -35,30 +35,33 @@ func Missing(stored []Stored, revs []RevisionRef) []RevisionRef {
 	})
 }
 
-// Gaps are the stored inventories that were rebuilt while API groups did not answer, and these groups. Whether anybody
-// still lists their revisions has no say: what they lack is looked for until it is found.
-func Gaps(stored []Stored) (with []RevisionRef, silent []string) {
-	for _, s := range stored {
-		if s.Inventory == nil || len(s.Inventory.Silent) == 0 {
-			continue
-		}
-		with = append(with, RevisionRef{Name: s.Inventory.Revision, Number: s.Number, ContentID: s.Inventory.ContentID})
-		silent = append(silent, s.Inventory.Silent...)
-	}
-	slices.Sort(silent)
-	return with, slices.Compact(silent)
+// Gaps are what was not looked through when inventories were rebuilt.
+type Gaps struct {
+	With       []RevisionRef // what the inventories are of
+	Silent     []string      // API groups that did not answer, or might not be listed; each once, in order
+	Unsearched bool          // there were more Namespaces than are looked through
 }
 
-// SilentBefore are the API groups that did not answer when inventories of older revisions than a number were rebuilt.
-func SilentBefore(stored []Stored, number int64) []string {
-	var silent []string
+// GapsIn are the gaps of stored inventories. Whether anybody still lists their revisions has no say: what they lack is
+// looked for until it is found.
+func GapsIn(stored []Stored) Gaps {
+	var gaps Gaps
 	for _, s := range stored {
-		if s.Number < number && s.Inventory != nil {
-			silent = append(silent, s.Inventory.Silent...)
+		if s.Inventory == nil || !s.Inventory.hasGaps() {
+			continue
 		}
+		gaps.With = append(gaps.With, RevisionRef{Name: s.Inventory.Revision, Number: s.Number, ContentID: s.Inventory.ContentID})
+		gaps.Silent = append(gaps.Silent, s.Inventory.Silent...)
+		gaps.Unsearched = gaps.Unsearched || s.Inventory.Unsearched
 	}
-	slices.Sort(silent)
-	return slices.Compact(silent)
+	slices.Sort(gaps.Silent)
+	gaps.Silent = slices.Compact(gaps.Silent)
+	return gaps
+}
+
+// GapsBefore are the gaps of the inventories of older revisions than a number.
+func GapsBefore(stored []Stored, number int64) Gaps {
+	return GapsIn(slices.DeleteFunc(slices.Clone(stored), func(s Stored) bool { return s.Number >= number }))
 }
 
 // Found is an object that carries the marks of a revision.
@@ -142,9 +145,13 @@ func eachOnce(found []Found, rank func(decide.Key) int) []Found {
 }
 
 // Unite adds what an inventory already listed and was not found again: its kind may not answer this time. Its gaps are
-// all that there can be: it has what is of other API groups.
+// all that there can be: it has what is of other API groups, and if there are none, of all Namespaces; what it has of all
+// groups if it lacks Namespaces, nobody knows.
 func (inv *Inventory) Unite(before *Inventory) {
-	inv.Silent = slices.DeleteFunc(inv.Silent, func(group string) bool { return !slices.Contains(before.Silent, group) })
+	inv.Unsearched = inv.Unsearched && before.hasGaps()
+	inv.Silent = slices.DeleteFunc(inv.Silent, func(group string) bool {
+		return !before.Unsearched && !slices.Contains(before.Silent, group)
+	})
 	listed := map[decide.Key]bool{}
 	for _, entry := range inv.Entries {
 		listed[entry.Key().Identity()] = true

@@ -81,11 +81,40 @@ func TestGaps_are_those_of_all_that_is_stored(t *testing.T) {
 		{Number: 2, Inventory: &Inventory{Revision: "two", Number: 2, ContentID: "c2", Silent: []string{"a.test"}}},
 		{Number: 3, Err: errors.New("it is damaged")},
 		{Number: 4, Inventory: &Inventory{Revision: "four", Number: 4}},
-		{Number: 5, Inventory: &Inventory{Revision: "five", Number: 5, ContentID: "c5", Silent: []string{"b.test"}}},
+		{Number: 5, Inventory: &Inventory{Revision: "five", Number: 5, ContentID: "c5", Silent: []string{"b.test", "a.test"}}},
+		{Number: 6, Inventory: &Inventory{Revision: "six", Number: 6, ContentID: "c6", Unsearched: true}},
 	}
-	with, silent := Gaps(stored)
-	if !slices.Equal(with, []RevisionRef{{Name: "two", Number: 2, ContentID: "c2"}, {Name: "five", Number: 5, ContentID: "c5"}}) || !slices.Equal(silent, []string{"a.test", "b.test"}) {
-		t.Errorf("got %v, %v", with, silent)
+	two, five, six := RevisionRef{Name: "two", Number: 2, ContentID: "c2"}, RevisionRef{Name: "five", Number: 5, ContentID: "c5"}, RevisionRef{Name: "six", Number: 6, ContentID: "c6"}
+	for _, row := range []struct{ got, want Gaps }{
+		{GapsIn(stored), Gaps{[]RevisionRef{two, five, six}, []string{"a.test", "b.test"}, true}},
+		{GapsBefore(stored, 6), Gaps{[]RevisionRef{two, five}, []string{"a.test", "b.test"}, false}},
+		{GapsBefore(stored, 2), Gaps{}},
+	} {
+		if !slices.Equal(row.got.With, row.want.With) || !slices.Equal(row.got.Silent, row.want.Silent) || row.got.Unsearched != row.want.Unsearched {
+			t.Errorf("got %+v, want %+v", row.got, row.want)
+		}
+	}
+}
+
+func TestUnite_closes_the_gaps_that_one_of_both_looks_has_not(t *testing.T) {
+	a, ab := []string{"a.test"}, []string{"a.test", "b.test"}
+	for name, row := range map[string]struct {
+		inv, before    Inventory
+		wantSilent     []string
+		wantUnsearched bool
+	}{
+		"a group answers":                         {Inventory{Silent: a}, Inventory{Silent: ab}, a, false},
+		"another group is silent":                 {Inventory{Silent: ab}, Inventory{Silent: a}, a, false},
+		"there are more Namespaces now":           {Inventory{Unsearched: true}, Inventory{}, nil, false},
+		"there were more Namespaces":              {Inventory{}, Inventory{Unsearched: true}, nil, false},
+		"there are still more":                    {Inventory{Unsearched: true}, Inventory{Unsearched: true}, nil, true},
+		"a group answers, of some Namespaces":     {Inventory{Unsearched: true}, Inventory{Silent: a}, nil, true},
+		"all Namespaces, though not of one group": {Inventory{Silent: a}, Inventory{Unsearched: true}, a, false},
+	} {
+		row.inv.Unite(&row.before)
+		if !slices.Equal(row.inv.Silent, row.wantSilent) || row.inv.Unsearched != row.wantUnsearched {
+			t.Errorf("%s: %v, %v", name, row.inv.Silent, row.inv.Unsearched)
+		}
 	}
 }
 
