@@ -72,7 +72,7 @@ type Engine struct {
 	watches          map[place]*see.Watch
 	inventories      *see.Watch
 	shelf            inventory.Shelf
-	crowded          bool                         // inventories list objects in more places than are watched
+	leftOut          bool                         // inventories list objects in more places than are watched
 	inventoryChanges int                          // grows when an inventory changes
 	strays           *strays                      // of the last time that somebody asked
 	swept            *swept                       // what the last look through all kinds found that nobody lists

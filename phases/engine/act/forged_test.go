@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/enginetest"
@@ -39,6 +41,17 @@ func everywhere(number int64, objects int) *inventory.Inventory {
 	return inv
 }
 
+// elsewhere is the same in other namespaces.
+func elsewhere(number int64, objects int) *inventory.Inventory {
+	inv := everywhere(number, objects)
+	for i := range inv.Entries {
+		if entry := &inv.Entries[i]; entry.Namespace != "" {
+			entry.Namespace = "else-" + entry.Namespace
+		}
+	}
+	return inv
+}
+
 func TestWatches_of_what_a_forged_inventory_lists_are_few(t *testing.T) {
 	e, watched := unanswering(t)
 	stores(t, e, everywhere(1, 10_000), everywhere(3, 10_000), everywhere(4, 10_000))
@@ -50,6 +63,32 @@ func TestWatches_of_what_a_forged_inventory_lists_are_few(t *testing.T) {
 	}
 	if again := watched(); !slices.Equal(again, first) {
 		t.Error("others are watched the next time, and none to its end")
+	}
+}
+
+func TestWatches_that_are_left_out_are_told_once(t *testing.T) {
+	for name, row := range map[string]struct {
+		inventories []*inventory.Inventory
+		told        string // how many of them, empty if nothing is told
+	}{
+		"all are watched":         {[]*inventory.Inventory{everywhere(1, 100)}, ""},
+		"of one inventory":        {[]*inventory.Inventory{everywhere(1, 500)}, "301"},
+		"of several":              {[]*inventory.Inventory{everywhere(1, 150), elsewhere(3, 150)}, "44"},
+		"of one and of several":   {[]*inventory.Inventory{everywhere(1, 500), elsewhere(3, 150)}, "394"},
+		"of two, which are alike": {[]*inventory.Inventory{everywhere(1, 150), elsewhere(3, 150), elsewhere(4, 150), everywhere(5, 150)}, "44"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, watched := unanswering(t)
+			var told []string
+			e.cfg.Log = funcr.New(func(_, text string) { told = append(told, text) }, funcr.Options{})
+			e.Watch(enginetest.Revision(2, in("", "Namespace", "capi")))
+			stores(t, e, row.inventories...)
+			watched()
+			watched()
+			if row.told == "" && len(told) > 0 || row.told != "" && (len(told) != 1 || !strings.HasSuffix(told[0], `"more"=`+row.told)) {
+				t.Errorf("told is %q", told)
+			}
+		})
 	}
 }
 

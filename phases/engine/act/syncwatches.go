@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/engine/inventory"
 	"github.com/capstan-capi/capstan/phases/engine/report"
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
@@ -129,30 +130,31 @@ const listedPlacesAtMost = 256
 
 // addListedLocked adds where inventories have objects, the newest first.
 func (e *Engine) addListedLocked(needed decide.Places) {
-	room := listedPlacesAtMost
+	room, more := listedPlacesAtMost, 0
+	leftOut := map[inventory.Spot]bool{}
 	for _, s := range slices.Backward(e.storedLocked()) {
 		for _, spot := range s.Spots {
 			switch {
 			case needed[spot.Kind][spot.Namespace]:
 			case room == 0:
-				e.tellCrowdedLocked(true)
-				return
+				leftOut[spot] = true
 			default:
 				needed.Add(spot.Kind, spot.Namespace)
 				room--
 			}
 		}
+		more += s.MoreSpots
 	}
-	e.tellCrowdedLocked(false)
+	e.tellLeftOutLocked(listedPlacesAtMost-room, more+len(leftOut))
 }
 
-// tellCrowdedLocked tells once that inventories list objects in more places than are watched.
-func (e *Engine) tellCrowdedLocked(crowded bool) {
-	if crowded && !e.crowded {
-		e.cfg.Log.Info("Inventories list objects of more kinds and namespaces than are watched; the others are read when they are pruned; look who wrote the ConfigMaps",
-			"namespace", e.cfg.Namespace, "labels", e.shelf.Place.Selector(), "watched", listedPlacesAtMost)
+// tellLeftOutLocked tells once that inventories list objects in more places than are watched.
+func (e *Engine) tellLeftOutLocked(watched, more int) {
+	if more > 0 && !e.leftOut {
+		e.cfg.Log.Info("Inventories list objects of more kinds and namespaces than are watched; the others are read when they are pruned",
+			"namespace", e.cfg.Namespace, "labels", e.shelf.Place.Selector(), "watched", watched, "more", more)
 	}
-	e.crowded = crowded
+	e.leftOut = more > 0
 }
 
 // resolveLocked finds out how a kind is served. If it is not, wait says that a CRD of a watched revision defines it, so

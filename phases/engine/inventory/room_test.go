@@ -183,8 +183,8 @@ func TestShelf_of_all_that_it_has_room_for_takes_little_memory(t *testing.T) {
 		t.Errorf("it takes %d MiB", takes)
 	}
 	for _, one := range stored {
-		if len(one.Spots) > spotsAtMost {
-			t.Errorf("%d spots of inventory %d", len(one.Spots), one.Number)
+		if one.Inventory != nil && (len(one.Spots) != spotsAtMost || one.MoreSpots != listLimit-spotsAtMost) {
+			t.Errorf("%d spots of inventory %d, and %d more", len(one.Spots), one.Number, one.MoreSpots)
 		}
 	}
 	runtime.KeepAlive(seen)

@@ -29,6 +29,7 @@ type Stored struct {
 	Number    int64
 	Inventory *Inventory // nil when it cannot be read
 	Spots     []Spot     // of what it lists, each once, at most spotsAtMost
+	MoreSpots int        // how many it has beside these
 	Err       error
 
 	takes  room // of what all may take
@@ -139,9 +140,15 @@ func (s *Stored) readInto(p Place, left room) {
 	known := map[Spot]bool{}
 	for _, entry := range s.Inventory.Entries {
 		spot := Spot{entry.Key().GVK(), entry.Namespace}
-		if !known[spot] && len(s.Spots) < spotsAtMost {
-			known[spot], s.Spots = true, append(s.Spots, spot)
+		switch {
+		case known[spot]:
+			continue
+		case len(s.Spots) < spotsAtMost:
+			s.Spots = append(s.Spots, spot)
+		default:
+			s.MoreSpots++
 		}
+		known[spot] = true
 	}
 }
 
