@@ -9,6 +9,9 @@ import (
 	"unicode/utf8"
 )
 
+// mark stands for what was cut.
+const mark = "…"
+
 // Line is text in one line that can be printed: spaces for what begins another line, and a mark for what cannot be
 // printed. Names and texts of other servers, webhooks and images may have it anywhere, and it could control a terminal.
 // It is valid UTF-8 even if text is not, so the API stores exactly the same text.
@@ -27,6 +30,27 @@ func Line(text string) string {
 // Shorten is Line of text, cut to at most so many bytes, between characters. What was cut ends in "…".
 func Shorten(text string, bytes int) string { return cut(Line(text), bytes) }
 
+// ShortenInside is Shorten of a text of which both ends tell something, as of the path of a field: "…" stands for what was
+// cut out of its middle.
+func ShortenInside(text string, bytes int) string {
+	text = Line(text)
+	switch {
+	case len(text) <= bytes:
+		return text
+	case bytes < len(mark):
+		return ""
+	}
+	head := (bytes - len(mark)) / 2
+	tail := len(text) - (bytes - len(mark) - head)
+	for !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return text[:head] + mark + text[tail:]
+}
+
 // Lines is Line of each line of a text that may have several.
 func Lines(text string) string {
 	lines := strings.Split(text, "\n")
@@ -40,7 +64,6 @@ func Lines(text string) string {
 func ShortenLines(text string, bytes int) string { return cut(Lines(text), bytes) }
 
 func cut(text string, bytes int) string {
-	const mark = "…"
 	switch {
 	case len(text) <= bytes:
 		return text

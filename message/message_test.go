@@ -32,6 +32,28 @@ func TestShorten_cuts_between_characters_and_shows_it(t *testing.T) {
 	}
 }
 
+func TestShortenInside_leaves_both_ends(t *testing.T) {
+	for _, row := range []struct {
+		text  string
+		bytes int
+		want  string
+	}{
+		{"short", 5, "short"},
+		{"spec.template.name", 14, "spec.…e.name"},
+		{"spec.template.name", 13, "spec.….name"},
+		{"öööö", 7, "ö…ö"},
+		{"öööö", 6, "…ö"},
+		{"one\x1btwo", 40, "one\ufffdtwo"},
+		{"\xff\xff\xff", 3, "…"},
+		{"anything", 2, ""},
+		{"anything", -1, ""},
+	} {
+		if got := ShortenInside(row.text, row.bytes); got != row.want {
+			t.Errorf("ShortenInside(%q, %d) is %q, not %q", row.text, row.bytes, got, row.want)
+		}
+	}
+}
+
 func TestLine_and_Lines_leave_nothing_that_controls_a_terminal(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain: ö, 世界, …":     "plain: ö, 世界, …",

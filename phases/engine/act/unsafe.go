@@ -139,7 +139,7 @@ func (e *Engine) unsafeUpdate(ctx context.Context, actual, desired *unstructured
 func shortened(names []string) string {
 	var first []string
 	for _, name := range names[:min(len(names), namedAtMost)] {
-		first = append(first, message.Shorten(name, namedBytes))
+		first = append(first, message.ShortenInside(name, namedBytes))
 	}
 	text := strings.Join(first, ", ")
 	if more := len(names) - len(first); more > 0 {
