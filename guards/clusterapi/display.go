@@ -14,8 +14,8 @@ type Display struct {
 	Foreign []string
 	// Keeping says why the current revision cannot be kept while a newer one is applied.
 	Keeping string
-	// ImageStates tell how every image stands that is asked for, in the order of references, and then of those that need
-	// not be fetched; ImageWarning says what works worse than it should without failing.
+	// ImageStates tell of the listed images that need not be fetched, and then how every image stands that is asked for, in the
+	// order of references; ImageWarning says what works worse than it should without failing.
 	ImageStates  []ImageState
 	ImageWarning string
 	// Attempted says that this process has tried to apply the desired revision, without which collisions, unsafe updates

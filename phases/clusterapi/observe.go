@@ -36,7 +36,7 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 		return guards.Facts{}, nil, err
 	}
 	facts := pass.facts()
-	pass.Display.ImageStates = append(p.unneededStates(pass.world, wanted), imageStates(wanted, pass.world.componentsOf(), p.Images.State)...) // what is cut off the first is fetched again
+	pass.Display.ImageStates = p.toldStates(pass.world, wanted)
 	pass.Display.ImageWarning = strings.Trim(p.Images.Warning()+"; "+p.planWarnings(pass.world, pass.plan), "; ")
 	return facts, pass, nil
 }

@@ -122,6 +122,12 @@ func (p *Phases) lookedIntoAnew(w world) []images.Ref {
 	return slices.DeleteFunc(p.memory.unneeded.doubted(w), func(ref images.Ref) bool { return p.Images.State(ref).Phase != images.Ready })
 }
 
+// toldStates tell of the listed images that are not fetched, and then of those that are wanted: the end of the list may be cut
+// off where it is stored, and what is cut off the first is fetched again.
+func (p *Phases) toldStates(w world, wanted []images.Ref) []guards.ImageState {
+	return append(p.unneededStates(w, wanted), imageStates(wanted, w.componentsOf(), p.Images.State)...)
+}
+
 // unneededStates tell of the listed images that are not fetched.
 func (p *Phases) unneededStates(w world, wanted []images.Ref) []guards.ImageState {
 	var states []guards.ImageState

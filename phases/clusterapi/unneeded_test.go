@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -107,6 +108,24 @@ func TestUnneeded_counts_after_another_attempt_was_asked_for_until_the_image_was
 	p.learnUnneeded(w, plan{needed: w.refs, revision: &render.Revision{Components: []render.Component{{Image: string(ref)}}}})
 	if !look("three") {
 		t.Error("it brings something now, and is taken for unneeded")
+	}
+}
+
+func TestUnneeded_is_known_to_the_next_process_however_many_images_are_wanted(t *testing.T) {
+	last := images.Ref("registry.example.com/zzz@" + digest)
+	p := &Phases{Release: "4.22.5", name: "clusterapi", Images: &fetching{}}
+	p.memory.unneeded = unneeded{last: {}}
+	w := world{platform: "AWS"}
+	for i := range 1000 {
+		w.refs = append(w.refs, images.Ref(fmt.Sprintf("registry.example.com/image-%04d@%s", i, digest)))
+	}
+	w.refs = append(w.refs, last)
+	told := guards.Display{ImageStates: p.toldStates(w, p.neededOf(w, nil))}
+	stored := storedDetail(detailOf("", told, nil).encode())
+	stored.ImagesBy = p.imagesBy()
+	next := recallingBy(t, &Phases{Release: "4.22.5", name: "clusterapi"}, stored)
+	if len(stored.Images) == len(w.refs) || !next.memory.unneeded.by("AWS", last) {
+		t.Errorf("of %d images %d are told, and the one that is not needed is forgotten", len(w.refs), len(stored.Images))
 	}
 }
 
