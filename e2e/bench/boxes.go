@@ -12,7 +12,6 @@ import (
 	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -79,7 +78,7 @@ func box(group, name string, kib int) map[string]any {
 
 // requirement needs a definition, and denies what its parts are told to.
 func requirement(name string, definition map[string]any, crds, objects requirementsv1alpha1.CRDAdmitAction) (*requirementsv1alpha1.CompatibilityRequirement, error) {
-	data, err := yaml.Marshal(definition)
+	data, err := json.Marshal(definition) // JSON is YAML too: indented, a definition of 1 MiB would be longer than the API lets it
 	if err != nil {
 		return nil, fmt.Errorf("encoding what %s needs: %w", name, err)
 	}
@@ -103,7 +102,9 @@ func (c *bare) define(ctx context.Context, definition map[string]any) error {
 	return c.watch(ctx, definitionsPath, url.Values{"fieldSelector": {"metadata.name=" + name}}, established)
 }
 
-func nameOf(object map[string]any) string { return object["metadata"].(map[string]any)["name"].(string) }
+func nameOf(object map[string]any) string {
+	return object["metadata"].(map[string]any)["name"].(string)
+}
 
 func (c *bare) create(ctx context.Context, path string, object map[string]any) error {
 	payload, err := json.Marshal(object)
