@@ -196,6 +196,10 @@ FORCE:
 demo: build controlplane bin/demo-runner ## Install Cluster API and upgrade it, on an embedded cluster.
 	@bin/demo-runner
 
+.PHONY: demo-crds
+demo-crds: build controlplane bin/demo-runner ## Have two parties share a CRD of Cluster API, on an embedded cluster.
+	@bin/demo-runner crds
+
 .PHONY: up
 up: build controlplane bin/demo-runner ## Install Cluster API on an embedded cluster and leave it running.
 	@bin/demo-runner up
