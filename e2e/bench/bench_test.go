@@ -25,10 +25,14 @@ func TestScenarios_have_names_of_their_own_and_targets(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	for names, want := range map[string]string{
-		"":                    "cold-install restart at-rest upgrade drift four-providers synthetic-500 synthetic-2000 synthetic-5000 step resync",
+		"": "cold-install restart at-rest upgrade drift four-providers synthetic-500 synthetic-2000 synthetic-5000 step resync " +
+			"crd-admission-300 crd-admission-1024 crd-admission-label-20 crd-admission-unlisted-20 crd-admission-label-1024 crd-admission-unlisted-1024 " +
+			"object-admission object-admission-first requirements-200 requirements-200-at-rest",
 		"synthetic":           "synthetic-500 synthetic-2000 synthetic-5000",
 		"drift,cold,drift":    "cold-install drift",
 		"synthetic-500":       "synthetic-500",
+		"at-rest":             "at-rest",
+		"requirements":        "requirements-200 requirements-200-at-rest",
 		"synthetic-500,thing": "",
 		"drift,":              "",
 	} {

@@ -31,6 +31,9 @@ type result struct {
 
 	// rewrites are the most writes to one object that a new revision leaves unchanged.
 	rewrites int
+	// questions is how often the API server has asked the checker, and ready after how many seconds the checker took requests.
+	questions int
+	ready     float64
 	// pace is that of the machine while the scenario was measured; zero counts as one.
 	pace pace
 }
@@ -61,6 +64,8 @@ func summarize(name string, runs []sample) result {
 		DryRuns:      median(runs, func(s sample) int { return s.DryRuns }),
 		RSSMiB:       rounded(median(runs, func(s sample) float64 { return s.RSSMiB }), 10),
 		rewrites:     median(runs, func(s sample) int { return s.rewrites }),
+		questions:    median(runs, func(s sample) int { return s.questions }),
+		ready:        median(runs, func(s sample) float64 { return s.ready }),
 	}
 }
 

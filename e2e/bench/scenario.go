@@ -72,7 +72,7 @@ func scenarios() []scenario {
 		})
 		smaller = name
 	}
-	return append(all, scenario{
+	all = append(all, scenario{
 		"step", "one pass of the machine with nothing to do and 5000 objects observed: time of the processor",
 		[]target{processor(0.005)},
 		stepping,
@@ -80,6 +80,54 @@ func scenarios() []scenario {
 		"resync", "everything is looked at anew, as every ten minutes, with 5000 objects observed: time of the processor",
 		[]target{processor(0.05)},
 		resyncing,
+	})
+	return append(all, checkerScenarios()...)
+}
+
+// checkerScenarios are those of CRD compatibility.
+func checkerScenarios() []scenario {
+	var all []scenario
+	for _, c := range []struct {
+		kib   int
+		limit float64
+	}{{300, 0.05}, {1024, 0.2}} {
+		all = append(all, scenario{
+			fmt.Sprintf("crd-admission-%d", c.kib), fmt.Sprintf("%d schema updates of a definition of %d KiB that a requirement denies to break: the 99th of 100", admissionWrites, c.kib),
+			[]target{added(c.limit)},
+			admission{kib: c.kib, crds: deny, quantile: p99, asks: true, write: describing(subject)}.admitting,
+		})
+	}
+	for _, c := range []struct {
+		kib   int
+		limit float64
+	}{{20, 0.002}, {1024, 0.1}} {
+		for _, w := range []struct {
+			name, doc string
+			write     func(context.Context, *bare, int) error
+		}{{"label", "a label", labelling}, {"unlisted", "the schema, though nobody has a requirement of it,", describing(other)}} {
+			all = append(all, scenario{
+				fmt.Sprintf("crd-admission-%s-%d", w.name, c.kib), fmt.Sprintf("%d updates that change %s of a definition of %d KiB: the middle one", admissionWrites, w.doc, c.kib),
+				[]target{added(c.limit), questions(0)},
+				admission{kib: c.kib, crds: deny, quantile: middle, write: w.write}.admitting,
+			})
+		}
+	}
+	return append(all, scenario{
+		"object-admission", fmt.Sprintf("%d creations of an object of %d KiB that a requirement checks and prunes: the 99th of 100", admissionWrites, objectSize),
+		[]target{added(0.01)},
+		admission{kib: objectDefinition, objects: deny, quantile: p99, asks: true, write: creating}.admitting,
+	}, scenario{
+		"object-admission-first", "the first such creation after the checker was started again",
+		[]target{wall(1)},
+		firsts,
+	}, scenario{
+		"requirements-200", fmt.Sprintf("operator and checker start with %d requirements of 1 MiB: until all are judged", manyRequirements),
+		[]target{wall(120), ready(30), rss(400)},
+		judging,
+	}, scenario{
+		"requirements-200-at-rest", "ten minutes in which nothing happens, with those",
+		[]target{requests(0)},
+		restingMany,
 	})
 }
 

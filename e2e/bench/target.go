@@ -59,6 +59,19 @@ func processor(limit float64) target {
 	return target{what: "time of the processor", limit: limit, unit: " s", below: true, value: figureOf(func(r result) float64 { return r.Seconds / or1(r.pace.processor) })}
 }
 
+// added is the time beyond the floor, on the machine of reference.
+func added(limit float64) target {
+	return target{what: "time beyond the floor", limit: limit, unit: " s", value: figureOf(func(r result) float64 { return (r.Seconds - r.FloorSeconds) / or1(r.pace.clock) })}
+}
+
+func ready(limit float64) target {
+	return target{what: "the checker takes requests after", limit: limit, unit: " s", value: figureOf(func(r result) float64 { return r.ready / or1(r.pace.clock) })}
+}
+
+func questions(limit float64) target {
+	return target{what: "questions to the checker", limit: limit, value: figureOf(func(r result) float64 { return float64(r.questions) })}
+}
+
 func or1(pace float64) float64 { return cmp.Or(pace, 1) }
 
 func requests(limit float64) target {

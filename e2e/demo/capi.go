@@ -12,21 +12,21 @@ import (
 )
 
 // useClusterAPI creates a Cluster with Cluster API's own Go type, to show that
-// what was installed is served.
-func (d *demonstration) useClusterAPI(ctx context.Context) error {
+// what was installed is served. It returns it with a client that knows the type.
+func (d *demonstration) useClusterAPI(ctx context.Context) (client.Client, *clusterv1.Cluster, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, clusterv1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			return fmt.Errorf("building a scheme: %w", err)
+			return nil, nil, fmt.Errorf("building a scheme: %w", err)
 		}
 	}
 	user, err := client.New(d.stage.Cluster.Config(), client.Options{Scheme: scheme})
 	if err != nil {
-		return fmt.Errorf("building a client: %w", err)
+		return nil, nil, fmt.Errorf("building a client: %w", err)
 	}
 	const namespace = "demo"
 	if err := user.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
-		return fmt.Errorf("creating namespace %s: %w", namespace, err)
+		return nil, nil, fmt.Errorf("creating namespace %s: %w", namespace, err)
 	}
 	cluster := &clusterv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "my-cluster"},
@@ -37,8 +37,7 @@ func (d *demonstration) useClusterAPI(ctx context.Context) error {
 		},
 	}
 	if err := user.Create(ctx, cluster); err != nil {
-		return fmt.Errorf("using the installed Cluster API: creating Cluster %s/%s: %w", namespace, cluster.Name, err)
+		return nil, nil, fmt.Errorf("using the installed Cluster API: creating Cluster %s/%s: %w", namespace, cluster.Name, err)
 	}
-	d.display.step("Cluster API is served: Cluster %s/%s is created with its Go type", namespace, cluster.Name)
-	return nil
+	return user, cluster, nil
 }

@@ -32,9 +32,9 @@ type demonstration struct {
 	shown    []shown
 }
 
-// demonstrate runs the demo. Its folder keeps the report and, after a failure,
+// demonstrate runs a demo. Its folder keeps the report and, after a failure,
 // all logs.
-func demonstrate(ctx context.Context, out *os.File, bin, dir string) error {
+func demonstrate(ctx context.Context, out *os.File, bin, dir string, play func(*demonstration, context.Context) error) error {
 	d := &demonstration{bin: bin, dir: dir, display: newDisplay(out)}
 	claim, err := claimDir(d.dir)
 	var taken *claimedError
@@ -48,7 +48,7 @@ func demonstrate(ctx context.Context, out *os.File, bin, dir string) error {
 	if err := claim.clear(); err != nil {
 		return err
 	}
-	err = d.play(ctx)
+	err = play(d, ctx)
 	d.display.wipe()
 	stopped := d.stop()
 	if err == nil || ctx.Err() != nil {
@@ -77,26 +77,36 @@ func (d *demonstration) play(ctx context.Context) error {
 			return err
 		}
 	}
-	d.display.step("the provider images of releases one and two are built from the providers' Go modules")
-	d.display.now("starting etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok")
-	if d.stage, err = harness.Start(ctx, harness.Options{Bin: d.bin, Dir: d.clusterDir(), ServiceCA: true}); err != nil {
+	if err := d.begin(ctx, "the provider images of releases one and two are"); err != nil {
 		return err
 	}
-	d.display.step("a cluster and a registry are running: kubectl --kubeconfig %s", d.stage.Cluster.Kubeconfig())
 	if err := d.install(ctx, versions[0]); err != nil {
 		return fmt.Errorf("installing release one: %w", err)
 	}
 	if err := d.upgrade(ctx, versions[1]); err != nil {
 		return fmt.Errorf("upgrading to release two: %w", err)
 	}
-	if err := d.useClusterAPI(ctx); err != nil {
+	_, made, err := d.useClusterAPI(ctx)
+	if err != nil {
 		return err
 	}
+	d.display.step("Cluster API is served: Cluster %s/%s is created with its Go type", made.Namespace, made.Name)
 	if err := d.operator.Stop(); err != nil {
 		return err
 	}
 	d.conclude()
-	return d.report.write(filepath.Join(d.dir, reportFile))
+	return save(filepath.Join(d.dir, reportFile), d.report)
+}
+
+// begin starts the cluster, once images are built.
+func (d *demonstration) begin(ctx context.Context, images string) (err error) {
+	d.display.step("%s built from the providers' Go modules", images)
+	d.display.now("starting etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok")
+	if d.stage, err = harness.Start(ctx, harness.Options{Bin: d.bin, Dir: d.clusterDir(), ServiceCA: true}); err != nil {
+		return err
+	}
+	d.display.step("a cluster and a registry are running: kubectl --kubeconfig %s", d.stage.Cluster.Kubeconfig())
+	return nil
 }
 
 // buildPatience is how long the first build of a release may take, its

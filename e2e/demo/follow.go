@@ -41,6 +41,21 @@ func (f *follower) until(ctx context.Context, revision int64) (harness.View, err
 	})
 }
 
+// awaiting follows the machine until it waits for definitions, and tells which.
+func (f *follower) awaiting(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("this took more than %s", patience))
+	defer cancel()
+	waits := harness.InState(harness.AwaitingCRDs)
+	v, err := harness.Until(ctx, f.reader, "definitions to be waited for", func(v harness.View) error {
+		f.show(ctx, v)
+		return waits(v)
+	})
+	if err == nil {
+		f.display.step("Capstan waits: %s", v.Record.Reason)
+	}
+	return err
+}
+
 func (f *follower) show(ctx context.Context, v harness.View) {
 	for _, t := range f.news(v.Record.Transitions) {
 		f.path = append(f.path, t)

@@ -1,7 +1,8 @@
 // Command demo-runner shows Capstan at work on an embedded cluster: it installs
 // real Cluster API providers, upgrades them and reports what was seen (no
-// arguments), or installs them and leaves the cluster running (up) until it is
-// told to end it (down). It shows what any user could see, and decides nothing.
+// arguments), or has two parties share a definition of Cluster API (crds), or
+// installs providers and leaves the cluster running (up) until it is told to
+// end it (down). It shows what any user could see, and decides nothing.
 package main
 
 import (
@@ -18,10 +19,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-const usage = `usage: demo-runner [up | down]
+const usage = `usage: demo-runner [crds | up | down]
 
 Without an argument it installs Cluster API on an embedded cluster, upgrades it
-and ends the cluster. "up" installs and leaves it running; "down" ends that.`
+and ends the cluster. "crds" has two parties share a definition there. "up" installs and leaves it running; "down" ends that.`
 
 func main() {
 	// What client libraries say would break the display; what goes wrong is returned.
@@ -55,7 +56,9 @@ func run(ctx context.Context, arguments []string) error {
 	}
 	switch command {
 	case "":
-		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo"))
+		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo"), (*demonstration).play)
+	case "crds":
+		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo-crds"), (*demonstration).share)
 	case "up":
 		return up(ctx, os.Stdout, bin, upFolder(bin))
 	case "down":

@@ -51,8 +51,9 @@ func (r *report) take(v harness.View, path []harness.Transition) {
 	}
 }
 
-func (r *report) write(path string) error {
-	data, err := json.MarshalIndent(r, "", "  ")
+// save writes a report.
+func save(path string, report any) error {
+	data, err := json.MarshalIndent(report, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the report: %w", err)
 	}

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 func TestTheDemoInstallsUpgradesAndReports(t *testing.T) {
 	dir := t.TempDir()
 	output := captured(t, func(out *os.File) {
-		if err := demonstrate(t.Context(), out, absolute(t, bin), dir); err != nil {
+		if err := demonstrate(t.Context(), out, absolute(t, bin), dir, (*demonstration).play); err != nil {
 			t.Error(err)
 		}
 	})
@@ -130,7 +130,7 @@ func TestAnInterruptedDemoLeavesNothingBehind(t *testing.T) {
 		interrupt()
 	}()
 	captured(t, func(out *os.File) {
-		if err := demonstrate(ctx, out, absolute(t, bin), dir); !errors.Is(err, context.Canceled) {
+		if err := demonstrate(ctx, out, absolute(t, bin), dir, (*demonstration).play); !errors.Is(err, context.Canceled) {
 			t.Errorf("an interrupted demo ends with %v", err)
 		}
 	})

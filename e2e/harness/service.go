@@ -2,6 +2,8 @@ package harness
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -100,6 +102,17 @@ func (s *Service) Sever(is bool) {
 			connection.Close() // its copying ends, and tells nobody
 		}
 	}
+}
+
+// Leads is nil when a connection reaches a replica.
+func (s *Service) Leads(ctx context.Context) error {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(s.CA())
+	connection, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}).DialContext(ctx, "tcp", s.listener.Addr().String())
+	if err != nil {
+		return fmt.Errorf("connecting to Service %s: %w", WebhooksAccount, err)
+	}
+	return connection.Close()
 }
 
 // Close ends it and takes the EndpointSlice away.

@@ -122,6 +122,9 @@ func (w *Webhooks) Terminate() { w.process.Terminate() }
 // Kill ends the process with SIGKILL and returns when it is gone.
 func (w *Webhooks) Kill() { w.process.Kill() }
 
+// PID is the process, also when it is gone.
+func (w *Webhooks) PID() int { return w.process.PID() }
+
 // Exited is closed when the process is gone, for whatever reason.
 func (w *Webhooks) Exited() <-chan struct{} { return w.process.Exited() }
 

@@ -1,0 +1,24 @@
+package release_test
+
+import (
+	"debug/elf"
+	"slices"
+	"testing"
+)
+
+// TestTheBinary_leaves_out_what_nobody_calls: a linker that meets templates, which call methods by their names, has to keep
+// every method of every type.
+func TestTheBinary_leaves_out_what_nobody_calls(t *testing.T) {
+	binary, err := elf.Open(bin + "/capstan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer binary.Close()
+	symbols, err := binary.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "text/template.(*state).evalField" }) {
+		t.Error("bin/capstan evaluates templates")
+	}
+}
