@@ -141,7 +141,7 @@ apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
   name: %[2]s.%[1]s
-  annotations: {capi-operator.openshift.io/adopt-existing: always, api-approved.kubernetes.io: unapproved}
+  annotations: {api-approved.kubernetes.io: unapproved}
 spec:
   group: %[1]s
   scope: Namespaced
@@ -152,7 +152,7 @@ spec:
 		object(fmt.Sprintf(`
 apiVersion: %s/v1
 kind: %s
-metadata: {name: one, namespace: %s, annotations: {capi-operator.openshift.io/adopt-existing: always}}
+metadata: {name: one, namespace: %s}
 `, name, kind, harness.CAPINamespace)),
 	}
 }

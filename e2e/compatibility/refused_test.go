@@ -95,16 +95,20 @@ var _ = Describe("A requirement that cannot be used", func() {
 			if err := client.IgnoreNotFound(env.Client.Delete(ctx, hook)); err != nil {
 				return err
 			}
-			return change(ctx, r, holds("{}"))
+			return change(ctx, r, holds("{}"), crds(""), objects(""))
 		})
 		told(ctx, r, "State", "True", "Refused", data)
 		told(ctx, r, "Progressing", "False", "ConfigurationError")
 		Expect(r.Status.CRDName).To(Equal(k.name()))
 		Expect(configurationsOf(ctx, r)).To(Equal(before))
+		listed := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+		Expect(read(ctx, "capstan-crds", listed)).To(BeTrue())
+		Expect(listed.Webhooks).To(ContainElement(And(HaveField("Name", HavePrefix("deny-")), HaveField("MatchConditions", ContainElement(HaveField("Expression", ContainSubstring(k.name())))))))
+		Expect(env.Client.Delete(ctx, k.definition(schema), client.DryRunAll)).To(refuses(r, "needs "+k.name()))
 		Expect(k.write(ctx, env.Client, k.definition(without("color:")))).To(refuses(r, "cannot be judged"))
 		Expect(env.Client.Create(ctx, k.box("a", "{size: 1}"))).To(refuses(r, "cannot be judged"))
 		Expect(other.write(ctx, env.Client, other.definition(without("color:")))).To(Succeed())
-		Expect(change(ctx, r, holds(good))).To(Succeed())
+		Expect(change(ctx, r, holds(good), crds(deny), objects(deny))).To(Succeed())
 		told(ctx, r, "State", "True", "Met")
 		Expect(k.write(ctx, env.Client, k.definition(without("color:")))).To(refuses(r, "v1: spec.color is missing"))
 	})

@@ -55,7 +55,7 @@ var SpecUsable = guard{
 // HooksReady asks whether what enforces the requirement is in force.
 var HooksReady = guard{
 	Name: "HooksReady",
-	Doc:  "The requirement's webhook configurations are as wanted, its CRD is in the right entry of configuration capstan-crds, each has a CA bundle, and each that denies has failurePolicy Fail.",
+	Doc:  "The requirement's webhook configurations are as wanted, its CRD is in the right entry of configuration capstan-crds, each has a CA bundle, and each that denies has failurePolicy Fail. A pass before has told of this generation of the requirement.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case !f.Hooks.Known:

@@ -24,10 +24,13 @@ const (
 	UpToDate           = "UpToDate"
 )
 
-// Conditions derives what people and machines are told of a requirement. Compatible is left out as long as nobody can
-// tell: what was said before stays.
+// Conditions derives what people and machines are told of a requirement. Admitted and Compatible are left out as long as
+// nobody can tell: what was said before stays.
 func Conditions(s phases.Snapshot) []phases.Condition {
-	conditions := []phases.Condition{progressing(s), admitted(s)}
+	conditions := []phases.Condition{progressing(s)}
+	if !enforcing(s) || s.Facts.Hooks.Known {
+		conditions = append(conditions, admitted(s))
+	}
 	if s.Facts.CRD.Seen {
 		conditions = append(conditions, compatible(s))
 	}
@@ -46,7 +49,7 @@ func progressing(s phases.Snapshot) phases.Condition {
 		c.Is, c.Reason = true, CheckerUnavailable
 	case failure != nil:
 		c.Is, c.Reason = true, TransientError
-	case state == Met || state == Unmet:
+	case enforcing(s):
 		c.Reason = UpToDate
 	default:
 		c.Is, c.Reason = true, string(Arming)
@@ -54,8 +57,11 @@ func progressing(s phases.Snapshot) phases.Condition {
 	return c
 }
 
+// enforcing says that the requirement is in force, by what the machine remembers.
+func enforcing(s phases.Snapshot) bool { return s.Record.State == Met || s.Record.State == Unmet }
+
 func admitted(s phases.Snapshot) phases.Condition {
-	if s.Record.State == Met || s.Record.State == Unmet {
+	if enforcing(s) {
 		return phases.Condition{Type: Admitted, Is: true, Reason: Admitted, Message: "the requirement is in force"}
 	}
 	missing := strings.Join(s.Facts.Hooks.Missing, "; ")

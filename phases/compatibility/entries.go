@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/crdschema"
 	"github.com/capstan-capi/capstan/phases/crdschema/paths"
 )
 
@@ -62,13 +63,14 @@ func StateOf(r *requirementsv1alpha1.CompatibilityRequirement) machine.State {
 }
 
 // asked are the definitions that requirements are about, and whether writes of each are denied: by one that denies and is
-// not open. All others warn.
+// not open. All others warn. One whose spec is not known to be usable denies what it has denied before.
 func asked(all []requirementsv1alpha1.CompatibilityRequirement) map[string]bool {
 	denied := map[string]bool{}
 	for i := range all {
 		r := &all[i]
-		if name := r.Status.CRDName; name != "" && r.DeletionTimestamp == nil && enforces(r) != "" {
-			denied[name] = denied[name] || enforces(r) == requirementsv1alpha1.CRDAdmitActionDeny && StateOf(r) != Open
+		action := crdschema.Held(r).CRDs
+		if name := r.Status.CRDName; name != "" && r.DeletionTimestamp == nil && action != "" {
+			denied[name] = denied[name] || action == requirementsv1alpha1.CRDAdmitActionDeny && StateOf(r) != Open
 		}
 	}
 	return denied

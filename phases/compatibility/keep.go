@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/crdschema"
 )
 
 var writesConfigurations = []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
@@ -67,7 +69,7 @@ func openHooks(ctx context.Context, p *Pass) (machine.Result, error) {
 }
 
 func rearmHooks(ctx context.Context, p *Pass) (machine.Result, error) {
-	denies := p.Requirement != nil && p.Requirement.Spec.ObjectSchemaValidation.Action == "Deny"
+	denies := p.Requirement != nil && crdschema.Held(p.Requirement).Objects == requirementsv1alpha1.CRDAdmitActionDeny
 	all := true
 	result, err := p.rewrite(ctx, func(h hook) admissionregistrationv1.FailurePolicyType {
 		switch {

@@ -144,6 +144,7 @@ func needed(t *testing.T, objects requirementsv1alpha1.CRDAdmitAction) *requirem
 	}
 	r := requirement("one", "", "", "Arming")
 	r.UID, r.Generation = "u", 1
+	r.Status.Conditions[0].ObservedGeneration = 1
 	r.Spec.CompatibilitySchema.CustomResourceDefinition.Data = string(data)
 	r.Spec.CompatibilitySchema.RequiredVersions.DefaultSelection = "StorageOnly"
 	r.Spec.ObjectSchemaValidation.Action = objects
@@ -195,6 +196,29 @@ func TestKeepHooks_refuses_only_with_a_CA_bundle_and_a_checker_that_has_proved_i
 	}
 }
 
+func TestRearmHooks_restores_what_was_denied_also_where_the_block_went_with_the_data(t *testing.T) {
+	b := newBench(t, needed(t, "Deny"), widgets(), endpoint())
+	b.CA = []byte("ca")
+	b.do(KeepHooks)
+	b.do(OpenHooks)
+	r := &requirementsv1alpha1.CompatibilityRequirement{}
+	if err := b.Client.Get(t.Context(), client.ObjectKey{Name: "one"}, r); err != nil {
+		t.Fatal(err)
+	}
+	r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: "Enforces", Reason: "ObjectsDeny", ObservedGeneration: 1})
+	if err := b.Client.Status().Update(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	r.Generation = 2
+	r.Spec.CompatibilitySchema.CustomResourceDefinition.Data, r.Spec.ObjectSchemaValidation.Action = "{}", ""
+	if err := b.Client.Update(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if b.do(RearmHooks); b.policies() != "V:Fail M:Fail" {
+		t.Errorf("rearmed: %s", b.policies())
+	}
+}
+
 func TestKeepHooks_leaves_a_foreign_configuration_alone(t *testing.T) {
 	foreign := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "one", Labels: map[string]string{CheckerLabel: "true"}}}
 	b := newBench(t, needed(t, "Warn"), widgets(), foreign)
@@ -239,6 +263,31 @@ func TestObserve_reads_the_whole_of_requirement_and_definition_once_for_each_gen
 	}
 }
 
+func TestObserve_holds_hooks_for_ready_only_after_a_pass_has_told_of_the_generation(t *testing.T) {
+	r := needed(t, "")
+	r.Spec.CustomResourceDefinitionSchemaValidation.Action = "Deny"
+	r.Status.CRDName, r.Generation = "widgets.example.com", 2
+	b := newBench(t, r, widgets(), endpoint())
+	b.CA = []byte("ca")
+	if _, err := b.Share(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f, _ := b.observe()
+	if ready := guards.HooksReady.Answer(f); ready.Truth != machine.No || !strings.Contains(ready.Reason, "generation 2") {
+		t.Errorf("the entry stands, and nobody knows since when: %+v", ready)
+	}
+	if err := b.Client.Get(t.Context(), client.ObjectKeyFromObject(r), r); err != nil {
+		t.Fatal(err)
+	}
+	r.Status.Conditions[0].ObservedGeneration = 2
+	if err := b.Client.Status().Update(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if f, _ = b.observe(); guards.HooksReady.Answer(f).Truth != machine.Yes {
+		t.Errorf("it was told of: missing is %v", f.Hooks.Missing)
+	}
+}
+
 func TestObserve_takes_no_other_definition_than_before(t *testing.T) {
 	r := needed(t, "")
 	r.Status.CRDName = "others.example.com"
@@ -273,7 +322,7 @@ func TestSay_keeps_the_name_the_verdict_and_the_highest_generation(t *testing.T)
 	r.Status.CRDName = "widgets.example.com"
 	r.Status.ObservedCRD = requirementsv1alpha1.ObservedCRD{UID: "w", Generation: 7}
 	r.Status.Conditions = []metav1.Condition{{Type: "Compatible", Status: metav1.ConditionTrue, Reason: "Compatible", ObservedGeneration: 3}}
-	told := say(r, Snapshot{Seen: &Pass{}}, nil)
+	told, _ := say(r, Snapshot{Seen: &Pass{}}, nil)
 	if kept := meta.FindStatusCondition(told, "Compatible"); kept == nil || kept.ObservedGeneration != 3 || r.Status.CRDName == "" || r.Status.ObservedCRD.Generation != 7 {
 		t.Errorf("unread: %+v, %+v", told, r.Status)
 	}
@@ -284,6 +333,30 @@ func TestSay_keeps_the_name_the_verdict_and_the_highest_generation(t *testing.T)
 	say(r, Snapshot{Seen: &Pass{}, Facts: guards.Facts{CRD: guards.CRD{Seen: true, Absent: true}}}, nil)
 	if r.Status.ObservedCRD.UID != "" {
 		t.Errorf("absent: %+v", r.Status.ObservedCRD)
+	}
+}
+
+func TestSay_promises_nothing_for_a_generation_of_which_nobody_knows_whether_it_is_in_force(t *testing.T) {
+	r := needed(t, "Deny")
+	r.Generation = 2
+	r.Status.Conditions = []metav1.Condition{
+		{Type: "Admitted", Status: metav1.ConditionTrue, Reason: "Admitted", ObservedGeneration: 1},
+		{Type: "Enforces", Status: metav1.ConditionTrue, Reason: "CRDsDeny", ObservedGeneration: 1},
+	}
+	shot := Snapshot{Seen: &Pass{Requirement: r}, Facts: guards.Facts{Generation: 2}}
+	unread := []Condition{{Type: "Progressing", Is: true, Reason: "TransientError"}}
+	told, of := say(r, shot, unread)
+	admitted, progressing := meta.FindStatusCondition(told, "Admitted"), meta.FindStatusCondition(told, "Progressing")
+	if of != 1 || admitted == nil || admitted.ObservedGeneration != 1 || progressing.ObservedGeneration != 2 {
+		t.Errorf("the record speaks of generation %d, told is %+v", of, told)
+	}
+	if enforces := meta.FindStatusCondition(told, "Enforces"); enforces == nil || enforces.ObservedGeneration != 1 || enforces.Reason != "CRDsDeny" {
+		t.Errorf("it enforces %+v", enforces)
+	}
+	shot.Facts.Spec.Known = true
+	told, of = say(r, shot, append(unread, Condition{Type: "Admitted"}))
+	if enforces := meta.FindStatusCondition(told, "Enforces"); of != 2 || enforces == nil || enforces.ObservedGeneration != 2 || enforces.Reason != "ObjectsDeny" {
+		t.Errorf("once it is read, the record speaks of generation %d, and it enforces %+v", of, enforces)
 	}
 }
 

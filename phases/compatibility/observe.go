@@ -10,10 +10,12 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/compatibility"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/crdschema"
 )
 
 // Observe looks at a requirement without changing anything.
@@ -60,7 +62,20 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 		return guards.Facts{}, pass, err
 	}
 	f.Hooks.Done, f.Hooks.Missing = f.Hooks.Done+done, append(f.Hooks.Missing, missing...)
+	// Others may have written the hooks for this generation just before this pass: from the one after it on, it is known
+	// for how long they stand.
+	if toldOf(r, StateCondition) != r.Generation {
+		f.Hooks.Missing = append(f.Hooks.Missing, fmt.Sprintf("generation %d of the spec is new", r.Generation))
+	}
 	return f, pass, nil
+}
+
+// toldOf is the generation that a condition of a requirement speaks of, zero without one.
+func toldOf(r *requirementsv1alpha1.CompatibilityRequirement, condition string) int64 {
+	if c := meta.FindStatusCondition(r.Status.Conditions, condition); c != nil {
+		return c.ObservedGeneration
+	}
+	return 0
 }
 
 func taken(both []*configuration, r *requirementsv1alpha1.CompatibilityRequirement) []string {
@@ -95,7 +110,7 @@ func (p *Phases) hooks(both []*configuration) (done int, missing []string) {
 
 // listed says how far the definition of a requirement is in the configuration that all share.
 func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement, crd string) (done int, missing []string, err error) {
-	action := enforces(r)
+	action := crdschema.Asked(r).CRDs
 	if action == "" {
 		return 0, nil, nil
 	}

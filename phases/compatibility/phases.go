@@ -73,11 +73,6 @@ type Pass struct {
 	unread error
 }
 
-// enforces says what a requirement asks of CRD writes; empty for nothing.
-func enforces(r *requirementsv1alpha1.CompatibilityRequirement) requirementsv1alpha1.CRDAdmitAction {
-	return r.Spec.CustomResourceDefinitionSchemaValidation.Action
-}
-
 // judged remembers what came of reading requirements and definitions, which are too large to be kept. Lost, they are read
 // again; what is remembered belongs to UIDs and generations, and nothing else is taken for it.
 type judged struct {

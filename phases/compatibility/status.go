@@ -3,6 +3,8 @@ package compatibility
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
@@ -11,6 +13,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/compatibility"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/crdschema"
 	"github.com/capstan-capi/capstan/phases/records"
 	"github.com/capstan-capi/capstan/phases/status"
 )
@@ -28,8 +31,11 @@ func Line(r machine.Record, said string) string {
 	return status.Line(r)
 }
 
-// compatibleCondition is the one that is kept as long as nobody can tell.
-const compatibleCondition = "Compatible"
+// Conditions that are kept as long as nobody can tell.
+const (
+	admittedCondition   = "Admitted"
+	compatibleCondition = "Compatible"
+)
 
 // Store keeps records and conditions in the status of requirements.
 func (p *Phases) Store(tell func(Snapshot) []Condition, line func(Snapshot) string) *Store {
@@ -40,7 +46,7 @@ func (p *Phases) Store(tell func(Snapshot) []Condition, line func(Snapshot) stri
 			return &r.Status.Conditions
 		},
 		func(from, to *requirementsv1alpha1.CompatibilityRequirement) { from.Status.DeepCopyInto(&to.Status) },
-		Manager, func(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot) []metav1.Condition {
+		Manager, func(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot) ([]metav1.Condition, int64) {
 			return say(r, s, tell(s))
 		}, line, p.Now)}
 }
@@ -57,28 +63,49 @@ func (s *Store) Forget(ctx context.Context, key machine.Key) (time.Duration, err
 	return s.Applied.Forget(ctx, key)
 }
 
-// say puts what was seen into the status of a requirement, and returns its conditions.
-func say(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot, told []Condition) []metav1.Condition {
-	var conditions []metav1.Condition
+// say puts what was seen into the status of a requirement. It returns its conditions, and the generation that its state and
+// record speak of: as long as nobody can tell whether the requirement is in force as it stands, that is an older one.
+func say(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot, told []Condition) (conditions []metav1.Condition, of int64) {
+	generation := s.Facts.Generation
 	for _, c := range told {
 		is := metav1.ConditionFalse
 		if c.Is {
 			is = metav1.ConditionTrue
 		}
-		conditions = append(conditions, metav1.Condition{Type: c.Type, Status: is, Reason: c.Reason, Message: c.Message})
+		conditions = append(conditions, metav1.Condition{Type: c.Type, Status: is, Reason: c.Reason, Message: c.Message, ObservedGeneration: generation})
 	}
-	crd := s.Facts.CRD
-	// The API never lets go of the name, nor takes another one.
-	if r.Status.CRDName = cmp.Or(r.Status.CRDName, s.Seen.CRDName); !crd.Seen {
-		if kept := meta.FindStatusCondition(r.Status.Conditions, compatibleCondition); kept != nil {
+	if s.Facts.Spec.Known && s.Facts.Spec.Problem == "" {
+		conditions = append(conditions, enforces(crdschema.Asked(s.Seen.Requirement), generation))
+	}
+	of = generation
+	for _, name := range []string{admittedCondition, compatibleCondition, crdschema.EnforcesCondition} {
+		if kept := meta.FindStatusCondition(r.Status.Conditions, name); kept != nil && meta.FindStatusCondition(conditions, name) == nil {
 			conditions = append(conditions, *kept)
+			if name == admittedCondition {
+				of = kept.ObservedGeneration
+			}
 		}
-		return conditions
 	}
-	observed := requirementsv1alpha1.ObservedCRD{UID: crd.UID, Generation: crd.Generation}
-	if before := r.Status.ObservedCRD; before.UID == observed.UID && before.Generation > observed.Generation {
-		observed = before // the API takes no older one, as after a restore of the cluster
+	// The API never lets go of the name, nor takes another one.
+	r.Status.CRDName = cmp.Or(r.Status.CRDName, s.Seen.CRDName)
+	if crd := s.Facts.CRD; crd.Seen {
+		observed := requirementsv1alpha1.ObservedCRD{UID: crd.UID, Generation: crd.Generation}
+		if before := r.Status.ObservedCRD; before.UID == observed.UID && before.Generation > observed.Generation {
+			observed = before // the API takes no older one, as after a restore of the cluster
+		}
+		r.Status.ObservedCRD = observed
 	}
-	r.Status.ObservedCRD = observed
-	return conditions
+	return conditions, of
+}
+
+// enforces remembers what a spec enforces that can be used.
+func enforces(a crdschema.Actions, generation int64) metav1.Condition {
+	is, text := metav1.ConditionFalse, []string{}
+	for of, action := range map[string]requirementsv1alpha1.CRDAdmitAction{"the CRD": a.CRDs, "its objects": a.Objects} {
+		if action != "" {
+			is, text = metav1.ConditionTrue, append(text, "writes of "+of+": "+string(action))
+		}
+	}
+	slices.Sort(text)
+	return metav1.Condition{Type: crdschema.EnforcesCondition, Status: is, Reason: a.Reason(), Message: strings.Join(text, "; "), ObservedGeneration: generation}
 }

@@ -34,17 +34,18 @@ const maxApplied = 8 << 10
 type Applied[F, E any, O client.Object] struct {
 	objects *objects[O]
 	in      func(O) *[]metav1.Condition
-	tell    func(O, machine.Snapshot[F, E]) []metav1.Condition
+	tell    func(O, machine.Snapshot[F, E]) (told []metav1.Condition, generation int64)
 	line    func(machine.Snapshot[F, E]) string
 	now     func() time.Time
 }
 
 // NewApplied makes a store of objects like blank's, whose conditions are in a place. put copies the status from one object
 // to another; manager owns what is applied. tell derives the conditions of an instance, without times, and puts all else
-// that the machine says into the object's status. A condition without a generation gets that of the object.
+// that the machine says into the object's status; the generation is the one that the record and each condition without one
+// speak of, zero for that of the object.
 func NewApplied[F, E any, O client.Object](
 	c client.Client, blank func() O, in func(O) *[]metav1.Condition, put func(from, to O), manager string,
-	tell func(O, machine.Snapshot[F, E]) []metav1.Condition, line func(machine.Snapshot[F, E]) string, now func() time.Time,
+	tell func(O, machine.Snapshot[F, E]) (told []metav1.Condition, generation int64), line func(machine.Snapshot[F, E]) string, now func() time.Time,
 ) *Applied[F, E, O] {
 	s := &Applied[F, E, O]{objects: newObjects(c, blank, put), in: in, tell: tell, line: line, now: now}
 	s.objects.send = func(ctx context.Context, _, after O) (O, error) { return applyStatus(ctx, c, after, blank(), manager) }
@@ -73,14 +74,15 @@ func (s *Applied[F, E, O]) Save(ctx context.Context, key machine.Key, shot machi
 	}
 	return 0, s.objects.save(ctx, key, func(object O) (bool, error) {
 		before := object.DeepCopyObject()
-		wanted := append(slices.Clone(s.tell(object, shot)),
+		told, generation := s.tell(object, shot)
+		wanted := append(slices.Clone(told),
 			metav1.Condition{Type: "State", Status: metav1.ConditionTrue, Reason: string(shot.Record.State), Message: machine.Shorten(s.line(shot), maxCondition)},
 			metav1.Condition{Type: "Record", Status: metav1.ConditionTrue, Reason: "Stored", Message: text},
 		)
 		stored := s.in(object)
 		for i := range wanted {
 			c := &wanted[i]
-			c.ObservedGeneration, c.LastTransitionTime = cmp.Or(c.ObservedGeneration, object.GetGeneration()), metav1.NewTime(s.now().Truncate(time.Second))
+			c.ObservedGeneration, c.LastTransitionTime = cmp.Or(c.ObservedGeneration, generation, object.GetGeneration()), metav1.NewTime(s.now().Truncate(time.Second))
 			c.Message = machine.ShortenLines(c.Message, maxCondition)
 			meta.SetStatusCondition(stored, *c)
 			*c = *meta.FindStatusCondition(*stored, c.Type)

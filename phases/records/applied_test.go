@@ -53,9 +53,9 @@ func newApplied(c client.Client, now func() time.Time, crd *string) *Applied[int
 	return NewApplied(c, func() *requirement { return &requirement{} },
 		func(r *requirement) *[]metav1.Condition { return &r.Status.Conditions },
 		func(from, to *requirement) { from.Status.DeepCopyInto(&to.Status) }, "tester",
-		func(r *requirement, _ machine.Snapshot[int, int]) []metav1.Condition {
+		func(r *requirement, s machine.Snapshot[int, int]) ([]metav1.Condition, int64) {
 			r.Status.CRDName = *crd
-			return []metav1.Condition{{Type: "Progressing", Status: metav1.ConditionFalse, Reason: "UpToDate"}}
+			return []metav1.Condition{{Type: "Progressing", Status: metav1.ConditionFalse, Reason: "UpToDate"}}, int64(s.Facts)
 		},
 		func(machine.Snapshot[int, int]) string { return "all is well" }, now)
 }
@@ -91,6 +91,26 @@ func TestApplied_is_written_once_with_all_that_is_said(t *testing.T) {
 	}
 	if read, found, err := s.Load(t.Context(), "one"); err != nil || !found || read.State != "Met" {
 		t.Errorf("read is %+v, %v, %v", read, found, err)
+	}
+}
+
+func TestApplied_speaks_of_the_generation_that_is_told(t *testing.T) {
+	c, crd := newRequirementCluster(t, &requirement{ObjectMeta: metav1.ObjectMeta{Name: "one", UID: "a", Generation: 3}}), ""
+	s := newApplied(c, func() time.Time { return noon }, &crd)
+	if _, _, err := s.Load(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Save(t.Context(), "one", machine.Snapshot[int, int]{Record: machine.Record{State: "Met"}, Facts: 2}); err != nil {
+		t.Fatal(err)
+	}
+	stored := &requirement{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "one"}, stored); err != nil {
+		t.Fatal(err)
+	}
+	for _, told := range stored.Status.Conditions {
+		if told.ObservedGeneration != 2 {
+			t.Errorf("%s speaks of generation %d", told.Type, told.ObservedGeneration)
+		}
 	}
 }
 

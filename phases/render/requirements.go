@@ -30,6 +30,9 @@ const (
 	// maxObjectName is how long the name of an object can be, in bytes, maxAdditional how many versions a requirement can add.
 	maxObjectName = 253
 	maxAdditional = 32
+	// maxRequirement is how many bytes a requirement may have as JSON, so that it can be stored with its status. The
+	// definition in it is a text there, each quote of which takes two.
+	maxRequirement = maxObject - 64<<10
 )
 
 var requirementKind = schema.GroupVersionKind{Group: "apiextensions.openshift.io", Version: "v1alpha1", Kind: "CompatibilityRequirement"}
@@ -169,6 +172,12 @@ func (r *renderer) requirements(rev *Revision, namespace string, seen map[identi
 		})})
 	}
 	for _, d := range derived {
+		crd := d.object.GetAnnotations()[DefinitionAnnotation]
+		if size := len(appendJSON(nil, d.object.Object)); size > maxRequirement && !r.listed {
+			r.report(r.needs.definitions[crd].at.problem("", fmt.Sprintf(
+				"it is listed as unmanaged, and CompatibilityRequirement %s with it as a text would have %d bytes, more than the %d that a cluster can store with its status",
+				d.object.GetName(), size, maxRequirement)))
+		}
 		if at, taken := seen[identity{group: requirementKind.Group, kind: requirementKind.Kind, name: d.object.GetName()}]; taken {
 			r.report(at.problem("metadata.name", "the name is one that Capstan gives to the requirements of revisions"))
 		}

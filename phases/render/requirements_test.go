@@ -193,6 +193,19 @@ func TestRequirements_of_versions_that_cannot_be(t *testing.T) {
 	mustRender(t, in) // a version of what is managed comes with it
 }
 
+func TestRequirements_of_a_definition_that_none_can_hold(t *testing.T) {
+	in := unmanagedInput(annotated("v1beta1/"+thingsCRD), crd("  annotations: {a: '"+strings.Repeat(`"`, maxObject/3)+"'}\n"))
+	found := problems(t, in)
+	if len(found) != 2 || found[0].Document != 2 || found[1].Document != 2 {
+		t.Fatalf("found is %v", found)
+	}
+	if both := found[0].Cause + found[1].Cause; !strings.Contains(both, "CompatibilityRequirement capstan-shape."+thingsCRD) || !strings.Contains(both, "capstan-objects."+thingsCRD) {
+		t.Errorf("found is %v", found)
+	}
+	in.Unmanaged = nil
+	mustRender(t, in) // what is managed needs no requirement
+}
+
 func TestRequirements_take_no_name_from_images(t *testing.T) {
 	taken := mustRender(t, unmanagedInput(crd(""))).Shapes[0].GetName()
 	for _, name := range []string{taken, "capstan-objects." + thingsCRD} {

@@ -42,7 +42,7 @@ func (s *Server) crds(ctx context.Context, c call) admission.Response {
 	slices.SortFunc(requirements, func(a, b *requirement) int { return strings.Compare(a.Name, b.Name) })
 	var refusals, warnings []string
 	for _, r := range requirements {
-		action := r.Spec.CustomResourceDefinitionSchemaValidation.Action
+		action := s.actions(ctx, r).CRDs
 		if action == "" {
 			continue
 		}

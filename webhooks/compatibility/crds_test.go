@@ -23,6 +23,8 @@ func TestCRDs(t *testing.T) {
 	is := func(objects ...client.Object) world { return world{live: objects, cached: objects} }
 	broken := need("a", deny, "", "color")
 	broken.Spec.CompatibilitySchema.CustomResourceDefinition.Data = "{}"
+	spoilt := enforced(need("a", "", "", "color"), "CRDsDeny")
+	spoilt.Spec.CompatibilitySchema.CustomResourceDefinition.Data = "{}"
 	elsewhere := need("a", deny, "", "color")
 	elsewhere.Status.CRDName = "bags.example.com"
 	terminating := crd(t)
@@ -54,6 +56,9 @@ func TestCRDs(t *testing.T) {
 		"a deletion is refused under Deny":            {is(need("a", deny, "", "color"), need("b", warn, "")), paths.CRDsDeny, definitionChange(admissionv1.Delete, nil, crd(t)), []string{"CompatibilityRequirement a: needs boxes.example.com"}, []string{"CompatibilityRequirement b: needs boxes.example.com; delete the requirement first, if nobody needs it any more"}},
 		"a deletion without a block passes":           {is(need("a", "", "", "color")), paths.CRDsDeny, definitionChange(admissionv1.Delete, nil, crd(t)), nil, nil},
 		"what cannot be judged is refused under Deny": {is(broken), paths.CRDsDeny, loss, []string{"CompatibilityRequirement a: cannot be judged: "}, nil},
+		"also where its block went with it":           {is(spoilt), paths.CRDsDeny, loss, []string{"CompatibilityRequirement a: cannot be judged: "}, nil},
+		"and its definition stays":                    {is(spoilt), paths.CRDsDeny, definitionChange(admissionv1.Delete, nil, crd(t)), []string{"CompatibilityRequirement a: needs boxes.example.com"}, nil},
+		"a block may go from a spec that can be used": {is(enforced(need("a", "", "", "color"), "CRDsDeny")), paths.CRDsDeny, loss, nil, nil},
 		"a requirement that is not cached is asked for": {
 			world{live: []client.Object{need("a", deny, "", "color")}}, paths.CRDsDeny, loss, []string{"CompatibilityRequirement a: v1: spec.color is missing"}, nil,
 		},

@@ -111,5 +111,18 @@ func (s *Server) need(ctx context.Context, r *requirement) (decoded, error) {
 	})
 }
 
+// actions are what a requirement has done about writes. A spec that cannot be used, or not be read now, loosens nothing
+// that was enforced before it.
+func (s *Server) actions(ctx context.Context, r *requirement) crdschema.Actions {
+	asked, held := crdschema.Asked(r), crdschema.Held(r)
+	if asked == held {
+		return asked
+	}
+	if found, err := s.need(ctx, r); err == nil && found.err == nil && found.need.Name() == r.Status.CRDName {
+		return asked
+	}
+	return held
+}
+
 // identity is what a compilation belongs to.
 func identity(r *requirement) string { return fmt.Sprintf("%s/%d", r.UID, r.Generation) }

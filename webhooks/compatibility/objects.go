@@ -67,10 +67,14 @@ func (s *Server) trial(ctx context.Context, c call) (*trial, error) {
 	if err != nil {
 		return &trial{}, err
 	}
-	if r == nil || r.Spec.ObjectSchemaValidation.Action == "" {
+	if r == nil {
 		return nil, nil
 	}
-	t := &trial{requirement: r, warns: r.Spec.ObjectSchemaValidation.Action != requirementsv1alpha1.CRDAdmitActionDeny || isOpen(r), now: now, before: before}
+	action := s.actions(ctx, r).Objects
+	if action == "" {
+		return nil, nil
+	}
+	t := &trial{requirement: r, warns: action != requirementsv1alpha1.CRDAdmitActionDeny || isOpen(r), now: now, before: before}
 	t.judge, err = s.judge(ctx, r, c.Resource.Version)
 	if t.judge == nil && err == nil {
 		return nil, nil

@@ -92,6 +92,20 @@ func TestObjects_and_Prune(t *testing.T) {
 	}
 }
 
+func TestObjects_of_a_spec_that_cannot_be_used_are_refused_also_where_its_block_went_with_it(t *testing.T) {
+	spoilt := enforced(need("a", "", "", "color"), "ObjectsDeny")
+	usable := spoilt.DeepCopy()
+	spoilt.Spec.CompatibilitySchema.CustomResourceDefinition.Data = "{}"
+	for r, allowed := range map[*requirement]bool{spoilt: false, usable: true} {
+		handler, _ := world{live: []client.Object{r}, cached: []client.Object{r}}.served(t)
+		for _, prefix := range []string{paths.Objects, paths.Prune} {
+			if answer := ask(t, handler, path(prefix, 1), boxChange(box("{size: 1}"), nil)); answer.Allowed != allowed {
+				t.Errorf("%s: %+v", prefix, answer)
+			}
+		}
+	}
+}
+
 func TestObjects_of_a_path_that_is_newer_than_the_cache_are_judged_live(t *testing.T) {
 	old, now := need("a", "", deny, "color"), need("a", "", deny, "color")
 	old.Generation, now.Generation = 1, 2

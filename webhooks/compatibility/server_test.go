@@ -81,6 +81,12 @@ func opened(r *requirement) *requirement {
 	return r
 }
 
+// enforced is a requirement of which the spec before could be used, and enforced what a reason says.
+func enforced(r *requirement, reason string) *requirement {
+	r.Status.Conditions = []metav1.Condition{{Type: "Enforces", Status: metav1.ConditionTrue, Reason: reason, ObservedGeneration: r.Generation - 1}}
+	return r
+}
+
 func gone(r *requirement) *requirement {
 	now := metav1.Now()
 	r.DeletionTimestamp, r.Finalizers = &now, []string{"example.com/test"}

@@ -25,7 +25,9 @@ func policyOf(obj *unstructured.Unstructured) (policy, Fault) {
 	if !known {
 		return p, Fault{annotationPath + AdoptAnnotation, fmt.Sprintf("is %q; it may be %q or %q", annotations[AdoptAnnotation], AdoptAlways, AdoptForce)}
 	}
-	p.Collision = mode
+	if !KeyOf(obj).IsCRD() { // one of somebody else is never seized: it is listed as unmanaged, or in the way
+		p.Collision = mode
+	}
 	gate, err := gateOf(obj)
 	if err != nil {
 		return p, Fault{annotationPath + CompleteAnnotation, err.Error()}

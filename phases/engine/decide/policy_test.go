@@ -1,7 +1,11 @@
 package decide
 
 import (
+	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
 )
@@ -30,6 +34,23 @@ func TestIsClaimOf_knows_the_claims_of_a_StatefulSet_by_their_names(t *testing.T
 	} {
 		if got := IsClaimOf(set, claim); got != want {
 			t.Errorf("%s: %t", claim, got)
+		}
+	}
+}
+
+func TestReconcile_never_seizes_a_definition_of_somebody_else(t *testing.T) {
+	for _, mode := range []string{AdoptAlways, AdoptForce} {
+		manifest := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+			"metadata": map[string]any{"name": "clusters.cluster.x-k8s.io", "annotations": map[string]any{AdoptAnnotation: mode}},
+			"spec":     map[string]any{"group": "cluster.x-k8s.io", "names": map[string]any{"kind": "Cluster"}},
+		}}
+		theirs := manifest.DeepCopy()
+		theirs.SetAnnotations(nil)
+		theirs.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "administrator", Operation: "Update"}})
+		v := Reconcile(manifestOf(manifest).Desired(testStamp), theirs, testNumber, testUs)
+		if v.Action != Collision || strings.Contains(v.Why, AdoptAnnotation) {
+			t.Errorf("%s: %+v", mode, v)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func Reconcile(t Desired, actual *unstructured.Unstructured, number int64, us Id
 	case c.Owner == "":
 		return decideOurs(v, t, actual, c, number, us)
 	case t.Collision < c.Needs:
-		v.Action, v.Owner, v.Why = Collision, c.Owner, "exists already and belongs to "+c.Owner+remedy(c.Needs)
+		v.Action, v.Owner, v.Why = Collision, c.Owner, "exists already and belongs to "+c.Owner+remedy(t, c.Needs)
 		return v
 	}
 	v.Action, v.Why, v.Force = Updated, "adopted from "+c.Owner+", as its manifest asks for", true
@@ -91,11 +91,13 @@ func Reconcile(t Desired, actual *unstructured.Unstructured, number int64, us Id
 }
 
 // remedy is what a provider's author can do about a collision.
-func remedy(needs CollisionProtection) string {
-	switch needs {
-	case CollisionProtectionIfNoController:
+func remedy(t Desired, needs CollisionProtection) string {
+	switch {
+	case t.Key.IsCRD():
+		return "; remove it"
+	case needs == CollisionProtectionIfNoController:
 		return "; remove it, or let its manifest say " + AdoptAnnotation + ": " + AdoptAlways
-	case CollisionProtectionNone:
+	case needs == CollisionProtectionNone:
 		return "; remove it, or let its manifest say " + AdoptAnnotation + ": " + AdoptForce
 	}
 	return ""

@@ -10,8 +10,8 @@ const AdoptAnnotation = "capi-operator.openshift.io/adopt-existing"
 
 var adoptionRule = Rule{
 	Name: "adoption",
-	Doc: "An object that exists is taken over, by " + AdoptAnnotation + ", only in the providers' namespaces, or if it is such a namespace or " +
-		"a definition of Cluster API's groups, and never from its controller.",
+	Doc: "An object that exists is taken over, by " + AdoptAnnotation + ", only in the providers' namespaces, or if it is such a namespace, and never from " +
+		"its controller. A definition never is: one of somebody else is left to its owner by spec.unmanagedCustomResourceDefinitions of the ClusterAPI.",
 	breaches: func(c check) []Breach {
 		mode, asked := c.object.GetAnnotations()[AdoptAnnotation]
 		path := "metadata.annotations." + AdoptAnnotation
@@ -21,7 +21,7 @@ var adoptionRule = Rule{
 		case mode == "force":
 			return []Breach{{Path: path, Why: "an image may not take objects from their controllers"}}
 		case !c.adoptable():
-			return []Breach{{Path: path, Why: "what exists under this name may be somebody else's, with any right: only what is in " + strings.Join(c.Namespaces, ", ") + ", these Namespaces, and definitions of Cluster API's groups may be taken over"}}
+			return []Breach{{Path: path, Why: "what exists under this name may be somebody else's, with any right: only what is in " + strings.Join(c.Namespaces, ", ") + ", and these Namespaces may be taken over"}}
 		}
 		return nil
 	},
@@ -29,11 +29,9 @@ var adoptionRule = Rule{
 		return fill(`!($adopt in object.metadata.?annotations.orValue({})) ||
 object.metadata.annotations[$adopt] != 'force' && (
   variables.kind == '/Namespace' ? object.metadata.name in $ours :
-  variables.kind == $definition ? $capi :
   object.metadata.?namespace.orValue('') in $ours) ||
 variables.stored.?metadata.?annotations[?$adopt] == optional.of(object.metadata.annotations[$adopt])`,
-			"$adopt", text(AdoptAnnotation), "$ours", list(p.Namespaces), "$definition", text(crdKind),
-			"$capi", clusterAPI("object.metadata.name.substring(object.metadata.name.indexOf('.') + 1)"))
+			"$adopt", text(AdoptAnnotation), "$ours", list(p.Namespaces))
 	},
 }
 
@@ -42,9 +40,6 @@ func (c check) adoptable() bool {
 	switch namespace := c.object.GetNamespace(); {
 	case c.is("/Namespace"):
 		return slices.Contains(c.Namespaces, c.object.GetName())
-	case c.is(crdKind):
-		_, group, _ := strings.Cut(c.object.GetName(), ".")
-		return IsClusterAPI(group)
 	default:
 		namespaced, known := Kinds[c.kind]
 		return (namespaced || !known) && slices.Contains(c.Namespaces, namespace)

@@ -13,7 +13,7 @@ func TestCheck_adoption(t *testing.T) {
 	const refused = "adoption metadata.annotations.capi-operator.openshift.io/adopt-existing"
 	judge(t, []row{
 		{"an object of the providers", adopting("v1", "Service", "capi", "a", "always"), nil},
-		{"a definition of Cluster API", adopting("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "clusters.cluster.x-k8s.io", "always"), nil},
+		{"a definition of Cluster API", adopting("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "clusters.cluster.x-k8s.io", "always"), []string{refused}},
 		{"the providers' Namespace", adopting("v1", "Namespace", "", "capi", "always"), nil},
 		{"from its controller", adopting("v1", "Service", "capi", "a", "force"), []string{refused}},
 		{"a definition of others", adopting("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "configs.config.gatekeeper.sh", "always"), []string{refused}},
