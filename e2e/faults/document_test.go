@@ -77,13 +77,13 @@ it was, and the operator at work, when the fault is over, without help. %d more 
 		fmt.Fprintf(&b, " %s |", s.state)
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(stages)) + "\n")
-	var never []string
+	var never []nowhere
 	for _, f := range faults() {
 		fmt.Fprintf(&b, "| %s |", f.name)
 		for _, s := range stages {
 			e := f.expect(s)
 			if e.never != "" {
-				never = append(never, fmt.Sprintf("- %s in %s: %s.", f.name, s.state, e.never))
+				never = unmet(never, f.name, s.state, e.never)
 				e.word = "-"
 			}
 			fmt.Fprintf(&b, " %s |", e.word)
@@ -117,10 +117,28 @@ it was, and the operator at work, when the fault is over, without help. %d more 
 	for _, f := range faults() {
 		fmt.Fprintf(&b, "- **%s**: %s\n", f.name, f.doc)
 	}
-	b.WriteString("\n## What cannot happen\n\n" + strings.Join(never, "\n") + "\n")
+	b.WriteString("\n## What cannot happen\n\n")
+	for _, n := range never {
+		fmt.Fprintf(&b, "- %s in %s: %s.\n", n.fault, strings.Join(n.states, ", "), n.why)
+	}
 	writeReplicas(&b)
 	writeKillPoints(&b)
 	return b.String()
+}
+
+// nowhere is a fault that cannot meet states, for one reason.
+type nowhere struct {
+	fault, why string
+	states     []string
+}
+
+// unmet adds a state that a fault cannot meet.
+func unmet(never []nowhere, fault, state, why string) []nowhere {
+	if last := len(never) - 1; last >= 0 && never[last].fault == fault && never[last].why == why {
+		never[last].states = append(never[last].states, state)
+		return never
+	}
+	return append(never, nowhere{fault, why, []string{state}})
 }
 
 func writeReplicas(b *strings.Builder) {
