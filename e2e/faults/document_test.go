@@ -123,6 +123,7 @@ it was, and the operator at work, when the fault is over, without help. %d more 
 	}
 	writeReplicas(&b)
 	writeKillPoints(&b)
+	writeNeeds(&b)
 	return b.String()
 }
 
