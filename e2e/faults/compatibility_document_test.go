@@ -73,4 +73,12 @@ How the states are reached and held:
 	for _, n := range never {
 		fmt.Fprintf(b, "- %s in %s: %s.\n", n.fault, strings.Join(n.states, ", "), n.why)
 	}
+	b.WriteString(`
+The operator is killed with SIGKILL right after its n-th write and started again, for every n, when one of these things happens. What
+was denied before and is denied after is refused at every moment, and the end is the undisturbed one:
+
+`)
+	for _, d := range needChanges {
+		fmt.Fprintf(b, "- %s.\n", d.what)
+	}
 }

@@ -165,7 +165,8 @@ func writeKillPoints(b *strings.Builder) {
 The operator is killed right after its n-th write and started again, for every n of an installation of core Cluster API and of
 an upgrade that adds, changes and removes objects, in both directions; and for some of the writes of an installation of core and
 AWS. The end is the undisturbed one each time: the same objects, none left over, the same UIDs, one inventory, and a revision
-number that is neither skipped nor used twice.
+number that is neither skipped nor used twice. The same is done for every n on the way to AwaitingCRDs, and from there to Installed
+once the CRD is as it is needed.
 
 It also ends on its way out of every state, after writes that are drawn anew for each run, in each of these ways:
 
