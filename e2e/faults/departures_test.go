@@ -78,6 +78,10 @@ var departures = []*departure{
 		reach: reaches(harness.Applying), change: func(ctx context.Context, d *departure) { d.open(ctx) },
 	},
 	{
+		state: harness.AwaitingCRDs, what: "the administrator's CRD gets the field that is needed", from: 1, to: 2,
+		reach: reaches(harness.AwaitingCRDs), change: func(ctx context.Context, _ *departure) { adopt(ctx, "size", "colour") },
+	},
+	{
 		state: harness.Pruning, what: "another release is asked for, and the finalizer is taken off", from: 2, to: 3,
 		reach: reaches(harness.Pruning), change: func(ctx context.Context, d *departure) {
 			upgrades("three")(ctx, d)

@@ -77,13 +77,13 @@ it was, and the operator at work, when the fault is over, without help. %d more 
 		fmt.Fprintf(&b, " %s |", s.state)
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(stages)) + "\n")
-	var never []string
+	var never []nowhere
 	for _, f := range faults() {
 		fmt.Fprintf(&b, "| %s |", f.name)
 		for _, s := range stages {
 			e := f.expect(s)
 			if e.never != "" {
-				never = append(never, fmt.Sprintf("- %s in %s: %s.", f.name, s.state, e.never))
+				never = unmet(never, f.name, s.state, e.never)
 				e.word = "-"
 			}
 			fmt.Fprintf(&b, " %s |", e.word)
@@ -117,10 +117,29 @@ it was, and the operator at work, when the fault is over, without help. %d more 
 	for _, f := range faults() {
 		fmt.Fprintf(&b, "- **%s**: %s\n", f.name, f.doc)
 	}
-	b.WriteString("\n## What cannot happen\n\n" + strings.Join(never, "\n") + "\n")
+	b.WriteString("\n## What cannot happen\n\n")
+	for _, n := range never {
+		fmt.Fprintf(&b, "- %s in %s: %s.\n", n.fault, strings.Join(n.states, ", "), n.why)
+	}
 	writeReplicas(&b)
 	writeKillPoints(&b)
+	writeNeeds(&b)
 	return b.String()
+}
+
+// nowhere is a fault that cannot meet states, for one reason.
+type nowhere struct {
+	fault, why string
+	states     []string
+}
+
+// unmet adds a state that a fault cannot meet.
+func unmet(never []nowhere, fault, state, why string) []nowhere {
+	if last := len(never) - 1; last >= 0 && never[last].fault == fault && never[last].why == why {
+		never[last].states = append(never[last].states, state)
+		return never
+	}
+	return append(never, nowhere{fault, why, []string{state}})
 }
 
 func writeReplicas(b *strings.Builder) {
@@ -146,7 +165,8 @@ func writeKillPoints(b *strings.Builder) {
 The operator is killed right after its n-th write and started again, for every n of an installation of core Cluster API and of
 an upgrade that adds, changes and removes objects, in both directions; and for some of the writes of an installation of core and
 AWS. The end is the undisturbed one each time: the same objects, none left over, the same UIDs, one inventory, and a revision
-number that is neither skipped nor used twice.
+number that is neither skipped nor used twice. The same is done for every n on the way to AwaitingCRDs, and from there to Installed
+once the CRD is as it is needed.
 
 It also ends on its way out of every state, after writes that are drawn anew for each run, in each of these ways:
 

@@ -70,28 +70,33 @@ var operatorFaults = []fault{
 	{
 		name: "leader lost", alone: "the leader is killed anyway", doc: "The leader cannot renew its Lease for ten seconds: it ends, and is started again.",
 		begin: func(ctx context.Context, _ *cell) {
-			GinkgoHelper()
-			killAll()
-			operate(harness.OperatorOptions{CacheDir: cacheDir, LeaderElect: true})
-			eventually(ctx, "the operator to lead", works(operator()))
-			rule := between.Add(proxy.Rule{Resource: "leases", Fault: proxy.Answer(http.StatusInternalServerError, 0)})
-			eventually(ctx, "the operator to end", func(context.Context) error {
-				select {
-				case <-operator().Exited():
-					return nil
-				default:
-					return errors.New("it runs")
-				}
-			})
-			Expect(operator().Failure()).To(HaveOccurred(), "an operator that is no leader any more says that all went well")
-			rule.End()
-			remove(ctx, shape("coordination.k8s.io/v1", "Lease", harness.OperatorNamespace, "capstan-leader"))
-			startGood()
+			loseLease(ctx)
 			next()
 			edit(ctx)
 		},
 		expect: soon,
 	},
+}
+
+// loseLease has an operator lead and end because it cannot renew its Lease, and starts another one.
+func loseLease(ctx context.Context) {
+	GinkgoHelper()
+	killAll()
+	operate(harness.OperatorOptions{CacheDir: cacheDir, LeaderElect: true})
+	eventually(ctx, "the operator to lead", works(operator()))
+	rule := between.Add(proxy.Rule{Resource: "leases", Fault: proxy.Answer(http.StatusInternalServerError, 0)})
+	eventually(ctx, "the operator to end", func(context.Context) error {
+		select {
+		case <-operator().Exited():
+			return nil
+		default:
+			return errors.New("it runs")
+		}
+	})
+	Expect(operator().Failure()).To(HaveOccurred(), "an operator that is no leader any more says that all went well")
+	rule.End()
+	remove(ctx, shape("coordination.k8s.io/v1", "Lease", harness.OperatorNamespace, "capstan-leader"))
+	startGood()
 }
 
 // works is nil when the operator has begun to work.

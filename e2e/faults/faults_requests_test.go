@@ -39,7 +39,7 @@ func fiveMinutes(begin func(context.Context, *cell), texts ...string) (func(cont
 		GinkgoHelper()
 		c.later(func() { advance(31 * second) }) // by now it is tried again every 30 s
 		begin(ctx, c)
-		until(ctx, "the error to be told", troubled(c.stage, texts...)...)
+		until(ctx, "the error to be told", unkept(c.stage, texts...)...)
 		advance(5*time.Minute + time.Second)
 	}
 	return began, func(s *stage) expectation {
@@ -47,6 +47,7 @@ func fiveMinutes(begin func(context.Context, *cell), texts ...string) (func(cont
 		if !s.leads {
 			e.word, e.to = told, ""
 		}
+		e.departs = s.state == harness.AwaitingCRDs // what it stood still for is still so
 		if s.state == harness.MaxRevisions {
 			e.told = troubled(s, texts...)
 		}

@@ -34,6 +34,7 @@ var _ = Describe("An operator that ends right after a write, on its way out of t
 func leaveDepartures(ctx SpecContext) {
 	replicas.elect = false
 	endAll()
+	endChecker(ctx)
 	env.Registry.SetFault(nil)
 	Expect(env.Cluster.ReleasePods(ctx, held)).To(Succeed())
 	Expect(env.Cluster.ReleasePods(ctx, heldThree)).To(Succeed())

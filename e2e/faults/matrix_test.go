@@ -86,7 +86,7 @@ func everywhere(e expectation) func(*stage) expectation {
 
 // faults are the rows of the matrix, in the order of the document.
 func faults() []fault {
-	return slices.Concat(writeFaults, watchFaults, statusFaults, registryFaults, listFaults, cacheFaults, clusterFaults, objectFaults, podFaults, operatorFaults, clockFaults)
+	return slices.Concat(writeFaults, watchFaults, statusFaults, registryFaults, listFaults, cacheFaults, clusterFaults, objectFaults, adoptedFaults, podFaults, operatorFaults, clockFaults)
 }
 
 // place is one cell of the matrix: a fault in a state, and what is to happen.
@@ -119,8 +119,10 @@ var _ = Describe("The matrix:", Ordered, ContinueOnFailure, func() {
 	}
 })
 
-func leaveMatrix() {
+func leaveMatrix(ctx SpecContext) {
+	GinkgoHelper()
 	endAll()
+	endChecker(ctx)
 	env.Registry.SetFault(nil)
 	at = nil
 }
@@ -266,9 +268,17 @@ func troubled(s *stage, texts ...string) []func(harness.View) error {
 	return []func(harness.View) error{says("Progressing", "True", "EphemeralError", texts...), says("Degraded", "False", "AsExpected"), available}
 }
 
+// unkept is what is told where an error that may heal keeps an object of the good revision from being put right.
+func unkept(s *stage, texts ...string) []func(harness.View) error {
+	if s.state == harness.AwaitingCRDs { // that revision is the one before, which holds up nothing
+		return append(waitsFor(texts...), waitsFor("the current revision cannot be kept as it is")...)
+	}
+	return troubled(s, texts...)
+}
+
 // tells expects the state to be kept and an error to be told that may heal.
 func tells(texts ...string) func(*stage) expectation {
 	return func(s *stage) expectation {
-		return expectation{word: told, told: troubled(s, texts...), blocked: true}
+		return expectation{word: told, told: unkept(s, texts...), blocked: true}
 	}
 }

@@ -21,8 +21,8 @@ var _ = Describe("The matrix with two replicas, of which the leader is killed in
 		at = nil
 		replicas.count, replicas.elect = 2, true
 	})
-	AfterAll(func() {
-		leaveMatrix()
+	AfterAll(func(ctx SpecContext) {
+		leaveMatrix(ctx)
 		replicas.count, replicas.elect = 1, false
 	})
 	for _, p := range placesOfTwo() {

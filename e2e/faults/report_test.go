@@ -17,6 +17,7 @@ import (
 
 // result is one cell of the report.
 type result struct {
+	Machine  string  `json:"machine"`
 	State    string  `json:"state"`
 	Replicas int     `json:"replicas"`
 	Fault    string  `json:"fault"`
@@ -30,7 +31,7 @@ var results []result
 
 func report(p place, observed string, took time.Duration, ok bool) {
 	results = append(results, result{
-		State: p.state, Replicas: replicas.count, Fault: p.name, Expected: p.sentence(p.stage), Observed: observed,
+		Machine: "clusterapi", State: p.state, Replicas: replicas.count, Fault: p.name, Expected: p.sentence(p.stage), Observed: observed,
 		Seconds: float64(took.Milliseconds()) / 1000, OK: ok,
 	})
 }
@@ -72,7 +73,7 @@ var _ = AfterSuite(func() {
 	if len(results) == 0 && killPoints.Tried == 0 {
 		return
 	}
-	slices.SortStableFunc(results, func(a, b result) int { return strings.Compare(a.State, b.State) })
+	slices.SortStableFunc(results, func(a, b result) int { return strings.Compare(a.Machine+a.State, b.Machine+b.State) })
 	text, err := json.MarshalIndent(map[string]any{"cells": results, "killPoints": killPoints}, "", "  ")
 	Expect(err).NotTo(HaveOccurred())
 	dir := filepath.Join(*bin, "faults")

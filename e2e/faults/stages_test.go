@@ -137,6 +137,18 @@ var stages = []*stage{
 		leave: settle,
 	},
 	{
+		state: harness.AwaitingCRDs, leads: true, stalls: true,
+		how:   "an upgrade needs a field that a CRD does not have which an administrator manages; a checker answers",
+		reach: awaitCRD,
+		rest: all(says("Progressing", "True", "WaitingOnExternal", shapes, "v1: spec.colour is missing"),
+			says("Degraded", "False", "AsExpected"), says("Available", "True", "AsExpected"), not(mentions("spec.size is missing"))),
+		leave: func(ctx context.Context) {
+			unmanage(ctx)
+			adopt(ctx, "size", "colour")
+			settle(ctx)
+		},
+	},
+	{
 		state: harness.Pruning, leads: true, stalls: true,
 		how: "an upgrade is applied, and an object that it removes has a finalizer",
 		reach: func(ctx context.Context) {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -82,6 +83,7 @@ var _ = AfterEach(func(ctx SpecContext) {
 func begin(ctx context.Context, w harness.World) {
 	GinkgoHelper()
 	endAll()
+	endChecker(ctx)
 	at = nil
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -114,6 +116,11 @@ func killAll() {
 func operate(o harness.OperatorOptions) *harness.Operator {
 	GinkgoHelper()
 	o.Through, o.SteeredClock = between.URL(), true
+	if checking != nil {
+		flags, err := checking.Arguments()
+		Expect(err).NotTo(HaveOccurred())
+		o.Arguments = slices.Concat(o.Arguments, flags)
+	}
 	operator, err := env.StartOperator(o)
 	Expect(err).NotTo(HaveOccurred())
 	started = append(started, operator)

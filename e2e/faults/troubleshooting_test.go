@@ -184,6 +184,30 @@ var symptoms = []symptom{
 		"Do what the message says. Where the operator wrote the number, it lists a revision with a higher one by itself; otherwise take the annotation away, and the object is written as it should be.",
 	},
 	{
+		"A CRD that an administrator manages does not fit",
+		[]string{"AwaitingCRDs", "CompatibilityRequirement capstan-shape.", "Compatible is False, RequirementsNotMet"},
+		"A CRD in `spec.unmanagedCustomResourceDefinitions` lacks something that the new revision needs. Nothing of that revision is applied but what it requires of the CRD; the one before stays installed and is kept. After five minutes it is Degraded.",
+		"Have the CRD's owner install a version of it that has the fields which the message names. The operator goes on by itself. If nobody else is to manage the CRD, take it off the list.",
+	},
+	{
+		"A CRD that an administrator manages does not exist",
+		[]string{"CompatibilityRequirement capstan-shape.", "CRDNotFound"},
+		"As above, and there is no such CRD at all: it was not installed yet, or somebody has deleted it.",
+		"Have its owner install it. A version that lacks what is needed is refused.",
+	},
+	{
+		"The checker of CRDs is away",
+		[]string{"CompatibilityRequirement ", "no replica of Deployment capstan-webhooks is ready", "capstan disarm"},
+		"No replica of the checker has been ready for 15 minutes. What requirements deny was refused for so long, for want of an answer; nothing is refused for them now. New requirements still are.",
+		"Look at the Deployment: `oc -n openshift-cluster-api-operator describe deployment capstan-webhooks`. Once a replica is ready, everything is armed again by itself. See the [runbook](runbooks/CapstanCheckerAway.md).",
+	},
+	{
+		"A requirement cannot be put in force",
+		[]string{"CompatibilityRequirement ", " is Degraded", "capstan disarm"},
+		"The webhooks of a CompatibilityRequirement cannot be written, or the checker has not proved itself for five minutes: it is not ready, or API servers cannot reach it. Nothing is promised for the requirement meanwhile.",
+		"The message names what is missing. `capstan explain --machine compatibility --key NAME` says more, and the [runbook](runbooks/CapstanCompatibilityDegraded.md) what to look at.",
+	},
+	{
 		"The list of revisions is full",
 		[]string{"16 revisions are listed in ClusterAPI.status, and the API allows no more; remove one that never became current (capstan recover does): "},
 		"The API allows no more than 16 revisions, and none of the newer ones has become current.",
