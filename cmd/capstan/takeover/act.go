@@ -168,7 +168,7 @@ func (c *Cluster) whatStays(ctx context.Context, o object) string {
 		if !is || text != "" {
 			return nil
 		}
-		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "ReplicaSet" && strings.HasPrefix(owner.Name, o.name+"-") {
+		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "ReplicaSet" && deploymentOf(owner.Name) == o.name {
 			node, _, _ := unstructured.NestedString(pod.Object, "spec", "nodeName")
 			text = fmt.Sprintf("pod %s on node %q has not ended; if the node is lost, make sure that it is off, then: oc -n %s delete pod %s --force; and do it again: what is done stays done",
 				pod.GetName(), node, pod.GetNamespace(), pod.GetName())
@@ -176,6 +176,11 @@ func (c *Cluster) whatStays(ctx context.Context, o object) string {
 		return nil
 	}) // what was found before a page failed is told all the same
 	return text
+}
+
+// deploymentOf names the Deployment of a ReplicaSet: a hash without a hyphen is appended to its name.
+func deploymentOf(replicaSet string) string {
+	return replicaSet[:max(strings.LastIndex(replicaSet, "-"), 0)]
 }
 
 // untilFree waits until nobody holds a Lease.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -222,5 +223,44 @@ func TestAct_finds_that_pod_on_a_later_page_of_the_list(t *testing.T) {
 	}
 	if err = c.Act(t.Context(), &p); err == nil || !strings.Contains(err.Error(), `pod capi-operator-5d-x on node "master-2"`) {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestAct_names_no_pod_but_of_the_Deployment_that_it_waits_for(t *testing.T) {
+	pod := func(owner string) string {
+		return former + `
+---
+{apiVersion: v1, kind: Pod, metadata: {name: other, namespace: op, ownerReferences: [` + owner + `]}, spec: {nodeName: master-2}}`
+	}
+	forbidden := func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(pods.GroupResource(), "", errors.New("no right"))
+	}
+	for name, row := range map[string]struct {
+		documents string
+		list      clienttesting.ReactionFunc
+	}{
+		"there is none":                      {documents: former},
+		"of nobody":                          {documents: pod("")},
+		"of another Deployment":              {documents: pod(`{apiVersion: apps/v1, kind: ReplicaSet, name: capstan-5d, uid: "30", controller: true}`)},
+		"of one whose name begins like it":   {documents: pod(`{apiVersion: apps/v1, kind: ReplicaSet, name: capi-operator-next-5d, uid: "30", controller: true}`)},
+		"of a Job whose name begins like it": {documents: pod(`{apiVersion: batch/v1, kind: Job, name: capi-operator-5d, uid: "30", controller: true}`)},
+		"pods may not be listed":             {documents: pod(`{apiVersion: apps/v1, kind: ReplicaSet, name: capi-operator-5d, uid: "30", controller: true}`), list: forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := clusterWith(t, row.documents)
+			asked := c.dynamic.(*dynamicfake.FakeDynamicClient)
+			asked.PrependReactor("delete", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, nil })
+			if row.list != nil {
+				asked.PrependReactor("list", "pods", row.list)
+			}
+			p, err := c.Plan(t.Context(), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.Act(t.Context(), &p)
+			if err == nil || strings.Contains(err.Error(), "pod ") || !strings.Contains(err.Error(), "look why it is not, and do it again") {
+				t.Errorf("it ended with %v", err)
+			}
+		})
 	}
 }
