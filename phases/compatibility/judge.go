@@ -51,7 +51,7 @@ type judgement struct {
 // target is the kind of objects that a requirement is about.
 type target struct {
 	crd, group, plural string
-	namespaced, status bool
+	namespaced         bool
 	versions           []string
 }
 
@@ -147,8 +147,7 @@ func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alp
 		p.judged.keep(key, j)
 		return j, nil
 	}
-	definition := need.CRD()
-	j.target = targetOf(definition, need.Versions())
+	j.target = target{crd: need.Name(), group: need.Group(), plural: need.Plural(), namespaced: need.Namespaced(), versions: need.Versions()}
 	live := &apiextensionsv1.CustomResourceDefinition{}
 	err = p.Live.Get(ctx, client.ObjectKey{Name: need.Name()}, live)
 	switch {
@@ -159,17 +158,6 @@ func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alp
 	}
 	p.judged.keep(key, j)
 	return j, nil
-}
-
-func targetOf(definition *apiextensionsv1.CustomResourceDefinition, versions []string) target {
-	t := target{
-		crd: definition.Name, group: definition.Spec.Group, plural: definition.Spec.Names.Plural,
-		namespaced: definition.Spec.Scope == apiextensionsv1.NamespaceScoped, versions: versions,
-	}
-	for _, v := range definition.Spec.Versions {
-		t.status = t.status || v.Subresources != nil && v.Subresources.Status != nil
-	}
-	return t
 }
 
 // bounded keeps as many lines as people are told of, and how many more there are.

@@ -1,7 +1,8 @@
 package crdschema
 
 import (
-	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,33 @@ const (
 // parse reads a definition out of exactly one YAML document, as strictly as the API server reads what asks for strict
 // validation, and below items and additionalProperties too. The error names the field.
 func parse(text string) (*apiextensionsv1.CustomResourceDefinition, error) {
+	if err := sized(text); err != nil {
+		return nil, err
+	}
+	asJSON, err := toJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	var document any
+	if twice, err := kjson.UnmarshalStrict(asJSON, &document); err != nil || len(twice) > 0 {
+		return nil, cmp.Or(err, errors.Join(twice...))
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	problems, err := kjson.UnmarshalStrict(asJSON, crd)
+	if err != nil {
+		return nil, fmt.Errorf("decoding the definition: %w", err)
+	}
+	if problems = append(problems, hiddenUnknown(document)...); len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	return crd, nil
+}
+
+// toJSON makes JSON of the document. What is JSON already is taken as it is: reading it as YAML takes as long as all else.
+func toJSON(text string) ([]byte, error) {
+	if json.Valid([]byte(text)) {
+		return []byte(text), shallow(text)
+	}
 	if err := bounded(text); err != nil {
 		return nil, err
 	}
@@ -37,23 +65,11 @@ func parse(text string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading YAML: %w", err)
 	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	problems, err := kjson.UnmarshalStrict(asJSON, crd)
-	if err != nil {
-		return nil, fmt.Errorf("decoding the definition: %w", err)
-	}
-	hidden, err := hiddenUnknown(asJSON)
-	if err != nil {
-		return nil, err
-	}
-	if problems = append(problems, hidden...); len(problems) > 0 {
-		return nil, errors.Join(problems...)
-	}
-	return crd, nil
+	return asJSON, nil
 }
 
-// bounded refuses a document that would cost too much to read, and a second one.
-func bounded(text string) error {
+// sized refuses a document that would cost too much to look at.
+func sized(text string) error {
 	if n := utf8.RuneCountInString(text); n > maxCharacters {
 		return fmt.Errorf("the document has %d characters, and may have %d", n, maxCharacters)
 	}
@@ -64,7 +80,32 @@ func bounded(text string) error {
 	if indicators > maxIndicators {
 		return fmt.Errorf("the document has %d characters of %q, and may have %d", indicators, ",:[{-?", maxIndicators)
 	}
-	decoder := yamlv3.NewDecoder(bytes.NewReader([]byte(text)))
+	return nil
+}
+
+// shallow refuses JSON that is too deep. Of what is in quotes, only quotes that are escaped have a meaning.
+func shallow(text string) error {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == '{' || c == '['):
+			if depth++; depth > maxDepth {
+				return fmt.Errorf("character %d: more than %d maps and lists are inside each other", i, maxDepth)
+			}
+		case !quoted && (c == '}' || c == ']'):
+			depth--
+		}
+	}
+	return nil
+}
+
+// bounded refuses YAML that would cost too much to read, and a second document.
+func bounded(text string) error {
+	decoder := yamlv3.NewDecoder(strings.NewReader(text))
 	var document yamlv3.Node
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 		return errors.New("there is no document")

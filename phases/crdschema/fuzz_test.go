@@ -9,7 +9,7 @@ import (
 // FuzzDecode reads whatever there may be: it ends, and what it takes meets itself.
 func FuzzDecode(f *testing.F) {
 	for _, data := range []string{
-		"", "{}", "null", "a: &a [*a]", "---\n---\n", "a: &a [b]\nc: *a", definition(someSpec), definition(onlyA), definition(keepsAll), definition("{$ref: x}"),
+		"", "{}", "null", "a: &a [*a]", "---\n---\n", "a: &a [b]\nc: *a", definition(someSpec), inJSON(f, definition(someSpec)), definition(onlyA), definition(keepsAll), definition("{$ref: x}"),
 		definition("{type: array, items: [{type: string}]}"), definition("{type: object, additionalProperties: false}"), definition("{type: object, default: {a: b}, x-kubernetes-validations: [{rule: 'self.a'}]}"),
 	} {
 		f.Add(data, "spec.a")

@@ -16,6 +16,8 @@ import (
 type Need struct {
 	text     string
 	name     string
+	group    string
+	plural   string
 	kind     string
 	scope    apiextensionsv1.ResourceScope
 	storage  string
@@ -56,7 +58,10 @@ func Problems(spec *requirementsv1alpha1.CompatibilityRequirementSpec) (need *Ne
 	if problems := unusable(crd, data); len(problems) > 0 {
 		return nil, problems
 	}
-	need = &Need{text: schema.CustomResourceDefinition.Data, name: crd.Name, kind: crd.Spec.Names.Kind, scope: crd.Spec.Scope}
+	need = &Need{
+		text: schema.CustomResourceDefinition.Data, name: crd.Name, scope: crd.Spec.Scope,
+		group: crd.Spec.Group, plural: crd.Spec.Names.Plural, kind: crd.Spec.Names.Kind,
+	}
 	if need.selected, problems = selectVersions(crd, schema.RequiredVersions, path.Child("requiredVersions")); len(problems) > 0 {
 		return nil, problems
 	}
@@ -91,6 +96,15 @@ func (n *Need) shape(crd *apiextensionsv1.CustomResourceDefinition) {
 
 // Name is the name of the definition.
 func (n *Need) Name() string { return n.name }
+
+// Group is the group of the definition.
+func (n *Need) Group() string { return n.group }
+
+// Plural is the name of the kind in paths.
+func (n *Need) Plural() string { return n.plural }
+
+// Namespaced says whether objects of the kind are in Namespaces.
+func (n *Need) Namespaced() bool { return n.scope == apiextensionsv1.NamespaceScoped }
 
 // Versions are the selected versions, sorted. It is read only.
 func (n *Need) Versions() []string { return n.selected }

@@ -1,7 +1,6 @@
 package crdschema
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -21,31 +20,24 @@ var schemaFields = func() map[string]bool {
 	return names
 }()
 
-// hiddenUnknown are the unknown fields that a strict decoder does not see: items, additionalProperties and dependencies decode
-// themselves, and drop what they do not know.
-func hiddenUnknown(asJSON []byte) ([]error, error) {
-	var document struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct {
-					OpenAPIV3Schema any `json:"openAPIV3Schema"`
-				} `json:"schema"`
-			} `json:"versions"`
-		} `json:"spec"`
-	}
-	if err := json.Unmarshal(asJSON, &document); err != nil {
-		return nil, fmt.Errorf("decoding the definition: %w", err)
-	}
+// hiddenUnknown are the unknown fields of a definition that a strict decoder does not see: items, additionalProperties and
+// dependencies decode themselves, and drop what they do not know.
+func hiddenUnknown(definition any) []error {
+	fields, _ := definition.(map[string]any)
+	spec, _ := fields["spec"].(map[string]any)
+	versions, _ := spec["versions"].([]any)
 	var found unknownFields
-	for i, version := range document.Spec.Versions {
-		found.schema("spec.versions["+strconv.Itoa(i)+"].schema.openAPIV3Schema", version.Schema.OpenAPIV3Schema, false)
+	for i, version := range versions {
+		fields, _ := version.(map[string]any)
+		schema, _ := fields["schema"].(map[string]any)
+		found.schema("spec.versions["+strconv.Itoa(i)+"].schema.openAPIV3Schema", schema["openAPIV3Schema"], false)
 	}
 	slices.Sort(found)
 	problems := make([]error, 0, len(found))
 	for _, path := range found {
 		problems = append(problems, fmt.Errorf("unknown field %q", path))
 	}
-	return problems, nil
+	return problems
 }
 
 type unknownFields []string
