@@ -22,14 +22,68 @@ func (j *Judge) Prune(now, before map[string]any, live *Kept, subresource string
 		olds = []any{before}
 	}
 	p := pruner{paths: &pruned}
-	for _, name := range slices.Sorted(maps.Keys(now)) {
+	cuts := cutsOf(now, known)
+	for _, name := range cuts.names() {
 		isStatus := name == Status
 		if subresource == Status != isStatus && (isStatus && j.hasStatus || subresource == Status) {
 			continue
 		}
-		p.field(name, now, known, olds, live.whole())
+		p.field(name, now, cuts.fields[name], olds, live.whole())
 	}
 	return pruned
+}
+
+// cuts are what the library took out of a value. A nil one is nothing.
+type cuts struct {
+	whole  bool // the value itself, and none of the below
+	fields map[string]*cuts
+	items  map[int]*cuts
+}
+
+// cutsOf compares a value with what the library left of it. Only where something was taken out anything more is done: what is
+// stored is looked up level by level, and an object may have thousands of levels where everything is known.
+func cutsOf(now, known any) *cuts {
+	var c cuts
+	switch now := now.(type) {
+	case map[string]any:
+		known, _ := known.(map[string]any)
+		for name, value := range now {
+			inner := &cuts{whole: true}
+			if kept, ok := known[name]; ok {
+				inner = cutsOf(value, kept)
+			}
+			if inner == nil {
+				continue
+			}
+			if c.fields == nil {
+				c.fields = map[string]*cuts{}
+			}
+			c.fields[name] = inner
+		}
+	case []any:
+		known, _ := known.([]any)
+		for i := range now {
+			inner := cutsOf(now[i], known[i])
+			if inner == nil {
+				continue
+			}
+			if c.items == nil {
+				c.items = map[int]*cuts{}
+			}
+			c.items[i] = inner
+		}
+	}
+	if len(c.fields) == 0 && len(c.items) == 0 {
+		return nil
+	}
+	return &c
+}
+
+func (c *cuts) names() []string {
+	if c == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(c.fields))
 }
 
 // pruner takes out of a value what the library took out of a copy of it, unless that is to stay.
@@ -40,66 +94,63 @@ type pruner struct {
 
 func (p pruner) at(path string) pruner { return pruner{path: path, paths: p.paths} }
 
-func (p pruner) value(now, known any, olds []any, live part) {
+func (p pruner) value(now any, cut *cuts, olds []any, live part) {
 	switch now := now.(type) {
 	case map[string]any:
-		known, _ := known.(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(now)) {
-			p.field(name, now, known, olds, live)
+		for _, name := range cut.names() {
+			p.field(name, now, cut.fields[name], olds, live)
 		}
 	case []any:
-		known, _ := known.([]any)
 		old := newItems(olds, live.keys(), len(now))
-		for i := range now {
-			p.at(p.path+"["+strconv.Itoa(i)+"]").value(now[i], known[i], old.of(now[i], i), live.items())
+		for _, i := range slices.Sorted(maps.Keys(cut.items)) {
+			p.at(p.path+"["+strconv.Itoa(i)+"]").value(now[i], cut.items[i], old.of(now[i], i), live.items())
 		}
 	}
 }
 
-func (p pruner) field(name string, in, known map[string]any, olds []any, live part) {
+func (p pruner) field(name string, in map[string]any, cut *cuts, olds []any, live part) {
 	at := p.at(p.path + "." + name)
 	if p.path == "" {
 		at.path = name
 	}
 	value, old := in[name], fieldOf(olds, name)
-	if kept, ok := known[name]; ok {
-		at.value(value, kept, old, live.field(name))
+	if !cut.whole {
+		at.value(value, cut, old, live.field(name))
 		return
 	}
-	if !live.keeps(name, value) && at.unknown(value, old) {
+	if !live.keeps(name, value) && at.unknown(value, old, live.field(name)) {
 		delete(in, name)
 		*p.paths = append(*p.paths, at.path)
 	}
 }
 
-// unknown says that nothing of an unknown value is to stay. Of an object, it takes out what is not stored already.
-func (p pruner) unknown(value any, olds []any) bool {
-	if slices.ContainsFunc(olds, func(old any) bool { return equality.Semantic.DeepEqual(old, value) }) {
-		return false
-	}
+// unknown says that nothing of an unknown value is to stay. Of an object of which something is, it takes out what neither is
+// stored already nor is to be kept.
+func (p pruner) unknown(value any, olds []any, live part) bool {
 	object, ok := value.(map[string]any)
-	if !ok {
-		return true
+	if !ok || len(object) == 0 {
+		return !slices.ContainsFunc(olds, func(old any) bool { return equality.Semantic.DeepEqual(old, value) })
 	}
-	var taken []string
-	inner := pruner{paths: &taken}
-	left := maps.Clone(object)
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		at := inner.at(p.path + "." + name)
-		if at.unknown(object[name], fieldOf(olds, name)) {
-			delete(left, name)
-			taken = append(taken, at.path)
+	names := slices.Sorted(maps.Keys(object))
+	goes, below := map[string]bool{}, map[string][]string{}
+	for _, name := range names {
+		var taken []string
+		inner := pruner{path: p.path + "." + name, paths: &taken}
+		if inner.unknown(object[name], fieldOf(olds, name), live.field(name)) {
+			goes[name] = true
 		}
+		below[name] = taken
 	}
-	if len(left) == 0 {
+	if len(goes) == len(object) {
 		return true
 	}
-	for name := range object {
-		if _, ok := left[name]; !ok {
+	for _, name := range names {
+		if goes[name] && !live.keeps(name, object[name]) {
 			delete(object, name)
+			*p.paths = append(*p.paths, p.path+"."+name)
 		}
+		*p.paths = append(*p.paths, below[name]...)
 	}
-	*p.paths = append(*p.paths, taken...)
 	return false
 }
 
@@ -139,7 +190,7 @@ func newItems(olds []any, keys []string, length int) *items {
 }
 
 // of are the items that an item may be stored as: the one with its keys, or one that is equal, or those in its place, counted from
-// the beginning and from the end.
+// the beginning and from the end, of few lists: in lists inside each other there would be more with each level.
 func (s *items) of(item any, i int) (olds []any) {
 	if old, ok := s.same[s.identity(item)]; ok {
 		return []any{old}
@@ -147,8 +198,8 @@ func (s *items) of(item any, i int) (olds []any) {
 	if len(s.keys) > 0 {
 		return nil
 	}
-	for _, list := range s.lists {
-		for _, k := range []int{i, i + len(list) - s.length} {
+	for _, list := range s.lists[:min(len(s.lists), 2)] {
+		for _, k := range slices.Compact([]int{i, i + len(list) - s.length}) {
 			if k >= 0 && k < len(list) {
 				olds = append(olds, list[k])
 			}
