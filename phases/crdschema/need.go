@@ -30,6 +30,7 @@ type Need struct {
 type neededVersion struct {
 	served        bool
 	status, scale bool
+	rules         int
 	root          *node
 }
 
@@ -86,7 +87,7 @@ func (n *Need) shape(crd *apiextensionsv1.CustomResourceDefinition) {
 		if !slices.Contains(n.selected, version.Name) {
 			continue
 		}
-		needed := neededVersion{served: version.Served, root: tree(version.Schema, false)}
+		needed := neededVersion{served: version.Served, root: tree(version.Schema, false), rules: costOf(version).rules}
 		if version.Subresources != nil {
 			needed.status, needed.scale = version.Subresources.Status != nil, version.Subresources.Scale != nil
 		}
@@ -108,6 +109,9 @@ func (n *Need) Namespaced() bool { return n.scope == apiextensionsv1.NamespaceSc
 
 // Versions are the selected versions, sorted. It is read only.
 func (n *Need) Versions() []string { return n.selected }
+
+// Rules is how many rules a selected version has; each takes some 50 KiB where it is compiled.
+func (n *Need) Rules(version string) int { return n.versions[version].rules }
 
 // Exclusions are the fields of a version that are neither compared nor required, validated or pruned.
 func (n *Need) Exclusions(version string) Exclusions { return n.excluded[version] }

@@ -73,21 +73,30 @@ func newNode(name string, schema *apiextensionsv1.JSONSchemaProps, demands []*ap
 	if len(schema.Properties) > 0 {
 		n.fields = make([]node, 0, len(schema.Properties))
 	}
+	of := byProperty(demands)
 	for name := range schema.Properties {
 		property := schema.Properties[name]
-		n.fields = append(n.fields, newNode(name, &property, below(demands, func(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
-			if p, ok := s.Properties[name]; ok {
-				return &p
-			}
-			return nil
-		})))
+		n.fields = append(n.fields, newNode(name, &property, of[name]))
 	}
 	slices.SortFunc(n.fields, func(a, b node) int { return cmp.Compare(a.name, b.name) })
 	if inner := innerOf(schema); inner != nil {
-		of := newNode("", inner, below(demands, innerOf))
+		of := newNode("", inner, below(demands))
 		n.inner = &of
 	}
 	return n
+}
+
+// byProperty are the demands on each field. They are looked through once: a definition may have thousands of clauses beside
+// thousands of fields.
+func byProperty(demands []*apiextensionsv1.JSONSchemaProps) map[string][]*apiextensionsv1.JSONSchemaProps {
+	of := map[string][]*apiextensionsv1.JSONSchemaProps{}
+	for _, demand := range demands {
+		for name := range demand.Properties {
+			property := demand.Properties[name]
+			of[name] = append(of[name], &property)
+		}
+	}
+	return of
 }
 
 // innerOf is the schema of the items of a list or of the values of a map, and nil of anything else. A map of anything has values
@@ -104,10 +113,12 @@ func innerOf(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchem
 	return nil
 }
 
-// withAllOf adds what stands in allOf: it holds as well.
+// withAllOf adds what stands in allOf: it holds as well. Clauses that ask for no field are left out.
 func withAllOf(demands []*apiextensionsv1.JSONSchemaProps) (all []*apiextensionsv1.JSONSchemaProps) {
 	for _, demand := range demands {
-		all = append(all, demand)
+		if len(demand.Required) > 0 || len(demand.Properties) > 0 || demand.Items != nil || demand.AdditionalProperties != nil {
+			all = append(all, demand)
+		}
 		clauses := make([]*apiextensionsv1.JSONSchemaProps, 0, len(demand.AllOf))
 		for i := range demand.AllOf {
 			clauses = append(clauses, &demand.AllOf[i])
@@ -117,10 +128,10 @@ func withAllOf(demands []*apiextensionsv1.JSONSchemaProps) (all []*apiextensions
 	return all
 }
 
-// below are the demands on a part.
-func below(demands []*apiextensionsv1.JSONSchemaProps, part func(*apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps) (inner []*apiextensionsv1.JSONSchemaProps) {
+// below are the demands on items or values.
+func below(demands []*apiextensionsv1.JSONSchemaProps) (inner []*apiextensionsv1.JSONSchemaProps) {
 	for _, demand := range demands {
-		if of := part(demand); of != nil {
+		if of := innerOf(demand); of != nil {
 			inner = append(inner, of)
 		}
 	}

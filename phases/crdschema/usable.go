@@ -39,8 +39,14 @@ func unusable(crd *apiextensionsv1.CustomResourceDefinition, data *field.Path) (
 	if crd.Spec.Scope != apiextensionsv1.ClusterScoped && crd.Spec.Scope != apiextensionsv1.NamespaceScoped {
 		refuse("spec.scope", "must be %s or %s, and is %q", apiextensionsv1.ClusterScoped, apiextensionsv1.NamespaceScoped, crd.Spec.Scope)
 	}
+	if why := untargetable(crd.Name); why != "" {
+		refuse("metadata.name", "%s", why)
+	}
 	var stored []string
 	for i, version := range crd.Spec.Versions {
+		if beyond := costOf(&crd.Spec.Versions[i]).beyond(); beyond != "" {
+			refuse(fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i), "it has %s", beyond)
+		}
 		if slices.ContainsFunc(crd.Spec.Versions[:i], func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version.Name }) {
 			refuse(fmt.Sprintf("spec.versions[%d].name", i), "%q is there twice", version.Name)
 		}

@@ -15,10 +15,10 @@ type Verdict struct{ Missing, Warnings []string }
 // Ratchet is the verdict on a change: what is missing now and was not before stays missing, and all else warns. What is below a
 // field or in a version that was missing was missing, too.
 func (v Verdict) Ratchet(before Verdict) Verdict {
-	var changed Verdict
-	changed.Warnings = slices.Clone(v.Warnings)
+	told := told(before.Missing)
+	changed := Verdict{Warnings: slices.Clone(v.Warnings)}
 	for _, line := range v.Missing {
-		if slices.ContainsFunc(before.Missing, func(old string) bool { return covers(old, line) }) {
+		if told.covers(line) {
 			changed.Warnings = append(changed.Warnings, line)
 		} else {
 			changed.Missing = append(changed.Missing, line)
@@ -27,17 +27,45 @@ func (v Verdict) Ratchet(before Verdict) Verdict {
 	return changed.sorted()
 }
 
-// covers says that what a line tells has told what another one tells.
-func covers(old, line string) bool {
-	if old == line {
+// covering are the lines that tell what longer ones tell, too.
+type covering struct {
+	lines map[string]bool
+	// fields are what is before " is missing", versions what is before ": the version is missing".
+	fields, versions map[string]bool
+}
+
+// told makes each line findable by its beginning: there may be ten thousands, on both sides.
+func told(lines []string) covering {
+	c := covering{lines: map[string]bool{}, fields: map[string]bool{}, versions: map[string]bool{}}
+	for _, line := range lines {
+		c.lines[line] = true
+		if version, ok := strings.CutSuffix(line, versionMissing); ok {
+			c.versions[version] = true
+		} else if field, ok := strings.CutSuffix(line, isMissing); ok {
+			c.fields[field] = true
+		}
+	}
+	return c
+}
+
+// covers says that one of the lines has told what a line tells.
+func (c covering) covers(line string) bool {
+	if c.lines[line] {
 		return true
 	}
-	if version, ok := strings.CutSuffix(old, versionMissing); ok {
-		return strings.HasPrefix(line, version+": ")
+	for i := range len(line) {
+		switch line[i] {
+		case '.', '[', '{':
+			if c.fields[line[:i]] {
+				return true
+			}
+		case ':':
+			if strings.HasPrefix(line[i:], ": ") && c.versions[line[:i]] {
+				return true
+			}
+		}
 	}
-	parent, ok := strings.CutSuffix(old, isMissing)
-	rest, below := strings.CutPrefix(line, parent)
-	return ok && below && rest != "" && strings.ContainsRune(".[{", rune(rest[0]))
+	return false
 }
 
 func (v Verdict) sorted() Verdict {

@@ -31,7 +31,7 @@ func (s *Server) crds(ctx context.Context, c call) admission.Response {
 	if c.Operation == admissionv1.Delete {
 		now = nil
 	}
-	if now == nil && before == nil || going(now) || going(before) {
+	if now == nil && before == nil || before != nil && before.DeletionTimestamp != nil {
 		return admission.Allowed("")
 	}
 	name := (&change{now: now, before: before}).name()
@@ -65,7 +65,7 @@ func (s *Server) crds(ctx context.Context, c call) admission.Response {
 	return response.WithWarnings(warnings...)
 }
 
-// unknowable refuses what nobody can judge now, unless nothing would be refused anyway.
+// unknowable answers for what nobody can judge now; softly makes a warning of it.
 func (s *Server) unknowable(c call, err error) admission.Response {
 	s.Log.Error(err, "A request cannot be judged", "resource", c.Resource.Resource, "name", c.Name)
 	return admission.Errored(http.StatusInternalServerError, err)
@@ -80,8 +80,6 @@ func (c change) name() string {
 	}
 	return c.before.Name
 }
-
-func going(d *definition) bool { return d != nil && d.DeletionTimestamp != nil }
 
 // compare is one requirement's. A requirement that cannot be judged has its definition left as it is.
 func (s *Server) compare(ctx context.Context, r *requirement, c change) (verdict crdschema.Verdict) {
@@ -103,11 +101,15 @@ func (s *Server) compare(ctx context.Context, r *requirement, c change) (verdict
 	case found.need.Name() != c.name():
 		return crdschema.Verdict{Missing: []string{"cannot be judged: its data is about " + found.need.Name()}}
 	}
-	verdict = found.need.Compare(c.now)
-	if c.before == nil {
-		return verdict
+	late := s.inTurn(ctx, func() {
+		if verdict = found.need.Compare(c.now); c.before != nil {
+			verdict = verdict.Ratchet(found.need.Compare(c.before))
+		}
+	})
+	if late != nil {
+		return crdschema.Verdict{Missing: []string{"cannot be judged now: " + late.Error()}}
 	}
-	return verdict.Ratchet(found.need.Compare(c.before))
+	return verdict
 }
 
 // together are lines as one message of bounded size; those that have no room are counted.

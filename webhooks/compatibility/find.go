@@ -105,7 +105,11 @@ func (s *Server) need(ctx context.Context, r *requirement) (decoded, error) {
 				return decoded{}, 0, fmt.Errorf("reading CompatibilityRequirement %s: it is another one, or older than it was", r.Name)
 			}
 		}
-		need, err := crdschema.Decode(&full.Spec)
+		var need *crdschema.Need
+		var err error
+		if late := s.inTurn(ctx, func() { need, err = crdschema.Decode(&full.Spec) }); late != nil {
+			return decoded{}, 0, late
+		}
 		weight := len(full.Spec.CompatibilitySchema.CustomResourceDefinition.Data)
 		return decoded{need, err, weight}, weight, nil
 	})

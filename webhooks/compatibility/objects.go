@@ -54,13 +54,14 @@ type trial struct {
 	now, before *unstructured.Unstructured
 }
 
-// trial is nil if there is nothing to judge. With an error the requirement is there, and says what it does.
+// trial is nil if there is nothing to judge. With an error the requirement is there, and says what it does. What is being
+// deleted says the stored object: whoever creates one may write anything there.
 func (s *Server) trial(ctx context.Context, c call) (*trial, error) {
 	now, before, err := unstructuredObjects(c)
 	if err != nil {
 		return &trial{}, err
 	}
-	if now == nil || now.GetDeletionTimestamp() != nil || before != nil && before.GetDeletionTimestamp() != nil || c.SubResource != "" && c.SubResource != judge.Status {
+	if now == nil || before != nil && before.GetDeletionTimestamp() != nil || c.SubResource != "" && c.SubResource != judge.Status {
 		return nil, nil
 	}
 	r, err := s.find(ctx, c.about)
@@ -108,12 +109,16 @@ func (s *Server) judge(ctx context.Context, r *requirement, version string) (*ju
 	if !slices.Contains(found.need.Versions(), version) {
 		return nil, nil //nolint:nilnil // nothing is said of other versions
 	}
-	return s.judges.get(ctx, identity(r)+"/"+version, func(context.Context) (*judge.Judge, int, error) {
-		made, err := judge.Compile(found.need, version)
+	return s.judges.get(ctx, identity(r)+"/"+version, func(ctx context.Context) (*judge.Judge, int, error) {
+		var made *judge.Judge
+		var err error
+		if late := s.inTurn(ctx, func() { made, err = judge.Compile(found.need, version) }); late != nil {
+			return nil, 0, late
+		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("%w: %w", errUnusable, err)
 		}
-		return made, found.weight, nil
+		return made, found.weight + found.need.Rules(version)*ruleWeight, nil
 	})
 }
 

@@ -9,8 +9,10 @@ import (
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/capstan-capi/capstan/phases/crdschema"
 	"github.com/capstan-capi/capstan/phases/crdschema/strict"
 )
 
@@ -24,10 +26,14 @@ func (s *Server) requirements(ctx context.Context, c call) admission.Response {
 	if err != nil {
 		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding a CompatibilityRequirement: %w", err))
 	}
-	if now == nil || now.DeletionTimestamp != nil || before != nil && equality.Semantic.DeepEqual(now.Spec, before.Spec) {
+	if now == nil || before != nil && (before.DeletionTimestamp != nil || equality.Semantic.DeepEqual(now.Spec, before.Spec)) {
 		return admission.Allowed("")
 	}
-	if problems := strict.Problems(ctx, now, before); len(problems) > 0 {
+	var problems field.ErrorList
+	if err := s.inTurn(ctx, func() { problems = strict.Problems(ctx, now, before) }); err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	if len(problems) > 0 {
 		kind := requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirement").GroupKind()
 		return invalid(apierrors.NewInvalid(kind, c.Name, problems), "")
 	}
@@ -38,8 +44,12 @@ func (s *Server) requirements(ctx context.Context, c call) admission.Response {
 func invalid(err *apierrors.StatusError, prefix string) admission.Response {
 	status := err.Status()
 	status.Message = cut(prefix + status.Message)
-	if status.Details != nil && len(status.Details.Causes) > linesTold {
-		status.Details.Causes = status.Details.Causes[:linesTold]
+	if status.Details != nil {
+		status.Details.Causes = status.Details.Causes[:min(len(status.Details.Causes), linesTold)]
+		for i := range status.Details.Causes {
+			cause := &status.Details.Causes[i]
+			cause.Message, cause.Field = crdschema.Text([]string{cause.Message}, textBytes), crdschema.Text([]string{cause.Field}, textBytes)
+		}
 	}
 	response := admission.Response{}
 	response.Result = &status

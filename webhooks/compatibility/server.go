@@ -22,12 +22,18 @@ import (
 // answerTimeout is how long an answer may take; API servers wait for 10 seconds.
 const answerTimeout = 8 * time.Second
 
-// What is compiled is bounded by the bytes of the texts it was compiled of; in memory it is up to ten times as large.
+// What is compiled is bounded by the bytes of the texts it was compiled of; in memory it is up to ten times as large, and a
+// rule counts as much as it takes.
 const (
 	needsWeight  = 12 << 20
 	judgesWeight = 12 << 20
 	keptWeight   = 6 << 20
+	ruleWeight   = 5 << 10
 )
+
+// turns is how many documents are read, compiled or compared at once: each may take seconds and some hundred MiB, and who
+// asks for that needs no more than to reach the port.
+const turns = 2
 
 // Server answers API servers.
 type Server struct {
@@ -40,6 +46,7 @@ type Server struct {
 	needs  *known[decoded]
 	judges *known[*judge.Judge]
 	kept   *known[*judge.Kept]
+	turns  chan struct{}
 }
 
 // decoded is a need, or why there is none: the same text gives the same answer.
@@ -57,6 +64,7 @@ func New(cached, live client.Reader, log logr.Logger) (*Server, error) {
 	return &Server{
 		Cached: cached, Live: live, Log: log,
 		needs: newKnown[decoded](needsWeight), judges: newKnown[*judge.Judge](judgesWeight), kept: newKnown[*judge.Kept](keptWeight),
+		turns: make(chan struct{}, turns),
 	}, nil
 }
 
@@ -116,6 +124,18 @@ func (s *Server) serve(endpoint, prefix string, judges verdict) http.Handler {
 		}
 		hook.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), subjectKey{}, about)))
 	})
+}
+
+// inTurn does what is costly when it is its turn. The error is that there was none in time.
+func (s *Server) inTurn(ctx context.Context, costly func()) error {
+	select {
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+		costly()
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for a turn, of which there are %d: %w", turns, context.Cause(ctx))
+	}
 }
 
 var errPanic = errors.New("the checker met an error of its own, which it has counted and logged")

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -202,8 +203,11 @@ func TestRequirements(t *testing.T) {
 	if answer := ask(t, handler, paths.Requirements, change(bad, bad)); !answer.Allowed {
 		t.Errorf("one whose spec stays: %+v", answer.Result)
 	}
-	if answer := ask(t, handler, paths.Requirements, change(gone(bad.DeepCopy()), good)); !answer.Allowed {
+	if answer := ask(t, handler, paths.Requirements, change(gone(bad.DeepCopy()), gone(good.DeepCopy()))); !answer.Allowed {
 		t.Errorf("one that goes: %+v", answer.Result)
+	}
+	if answer := ask(t, handler, paths.Requirements, change(gone(bad.DeepCopy()), nil)); answer.Allowed {
+		t.Error("one that is created, and says that it goes, is allowed")
 	}
 	answer := ask(t, handler, paths.Requirements, change(bad, nil))
 	if answer.Allowed || answer.Result.Code != http.StatusUnprocessableEntity || answer.Result.Reason != metav1.StatusReasonInvalid {
@@ -243,5 +247,33 @@ func TestServer_answers_no_other_path(t *testing.T) {
 func TestAbsent_knows_a_kind_that_is_not_served(t *testing.T) {
 	if !absent(apierrors.NewNotFound(schema.GroupResource{}, "a")) || absent(errors.New("x")) || absent(nil) {
 		t.Error("it does not")
+	}
+}
+
+func TestServer_does_no_more_at_once_than_it_has_turns(t *testing.T) {
+	s := &Server{turns: make(chan struct{}, 1)}
+	soon, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("nobody waits any more"))
+	err := s.inTurn(t.Context(), func() {
+		if err := s.inTurn(soon, func() { t.Error("it is done beside the first") }); err == nil || !strings.Contains(err.Error(), "nobody waits any more") {
+			t.Errorf("the second one: %v", err)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	done := false
+	if err := s.inTurn(t.Context(), func() { done = true }); err != nil || !done {
+		t.Errorf("the turn is not given back: %v", err)
+	}
+}
+
+func TestInvalid_tells_nothing_that_a_terminal_would_obey(t *testing.T) {
+	problem := field.Invalid(field.NewPath("spec", "\x1b[2J"), field.OmitValueType{}, "red\x1b[31m"+strings.Repeat("x", 1<<20))
+	answer := invalid(apierrors.NewInvalid(schema.GroupKind{Kind: "Box"}, "a", field.ErrorList{problem}), "")
+	for _, text := range []string{answer.Result.Message, answer.Result.Details.Causes[0].Message, answer.Result.Details.Causes[0].Field} {
+		if strings.ContainsRune(text, '\x1b') || len(text) > 16<<10 {
+			t.Errorf("%d bytes: %.80q", len(text), text)
+		}
 	}
 }

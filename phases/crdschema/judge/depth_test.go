@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,9 @@ func TestPrune_does_not_double_its_work_with_each_level(t *testing.T) {
 		now, before func(depth int) string
 	}{
 		"where nothing is known": {
-			spec:   func(int) string { return `{type: object, properties: {x: {type: object, x-kubernetes-preserve-unknown-fields: true}}}` },
+			spec: func(int) string {
+				return `{type: object, properties: {x: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`
+			},
 			now:    func(depth int) string { return "{y: " + nested(depth, "1", "") + "}" },
 			before: func(depth int) string { return "{y: " + nested(depth, "2", "") + "}" },
 		},
@@ -75,5 +78,26 @@ func TestPrune_keeps_what_is_required_below_what_is_stored(t *testing.T) {
 		if left := fmt.Sprint(now.Object["spec"]); left != c.left || !slices.Equal(got, c.want) {
 			t.Errorf("%s after %s: pruned %q, left %s; want %q and %s", c.now, c.before, got, left, c.want, c.left)
 		}
+	}
+}
+
+func TestPrune_does_not_multiply_fields_by_clauses_of_the_live_definition(t *testing.T) {
+	j := compiled(t, definition(knownSpec, knownStatus))
+	work := func(n int) uint64 {
+		var clauses, fields strings.Builder
+		for i := range n {
+			fmt.Fprintf(&clauses, "{properties: {u%d: {minLength: 1}}}, ", i)
+			fmt.Fprintf(&fields, "u%d: x, ", i)
+		}
+		live := kept(t, definition(`{type: object, x-kubernetes-preserve-unknown-fields: true, allOf: [`+clauses.String()+`]}`, knownStatus))
+		now := widget(t, "spec: {"+fields.String()+"}")
+		var before, after goruntime.MemStats
+		goruntime.ReadMemStats(&before)
+		j.Prune(now.Object, nil, live, "")
+		goruntime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := work(50), work(500); many > 20*few {
+		t.Errorf("50 fields and clauses take %d bytes, 500 of both %d", few, many)
 	}
 }

@@ -40,27 +40,47 @@ func Keep(live *apiextensionsv1.CustomResourceDefinition, version string) (kept 
 
 // part is what is kept of a part of an object.
 type part struct {
-	schema  *structuralschema.Structural             // nil where nothing is known
-	demands []structuralschema.NestedValueValidation // what holds there, for clauses of allOf further up
+	schema *structuralschema.Structural // nil where nothing is known
+	// demands are what holds there: what the schema itself asks for, and clauses of allOf here and further up.
+	demands []structuralschema.NestedValueValidation
+	// fields are the demands on each field, of those demands that have one of that name.
+	fields map[string][]structuralschema.NestedValueValidation
+	// required are the fields that may not go.
+	required map[string]bool
 }
 
 func (k *Kept) whole() part {
 	if k == nil {
 		return part{}
 	}
-	return part{schema: k.root}
+	return newPart(k.root, nil)
 }
 
-// all are the demands on a part, those of its own schema among them.
-func (p part) all() (demands []structuralschema.NestedValueValidation) {
-	if p.schema != nil && p.schema.ValueValidation != nil {
-		demands = append(demands, structuralschema.NestedValueValidation{ValueValidation: *p.schema.ValueValidation})
+// newPart looks through all clauses once: there may be thousands beside thousands of fields.
+func newPart(schema *structuralschema.Structural, above []structuralschema.NestedValueValidation) part {
+	p := part{schema: schema, fields: map[string][]structuralschema.NestedValueValidation{}, required: map[string]bool{}}
+	if schema != nil && schema.ValueValidation != nil {
+		p.add(structuralschema.NestedValueValidation{ValueValidation: *schema.ValueValidation})
 	}
-	demands = append(demands, p.demands...)
-	for i := 0; i < len(demands); i++ {
-		demands = append(demands, demands[i].AllOf...)
+	for _, demand := range above {
+		p.add(demand)
 	}
-	return demands
+	return p
+}
+
+func (p *part) add(demand structuralschema.NestedValueValidation) {
+	for _, name := range demand.Required {
+		p.required[name] = true
+	}
+	for name, of := range demand.Properties {
+		p.fields[name] = append(p.fields[name], of)
+	}
+	if demand.Items != nil || demand.AdditionalProperties != nil {
+		p.demands = append(p.demands, demand)
+	}
+	for _, clause := range demand.AllOf {
+		p.add(clause)
+	}
 }
 
 // keeps says whether a field of a part may not go.
@@ -68,7 +88,7 @@ func (p part) keeps(name string, value any) bool {
 	if p.schema == nil {
 		return false
 	}
-	if slices.ContainsFunc(p.all(), func(d structuralschema.NestedValueValidation) bool { return slices.Contains(d.Required, name) }) {
+	if p.required[name] {
 		return true
 	}
 	property, ok := p.schema.Properties[name]
@@ -80,34 +100,39 @@ func (p part) keeps(name string, value any) bool {
 	return equality.Semantic.DeepEqual(put, value)
 }
 
-func (p part) field(name string) (inner part) {
+func (p part) field(name string) part {
+	var schema *structuralschema.Structural
 	if p.schema != nil {
 		if property, ok := p.schema.Properties[name]; ok {
-			inner.schema = &property
+			schema = &property
 		} else {
-			inner.schema = valuesOf(p.schema)
+			schema = valuesOf(p.schema)
 		}
 	}
-	for _, demand := range p.all() {
-		if of, ok := demand.Properties[name]; ok {
-			inner.demands = append(inner.demands, of)
-		} else if demand.AdditionalProperties != nil {
-			inner.demands = append(inner.demands, *demand.AdditionalProperties)
+	demands := slices.Clone(p.fields[name])
+	for _, demand := range p.demands {
+		if _, has := demand.Properties[name]; !has && demand.AdditionalProperties != nil {
+			demands = append(demands, *demand.AdditionalProperties)
 		}
 	}
-	return inner
+	if schema == nil && len(demands) == 0 {
+		return part{}
+	}
+	return newPart(schema, demands)
 }
 
-func (p part) items() (inner part) {
+func (p part) items() part {
+	var schema *structuralschema.Structural
 	if p.schema != nil {
-		inner.schema = p.schema.Items
+		schema = p.schema.Items
 	}
-	for _, demand := range p.all() {
+	var demands []structuralschema.NestedValueValidation
+	for _, demand := range p.demands {
 		if demand.Items != nil {
-			inner.demands = append(inner.demands, *demand.Items)
+			demands = append(demands, *demand.Items)
 		}
 	}
-	return inner
+	return newPart(schema, demands)
 }
 
 // keys are the names by which the items of a list are told apart, if it is a map.

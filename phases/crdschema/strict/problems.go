@@ -3,7 +3,6 @@ package strict
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -21,13 +20,6 @@ const (
 	maxProblems = 32
 	maxText     = 1024 // bytes of each
 )
-
-// untouchable are the definitions that Capstan needs to report on a requirement and to recover from one.
-var untouchable = []string{
-	"clusterapis.operator.openshift.io",
-	"clusteroperators.config.openshift.io",
-	"compatibilityrequirements.apiextensions.openshift.io",
-}
 
 // Problems is what is wrong with a requirement that is created (before is nil) or updated, each with its field. An update that
 // leaves the specification alone has none. A panic of a library is a problem.
@@ -49,9 +41,6 @@ func Problems(ctx context.Context, now, before *requirementsv1alpha1.Compatibili
 	}
 	for _, invalid := range definitionProblems(ctx, need.CRD()) {
 		problems = append(problems, problem(data, invalid.Error()))
-	}
-	if slices.Contains(untouchable, need.Name()) {
-		problems = append(problems, problem(data, fmt.Sprintf("metadata.name: Capstan needs %s to report on requirements and to recover from them: no requirement may have it", need.Name())))
 	}
 	if was := nameBefore(before); was != "" && was != need.Name() {
 		problems = append(problems, problem(data, fmt.Sprintf("metadata.name: is %s, and was %s: make another requirement for it", need.Name(), was)))

@@ -13,8 +13,12 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// maxConditions is how many match conditions a webhook may have.
-const maxConditions = 64
+const (
+	// maxConditions is how many match conditions a webhook may have.
+	maxConditions = 64
+	// maxExpressions bounds the bytes of their expressions together: what they cost to compile grows with them.
+	maxExpressions = 64 << 10
+)
 
 // selectorProblems is what the API server would refuse of the selectors and conditions of a webhook: validateMatchConditions and
 // what is around it in k8s.io/kubernetes/pkg/apis/admissionregistration/validation, which is no library.
@@ -28,6 +32,13 @@ func selectorProblems(block *requirementsv1alpha1.ObjectSchemaValidation, path *
 	path = path.Child("matchConditions")
 	if len(block.MatchConditions) > maxConditions {
 		problems = append(problems, field.TooMany(path, len(block.MatchConditions), maxConditions))
+	}
+	length := 0
+	for _, condition := range block.MatchConditions {
+		length += len(condition.Expression)
+	}
+	if length > maxExpressions {
+		return append(problems, field.TooLong(path, "", maxExpressions))
 	}
 	compiler := cel.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	names := map[string]bool{}
