@@ -44,11 +44,11 @@ func kinds(o options.Options) []house.Kind {
 		{Version: apiextensionsv1.SchemeGroupVersion, Object: phases.CRDMetadata(), List: &metav1.PartialObjectMetadataList{}, Keep: slim},
 		{
 			Version: admissionregistrationv1.SchemeGroupVersion, Object: &admissionregistrationv1.ValidatingWebhookConfiguration{},
-			List: &admissionregistrationv1.ValidatingWebhookConfigurationList{}, Keep: withoutManagers,
+			List: &admissionregistrationv1.ValidatingWebhookConfigurationList{}, Keep: phases.KeepOurs,
 		},
 		{
 			Version: admissionregistrationv1.SchemeGroupVersion, Object: &admissionregistrationv1.MutatingWebhookConfiguration{},
-			List: &admissionregistrationv1.MutatingWebhookConfigurationList{}, Keep: withoutManagers,
+			List: &admissionregistrationv1.MutatingWebhookConfigurationList{}, Keep: phases.KeepOurs,
 		},
 		{
 			Version: discoveryv1.SchemeGroupVersion, Object: &discoveryv1.EndpointSlice{}, List: &discoveryv1.EndpointSliceList{}, Namespaced: true,

@@ -73,7 +73,7 @@ func addShared(mgr ctrl.Manager, o options.Options, p *phases.Phases) error {
 		return nil
 	})
 	ours := predicate.NewPredicateFuncs(func(c client.Object) bool {
-		return phases.Marked(c) || c.GetName() == phases.CRDsConfiguration || c.GetName() == phases.RequirementsConfiguration
+		return phases.Ours(c) || c.GetName() == phases.CRDsConfiguration || c.GetName() == phases.RequirementsConfiguration
 	})
 	return ctrl.NewControllerManagedBy(mgr).Named(table.Table.Name+"-shared").
 		Watches(&requirementsv1alpha1.CompatibilityRequirement{}, looks).

@@ -36,7 +36,7 @@ func platforms(release string) []string {
 
 var capstan = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(bin, "capstan")
-	out, err := exec.CommandContext(context.Background(), "go", "build", "-C", "../..", "-o", "bin/capstan", "./cmd/capstan").CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), "go", "build", "-C", "../..", "-buildvcs=false", "-tags=grpcnotrace", "-o", "bin/capstan", "./cmd/capstan").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("building capstan: %w\n%s", err, out)
 	}

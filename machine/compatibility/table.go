@@ -167,7 +167,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ProgressResumed", From: in(Degraded), To: Arming,
-			If:  machine.All(guards.EnteredByStall, guards.ProgressIsMade, machine.Not(guards.InputChanged)),
+			If:  machine.All(guards.EnteredByStall, guards.ProgressIsMade, guards.WorkSucceeds, machine.Not(guards.InputChanged)),
 			Doc: "What stood still makes progress again.",
 		},
 		{

@@ -16,8 +16,11 @@ const (
 	// proofLasts is how long a proof of the checker counts: long enough for all that is armed together, and too short for
 	// one that broke since.
 	proofLasts = 2 * time.Second
-	// probeAgain is after how long a checker that has not proved itself is tried again.
-	probeAgain = 2 * time.Second
+	// probeAgain is after how long a checker that has not proved itself is tried again at first, and probeRarely at most.
+	probeAgain  = 2 * time.Second
+	probeRarely = 10 * time.Second
+	// probeTakes bounds a try. Who does not answer has every pass wait for so long.
+	probeTakes = 3 * time.Second
 	// probeName is that of the requirement with which the checker is tried. It is never stored.
 	probeName = "capstan-probe"
 	// requirementsHook is the webhook that refuses it.
@@ -29,16 +32,47 @@ type probe struct {
 	mu      sync.Mutex
 	at      time.Time
 	refused bool
+	pause   time.Duration // until the next try
+}
+
+// anew has the checker tried at once: another replica may be ready.
+func (p *probe) anew() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at, p.pause = time.Time{}, 0
+}
+
+// next is after how long to look again for a proof.
+func (p *probe) next() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return max(p.pause, probeAgain)
 }
 
 // proves says whether the checker has just refused, through the API server, a requirement that nobody can use. Without
-// that nothing becomes Fail: an endpoint that is ready and cannot be reached would stop what it should judge.
+// that nothing becomes Fail: an endpoint that is ready and cannot be reached would stop what it should judge. All passes
+// share one try, and what came of it, also of one that failed.
 func (p *Phases) proves(ctx context.Context) bool {
 	p.probe.mu.Lock()
 	defer p.probe.mu.Unlock()
-	if age := p.Now().Sub(p.probe.at); age >= 0 && age < proofLasts && p.probe.refused {
-		return true
+	lasts := p.probe.pause
+	if p.probe.refused {
+		lasts = proofLasts
 	}
+	if age := p.Now().Sub(p.probe.at); age >= 0 && age < lasts {
+		return p.probe.refused
+	}
+	p.probe.refused = p.refuses(ctx)
+	p.probe.at = p.Now()
+	if p.probe.pause = min(max(2*p.probe.pause, probeAgain), probeRarely); p.probe.refused {
+		p.probe.pause = 0
+	}
+	return p.probe.refused
+}
+
+func (p *Phases) refuses(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeTakes)
+	defer cancel()
 	bad := &requirementsv1alpha1.CompatibilityRequirement{
 		ObjectMeta: metav1.ObjectMeta{Name: probeName},
 		Spec: requirementsv1alpha1.CompatibilityRequirementSpec{CompatibilitySchema: requirementsv1alpha1.CompatibilitySchema{
@@ -47,9 +81,7 @@ func (p *Phases) proves(ctx context.Context) bool {
 		}},
 	}
 	err := p.Client.Create(ctx, bad, client.DryRunAll, client.FieldOwner(Manager))
-	p.probe.at = p.Now()
-	p.probe.refused = err != nil && strings.Contains(err.Error(), `admission webhook "`+requirementsHook+`" denied the request`)
-	return p.probe.refused
+	return err != nil && strings.Contains(err.Error(), `admission webhook "`+requirementsHook+`" denied the request`)
 }
 
 // armed says with which policy a webhook is written: what does not refuse is Ignore, and so is what has no CA bundle; what

@@ -61,11 +61,14 @@ func keepHooks(ctx context.Context, p *Pass) (machine.Result, error) {
 			did, errs, armed = append(did, done), append(errs, err), armed && *all
 		}
 	}
-	return result(did, armed || !p.ready), errors.Join(errs...)
+	return p.result(did, armed || !p.ready), errors.Join(append(errs, p.sharing.last())...)
 }
 
+// openHooks has what is the requirement's own let everything pass; what all share is opened for it by Share, and if that
+// fails, it has not succeeded either.
 func openHooks(ctx context.Context, p *Pass) (machine.Result, error) {
-	return p.rewrite(ctx, func(hook) admissionregistrationv1.FailurePolicyType { return admissionregistrationv1.Ignore })
+	did, err := p.rewrite(ctx, func(hook) admissionregistrationv1.FailurePolicyType { return admissionregistrationv1.Ignore })
+	return did, errors.Join(err, p.sharing.last())
 }
 
 func rearmHooks(ctx context.Context, p *Pass) (machine.Result, error) {
@@ -82,7 +85,7 @@ func rearmHooks(ctx context.Context, p *Pass) (machine.Result, error) {
 		return h.policy
 	})
 	if !all && p.ready {
-		result.LookAgain = probeAgain
+		result.LookAgain = p.probe.next()
 	}
 	return result, err
 }
@@ -96,7 +99,7 @@ func removeHooks(ctx context.Context, p *Pass) (machine.Result, error) {
 			did, errs = append(did, done), append(errs, err)
 		}
 	}
-	return result(did, true), errors.Join(errs...)
+	return p.result(did, true), errors.Join(errs...)
 }
 
 // rewrite changes nothing but the policies of the live configurations that are the requirement's own.
@@ -114,7 +117,7 @@ func (p *Pass) rewrite(ctx context.Context, policy func(hook) admissionregistrat
 		done, err := p.write(ctx, c, after)
 		did, errs = append(did, done), append(errs, err)
 	}
-	return result(did, true), errors.Join(errs...)
+	return p.result(did, true), errors.Join(errs...)
 }
 
 // setPolicies changes the policy of each webhook in a configuration.
@@ -148,6 +151,9 @@ func (p *Phases) write(ctx context.Context, c *configuration, wanted client.Obje
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || c.live != nil && apierrors.IsNotFound(err) {
 		return "", nil
 	}
+	if apierrors.IsInvalid(err) { // by what its author asks for: another try says the same
+		return "", machine.Terminal(fmt.Errorf("writing %s: %w", c, err))
+	}
 	if err != nil {
 		return "", fmt.Errorf("writing %s: %w", c, err)
 	}
@@ -166,11 +172,11 @@ func (p *Phases) remove(ctx context.Context, c *configuration) (did string, err 
 	return "deleted " + c.String(), nil
 }
 
-func result(did []string, armed bool) machine.Result {
+func (p *Phases) result(did []string, armed bool) machine.Result {
 	did = slices.DeleteFunc(did, func(one string) bool { return one == "" })
 	r := machine.Result{Did: strings.Join(did, "; ")}
 	if !armed {
-		r.LookAgain = probeAgain
+		r.LookAgain = p.probe.next()
 	}
 	return r
 }

@@ -56,12 +56,20 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 	pass.CRDName = cmp.Or(pass.CRDName, of.crd)
 	p.want(r, of, both)
 	f.Hooks.Known = true
-	f.Hooks.Done, f.Hooks.Missing = p.hooks(both)
-	done, missing, err := p.listed(ctx, r, pass.CRDName)
+	f.Hooks.Done, f.Hooks.Missing = p.hooks(both, pass.ready)
+	done, missing, err := p.listed(ctx, r, pass.CRDName, pass.ready)
 	if err != nil {
 		return guards.Facts{}, pass, err
 	}
 	f.Hooks.Done, f.Hooks.Missing = f.Hooks.Done+done, append(f.Hooks.Missing, missing...)
+	// Without it nothing is proved, and what cannot be judged is not refused when it is written.
+	own := requirementsConfigured()
+	if err := p.look(ctx, own); err != nil {
+		return guards.Facts{}, pass, err
+	}
+	if own.live != nil && !Ours(own.live) {
+		f.Hooks.Missing = append(f.Hooks.Missing, own.String()+" is somebody else's: delete it, and it is made anew")
+	}
 	// Others may have written the hooks for this generation just before this pass: from the one after it on, it is known
 	// for how long they stand.
 	if toldOf(r, StateCondition) != r.Generation {
@@ -93,11 +101,11 @@ func taken(both []*configuration, r *requirementsv1alpha1.CompatibilityRequireme
 }
 
 // hooks says how far the configurations are that are the requirement's own.
-func (p *Phases) hooks(both []*configuration) (done int, missing []string) {
+func (p *Phases) hooks(both []*configuration, ready bool) (done int, missing []string) {
 	for _, c := range both {
 		switch {
 		case len(c.hooks) > 0:
-			n, lacks := p.stands(c)
+			n, lacks := p.stands(c, ready)
 			done, missing = done+n, append(missing, lacks...)
 		case c.live != nil && !c.foreign:
 			missing = append(missing, c.String()+" is not wanted any more")
@@ -109,7 +117,7 @@ func (p *Phases) hooks(both []*configuration) (done int, missing []string) {
 }
 
 // listed says how far the definition of a requirement is in the configuration that all share.
-func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement, crd string) (done int, missing []string, err error) {
+func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement, crd string, ready bool) (done int, missing []string, err error) {
 	action := crdschema.Asked(r).CRDs
 	if action == "" {
 		return 0, nil, nil
@@ -119,8 +127,11 @@ func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.Compatibili
 		return 0, nil, err
 	}
 	live, _ := c.live.(*admissionregistrationv1.ValidatingWebhookConfiguration)
-	if live == nil || !Marked(live) {
-		return 0, []string{c.String() + " does not exist yet, or is somebody else's"}, nil
+	if live == nil || !Ours(live) {
+		if live == nil {
+			return 0, []string{c.String() + " does not exist yet"}, nil
+		}
+		return 0, []string{c.String() + " is somebody else's: delete it, and it is made anew"}, nil
 	}
 	denies := action == requirementsv1alpha1.CRDAdmitActionDeny
 	for _, h := range live.Webhooks {
@@ -132,7 +143,7 @@ func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.Compatibili
 		if len(h.ClientConfig.CABundle) == 0 {
 			missing = append(missing, c.String()+" has no CA bundle yet")
 		} else if done++; denies && (h.FailurePolicy == nil || *h.FailurePolicy != admissionregistrationv1.Fail) {
-			missing = append(missing, c.String()+" is not armed: the checker has not proved yet that the API server reaches it")
+			missing = append(missing, unarmed(c, ready))
 		} else {
 			done++
 		}
@@ -155,5 +166,6 @@ func (p *Phases) Ready(ctx context.Context) (bool, error) {
 			}
 		}
 	}
+	p.probe.anew()
 	return false, nil
 }

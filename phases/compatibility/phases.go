@@ -23,7 +23,7 @@ const (
 	Controller = "CompatibilityController"
 	// Manager owns the fields that are written here.
 	Manager = "capstan-compatibility"
-	// CheckerLabel, with value true, marks the webhook configurations that are written here.
+	// CheckerLabel, with value true, marks the webhook configurations that are written here, for people and for capstan disarm.
 	CheckerLabel = "capstan.openshift.io/checker"
 	// RequirementsConfiguration and CRDsConfiguration are the configurations that all requirements share.
 	RequirementsConfiguration = "capstan-requirements"
@@ -54,8 +54,9 @@ type Phases struct {
 	CA  []byte
 	Now func() time.Time
 
-	judged judged
-	probe  probe
+	judged  judged
+	probe   probe
+	sharing sharing
 }
 
 // Pass is what one pass has seen, for the work of the same pass.

@@ -8,6 +8,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -67,20 +68,25 @@ func (p *Phases) budget(ctx context.Context, key client.ObjectKey, selects *meta
 	budget := &policyv1.PodDisruptionBudget{}
 	err := p.Client.Get(ctx, key, budget)
 	one := intstr.FromInt32(1)
+	keeps := policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: selects}
 	switch there := err == nil; {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("reading PodDisruptionBudget %s: %w", key, err)
 	case !there && wanted:
 		budget.Namespace, budget.Name = key.Namespace, key.Name
 		budget.Labels = map[string]string{CheckerLabel: "true"}
-		budget.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: selects}
+		budget.Spec = keeps
 		err = p.Client.Create(ctx, budget, client.FieldOwner(Manager))
-	case there && !wanted && Marked(budget):
+	case there && !wanted && Ours(budget):
 		err = p.Client.Delete(ctx, budget, client.Preconditions{UID: &budget.UID})
+	case there && wanted && Ours(budget) && !equality.Semantic.DeepEqual(budget.Spec, keeps):
+		before := budget.DeepCopy()
+		budget.Spec = keeps
+		err = p.Client.Patch(ctx, budget, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(Manager))
 	default:
 		return nil
 	}
-	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
+	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("writing PodDisruptionBudget %s: %w", key, err)
 	}
 	return nil

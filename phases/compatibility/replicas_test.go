@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -44,12 +45,15 @@ func TestScale_follows_the_topology_and_leaves_a_release_its_number(t *testing.T
 			at := metav1.ObjectMeta{Namespace: "ours", Name: Service, Annotations: row.annotations}
 			objects := []client.Object{
 				&configv1.Infrastructure{ObjectMeta: metav1.ObjectMeta{Name: cluster}, Status: configv1.InfrastructureStatus{ControlPlaneTopology: row.topology}},
-				&appsv1.Deployment{ObjectMeta: at, Spec: appsv1.DeploymentSpec{Replicas: ptr.To(row.has)}},
+				&appsv1.Deployment{ObjectMeta: at, Spec: appsv1.DeploymentSpec{Replicas: ptr.To(row.has), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "checker"}}}},
 			}
 			if row.budget {
-				objects = append(objects, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "ours", Name: Service, Labels: map[string]string{CheckerLabel: "true"}}})
+				objects = append(objects, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{
+					Namespace: "ours", Name: Service,
+					ManagedFields: []metav1.ManagedFieldsEntry{{Manager: Manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "policy/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1("{}")}},
+				}, Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: ptr.To(intstr.FromInt32(2)), Selector: &metav1.LabelSelector{}}})
 			}
-			p := &Phases{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), Namespace: "ours"}
+			p := &Phases{Client: fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithObjects(objects...).Build(), Namespace: "ours"}
 			if err := p.Scale(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -60,6 +64,9 @@ func TestScale_follows_the_topology_and_leaves_a_release_its_number(t *testing.T
 			err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(objects[1]), budget)
 			if got := ptr.Deref(deployment.Spec.Replicas, 0); got != row.then || (err == nil) != row.budgetThen || client.IgnoreNotFound(err) != nil {
 				t.Errorf("%d replicas, budget: %v (%v)", got, err == nil, apierrors.IsNotFound(err))
+			}
+			if err == nil && (budget.Spec.MinAvailable.IntValue() != 1 || budget.Spec.Selector.MatchLabels["app"] != "checker") {
+				t.Errorf("the budget asks for %+v", budget.Spec)
 			}
 		})
 	}

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -23,6 +28,7 @@ func (p *Phases) Share(ctx context.Context) (again time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
+	defer func() { p.sharing.keep(err) }()
 	var errs []error
 	proven := true
 	for _, c := range []*configuration{requirementsConfigured(), crdsConfiguration()} {
@@ -31,21 +37,77 @@ func (p *Phases) Share(ctx context.Context) (again time.Duration, err error) {
 		}
 		if c.name == CRDsConfiguration {
 			live, _ := c.live.(*admissionregistrationv1.ValidatingWebhookConfiguration)
-			c.hooks = entries(asked(all.Items), live)
+			denied := asked(all.Items)
+			if loosens(denied, live) {
+				if err := p.seesAll(ctx, all.Items); err != nil {
+					return probeAgain, err
+				}
+			}
+			c.hooks = entries(denied, live)
 		}
 		armed, err := p.share(ctx, c, ready)
 		proven, errs = proven && armed, append(errs, err)
 	}
 	errs = append(errs, p.sweep(ctx, all.Items))
 	if ready && !proven {
-		again = probeAgain
+		again = p.probe.next()
 	}
 	return again, errors.Join(errs...)
 }
 
+// sharing is what came of the last [Phases.Share]: what all share is a part of what each requirement needs.
+type sharing struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (s *sharing) keep(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+func (s *sharing) last() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// loosens says that a definition whose writes are denied is to be denied no more.
+func loosens(denied map[string]bool, live *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
+	for _, names := range places(denyPrefix, live) {
+		if slices.ContainsFunc(names, func(name string) bool { return !denied[name] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// seesAll asks the API server whether there are requirements that the cache does not show: for a cache that sees none, as
+// after a watch that somebody between has answered with 404, nothing is loosened.
+func (p *Phases) seesAll(ctx context.Context, cached []requirementsv1alpha1.CompatibilityRequirement) error {
+	known := map[types.UID]bool{}
+	for i := range cached {
+		known[cached[i].UID] = true
+	}
+	there := &metav1.PartialObjectMetadataList{}
+	there.SetGroupVersionKind(requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
+	if err := p.Live.List(ctx, there); apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("listing CompatibilityRequirements: %w", err)
+	}
+	for i := range there.Items {
+		if r := &there.Items[i]; !known[r.UID] && r.DeletionTimestamp == nil {
+			return fmt.Errorf("CompatibilityRequirement %s is there, and not seen yet: nothing is loosened until it is", r.Name)
+		}
+	}
+	return nil
+}
+
 // share writes a shared configuration. One that is somebody else's is left alone: the requirements wait for it, and say so.
 func (p *Phases) share(ctx context.Context, c *configuration, ready bool) (armed bool, err error) {
-	if c.live != nil && !Marked(c.live) {
+	if c.live != nil && !Ours(c.live) {
 		return true, nil
 	}
 	if len(c.hooks) == 0 && c.live == nil {
@@ -57,22 +119,22 @@ func (p *Phases) share(ctx context.Context, c *configuration, ready bool) (armed
 	return *all, err
 }
 
-// sweep deletes the configurations whose requirement is gone or was made anew.
+// sweep deletes the configurations whose requirement is gone.
 func (p *Phases) sweep(ctx context.Context, all []requirementsv1alpha1.CompatibilityRequirement) error {
-	known := map[string]types.UID{}
+	known := map[string]bool{}
 	for i := range all {
-		known[all[i].Name] = all[i].UID
+		known[all[i].Name] = true
 	}
 	var errs []error
 	for kind, list := range map[string]client.ObjectList{
 		"ValidatingWebhookConfiguration": &admissionregistrationv1.ValidatingWebhookConfigurationList{},
 		"MutatingWebhookConfiguration":   &admissionregistrationv1.MutatingWebhookConfigurationList{},
 	} {
-		if err := p.Client.List(ctx, list, client.MatchingLabels{CheckerLabel: "true"}); err != nil {
+		if err := p.Client.List(ctx, list); err != nil {
 			return fmt.Errorf("listing each %s: %w", kind, err)
 		}
 		for _, o := range objectsIn(list) {
-			if _, is := known[o.GetName()]; is || !belongs(o, o.GetName()) {
+			if known[o.GetName()] || shared(o.GetName()) || !Ours(o) {
 				continue
 			}
 			gone, err := p.isGone(ctx, o.GetName())

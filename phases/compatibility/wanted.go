@@ -3,6 +3,7 @@ package compatibility
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -37,7 +38,7 @@ func (p *Phases) configurationsOf(ctx context.Context, name string) ([]*configur
 		if err := p.look(ctx, c); err != nil {
 			return nil, err
 		}
-		c.foreign = c.live != nil && !belongs(c.live, name)
+		c.foreign = c.live != nil && !Ours(c.live)
 	}
 	return both, nil
 }
@@ -57,22 +58,20 @@ func (p *Phases) look(ctx context.Context, c *configuration) error {
 	return nil
 }
 
-// belongs says that a configuration is that of a requirement of this name, or was: it has our label, and a requirement of
-// the name for its owner. Whoever can write that can write any webhook configuration.
-func belongs(o client.Object, name string) bool {
-	if !Marked(o) {
-		return false
-	}
-	for _, owner := range o.GetOwnerReferences() {
-		if owner.Kind == requirementKind && owner.Name == name {
-			return true
-		}
-	}
-	return false
+// Ours says that an object was written here, as its managedFields tell: whatever else of it somebody has edited since is put
+// right. A label or an owner reference proves nothing: whoever makes an object can give it both. Whoever can name our manager
+// could write any webhook configuration.
+func Ours(o client.Object) bool {
+	return slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == Manager })
 }
 
-// Marked says that an object has the label of what is written here.
-func Marked(o client.Object) bool { return o.GetLabels()[CheckerLabel] == "true" }
+// KeepOurs leaves of an object's managedFields what [Ours] asks for.
+func KeepOurs(o client.Object) {
+	ours := Ours(o)
+	if o.SetManagedFields(nil); ours {
+		o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: Manager}})
+	}
+}
 
 // shared says that all requirements share the configuration of this name.
 func shared(name string) bool { return name == RequirementsConfiguration || name == CRDsConfiguration }
@@ -111,7 +110,7 @@ func (p *Phases) want(r *requirementsv1alpha1.CompatibilityRequirement, t target
 }
 
 // stands says how far a wanted configuration is: how many of three things are so, and what is not.
-func (p *Phases) stands(c *configuration) (done int, missing []string) {
+func (p *Phases) stands(c *configuration, ready bool) (done int, missing []string) {
 	switch {
 	case c.foreign:
 		return 0, []string{c.String() + " is somebody else's"}
@@ -135,7 +134,15 @@ func (p *Phases) stands(c *configuration) (done int, missing []string) {
 	if refuses {
 		done++
 	} else {
-		missing = append(missing, c.String()+" is not armed: the checker has not proved yet that the API server reaches it")
+		missing = append(missing, unarmed(c, ready))
 	}
 	return done, missing
+}
+
+// unarmed is why a configuration refuses nothing yet.
+func unarmed(c *configuration, ready bool) string {
+	if !ready {
+		return c.String() + " is not armed: no replica of Deployment " + Service + " is ready"
+	}
+	return c.String() + " is not armed: the checker has not proved yet that the API server reaches it"
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,8 +22,12 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 )
 
-// Selector selects the checker's configurations.
-const Selector = "capstan.openshift.io/checker=true"
+// Label, with value true, is on the checker's configurations, and Domain is what the names of its webhooks end with: somebody
+// may have taken the label off.
+const (
+	Label  = "capstan.openshift.io/checker"
+	Domain = ".capstan.openshift.io"
+)
 
 const fieldManager = "capstan-disarm"
 
@@ -62,11 +68,14 @@ func (c *Cluster) Disarm(ctx context.Context, act bool) (Plan, error) {
 	plan := Plan{Entries: []Entry{}}
 	for _, resource := range []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
 		of := c.dynamic.Resource(admissionregistrationv1.SchemeGroupVersion.WithResource(resource))
-		list, err := of.List(ctx, metav1.ListOptions{LabelSelector: Selector})
+		list, err := of.List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return plan, inspect.Explain(err, c.host, "list", resource)
 		}
 		for i := range list.Items {
+			if !IsCheckers(&list.Items[i]) {
+				continue
+			}
 			armed, ignored := entries(&list.Items[i])
 			plan.Entries, plan.Ignored = append(plan.Entries, armed...), plan.Ignored+ignored
 			if !act || len(armed) == 0 {
@@ -79,6 +88,15 @@ func (c *Cluster) Disarm(ctx context.Context, act bool) (Plan, error) {
 	}
 	plan.Done = act
 	return plan, nil
+}
+
+// IsCheckers says that a configuration has the label, or webhooks of nobody else.
+func IsCheckers(configuration *unstructured.Unstructured) bool {
+	if configuration.GetLabels()[Label] == "true" {
+		return true
+	}
+	all := webhooks(configuration)
+	return len(all) > 0 && !slices.ContainsFunc(all, func(w map[string]any) bool { return !strings.HasSuffix(fmt.Sprint(w["name"]), Domain) })
 }
 
 // entries are those that refuse while nobody answers, and how many do not.

@@ -32,6 +32,18 @@ func configuration(kind, name, label string, policies ...string) *unstructured.U
 	}}
 }
 
+// unlabelled has webhooks of these names, all of which refuse.
+func unlabelled(name string, names ...string) *unstructured.Unstructured {
+	c := configuration("ValidatingWebhookConfiguration", name, "", make([]string, len(names))...)
+	c.SetLabels(nil)
+	var webhooks []any
+	for _, name := range names {
+		webhooks = append(webhooks, map[string]any{"name": name, "failurePolicy": "Fail"})
+	}
+	c.Object["webhooks"] = webhooks
+	return c
+}
+
 func cluster(objects ...runtime.Object) (*Cluster, *fake.FakeDynamicClient) {
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
 		validating: "ValidatingWebhookConfigurationList",
@@ -58,12 +70,17 @@ func TestDisarm_sets_every_entry_of_the_checker_to_Ignore_and_no_other(t *testin
 		configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail", "Ignore", "Fail"),
 		configuration("ValidatingWebhookConfiguration", "theirs", "no", "Fail"),
 		configuration("MutatingWebhookConfiguration", "need", "true", "Fail"),
+		unlabelled("stripped", "objects.capstan.openshift.io"),
+		unlabelled("mixed", "objects.capstan.openshift.io", "theirs.example.com"),
 	)
 	plan, err := c.Disarm(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Entries) != 3 || plan.Ignored != 1 || !plan.Done {
+	if got := policies(t, client, "stripped") + policies(t, client, "mixed"); got != "IgnoreFail Fail" {
+		t.Errorf("of those without the label they are %s", got)
+	}
+	if len(plan.Entries) != 4 || plan.Ignored != 1 || !plan.Done {
 		t.Errorf("%+v", plan)
 	}
 	if got := policies(t, client, "capstan-crds"); got != "Ignore Ignore Ignore" {
@@ -73,7 +90,7 @@ func TestDisarm_sets_every_entry_of_the_checker_to_Ignore_and_no_other(t *testin
 		t.Errorf("a foreign one is %s", got)
 	}
 	again, err := c.Disarm(t.Context(), true)
-	if err != nil || len(again.Entries) != 0 || again.Ignored != 4 {
+	if err != nil || len(again.Entries) != 0 || again.Ignored != 5 {
 		t.Errorf("a second time: %+v, %v", again, err)
 	}
 }

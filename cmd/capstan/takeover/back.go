@@ -73,12 +73,14 @@ func (c *Cluster) brought() ([]object, error) {
 func (c *Cluster) checker(ctx context.Context) ([]object, error) {
 	var all []object
 	for _, resource := range webhookConfigurations {
-		list, err := c.dynamic.Resource(resource).List(ctx, metav1.ListOptions{LabelSelector: disarm.Selector})
+		list, err := c.dynamic.Resource(resource).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, inspect.Explain(err, c.host, "list", resource.Resource)
 		}
-		for _, found := range list.Items {
-			all = append(all, object{resource, found.GetKind(), "", found.GetName()})
+		for i := range list.Items {
+			if found := &list.Items[i]; disarm.IsCheckers(found) {
+				all = append(all, object{resource, found.GetKind(), "", found.GetName()})
+			}
 		}
 	}
 	return append(all, object{deployments, "Deployment", c.namespace, operator + "-webhooks"}), nil

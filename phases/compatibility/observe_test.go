@@ -1,0 +1,88 @@
+package compatibility
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/compatibility"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+func TestObserve_reads_the_whole_of_requirement_and_definition_once_for_each_generation(t *testing.T) {
+	b := newBench(t, needed(t, ""), widgets())
+	for range 5 {
+		if f, pass := b.observe(); !f.CRD.Seen || f.CRD.Absent || f.CRD.UID != "w" || pass.CRDName != "widgets.example.com" {
+			t.Fatalf("it sees %+v", f.CRD)
+		}
+	}
+	if b.reads != 2 {
+		t.Errorf("it was read %d times", b.reads)
+	}
+	less := &apiextensionsv1.CustomResourceDefinition{}
+	if err := b.Client.Get(t.Context(), client.ObjectKeyFromObject(widgets()), less); err != nil {
+		t.Fatal(err)
+	}
+	less.Generation = 2
+	less.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties = nil
+	if err := b.Client.Update(t.Context(), less); err != nil {
+		t.Fatal(err)
+	}
+	if f, _ := b.observe(); !slices.Equal(f.CRD.Missing, []string{"v1: size is missing"}) {
+		t.Errorf("missing is %v", f.CRD.Missing)
+	}
+	if err := b.Client.Delete(t.Context(), less); err != nil {
+		t.Fatal(err)
+	}
+	if f, _ := b.observe(); !f.CRD.Seen || !f.CRD.Absent {
+		t.Errorf("it sees %+v", f.CRD)
+	}
+}
+
+func TestObserve_holds_hooks_for_ready_only_after_a_pass_has_told_of_the_generation(t *testing.T) {
+	r := needed(t, "")
+	r.Spec.CustomResourceDefinitionSchemaValidation.Action = "Deny"
+	r.Status.CRDName, r.Generation = "widgets.example.com", 2
+	b := newBench(t, r, widgets(), endpoint())
+	b.CA = []byte("ca")
+	if _, err := b.Share(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f, _ := b.observe()
+	if ready := guards.HooksReady.Answer(f); ready.Truth != machine.No || !strings.Contains(ready.Reason, "generation 2") {
+		t.Errorf("the entry stands, and nobody knows since when: %+v", ready)
+	}
+	if err := b.Client.Get(t.Context(), client.ObjectKeyFromObject(r), r); err != nil {
+		t.Fatal(err)
+	}
+	r.Status.Conditions[0].ObservedGeneration = 2
+	if err := b.Client.Status().Update(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if f, _ = b.observe(); guards.HooksReady.Answer(f).Truth != machine.Yes {
+		t.Errorf("it was told of: missing is %v", f.Hooks.Missing)
+	}
+}
+
+func TestObserve_takes_no_other_definition_than_before(t *testing.T) {
+	r := needed(t, "")
+	r.Status.CRDName = "others.example.com"
+	b := newBench(t, r, widgets())
+	if f, pass := b.observe(); !strings.Contains(f.Spec.Problem, "others.example.com for good") || f.Hooks.Known || pass.CRDName != "others.example.com" {
+		t.Errorf("it sees %+v", f)
+	}
+}
+
+func TestObserve_tells_who_has_the_name_of_what_all_share(t *testing.T) {
+	foreign := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: RequirementsConfiguration, Labels: map[string]string{CheckerLabel: "true"}}}
+	b := newBench(t, needed(t, ""), widgets(), foreign)
+	f, _ := b.observe()
+	if told := strings.Join(f.Hooks.Missing, "; "); !strings.Contains(told, "ValidatingWebhookConfiguration capstan-requirements is somebody else's: delete it") {
+		t.Errorf("missing is %q", told)
+	}
+}

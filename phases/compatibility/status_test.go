@@ -1,0 +1,54 @@
+package compatibility
+
+import (
+	"testing"
+
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	guards "github.com/capstan-capi/capstan/guards/compatibility"
+)
+
+func TestSay_keeps_the_name_the_verdict_and_the_highest_generation(t *testing.T) {
+	r := needed(t, "")
+	r.Status.CRDName = "widgets.example.com"
+	r.Status.ObservedCRD = requirementsv1alpha1.ObservedCRD{UID: "w", Generation: 7}
+	r.Status.Conditions = []metav1.Condition{{Type: "Compatible", Status: metav1.ConditionTrue, Reason: "Compatible", ObservedGeneration: 3}}
+	told, _ := say(r, Snapshot{Seen: &Pass{}}, nil)
+	if kept := meta.FindStatusCondition(told, "Compatible"); kept == nil || kept.ObservedGeneration != 3 || r.Status.CRDName == "" || r.Status.ObservedCRD.Generation != 7 {
+		t.Errorf("unread: %+v, %+v", told, r.Status)
+	}
+	say(r, Snapshot{Seen: &Pass{}, Facts: guards.Facts{CRD: guards.CRD{Seen: true, UID: "w", Generation: 6}}}, nil)
+	if r.Status.ObservedCRD.Generation != 7 {
+		t.Errorf("an older one: %+v", r.Status.ObservedCRD)
+	}
+	say(r, Snapshot{Seen: &Pass{}, Facts: guards.Facts{CRD: guards.CRD{Seen: true, Absent: true}}}, nil)
+	if r.Status.ObservedCRD.UID != "" {
+		t.Errorf("absent: %+v", r.Status.ObservedCRD)
+	}
+}
+
+func TestSay_promises_nothing_for_a_generation_of_which_nobody_knows_whether_it_is_in_force(t *testing.T) {
+	r := needed(t, "Deny")
+	r.Generation = 2
+	r.Status.Conditions = []metav1.Condition{
+		{Type: "Admitted", Status: metav1.ConditionTrue, Reason: "Admitted", ObservedGeneration: 1},
+		{Type: "Enforces", Status: metav1.ConditionTrue, Reason: "CRDsDeny", ObservedGeneration: 1},
+	}
+	shot := Snapshot{Seen: &Pass{Requirement: r}, Facts: guards.Facts{Generation: 2}}
+	unread := []Condition{{Type: "Progressing", Is: true, Reason: "TransientError"}}
+	told, of := say(r, shot, unread)
+	admitted, progressing := meta.FindStatusCondition(told, "Admitted"), meta.FindStatusCondition(told, "Progressing")
+	if of != 1 || admitted == nil || admitted.ObservedGeneration != 1 || progressing.ObservedGeneration != 2 {
+		t.Errorf("the record speaks of generation %d, told is %+v", of, told)
+	}
+	if enforces := meta.FindStatusCondition(told, "Enforces"); enforces == nil || enforces.ObservedGeneration != 1 || enforces.Reason != "CRDsDeny" {
+		t.Errorf("it enforces %+v", enforces)
+	}
+	shot.Facts.Spec.Known = true
+	told, of = say(r, shot, append(unread, Condition{Type: "Admitted"}))
+	if enforces := meta.FindStatusCondition(told, "Enforces"); of != 2 || enforces == nil || enforces.ObservedGeneration != 2 || enforces.Reason != "ObjectsDeny" {
+		t.Errorf("once it is read, the record speaks of generation %d, and it enforces %+v", of, enforces)
+	}
+}
