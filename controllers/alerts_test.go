@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -80,12 +81,12 @@ func rules() []rule {
 	for _, v := range Views() {
 		machines = append(machines, v.Table.Name)
 		for _, call := range v.Table.Calls {
-			all = append(all, ruleOf(call, fmt.Sprintf(standing, fmt.Sprintf("machine=%q,alert=%q", v.Table.Name, call.Name))))
+			all = append(all, ruleOf(call, fmt.Sprintf(standing, fmt.Sprintf("machine=%q,alert=%q", v.Table.Name, call.Name)), cmp.Or(told[v.Table.Name], byStatus)))
 		}
 	}
 	return append(all,
-		ruleOf(house.Unfinished, fmt.Sprintf(standing, fmt.Sprintf("alert=%q", house.Unfinished.Name))),
-		ruleOf(house.Absent, fmt.Sprintf("absent(capstan_needs_attention{machine=%q,alert=%q})", machines[0], house.Unfinished.Name)))
+		ruleOf(house.Unfinished, fmt.Sprintf(standing, fmt.Sprintf("alert=%q", house.Unfinished.Name)), byStatus),
+		ruleOf(house.Absent, fmt.Sprintf("absent(capstan_needs_attention{machine=%q,alert=%q})", machines[0], house.Unfinished.Name), byStatus))
 }
 
 // lasting writes 10m or 1h.
@@ -96,13 +97,20 @@ func lasting(long time.Duration) string {
 	return fmt.Sprintf("%dm", long/time.Minute)
 }
 
-func ruleOf(call machine.Call, expr string) rule {
+const byStatus = "The conditions of ClusterOperator cluster-api and `capstan status` say"
+
+// told is where families say more.
+var told = map[string]string{
+	"compatibility": "The condition State of each CompatibilityRequirement and `capstan status --machine compatibility --key NAME` say",
+}
+
+func ruleOf(call machine.Call, expr, told string) rule {
 	return rule{
 		Alert: call.Name, Expr: expr, For: lasting(call.After),
 		Labels: map[string]string{"severity": string(call.Severity), "namespace": namespace},
 		Annotations: map[string]string{
 			"summary":     call.Summary + ".",
-			"description": call.Doc + " The conditions of ClusterOperator cluster-api and `capstan status` say why, since when, and what to do.",
+			"description": call.Doc + " " + told + " why, since when, and what to do.",
 			"runbook_url": runbooks + call.Name + ".md",
 		},
 	}

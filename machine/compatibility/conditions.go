@@ -95,15 +95,19 @@ func Line(s phases.Snapshot) string {
 
 // waits is what is said of a state in place of what its moves wait for.
 func waits(s phases.Snapshot) string {
+	away := ""
+	if s.Facts.CheckerSeen && !s.Facts.CheckerReady {
+		away = "; no replica of Deployment " + phases.Service + " is ready: what it denies is refused unanswered, and passes with capstan disarm --yes"
+	}
 	switch {
 	case s.Record.Failure != nil:
 		return ""
 	case s.Record.State == Met:
-		return "CRD " + s.Facts.CRD.Name + " has what is needed"
+		return "CRD " + s.Facts.CRD.Name + " has what is needed" + away
 	case s.Record.State == Unmet && s.Facts.CRD.Absent:
-		return "CRD " + s.Facts.CRD.Name + " does not exist"
+		return "CRD " + s.Facts.CRD.Name + " does not exist" + away
 	case s.Record.State == Unmet:
-		return crdschema.Text(s.Facts.CRD.Missing, machine.MaxMessage/2)
+		return crdschema.Text(s.Facts.CRD.Missing, machine.MaxMessage/2) + away
 	case s.Record.State == Refused:
 		return s.Facts.Spec.Problem
 	case s.Record.State == Open:

@@ -16,8 +16,9 @@ const (
 	// proofLasts is how long a proof of the checker counts: long enough for all that is armed together, and too short for
 	// one that broke since.
 	proofLasts = 2 * time.Second
-	// probeAgain is after how long a checker that has not proved itself is tried again at first, and probeRarely at most.
-	probeAgain  = 2 * time.Second
+	// probeAgain is after how long a checker that has not proved itself is tried again at first.
+	probeAgain = 2 * time.Second
+	// probeRarely is after how long a checker that has often not proved itself is tried again.
 	probeRarely = 10 * time.Second
 	// probeTakes bounds a try. Who does not answer has every pass wait for so long.
 	probeTakes = 3 * time.Second

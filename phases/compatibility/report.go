@@ -22,7 +22,11 @@ import (
 )
 
 // wayOut ends the message of the condition.
-const wayOut = "; to see more: capstan status --machine compatibility --key NAME; to have nothing refused until it is mended: capstan disarm"
+const wayOut = "; to see more: capstan status --machine compatibility --key NAME; to have nothing held up while nobody answers: capstan disarm --yes"
+
+// toldByName is how many requirements in trouble are told of by name and line. Others have the same cause as a rule, and Degraded
+// has to say what else there is.
+const toldByName = 2
 
 // RecordOf is the record that a requirement's status holds; found is false if there is none that can be read.
 func RecordOf(r *requirementsv1alpha1.CompatibilityRequirement) (record machine.Record, found bool) {
@@ -80,11 +84,11 @@ func degradedBy(troubles []string) configv1.ClusterOperatorStatusCondition {
 	c := configv1.ClusterOperatorStatusCondition{Type: Controller + "Degraded", Status: configv1.ConditionFalse, Reason: machine.AsExpected}
 	if len(troubles) > 0 {
 		c.Status, c.Reason = configv1.ConditionTrue, machine.EphemeralError
-		more := ""
-		if len(troubles) > 1 {
-			more = fmt.Sprintf("%d requirements are in trouble: ", len(troubles))
+		text := strings.Join(troubles[:min(len(troubles), toldByName)], "; ")
+		if more := len(troubles) - toldByName; more > 0 {
+			text += fmt.Sprintf("; and %d more", more)
 		}
-		c.Message = machine.Shorten(more+strings.Join(troubles, "; "), machine.MaxMessage-len(wayOut)) + wayOut
+		c.Message = machine.Shorten(text, machine.MaxMessage-len(wayOut)) + wayOut
 	}
 	return c
 }
