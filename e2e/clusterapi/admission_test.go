@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -202,6 +203,11 @@ var _ = Describe("The wall outside of the process", func() {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: map[string]string{}})
 		inventory := list("capstan-inventory-7")
 		Expect(env.Client.Create(ctx, inventory)).To(Succeed())
+		need := &requirementsv1alpha1.CompatibilityRequirement{ObjectMeta: metav1.ObjectMeta{Name: "need"}}
+		need.Spec.CompatibilitySchema.CustomResourceDefinition = requirementsv1alpha1.CRDData{Type: requirementsv1alpha1.CRDDataTypeYAML, Data: "{}"}
+		need.Spec.CompatibilitySchema.RequiredVersions.DefaultSelection = requirementsv1alpha1.APIVersionSetTypeStorageOnly
+		Expect(env.Client.Create(ctx, need)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { Expect(env.Client.Delete(ctx, need)).To(Succeed()) })
 		changed := func(o *corev1.ConfigMap) *corev1.ConfigMap {
 			o = o.DeepCopy()
 			o.Data = map[string]string{"a": "b"}
@@ -211,6 +217,9 @@ var _ = Describe("The wall outside of the process", func() {
 			"the status": func(c client.Client) error {
 				api := &operatorv1alpha1.ClusterAPI{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}}
 				return c.Status().Patch(ctx, api, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"a":"b"}}}`)), client.DryRunAll)
+			},
+			"the status of a requirement": func(c client.Client) error {
+				return c.Status().Patch(ctx, need.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"a":"b"}}}`)), client.DryRunAll)
 			},
 			"an inventory":      func(c client.Client) error { return c.Create(ctx, list("capstan-inventory-8"), client.DryRunAll) },
 			"one that is there": func(c client.Client) error { return c.Update(ctx, changed(inventory), client.DryRunAll) },

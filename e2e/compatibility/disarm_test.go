@@ -18,7 +18,7 @@ var _ = Describe("capstan disarm", func() {
 		c.needs(ctx, "need", schema, deny, "")
 		c.configureCRDs(ctx, "/crds/deny")
 		theirs := c.hook("theirs", "/crds/deny", rule("example.com", "v1", []string{"nothing"}, "CREATE"))
-		theirs.Labels = nil
+		theirs.Labels, theirs.Webhooks[0].Name = nil, "hook.example.com"
 		Expect(env.Client.Create(ctx, theirs)).To(Succeed())
 		DeferCleanup(func(ctx SpecContext) { Expect(env.Client.Delete(ctx, theirs)).To(Succeed()) })
 		c.Kill()

@@ -29,12 +29,13 @@ const ending = "request.operation == 'DELETE' && namespaceObject != null && name
 func (i Installation) status() bound {
 	return bound{
 		name:        "capstan-status",
-		description: "Lets only Capstan write the status of ClusterAPI, which lists the revisions that it applies.",
-		match: matching(nil, rule([]string{"operator.openshift.io"}, []string{"clusterapis/status"},
-			admissionregistrationv1.Create, admissionregistrationv1.Update)),
+		description: "Lets only Capstan write the status of ClusterAPI, which lists the revisions that it applies, and of CompatibilityRequirements, which says whether they deny.",
+		match: matching(nil,
+			rule([]string{"operator.openshift.io"}, []string{"clusterapis/status"}, admissionregistrationv1.Create, admissionregistrationv1.Update),
+			rule([]string{"apiextensions.openshift.io"}, []string{"compatibilityrequirements/status"}, admissionregistrationv1.Create, admissionregistrationv1.Update)),
 		validations: []admissionregistrationv1.Validation{{
 			Expression:        fmt.Sprintf("request.userInfo.username == '%s' ||\n%s", i.operator(), intervenes()),
-			MessageExpression: "'the status of ClusterAPI ' + object.metadata.name + " + quoted(advice("Capstan alone")),
+			MessageExpression: "'the status of ' + request.kind.kind + ' ' + object.metadata.name + " + quoted(advice("Capstan alone")),
 		}},
 	}
 }
