@@ -55,7 +55,7 @@ func kinds(o options.Options) []house.Kind {
 			Only: []client.ObjectKey{{Namespace: o.OperatorNamespace}},
 		},
 		{Version: appsv1.SchemeGroupVersion, Object: &appsv1.Deployment{}, List: &appsv1.DeploymentList{}, Namespaced: true, Only: checker},
-		{Version: policyv1.SchemeGroupVersion, Object: &policyv1.PodDisruptionBudget{}, List: &policyv1.PodDisruptionBudgetList{}, Namespaced: true, Only: checker, Keep: phases.KeepOurs},
+		{Version: policyv1.SchemeGroupVersion, Object: &policyv1.PodDisruptionBudget{}, List: &policyv1.PodDisruptionBudgetList{}, Namespaced: true, Only: checker},
 		{Version: configv1.GroupVersion, Object: &configv1.Infrastructure{}, List: &configv1.InfrastructureList{}},
 		{
 			Version: configv1.GroupVersion, Object: &configv1.ClusterOperator{}, List: &configv1.ClusterOperatorList{},

@@ -68,20 +68,20 @@ func (p *Phases) budget(ctx context.Context, key client.ObjectKey, selects *meta
 	budget := &policyv1.PodDisruptionBudget{}
 	err := p.Client.Get(ctx, key, budget)
 	one := intstr.FromInt32(1)
-	keeps := policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: selects}
+	ours := budget.Labels[CheckerLabel] == "true" // whoever brings the operator may have brought it, too
 	switch there := err == nil; {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("reading PodDisruptionBudget %s: %w", key, err)
 	case !there && wanted:
 		budget.Namespace, budget.Name = key.Namespace, key.Name
 		budget.Labels = map[string]string{CheckerLabel: "true"}
-		budget.Spec = keeps
+		budget.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: selects}
 		err = p.Client.Create(ctx, budget, client.FieldOwner(Manager))
-	case there && !wanted && Ours(budget):
+	case there && !wanted && ours:
 		err = p.Client.Delete(ctx, budget, client.Preconditions{UID: &budget.UID})
-	case there && wanted && Ours(budget) && !equality.Semantic.DeepEqual(budget.Spec, keeps):
+	case there && wanted && ours && (!equality.Semantic.DeepEqual(budget.Spec.MinAvailable, &one) || budget.Spec.MaxUnavailable != nil || !equality.Semantic.DeepEqual(budget.Spec.Selector, selects)):
 		before := budget.DeepCopy()
-		budget.Spec = keeps
+		budget.Spec.MinAvailable, budget.Spec.MaxUnavailable, budget.Spec.Selector = &one, nil, selects
 		err = p.Client.Patch(ctx, budget, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(Manager))
 	default:
 		return nil

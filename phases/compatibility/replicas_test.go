@@ -50,10 +50,10 @@ func TestScale_follows_the_topology_and_leaves_a_release_its_number(t *testing.T
 			if row.budget {
 				objects = append(objects, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{
 					Namespace: "ours", Name: Service,
-					ManagedFields: []metav1.ManagedFieldsEntry{{Manager: Manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "policy/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1("{}")}},
+					Labels: map[string]string{CheckerLabel: "true"},
 				}, Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: ptr.To(intstr.FromInt32(2)), Selector: &metav1.LabelSelector{}}})
 			}
-			p := &Phases{Client: fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithObjects(objects...).Build(), Namespace: "ours"}
+			p := &Phases{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), Namespace: "ours"}
 			if err := p.Scale(t.Context()); err != nil {
 				t.Fatal(err)
 			}
