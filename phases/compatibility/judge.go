@@ -162,13 +162,7 @@ func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alp
 
 // bounded keeps as many lines as people are told of, and how many more there are.
 func bounded(v crdschema.Verdict) crdschema.Verdict {
-	cut := func(lines []string) []string {
-		if len(lines) <= maxLines {
-			return lines
-		}
-		return append(lines[:maxLines:maxLines], fmt.Sprintf("and %d more", len(lines)-maxLines))
-	}
-	return crdschema.Verdict{Missing: cut(v.Missing), Warnings: cut(v.Warnings)}
+	return crdschema.Verdict{Missing: crdschema.Few(v.Missing, maxLines), Warnings: crdschema.Few(v.Warnings, maxLines)}
 }
 
 // of is what is known of a version of a requirement, nil for nothing.

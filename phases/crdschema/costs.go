@@ -7,17 +7,17 @@ import (
 )
 
 // Bounds of what costs more than its bytes: a rule takes some 50 KiB once it is compiled, and a clause is looked at for each
-// field beside it. The largest definitions that are known, OpenShift's and Cluster API's, have 139 rules and 38 clauses.
+// field beside it. All versions count together. The largest definitions that are known, OpenShift's and Cluster API's, have 139 rules and 38 clauses.
 const (
 	maxRules       = 1000
 	maxExpressions = 256 << 10 // bytes of all rules, messages and paths with them
 	maxClauses     = 10_000
 )
 
-// cost is what a schema has of them.
+// cost is what schemas have of them.
 type cost struct{ rules, expressions, clauses int }
 
-// beyond says which bound a version's schema is beyond, "" for none.
+// beyond says which bound it is beyond, "" for none.
 func (c cost) beyond() string {
 	switch {
 	case c.rules > maxRules:
@@ -31,10 +31,14 @@ func (c cost) beyond() string {
 }
 
 func costOf(version *apiextensionsv1.CustomResourceDefinitionVersion) (c cost) {
+	c.addVersion(version)
+	return c
+}
+
+func (c *cost) addVersion(version *apiextensionsv1.CustomResourceDefinitionVersion) {
 	if version.Schema != nil {
 		c.add(version.Schema.OpenAPIV3Schema)
 	}
-	return c
 }
 
 func (c *cost) add(schema *apiextensionsv1.JSONSchemaProps) {

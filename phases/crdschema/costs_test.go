@@ -41,3 +41,18 @@ func TestRatchet_covers_ten_thousand_lines_by_ten_thousand(t *testing.T) {
 		t.Errorf("missing now: %s; %d warnings", got, len(changed.Warnings))
 	}
 }
+
+func TestText_counts_what_was_left_out_before(t *testing.T) {
+	var lines []string
+	for i := range 1000 {
+		lines = append(lines, fmt.Sprintf("v1: spec.a%d is missing", i))
+	}
+	text := crdschema.Text(crdschema.Few(lines, 64), 300)
+	told := strings.Count(text, "is missing")
+	if want := fmt.Sprintf("; and %d more", 1000-told); told == 0 || !strings.HasSuffix(text, want) || len(text) > 300 {
+		t.Errorf("%d lines are told, and then %q is wanted: %s", told, want, text)
+	}
+	if few := crdschema.Few(lines[:64], 64); len(few) != 64 || strings.HasPrefix(few[63], "and ") {
+		t.Errorf("nothing is left out of %d lines: %q", len(few), few[63])
+	}
+}

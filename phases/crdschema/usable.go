@@ -43,10 +43,9 @@ func unusable(crd *apiextensionsv1.CustomResourceDefinition, data *field.Path) (
 		refuse("metadata.name", "%s", why)
 	}
 	var stored []string
+	var all cost
 	for i, version := range crd.Spec.Versions {
-		if beyond := costOf(&crd.Spec.Versions[i]).beyond(); beyond != "" {
-			refuse(fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i), "it has %s", beyond)
-		}
+		all.addVersion(&crd.Spec.Versions[i])
 		if slices.ContainsFunc(crd.Spec.Versions[:i], func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version.Name }) {
 			refuse(fmt.Sprintf("spec.versions[%d].name", i), "%q is there twice", version.Name)
 		}
@@ -56,6 +55,9 @@ func unusable(crd *apiextensionsv1.CustomResourceDefinition, data *field.Path) (
 		if version.Storage {
 			stored = append(stored, version.Name)
 		}
+	}
+	if beyond := all.beyond(); beyond != "" {
+		refuse("spec.versions", "together they have %s", beyond)
 	}
 	if len(stored) != 1 {
 		refuse("spec.versions", "exactly one version must have storage: true, and %d have it", len(stored))

@@ -75,27 +75,49 @@ func (v Verdict) sorted() Verdict {
 	return v
 }
 
-// Text joins lines with "; " in at most so many bytes that can be printed. Lines that do not fit are counted: "and 3 more".
+// Few leaves as many lines as a limit says, and one that counts the others.
+func Few(lines []string, limit int) []string {
+	if len(lines) <= limit {
+		return lines
+	}
+	return append(slices.Clone(lines[:limit]), more(len(lines)-limit))
+}
+
+// more counts lines that are not told.
+func more(n int) string { return fmt.Sprintf("and %d more", n) }
+
+// uncounted are the lines without the one of [Few], and what that counts.
+func uncounted(lines []string) (told []string, n int) {
+	if len(lines) > 0 {
+		if _, err := fmt.Sscanf(lines[len(lines)-1], "and %d more", &n); err == nil {
+			return lines[:len(lines)-1], n
+		}
+	}
+	return lines, 0
+}
+
+// Text joins lines with "; " in at most so many bytes that can be printed. Lines that do not fit are counted: "and 3 more";
+// those that [Few] has left out count, too.
 func Text(lines []string, bytes int) string {
 	text := message.Line(strings.Join(lines, "; "))
 	if len(text) <= bytes {
 		return text
 	}
-	if len(lines) == 1 {
+	lines, others := uncounted(lines)
+	if len(lines) == 1 && others == 0 {
 		return message.Shorten(text, bytes)
 	}
-	rest := func(n int) string { return fmt.Sprintf("and %d more", n) }
 	fits, length := 0, 0
 	for i, line := range lines {
 		length += len(line) + len("; ")
-		if length+len(rest(len(lines)-i-1)) > bytes {
+		if length+len(more(others+len(lines)-i-1)) > bytes {
 			break
 		}
 		fits = i + 1
 	}
 	if fits == 0 {
-		first := max(0, bytes-len("; ")-len(rest(len(lines)-1)))
-		return message.Shorten(lines[0], first) + "; " + rest(len(lines)-1)
+		rest := more(others + len(lines) - 1)
+		return message.Shorten(lines[0], max(0, bytes-len("; ")-len(rest))) + "; " + rest
 	}
-	return message.Line(strings.Join(lines[:fits], "; ")) + "; " + rest(len(lines)-fits)
+	return message.Line(strings.Join(lines[:fits], "; ")) + "; " + more(others+len(lines)-fits)
 }

@@ -59,7 +59,7 @@ func compile(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensio
 		namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
 	}
 	if version.Subresources != nil {
-		judge.hasStatus, judge.scale = version.Subresources.Status != nil, version.Subresources.Scale
+		judge.hasStatus, judge.scale = version.Subresources.Status != nil, asked(version.Subresources.Scale, excluded)
 	}
 	props := internal.OpenAPIV3Schema
 	exclude(props, excluded)

@@ -41,10 +41,11 @@ func Keep(live *apiextensionsv1.CustomResourceDefinition, version string) (kept 
 // part is what is kept of a part of an object.
 type part struct {
 	schema *structuralschema.Structural // nil where nothing is known
-	// demands are what holds there: what the schema itself asks for, and clauses of allOf here and further up.
-	demands []structuralschema.NestedValueValidation
-	// fields are the demands on each field, of those demands that have one of that name.
+	// What the schema itself asks for, and clauses of allOf here and further up, demand of each field, of items, and of the
+	// values of a map.
 	fields map[string][]structuralschema.NestedValueValidation
+	each   []structuralschema.NestedValueValidation
+	values []structuralschema.NestedValueValidation
 	// required are the fields that may not go.
 	required map[string]bool
 }
@@ -75,8 +76,11 @@ func (p *part) add(demand structuralschema.NestedValueValidation) {
 	for name, of := range demand.Properties {
 		p.fields[name] = append(p.fields[name], of)
 	}
-	if demand.Items != nil || demand.AdditionalProperties != nil {
-		p.demands = append(p.demands, demand)
+	if demand.Items != nil {
+		p.each = append(p.each, *demand.Items)
+	}
+	if demand.AdditionalProperties != nil {
+		p.values = append(p.values, demand)
 	}
 	for _, clause := range demand.AllOf {
 		p.add(clause)
@@ -110,8 +114,8 @@ func (p part) field(name string) part {
 		}
 	}
 	demands := slices.Clone(p.fields[name])
-	for _, demand := range p.demands {
-		if _, has := demand.Properties[name]; !has && demand.AdditionalProperties != nil {
+	for _, demand := range p.values {
+		if _, has := demand.Properties[name]; !has {
 			demands = append(demands, *demand.AdditionalProperties)
 		}
 	}
@@ -126,13 +130,7 @@ func (p part) items() part {
 	if p.schema != nil {
 		schema = p.schema.Items
 	}
-	var demands []structuralschema.NestedValueValidation
-	for _, demand := range p.demands {
-		if demand.Items != nil {
-			demands = append(demands, *demand.Items)
-		}
-	}
-	return newPart(schema, demands)
+	return newPart(schema, p.each)
 }
 
 // keys are the names by which the items of a list are told apart, if it is a map.

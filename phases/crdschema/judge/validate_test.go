@@ -135,3 +135,21 @@ func TestValidate_neither_requires_nor_validates_excluded_fields(t *testing.T) {
 		})
 	}
 }
+
+func TestValidate_asks_nothing_of_an_excluded_field_that_scale_shows(t *testing.T) {
+	const spec, status = `{type: object, properties: {replicas: {type: integer}}}`, `{type: object, properties: {replicas: {type: integer}, selector: {type: string}}}`
+	for _, excluded := range [][]string{{"spec.replicas", "status.replicas", "status.selector"}, {"spec", "status"}} {
+		j := compiled(t, definition(spec, status), excluded...)
+		for _, object := range []string{"spec: {replicas: many}", "spec: {replicas: -1}"} {
+			if got := refused(t, j, widget(t, object), nil, ""); len(got) > 0 {
+				t.Errorf("without %q: %s is refused: %v", excluded, object, got)
+			}
+		}
+		if got := refused(t, j, widget(t, "status: {replicas: -1, selector: 1}"), widget(t, "spec: {}"), judge.Status); len(got) > 0 {
+			t.Errorf("without %q: a status is refused: %v", excluded, got)
+		}
+	}
+	if got := refused(t, compiled(t, definition(spec, status)), widget(t, "spec: {replicas: -1}"), nil, ""); len(got) == 0 {
+		t.Error("a field that is not excluded is not asked for")
+	}
+}
