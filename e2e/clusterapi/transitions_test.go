@@ -1,6 +1,7 @@
 package clusterapi_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -9,10 +10,18 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 	"github.com/capstan-capi/capstan/e2e/proxy"
 )
+
+// touch changes an annotation of the Infrastructure, which wakes the controllers.
+func touch(ctx context.Context) error {
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"touched":%q}}}`, time.Now())
+	return env.Client.Patch(ctx, &configv1.Infrastructure{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}}, client.RawPatch(types.MergePatchType, patch))
+}
 
 var _ = Describe("A condition", func() {
 	It("keeps the moment of its last transition, however late the operator sees what it has written", func(ctx SpecContext) {
@@ -30,6 +39,9 @@ var _ = Describe("A condition", func() {
 		Expect(err).NotTo(HaveOccurred())
 		defer seen.Stop()
 		operate(harness.OperatorOptions{Through: between.URL()})
+		until(ctx, "what requirements there are", says("CompatibilityControllerDegraded", "False", "AsExpected"))
+		// Times of conditions are whole seconds.
+		Consistently(func() error { return touch(ctx) }, "1200ms", "200ms").Should(Succeed(), "what all controllers look at changes, while none sees what it has written")
 		installed(ctx, 1)
 		release(ctx, small("two"))
 		installed(ctx, 2)

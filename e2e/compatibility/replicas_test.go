@@ -12,6 +12,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,6 +52,15 @@ var _ = Describe("The checker's Deployment", func() {
 		}
 		s.operate()
 		isFor(configv1.HighlyAvailableTopologyMode, 2, true)
+		spoilt := []byte(`{"spec":{"minAvailable":2}}`)
+		Expect(env.Client.Patch(ctx, &policyv1.PodDisruptionBudget{ObjectMeta: at}, client.RawPatch(types.MergePatchType, spoilt))).To(Succeed())
+		eventually(ctx, "the budget is as it was", func(ctx context.Context) error {
+			budget := &policyv1.PodDisruptionBudget{}
+			if err := env.Client.Get(ctx, client.ObjectKeyFromObject(deployment), budget); err != nil || budget.Spec.MinAvailable.IntValue() == 1 {
+				return err
+			}
+			return fmt.Errorf("it asks for %s", budget.Spec.MinAvailable)
+		})
 		isFor(configv1.SingleReplicaTopologyMode, 1, false)
 		isFor(configv1.HighlyAvailableTopologyMode, 2, true)
 	})

@@ -38,7 +38,8 @@ func RecordOf(r *requirementsv1alpha1.CompatibilityRequirement) (record machine.
 }
 
 // Report writes on the ClusterOperator which requirements are in trouble, if that stands otherwise there. Without a
-// ClusterOperator nothing is written: there is one as soon as any machine has reported.
+// ClusterOperator nothing is written: there is one as soon as any machine has reported. The API server refuses what was
+// computed from an old copy, which would tell a transition anew; Report is called again when the watch brings the new one.
 func (p *Phases) Report(
 	ctx context.Context, operators configclient.ClusterOperatorInterface, inTrouble func(*requirementsv1alpha1.CompatibilityRequirement) bool, now time.Time,
 ) error {
@@ -72,8 +73,9 @@ func (p *Phases) Report(
 	}
 	status := configv1ac.ClusterOperatorStatus()
 	conditions.AddTo(status, wanted)
-	_, err = operators.ApplyStatus(ctx, configv1ac.ClusterOperator(ClusterOperator).WithStatus(status), metav1.ApplyOptions{FieldManager: Manager, Force: true})
-	if err != nil {
+	_, err = operators.ApplyStatus(ctx, configv1ac.ClusterOperator(ClusterOperator).WithResourceVersion(operator.ResourceVersion).WithStatus(status),
+		metav1.ApplyOptions{FieldManager: Manager, Force: true})
+	if err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("writing condition %sDegraded of ClusterOperator %s: %w", Controller, ClusterOperator, err)
 	}
 	return nil
