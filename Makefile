@@ -127,7 +127,7 @@ generate: ## Write all other generated files.
 	@go generate -C e2e ./...
 
 .PHONY: e2e
-e2e: build controlplane ## Run the end-to-end suite against an embedded control plane, and print the slowest specs.
+e2e: build controlplane ## Run the end-to-end suite against an embedded control plane, and print the slowest specs and what failed.
 	@tools/e2e.sh
 
 .PHONY: bench

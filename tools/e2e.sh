@@ -2,8 +2,8 @@
 # tools/e2e.sh [ARGUMENT...]
 #
 # Runs the packages of the end-to-end suite one after the other, all of them even
-# when one fails, with more arguments for go test, prints the slowest specs, and
-# compares what the operator did in them with what deploy lets it do.
+# when one fails, with more arguments for go test, prints the slowest specs and what
+# failed, and compares what the operator did in them with what deploy lets it do.
 set -u
 
 folder=$PWD/bin/log/e2e
@@ -24,7 +24,7 @@ for package in $(go list -C e2e ./...); do
 		failed="$failed $package"
 	fi
 done
-go run -C tools ./slowest "$folder"
+go run -C tools ./summary "$folder"
 # What the operator may do is compared with what it did in all suites.
 go run -C e2e ./rights "$E2E_USES" || failed="$failed e2e/rights"
 [ -z "$failed" ] || { echo "these failed:$failed" && exit 1; }

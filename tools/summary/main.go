@@ -1,6 +1,6 @@
-// Command slowest reads what the packages of a test run have left in a folder,
+// Command summary reads what the packages of a test run have left in a folder,
 // ginkgo's reports (NAME.json) and the output of go test -v (NAME.log), and
-// prints the tests and specs that took the longest.
+// prints the tests and specs that took the longest, and what those say that failed.
 package main
 
 import (
@@ -15,17 +15,21 @@ import (
 	"time"
 )
 
-// shown is how many are printed.
-const shown = 10
+const (
+	// shown is how many of the slowest are printed.
+	shown = 10
+	// maxLines and maxLine bound what is printed of a failure: lines, and bytes of each. All of it is in the log.
+	maxLines, maxLine = 15, 400
+)
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: slowest FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: summary FOLDER")
 		os.Exit(2)
 	}
 	all, err := read(os.Args[1])
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "slowest: %v\n", err)
+		fmt.Fprintf(os.Stderr, "summary: %v\n", err)
 		os.Exit(1)
 	}
 	total := time.Duration(0)
@@ -36,12 +40,32 @@ func main() {
 	for _, t := range all[:min(shown, len(all))] {
 		fmt.Fprintf(os.Stdout, "%7.1f s  %s: %s\n", t.took.Seconds(), t.in, t.name)
 	}
+	for _, t := range all {
+		if t.failure != "" {
+			fmt.Fprintf(os.Stdout, "%s: %s: failed:\n%s", t.in, t.name, shorten(t.failure))
+		}
+	}
 }
 
 // timed is a test or a spec.
 type timed struct {
 	in, name string
 	took     time.Duration
+	// failure is what it said when it failed, empty if it has not.
+	failure string
+}
+
+// shorten is the beginning of a text, indented.
+func shorten(text string) string {
+	var out strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if i == maxLines {
+			out.WriteString("\t[...]\n")
+			break
+		}
+		fmt.Fprintf(&out, "\t%s\n", line[:min(len(line), maxLine)])
+	}
+	return out.String()
 }
 
 // read finds all tests and specs, the slowest first.
@@ -89,6 +113,13 @@ func specs(in string, report []byte) ([]timed, error) {
 			LeafNodeText, LeafNodeType string
 			State                      string
 			RunTime                    time.Duration
+			Failure                    struct {
+				Message  string
+				Location struct {
+					FileName   string
+					LineNumber int
+				}
+			}
 		}
 	}
 	if err := json.Unmarshal(report, &suites); err != nil {
@@ -101,22 +132,33 @@ func specs(in string, report []byte) ([]timed, error) {
 				continue
 			}
 			name := strings.Join(append(s.ContainerHierarchyTexts, s.LeafNodeText), " ")
-			found = append(found, timed{in, cmp.Or(strings.TrimSpace(name), s.LeafNodeType), s.RunTime})
+			one := timed{in: in, name: cmp.Or(strings.TrimSpace(name), s.LeafNodeType), took: s.RunTime}
+			if s.State != "passed" {
+				one.failure = fmt.Sprintf("%s:%d: %s: %s", s.Failure.Location.FileName, s.Failure.Location.LineNumber, s.State, s.Failure.Message)
+			}
+			found = append(found, one)
 		}
 	}
 	return found, nil
 }
 
-var ended = regexp.MustCompile(`(?m)^--- (?:PASS|FAIL): (\S+) \((\d+\.\d+)s\)$`)
+var ended = regexp.MustCompile(`(?m)^--- (PASS|FAIL): (\S+) \((\d+\.\d+)s\)$`)
 
 // tests reads the output of go test -v; one that lasts as long as the specs has run them.
 func tests(in, output string, specs time.Duration) []timed {
 	var found []timed
-	for _, match := range ended.FindAllStringSubmatch(output, -1) {
-		took, err := time.ParseDuration(match[2] + "s")
-		if err == nil && (specs == 0 || took < specs) {
-			found = append(found, timed{in, match[1], took})
+	for _, at := range ended.FindAllStringSubmatchIndex(output, -1) {
+		passed, name := output[at[2]:at[3]] == "PASS", output[at[4]:at[5]]
+		took, err := time.ParseDuration(output[at[6]:at[7]] + "s")
+		if err != nil || specs != 0 && took >= specs {
+			continue
 		}
+		one := timed{in: in, name: name, took: took}
+		if !passed {
+			_, said, _ := strings.Cut(output[:at[0]], "=== RUN   "+name+"\n")
+			one.failure = cmp.Or(said, "it said nothing")
+		}
+		found = append(found, one)
 	}
 	return found
 }
