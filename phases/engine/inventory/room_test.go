@@ -159,7 +159,7 @@ func TestShelf_of_all_that_it_has_room_for_takes_little_memory(t *testing.T) {
 	for number := range int64(8) {
 		inv := forged(number+1, listLimit)
 		for i := range inv.Entries {
-			inv.Entries[i].Kind, inv.Entries[i].Name = fmt.Sprintf("Kind%d", i), strings.Repeat("x", 120)
+			inv.Entries[i].Kind, inv.Entries[i].Name = fmt.Sprintf("Kind%d", i), strings.Repeat("x", 315)
 		}
 		all = append(all, inv)
 	}
