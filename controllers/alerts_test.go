@@ -13,6 +13,7 @@ import (
 
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/machine/compatibility"
 )
 
 //go:generate go test . -run TestTheAlerts -update
@@ -85,6 +86,7 @@ func rules() []rule {
 		}
 	}
 	return append(all,
+		ruleOf(compatibility.Unreachable, refused, "The message of a refused write says what was tried."),
 		ruleOf(house.Unfinished, fmt.Sprintf(standing, fmt.Sprintf("alert=%q", house.Unfinished.Name)), byStatus),
 		ruleOf(house.Absent, fmt.Sprintf("absent(capstan_needs_attention{machine=%q,alert=%q})", machines[0], house.Unfinished.Name), byStatus))
 }
@@ -97,11 +99,14 @@ func lasting(long time.Duration) string {
 	return fmt.Sprintf("%dm", long/time.Minute)
 }
 
-const byStatus = "The conditions of ClusterOperator cluster-api and `capstan status` say"
+// refused is what API servers themselves count: refusals of our webhooks for want of an answer.
+const refused = `sum(increase(apiserver_admission_webhook_rejection_count{name=~".+[.]capstan[.]openshift[.]io",error_type="calling_webhook_error"}[5m])) > 0`
+
+const byStatus = "The conditions of ClusterOperator cluster-api and `capstan status` say why, since when, and what to do."
 
 // told is where families say more.
 var told = map[string]string{
-	"compatibility": "The condition State of each CompatibilityRequirement and `capstan status --machine compatibility --key NAME` say",
+	"compatibility": "The condition State of each CompatibilityRequirement and `capstan status --machine compatibility --key NAME` say why, since when, and what to do.",
 }
 
 func ruleOf(call machine.Call, expr, told string) rule {
@@ -110,7 +115,7 @@ func ruleOf(call machine.Call, expr, told string) rule {
 		Labels: map[string]string{"severity": string(call.Severity), "namespace": namespace},
 		Annotations: map[string]string{
 			"summary":     call.Summary + ".",
-			"description": call.Doc + " " + told + " why, since when, and what to do.",
+			"description": call.Doc + " " + told,
 			"runbook_url": runbooks + call.Name + ".md",
 		},
 	}

@@ -22,7 +22,11 @@ import (
 // interval is that of scrapes and of evaluations.
 const interval = 30 * time.Second
 
-const absent = "CapstanAbsent"
+// These two ask for something else than what the operator counts.
+const (
+	absent      = "CapstanAbsent"
+	unreachable = "CapstanCheckerUnreachable"
+)
 
 // file are the rules as Prometheus's operator gives them to Prometheus.
 func file(t *testing.T) []rulefmt.Rule {
@@ -106,7 +110,7 @@ func scrapes(long time.Duration) int { return int(long / interval) }
 
 func TestEachAlertFiresWhenWhatItStandsForHasLasted(t *testing.T) {
 	for _, rule := range file(t) {
-		if rule.Alert == absent {
+		if rule.Alert == absent || rule.Alert == unreachable {
 			continue
 		}
 		t.Run(rule.Alert, func(t *testing.T) {
@@ -160,6 +164,30 @@ func TestAnOperatorThatTellsNothingIsMissed(t *testing.T) {
 	}
 	if fires := firing(t, rule, series("clusterapi", "CapstanUnfinishedPasses", "0x200"), 2*long); len(fires) != 0 {
 		t.Errorf("it tells, and it fires at %v", fires)
+	}
+}
+
+func TestACheckerThatIsNotReachedIsToldByWhatIsRefused(t *testing.T) {
+	all := file(t)
+	rule := all[slices.IndexFunc(all, func(r rulefmt.Rule) bool { return r.Alert == unreachable })]
+	long := time.Duration(rule.For)
+	refused := func(webhook, why, values string) string {
+		return fmt.Sprintf("  apiserver_admission_webhook_rejection_count{name=%q,error_type=%q,operation=\"UPDATE\",rejection_code=\"500\",type=\"validating\"} %s\n", webhook, why, values)
+	}
+	const ours, call = "deny-1.crds.capstan.openshift.io", "calling_webhook_error"
+	for name, row := range map[string]struct {
+		told  string
+		fires bool
+	}{
+		"a write is refused every minute":                {refused(ours, call, "0 0 1 1 2 2 3 3 4 4 5 5 6 6 7 7 8 8 9 9 10 10 11 11 12 12 13 13 14 14 15 15"), true},
+		"for a short while":                              {refused(ours, call, "0 0 1 1 2 2 2x40"), false},
+		"since long, and no more":                        {refused(ours, call, "70x60"), false},
+		"for what they say":                              {refused(ours, "no_error", "0+1x60"), false},
+		"those of somebody else, also by a similar name": {refused("hook.example.com", call, "0+1x60") + refused("crds.capstanXopenshift.io", call, "0+1x60"), false},
+	} {
+		if fires := firing(t, rule, row.told, long+5*time.Minute); (len(fires) > 0) != row.fires {
+			t.Errorf("%s: it fires at %v", name, fires)
+		}
 	}
 }
 

@@ -38,6 +38,14 @@ var calls = regexp.MustCompile(`(?m)^apiserver_admission_webhook_request_total\{
 // called is how often the API server has asked the checker about definitions, as its metrics tell.
 func called(ctx context.Context) []string {
 	GinkgoHelper()
+	found := calls.FindAllString(metrics(ctx), -1)
+	Expect(found).NotTo(BeEmpty())
+	return found
+}
+
+// metrics are those of the API server.
+func metrics(ctx context.Context) string {
+	GinkgoHelper()
 	config := env.Cluster.Config()
 	asker, err := rest.HTTPClientFor(config)
 	Expect(err).NotTo(HaveOccurred())
@@ -48,9 +56,7 @@ func called(ctx context.Context) []string {
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	Expect(err).NotTo(HaveOccurred())
-	found := calls.FindAllString(string(text), -1)
-	Expect(found).NotTo(BeEmpty())
-	return found
+	return string(text)
 }
 
 // refuses is the error with which a requirement answers.

@@ -23,6 +23,7 @@ var _ = Describe("capstan disarm", func() {
 		DeferCleanup(func(ctx SpecContext) { Expect(env.Client.Delete(ctx, theirs)).To(Succeed()) })
 		c.Kill()
 		Expect(c.update(ctx, without("color:"))).To(MatchError(ContainSubstring("failed calling webhook")))
+		Expect(metrics(ctx)).To(MatchRegexp(`(?m)^apiserver_admission_webhook_rejection_count\{error_type="calling_webhook_error",name="hook\.capstan\.openshift\.io"`), "what alert CapstanCheckerUnreachable asks for")
 
 		disarm := func(arguments ...string) string {
 			GinkgoHelper()

@@ -26,3 +26,13 @@ var (
 		Summary: "Capstan cannot write the webhooks of a CompatibilityRequirement",
 	}
 )
+
+// Unreachable calls somebody to a checker that API servers cannot reach although it is ready. No state tells it: nothing asks for
+// it at rest. The API servers count what they refuse for want of an answer.
+var Unreachable = machine.Call{
+	Alert: machine.Alert{
+		Name: "CapstanCheckerUnreachable", Severity: machine.Warning, After: 10 * time.Minute,
+		Summary: "API servers refuse writes because they cannot reach Capstan's checker of CRDs",
+	},
+	Doc: "API servers refuse writes that CompatibilityRequirements govern, since no answer of the checker reaches them. `capstan disarm --yes` lets these writes pass.",
+}
