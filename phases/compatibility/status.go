@@ -3,13 +3,17 @@ package compatibility
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/compatibility"
 	"github.com/capstan-capi/capstan/machine"
@@ -57,6 +61,35 @@ type Store struct {
 	phases *Phases
 }
 
+// Save applies the status. Where the API server refuses it for what stands there beside it, that is taken away, and the next
+// pass saves: a generation of the definition that was never reached, as of a forger, or more conditions of others than
+// leave room.
+func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.Duration, error) {
+	later, err := s.Applied.Save(ctx, key, shot)
+	if apierrors.IsInvalid(err) && shot.Seen != nil && shot.Seen.Requirement != nil {
+		err = errors.Join(err, s.phases.makeRoom(ctx, shot.Seen.Requirement))
+	}
+	return later, err
+}
+
+// ownConditions are those that are written here.
+var ownConditions = []string{"Progressing", admittedCondition, compatibleCondition, crdschema.EnforcesCondition, StateCondition, RecordCondition}
+
+// makeRoom takes from a status all but the own conditions and the name, which the API never lets go of.
+func (p *Phases) makeRoom(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement) error {
+	after := r.DeepCopy()
+	after.Status.ObservedCRD = requirementsv1alpha1.ObservedCRD{}
+	after.Status.Conditions = slices.DeleteFunc(after.Status.Conditions, func(c metav1.Condition) bool { return !slices.Contains(ownConditions, c.Type) })
+	if len(after.Status.Conditions) == 0 {
+		after.Status.Conditions = nil
+	}
+	err := p.Client.Status().Patch(ctx, after, client.MergeFromWithOptions(r, client.MergeFromWithOptimisticLock{}), client.FieldOwner(Manager))
+	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("clearing the status of CompatibilityRequirement %s: %w", r.Name, err)
+	}
+	return nil
+}
+
 // Forget lets go of what is remembered of a requirement that is gone.
 func (s *Store) Forget(ctx context.Context, key machine.Key) (time.Duration, error) {
 	s.phases.Forget(key)
@@ -89,11 +122,7 @@ func say(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot, told []Co
 	// The API never lets go of the name, nor takes another one.
 	r.Status.CRDName = cmp.Or(r.Status.CRDName, s.Seen.CRDName)
 	if crd := s.Facts.CRD; crd.Seen {
-		observed := requirementsv1alpha1.ObservedCRD{UID: crd.UID, Generation: crd.Generation}
-		if before := r.Status.ObservedCRD; before.UID == observed.UID && before.Generation > observed.Generation {
-			observed = before // the API takes no older one, as after a restore of the cluster
-		}
-		r.Status.ObservedCRD = observed
+		r.Status.ObservedCRD = requirementsv1alpha1.ObservedCRD{UID: crd.UID, Generation: crd.Generation}
 	}
 	return conditions, of
 }

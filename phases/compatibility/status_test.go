@@ -10,7 +10,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/compatibility"
 )
 
-func TestSay_keeps_the_name_the_verdict_and_the_highest_generation(t *testing.T) {
+func TestSay_keeps_the_name_and_the_verdict(t *testing.T) {
 	r := needed(t, "")
 	r.Status.CRDName = "widgets.example.com"
 	r.Status.ObservedCRD = requirementsv1alpha1.ObservedCRD{UID: "w", Generation: 7}
@@ -20,8 +20,8 @@ func TestSay_keeps_the_name_the_verdict_and_the_highest_generation(t *testing.T)
 		t.Errorf("unread: %+v, %+v", told, r.Status)
 	}
 	say(r, Snapshot{Seen: &Pass{}, Facts: guards.Facts{CRD: guards.CRD{Seen: true, UID: "w", Generation: 6}}}, nil)
-	if r.Status.ObservedCRD.Generation != 7 {
-		t.Errorf("an older one: %+v", r.Status.ObservedCRD)
+	if r.Status.ObservedCRD.Generation != 6 {
+		t.Errorf("an older one is what was compared: %+v", r.Status.ObservedCRD)
 	}
 	say(r, Snapshot{Seen: &Pass{}, Facts: guards.Facts{CRD: guards.CRD{Seen: true, Absent: true}}}, nil)
 	if r.Status.ObservedCRD.UID != "" {
