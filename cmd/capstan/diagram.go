@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
@@ -15,13 +17,17 @@ func diagramCommand() *cobra.Command {
 		Short: "Prints the state machine as a Mermaid diagram",
 		Long: `Prints the state machine as a Mermaid diagram. With --live the state that the cluster is in has a
 thick border, the states that it came through a dashed one, and the moves that led there are numbered.
-That needs the right to get ClusterAPI cluster and ClusterOperator cluster-api; without --live no
-cluster is needed.`,
+That needs the right to get ClusterAPI cluster and ClusterOperator cluster-api, or with --machine
+compatibility the CompatibilityRequirement that --key names; without --live no cluster is needed.`,
 		Example: `  capstan diagram > machine.mmd
-  capstan diagram --live --context prod`,
+  capstan diagram --live --context prod
+  capstan diagram --live --machine compatibility --key my-widgets`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !live {
+			switch {
+			case !live && target.Key != "":
+				return errors.New("--key names what to look at, which is done with --live only")
+			case !live:
 				view, err := target.View()
 				if err != nil {
 					return err

@@ -151,6 +151,20 @@ func TestPage_names_flags_and_fields_that_there_are(t *testing.T) {
 	}
 }
 
+func TestStatus_says_which_exit_code_each_state_has(t *testing.T) {
+	said := statusCommand().Long
+	for _, of := range controllers.Views() {
+		if !strings.Contains(said, of.Table.Name) {
+			t.Errorf("nothing is said of machine %s", of.Table.Name)
+		}
+		for _, state := range of.Table.States {
+			if !regexp.MustCompile(`\b` + string(state.Name) + `\b`).MatchString(said) {
+				t.Errorf("nothing is said of state %s of machine %s", state.Name, of.Table.Name)
+			}
+		}
+	}
+}
+
 func flagsOf(command *cobra.Command, into map[string]bool) {
 	for _, line := range lines(command.Flags().FlagUsages()) {
 		for _, found := range regexp.MustCompile(`--([a-z][a-z-]*)`).FindAllStringSubmatch(line, -1) {

@@ -19,9 +19,12 @@ func explainCommand() *cobra.Command {
 there, and for each move that can leave: what it asks, what the answer is now and why, and at which
 moment time alone will make it.
 
-It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the right to get these two.`,
+It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the right to get these two;
+with --machine compatibility the CompatibilityRequirement that --key names. The status of that has no room
+for the answers, so the moves are told without them.`,
 		Example: `  capstan explain
-  capstan explain -o json | jq '.moves[] | select(.answer != "Yes")'`,
+  capstan explain -o json | jq '.moves[] | select(.answer != "Yes")'
+  capstan explain --machine compatibility --key my-widgets`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := textOrJSON(output); err != nil {

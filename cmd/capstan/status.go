@@ -35,18 +35,29 @@ func statusCommand() *cobra.Command {
 how far each wave of each revision is, and what needs a look: objects of others in the way, updates
 that are refused or contested, objects kept for the data in them, and the conditions.
 
-It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the right to get these two.
+It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the right to get these two;
+with --machine compatibility the CompatibilityRequirement that --key names, which it needs the right to get.
 With --watch it looks every second and draws over what it drew before; into a file or a pipe it prints
 a line whenever something has changed. Ctrl-c ends it.
 
-Exit codes: 0 if the cluster could be read, 1 if not. With --exit-code: 0 if the state is Installed,
-1 if the cluster could not be read, 2 while the machine is on its way (WaitingOnInfra, Planning,
-AwaitingCRDs, Applying, Pruning) or has not reported, 3 if somebody has to look (Degraded, MaxRevisions, or in any
-state a revision that would uninstall something and awaits consent).`,
+Exit codes: 0 if it could be read, 1 if not, or if there is no object of that key. With --exit-code the
+state is the exit code:
+
+  code  clusterapi                              compatibility
+  0     Installed                               Met
+  1     could not be read                       could not be read, or there is no such requirement
+  2     WaitingOnInfra, Planning, AwaitingCRDs, Arming, Unmet, Refused, Conflicted, Releasing,
+        Applying, Pruning, or nothing reported  or nothing reported
+  3     Degraded, MaxRevisions, or in any       Degraded, Open
+        state a revision that would uninstall
+        something and awaits consent
+
+So 2 is on its way or not as it should be, and 3 that somebody has to look.`,
 		Example: `  capstan status
   capstan status --watch
   capstan status -o json | jq .waits
-  capstan status --exit-code --context prod && echo installed`,
+  capstan status --exit-code --context prod && echo installed
+  capstan status --machine compatibility --key my-widgets`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
@@ -54,7 +65,7 @@ state a revision that would uninstall something and awaits consent).`,
 	f.Flags(flags)
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on looking, every second")
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json (with --watch a line of JSON for each change)")
-	flags.BoolVar(&f.exitCode, "exit-code", false, "say the state in the exit code, see above")
+	flags.BoolVar(&f.exitCode, "exit-code", false, "make the state the exit code, by the table above")
 	return cmd
 }
 

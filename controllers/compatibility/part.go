@@ -24,7 +24,7 @@ import (
 // Part is what the machine compatibility brings to the house.
 var Part = options.Part{
 	Name: table.Table.Name, Add: Add, Kinds: kinds, ClusterOperator: phases.ClusterOperator,
-	View: &view.View{Table: tableView, Look: look},
+	View: &view.View{Table: tableView, Instances: instances, Look: look},
 }
 
 // served is told when the API of requirements may be about to be served.

@@ -17,6 +17,11 @@ import (
 
 var tableView = view.TableOf(table.Table)
 
+// untold says why an instance does not tell what guards answer.
+const untold = "The status of a CompatibilityRequirement holds its state and what it waits for, and has no room for what each guard answers."
+
+var instances = &view.Instances{Kind: requirementsv1alpha1.GroupVersion.WithResource("compatibilityrequirements"), Word: "CompatibilityRequirement"}
+
 // Status is what `capstan status --machine compatibility` prints; its shape is a promise.
 type Status struct {
 	view.Head
@@ -37,10 +42,7 @@ func (s Status) Write(out io.Writer, now time.Time) error {
 // look reads a requirement, which holds its record.
 func look(ctx context.Context, get view.Getter, key machine.Key) (view.Seen, error) {
 	r := &requirementsv1alpha1.CompatibilityRequirement{}
-	if key == "" {
-		return nothing(r, "name the CompatibilityRequirement to look at with --key"), nil
-	}
-	found, err := get(ctx, requirementsv1alpha1.GroupVersion.WithResource("compatibilityrequirements"), "CompatibilityRequirement", "", string(key), r)
+	found, err := get(ctx, instances.Kind, instances.Word, "", string(key), r)
 	if err != nil {
 		return view.Seen{}, err
 	}
@@ -48,7 +50,9 @@ func look(ctx context.Context, get view.Getter, key machine.Key) (view.Seen, err
 	_, known := tableView.State(record.State)
 	switch {
 	case !found:
-		return nothing(r, "CompatibilityRequirement "+string(key)+" does not exist"), nil
+		seen := nothing(r, "CompatibilityRequirement "+string(key)+" does not exist")
+		seen.Absent = true
+		return seen, nil
 	case !is || !known:
 		return nothing(r, "CompatibilityRequirement "+string(key)+" holds no record that can be read: is the operator running?"), nil
 	}
@@ -56,7 +60,7 @@ func look(ctx context.Context, get view.Getter, key machine.Key) (view.Seen, err
 	if c := meta.FindStatusCondition(r.Status.Conditions, phases.StateCondition); c != nil {
 		waits = c.Message
 	}
-	return view.Seen{Record: record, Waits: waits, Status: statusOf(r, view.HeadOf(tableView, record, "", waits, table.Met))}, nil
+	return view.Seen{Record: record, Waits: waits, Untold: untold, Status: statusOf(r, view.HeadOf(tableView, record, "", waits, table.Met))}, nil
 }
 
 func nothing(r *requirementsv1alpha1.CompatibilityRequirement, problem string) view.Seen {

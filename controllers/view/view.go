@@ -16,8 +16,17 @@ import (
 // View is what a machine brings to the commands.
 type View struct {
 	Table Table
+	// Instances are nil for a machine that has one instance only.
+	Instances *Instances
 	// Look reads what the operator has published of an instance. That an object does not exist is no error.
 	Look func(context.Context, Getter, machine.Key) (Seen, error)
+}
+
+// Instances are the objects, without a namespace, of which each has an instance of the machine; its key is the object's name.
+type Instances struct {
+	Kind schema.GroupVersionResource
+	// Word names the kind to people.
+	Word string
 }
 
 // Getter reads an object of a cluster into a typed one. word names the kind to people; namespace may be empty.
@@ -28,9 +37,13 @@ type Seen struct {
 	// Record is the zero one, and Problem says why, if there is none to be read.
 	Record  machine.Record
 	Problem string
+	// Absent says that the object of the instance does not exist.
+	Absent bool
 	// Waits is the line that conditions, log and Events show, Moves are those that can leave the present state.
-	Waits  string
-	Moves  []machine.Candidate
+	Waits string
+	Moves []machine.Candidate
+	// Untold says why there is nothing of what guards answer; empty where Moves have it.
+	Untold string
 	Status Status
 }
 

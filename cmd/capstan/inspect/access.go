@@ -59,7 +59,11 @@ func (a *Access) Config() (*rest.Config, error) {
 			"log in to a cluster, or name a kubeconfig with --kubeconfig", err,
 		}
 	}
-	return nil, &Error{"the kubeconfig cannot be used: " + err.Error(), "repair it, or name another with --kubeconfig", err}
+	return nil, unusable(err)
+}
+
+func unusable(err error) error {
+	return &Error{"the kubeconfig cannot be used: " + err.Error(), "repair it, or name another with --kubeconfig", err}
 }
 
 // missing says that KUBECONFIG names files and none of them is there.
@@ -116,7 +120,7 @@ func Explain(err error, host, verb, object string) error {
 	case NotServed(err):
 		return &Error{
 			fmt.Sprintf("%s does not know the kind of %s", host, object),
-			"this is no OpenShift cluster with Cluster API's kinds, or the context is that of another cluster", err,
+			"this is no OpenShift cluster that has it, its feature gate is closed, or the context is that of another cluster", err,
 		}
 	case errors.As(err, &transport), errors.As(err, &network):
 		return &Error{fmt.Sprintf("%s does not answer: %v", host, root(err)), "check that it runs and can be reached from here", err}

@@ -14,8 +14,10 @@ import (
 
 // Explanation is what `capstan explain -o json` prints; its shape is a promise.
 type Explanation struct {
-	State   machine.State `json:"state"`
-	Meaning string        `json:"meaning"`
+	// Instance names the object that it is about, as in "CompatibilityRequirement x"; empty for a machine that has one instance only.
+	Instance string        `json:"instance,omitempty"`
+	State    machine.State `json:"state"`
+	Meaning  string        `json:"meaning"`
 	// Work is what is done on every pass, empty for nothing.
 	Work        string               `json:"work,omitempty"`
 	Since       time.Time            `json:"since"`
@@ -23,6 +25,8 @@ type Explanation struct {
 	Failure     *machine.Failure     `json:"failure,omitempty"`
 	Transitions []machine.Transition `json:"transitions"`
 	Moves       []view.Way           `json:"moves"`
+	// Untold says why no move has an answer.
+	Untold string `json:"untold,omitempty"`
 }
 
 // Explain tells where in the machine a cluster is. Without a record that can be
@@ -33,7 +37,7 @@ func (v View) Explain() (Explanation, error) {
 	}
 	row, _ := v.Table.State(v.Record.State)
 	e := Explanation{
-		State: row.Name, Meaning: row.Doc, Work: row.Work, Since: v.Record.Since, Waits: cmp.Or(v.Waits, v.Record.Reason),
+		Instance: v.Instance, Untold: v.Untold, State: row.Name, Meaning: row.Doc, Work: row.Work, Since: v.Record.Since, Waits: cmp.Or(v.Waits, v.Record.Reason),
 		Failure: v.Record.Failure, Transitions: view.List(v.Record.Transitions), Moves: []view.Way{},
 	}
 	for _, way := range row.Ways {
@@ -63,7 +67,7 @@ const shownTransitions = 10
 // Write prints an explanation for people.
 func (e Explanation) Write(out io.Writer, now time.Time) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "This cluster has been in %s since %s (%s).\n", e.State, machine.Moment(e.Since), view.Lasted(now.Sub(e.Since)))
+	fmt.Fprintf(&b, "%s has been in %s since %s (%s).\n", cmp.Or(e.Instance, "This cluster"), e.State, machine.Moment(e.Since), view.Lasted(now.Sub(e.Since)))
 	fmt.Fprintf(&b, "  %s\n", e.Meaning)
 	if e.Work != "" {
 		fmt.Fprintf(&b, "  On every pass %s\n", e.Work)
@@ -80,8 +84,11 @@ func (e Explanation) Write(out io.Writer, now time.Time) error {
 	}
 	e.past(&b)
 	b.WriteString("\nWhat can happen next\n")
+	if e.Untold != "" {
+		fmt.Fprintf(&b, "  %s\n", e.Untold)
+	}
 	for _, way := range e.Moves {
-		writeWay(&b, way, now)
+		e.writeWay(&b, way, now)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -105,7 +112,7 @@ func (e Explanation) past(b *strings.Builder) {
 	}
 }
 
-func writeWay(b *strings.Builder, w view.Way, now time.Time) {
+func (e Explanation) writeWay(b *strings.Builder, w view.Way, now time.Time) {
 	fmt.Fprintf(b, "  %s leads to %s: %s\n", w.Event, w.To, w.Meaning)
 	fmt.Fprintf(b, "      when  %s\n", w.When)
 	for _, q := range w.Questions {
@@ -114,20 +121,30 @@ func writeWay(b *strings.Builder, w view.Way, now time.Time) {
 	if w.Effect != "" {
 		fmt.Fprintf(b, "      then  %s\n", w.Effect)
 	}
-	fmt.Fprintf(b, "      now   %s\n", saidOf(w, now))
+	if said := e.saidOf(w, now); said != "" {
+		fmt.Fprintf(b, "      now   %s\n", said)
+	}
 }
 
-// saidOf is what the guard of a way says at present.
-func saidOf(w view.Way, now time.Time) string {
-	said := "not told by this operator"
-	if w.Answer != nil {
+// saidOf is what the guard of a way says at present, or the moment at which the move is made.
+func (e Explanation) saidOf(w view.Way, now time.Time) string {
+	said, unless := "", "unless that changes, "
+	switch {
+	case w.Answer != nil:
 		said = w.Answer.String()
+	case e.Untold == "":
+		said = "not told by this operator"
+	default:
+		unless = "unless something changes, "
 	}
 	if w.Why != "" {
 		said += ": " + w.Why
 	}
 	if !w.At.IsZero() {
-		said += fmt.Sprintf("; unless that changes, the move is made %s (%s)", view.Until(w.At.Sub(now)), machine.Moment(w.At))
+		if said != "" {
+			said += "; "
+		}
+		said += fmt.Sprintf("%sthe move is made %s (%s)", unless, view.Until(w.At.Sub(now)), machine.Moment(w.At))
 	}
 	return said
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/controllers/view"
@@ -20,21 +21,28 @@ import (
 type Reader struct {
 	host   string
 	client dynamic.Interface
+	names  metadata.Interface
 }
 
 // NewReader binds a reader to a cluster; nothing is sent.
 func NewReader(config *rest.Config) (*Reader, error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, &Error{"the kubeconfig cannot be used: " + err.Error(), "repair it, or name another with --kubeconfig", err}
+		return nil, unusable(err)
 	}
-	return &Reader{host: config.Host, client: client}, nil
+	names, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return &Reader{host: config.Host, client: client, names: names}, nil
 }
 
 // View is what one look at a cluster has seen of a machine's instance.
 type View struct {
 	view.Seen
 	Table view.Table
+	// Instance names the object that the machine has the instance for; empty for a machine that has one instance only.
+	Instance string
 }
 
 // Get reads an object. That it does not exist is no error.
@@ -50,4 +58,22 @@ func (r *Reader) Get(ctx context.Context, kind schema.GroupVersionResource, word
 		return false, &Error{word + " " + name + " cannot be read: " + err.Error(), "use the capstan of the release that runs on the cluster", err}
 	}
 	return true, nil
+}
+
+// Names lists the first few names of objects that have an instance each, and counts the others: -1 for some.
+func (r *Reader) Names(ctx context.Context, of view.Instances, few int64) (names []string, others int64, err error) {
+	list, err := r.names.Resource(of.Kind).List(ctx, metav1.ListOptions{Limit: few})
+	if err != nil {
+		return nil, 0, Explain(err, r.host, "list", of.Word+"s")
+	}
+	for _, object := range list.Items {
+		names = append(names, object.Name)
+	}
+	switch {
+	case list.RemainingItemCount != nil:
+		others = *list.RemainingItemCount
+	case list.Continue != "":
+		others = -1
+	}
+	return names, others, nil
 }

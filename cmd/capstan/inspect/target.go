@@ -3,9 +3,12 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/machine"
@@ -23,11 +26,17 @@ type Target struct {
 // Flags adds the flags of a target.
 func (t *Target) Flags(flags *pflag.FlagSet) {
 	t.Access.Flags(flags)
-	flags.StringVar(&t.Machine, "machine", t.Views[0].Table.Name, "`name` of the machine to look at: "+t.names())
-	flags.StringVar(&t.Key, "key", "", "`[namespace/]name` of the object to look at, for a machine that has one for each")
+	var keyed []string
+	for _, v := range t.Views {
+		if v.Instances != nil {
+			keyed = append(keyed, v.Instances.Word+" for "+v.Table.Name)
+		}
+	}
+	flags.StringVar(&t.Machine, "machine", t.Views[0].Table.Name, "`name` of the machine to look at: "+t.named())
+	flags.StringVar(&t.Key, "key", "", "`name` of the object to look at, where a machine has an instance for each: a "+strings.Join(keyed, ", a "))
 }
 
-func (t *Target) names() string {
+func (t *Target) named() string {
 	var names []string
 	for _, v := range t.Views {
 		names = append(names, v.Table.Name)
@@ -35,17 +44,31 @@ func (t *Target) names() string {
 	return strings.Join(names, ", ")
 }
 
-// View is that of the machine.
+// View is that of the machine. A key that cannot name an instance of it is an error.
 func (t *Target) View() (view.View, error) {
-	for _, v := range t.Views {
-		if v.Table.Name == t.Machine {
-			return v, nil
+	i := slices.IndexFunc(t.Views, func(v view.View) bool { return v.Table.Name == t.Machine })
+	if i < 0 {
+		return view.View{}, &Error{What: fmt.Sprintf("there is no machine %q", t.Machine), Next: "name one of these with --machine: " + t.named()}
+	}
+	of := t.Views[i]
+	switch {
+	case t.Key == "":
+	case of.Instances == nil:
+		return view.View{}, &Error{
+			What: fmt.Sprintf("machine %s has one instance only, which no key names: there is no %q", t.Machine, t.Key),
+			Next: "leave out --key, or name the machine that it is of with --machine: " + t.named(),
+		}
+	case len(content.IsPathSegmentName(t.Key)) > 0:
+		return view.View{}, &Error{
+			What: fmt.Sprintf("%q cannot be the key of machine %s, which is the name of a %s, without a namespace", t.Key, t.Machine, of.Instances.Word),
+			Next: "give the name alone with --key",
 		}
 	}
-	return view.View{}, &Error{What: fmt.Sprintf("there is no machine %q", t.Machine), Next: "name one of these with --machine: " + t.names()}
+	return of, nil
 }
 
-// Looker finds the cluster and binds to it; nothing is sent before it looks.
+// Looker finds the cluster and binds to it; nothing is sent before it looks. That an object does not exist is an error of the
+// first look only: one that goes away later is told.
 func (t *Target) Looker() (func(context.Context) (View, error), error) {
 	of, err := t.View()
 	if err != nil {
@@ -55,10 +78,44 @@ func (t *Target) Looker() (func(context.Context) (View, error), error) {
 	if err != nil {
 		return nil, err
 	}
+	first, instance := true, ""
+	if of.Instances != nil {
+		instance = of.Instances.Word + " " + t.Key
+	}
 	return func(ctx context.Context) (View, error) {
+		if of.Instances != nil && t.Key == "" {
+			return View{}, t.choose(ctx, reader, *of.Instances, "--key is missing: machine "+t.Machine+" has an instance for each "+of.Instances.Word)
+		}
 		seen, err := of.Look(ctx, reader.Get, machine.Key(t.Key))
-		return View{Seen: seen, Table: of.Table}, err
+		if err == nil && seen.Absent && first {
+			err = t.choose(ctx, reader, *of.Instances, seen.Problem)
+		}
+		first = false
+		return View{Seen: seen, Table: of.Table, Instance: instance}, err
 	}, nil
+}
+
+// keysNamed is how many keys an error names.
+const keysNamed = 5
+
+// choose is the error that has people choose another key, with the first of those there are.
+func (t *Target) choose(ctx context.Context, reader *Reader, of view.Instances, what string) error {
+	names, others, err := reader.Names(ctx, of, keysNamed)
+	next := "name one with --key: " + strings.Join(names, ", ")
+	switch {
+	case apierrors.IsForbidden(err):
+		next = "name one with --key; whoever may list them sees them by `kubectl get " + of.Kind.Resource + "`"
+	case err != nil:
+		return err
+	case len(names) == 0:
+		what += ", and there is none on this cluster"
+		next = "create one, or leave out --machine and --key to look at " + t.Views[0].Table.Name
+	case others < 0:
+		next += ", and others"
+	case others > 0:
+		next += fmt.Sprintf(", and %d more", others)
+	}
+	return &Error{What: what, Next: next}
 }
 
 // Look finds the cluster and reads it once.
