@@ -76,17 +76,9 @@ var _ = Describe("An API server that announces less than it serves", func() {
 			}))
 			rev := of(2, w.configMap("a"))
 			e.converge(ctx, rev)
-			var err error
-			eventually(ctx, "a teardown that asks", func(ctx context.Context) error { // it waits first if it sees a watch late
-				var report *engine.TeardownReport
-				report, err = e.Teardown(ctx, rev)
-				Expect(report.Gone).To(BeEmpty())
-				if err == nil {
-					return fmt.Errorf("it waits: %s", report.Wait)
-				}
-				return nil
-			})
+			report, err := e.Teardown(ctx, rev)
 			Expect(err).To(MatchError(Or(ContainSubstring("does not announce"), ContainSubstring("ready"))))
+			Expect(report.Gone).To(BeEmpty())
 			ready.Store(true)
 			Expect(e.install(ctx, rev).Gone).To(HaveLen(1))
 			Expect(w.isGone(ctx, w.instance("thing", "old"))).To(Succeed())
