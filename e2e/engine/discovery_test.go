@@ -86,6 +86,34 @@ var _ = Describe("An API server that announces less than it serves", func() {
 	}
 })
 
+var _ = Describe("An API server that has begun to start anew", func() {
+	It("does not make an object look gone that was seen, or has lost its label", func(ctx SpecContext) {
+		w := begin(ctx)
+		w.create(ctx, w.crd("thing"))
+		var starting atomic.Bool
+		e := w.start(meddle(func(r *http.Request, _ http.RoundTripper) (*http.Response, error) {
+			if starting.Load() && strings.HasPrefix(r.URL.Path, "/apis/"+w.group+"/") { // it does not know of the group yet
+				return answered(r, http.StatusNotFound, "404 page not found"), nil
+			}
+			return nil, nil
+		}))
+		e.install(ctx, of(1, w.instance("thing", "seen"), w.instance("thing", "bare"), w.configMap("a")))
+		bare := w.fetch(ctx, w.instance("thing", "bare"))
+		bare.SetLabels(nil)
+		Expect(w.client.Update(ctx, bare)).To(Succeed())
+		rev := of(2, w.configMap("a"))
+		e.converge(ctx, rev)
+		starting.Store(true)
+		report, err := e.Teardown(ctx, rev)
+		Expect(report.Gone).To(BeEmpty())
+		Expect(err).To(MatchError(ContainSubstring("does not serve it")))
+		starting.Store(false)
+		Expect(e.install(ctx, rev).Gone).To(HaveLen(2))
+		Expect(w.isGone(ctx, w.instance("thing", "seen"))).To(Succeed())
+		Expect(w.isGone(ctx, w.instance("thing", "bare"))).To(Succeed())
+	})
+})
+
 var _ = Describe("A definition that is never established", func() {
 	It("is not waited for", func(ctx SpecContext) {
 		w := begin(ctx)

@@ -72,10 +72,19 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 	}
 	for range attempts {
 		if served && (c.Actual == nil || !visible) {
-			if c.Actual, err = client.Get(ctx, o.Key.Name, metav1.GetOptions{}); err != nil && !apierrors.IsNotFound(err) {
-				return err
-			} else if err != nil {
+			c.Actual, err = client.Get(ctx, o.Key.Name, metav1.GetOptions{})
+			switch {
+			case err == nil:
+			case isUnserved(err):
 				c.Actual = nil
+				if err := r.checkUnserved(ctx, o.Key); err != nil {
+					return err
+				}
+				c.Served, served = false, false
+			case apierrors.IsNotFound(err):
+				c.Actual = nil
+			default:
+				return err
 			}
 		}
 		decided, err := r.decide(ctx, c)
@@ -103,6 +112,12 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 		}
 		switch {
 		case err == nil:
+			return nil
+		case isUnserved(err):
+			if err := r.checkUnserved(ctx, o.Key); err != nil {
+				return err
+			}
+			o.Action, o.Why = decide.Absent, ""
 			return nil
 		case apierrors.IsNotFound(err):
 			o.Action, o.Why = decide.Absent, ""
@@ -237,6 +252,11 @@ func (r *prunePass) resource(ctx context.Context, key decide.Key) (see.Resource,
 	if found, known := r.known(key); known {
 		return found, true, nil
 	}
+	return r.asked(ctx, key)
+}
+
+// asked is what the API server announces of a kind, asked once per pass.
+func (r *prunePass) asked(ctx context.Context, key decide.Key) (see.Resource, bool, error) {
 	r.once.Do(func() {
 		if r.discovered, r.err = r.e.cluster.Reader.DiscoverAll(ctx); r.err == nil {
 			r.e.cluster.Lock()
@@ -249,6 +269,21 @@ func (r *prunePass) resource(ctx context.Context, key decide.Key) (see.Resource,
 		return see.Resource{}, false, fmt.Errorf("finding out whether %s is served: API group %s does not answer; repair the APIService of that group", key.Kind, key.Group)
 	}
 	return found, served, r.err
+}
+
+// isUnserved says that nobody answered for a kind: the 404 is not about the object. An API server that is starting answers
+// so, too, of what it serves a moment later.
+func isUnserved(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// checkUnserved is an error unless the API server is ready, announces everything, and has nothing of a kind.
+func (r *prunePass) checkUnserved(ctx context.Context, key decide.Key) error {
+	_, served, err := r.asked(ctx, key)
+	if err == nil && served {
+		err = fmt.Errorf("the API server announces %s in API group %s and does not serve it; tried again by itself; if it lasts, look at kube-apiserver", key.Kind, key.Group)
+	}
+	return err
 }
 
 func (r *prunePass) known(key decide.Key) (see.Resource, bool) {
