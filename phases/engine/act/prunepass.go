@@ -72,20 +72,10 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 	}
 	for range attempts {
 		if served && (c.Actual == nil || !visible) {
-			c.Actual, err = client.Get(ctx, o.Key.Name, metav1.GetOptions{})
-			switch {
-			case err == nil:
-			case isUnserved(err):
-				c.Actual = nil
-				if err := r.checkUnserved(ctx, o.Key); err != nil {
-					return err
-				}
-				c.Served, served = false, false
-			case apierrors.IsNotFound(err):
-				c.Actual = nil
-			default:
+			if err := r.read(ctx, client, c); err != nil {
 				return err
 			}
+			served = c.Served
 		}
 		decided, err := r.decide(ctx, c)
 		if err != nil {
@@ -113,19 +103,23 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 		switch {
 		case err == nil:
 			return nil
-		case isUnserved(err):
-			if err := r.checkUnserved(ctx, o.Key); err != nil {
-				return err
-			}
-			o.Action, o.Why = decide.Absent, ""
-			return nil
 		case apierrors.IsNotFound(err):
 			o.Action, o.Why = decide.Absent, ""
-			return nil
+			return r.checkAnswer(ctx, o.Key, err)
 		case !apierrors.IsConflict(err):
 			return err
 		}
 		visible = false // the copy is too old: read the object itself
+	}
+	return err
+}
+
+// read gets the object itself.
+func (r *prunePass) read(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate) (err error) {
+	c.Actual, err = client.Get(ctx, c.Key.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		c.Actual, c.Served = nil, !isUnserved(err)
+		return r.checkAnswer(ctx, c.Key, err)
 	}
 	return err
 }
@@ -271,19 +265,22 @@ func (r *prunePass) asked(ctx context.Context, key decide.Key) (see.Resource, bo
 	return found, served, r.err
 }
 
-// isUnserved says that nobody answered for a kind: the 404 is not about the object. An API server that is starting answers
-// so, too, of what it serves a moment later.
-func isUnserved(err error) bool {
-	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
-}
-
-// checkUnserved is an error unless the API server is ready, announces everything, and has nothing of a kind.
-func (r *prunePass) checkUnserved(ctx context.Context, key decide.Key) error {
+// checkAnswer is an error if nobody answered for the object: its 404 is about the kind, and the API server announces that, or may
+// not announce all that it serves. One that is starting answers so of what it serves a moment later.
+func (r *prunePass) checkAnswer(ctx context.Context, key decide.Key, notFound error) error {
+	if !isUnserved(notFound) {
+		return nil
+	}
 	_, served, err := r.asked(ctx, key)
 	if err == nil && served {
 		err = fmt.Errorf("the API server announces %s in API group %s and does not serve it; tried again by itself; if it lasts, look at kube-apiserver", key.Kind, key.Group)
 	}
 	return err
+}
+
+// isUnserved says that a 404 is not about the object: no API server has answered for its kind.
+func isUnserved(notFound error) bool {
+	return apierrors.HasStatusCause(notFound, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 func (r *prunePass) known(key decide.Key) (see.Resource, bool) {
