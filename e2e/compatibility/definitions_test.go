@@ -210,7 +210,7 @@ var _ = Describe("Definitions", func() {
 			Expect(client.IgnoreNotFound(env.Client.Delete(ctx, late))).To(Succeed())
 		})
 		for text, patch := range map[string]string{
-			"the kind is not Box":          `{"spec":{"names":{"kind":"Crate","listKind":"CrateList","singular":"crate"}}}`,
+			"the kind is not Box":         `{"spec":{"names":{"kind":"Crate","listKind":"CrateList","singular":"crate"}}}`,
 			"the scope is not Namespaced": `{"spec":{"scope":"Cluster"}}`,
 		} {
 			Expect(env.Client.Patch(ctx, late.DeepCopy(), client.RawPatch(apitypes.MergePatchType, []byte(patch)))).To(refuses(r, text))
