@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	configv1 "github.com/openshift/api/config/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,6 +60,21 @@ func untouched(o *unstructured.Unstructured) error {
 		}
 	}
 	return nil
+}
+
+// inForce waits until a requirement is.
+func inForce(ctx context.Context, name string) {
+	GinkgoHelper()
+	eventually(ctx, name+" to be in force", func(ctx context.Context) error {
+		r := &requirementsv1alpha1.CompatibilityRequirement{}
+		if err := env.Client.Get(ctx, client.ObjectKey{Name: name}, r); err != nil {
+			return err
+		}
+		if !meta.IsStatusConditionTrue(r.Status.Conditions, "Admitted") {
+			return fmt.Errorf("it says %v", r.Status.Conditions)
+		}
+		return nil
+	})
 }
 
 func shapes(ctx context.Context) (names []string) {
@@ -134,6 +150,13 @@ var _ = Describe("A definition that an administrator manages", func() {
 			says("Upgradeable", "False", "WaitingOnExternal", "v1: spec.colour is missing"), says("Available", "True", "AsExpected"))
 		Expect(v.Current()).To(Equal(first.Current()))
 		Expect(shapes(ctx)).To(And(HaveLen(2), ContainElements(old)))
+		for _, name := range shapes(ctx) {
+			inForce(ctx, name)
+		}
+		text, err := json.Marshal(map[string]any{"spec": map[string]any{"versions": fieldsOf("colour")}})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(env.Client.Patch(ctx, fetched(ctx, gamma.objects[0]), client.RawPatch(types.MergePatchType, text), client.DryRunAll)).
+			To(MatchError(And(ContainSubstring(old[0]), ContainSubstring("v1: spec.size is missing"))))
 		patch(ctx, configMap("alpha", ""), `{"data":{"setting":"bait"}}`)
 		eventually(ctx, "drift to be repaired", func(ctx context.Context) error { return has(ctx, configMap("alpha", ""), "one", "data", "setting") })
 

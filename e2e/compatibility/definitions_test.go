@@ -12,6 +12,7 @@ import (
 	"github.com/onsi/gomega/types"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -164,6 +165,7 @@ var _ = Describe("Definitions", func() {
 			"the type changed from string to integer": whole(replaced("color: {type: string, enum: [red, blue]}", "color: {type: integer}")),
 			"v1: spec.new: is required":               whole(replaced("required: [size]\n    properties:\n", "required: [size, new]\n    properties:\n      new: {type: string}\n")),
 			"v1: spec.lid.hinge: is only preserved":   whole(replaced("properties: {hinge: {type: string}}", "x-kubernetes-preserve-unknown-fields: true")),
+			"v1: spec.lid: the type of the object":    whole(replaced("lid: {type: object,", "lid: {type: object, x-kubernetes-map-type: atomic,")),
 			"the storage version is v2, and not v1":   whole(schema, func(d *definition) { d.Spec.Versions[0].Storage, d.Spec.Versions[1].Storage = false, true }),
 		}
 		// A list without a type is atomic.
@@ -187,6 +189,38 @@ var _ = Describe("Definitions", func() {
 		}
 		Expect(k.write(ctx, a, warned["the type changed from string to integer"])).To(Succeed())
 		told(ctx, r, "Compatible", "True", "CompatibleWithWarnings", "v1: spec.color: the type changed from string to integer")
+	})
+
+	It("are warned of when they do not preserve any more what they do not know", func(ctx SpecContext) {
+		shared(ctx)
+		k, a := newKind(), newAuthor()
+		needed := k.definition(replaced("lid: {type: object,", "lid: {type: object, x-kubernetes-preserve-unknown-fields: true,"))
+		k.establish(ctx, needed)
+		r := inForce(ctx, k.requirement(needed, crds(deny)))
+		Expect(k.write(ctx, a, k.definition(schema))).To(Succeed())
+		Expect(a.warned()).To(ConsistOf("CompatibilityRequirement " + r.Name + ": v1: spec.lid: unknown fields are not preserved"))
+		told(ctx, r, "Compatible", "True", "CompatibleWithWarnings", "spec.lid: unknown fields are not preserved")
+	})
+
+	It("keep kind and scope also where the API server lets them change, as it does before they are established", func(ctx SpecContext) {
+		shared(ctx)
+		k := newKind()
+		k.establish(ctx, k.definition(schema))
+		// Its kind is taken.
+		late := k.definition(schema)
+		late.Name, late.Spec.Names.Plural = "crates."+k.group, "crates"
+		r := inForce(ctx, k.requirement(late, crds(deny)))
+		Expect(env.Client.Create(ctx, late)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(client.IgnoreNotFound(env.Client.Delete(ctx, r.DeepCopy()))).To(Succeed())
+			Expect(client.IgnoreNotFound(env.Client.Delete(ctx, late))).To(Succeed())
+		})
+		for text, patch := range map[string]string{
+			"the kind is not Box":         `{"spec":{"names":{"kind":"Crate","listKind":"CrateList","singular":"crate"}}}`,
+			"the scope is not Namespaced": `{"spec":{"scope":"Cluster"}}`,
+		} {
+			Expect(env.Client.Patch(ctx, late.DeepCopy(), client.RawPatch(apitypes.MergePatchType, []byte(patch)))).To(refuses(r, text))
+		}
 	})
 
 	It("are judged when they are made after the requirement", func(ctx SpecContext) {

@@ -67,6 +67,10 @@ var _ = Describe("Objects of a requirement in force", func() {
 		Expect(a.Create(ctx, box)).To(Succeed())
 		tells("spec.color", "spec.size", `"spec.extra" is kept`)
 		Expect(field(box, "spec", "extra")).To(Equal("x"))
+		box.Object["spec"] = map[string]any{"color": "red", "size": int64(1), "extra": "y"}
+		Expect(a.Update(ctx, box)).To(Succeed())
+		tells(`"spec.extra" is kept`)
+		Expect(field(box, "spec", "extra")).To(Equal("y"))
 		box.Object["status"] = map[string]any{"weight": int64(10), "more": "x"}
 		Expect(a.Status().Update(ctx, box)).To(Succeed())
 		tells("status.weight", `"status.more" is kept`)
@@ -97,6 +101,30 @@ var _ = Describe("Objects of a requirement in force", func() {
 		Expect(a.Status().Update(ctx, box)).To(Succeed())
 		tells("status.more")
 		Expect(box.Object["status"]).To(Equal(map[string]any{"weight": int64(1)}))
+	})
+
+	It("lose under Deny also what is in lists and maps, and what is applied", func(ctx SpecContext) {
+		shared(ctx)
+		k, a := newKind(), newAuthor()
+		k.establish(ctx, k.definition(strings.NewReplacer("{label: {type: string}}", "{label: {type: string}, more: {type: string}}",
+			"{text: {type: string}}", "{text: {type: string}, more: {type: string}}").Replace(schema)))
+		r := inForce(ctx, k.requirement(k.definition(schema), objects(deny)))
+		pruned := func(path string) any {
+			return And(HavePrefix("CompatibilityRequirement "+r.Name+": "), ContainSubstring(`"`+path+`" is pruned`))
+		}
+		text := "{size: 1, slots: [{label: a}, {label: b, more: x}], tags: {t: {text: a, more: x}}}"
+		known := map[string]any{
+			"size": int64(1), "slots": []any{map[string]any{"label": "a"}, map[string]any{"label": "b"}}, "tags": map[string]any{"t": map[string]any{"text": "a"}},
+		}
+		box := k.box("a", text)
+		Expect(a.Create(ctx, box)).To(Succeed())
+		Expect(a.warned()).To(ConsistOf(pruned("spec.slots[1].more"), pruned("spec.tags.t.more")))
+		Expect(box.Object["spec"]).To(Equal(known))
+		applied := k.box("b", text)
+		Expect(a.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("author"))).To(Succeed())
+		Expect(a.warned()).To(ConsistOf(pruned("spec.slots[1].more"), pruned("spec.tags.t.more")))
+		Expect(a.Get(ctx, client.ObjectKeyFromObject(applied), applied)).To(Succeed())
+		Expect(applied.Object["spec"]).To(Equal(known))
 	})
 
 	It("keep under Deny what is stored, and may go", func(ctx SpecContext) {

@@ -161,7 +161,7 @@ var _ = Describe("Disarming", func() {
 })
 
 var _ = Describe("A rolling restart of the checker", func() {
-	It("fails no write of a definition", func(ctx SpecContext) {
+	It("fails no write of a definition, and lets no break through", func(ctx SpecContext) {
 		s := alone(ctx, 2)
 		s.operate()
 		k := newKind()
@@ -176,6 +176,11 @@ var _ = Describe("A rolling restart of the checker", func() {
 				err := k.write(ctx, env.Client, k.definition(more))
 				if err != nil && !apierrors.IsConflict(err) {
 					wrote <- fmt.Errorf("write %d: %w", i, err)
+					return
+				}
+				err = k.write(ctx, env.Client, k.definition(without("color:")), client.DryRunAll)
+				if err == nil || !apierrors.IsConflict(err) && !strings.Contains(err.Error(), "spec.color is missing") {
+					wrote <- fmt.Errorf("break %d: %w", i, err)
 					return
 				}
 				select {

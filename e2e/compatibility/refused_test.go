@@ -54,6 +54,8 @@ var _ = Describe("A requirement that cannot be used", func() {
 			holds(r.Spec.CompatibilitySchema.CustomResourceDefinition.Data + "\n---\na: b\n")(r)
 		}, data, "more than one document"),
 		Entry("aliases without end", holds("a: &a ["+strings.Repeat("x, ", 999)+"x]\nb: &b ["+strings.Repeat("*a, ", 999)+"*a]\nc: ["+strings.Repeat("*b, ", 99)+"*b]\n"), data, "aliases stand for more than"),
+		Entry("maps inside each other without end", holds(strings.Repeat("{a: ", 201)+"b"+strings.Repeat("}", 201)), data, "more than 200 maps and lists are inside each other"),
+		Entry("more values than can be read", holds("a: ["+strings.Repeat("b,", 500_001)+"b]"), data, "and may have 500000"),
 		Entry("bad CEL in the schema", func(r *requirement) {
 			maximum := regexp.MustCompile(`\n( *)maximum: 9`)
 			holds(maximum.ReplaceAllString(r.Spec.CompatibilitySchema.CustomResourceDefinition.Data, "$0\n${1}x-kubernetes-validations: [{rule: self.b}]"))(r)
@@ -66,15 +68,25 @@ var _ = Describe("A requirement that cannot be used", func() {
 		Entry("a bad selector", func(r *requirement) {
 			r.Spec.ObjectSchemaValidation.ObjectSelector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}
 		}, block+"objectSelector.matchExpressions[0].operator", "Like"),
+		Entry("a bad selector of namespaces", func(r *requirement) {
+			r.Spec.ObjectSchemaValidation.NamespaceSelector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "In"}}
+		}, block+"namespaceSelector.matchExpressions[0].values", "Required"),
 		Entry("a bad condition", condition("a", "object."), block+"matchConditions[0].expression", ""),
 		Entry("a condition that is no question", condition("a", "'x'"), block+"matchConditions[0].expression", "bool"),
 	)
 
 	It("is refused for what Capstan reports by, and for another definition than before", func(ctx SpecContext) {
 		shared(ctx)
-		ours := kind{"config.openshift.io"}.definition(schema)
-		ours.Name, ours.Spec.Names.Plural = "clusteroperators.config.openshift.io", "clusteroperators"
-		Expect(env.Client.Create(ctx, kind{}.requirement(ours), client.DryRunAll)).To(MatchError(ContainSubstring("no requirement may have it")))
+		for plural, group := range map[string]string{
+			"clusteroperators": "config.openshift.io", "clusterapis": "operator.openshift.io", "compatibilityrequirements": "apiextensions.openshift.io",
+			"leases": "coordination.k8s.io", "deployments": "apps",
+		} {
+			ours := kind{group}.definition(schema)
+			ours.Name, ours.Spec.Names.Plural = plural+"."+group, plural
+			err := env.Client.Create(ctx, kind{}.requirement(ours), client.DryRunAll)
+			Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
+			Expect(err).To(MatchError(And(ContainSubstring(data), ContainSubstring("no requirement may have"))))
+		}
 		k := newKind()
 		r := inForce(ctx, k.requirement(k.definition(schema)))
 		other := newKind()
