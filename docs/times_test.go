@@ -30,8 +30,8 @@ const timesIntro = `<!-- Written by docs/times_test.go from the comments of the 
 
 # Times
 
-Every constant of time that steers what Capstan does, with the first sentence of its comment. None of them is a flag. The
-[diagram](state-diagrams/clusterapi.md) shows what follows from those of the machine.
+Every constant of time that steers what Capstan does, with the first sentence of its comment. One is the default of
+a flag: outage, of --open-after. The [diagrams](state-diagrams) show what follows from those of the machines.
 
 The times of the Lease are controller-runtime's defaults: it lasts 15 s, a holder that cannot renew it for 10 s ends, and both
 sides try every 2 to 5 s. So another replica takes over 15 to 25 s after the last renewal by one that died, and at its next
