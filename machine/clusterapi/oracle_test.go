@@ -97,7 +97,10 @@ func (o *oracle) adopt(r machine.Record) {
 	if r.Failure != nil {
 		o.trouble, o.terminal = r.Failure.Since, r.Failure.Terminal
 	}
-	o.gate = r.Lasting[guards.GateLost]
+	o.gate = time.Time{}
+	if lost := o.gateLost(); lost != nil {
+		o.gate = r.Lasting[lost.On]
+	}
 }
 
 // over says that something has lasted for long enough, and the process has settled.
@@ -105,12 +108,21 @@ func (o *oracle) over(since time.Time, long time.Duration) bool {
 	return !since.IsZero() && !o.now.Before(since.Add(long)) && !o.now.Before(o.settled)
 }
 
+// gateOver is over for a gate: after a start it is waited for no longer than the gate has to be lost.
+func (o *oracle) gateOver(long time.Duration) bool {
+	early := *o
+	if long < time.Minute && !o.settled.IsZero() {
+		early.settled = o.settled.Add(long - time.Minute)
+	}
+	return early.over(o.gate, long)
+}
+
 // wanted is the move that the table promises, nil for none.
 func (o *oracle) wanted() *move {
 	yes := func(m *move) bool { return m.If.Asked() && m.If.Answer(o.facts).Truth == machine.Yes }
 	ranks := []func(*move) bool{
 		func(m *move) bool { return m.Urgent && yes(m) },
-		func(m *move) bool { return !m.Urgent && yes(m) && (m.For == 0 || o.over(o.gate, m.For)) },
+		func(m *move) bool { return !m.Urgent && yes(m) && (m.For == 0 || o.gateOver(m.For)) },
 		func(m *move) bool {
 			return m.Failing > 0 && !o.trouble.IsZero() && (o.terminal || o.over(o.trouble, m.Failing))
 		},
