@@ -16,7 +16,8 @@ import (
 var update = flag.Bool("update", false, "copy the manifests from the module instead of comparing them")
 
 // sources are files of github.com/openshift/api; where a definition has several
-// feature sets, Default is the one that clusters run unless told otherwise.
+// feature sets, Default is the one that clusters run unless told otherwise; of
+// what Machine API has, TechPreviewNoUpgrade knows which API is authoritative.
 var sources = []string{
 	"apiextensions/v1alpha1/zz_generated.crd-manifests/0000_20_crd-compatibility-checker_01_compatibilityrequirements.crd.yaml",
 	"config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml",
@@ -28,6 +29,9 @@ var sources = []string{
 	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_images.crd.yaml",
 	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_infrastructures-Default.crd.yaml",
 	"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_networks-Default.crd.yaml",
+	"machine/v1/zz_generated.crd-manifests/0000_10_control-plane-machine-set_01_controlplanemachinesets-TechPreviewNoUpgrade.crd.yaml",
+	"machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_machinesets-TechPreviewNoUpgrade.crd.yaml",
+	"operator/v1/zz_generated.crd-manifests/0000_80_machine-config_01_machineconfigurations-Default.crd.yaml",
 	"operator/v1alpha1/zz_generated.crd-manifests/0000_10_config-operator_01_imagecontentsourcepolicies.crd.yaml",
 	"operator/v1alpha1/zz_generated.crd-manifests/0000_30_cluster-api_01_clusterapis.crd.yaml",
 }
@@ -76,11 +80,14 @@ func TestAllHoldsEveryDefinitionThatCapstanWatches(t *testing.T) {
 		"clusteroperators.config.openshift.io",
 		"clusterversions.config.openshift.io",
 		"compatibilityrequirements.apiextensions.openshift.io",
+		"controlplanemachinesets.machine.openshift.io",
 		"imagecontentsourcepolicies.operator.openshift.io",
 		"imagedigestmirrorsets.config.openshift.io",
 		"imagepolicies.config.openshift.io",
 		"images.config.openshift.io",
 		"infrastructures.config.openshift.io",
+		"machineconfigurations.operator.openshift.io",
+		"machinesets.machine.openshift.io",
 		"networks.config.openshift.io",
 	}
 	if !slices.Equal(names, want) {
