@@ -46,12 +46,13 @@ func (i Installation) writes() bound {
 	return bound{
 		name: "capstan-writes",
 		description: "Holds Capstan's ServiceAccount to its own few objects, to those that carry its label already or are adopted, and to no " +
-			"subresource but the statuses that it reports in, and the scale of the checker of CRD compatibility.",
+			"subresource but the statuses that it reports in, and the scale of the checker of CRD compatibility. Of what machines " +
+			"are made from it may change the boot image and the stub, and nothing else.",
 		match:      match,
 		conditions: []admissionregistrationv1.MatchCondition{i.byOperator()},
 		variables: []admissionregistrationv1.Variable{
 			variable("subresource", "request.?subResource.orValue('')"), variable("place", "request.?namespace.orValue('')"),
-			variable("checkers", i.checkers()), variable("own", i.own()),
+			variable("checkers", i.checkers()), variable("bootImages", i.bootImages()), variable("own", i.own()),
 			variable("labelled", fmt.Sprintf("object != null && '%s' in object.metadata.?labels.orValue({})", policy.ManagedByLabel)),
 			variable("was", fmt.Sprintf("oldObject != null && '%s' in oldObject.metadata.?labels.orValue({})", policy.ManagedByLabel)),
 			variable("marked", fmt.Sprintf("oldObject != null && ['%s', '%s'].exists(mark, mark in oldObject.metadata.?annotations.orValue({}))", revisionAnnotation, ownerAnnotation)),
@@ -93,7 +94,7 @@ var often = []admissionregistrationv1.NamedRuleWithOperations{
 // own says that a request is about one of the operator's own objects, which it never deletes, but for its inventories and what
 // it keeps for the checker.
 func (i Installation) own() string {
-	return fmt.Sprintf(`variables.checkers ||
+	return fmt.Sprintf(`variables.checkers || variables.bootImages ||
 request.resource.group == '' && request.resource.resource == 'configmaps' && variables.place == '%[1]s' && %[2]s ||
 request.operation in ['CREATE', 'UPDATE'] && (
   request.resource.group == 'config.openshift.io' && request.resource.resource == 'clusteroperators' && variables.subresource in ['', 'status'] && object.metadata.name == 'cluster-api' ||
@@ -105,6 +106,7 @@ request.operation in ['CREATE', 'UPDATE'] && (
 func books(configMap string) string {
 	return strings.ReplaceAll(`(
   $o.metadata.name.startsWith('capstan-inventory-') || $o.metadata.name == 'capstan-recorder' ||
+  $o.metadata.name.startsWith('capstan-bootimages-') || $o.metadata.name == 'capstan-known-images' ||
   $o.metadata.name.startsWith('capstan-') && $o.metadata.name.endsWith('-records'))`, "$o", configMap)
 }
 
