@@ -9,6 +9,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/bootgate"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/status"
 )
 
 // The names of what the machine reports on, and of the part that has conditions of its own.
@@ -18,6 +19,12 @@ const (
 	// Configuration is the name of the MachineConfiguration.
 	Configuration = "cluster"
 )
+
+// Condition is one that people are told, on the ClusterOperator or on the MachineConfiguration.
+type Condition = status.Condition
+
+// Line says in one line where the gate is.
+func Line(r machine.Record) string { return status.Line(r) }
 
 // Snapshot is the gate after a pass.
 type Snapshot = machine.Snapshot[guards.Facts, *Pass]
@@ -32,9 +39,9 @@ type Pass struct {
 	Facts guards.Facts
 	// Ours says that the boot images of the Machine API are this operator's to manage.
 	Ours bool
-	// Enforced is how the age of the boot images is watched, Upgradeable what follows from that.
+	// Enforced is how the age of the boot images is watched, Upgradeable what follows from that, nil as long as nobody can tell.
 	Enforced    operatorv1.BootImageSkewEnforcementStatus
-	Upgradeable Upgradeable
+	Upgradeable *Upgradeable
 	// Targets are the sums of all targets.
 	Targets Sums
 }
