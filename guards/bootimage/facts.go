@@ -126,9 +126,11 @@ type Attempts struct {
 	StubUpgraded string `yaml:"stubUpgraded"`
 }
 
-// Plan is what was wanted, and of what, when UpgradingStub was entered. Known is false without one.
+// Plan is what was wanted, and of what, when Deciding was left for UpgradingStub. Known is false until it was looked for.
 type Plan struct {
-	Known         bool   `yaml:"known"`
+	Known bool `yaml:"known"`
+	// None says that there is none.
+	None          bool   `yaml:"none"`
 	Wanted        string `yaml:"wanted"`
 	Old           string `yaml:"old"`
 	SecretVersion string `yaml:"secretVersion"`

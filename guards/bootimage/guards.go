@@ -161,8 +161,11 @@ var PlanStands = guard{
 	Name: "PlanStands",
 	Doc:  "The gate is open; the target can be read, has the image that it had when the plan was made, and is not as wanted; the planned image is the wanted one and may be written; without the plan's own, attempts are left; the Secret of its stub is as it was then, or of spec 3.",
 	Ask: seen(func(f Facts) machine.Answer {
-		if !f.Plan.Known {
-			return machine.SayUnknown("no plan is known for " + f.Object.String())
+		switch {
+		case !f.Plan.Known:
+			return machine.SayUnknown("the plan for " + f.Object.String() + " is not known yet")
+		case f.Plan.None:
+			return machine.SayNo("there is no plan for " + f.Object.String())
 		}
 		made := f.Attempts.Made
 		if f.Attempts.Own {
