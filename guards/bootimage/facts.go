@@ -11,9 +11,9 @@ import (
 
 // The annotations of a target that are heard here.
 const (
-	AdoptAnnotation   = "capi-operator.openshift.io/boot-image-adopt"
-	RolloutAnnotation = "capi-operator.openshift.io/boot-image-allow-rollout"
-	RetryAnnotation   = "capi-operator.openshift.io/retry"
+	AdoptImageAnnotation   = "capi-operator.openshift.io/boot-image-adopt"
+	AllowRolloutAnnotation = "capi-operator.openshift.io/boot-image-allow-rollout"
+	RetryAnnotation        = "capi-operator.openshift.io/retry"
 )
 
 // The APIs that targets are of.

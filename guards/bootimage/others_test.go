@@ -53,14 +53,14 @@ func TestSkipped_tells_the_remedy(t *testing.T) {
 	for skip, says := range map[Skip]string{
 		NoImageID:    "name it by its ID",
 		NoImageHere:  "no image for it (here): move it by hand, and record that in spec.bootImageSkewEnforcement",
-		Foreign:      "image ami-old is not known to be a release's own (here); to have it replaced all the same: " + on + AdoptAnnotation + "='ami-old'",
+		Foreign:      "image ami-old is not known to be a release's own (here); to have it replaced all the same: " + on + AdoptImageAnnotation + "='ami-old'",
 		NeedsVCenter: "vCenter (here): move it by hand",
 		EKSLookup:    "set spec.template.spec.ami.id",
 		ImageFamily:  "set spec.template.spec.image",
 		SecurityType: "its securityType asks",
 		Unsupported:  "kind of template",
 		ArchUnknown:  on + "capacity.cluster-autoscaler.kubernetes.io/labels='kubernetes.io/arch=ARCHITECTURE'",
-		WouldRollOut: on + RolloutAnnotation + "='true'",
+		WouldRollOut: on + AllowRolloutAnnotation + "='true'",
 		"Another":    "move it by hand",
 	} {
 		why, text, counted := Skipped(target(func(f *Facts) { f.Verdict.Skip, f.Verdict.Detail = skip, "here" }))

@@ -35,7 +35,7 @@ var texts = map[Skip]func(Facts) string{
 	},
 	Foreign: func(f Facts) string {
 		return fmt.Sprintf("image %s is not known to be a release's own%s; to have it replaced all the same: %s",
-			short(f.Target.Image), about(f), f.annotate(AdoptAnnotation, f.Target.Image))
+			short(f.Target.Image), about(f), f.annotate(AdoptImageAnnotation, f.Target.Image))
 	},
 	NeedsVCenter: func(f Facts) string {
 		return "its image is a template in vCenter" + about(f) + ": " + byHand
@@ -56,7 +56,7 @@ var texts = map[Skip]func(Facts) string{
 		return "its architecture is not known" + about(f) + ": " + f.annotate("capacity.cluster-autoscaler.kubernetes.io/labels", "kubernetes.io/arch=ARCHITECTURE")
 	},
 	WouldRollOut: func(f Facts) string {
-		return "a new image would replace its machines at once" + about(f) + "; to have that: " + f.annotate(RolloutAnnotation, "true")
+		return "a new image would replace its machines at once" + about(f) + "; to have that: " + f.annotate(AllowRolloutAnnotation, "true")
 	},
 }
 

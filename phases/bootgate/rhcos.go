@@ -66,15 +66,16 @@ type Limits struct {
 // ParseLimits reads limits such as 4.13.0,9.2: a release, and a version of RHEL.
 func ParseLimits(text string) (Limits, error) {
 	release, rhel, _ := strings.Cut(text, ",")
-	limits, err := Limits{}, error(nil)
-	if limits.Release, err = releaseOf(release); err != nil {
+	oldest, err := releaseOf(release)
+	if err != nil {
 		return Limits{}, err
 	}
-	if limits.RHEL, err = version.ParseMajorMinor(rhel); err != nil {
+	of, err := version.ParseMajorMinor(rhel)
+	if err != nil {
 		return Limits{}, fmt.Errorf("reading %q as a version of RHEL: %w", rhel, err)
 	}
-	if is := limits.Release.String() + "," + limits.RHEL.String(); is != text {
+	if oldest.String()+","+of.String() != text {
 		return Limits{}, fmt.Errorf("%q is not of the form 4.13.0,9.2", text)
 	}
-	return limits, nil
+	return Limits{Release: oldest, RHEL: of}, nil
 }
