@@ -29,12 +29,13 @@ const Controller = phases.Controller
 const (
 	// patience is how long an error may last before people are told that something is wrong.
 	patience = 5 * time.Minute
-	// configPatience is how long a spec may be ahead of its status, and voucherPatience how long the pools of an upgraded
-	// cluster may take until the boot images are said to be those of the release.
-	configPatience  = 2 * time.Minute
+	// configPatience is how long the spec of the MachineConfiguration may be ahead of its status.
+	configPatience = 2 * time.Minute
+	// voucherPatience is how long the pools of an upgraded cluster may take until the boot images are said to be those of
+	// the release.
 	voucherPatience = time.Hour
-	// settling is how long a claim or an annotation may be wrong, as while somebody edits it.
-	settling = time.Minute
+	// editing is how long a claim or an annotation of the MachineConfiguration may be wrong, as while somebody edits it.
+	editing = time.Minute
 )
 
 // progressStalled is the event of a deadline.
@@ -139,7 +140,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 
 	Asides: []machine.Aside[guards.Facts]{
 		{
-			Part: Controller, If: guards.ConfigHasProblems, For: settling, Reads: terminal, Alert: configIsWrong,
+			Part: Controller, If: guards.ConfigHasProblems, For: editing, Reads: terminal, Alert: configIsWrong,
 			Doc: "An administrator has to mend something of the MachineConfiguration, and what it is about is left alone until then: somebody else claims the status, or an annotation cannot be read.",
 		},
 	},

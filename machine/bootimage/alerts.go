@@ -6,7 +6,7 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// half is how long what reads as Degraded may stand before somebody is called.
+// half is how long what reads as Degraded because of boot images may stand before somebody is called.
 const half = 30 * time.Minute
 
 // Who is called to what. What a row stands for has lasted already where the table says so; the time here comes on top of it.
