@@ -1,0 +1,16 @@
+package bootgate_test
+
+import (
+	"testing"
+
+	table "github.com/capstan-capi/capstan/machine/bootgate"
+	"github.com/capstan-capi/capstan/machine/machinetest"
+)
+
+func TestTable(t *testing.T) {
+	machinetest.Check(t, table.Table, "../../docs/state-diagrams/bootgate.md")
+}
+
+func TestStories(t *testing.T) {
+	machinetest.Play(t, table.Table, "testdata/*.txt")
+}

@@ -1,0 +1,16 @@
+package bootimage_test
+
+import (
+	"testing"
+
+	table "github.com/capstan-capi/capstan/machine/bootimage"
+	"github.com/capstan-capi/capstan/machine/machinetest"
+)
+
+func TestTable(t *testing.T) {
+	machinetest.Check(t, table.Table, "../../docs/state-diagrams/bootimage.md")
+}
+
+func TestStories(t *testing.T) {
+	machinetest.Play(t, table.Table, "testdata/*.txt")
+}
