@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,7 +27,8 @@ import (
 // Kind is a kind of objects that a machine speaks of through the manager's client.
 type Kind struct {
 	Version schema.GroupVersion
-	// Object is a PartialObjectMetadata that names its kind where no more than the metadata is read.
+	// Object is a PartialObjectMetadata that names its kind where no more than the metadata is read, and an Unstructured that
+	// does where the house knows no type of the kind.
 	Object     client.Object
 	List       client.ObjectList
 	Namespaced bool
@@ -43,15 +45,24 @@ type Kind struct {
 }
 
 func (k Kind) of() schema.GroupVersionKind {
-	if k.metadata() {
+	if k.untyped() {
 		return k.Object.GetObjectKind().GroupVersionKind()
 	}
 	return k.Version.WithKind(reflect.TypeOf(k.Object).Elem().Name())
 }
 
-func (k Kind) metadata() bool {
-	_, is := k.Object.(*metav1.PartialObjectMetadata)
-	return is
+// untyped says that the kind stands in the object, not in its type.
+func (k Kind) untyped() bool {
+	switch k.Object.(type) {
+	case *metav1.PartialObjectMetadata, *unstructured.Unstructured:
+		return true
+	}
+	return false
+}
+
+// is says that a kind is the one of an object that is to be cached, and read of it what the kind says.
+func (k Kind) is(of runtime.Object) bool {
+	return reflect.TypeOf(k.Object) == reflect.TypeOf(of) && (!k.untyped() || of.GetObjectKind().GroupVersionKind() == k.of())
 }
 
 // Kinds are those of all machines. What is not among them cannot be read,
@@ -62,7 +73,7 @@ type Kinds []Kind
 func (kinds Kinds) Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, k := range kinds {
-		if !k.metadata() {
+		if !k.untyped() {
 			scheme.AddKnownTypes(k.Version, k.Object, k.List)
 		}
 		metav1.AddToGroupVersion(scheme, k.Version)
@@ -124,13 +135,21 @@ func (k Kind) keep(of any) (any, error) {
 // informer notices an API server that was restored from a backup, and logs what its first list waits for.
 func (kinds Kinds) informer(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) (i toolscache.SharedIndexInformer) {
 	for _, k := range kinds {
-		if k.Optional && reflect.TypeOf(k.Object) == reflect.TypeOf(of) {
+		if k.Optional && k.is(of) {
 			lists = optionally(lists, k.Object, k.Arrival)
 		}
 	}
-	begins := awaits(reflect.TypeOf(of).Elem().Name(), func() bool { return i.HasSynced() }, log.Log.WithName("caches"))
+	begins := awaits(called(of), func() bool { return i.HasSynced() }, log.Log.WithName("caches"))
 	i = toolscache.NewSharedIndexInformer(newest.Watched(lists, begins), of, resync, by)
 	return i
+}
+
+// called is the kind of an object, for people.
+func called(of runtime.Object) string {
+	if kind := of.GetObjectKind().GroupVersionKind().Kind; kind != "" {
+		return kind
+	}
+	return reflect.TypeOf(of).Elem().Name()
 }
 
 // awaits returns what is to be called when a list begins: it logs that the one before did not come to its end. Until one

@@ -9,7 +9,9 @@ import (
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
@@ -83,6 +85,32 @@ func TestKinds_of_one_kind_one_is_watched_by_its_metadata_and_the_whole_is_read_
 	kept, err := by.Transform(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{}}}})
 	if o, is := kept.(client.Object); err != nil || !is || len(o.GetManagedFields()) > 0 {
 		t.Errorf("kept is %+v, %v", kept, err)
+	}
+}
+
+func TestKinds_without_a_type_are_told_apart_by_what_they_are_called(t *testing.T) {
+	of := func(kind string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "x.example.com/v1", "kind": kind}}
+	}
+	version := schema.GroupVersion{Group: "x.example.com", Version: "v1"}
+	kinds := Kinds{
+		{Version: version, Object: of("A"), List: &unstructured.UnstructuredList{}, Namespaced: true, Only: []client.ObjectKey{{Namespace: "n"}}},
+		{Version: version, Object: of("B"), List: &unstructured.UnstructuredList{}, Optional: true},
+	}
+	mapper, err := kinds.Mapper(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, namespaced := range map[string]bool{"A": true, "B": false} {
+		if is, err := apiutil.IsObjectNamespaced(of(kind), kinds.Scheme(), mapper); err != nil || is != namespaced {
+			t.Errorf("%s: namespaced is %t, %v", kind, is, err)
+		}
+	}
+	if cached := kinds.cached(); len(cached) != 2 || cached[0].is(of("B")) || !cached[1].is(of("B")) || cached[1].is(&metav1.PartialObjectMetadata{}) {
+		t.Errorf("cached are %+v", cached)
+	}
+	if name := called(of("A")); name != "A" {
+		t.Errorf("it is called %s", name)
 	}
 }
 

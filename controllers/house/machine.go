@@ -32,7 +32,7 @@ type Machine[F, E any] struct {
 func Add[F, E any](mgr ctrl.Manager, h *House, m Machine[F, E]) error {
 	controlled := ctrl.NewControllerManagedBy(mgr).Named(m.Table.Name)
 	for _, w := range m.Watches {
-		if _, err := apiutil.GVKForObject(w.Kind, mgr.GetScheme()); err != nil {
+		if _, err := apiutil.GVKForObject(w.Kind, mgr.GetScheme()); err != nil && w.In == nil {
 			return fmt.Errorf("adding machine %s: it watches what is not among its kinds: %w", m.Table.Name, err)
 		}
 		controlled = controlled.WatchesRawSource(watching{Watch: w, in: mgr.GetCache()})

@@ -29,12 +29,12 @@ const (
 type optional struct {
 	toolscache.ListerWatcher
 	next    toolscache.ListerWatcherWithContext
-	of      reflect.Type
+	of      client.Object
 	arrival *Arrival
 }
 
 func optionally(next toolscache.ListerWatcher, of client.Object, arrival *Arrival) toolscache.ListerWatcher {
-	return &optional{ListerWatcher: next, next: toolscache.ToListerWatcherWithContext(next), of: reflect.TypeOf(of).Elem(), arrival: arrival}
+	return &optional{ListerWatcher: next, next: toolscache.ToListerWatcherWithContext(next), of: of, arrival: arrival}
 }
 
 // IsWatchListSemanticsUnSupported says of the client what the reflector asks.
@@ -79,10 +79,11 @@ func (o *optional) WatchWithContext(ctx context.Context, options metav1.ListOpti
 
 // endOfList is what the API server sends when it has sent all that is there.
 func (o *optional) endOfList() (runtime.Object, error) {
-	end, is := reflect.New(o.of).Interface().(runtime.Object)
+	end, is := reflect.New(reflect.TypeOf(o.of).Elem()).Interface().(runtime.Object)
 	if !is {
-		return nil, fmt.Errorf("%s is no object", o.of)
+		return nil, fmt.Errorf("%T is no object", o.of)
 	}
+	end.GetObjectKind().SetGroupVersionKind(o.of.GetObjectKind().GroupVersionKind())
 	about, err := meta.Accessor(end)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -150,5 +151,16 @@ func TestOptional_tells_every_other_error(t *testing.T) {
 	}
 	if _, err := o.WatchWithContext(t.Context(), metav1.ListOptions{}); !errors.Is(err, s.fails) {
 		t.Errorf("the watch gives %v", err)
+	}
+}
+
+func TestOptional_the_end_of_no_list_is_of_the_kind_that_is_lacking(t *testing.T) {
+	of := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "x.example.com/v1", "kind": "A"}}
+	end, err := (&optional{of: of}).endOfList()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind := end.GetObjectKind().GroupVersionKind(); kind != of.GroupVersionKind() {
+		t.Errorf("it is of kind %s", kind)
 	}
 }

@@ -17,6 +17,8 @@ import (
 // Watch asks for passes at every event of a kind that is let through.
 type Watch struct {
 	Kind client.Object
+	// In is the cache that is watched, nil for the manager's.
+	In   cache.Cache
 	Lets predicate.Predicate
 	// Asks names the instances that an object matters to.
 	Asks func(client.Object) []machine.Key
@@ -51,7 +53,11 @@ type watching struct {
 
 // Start is called by the controller with its queue.
 func (w watching) Start(ctx context.Context, queue queue) error {
-	informer, err := w.in.GetInformer(ctx, w.Kind, cache.BlockUntilSynced(false))
+	in := w.in
+	if w.In != nil {
+		in = w.In
+	}
+	informer, err := in.GetInformer(ctx, w.Kind, cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("watching %T: %w", w.Kind, err)
 	}
