@@ -14,12 +14,19 @@ import (
 // What is there twice, as spec 2 allows, is there once: the last counts, and of units and users for each of their fields, as
 // with the Ignition that boots spec 2. A file system that has a name gets the path at which a mount unit of the config mounts its
 // device; root is mounted already. What spec 2 says by the way is said: a file or directory without mode has mode 0.
-func Convert(userData []byte) (converted []byte, err error) {
+func Convert(userData []byte) ([]byte, error) { return guarded(convert, userData) }
+
+// guarded makes an error of a panic. What a library panics with may quote user data.
+func guarded(convert func([]byte) ([]byte, error), userData []byte) (converted []byte, err error) {
 	defer func() {
 		if recover() != nil {
 			converted, err = nil, unconvertible("", "the converter cannot cope with it")
 		}
 	}()
+	return convert(userData)
+}
+
+func convert(userData []byte) ([]byte, error) {
 	version, err := Read(userData)
 	if err != nil {
 		return nil, err

@@ -19,10 +19,15 @@ func drawnConfig(t *rapid.T) object {
 		})}
 	})
 	optional(t, config, "systemd", func() any { return object{"units": drawnList(t, "units", drawnUnit)} })
-	storage := object{"directories": drawnList(t, "directories", drawnDirectory), "files": drawnList(t, "files", drawnFile), "links": drawnList(t, "links", drawnLink),
-		"disks": drawnList(t, "disks", drawnDisk), "raid": drawnList(t, "raid", func(t *rapid.T) object {
+	storage := object{
+		"directories": drawnList(t, "directories", drawnDirectory),
+		"files":       drawnList(t, "files", drawnFile),
+		"links":       drawnList(t, "links", drawnLink),
+		"disks":       drawnList(t, "disks", drawnDisk),
+		"raid": drawnList(t, "raid", func(t *rapid.T) object {
 			return object{"name": oneOf(t, "array", "md0", "md1"), "level": "raid1", "devices": list{"/dev/x", "/dev/y"}, "spares": rapid.IntRange(0, 1).Draw(t, "spares"), "options": list{"-v", "-v"}}
-		})}
+		}),
+	}
 	config["storage"] = storage
 	if rapid.Bool().Draw(t, "var") {
 		storage["filesystems"] = list{drawnFilesystem(t)}

@@ -98,7 +98,7 @@ func mounting(u old.Unit) (what, where string) {
 		texts = append(texts, dropin.Contents)
 	}
 	for _, text := range texts {
-		options, err := unit.Deserialize(strings.NewReader(text))
+		options, err := unit.DeserializeOptions(strings.NewReader(text))
 		if err != nil {
 			return "", ""
 		}

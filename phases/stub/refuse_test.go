@@ -11,11 +11,11 @@ import (
 
 func TestReadTellsTheVersion(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"ignition":{"version":"2.2.0"}}`:                            "2.2.0",
-		`{"ignition":{"version":"3.2.0"},"storage":{}}`:               "3.2.0",
-		`{"ignition":{"version":"3.6.0-experimental"}}`:               "3.6.0",
-		`{"ignition":{"version":"4.0.0"}}`:                            "4.0.0",
-		" \n{\"passwd\":null,\"ignition\":{\"version\":\"2.4.0\"}}\n": "2.4.0",
+		`{"ignition":{"version":"2.2.0"}}`:               "2.2.0",
+		`{"ignition":{"version":"3.2.0"},"storage":{}}`:  "3.2.0",
+		`{"ignition":{"version":"3.6.0-experimental"}}`:  "3.6.0",
+		`{"ignition":{"version":"4.0.0"}}`:               "4.0.0",
+		`{"passwd":null,"ignition":{"version":"2.4.0"}}`: "2.4.0",
 	} {
 		if got, err := stub.Read([]byte(text)); err != nil || got.String() != want || got.IsSpec3() != (want[0] == '3') {
 			t.Errorf("%s: %v, %v", text, got, err)
@@ -113,14 +113,26 @@ func TestOnePathOnTwoFileSystemsIsRefused(t *testing.T) {
 	}
 }
 
+func TestFileSystemsThatSpec3HasNoPlaceForAreRefused(t *testing.T) {
+	for list, want := range map[string]string{
+		`{"name":"root","mount":{"device":"/dev/a","format":"xfs"}},{"name":"x","mount":{"device":"/dev/a","format":"xfs"}}`:                        "storage.filesystems[1]: its device is mounted at two paths",
+		`{"name":"x","mount":{"device":"/dev/disk/by-label/l","format":"xfs"}},{"name":"y","mount":{"device":"/dev/b","label":"l","format":"xfs"}}`: "storage.filesystems[1]: another one is mounted at its path",
+	} {
+		units := unit("srv.mount", "/dev/a", "/srv") + "," + unit("opt.mount", "LABEL=l", "/opt")
+		if got := refusal(t, spec2(`"systemd":{"units":[`+units+`]},"storage":{"filesystems":[`+list+`]}`)); got != "user data: "+want {
+			t.Error(got)
+		}
+	}
+}
+
 func TestTheWorstThatABytesBoundAdmitsIsJudgedInTime(t *testing.T) {
 	many := func(one string, n int) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 	for name, text := range map[string]string{
 		"nothing but objects": spec2(`"storage":{"files":[` + many("{}", 300_000) + `]}`),
 		"deep lists":          spec2(`"storage":` + strings.Repeat("[", 500_000) + strings.Repeat("]", 500_000)),
 		"deep spec 3":         `{"ignition":{"version":"3.1.0"},"a":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}`,
-		"sources of one file": spec2(`"storage":{"files":[` + many(`{"filesystem":"root","path":"/a","append":true}`, 2_400) + `]}`),
-		"links and files":     spec2(`"storage":{"files":[` + many(`{"filesystem":"root","path":"/a"}`, 1_000) + `],"links":[` + links(1_500) + `]}`),
+		"sources of one file": spec2(`"storage":{"files":[` + many(`{"filesystem":"root","path":"/a","append":true}`, 1_200) + `]}`),
+		"links and files":     spec2(`"storage":{"files":[` + many(`{"filesystem":"root","path":"/a"}`, 1_000) + `],"links":[` + links(800) + `]}`),
 		"a large value":       spec2(`"storage":{"files":[{"filesystem":"root","path":"/a","contents":{"source":"data:,` + strings.Repeat("%41", 300_000) + `"}}]}`),
 		"commas in a value":   spec2(`"storage":{"files":[{"filesystem":"root","path":"/a","contents":{"source":"data:,` + strings.Repeat(",", 100_000) + `"}}]}`),
 	} {
