@@ -1,29 +1,127 @@
-// Package bootimage does the looking and the doing of the machine bootimage. It decides nothing; which
-// phase runs when is in machine/bootimage/table.go. The works are named and documented as the table
-// needs them, and do nothing: nothing here reads or writes a cluster.
+// Package bootimage does the looking and the doing of the machine bootimage: it reads targets, their stubs and their
+// templates, and writes what is planned for them. It decides nothing; which phase runs when is in
+// machine/bootimage/table.go.
 package bootimage
 
 import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
 	"github.com/capstan-capi/capstan/machine"
-	"github.com/capstan-capi/capstan/phases/status"
+	"github.com/capstan-capi/capstan/phases/bootboard"
+	"github.com/capstan-capi/capstan/phases/golden"
 )
 
 // Controller is the part of the machine that is summed up on the ClusterOperator.
 const Controller = "BootImagesController"
 
+// MachineAPINamespace is where Machine API's objects are.
+const MachineAPINamespace = "openshift-machine-api"
+
 // Snapshot is a target after a pass.
 type Snapshot = machine.Snapshot[guards.Facts, *Pass]
 
-// Line says in one line where a machine is.
-func Line(r machine.Record) string { return status.Line(r) }
+// Phases is what the machine's work is done with. It must not be copied.
+type Phases struct {
+	// Client reads from caches, and Live from the API server itself. Writer writes.
+	Client client.Reader
+	Live   client.Reader
+	Writer client.Client
+	Board  *bootboard.Board
+	Notes  Notes
+	// CAPINamespace is where targets of Cluster API are.
+	CAPINamespace string
+	// Stream is the stream of operating systems that the golden images are of.
+	Stream string
+	Now    func() time.Time
 
-// Phases is what the machine's work is done with.
-type Phases struct{}
+	stubs  stubs
+	memory memory
+}
+
+// Notes keep what must count whatever becomes of a target: the attempts at it. See [records.ConfigMaps].
+type Notes interface {
+	Note(ctx context.Context, key machine.Key) ([]byte, error)
+	StoreNote(ctx context.Context, key machine.Key, seen, note []byte) error
+}
 
 // Pass is what one pass has seen, for the work of the same pass.
 type Pass struct {
 	*Phases
+	Key machine.Key
+	// Target is what was looked at, nil if there is none.
+	Target *Target
+	// Verdict is the gate's, and Judged what comes of it for the target.
+	Verdict bootboard.Verdict
+	Judged  golden.Verdict
 	// Tries says that the target is Failed: writes are sent as dry runs.
 	Tries bool
+	// UID is the target's.
+	UID string
+
+	// attempts are those that are stored, as they were read.
+	attempts attempts
+	seen     []byte
+	plan     *plan
+	stub     stubSeen
+	clone    *unstructured.Unstructured
+	// original is the Secret that the target's own is a copy of, empty for none.
+	original client.ObjectKey
 }
+
+// memory is what a process remembers of targets. Lost, a plan is made anew, and whether a write has arrived is asked.
+type memory struct {
+	mu sync.Mutex
+	by map[machine.Key]*remembered
+}
+
+// remembered is of one target.
+type remembered struct {
+	plan *plan
+	// written is the version that a write has led to; lost says that the answer to a write was lost.
+	written string
+	lost    bool
+	// tried is when writes were last tried as dry runs, and failed what came of that.
+	tried  time.Time
+	failed error
+}
+
+func (m *memory) of(key machine.Key, change func(*remembered)) remembered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.by == nil {
+		m.by = map[machine.Key]*remembered{}
+	}
+	if m.by[key] == nil {
+		m.by[key] = &remembered{}
+	}
+	if change != nil {
+		change(m.by[key])
+	}
+	return *m.by[key]
+}
+
+func (m *memory) forget(key machine.Key) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.by, key)
+}
+
+// plan is what is wanted of a target, and of what, since Deciding was left for UpgradingStub.
+type plan struct {
+	UID           string `json:"uid"`
+	Wanted        string `json:"wanted"`
+	Old           string `json:"old"`
+	SecretVersion string `json:"secretVersion,omitempty"`
+	// Counted says that it is among the attempts.
+	Counted bool `json:"counted,omitempty"`
+}
+
+// KeyOf is the key of a target, such as machinesets.cluster.x-k8s.io/worker.
+func KeyOf(kind golden.Kind, name string) machine.Key { return machine.Key(string(kind) + "/" + name) }
+
