@@ -160,4 +160,3 @@ func TestConfigMaps_a_record_without_room_holds_nobody_up(t *testing.T) {
 		t.Errorf("one that no shard takes: %s", got)
 	}
 }
-

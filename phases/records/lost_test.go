@@ -97,7 +97,7 @@ func TestConfigMaps_what_is_lost_or_spoilt_is_written_again_from_memory(t *testi
 
 func TestConfigMaps_what_is_spoilt_before_a_start_begins_anew_and_is_told(t *testing.T) {
 	for content, want := range map[string]string{
-		`{"ns/1":`:                               "it is spoilt, and its instances begin anew without their notes: ",
+		`{"ns/1":`: "it is spoilt, and its instances begin anew without their notes: ",
 		`{"ns/1":{"record":7},"ns/2":{"note":2}}`: "1 entries of it are spoilt, and their instances begin anew, such as ns/1",
 	} {
 		c := newCluster(t)

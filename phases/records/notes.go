@@ -99,13 +99,15 @@ func (s *shard) isSeen(stored entries, key machine.Key, n newNote) bool {
 }
 
 // lead writes a batch when its notes have gathered.
-func (s *shard) lead(ctx context.Context, b *batch, key machine.Key) (err error) {
-	err = errUnfinished // it stays if there is a panic
-	defer func() { s.abandon(b, err) }()
-	if err = s.options.sleep(ctx, s.options.Gather, b.done); err != nil {
-		return err
+func (s *shard) lead(ctx context.Context, b *batch, key machine.Key) error {
+	left := errUnfinished // it stays if there is a panic
+	defer func() { s.abandon(b, left) }()
+	err := s.options.sleep(ctx, s.options.Gather, b.done)
+	if err == nil {
+		err = s.takeTurn(ctx)
 	}
-	if err = s.takeTurn(ctx); err != nil {
+	if err != nil {
+		left = err
 		return err
 	}
 	defer s.endTurn()
@@ -114,8 +116,7 @@ func (s *shard) lead(ctx context.Context, b *batch, key machine.Key) (err error)
 	default:
 		_ = s.write(ctx) // the batch is told of its error
 	}
-	err = b.came(key)
-	return err
+	return b.came(key)
 }
 
 // abandon ends a batch that nobody writes any more: its notes are not stored.

@@ -69,7 +69,7 @@ func (c *cluster) count() error {
 		<-hold
 	}
 	if slow > 0 {
-		time.Sleep(slow)
+		<-time.After(slow)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -68,7 +68,7 @@ func (s *shard) put(key machine.Key, r *saved) (before former, done bool, later 
 			return before, false, 0, err
 		}
 	}
-	if err = s.justFailed(); err != nil {
+	if err := s.justFailed(); err != nil {
 		return before, false, 0, err // a record that is not known to be written soon is not saved
 	}
 	if !s.isWaiting() {
