@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/controllers/house"
+	"github.com/capstan-capi/capstan/phases/bootboard"
 )
 
 // Options is the same for all controllers.
@@ -40,6 +41,8 @@ type Options struct {
 	WebhooksCA  []byte
 	// OpenAfter is how long the checker may be away before nothing is refused any more; 0 for ever.
 	OpenAfter time.Duration
+	// BootImages is what the machines of boot images are given.
+	BootImages BootImages
 	// Concurrency bounds how many objects are applied at the same time.
 	Concurrency int
 	// WarmUp is given what runs from the start of the process until its end, beside the manager and whoever holds the Lease.
@@ -51,3 +54,17 @@ type Options struct {
 	// House is what all machines share.
 	House *house.House
 }
+
+// BootImages says whose boot images are moved, and how.
+type BootImages struct {
+	// MachineAPI and ClusterAPI say which APIs' targets are; with neither, no request is made for boot images.
+	MachineAPI, ClusterAPI bool
+	// GCPProject is where releases publish their images on GCP, Stream the stream of operating systems that they are of, and
+	// Limits the oldest boot images that the next release can start from, as two versions with a comma between.
+	GCPProject, Stream, Limits string
+	// Board is what gate and targets tell each other.
+	Board *bootboard.Board
+}
+
+// Any says that boot images of some API are moved.
+func (b BootImages) Any() bool { return b.MachineAPI || b.ClusterAPI }
