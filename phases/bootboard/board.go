@@ -29,8 +29,10 @@ type Verdict struct {
 	// Golden is what was judged, nil unless boot images may be moved.
 	Golden  *golden.Golden
 	Cluster golden.Cluster
-	// Ours says that the boot images of Machine API are this operator's to move.
-	Ours bool
+	// Ours says that the boot images of Machine API are this operator's to move, ClaimedBy which field manager of somebody else
+	// claims them.
+	Ours      bool
+	ClaimedBy string
 	// Enrols are the selections by kind; without one, no target of a kind is enrolled.
 	Enrols map[golden.Kind]Selection
 	// News is a fingerprint of all of this. Targets wake when it is another.
@@ -141,12 +143,12 @@ func (b *Board) Standings() []Standing {
 	return all
 }
 
-// Knows says that a target stands on the board.
-func (b *Board) Knows(key machine.Key) bool {
+// Of is how a target stands, if it does.
+func (b *Board) Of(key machine.Key) (Standing, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, is := b.standing[key]
-	return is
+	s, is := b.standing[key]
+	return s, is
 }
 
 // Stay are those that have a say in whether a stub is upgraded, start from it or from a copy of it, and may not move, by kind
