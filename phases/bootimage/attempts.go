@@ -20,16 +20,12 @@ type attempts struct {
 	Wanted string    `json:"w"`
 	Made   int       `json:"n"`
 	Last   time.Time `json:"t"`
-	// Stood is since when the target was seen with it, zero while it is not.
-	Stood time.Time `json:"s,omitzero"`
+	// UID is that of the object that was given it last.
+	UID string `json:"i"`
 	// Retry is the value of the annotation that was heard last; a value counts once.
 	Retry string `json:"r,omitempty"`
 	// Upgraded says that a stub was upgraded for an attempt.
 	Upgraded bool `json:"u,omitempty"`
-	// Old and Secret are of the plan that the last attempt is of, UID is that of the object that it was for.
-	Old    string `json:"o,omitempty"`
-	Secret string `json:"v,omitempty"`
-	UID    string `json:"i,omitempty"`
 }
 
 // hashed stands for a text that may be long.
@@ -48,46 +44,38 @@ func decodedAttempts(note []byte) attempts {
 	return a
 }
 
-// expired says that all are forgotten by themselves. A time that lies ahead is of a clock that was set back since.
-func (a attempts) expired(now time.Time) bool {
-	return !a.Stood.IsZero() && now.Sub(a.Last) >= forgottenAfter
-}
+// expired says that all are forgotten by themselves, if the image stood. A time that lies ahead is of a clock that was set
+// back since.
+func (a attempts) expired(now time.Time) bool { return now.Sub(a.Last) >= forgottenAfter }
 
 // Worth says of a note that it is not expired.
-func Worth(now func() time.Time) func(json.RawMessage) bool {
-	return func(note json.RawMessage) bool {
-		a := decodedAttempts(note)
-		return a.Made > 0 && !a.expired(now())
-	}
+func (p *Phases) Worth(note json.RawMessage) bool {
+	a := decodedAttempts(note)
+	return a.Made > 0 && !(a.expired(p.Now()) && p.memory.stands(a.UID))
 }
 
-// at is how many attempts at an image count, for a target with a value of the annotation that asks for more.
-func (a attempts) at(wanted, retry string, now time.Time) int {
-	if a.Wanted != hashed(wanted) || a.expired(now) || retry != "" && hashed(retry) != a.Retry {
+// at is how many attempts at an image count, for a target with a value of the annotation that asks for more. stood says that
+// the target was seen with the image since the last.
+func (a attempts) at(wanted, retry string, stood bool, now time.Time) int {
+	if a.Wanted != hashed(wanted) || stood && a.expired(now) || retry != "" && hashed(retry) != a.Retry {
 		return 0
 	}
 	return a.Made
 }
 
-// counted are the attempts with one more at a plan.
-func (a attempts) counted(p plan, retry string, now time.Time) attempts {
-	next := attempts{
-		Wanted: hashed(p.Wanted), Made: a.at(p.Wanted, retry, now) + 1, Last: now, Retry: a.Retry,
-		Old: hashed(p.Old), Secret: hashed(p.SecretVersion), UID: hashed(p.UID),
-	}
-	if retry != "" {
-		next.Retry = hashed(retry)
-	}
-	if next.Made > 1 {
-		next.Upgraded = a.Upgraded
-	}
-	return next
+// made is how many attempts at the wanted image count.
+func (p *Pass) made(wanted string) int {
+	return p.attempts.at(wanted, p.Target.retry(), p.memory.stands(hashed(p.UID)), p.Now())
 }
 
-// isOf says that the last attempt is that of a plan.
-func (a attempts) isOf(p plan) bool {
-	return a.Made > 0 && a.Stood.IsZero() && a.Wanted == hashed(p.Wanted) && a.Old == hashed(p.Old) &&
-		a.Secret == hashed(p.SecretVersion) && a.UID == hashed(p.UID)
+// counted are the attempts with one more at an image.
+func (p *Pass) counted(wanted string) attempts {
+	next := attempts{Wanted: hashed(wanted), Made: p.made(wanted) + 1, Last: p.Now(), UID: hashed(p.UID), Retry: p.attempts.Retry}
+	if retry := p.Target.retry(); retry != "" {
+		next.Retry = hashed(retry)
+	}
+	next.Upgraded = p.attempts.Upgraded && next.Made > 1
+	return next
 }
 
 // retry is the value of the annotation that asks for more attempts.
@@ -98,7 +86,7 @@ func (p *Pass) count(ctx context.Context) error {
 	if p.plan == nil || p.plan.Counted || p.Tries {
 		return nil
 	}
-	next := p.attempts.counted(*p.plan, p.Target.retry(), p.Now())
+	next := p.counted(p.plan.Wanted)
 	note, err := json.Marshal(next)
 	if err != nil {
 		return fmt.Errorf("encoding the attempts at %s: %w", p.Key, err)
@@ -111,6 +99,7 @@ func (p *Pass) count(ctx context.Context) error {
 	counted.Counted = true
 	p.plan = &counted
 	p.memory.of(p.Key, func(r *remembered) { r.plan = &counted })
+	p.memory.stand(next.UID, false)
 	return nil
 }
 

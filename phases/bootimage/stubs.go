@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
+	"github.com/capstan-capi/capstan/phases/newest"
 	"github.com/capstan-capi/capstan/phases/stub"
 )
 
@@ -55,13 +56,6 @@ func (s *stubs) of(key client.ObjectKey) *stubRead {
 	return s.by[key]
 }
 
-// forget lets the next look read a Secret again.
-func (s *stubs) forget(key client.ObjectKey) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.by, key)
-}
-
 // look reads a Secret if it is new or has changed.
 func (p *Phases) look(ctx context.Context, key client.ObjectKey, field string) stubSeen {
 	seen := stubSeen{key: key}
@@ -73,7 +67,7 @@ func (p *Phases) look(ctx context.Context, key client.ObjectKey, field string) s
 	read := p.stubs.of(key)
 	read.mu.Lock()
 	defer read.mu.Unlock()
-	if read.version != meta.ResourceVersion {
+	if read.version == "" || newest.Behind(read.version, meta.ResourceVersion) {
 		secret := &corev1.Secret{}
 		if err := p.Live.Get(ctx, key, secret); err != nil {
 			seen.unread = fmt.Errorf("reading Secret %s: %w", key, err)
