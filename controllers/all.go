@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/capstan-capi/capstan/controllers/bootimage"
 	"github.com/capstan-capi/capstan/controllers/clusterapi"
 	"github.com/capstan-capi/capstan/controllers/clusteroperator"
 	"github.com/capstan-capi/capstan/controllers/compatibility"
@@ -24,6 +25,7 @@ var all = []options.Part{
 	clusteroperator.Part,
 	scrape.Part,
 	compatibility.Part,
+	bootimage.Part,
 }
 
 // Add adds every controller to the manager.

@@ -151,6 +151,19 @@ func (b *Board) Of(key machine.Key) (Standing, bool) {
 	return s, is
 }
 
+// StartFrom are the targets whose machines start from a Secret, or from a copy of it.
+func (b *Board) StartFrom(secret string) []machine.Key {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var keys []machine.Key
+	for key, s := range b.standing {
+		if s.Stub == secret || s.Original == secret {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
 // Stay are those that have a say in whether a stub is upgraded, start from it or from a copy of it, and may not move, by kind
 // and name.
 func (b *Board) Stay(secret string) []string {

@@ -41,13 +41,15 @@ type Phases struct {
 	Writer client.Client
 	Board  *bootboard.Board
 	Notes  Notes
-	// MachineAPI says that targets of Machine API are looked at, and not only their authority.
-	MachineAPI bool
+	// MachineAPI and ClusterAPI say which APIs' targets are looked at; of Machine API the authority is looked at all the same.
+	MachineAPI, ClusterAPI bool
 	// CAPINamespace is where targets of Cluster API are.
 	CAPINamespace string
 	// Stream is the stream of operating systems that the golden images are of.
 	Stream string
 	Now    func() time.Time
+	// Wake has a target looked at again.
+	Wake func(machine.Key)
 
 	stubs  stubs
 	memory memory

@@ -7,7 +7,9 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/bootboard"
+	"github.com/capstan-capi/capstan/phases/golden"
 	"github.com/capstan-capi/capstan/phases/records"
+	"github.com/capstan-capi/capstan/phases/status"
 )
 
 // Standing is what a target adds to the sums of all.
@@ -51,8 +53,23 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 	standing := s.stand(shot)
 	standing.Kind, standing.Name, standing.State = pass.Target.Kind, pass.Target.Name, shot.Record.State
 	pass.shares(f, &standing)
+	before, _ := s.phases.Board.Of(key)
 	s.phases.Board.Stand(key, standing)
+	if twin, has := twinOf(key); has && before.Done != standing.Done {
+		s.phases.Wake(twin) // whether it counts follows from that
+	}
 	return s.ConfigMaps.Save(ctx, key, shot)
+}
+
+// twinOf is the key of the MachineSet of the same name in the other API.
+func twinOf(key machine.Key) (machine.Key, bool) {
+	switch kind, name := kindOf(key); kind {
+	case golden.MachineSets:
+		return KeyOf(golden.CAPIMachineSets, name), true
+	case golden.CAPIMachineSets:
+		return KeyOf(golden.MachineSets, name), true
+	}
+	return "", false
 }
 
 // shares says what others who start from the same stub have to know.
@@ -79,3 +96,6 @@ func (s *Store) Forget(ctx context.Context, key machine.Key) (time.Duration, err
 	s.phases.Board.Gone(key)
 	return s.ConfigMaps.Forget(ctx, key)
 }
+
+// Line says in one line where a machine is.
+func Line(r machine.Record) string { return status.Line(r) }

@@ -146,15 +146,13 @@ func (p *Pass) writeSecret(ctx context.Context, secret *corev1.Secret) (machine.
 
 // allStand says that all that could start from a stub stand on the board: after a start some are still to be looked at.
 func (p *Pass) allStand(ctx context.Context) (bool, error) {
-	for _, kind := range []golden.Kind{golden.MachineSets, golden.ControlPlaneMachineSets, golden.CAPIMachineSets, golden.MachineDeployments} {
-		names, err := p.names(ctx, kind)
-		if err != nil {
-			return false, err
-		}
-		for _, name := range names {
-			if _, stands := p.Board.Of(KeyOf(kind, name)); !stands {
-				return false, nil
-			}
+	keys, err := p.Keys(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, key := range keys {
+		if _, stands := p.Board.Of(key); !stands {
+			return false, nil
 		}
 	}
 	return true, nil
