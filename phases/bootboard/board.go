@@ -56,8 +56,10 @@ type Standing struct {
 	Stub, Original string
 	// Shares says that it has a say in whether a stub is upgraded, MayMove that it may get the wanted image, or has it.
 	Shares, MayMove bool
-	// Clone is the infrastructure template that a plan leads to, empty for none.
-	Clone string
+	// Clone is the infrastructure template that a plan leads to, and Template the one that the target names; empty for none.
+	Clone, Template string
+	// News is that of the verdict that the target was judged by.
+	News string
 }
 
 // Board is safe for many goroutines.
@@ -67,10 +69,14 @@ type Board struct {
 	standing map[machine.Key]Standing
 	// wake wakes the targets, tell the gate; nil as long as nobody listens.
 	wake, tell func()
+	// roster says which targets there are, nil as long as nobody knows.
+	roster func() (keys []machine.Key, known bool)
+	// retiring are the templates that are being deleted, and whether a plan waits for that.
+	retiring map[string]bool
 }
 
 // New is an empty board.
-func New() *Board { return &Board{standing: map[machine.Key]Standing{}} }
+func New() *Board { return &Board{standing: map[machine.Key]Standing{}, retiring: map[string]bool{}} }
 
 // OnNews has a function called when the gate's verdict is another. It must not wait.
 func (b *Board) OnNews(wake func()) {
