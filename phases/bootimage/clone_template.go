@@ -23,7 +23,7 @@ var CloneTemplate = machine.Action[*Pass]{
 }
 
 func (p *Pass) cloneTemplate(ctx context.Context) (machine.Result, error) {
-	if err := p.readStub(); err != nil {
+	if err := p.readStub(); err != nil || !p.writes() {
 		return machine.Result{}, err
 	}
 	if api(p.Target.Kind) == guards.MachineAPI || p.Judged.CloneName == "" {

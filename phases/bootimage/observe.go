@@ -66,6 +66,9 @@ func (p *Pass) enrolment(ctx context.Context) (guards.Enrolment, error) {
 	if enrols == nil {
 		return guards.Enrolment{}, nil
 	}
+	if of := p.Target.clusterName(); of != "" && of != p.Verdict.Cluster.InfrastructureName {
+		return guards.Enrolment{Known: true}, nil // of another cluster than this one
+	}
 	by := enrols[p.Target.Kind]
 	is := by != nil && by.Selects(p.Target.Object.GetLabels())
 	if is || p.Target.Kind != golden.CAPIMachineSets || by != nil && by.RefusesTwins() {

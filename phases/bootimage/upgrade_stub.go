@@ -36,7 +36,7 @@ var UpgradeStub = machine.Action[*Pass]{
 }
 
 func (p *Pass) upgradeStub(ctx context.Context) (machine.Result, error) {
-	if err := p.readStub(); err != nil {
+	if err := p.readStub(); err != nil || !p.writes() {
 		return machine.Result{}, err
 	}
 	seen, field := p.stub, p.Target.stubKey()
@@ -69,8 +69,8 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 	if read.version != seen.version {
 		return machine.Result{LookAgain: soon}, nil
 	}
-	if known, err := p.allStand(ctx); err != nil || !known {
-		return machine.Result{LookAgain: soon}, err
+	if all, judged := p.Board.Complete(p.Verdict.News); !all || !judged {
+		return machine.Result{LookAgain: soon}, nil // some of those that may start from it have not been looked at yet
 	}
 	if stay := p.stay(seen.key.String()); len(stay) > 0 {
 		return machine.Result{}, machine.Terminal(fmt.Errorf("StubShared: Secret %s has a stub of spec %s, and what is not moved starts from it too and could not read spec 3: %s",
@@ -142,20 +142,6 @@ func (p *Pass) writeSecret(ctx context.Context, secret *corev1.Secret) (machine.
 	}
 	p.upgraded(ctx)
 	return machine.Result{Did: fmt.Sprintf("upgraded the stub in Secret %s to spec %s", key, stub.Converted), LookAgain: soon}, nil
-}
-
-// allStand says that all that could start from a stub stand on the board: after a start some are still to be looked at.
-func (p *Pass) allStand(ctx context.Context) (bool, error) {
-	keys, err := p.Keys(ctx)
-	if err != nil {
-		return false, err
-	}
-	for _, key := range keys {
-		if _, stands := p.Board.Of(key); !stands {
-			return false, nil
-		}
-	}
-	return true, nil
 }
 
 // stay are those that start from a stub and are not moved, but for the target itself.

@@ -20,7 +20,7 @@ var WriteImage = machine.Action[*Pass]{
 }
 
 func (p *Pass) writeImage(ctx context.Context) (machine.Result, error) {
-	if p.Judged.Outcome != golden.Outdated { // the image is the wanted one, and only the stub was old
+	if !p.writes() || p.Judged.Outcome != golden.Outdated { // the image is the wanted one, and only the stub was old
 		return machine.Result{}, nil
 	}
 	return p.trying(func() (machine.Result, error) {

@@ -1,0 +1,117 @@
+package bootimage
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	guards "github.com/capstan-capi/capstan/guards/bootimage"
+)
+
+// counter is a target whose attempts are counted by a clock of the test.
+type counter struct {
+	now   time.Time
+	pass  *Pass
+	notes int
+}
+
+func newCounter() *counter {
+	c := &counter{now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
+	p := &Phases{Now: func() time.Time { return c.now }}
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "u"}}
+	c.pass = &Pass{Phases: p, UID: "u", Target: &Target{Object: object, Name: "a"}}
+	return c
+}
+
+// attempt counts one at an image, and stores it.
+func (c *counter) attempt(t interface{ Fatal(...any) }, wanted string) {
+	note, err := json.Marshal(c.pass.counted(wanted))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.notes++
+	c.pass.seen, c.pass.attempts = note, decodedAttempts(note)
+	c.pass.memory.stand(hashed(c.pass.UID), false)
+}
+
+// stands has the target seen with the wanted image.
+func (c *counter) stands() { c.pass.memory.stand(hashed(c.pass.UID), true) }
+
+func (c *counter) asks(value string) {
+	c.pass.Target.Object.SetAnnotations(map[string]string{guards.RetryAnnotation: value})
+}
+
+func TestAttempts_are_forgotten_for_what_clears_them_and_for_nothing_else(t *testing.T) {
+	for name, row := range map[string]struct {
+		does   func(*counter)
+		wanted string
+		want   int
+	}{
+		"an hour later":                      {func(c *counter) { c.now = c.now.Add(time.Hour) }, "a", 3},
+		"a day after, if the image stood":    {func(c *counter) { c.stands(); c.now = c.now.Add(25 * time.Hour) }, "a", 0},
+		"a day after, if it did not":         {func(c *counter) { c.now = c.now.Add(25 * time.Hour) }, "a", 3},
+		"by a clock that was set back":       {func(c *counter) { c.stands(); c.now = c.now.Add(-25 * time.Hour) }, "a", 3},
+		"for another wanted image":           {func(*counter) {}, "b", 0},
+		"by a value of retry":                {func(c *counter) { c.asks("1") }, "a", 0},
+		"by a value that was heard":          {func(c *counter) { c.asks("1"); c.attempt(panics{}, "a"); c.attempt(panics{}, "a") }, "a", 2},
+		"by one that was heard, taken away":  {func(c *counter) { c.asks("1"); c.attempt(panics{}, "a"); c.asks(""); c.asks("1") }, "a", 1},
+		"for an object that was made anew":   {func(c *counter) { c.pass.UID = "v" }, "a", 3},
+		"for one made anew, that never does": {func(c *counter) { c.pass.UID = "v"; c.now = c.now.Add(25 * time.Hour) }, "a", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCounter()
+			for range 3 {
+				c.attempt(t, "a")
+			}
+			row.does(c)
+			if got := c.pass.made(row.wanted); got != row.want {
+				t.Errorf("%d attempts count, want %d", got, row.want)
+			}
+		})
+	}
+}
+
+type panics struct{}
+
+func (panics) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
+
+func TestWorth_keeps_a_note_as_long_as_it_counts(t *testing.T) {
+	c := newCounter()
+	for name, note := range map[string]string{"nothing": "", "rubbish": "{", "no attempt": `{"n":0}`, "fewer than none": `{"n":-3}`} {
+		if c.pass.Worth(json.RawMessage(note)) {
+			t.Errorf("%s is worth keeping", name)
+		}
+	}
+	c.attempt(t, "a")
+	c.now = c.now.Add(25 * time.Hour)
+	if !c.pass.Worth(c.pass.seen) {
+		t.Error("one that did not stand is let go")
+	}
+	c.stands()
+	if c.pass.Worth(c.pass.seen) {
+		t.Error("one that stood for a day is kept")
+	}
+}
+
+// A note has room for a third of an entry, whatever its target is called and wants.
+func TestAttempts_take_little_room(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCounter()
+		c.pass.UID = rapid.String().Draw(t, "uid")
+		c.asks(rapid.String().Draw(t, "retry"))
+		wanted := rapid.String().Draw(t, "wanted")
+		for range rapid.IntRange(1, 5).Draw(t, "attempts") {
+			c.attempt(t, wanted)
+		}
+		c.pass.attempts.Upgraded = true
+		note, err := json.Marshal(c.pass.attempts)
+		if err != nil || len(note) > 1024/3 {
+			t.Errorf("it takes %d bytes: %s, %v", len(note), note, err)
+		}
+	})
+}
