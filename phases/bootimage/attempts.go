@@ -82,7 +82,9 @@ func (p *Pass) counted(wanted string) attempts {
 func (t *Target) retry() string { return t.Object.GetAnnotations()[guards.RetryAnnotation] }
 
 // writes says that something may be written: there is a plan, and boot images may be moved. A stored state alone allows nothing.
-func (p *Pass) writes() bool { return p.plan != nil && p.plan.UID == p.UID && p.Verdict.Open && p.Target != nil }
+func (p *Pass) writes() bool {
+	return p.plan != nil && p.plan.UID == p.UID && p.Verdict.Open && p.Target != nil
+}
 
 // count stores that the plan is an attempt, before anything of it is sent; once for each plan.
 func (p *Pass) count(ctx context.Context) error {
