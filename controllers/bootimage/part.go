@@ -13,6 +13,7 @@ import (
 
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
+	"github.com/capstan-capi/capstan/controllers/view"
 	table "github.com/capstan-capi/capstan/machine/bootimage"
 	phases "github.com/capstan-capi/capstan/phases/bootimage"
 	"github.com/capstan-capi/capstan/phases/golden"
@@ -21,6 +22,7 @@ import (
 // Part is what the machine bootimage brings to the house. Its kinds are read apart, see apartKinds.
 var Part = options.Part{
 	Name: table.Table.Name, Add: Add, Kinds: func(options.Options) []house.Kind { return nil },
+	View: &view.View{Table: tableView, Instances: instances, Look: look},
 	Runs: func(o options.Options) bool { return o.BootImages.Any() },
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -22,11 +23,32 @@ type View struct {
 	Look func(context.Context, Getter, machine.Key) (Seen, error)
 }
 
-// Instances are the objects, without a namespace, of which each has an instance of the machine; its key is the object's name.
+// Instances are the objects of which each has an instance of the machine; its key is the object's name, unless KeyOf says otherwise.
 type Instances struct {
 	Kind schema.GroupVersionResource
 	// Word names the kind to people.
 	Word string
+	// KeyOf is the key of an object of the kind with a name, Form says of what form keys are, and Valid whether something can be
+	// one; nil and empty where keys are names.
+	KeyOf func(name string) string
+	Form  string
+	Valid func(key string) bool
+}
+
+// Key is the key of an object with a name.
+func (i Instances) Key(name string) string {
+	if i.KeyOf == nil {
+		return name
+	}
+	return i.KeyOf(name)
+}
+
+// IsKey says whether something can be a key.
+func (i Instances) IsKey(key string) bool {
+	if i.Valid == nil {
+		return len(content.IsPathSegmentName(key)) == 0
+	}
+	return i.Valid(key)
 }
 
 // Getter reads an object of a cluster into a typed one. word names the kind to people; namespace may be empty.

@@ -24,6 +24,12 @@ const Failed machine.State = "Failed"
 // Controller is the part of the machine that is summed up on the ClusterOperator.
 const Controller = "BootImagesController"
 
+// ClusterOperator is the one that targets are told of on, and GateDetail where the gate tells of them in its status.extension.
+const (
+	ClusterOperator = "cluster-api"
+	GateDetail      = "bootgateDetail"
+)
+
 // MachineAPINamespace is where Machine API's objects are.
 const MachineAPINamespace = "openshift-machine-api"
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/machine"
@@ -58,7 +57,11 @@ func (t *Target) View() (view.View, error) {
 			What: fmt.Sprintf("machine %s has one instance only, which no key names: there is no %q", t.Machine, t.Key),
 			Next: "leave out --key, or name the machine that it is of with --machine: " + t.named(),
 		}
-	case len(content.IsPathSegmentName(t.Key)) > 0:
+	case !of.Instances.IsKey(t.Key) && of.Instances.Form != "":
+		return view.View{}, &Error{
+			What: fmt.Sprintf("%q cannot be the key of machine %s", t.Key, t.Machine), Next: "give --key the form " + of.Instances.Form,
+		}
+	case !of.Instances.IsKey(t.Key):
 		return view.View{}, &Error{
 			What: fmt.Sprintf("%q cannot be the key of machine %s, which is the name of a %s, without a namespace", t.Key, t.Machine, of.Instances.Word),
 			Next: "give the name alone with --key",
