@@ -3,6 +3,7 @@ package bootgate
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	operatorv1 "github.com/openshift/api/operator/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -40,6 +42,8 @@ type bench struct {
 	// writes are the requests that would change something, in words.
 	writes []string
 	told   []events.Event
+	// asked are the lists that were asked of the API server itself.
+	asked []string
 	// refuse answers a write, nil for nothing against it.
 	refuse func(what string) error
 }
@@ -51,6 +55,10 @@ func newBench(t *testing.T, change func(*Options), objects ...client.Object) *be
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, kind := range append(slices.Clone(templateUsers), Providers[0].Template, Providers[0].Machine, Providers[1].Template, Providers[1].Machine) {
+		scheme.AddKnownTypeWithName(kind, &unstructured.Unstructured{})
+		scheme.AddKnownTypeWithName(kind.GroupVersion().WithKind(kind.Kind+"List"), &unstructured.UnstructuredList{})
 	}
 	b := &bench{t: t, now: noon}
 	wrote := func(what string, o client.Object) error {
@@ -79,6 +87,12 @@ func newBench(t *testing.T, change func(*Options), objects ...client.Object) *be
 				return err
 			}
 			return next.Delete(ctx, o, opts...)
+		},
+		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if _, is := list.(*unstructured.UnstructuredList); is {
+				b.asked = append(b.asked, list.GetObjectKind().GroupVersionKind().Kind)
+			}
+			return next.List(ctx, list, opts...)
 		},
 		SubResourcePatch: func(ctx context.Context, next client.Client, sub string, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 			if err := wrote(sub+" by "+string(patch.Type()), o); err != nil {

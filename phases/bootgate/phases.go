@@ -121,8 +121,9 @@ type memory struct {
 	told time.Time
 	// moving is how many targets moved when the last pass looked.
 	moving int
-	// inUse are clones that the API server knew a user of, and when that was.
-	inUse map[string]time.Time
+	// inUse are clones that the API server knew a user of, and when that was; foreign are templates that only look like clones.
+	inUse   map[string]time.Time
+	foreign map[string]edition
 }
 
 // Unwatched counts 1 where nobody watches how old the boot images are.

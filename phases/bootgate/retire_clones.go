@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -58,22 +59,30 @@ func (p *Pass) retire(ctx context.Context) (did string, lookAgain time.Duration,
 		return "", 0, nil
 	}
 	candidates, lookAgain, err := p.candidates(ctx)
-	if len(candidates) == 0 || err != nil {
+	if err != nil {
+		return "", 0, err
+	}
+	ours, err := p.ours(ctx, candidates)
+	if len(ours) == 0 || err != nil {
 		return "", lookAgain, err
 	}
-	used, err := p.named(ctx, candidates)
+	used, err := p.named(ctx, ours)
 	if err != nil {
 		return "", 0, err
 	}
 	var deleted []string
-	for _, c := range candidates {
-		switch is, err := p.delete(ctx, c, used); {
-		case err != nil:
+	for _, template := range ours {
+		name := template.GetName()
+		if used[name] {
+			p.memory.inUse[name], lookAgain = p.Now(), askAgain
+			continue
+		}
+		is, err := p.delete(ctx, template)
+		if err != nil {
 			return told(deleted), 0, err
-		case is:
-			deleted = append(deleted, c.name)
-		default:
-			p.memory.inUse[c.name], lookAgain = p.Now(), askAgain
+		}
+		if is {
+			deleted = append(deleted, name)
 		}
 	}
 	return told(deleted), lookAgain, nil
@@ -88,40 +97,30 @@ func told(deleted []string) string {
 
 // clone is a template with the label of clones, whoever made it.
 type clone struct {
-	provider Provider
-	name     string
+	kind schema.GroupVersionKind
+	name string
+	of   edition
 }
 
 // candidates are templates labelled as clones of which no plan, no target and no machine is known here to need them, and after
 // how long to ask about those that have a user all the same.
 func (p *Pass) candidates(ctx context.Context) (all []clone, lookAgain time.Duration, err error) {
-	known := map[string]bool{}
-	for _, s := range p.standings {
-		known[s.Clone], known[s.Template] = true, true
+	there, err := p.labelled(ctx)
+	if len(there) == 0 || err != nil {
+		return nil, 0, err
 	}
-	there, now, inUse := []clone(nil), p.Now(), map[string]time.Time{}
-	for _, provider := range Providers {
-		labelled, err := p.labelled(ctx, provider)
-		if err != nil || len(labelled) == 0 {
-			if err != nil {
-				return nil, 0, err
-			}
-			continue
-		}
-		machines := metadataList(provider.Machine)
-		if err := p.Apart.List(ctx, machines, client.InNamespace(p.CAPINamespace)); err != nil {
-			return nil, 0, fmt.Errorf("listing %s: %w", provider.Machine.Kind, err)
-		}
-		for i := range machines.Items {
-			known[machines.Items[i].Annotations[ClonedFrom]] = true
-		}
-		there = append(there, labelled...)
+	needed, err := p.needed(ctx)
+	if err != nil {
+		return nil, 0, err
 	}
+	now, inUse, foreign := p.Now(), map[string]time.Time{}, map[string]edition{}
 	for _, c := range there {
 		asked, is := p.memory.inUse[c.name]
 		switch wait := asked.Add(askAgain).Sub(now); {
-		case known[c.name]:
-		case is && wait > 0 && wait <= askAgain:
+		case needed[c.name]:
+		case p.memory.foreign[c.name] == c.of:
+			foreign[c.name] = c.of
+		case is && wait > 0 && wait <= askAgain: // longer only if the clock was set back
 			inUse[c.name] = asked
 			if lookAgain == 0 || wait < lookAgain {
 				lookAgain = wait
@@ -130,49 +129,64 @@ func (p *Pass) candidates(ctx context.Context) (all []clone, lookAgain time.Dura
 			all = append(all, c)
 		}
 	}
-	p.memory.inUse = inUse
+	p.memory.inUse, p.memory.foreign = inUse, foreign
 	return all, lookAgain, nil
 }
 
-// labelled are the templates of a provider that are labelled as clones.
-func (p *Pass) labelled(ctx context.Context, provider Provider) (all []clone, err error) {
-	templates := metadataList(provider.Template)
-	if err := p.Apart.List(ctx, templates, client.InNamespace(p.CAPINamespace), client.HasLabels{golden.CloneOfLabel}); err != nil {
-		return nil, fmt.Errorf("listing %s: %w", provider.Template.Kind, err)
-	}
-	for i := range templates.Items {
-		all = append(all, clone{provider: provider, name: templates.Items[i].Name})
+// labelled are the templates that are labelled as clones.
+func (p *Pass) labelled(ctx context.Context) (all []clone, err error) {
+	for _, provider := range Providers {
+		templates := metadataList(provider.Template)
+		if err := p.Apart.List(ctx, templates, client.InNamespace(p.CAPINamespace), client.HasLabels{golden.CloneOfLabel}); err != nil {
+			return nil, fmt.Errorf("listing %s: %w", provider.Template.Kind, err)
+		}
+		for i := range templates.Items {
+			all = append(all, clone{kind: provider.Template, name: templates.Items[i].Name, of: editionOf(&templates.Items[i])})
+		}
 	}
 	return all, nil
 }
 
-// delete deletes a template that this operator has made, if nobody names it and it is still as it was looked at.
-func (p *Pass) delete(ctx context.Context, c clone, used map[string]bool) (gone bool, err error) {
-	if used[c.name] || !p.Board.Retire(c.name) {
-		return false, nil
+// needed are the templates that are known here to be needed.
+func (p *Pass) needed(ctx context.Context) (map[string]bool, error) {
+	needed := map[string]bool{}
+	for _, s := range p.standings {
+		needed[s.Clone], needed[s.Template] = true, true
 	}
-	defer p.Board.Retired(c.name)
-	template := &unstructured.Unstructured{}
-	template.SetGroupVersionKind(c.provider.Template)
-	is, err := read(ctx, p.Untyped, client.ObjectKey{Namespace: p.CAPINamespace, Name: c.name}, template)
-	if !is || err != nil {
-		return !is, err
+	for _, provider := range Providers {
+		machines := metadataList(provider.Machine)
+		if err := p.Apart.List(ctx, machines, client.InNamespace(p.CAPINamespace)); err != nil {
+			return nil, fmt.Errorf("listing %s: %w", provider.Machine.Kind, err)
+		}
+		for i := range machines.Items {
+			needed[machines.Items[i].Annotations[ClonedFrom]] = true
+		}
 	}
-	if !golden.IsOurs(template) {
-		return false, nil
-	}
-	preconditions := client.Preconditions{UID: ptr.To(template.GetUID()), ResourceVersion: ptr.To(template.GetResourceVersion())}
-	switch err = p.Deletes.Delete(ctx, template, preconditions); {
-	case apierrors.IsConflict(err):
-		return false, nil
-	case client.IgnoreNotFound(err) != nil:
-		return false, fmt.Errorf("deleting %s %s: %w", c.provider.Template.Kind, c.name, err)
-	}
-	return true, nil
+	return needed, nil
 }
 
-// named are those of the candidates that somebody names, as the API server itself says.
-func (p *Pass) named(ctx context.Context, candidates []clone) (map[string]bool, error) {
+// ours are the templates that this operator has made, as the API server has them. Others are not asked about again, as long as
+// they stay as they are.
+func (p *Pass) ours(ctx context.Context, candidates []clone) (all []*unstructured.Unstructured, err error) {
+	for _, c := range candidates {
+		template := &unstructured.Unstructured{}
+		template.SetGroupVersionKind(c.kind)
+		is, err := read(ctx, p.Untyped, client.ObjectKey{Namespace: p.CAPINamespace, Name: c.name}, template)
+		switch {
+		case err != nil:
+			return nil, err
+		case is && golden.IsOurs(template):
+			all = append(all, template)
+		case is:
+			p.memory.foreign[c.name] = editionOf(template)
+		}
+	}
+	return all, nil
+}
+
+// named are the templates that somebody names, as the API server itself says: by any set or pool, or by
+// machines of the providers that these are of.
+func (p *Pass) named(ctx context.Context, templates []*unstructured.Unstructured) (map[string]bool, error) {
 	used := map[string]bool{}
 	for _, kind := range templateUsers {
 		err := p.pages(ctx, kind, func(o *unstructured.Unstructured) {
@@ -187,7 +201,7 @@ func (p *Pass) named(ctx context.Context, candidates []clone) (map[string]bool, 
 		}
 	}
 	for _, provider := range Providers {
-		if !slices.ContainsFunc(candidates, func(c clone) bool { return c.provider == provider }) {
+		if !slices.ContainsFunc(templates, func(t *unstructured.Unstructured) bool { return t.GroupVersionKind() == provider.Template }) {
 			continue
 		}
 		err := p.pages(ctx, provider.Machine, func(o *unstructured.Unstructured) { used[o.GetAnnotations()[ClonedFrom]] = true })
@@ -196,4 +210,20 @@ func (p *Pass) named(ctx context.Context, candidates []clone) (map[string]bool, 
 		}
 	}
 	return used, nil
+}
+
+// delete deletes a template that is still as it was when nobody named it, unless a plan leads to it by now.
+func (p *Pass) delete(ctx context.Context, template *unstructured.Unstructured) (gone bool, err error) {
+	if !p.Board.Retire(template.GetName()) {
+		return false, nil
+	}
+	defer p.Board.Retired(template.GetName())
+	preconditions := client.Preconditions{UID: ptr.To(template.GetUID()), ResourceVersion: ptr.To(template.GetResourceVersion())}
+	switch err = p.Deletes.Delete(ctx, template, preconditions); {
+	case apierrors.IsConflict(err):
+		return false, nil
+	case client.IgnoreNotFound(err) != nil:
+		return false, fmt.Errorf("deleting %s %s: %w", template.GetKind(), template.GetName(), err)
+	}
+	return true, nil
 }

@@ -1,0 +1,159 @@
+package bootgate
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/bootboard"
+	"github.com/capstan-capi/capstan/phases/golden"
+)
+
+func object(kind schema.GroupVersionKind, name string, spec map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	if spec != nil {
+		o.Object["spec"] = spec
+	}
+	o.SetGroupVersionKind(kind)
+	o.SetNamespace("capi")
+	o.SetName(name)
+	return o
+}
+
+// naming is an object that names a template.
+func naming(kind schema.GroupVersionKind, template string) *unstructured.Unstructured {
+	ref := map[string]any{"kind": "AWSMachineTemplate", "name": template, "apiGroup": "infrastructure.cluster.x-k8s.io"}
+	return object(kind, "set", map[string]any{"template": map[string]any{"spec": map[string]any{"infrastructureRef": ref}}})
+}
+
+// cloned is a clone as this operator makes one, for a set of a template with an older image.
+func cloned(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	template := object(Providers[0].Template, "first", map[string]any{"template": map[string]any{"spec": map[string]any{"ami": map[string]any{"id": "ami-0"}}}})
+	target := golden.FromClusterAPI(golden.CAPIMachineSets, naming(MachineSetKind, "first"), template)
+	read, err := golden.Read(goldenMap("ami-1", "4.22.1").Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict := read.Judge(&golden.Cluster{
+		Platform: configv1.AWSPlatformType, Region: "us-east-1", ControlPlaneArchitectures: []string{"amd64"}, Provenance: golden.Images{"ami-0": {}},
+	}, target)
+	clone := target.Clone(&verdict, metav1.OwnerReference{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Name: "c"})
+	clone.SetUID("u")
+	clone.SetManagedFields([]metav1.ManagedFieldsEntry{{
+		Manager: golden.FieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: clone.GetAPIVersion(), FieldsType: "FieldsV1",
+		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)},
+	}})
+	return clone
+}
+
+func TestRetireClones(t *testing.T) {
+	clone := cloned(t)
+	name := clone.GetName()
+	machineOf := func(template string) *unstructured.Unstructured {
+		o := object(Providers[0].Machine, "m", nil)
+		o.SetAnnotations(map[string]string{ClonedFrom: template})
+		return o
+	}
+	others := clone.DeepCopy()
+	others.SetManagedFields(nil)
+	edited := clone.DeepCopy()
+	edited.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"ami": map[string]any{"id": "ami-mine"}}}}
+	for what, row := range map[string]struct {
+		objects  []client.Object
+		standing bootboard.Standing
+		unlisted bool
+		gone     bool
+		asks     bool
+	}{
+		"nobody names it":                  {objects: []client.Object{clone}, gone: true, asks: true},
+		"others are named":                 {objects: []client.Object{clone, naming(MachineSetKind, "first"), machineOf("first")}, gone: true, asks: true},
+		"a MachineSet names it":            {objects: []client.Object{clone, naming(MachineSetKind, name)}, asks: true},
+		"a MachineDeployment names it":     {objects: []client.Object{clone, naming(MachineDeploymentKind, name)}, asks: true},
+		"a MachinePool names it":           {objects: []client.Object{clone, naming(MachinePoolKind, name)}, asks: true},
+		"a machine was made from it":       {objects: []client.Object{clone, machineOf(name)}},
+		"a plan leads to it":               {objects: []client.Object{clone}, standing: bootboard.Standing{Clone: name}},
+		"a target names it":                {objects: []client.Object{clone}, standing: bootboard.Standing{Template: name}},
+		"it is somebody else's":            {objects: []client.Object{others}},
+		"somebody has edited it":           {objects: []client.Object{edited}},
+		"not all targets have stood":       {objects: []client.Object{clone}, unlisted: true},
+		"there is no template of the kind": {},
+	} {
+		t.Run(what, func(t *testing.T) {
+			var objects []client.Object
+			for _, o := range row.objects {
+				objects = append(objects, o.DeepCopyObject().(client.Object))
+			}
+			b := newBench(t, func(o *Options) { o.MachineAPI = false }, append(ready(), objects...)...)
+			b.Board.OnRoster(func() ([]machine.Key, bool) { return nil, !row.unlisted })
+			row.standing.Kind, row.standing.Name = golden.CAPIMachineSets, "set"
+			b.Board.Stand("set", row.standing)
+			_, result := b.pass(RetireClones)
+			if is := slices.Contains(b.writes, "delete "+name); is != row.gone || row.gone == (result.LookAgain > 0) && row.asks {
+				t.Errorf("written was %q, %+v", b.writes, result)
+			}
+			if asks := len(b.asked) > 0; asks != row.asks {
+				t.Errorf("asked was %q", b.asked)
+			}
+			b.asked, b.writes = nil, nil
+			if _, again := b.pass(RetireClones); len(b.asked) > 0 || len(b.writes) > 0 || again.LookAgain != result.LookAgain {
+				t.Errorf("again it asks %q and writes %q, %+v", b.asked, b.writes, again)
+			}
+		})
+	}
+}
+
+func TestRetireClones_asks_again_about_one_that_had_a_user(t *testing.T) {
+	clone := cloned(t)
+	b := newBench(t, func(o *Options) { o.MachineAPI = false }, append(ready(), clone, naming(MachineSetKind, clone.GetName()))...)
+	b.Board.OnRoster(func() ([]machine.Key, bool) { return nil, true })
+	b.pass(RetireClones)
+	if err := b.cluster.Delete(t.Context(), naming(MachineSetKind, "")); err != nil {
+		t.Fatal(err)
+	}
+	b.now = b.now.Add(9 * time.Minute)
+	if _, result := b.pass(RetireClones); result.LookAgain != time.Minute {
+		t.Errorf("it looks again in %s", result.LookAgain)
+	}
+	b.now = b.now.Add(time.Minute)
+	if b.pass(RetireClones); !slices.Contains(b.writes, "delete "+clone.GetName()) {
+		t.Errorf("written was %q", b.writes)
+	}
+}
+
+func TestRetireClones_who_is_quicker_is_no_error_and_a_refusal_is_one(t *testing.T) {
+	clone := cloned(t)
+	kind := schema.GroupResource{Group: "infrastructure.cluster.x-k8s.io", Resource: "awsmachinetemplates"}
+	for _, row := range []struct {
+		err   error
+		fails bool
+	}{
+		{apierrors.NewConflict(kind, clone.GetName(), nil), false},
+		{apierrors.NewNotFound(kind, clone.GetName()), false},
+		{apierrors.NewForbidden(kind, clone.GetName(), nil), true},
+	} {
+		b := newBench(t, func(o *Options) { o.MachineAPI = false }, append(ready(), clone.DeepCopy())...)
+		b.Board.OnRoster(func() ([]machine.Key, bool) { return nil, true })
+		b.refuse = func(what string) error {
+			if what == "delete" {
+				return row.err
+			}
+			return nil
+		}
+		_, pass := b.look()
+		if _, err := RetireClones.Run(t.Context(), pass); (err != nil) != row.fails {
+			t.Errorf("%v leads to %v", row.err, err)
+		}
+		if b.Board.Retiring(clone.GetName()) {
+			t.Error("plans are kept from it for ever")
+		}
+	}
+}
