@@ -17,6 +17,7 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/golden"
 	"github.com/capstan-capi/capstan/phases/stub"
+	"github.com/capstan-capi/capstan/phases/stub/convert"
 )
 
 // The annotations of a Secret whose stub was upgraded, as the machine-config operator writes them.
@@ -86,7 +87,7 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 	if ptr.Deref(secret.Immutable, false) {
 		return machine.Result{}, machine.Terminal(fmt.Errorf("Secret %s has a stub of spec %s and is immutable: make it anew with a stub of spec 3", seen.key, seen.spec))
 	}
-	converted, err := stub.Convert(secret.Data[field])
+	converted, err := convert.Convert(secret.Data[field])
 	if err != nil {
 		return machine.Result{}, machine.Terminal(fmt.Errorf("converting the stub in Secret %s: %w", seen.key, err))
 	}
