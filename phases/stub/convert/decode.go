@@ -1,4 +1,4 @@
-package stub
+package convert
 
 import (
 	gojson "encoding/json"
@@ -70,11 +70,8 @@ func bounded(userData []byte) error {
 	return nil
 }
 
-// undecodable tells where JSON cannot be read, and of a wrong kind which field. The library's error would quote the value.
+// undecodable tells of a wrong kind which field has it. The library's error would quote the value.
 func undecodable(err error) error {
-	if syntax, offset := json.SyntaxErrorOffset(err); syntax {
-		return unconvertible("", fmt.Sprintf("it is no JSON at byte %d", offset))
-	}
 	var kind *gojson.UnmarshalTypeError
 	if errors.As(err, &kind) {
 		return unconvertible(known(reflect.TypeFor[old.Config](), kind.Field), "its value is of a wrong kind")

@@ -1,11 +1,11 @@
-package stub_test
+package convert_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/capstan-capi/capstan/phases/stub"
+	"github.com/capstan-capi/capstan/phases/stub/convert"
 )
 
 // onVar are a file system named var, its mount unit, and the beginning of what else is in storage.
@@ -32,7 +32,7 @@ func TestAPartitionForVarIsKeptWithAllThatMakesIt(t *testing.T) {
 
 func TestSpec3IsLeftAlone(t *testing.T) {
 	for _, text := range []string{`{"ignition":{"version":"3.0.0"}}`, ` {"ignition":{"version":"3.9.1-experimental"},"storage":{"x":[1]}} `} {
-		if got, err := stub.Convert([]byte(text)); err != nil || string(got) != text {
+		if got, err := convert.Convert([]byte(text)); err != nil || string(got) != text {
 			t.Errorf("%s became %s, %v", text, got, err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestFieldsOfYoungerVersionsAreTakenAtTheirWord(t *testing.T) {
 }
 
 func TestWhatIsWrittenIsNotLargerThanItHasToBe(t *testing.T) {
-	text, err := stub.Convert([]byte(spec2(`"systemd":{"units":[{"name":"a.service","contents":"[Service]\nExecStart=/bin/sh -c 'a && b <c >d'\n"}]}`)))
+	text, err := convert.Convert([]byte(spec2(`"systemd":{"units":[{"name":"a.service","contents":"[Service]\nExecStart=/bin/sh -c 'a && b <c >d'\n"}]}`)))
 	if err != nil || !bytes.Contains(text, []byte(`a && b <c >d`)) || bytes.HasSuffix(text, []byte("\n")) {
 		t.Errorf("%s, %v", text, err)
 	}

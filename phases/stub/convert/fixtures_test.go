@@ -1,4 +1,4 @@
-package stub_test
+package convert_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/coreos/ignition/v2/config/v3_1/types"
 
 	"github.com/capstan-capi/capstan/phases/stub"
+	"github.com/capstan-capi/capstan/phases/stub/convert"
 )
 
 // secret stands in all values of a config that tests look for in errors.
@@ -24,7 +25,7 @@ func spec2(parts string) string {
 // converted is what a config converts to, which has to be possible.
 func converted(t testing.TB, userData string) types.Config {
 	t.Helper()
-	text, err := stub.Convert([]byte(userData))
+	text, err := convert.Convert([]byte(userData))
 	if err != nil {
 		t.Fatalf("converting %s: %v", userData, err)
 	}
@@ -51,7 +52,7 @@ func alone(t testing.TB, userData string, paths map[string]string) (types.Config
 // refusal is why a config does not convert, which has to be so.
 func refusal(t testing.TB, userData string) string {
 	t.Helper()
-	text, err := stub.Convert([]byte(userData))
+	text, err := convert.Convert([]byte(userData))
 	var why stub.UnconvertibleError
 	if !errors.As(err, &why) || text != nil {
 		t.Fatalf("%s: %s, %v", userData, text, err)

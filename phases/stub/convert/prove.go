@@ -1,4 +1,4 @@
-package stub
+package convert
 
 import (
 	gojson "encoding/json"

@@ -1,4 +1,4 @@
-package stub_test
+package convert_test
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/capstan-capi/capstan/phases/stub"
+	"github.com/capstan-capi/capstan/phases/stub/convert"
 )
 
 // FuzzStub reads whatever there may be: it ends, and what it converts to stays as it is.
@@ -22,7 +23,7 @@ func FuzzStub(f *testing.F) {
 			return // what takes long has a test of its own
 		}
 		version, err := stub.Read(userData)
-		result, why := stub.Convert(userData)
+		result, why := convert.Convert(userData)
 		if why != nil {
 			if kind := (stub.UnconvertibleError{}); !errors.As(why, &kind) || result != nil {
 				t.Fatalf("%s, %v", result, why)
@@ -32,7 +33,7 @@ func FuzzStub(f *testing.F) {
 		if err != nil {
 			t.Fatalf("it converts, and cannot be read: %v", err)
 		}
-		if again, err := stub.Convert(result); err != nil || !bytes.Equal(again, result) {
+		if again, err := convert.Convert(result); err != nil || !bytes.Equal(again, result) {
 			t.Fatalf("%v became %s, and that %s, %v", version, result, again, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package stub_test
+package convert_test
 
 import (
 	"strings"

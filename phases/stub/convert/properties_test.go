@@ -1,4 +1,4 @@
-package stub_test
+package convert_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/capstan-capi/capstan/phases/stub"
+	"github.com/capstan-capi/capstan/phases/stub/convert"
 )
 
 // object and list are JSON as it is read without knowing any type.
@@ -25,7 +25,7 @@ func TestEachLegalConfigConvertsWithAllThatItSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := stub.Convert(text)
+		result, err := convert.Convert(text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -42,11 +42,11 @@ func TestEachLegalConfigConvertsWithAllThatItSays(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("of %s\nit made %s", text, result)
 		}
-		again, err := stub.Convert(text)
+		again, err := convert.Convert(text)
 		if err != nil || !bytes.Equal(again, result) {
 			t.Fatalf("once more it is %s, %v", again, err)
 		}
-		if twice, err := stub.Convert(result); err != nil || !bytes.Equal(twice, result) {
+		if twice, err := convert.Convert(result); err != nil || !bytes.Equal(twice, result) {
 			t.Fatalf("what it became becomes %s, %v", twice, err)
 		}
 	})
@@ -69,7 +69,7 @@ func TestNoDamageMakesItPanicOrTell(t *testing.T) {
 		to := rapid.IntRange(at, min(len(text), at+20)).Draw(t, "to")
 		damage := rapid.SampledFrom([]string{"", "null", "{}", "[]", `"hunter2"`, "-1", "}", ",", "\\", "\x00", `"`}).Draw(t, "damage")
 		text = slices.Concat(text[:at], []byte(damage), text[to:])
-		if _, err := stub.Convert(text); err != nil && bytes.Contains([]byte(err.Error()), []byte(secret)) {
+		if _, err := convert.Convert(text); err != nil && bytes.Contains([]byte(err.Error()), []byte(secret)) {
 			t.Fatal(err)
 		}
 	})
