@@ -4,7 +4,6 @@ package bootimages_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -74,5 +73,5 @@ func unless(so bool, what string, args ...any) error {
 	if so {
 		return nil
 	}
-	return errors.New(fmt.Sprintf(what, args...))
+	return fmt.Errorf(what, args...)
 }
