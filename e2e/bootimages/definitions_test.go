@@ -24,6 +24,10 @@ var definitionFiles = map[string][]string{
 	},
 }
 
+// contracts are the labels by which Cluster API finds the version of a kind that it can read, as kustomizations of modules add
+// them.
+var contracts = map[string]string{"cluster.x-k8s.io/v1beta1": "v1beta1_v1beta2", "cluster.x-k8s.io/v1beta2": "v1beta2"}
+
 // clusterAPIDefinitions are the modules' own, which say nothing of conversion: nobody runs the webhooks of providers here.
 func clusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var all []*apiextensionsv1.CustomResourceDefinition
@@ -41,6 +45,7 @@ func clusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResour
 			if err != nil {
 				return nil, fmt.Errorf("reading definition %s of %s: %w", name, module, err)
 			}
+			definition.Labels = contracts
 			all = append(all, definition)
 		}
 	}

@@ -133,7 +133,9 @@ func azureMarketplace(release int, architecture string) *rhcos.AzureMarketplace 
 		}
 		return all
 	}
-	plan := func(publisher, offer string) *rhcos.AzureMarketplaceImages { return images(publisher, offer, offer+"-gen1", offer) }
+	plan := func(publisher, offer string) *rhcos.AzureMarketplaceImages {
+		return images(publisher, offer, offer+"-gen1", offer)
+	}
 	return &rhcos.AzureMarketplace{
 		NoPurchasePlan: images("azureopenshift", "aro4", "aro_422", "422-v2"),
 		OCP:            plan("redhat", "rh-ocp-worker"), OPP: plan("redhat", "rh-opp-worker"), OKE: plan("redhat", "rh-oke-worker"),

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -97,19 +97,22 @@ func (s *stage) createRelease(ctx context.Context) {
 // history makes the ClusterVersion say which releases there were, the newest first, in this state.
 func (s *stage) history(ctx context.Context, newest configv1.UpdateState, versions ...string) {
 	GinkgoHelper()
-	v := &configv1.ClusterVersion{}
-	Expect(env.Client.Get(ctx, client.ObjectKey{Name: "version"}, v)).To(Succeed())
-	v.Status.History, v.Status.AvailableUpdates = nil, []configv1.Release{}
-	for i, version := range versions {
-		at := metav1.NewTime(env.Now().Truncate(1e9))
-		entry := configv1.UpdateHistory{State: configv1.CompletedUpdate, StartedTime: at, CompletionTime: &at, Version: version, Image: "example.com/release:" + version}
-		if i == 0 && newest != configv1.CompletedUpdate {
-			entry.State, entry.CompletionTime = newest, nil
-		}
-		v.Status.History = append(v.Status.History, entry)
+	release := func(version string) string {
+		return fmt.Sprintf("{version: %s, image: 'example.com/release:%[1]s'}", version)
 	}
-	v.Status.Desired = configv1.Release{Version: versions[0], Image: "example.com/release:" + versions[0]}
-	v.Status.VersionHash = made(8, versions)
+	now := env.Now().UTC().Format(time.RFC3339)
+	var entries []string
+	for i, version := range versions {
+		state, completed := configv1.CompletedUpdate, "'"+now+"'"
+		if i == 0 && newest != configv1.CompletedUpdate {
+			state, completed = newest, "null"
+		}
+		entries = append(entries, fmt.Sprintf("{state: %s, startedTime: '%s', completionTime: %s, verified: false, version: %s, image: 'example.com/release:%[4]s'}",
+			state, now, completed, version))
+	}
+	v := live(ctx, parse(`{apiVersion: config.openshift.io/v1, kind: ClusterVersion, metadata: {name: version}}`))
+	put(v, fmt.Sprintf("{observedGeneration: %d, versionHash: %s, availableUpdates: [], desired: %s, history: [%s]}",
+		v.GetGeneration(), made(8, versions), release(versions[0]), strings.Join(entries, ", ")), "status")
 	Expect(env.Client.Status().Update(ctx, v)).To(Succeed())
 }
 
