@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/capstan-capi/capstan/controllers/bootgate"
+	"github.com/capstan-capi/capstan/controllers/bootimage"
 	"github.com/capstan-capi/capstan/controllers/clusterapi"
 	"github.com/capstan-capi/capstan/controllers/clusteroperator"
 	"github.com/capstan-capi/capstan/controllers/compatibility"
@@ -16,6 +18,7 @@ import (
 	"github.com/capstan-capi/capstan/controllers/options"
 	"github.com/capstan-capi/capstan/controllers/scrape"
 	"github.com/capstan-capi/capstan/controllers/view"
+	"github.com/capstan-capi/capstan/phases/bootboard"
 )
 
 // all is the flat list: one line per machine. Commands look at the first one unless they are told otherwise.
@@ -24,12 +27,19 @@ var all = []options.Part{
 	clusteroperator.Part,
 	scrape.Part,
 	compatibility.Part,
+	bootgate.Part,
+	bootimage.Part,
+}
+
+// running are those that the options ask for.
+func running(o options.Options) []options.Part {
+	return slices.DeleteFunc(slices.Clone(all), func(part options.Part) bool { return !part.RunsBy(o) })
 }
 
 // Add adds every controller to the manager.
 func Add(mgr ctrl.Manager, o options.Options) error {
 	o = known(o)
-	for _, part := range all {
+	for _, part := range running(o) {
 		if err := part.Add(mgr, o); err != nil {
 			return fmt.Errorf("adding %s: %w", part.Name, err)
 		}
@@ -40,7 +50,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 // Kinds are those of all controllers, and the house's own.
 func Kinds(o options.Options) house.Kinds {
 	kinds := house.Kinds{{Version: corev1.SchemeGroupVersion, Object: &corev1.ConfigMap{}, List: &corev1.ConfigMapList{}, Namespaced: true, Uncached: true}}
-	for _, part := range all {
+	for _, part := range running(o) {
 		kinds = append(kinds, part.Kinds(known(o))...)
 	}
 	return kinds
@@ -60,7 +70,10 @@ func Views() []view.View {
 // known adds to the options what the controllers know of each other.
 func known(o options.Options) options.Options {
 	o.ClusterOperators, o.ConditionParts = nil, nil
-	for _, part := range all {
+	if o.BootImages.Board == nil {
+		o.BootImages.Board = bootboard.New()
+	}
+	for _, part := range running(o) {
 		if part.View != nil {
 			o.ConditionParts = append(o.ConditionParts, part.View.Table.Parts...)
 		}

@@ -55,6 +55,7 @@ type operatorFlags struct {
 	webhooksURL         string
 	webhooksCAFile      string
 	openAfter           time.Duration
+	bootImages          bootImageFlags
 	time                timekeeper
 }
 
@@ -89,6 +90,7 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.StringVar(&f.webhooksURL, "webhooks-url", "", "`URL` such as https://127.0.0.1:9443 that API servers find the checker at; without it, they find it at its Service")
 	flags.StringVar(&f.webhooksCAFile, "webhooks-ca-file", "", "PEM `file` of certificates that API servers trust the checker by; without it, the service CA operator writes them")
 	flags.DurationVar(&f.openAfter, "open-after", 15*time.Minute, "refuse nothing any more for CompatibilityRequirements once the checker has been away for this long; 0 to go on refusing")
+	f.bootImages.addFlags(flags)
 	f.time.addFlags(flags)
 	return cmd
 }
@@ -113,7 +115,7 @@ func (f *operatorFlags) validate() error {
 	case f.concurrency < 1:
 		return fmt.Errorf("--apply-concurrency %d is less than 1", f.concurrency)
 	}
-	return nil
+	return f.bootImages.validate()
 }
 
 // webhooksCA are the certificates that the API server is to trust the checker by; none where the cluster sees to that.
@@ -153,7 +155,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, PodName: f.podName, InsecureRegistries: f.insecureRegistries, InsecureCredentials: f.insecureCredentials,
 		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(), Concurrency: f.concurrency,
 		WebhooksURL: strings.TrimSuffix(f.webhooksURL, "/"), WebhooksCA: webhooksCA, OpenAfter: f.openAfter,
-		MetricsAddress: f.metricsAddress, MetricsCertDir: f.metricsCertDir,
+		MetricsAddress: f.metricsAddress, MetricsCertDir: f.metricsCertDir, BootImages: f.bootImages.options(),
 		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },
 	}
 	config.Wrap(transport.Prompt)

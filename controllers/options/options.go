@@ -62,6 +62,9 @@ type BootImages struct {
 	// GCPProject is where releases publish their images on GCP, Stream the stream of operating systems that they are of, and
 	// Limits the oldest boot images that the next release can start from, as two versions with a comma between.
 	GCPProject, Stream, Limits string
+	// RollsOutBefore is the first minor release whose ControlPlaneMachineSet leaves machines alone that differ in nothing but
+	// the boot image.
+	RollsOutBefore string
 	// Board is what gate and targets tell each other.
 	Board *bootboard.Board
 }

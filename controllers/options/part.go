@@ -18,4 +18,9 @@ type Part struct {
 	View *view.View
 	// ClusterOperator is the name of the one that the machine reports on, empty for none.
 	ClusterOperator string
+	// Runs says whether it runs; nil for always. One that does not has no kinds, and nothing of it is summed up.
+	Runs func(Options) bool
 }
+
+// RunsBy says whether a part runs.
+func (p Part) RunsBy(o Options) bool { return p.Runs == nil || p.Runs(o) }

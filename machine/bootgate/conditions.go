@@ -31,6 +31,8 @@ func Conditions(s phases.Snapshot) []phases.Condition {
 		}
 	}
 	progressing.Type, degraded.Type = Controller+"Progressing", Controller+"Degraded"
+	// Right after a start nobody knows yet how targets stand, and what was said before stays.
+	progressing.Unsure, degraded.Unsure = !s.Seen.Targets.Sure && !progressing.Is, !s.Seen.Targets.Sure && !degraded.Is
 	return []phases.Condition{progressing, degraded, upgradeable}
 }
 

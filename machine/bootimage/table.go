@@ -22,7 +22,7 @@ const (
 	Current       machine.State = "Current"
 	Skipped       machine.State = "Skipped"
 	HotLoop       machine.State = "HotLoop"
-	Failed        machine.State = "Failed"
+	Failed                      = phases.Failed
 )
 
 // Controller is the part of the machine that has conditions of its own.

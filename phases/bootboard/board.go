@@ -29,8 +29,10 @@ type Verdict struct {
 	// Golden is what was judged, nil unless boot images may be moved.
 	Golden  *golden.Golden
 	Cluster golden.Cluster
-	// Ours says that the boot images of Machine API are this operator's to move.
-	Ours bool
+	// Ours says that the boot images of Machine API are this operator's to move, ClaimedBy which field manager of somebody else
+	// claims them.
+	Ours      bool
+	ClaimedBy string
 	// Enrols are the selections by kind; without one, no target of a kind is enrolled.
 	Enrols map[golden.Kind]Selection
 	// News is a fingerprint of all of this. Targets wake when it is another.
@@ -54,8 +56,10 @@ type Standing struct {
 	Stub, Original string
 	// Shares says that it has a say in whether a stub is upgraded, MayMove that it may get the wanted image, or has it.
 	Shares, MayMove bool
-	// Clone is the infrastructure template that a plan leads to, empty for none.
-	Clone string
+	// Clone is the infrastructure template that a plan leads to, and Template the one that the target names; empty for none.
+	Clone, Template string
+	// News is that of the verdict that the target was judged by.
+	News string
 }
 
 // Board is safe for many goroutines.
@@ -65,10 +69,14 @@ type Board struct {
 	standing map[machine.Key]Standing
 	// wake wakes the targets, tell the gate; nil as long as nobody listens.
 	wake, tell func()
+	// roster says which targets there are, nil as long as nobody knows.
+	roster func() (keys []machine.Key, known bool)
+	// retiring are the templates that are being deleted, and whether a plan waits for that.
+	retiring map[string]bool
 }
 
 // New is an empty board.
-func New() *Board { return &Board{standing: map[machine.Key]Standing{}} }
+func New() *Board { return &Board{standing: map[machine.Key]Standing{}, retiring: map[string]bool{}} }
 
 // OnNews has a function called when the gate's verdict is another. It must not wait.
 func (b *Board) OnNews(wake func()) {
@@ -141,12 +149,25 @@ func (b *Board) Standings() []Standing {
 	return all
 }
 
-// Knows says that a target stands on the board.
-func (b *Board) Knows(key machine.Key) bool {
+// Of is how a target stands, if it does.
+func (b *Board) Of(key machine.Key) (Standing, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, is := b.standing[key]
-	return is
+	s, is := b.standing[key]
+	return s, is
+}
+
+// StartFrom are the targets whose machines start from a Secret, or from a copy of it.
+func (b *Board) StartFrom(secret string) []machine.Key {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var keys []machine.Key
+	for key, s := range b.standing {
+		if s.Stub == secret || s.Original == secret {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Stay are those that have a say in whether a stub is upgraded, start from it or from a copy of it, and may not move, by kind

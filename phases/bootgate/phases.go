@@ -1,14 +1,21 @@
 // Package bootgate does the looking and the doing of the machine bootgate. It decides nothing; which
-// phase runs when is in machine/bootgate/table.go. What is pure is whole: what the configuration
-// resolves to, and how old the boot images may be. The works are named and documented as the table
-// needs them, and do nothing: nothing here reads or writes a cluster.
+// phase runs when is in machine/bootgate/table.go. What the configuration resolves to, and how old the
+// boot images may be, is pure.
 package bootgate
 
 import (
+	"time"
+
 	operatorv1 "github.com/openshift/api/operator/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/bootgate"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/bootboard"
+	"github.com/capstan-capi/capstan/phases/events"
+	"github.com/capstan-capi/capstan/phases/golden"
 	"github.com/capstan-capi/capstan/phases/status"
 )
 
@@ -16,8 +23,19 @@ import (
 const (
 	ClusterOperator = "cluster-api"
 	Controller      = "BootImagesController"
-	// Configuration is the name of the MachineConfiguration.
+	// Configuration is the name of the MachineConfiguration, and that of the Infrastructure.
 	Configuration = "cluster"
+	// FieldManager owns what is written into the status of the MachineConfiguration.
+	FieldManager = "capstan-bootgate"
+)
+
+// The names of what else is looked at.
+const (
+	Version          = "version"
+	GoldenNamespace  = "openshift-machine-config-operator"
+	GoldenConfigMap  = "coreos-bootimages"
+	KnownConfigMap   = "capstan-known-images"
+	TrustedConfigMap = "boot-images-trusted"
 )
 
 // Condition is one that people are told, on the ClusterOperator or on the MachineConfiguration.
@@ -29,8 +47,38 @@ func Line(r machine.Record) string { return status.Line(r) }
 // Snapshot is the gate after a pass.
 type Snapshot = machine.Snapshot[guards.Facts, *Pass]
 
-// Phases is what the machine's work is done with.
-type Phases struct{}
+// Options bind the gate to a cluster.
+type Options struct {
+	// Client reads what the manager's caches hold, and writes.
+	Client client.Client
+	// Apart reads the golden ConfigMap, the trusted images, and metadata of templates and of infrastructure machines from
+	// caches; Known the images that were golden. Live and Untyped read from the API server itself, kinds that have a type here
+	// and those of Cluster API.
+	Apart, Known, Live, Untyped client.Reader
+	// Deletes deletes templates.
+	Deletes client.Writer
+	Board   *bootboard.Board
+	// Event is given each Event that is to be written.
+	Event func(events.Event)
+	Now   func() time.Time
+
+	OperatorNamespace, CAPINamespace string
+	// MachineAPI and ClusterAPI say which APIs' boot images this operator moves.
+	MachineAPI, ClusterAPI bool
+	GCPProject             string
+	Limits                 Limits
+	// RollsOutBefore is the first release whose ControlPlaneMachineSet leaves machines alone that differ in the boot image only.
+	RollsOutBefore *version.Version
+}
+
+// Phases is what the machine's work is done with. It is used by one pass at a time.
+type Phases struct {
+	Options
+	memory memory
+}
+
+// New makes phases; it sends nothing.
+func New(o Options) *Phases { return &Phases{Options: o} }
 
 // Pass is what one pass has seen, for the work of the same pass and for what people are told.
 type Pass struct {
@@ -44,6 +92,37 @@ type Pass struct {
 	Upgradeable *Upgradeable
 	// Targets are the sums of all targets.
 	Targets Sums
+
+	world world
+	// claimedBy is the field manager of somebody else who claims what is written of the Machine API.
+	claimedBy string
+	resolved  operatorv1.ManagedBootImages
+	golden    *golden.Golden
+	// remembered says that the golden images are among those that were ever golden.
+	remembered bool
+	standings  []bootboard.Standing
+}
+
+// memory is what the process remembers. Lost, it is read again, or made again at the price of a request.
+type memory struct {
+	// began is when the first pass was made; sure says that all targets have stood, or have had the time to.
+	began time.Time
+	sure  bool
+	// golden is what was read last from the golden ConfigMap, and images from the lists of known and of trusted ones.
+	golden goldenRead
+	images map[string]imagesRead
+	// known and config are as they were written last; kept is what was in the list of known images when it was last seen.
+	known  written[*corev1.ConfigMap]
+	kept   map[string]string
+	config written[*operatorv1.MachineConfiguration]
+	// judged is what was said last of the cluster's being upgradeable, in the mode Automatic.
+	judged *Upgradeable
+	// told is when the conditions of the MachineConfiguration may be written next.
+	told time.Time
+	// moving is how many targets moved when the last pass looked.
+	moving int
+	// inUse are clones that the API server knew a user of, and when that was.
+	inUse map[string]time.Time
 }
 
 // Unwatched counts 1 where nobody watches how old the boot images are.

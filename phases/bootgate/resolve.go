@@ -67,6 +67,19 @@ func (s Selection) Selects(of map[string]string) bool {
 // RefusesTwins says that also twins of enrolled targets are not enrolled.
 func (s Selection) RefusesTwins() bool { return s.refuses }
 
+// String is the same for the same selection only.
+func (s Selection) String() string {
+	switch {
+	case s.refuses:
+		return noneOfThem
+	case s.by == nil:
+		return ""
+	case s.by.Empty():
+		return allOfThem
+	}
+	return s.by.String()
+}
+
 // SelectionIn is what a resolved status selects of a resource of the Machine API.
 func SelectionIn(resolved operatorv1.ManagedBootImages, resource operatorv1.MachineManagerMachineSetsResourceType) (Selection, error) {
 	for _, m := range resolved.MachineManagers {

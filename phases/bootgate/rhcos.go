@@ -79,3 +79,15 @@ func ParseLimits(text string) (Limits, error) {
 	}
 	return Limits{Release: oldest, RHEL: of}, nil
 }
+
+// ParseRelease reads the first release of a minor, such as 4.21.
+func ParseRelease(text string) (*version.Version, error) {
+	release, err := version.ParseMajorMinor(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading %q as a minor release: %w", text, err)
+	}
+	if release.String() != text {
+		return nil, fmt.Errorf("%q is not of the form 4.21", text)
+	}
+	return release, nil
+}

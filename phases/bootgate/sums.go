@@ -16,6 +16,11 @@ type Sums struct {
 	Kinds []KindSum
 	// Skipped and Stuck are the targets that are skipped and count, and those that are Failed or in a HotLoop, sorted by name.
 	Skipped, Stuck []Told
+	// Waiting are the targets that are none of all that, such as those that wait for the gate.
+	Waiting int
+	// Sure says that the sums may be told; right after a start they are not of all targets. Stand says that every target there
+	// is stands on the board, and Judged that each was judged by what the gate says now.
+	Sure, Stand, Judged bool
 }
 
 // KindSum are the sums of one kind, such as 3 of 5 MachineSets of MachineAPI.

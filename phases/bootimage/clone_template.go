@@ -2,15 +2,85 @@ package bootimage
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/bootimage"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/golden"
 )
 
 // CloneTemplate makes the template that the target is to name.
 var CloneTemplate = machine.Action[*Pass]{
 	Name: "CloneTemplate", Writes: []string{"ConfigMap", "AWSMachineTemplate", "GCPMachineTemplate"},
-	Run: func(_ context.Context, p *Pass) (machine.Result, error) { return p.cloneTemplate(), nil },
+	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.cloneTemplate(ctx) },
 	Doc: "stores the attempt, and creates a clone of the target's infrastructure template with the wanted image, if there is none. Fails for good if another template has its name. Targets of the Machine API need none.",
 }
 
-func (*Phases) cloneTemplate() machine.Result { return machine.Result{} }
+func (p *Pass) cloneTemplate(ctx context.Context) (machine.Result, error) {
+	if err := p.readStub(); err != nil {
+		return machine.Result{}, err
+	}
+	if api(p.Target.Kind) == guards.MachineAPI || p.Judged.CloneName == "" {
+		return machine.Result{}, nil
+	}
+	if p.clone != nil {
+		return machine.Result{}, p.taken(p.clone)
+	}
+	return p.trying(func() (machine.Result, error) {
+		if err := p.count(ctx); err != nil {
+			return machine.Result{}, err
+		}
+		return p.makeClone(ctx, p.Tries)
+	})
+}
+
+// makeClone creates the clone, or only tries that.
+func (p *Pass) makeClone(ctx context.Context, try bool) (machine.Result, error) {
+	cluster := Untyped(ClusterKind)
+	if err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.CAPINamespace, Name: p.Target.clusterName()}, cluster); err != nil {
+		return machine.Result{}, fmt.Errorf("reading Cluster %s, which is to own the template: %w", p.Target.clusterName(), err)
+	}
+	clone := p.wantedClone(cluster)
+	options := []client.CreateOption{client.FieldOwner(golden.FieldManager)}
+	if try {
+		options = append(options, client.DryRunAll)
+	}
+	err := p.Writer.Create(ctx, clone, options...)
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		there := Untyped(clone.GroupVersionKind())
+		if err := p.Live.Get(ctx, client.ObjectKeyFromObject(clone), there); err != nil {
+			return machine.Result{LookAgain: soon}, client.IgnoreNotFound(err)
+		}
+		return machine.Result{LookAgain: soon}, p.taken(there)
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return machine.Result{}, machine.Terminal(fmt.Errorf("creating %s %s: %w", clone.GetKind(), clone.GetName(), err))
+	case err != nil:
+		return machine.Result{}, fmt.Errorf("creating %s %s: %w", clone.GetKind(), clone.GetName(), err)
+	case try:
+		return machine.Result{}, nil
+	}
+	return machine.Result{Did: fmt.Sprintf("created %s %s", clone.GetKind(), clone.GetName())}, nil
+}
+
+// taken is the error of a template that has the name of the clone and is another one, nil if it is the clone.
+func (p *Pass) taken(there *unstructured.Unstructured) error {
+	if golden.SameSpec(there, p.wantedClone(nil)) {
+		return nil
+	}
+	return machine.Terminal(errors.New(there.GetKind() + " " + there.GetName() + " is another template than the one that is to have this name: delete it if nothing needs it"))
+}
+
+// ownerOf refers to the Cluster that owns templates; to none for nil.
+func ownerOf(cluster *unstructured.Unstructured) metav1.OwnerReference {
+	if cluster == nil {
+		return metav1.OwnerReference{}
+	}
+	return metav1.OwnerReference{APIVersion: cluster.GetAPIVersion(), Kind: cluster.GetKind(), Name: cluster.GetName(), UID: cluster.GetUID()}
+}

@@ -10,7 +10,12 @@ import (
 var MakePlan = machine.Action[*Pass]{
 	Name: "MakePlan",
 	Run:  func(_ context.Context, p *Pass) (machine.Result, error) { return p.makePlan(), nil },
-	Doc:  "notes the wanted image, the old reference and the version of the Secret as they are seen; they are stored with the new state. What was planned before is forgotten. Nothing is sent.",
+	Doc:  "notes the wanted image, the old reference and the version of the Secret as they are seen; they are stored with the attempt. What was planned before is forgotten. Nothing is sent.",
 }
 
-func (*Phases) makePlan() machine.Result { return machine.Result{} }
+func (p *Pass) makePlan() machine.Result {
+	made := &plan{UID: p.UID, Wanted: p.Judged.Wanted, Old: present(p.Judged), SecretVersion: p.stub.version}
+	p.plan = made
+	p.memory.of(p.Key, func(r *remembered) { r.plan, r.written, r.lost = made, "", false })
+	return machine.Result{Did: "planned " + machine.Shorten(made.Wanted, machine.MaxMessage)}
+}

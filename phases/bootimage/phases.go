@@ -5,6 +5,7 @@ package bootimage
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -17,11 +18,17 @@ import (
 	"github.com/capstan-capi/capstan/phases/golden"
 )
 
+// Failed is the state in which writes are tried as dry runs.
+const Failed machine.State = "Failed"
+
 // Controller is the part of the machine that is summed up on the ClusterOperator.
 const Controller = "BootImagesController"
 
 // MachineAPINamespace is where Machine API's objects are.
 const MachineAPINamespace = "openshift-machine-api"
+
+// soon is after how long something is looked at again that comes by itself.
+const soon = time.Second
 
 // Snapshot is a target after a pass.
 type Snapshot = machine.Snapshot[guards.Facts, *Pass]
@@ -34,11 +41,15 @@ type Phases struct {
 	Writer client.Client
 	Board  *bootboard.Board
 	Notes  Notes
+	// MachineAPI and ClusterAPI say which APIs' targets are looked at; of Machine API the authority is looked at all the same.
+	MachineAPI, ClusterAPI bool
 	// CAPINamespace is where targets of Cluster API are.
 	CAPINamespace string
 	// Stream is the stream of operating systems that the golden images are of.
 	Stream string
 	Now    func() time.Time
+	// Wake has a target looked at again.
+	Wake func(machine.Key)
 
 	stubs  stubs
 	memory memory
@@ -46,8 +57,8 @@ type Phases struct {
 
 // Notes keep what must count whatever becomes of a target: the attempts at it. See [records.ConfigMaps].
 type Notes interface {
-	Note(ctx context.Context, key machine.Key) ([]byte, error)
-	StoreNote(ctx context.Context, key machine.Key, seen, note []byte) error
+	Note(ctx context.Context, key machine.Key) (json.RawMessage, error)
+	StoreNote(ctx context.Context, key machine.Key, seen, note json.RawMessage) error
 }
 
 // Pass is what one pass has seen, for the work of the same pass.
@@ -66,7 +77,7 @@ type Pass struct {
 
 	// attempts are those that are stored, as they were read.
 	attempts attempts
-	seen     []byte
+	seen     json.RawMessage
 	plan     *plan
 	stub     stubSeen
 	clone    *unstructured.Unstructured
@@ -78,11 +89,15 @@ type Pass struct {
 type memory struct {
 	mu sync.Mutex
 	by map[machine.Key]*remembered
+	// stood are the UIDs of objects that were seen with the wanted image since the last attempt, as attempts have them.
+	stood map[string]bool
 }
 
 // remembered is of one target.
 type remembered struct {
-	plan *plan
+	// state is the one that is stored.
+	state machine.State
+	plan  *plan
 	// written is the version that a write has led to; lost says that the answer to a write was lost.
 	written string
 	lost    bool
@@ -91,6 +106,7 @@ type remembered struct {
 	failed error
 }
 
+// of changes what is remembered of a target, and returns it.
 func (m *memory) of(key machine.Key, change func(*remembered)) remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,22 +122,39 @@ func (m *memory) of(key machine.Key, change func(*remembered)) remembered {
 	return *m.by[key]
 }
 
+// stands says that the object of a UID was seen with the wanted image since the last attempt at it.
+func (m *memory) stands(uid string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stood[uid]
+}
+
+// stand notes whether the object of a UID was seen with the wanted image.
+func (m *memory) stand(uid string, is bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stood == nil {
+		m.stood = map[string]bool{}
+	}
+	if m.stood[uid] = is; !is {
+		delete(m.stood, uid)
+	}
+}
+
+// forget keeps of a target that is gone what is stored of it, and nothing else.
 func (m *memory) forget(key machine.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.by, key)
 }
 
-// plan is what is wanted of a target, and of what, since Deciding was left for UpgradingStub.
+// plan is what is wanted of a target, and of what, since Deciding was left for UpgradingStub. A process that has not made it
+// makes another one, which counts as another attempt: it cannot tell what of the one before was sent.
 type plan struct {
-	UID           string `json:"uid"`
-	Wanted        string `json:"wanted"`
-	Old           string `json:"old"`
-	SecretVersion string `json:"secretVersion,omitempty"`
+	UID, Wanted, Old, SecretVersion string
 	// Counted says that it is among the attempts.
-	Counted bool `json:"counted,omitempty"`
+	Counted bool
 }
 
 // KeyOf is the key of a target, such as machinesets.cluster.x-k8s.io/worker.
 func KeyOf(kind golden.Kind, name string) machine.Key { return machine.Key(string(kind) + "/" + name) }
-

@@ -2,15 +2,167 @@ package bootimage
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/bootimage"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/golden"
+	"github.com/capstan-capi/capstan/phases/stub"
 )
+
+// The annotations of a Secret whose stub was upgraded, as the machine-config operator writes them.
+const (
+	upgradedTo = "machineconfiguration.openshift.io/stub-ignition-upgraded-to"
+	upgradedAt = "machineconfiguration.openshift.io/stub-ignition-upgraded-at"
+)
+
+// maxSharers bounds how many are named that start from the same stub.
+const maxSharers = 10
 
 // UpgradeStub makes the stub readable for the wanted image.
 var UpgradeStub = machine.Action[*Pass]{
 	Name: "UpgradeStub", Writes: []string{"ConfigMap", "Secret"},
-	Run: func(_ context.Context, p *Pass) (machine.Result, error) { return p.upgradeStub(), nil },
+	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.upgradeStub(ctx) },
 	Doc: "does what ReadStub does; tries by dry runs that the clone and the new image would be taken; converts the stub to spec 3.1 with all that is in it, stores the attempt, and writes the Secret, bound to what was read. Fails for good if the stub cannot be converted, the Secret is immutable, or something that stays on an older image starts from it. Of a copy the original is upgraded, and the copy is waited for.",
 }
 
-func (*Phases) upgradeStub() machine.Result { return machine.Result{} }
+func (p *Pass) upgradeStub(ctx context.Context) (machine.Result, error) {
+	if err := p.readStub(); err != nil {
+		return machine.Result{}, err
+	}
+	seen, field := p.stub, p.Target.stubKey()
+	if seen.key.Name == "" || seen.problem == "" && seen.spec.IsSpec3() {
+		return machine.Result{}, nil
+	}
+	if p.original.Name != "" {
+		if !p.Verdict.Ours {
+			return machine.Result{}, nil // whoever has Machine API upgrades it
+		}
+		field = "userData"
+		if seen = p.look(ctx, p.original, field); seen.unread != nil {
+			return machine.Result{}, seen.unread
+		}
+		if seen.problem == "" && seen.spec.IsSpec3() {
+			return machine.Result{}, nil // the copy follows
+		}
+	}
+	if seen.problem != "" {
+		return machine.Result{}, machine.Terminal(fmt.Errorf("the stub in Secret %s: %s", seen.key, seen.problem))
+	}
+	return p.trying(func() (machine.Result, error) { return p.upgrade(ctx, seen, field) })
+}
+
+// upgrade converts a stub and writes it, once it is known that all else would be taken.
+func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machine.Result, error) {
+	read := p.stubs.of(seen.key)
+	read.mu.Lock() // one target after the other: the first writes it for all
+	defer read.mu.Unlock()
+	if read.version != seen.version {
+		return machine.Result{LookAgain: soon}, nil
+	}
+	if known, err := p.allStand(ctx); err != nil || !known {
+		return machine.Result{LookAgain: soon}, err
+	}
+	if stay := p.stay(seen.key.String()); len(stay) > 0 {
+		return machine.Result{}, machine.Terminal(fmt.Errorf("StubShared: Secret %s has a stub of spec %s, and what is not moved starts from it too and could not read spec 3: %s",
+			seen.key, seen.spec, strings.Join(stay, ", ")))
+	}
+	secret := &corev1.Secret{}
+	if err := p.Live.Get(ctx, seen.key, secret); err != nil {
+		return machine.Result{}, fmt.Errorf("reading Secret %s: %w", seen.key, err)
+	}
+	if secret.ResourceVersion != seen.version {
+		return machine.Result{LookAgain: soon}, nil
+	}
+	if ptr.Deref(secret.Immutable, false) {
+		return machine.Result{}, machine.Terminal(fmt.Errorf("Secret %s has a stub of spec %s and is immutable: make it anew with a stub of spec 3", seen.key, seen.spec))
+	}
+	converted, err := stub.Convert(secret.Data[field])
+	if err != nil {
+		return machine.Result{}, machine.Terminal(fmt.Errorf("converting the stub in Secret %s: %w", seen.key, err))
+	}
+	if err := p.tryRest(ctx); err != nil {
+		return machine.Result{}, err
+	}
+	if err := p.count(ctx); err != nil {
+		return machine.Result{}, err
+	}
+	secret.Data[field] = converted
+	if secret.Annotations == nil {
+		secret.Annotations = map[string]string{}
+	}
+	secret.Annotations[upgradedTo], secret.Annotations[upgradedAt] = stub.Converted.String(), p.Now().Format(time.RFC3339)
+	result, err := p.writeSecret(ctx, secret)
+	if err == nil && result.Did != "" {
+		read.version, read.spec = secret.ResourceVersion, stub.Converted
+	}
+	return result, err
+}
+
+// tryRest tries by dry runs what would be written after the stub: a stub that was upgraded for nothing helps nobody.
+func (p *Pass) tryRest(ctx context.Context) error {
+	if p.Judged.Outcome != golden.Outdated {
+		return nil
+	}
+	if api(p.Target.Kind) != guards.MachineAPI && p.clone == nil {
+		if _, err := p.makeClone(ctx, true); err != nil {
+			return err
+		}
+	}
+	_, err := p.patch(ctx, true)
+	return err
+}
+
+func (p *Pass) writeSecret(ctx context.Context, secret *corev1.Secret) (machine.Result, error) {
+	options := []client.UpdateOption{client.FieldOwner(golden.FieldManager)}
+	if p.Tries {
+		options = append(options, client.DryRunAll)
+	}
+	key := client.ObjectKeyFromObject(secret)
+	err := p.Writer.Update(ctx, secret, options...)
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		return machine.Result{LookAgain: soon}, nil
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		// What the API server says of it may quote it.
+		return machine.Result{}, machine.Terminal(errors.New("the API server refuses the upgraded stub of Secret " + key.String()))
+	case err != nil:
+		return machine.Result{}, fmt.Errorf("writing Secret %s: %w", key, err)
+	case p.Tries:
+		return machine.Result{}, nil
+	}
+	p.upgraded(ctx)
+	return machine.Result{Did: fmt.Sprintf("upgraded the stub in Secret %s to spec %s", key, stub.Converted), LookAgain: soon}, nil
+}
+
+// allStand says that all that could start from a stub stand on the board: after a start some are still to be looked at.
+func (p *Pass) allStand(ctx context.Context) (bool, error) {
+	keys, err := p.Keys(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, key := range keys {
+		if _, stands := p.Board.Of(key); !stands {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// stay are those that start from a stub and are not moved, but for the target itself.
+func (p *Pass) stay(secret string) []string {
+	stay := slices.DeleteFunc(p.Board.Stay(secret), func(name string) bool { return name == string(p.Key) })
+	if more := len(stay) - maxSharers; more > 0 {
+		stay = append(stay[:maxSharers], fmt.Sprintf("and %d more", more))
+	}
+	return stay
+}

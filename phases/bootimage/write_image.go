@@ -2,15 +2,100 @@ package bootimage
 
 import (
 	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/golden"
 )
 
 // WriteImage gives the target the wanted image.
 var WriteImage = machine.Action[*Pass]{
 	Name: "WriteImage", Writes: []string{"ConfigMap", "MachineSet", "MachineDeployment", "ControlPlaneMachineSet"},
-	Run: func(_ context.Context, p *Pass) (machine.Result, error) { return p.writeImage(), nil },
+	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.writeImage(ctx) },
 	Doc: "stores the attempt, and changes the image reference of the target, or the name of its infrastructure template, and nothing else, by a JSON Patch that tests UID, old reference and what allows a rollout. What is refused because the target has changed is looked at again, and is no error.",
 }
 
-func (*Phases) writeImage() machine.Result { return machine.Result{} }
+func (p *Pass) writeImage(ctx context.Context) (machine.Result, error) {
+	if p.Judged.Outcome != golden.Outdated { // the image is the wanted one, and only the stub was old
+		return machine.Result{}, nil
+	}
+	return p.trying(func() (machine.Result, error) {
+		if err := p.count(ctx); err != nil {
+			return machine.Result{}, err
+		}
+		return p.patch(ctx, p.Tries)
+	})
+}
+
+// patch sends the edit of the target, or only tries that.
+func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
+	edit, err := p.Judged.Patch.JSON()
+	if err != nil {
+		return machine.Result{}, err
+	}
+	object, was := p.Target.Object.DeepCopyObject().(client.Object)
+	if !was {
+		return machine.Result{}, fmt.Errorf("%s is no object", p.Key)
+	}
+	options := []client.PatchOption{client.FieldOwner(golden.FieldManager)}
+	if try {
+		options = append(options, client.DryRunAll)
+	} else {
+		p.memory.of(p.Key, func(r *remembered) { r.lost = true }) // as long as there is no answer
+	}
+	err = p.Writer.Patch(ctx, object, client.RawPatch(types.JSONPatchType, edit), options...)
+	if err != nil {
+		return p.refused(ctx, err, try)
+	}
+	if try {
+		return machine.Result{}, nil
+	}
+	version := object.GetResourceVersion()
+	p.memory.of(p.Key, func(r *remembered) { r.written, r.lost = version, false })
+	return machine.Result{Did: fmt.Sprintf("gave %s %s image %s", kindName(p.Target.Kind), p.Target.Name, p.Judged.Wanted)}, nil
+}
+
+// refused tells by a read what a write that was not done means: of a target that has changed, that it is decided anew, which
+// is no error; of one that is as planned, whether another try may do it.
+func (p *Pass) refused(ctx context.Context, err error, try bool) (machine.Result, error) {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return machine.Result{}, nil
+	}
+	failed := fmt.Errorf("writing %s %s: %w", kindName(p.Target.Kind), p.Target.Name, err)
+	if apierrors.IsForbidden(err) || apierrors.IsTooManyRequests(err) {
+		p.unlost(try)
+		return machine.Result{}, failed
+	}
+	live, readErr := p.target(ctx, p.Live, p.Key)
+	switch {
+	case readErr != nil:
+		return machine.Result{}, failed
+	case live == nil || !p.isAsPlanned(live):
+		return machine.Result{}, nil
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		p.unlost(try)
+		return machine.Result{}, machine.Terminal(failed)
+	}
+	p.unlost(try)
+	return machine.Result{}, failed
+}
+
+// unlost notes that a write was not done.
+func (p *Pass) unlost(try bool) {
+	if !try {
+		p.memory.of(p.Key, func(r *remembered) { r.lost = false })
+	}
+}
+
+// isAsPlanned says that what the edit of the target tests still holds.
+func (p *Pass) isAsPlanned(live *Target) bool {
+	if string(live.Object.GetUID()) != p.UID || p.Verdict.Golden == nil {
+		return false
+	}
+	now := p.Verdict.Golden.Judge(&p.Verdict.Cluster, live.For)
+	return now.Outcome == golden.Outdated && present(now) == present(p.Judged)
+}

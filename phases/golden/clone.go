@@ -23,6 +23,9 @@ const (
 	maxSet = 54
 )
 
+// CloneOf is what the label of a set's clones says.
+func CloneOf(set string) string { return cut(set) }
+
 // cut shortens a set's name so that a clone's name, and the value of a label, can be made of it.
 func cut(set string) string {
 	return strings.TrimRight(set[:min(len(set), maxSet)], "-.")

@@ -1,0 +1,141 @@
+package bootimage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	machinev1 "github.com/openshift/api/machine/v1"
+	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/capstan-capi/capstan/controllers/house"
+	"github.com/capstan-capi/capstan/controllers/options"
+	guards "github.com/capstan-capi/capstan/guards/bootimage"
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/bootimage"
+	phases "github.com/capstan-capi/capstan/phases/bootimage"
+	"github.com/capstan-capi/capstan/phases/golden"
+	"github.com/capstan-capi/capstan/phases/records"
+)
+
+// How records are kept, and how many targets get their passes side by side. A pass that writes waits for its attempt to be
+// stored together with those of others: the more wait, the fewer writes.
+const (
+	side        = 256
+	shards      = 16
+	entry       = 1 << 10
+	transitions = 4
+	late        = 5 * time.Second
+	gather      = 50 * time.Millisecond
+)
+
+// Add binds the machine to the manager's cluster. Where nobody's boot images are moved, nothing is watched.
+func Add(mgr ctrl.Manager, o options.Options) error {
+	if !o.BootImages.Any() {
+		return nil
+	}
+	come := arrivals{}
+	apart, err := apartKinds(o, come).Apart(context.Background(), mgr)
+	if err != nil {
+		return fmt.Errorf("reading targets: %w", err)
+	}
+	p := &phases.Phases{
+		Client: apart.GetClient(), Live: apart.GetAPIReader(), Writer: apart.GetClient(), Board: o.BootImages.Board,
+		MachineAPI: o.BootImages.MachineAPI, ClusterAPI: o.BootImages.ClusterAPI, CAPINamespace: o.CAPINamespace, Stream: o.BootImages.Stream, Now: o.House.Now,
+	}
+	log := mgr.GetLogger().WithName(table.Table.Name)
+	kept := records.NewConfigMaps[guards.Facts, *phases.Pass](records.Options{
+		Live: apart.GetAPIReader(), Writer: apart.GetClient(), Clock: o.House.Queue, Namespace: o.OperatorNamespace, Name: "capstan-bootimages",
+		Shards: shards, Entry: entry, Transitions: transitions, Keep: worth, Worth: p.Worth, Late: late, Gather: gather, Tell: amiss(log),
+	})
+	p.Notes = kept
+	trigger := &house.Trigger{}
+	t := targets{Phases: p, log: log}
+	o.BootImages.Board.OnNews(func() {
+		for _, key := range t.all(context.Background()) {
+			trigger.After(key, 0)
+		}
+	})
+	p.Wake = func(key machine.Key) { trigger.After(key, 0) }
+	return house.Add(mgr, o.House, house.Machine[guards.Facts, *phases.Pass]{
+		Table: table.Table, Observe: p.Observe, Exists: p.Exists, Words: words, Side: side, Trigger: trigger,
+		UID:     func(pass *phases.Pass) string { return pass.UID },
+		Watches: t.watches(apart.GetCache(), o, come), Store: p.Store(kept, table.StandingOf),
+	})
+}
+
+// worth says of a record that looking again would not lead to it.
+func worth(r machine.Record) bool {
+	switch r.State {
+	case table.UpgradingStub, table.Cloning, table.Settling, table.HotLoop, table.Failed:
+		return true
+	}
+	return false
+}
+
+// amiss logs what is wrong with a ConfigMap of records.
+func amiss(log logr.Logger) func(client.ObjectKey, string) {
+	return func(configMap client.ObjectKey, what string) {
+		log.Info("A ConfigMap of records is amiss", "configMap", configMap.String(), "what", what)
+	}
+}
+
+// words are what the machine says of a pass.
+func words(_ machine.Key, s phases.Snapshot) house.Words {
+	w := house.Words{Line: table.Line(s), Subject: s.Facts.Object.String()}
+	if t := s.Seen.Target; t != nil {
+		kind := t.Object.GetObjectKind().GroupVersionKind()
+		w.About = corev1.ObjectReference{
+			APIVersion: kind.GroupVersion().String(), Kind: s.Facts.Object.Kind, Namespace: t.Object.GetNamespace(), Name: t.Name, UID: t.Object.GetUID(),
+		}
+		switch t.Kind {
+		case golden.MachineSets:
+			w.About.APIVersion = machinev1beta1.GroupVersion.String()
+		case golden.ControlPlaneMachineSets:
+			w.About.APIVersion = machinev1.GroupVersion.String()
+		}
+	}
+	return w
+}
+
+// watches are what targets are looked at again for.
+func (t targets) watches(in cache.Cache, o options.Options, come arrivals) []house.Watch {
+	watches := []house.Watch{
+		{Kind: &machinev1beta1.MachineSet{}, In: in, Lets: matters, Asks: set(o.BootImages)},
+		{Kind: phases.Secret(), In: in, Lets: predicate.Funcs{}, Asks: t.startFrom},
+		{Kind: definition(), Lets: predicate.Funcs{}, Asks: come.arrives},
+	}
+	if o.BootImages.MachineAPI {
+		watches = append(watches, house.Watch{Kind: &machinev1.ControlPlaneMachineSet{}, In: in, Lets: matters, Asks: itself(golden.ControlPlaneMachineSets)})
+	}
+	if o.BootImages.ClusterAPI {
+		watches = append(watches,
+			house.Watch{Kind: phases.Untyped(phases.MachineSetKind), In: in, Lets: matters, Asks: set(o.BootImages)},
+			house.Watch{Kind: phases.Untyped(phases.MachineDeploymentKind), In: in, Lets: matters, Asks: itself(golden.MachineDeployments)},
+			house.Watch{Kind: phases.Untyped(phases.ClusterKind), In: in, Lets: matters, Asks: t.ofCluster},
+			house.Watch{Kind: phases.Untyped(phases.AWSTemplateKind), In: in, Lets: predicate.Funcs{}, Asks: t.ofTemplate},
+			house.Watch{Kind: phases.Untyped(phases.GCPTemplateKind), In: in, Lets: predicate.Funcs{}, Asks: t.ofTemplate},
+		)
+	}
+	return watches
+}
+
+// definition is an empty CRD of which the manager's caches have the metadata.
+func definition() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}}
+}
+
+// arrives has a kind looked for whose definition has come or changed. No target is looked at for it: its objects are events.
+func (a arrivals) arrives(o client.Object) []machine.Key {
+	if arrival := a[o.GetName()]; arrival != nil {
+		arrival.Expect()
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package bootimage
+
+import (
+	"context"
+
+	"github.com/go-logr/logr"
+	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/capstan-capi/capstan/controllers/options"
+	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/bootimage"
+	"github.com/capstan-capi/capstan/phases/golden"
+)
+
+// targets finds those that an object matters to, in the caches.
+type targets struct {
+	*phases.Phases
+	log logr.Logger
+}
+
+// itself is the target that an object is.
+func itself(kind golden.Kind) func(client.Object) []machine.Key {
+	return func(o client.Object) []machine.Key { return []machine.Key{phases.KeyOf(kind, o.GetName())} }
+}
+
+// set is a MachineSet of either API, and its twin in the other one, which looks at who has the authority.
+func set(b options.BootImages) func(client.Object) []machine.Key {
+	return func(o client.Object) []machine.Key {
+		var keys []machine.Key
+		if b.MachineAPI {
+			keys = append(keys, phases.KeyOf(golden.MachineSets, o.GetName()))
+		}
+		if b.ClusterAPI {
+			keys = append(keys, phases.KeyOf(golden.CAPIMachineSets, o.GetName()))
+		}
+		return keys
+	}
+}
+
+// all are the targets that are there.
+func (t targets) all(ctx context.Context) []machine.Key {
+	keys, err := t.Keys(ctx)
+	if err != nil {
+		t.log.Error(err, "Targets are looked at again with their next events only")
+	}
+	return keys
+}
+
+// startFrom are the targets whose machines start from a Secret, or from a copy of it. Of those that stand nowhere yet, the
+// first pass looks for it.
+func (t targets) startFrom(secret client.Object) []machine.Key {
+	return t.Board.StartFrom(client.ObjectKeyFromObject(secret).String())
+}
+
+// ofCluster are the targets of a Cluster.
+func (t targets) ofCluster(cluster client.Object) []machine.Key {
+	return t.clusterAPI(func(o *unstructured.Unstructured) bool {
+		name, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
+		return name == cluster.GetName()
+	})
+}
+
+// ofTemplate are the targets that name a template, or for which it was cloned.
+func (t targets) ofTemplate(template client.Object) []machine.Key {
+	set := template.GetLabels()[golden.CloneOfLabel]
+	return t.clusterAPI(func(o *unstructured.Unstructured) bool {
+		name, _, _ := unstructured.NestedString(o.Object, "spec", "template", "spec", "infrastructureRef", "name")
+		return name == template.GetName() || set != "" && golden.CloneOf(o.GetName()) == set
+	})
+}
+
+func (t targets) clusterAPI(which func(*unstructured.Unstructured) bool) []machine.Key {
+	keys, err := t.KeysOf(context.Background(), which)
+	if err != nil {
+		t.log.Error(err, "Targets of Cluster API are looked at again with their next events only")
+	}
+	return keys
+}
+
+// matters lets through what comes, goes, or changes in more than how many machines it has and what is told of them.
+var matters = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	if !sameMetadata(e.ObjectOld, e.ObjectNew) {
+		return true
+	}
+	switch now := e.ObjectNew.(type) {
+	case *machinev1beta1.MachineSet:
+		old, is := e.ObjectOld.(*machinev1beta1.MachineSet)
+		if !is {
+			return true
+		}
+		was, will := old.Spec, now.Spec
+		was.Replicas, will.Replicas = nil, nil
+		return old.Status.AuthoritativeAPI != now.Status.AuthoritativeAPI || !equality.Semantic.DeepEqual(was, will)
+	case *unstructured.Unstructured:
+		old, is := e.ObjectOld.(*unstructured.Unstructured)
+		return !is || !sameSpec(old, now)
+	}
+	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration()
+}}
+
+func sameMetadata(a, b client.Object) bool {
+	return a.GetUID() == b.GetUID() && (a.GetDeletionTimestamp() == nil) == (b.GetDeletionTimestamp() == nil) &&
+		equality.Semantic.DeepEqual(a.GetLabels(), b.GetLabels()) && equality.Semantic.DeepEqual(a.GetAnnotations(), b.GetAnnotations()) &&
+		equality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences())
+}
+
+// sameSpec says that two objects of Cluster API differ in no field of spec but replicas.
+func sameSpec(a, b *unstructured.Unstructured) bool {
+	was, _ := a.Object["spec"].(map[string]any)
+	now, _ := b.Object["spec"].(map[string]any)
+	for field := range now {
+		if field != "replicas" && !equality.Semantic.DeepEqual(was[field], now[field]) {
+			return false
+		}
+	}
+	for field := range was {
+		if _, is := now[field]; !is && field != "replicas" {
+			return false
+		}
+	}
+	return true
+}

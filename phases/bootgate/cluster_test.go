@@ -1,0 +1,184 @@
+package bootgate
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1 "github.com/openshift/api/operator/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	guards "github.com/capstan-capi/capstan/guards/bootgate"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/bootboard"
+	"github.com/capstan-capi/capstan/phases/events"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// stream is a golden stream of one AMI.
+func stream(ami string) string {
+	text, _ := json.Marshal(map[string]any{"architectures": map[string]any{"x86_64": map[string]any{
+		"images": map[string]any{"aws": map[string]any{"regions": map[string]any{"us-east-1": map[string]any{"image": ami, "release": "9.6"}}}},
+	}}})
+	return string(text)
+}
+
+// bench is a cluster, and the gate that looks at it.
+type bench struct {
+	*Phases
+	t       *testing.T
+	cluster client.Client
+	now     time.Time
+	// writes are the requests that would change something, in words.
+	writes []string
+	told   []events.Event
+	// refuse answers a write, nil for nothing against it.
+	refuse func(what string) error
+}
+
+func newBench(t *testing.T, change func(*Options), objects ...client.Object) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, configv1.Install, operatorv1.Install, metav1.AddMetaToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := &bench{t: t, now: noon}
+	wrote := func(what string, o client.Object) error {
+		b.writes = append(b.writes, what+" "+o.GetName())
+		if b.refuse == nil {
+			return nil
+		}
+		return b.refuse(what)
+	}
+	plain := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithObjects(objects...).WithStatusSubresource(&operatorv1.MachineConfiguration{}).Build()
+	b.cluster = interceptor.NewClient(plain, interceptor.Funcs{
+		Create: func(ctx context.Context, next client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if err := wrote("create", o); err != nil {
+				return err
+			}
+			return next.Create(ctx, o, opts...)
+		},
+		Update: func(ctx context.Context, next client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			if err := wrote("update", o); err != nil {
+				return err
+			}
+			return next.Update(ctx, o, opts...)
+		},
+		Delete: func(ctx context.Context, next client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if err := wrote("delete", o); err != nil {
+				return err
+			}
+			return next.Delete(ctx, o, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, next client.Client, sub string, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			if err := wrote(sub+" by "+string(patch.Type()), o); err != nil {
+				return err
+			}
+			return next.SubResource(sub).Patch(ctx, o, patch, opts...)
+		},
+	})
+	limits, err := ParseLimits("4.13.0,9.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := ParseRelease("4.21")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{
+		Client: b.cluster, Apart: b.cluster, Known: b.cluster, Live: b.cluster, Untyped: b.cluster, Deletes: b.cluster,
+		Board: bootboard.New(), Event: func(e events.Event) { b.told = append(b.told, e) }, Now: func() time.Time { return b.now },
+		OperatorNamespace: "ops", CAPINamespace: "capi", MachineAPI: true, ClusterAPI: true, GCPProject: "rhcos-cloud",
+		Limits: limits, RollsOutBefore: before,
+	}
+	if change != nil {
+		change(&o)
+	}
+	b.Phases = New(o)
+	return b
+}
+
+// ready is a cluster in which all questions say Yes once the configuration is resolved.
+func ready() []client.Object {
+	infra := &configv1.Infrastructure{ObjectMeta: metav1.ObjectMeta{Name: "cluster"}}
+	infra.Status = configv1.InfrastructureStatus{
+		InfrastructureName: "c-x1", ControlPlaneTopology: configv1.HighlyAvailableTopologyMode,
+		PlatformStatus: &configv1.PlatformStatus{Type: configv1.AWSPlatformType, AWS: &configv1.AWSPlatformStatus{Region: "us-east-1"}},
+	}
+	version := &configv1.ClusterVersion{ObjectMeta: metav1.ObjectMeta{Name: "version"}}
+	version.Status.History = history("4.22.1", "4.12.3")
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "m0", Labels: map[string]string{"node-role.kubernetes.io/master": ""}}}
+	node.Status.NodeInfo.Architecture = "amd64"
+	worker := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "w0"}}
+	worker.Status.NodeInfo.Architecture = "arm64"
+	return []client.Object{infra, version, node, worker, goldenMap("ami-1", "4.22.1"), configuration()}
+}
+
+func goldenMap(ami, release string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: GoldenNamespace, Name: GoldenConfigMap},
+		Data:       map[string]string{"stream": stream(ami), "releaseVersion": release, "MCOReleaseImageVersion": release},
+	}
+}
+
+func configuration() *operatorv1.MachineConfiguration {
+	return &operatorv1.MachineConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "cluster", UID: "c", Generation: 3, Annotations: map[string]string{}}}
+}
+
+// look makes the look of a pass.
+func (b *bench) look() (guards.Facts, *Pass) {
+	b.t.Helper()
+	f, pass, err := b.Observe(b.t.Context(), "cluster")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return f, pass
+}
+
+// pass makes a pass with work, and posts what it comes to.
+func (b *bench) pass(work machine.Action[*Pass]) (*Pass, machine.Result) {
+	b.t.Helper()
+	_, pass := b.look()
+	result, err := work.Run(b.t.Context(), pass)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.Board.Post(pass.verdict())
+	return pass, result
+}
+
+func (b *bench) config() *operatorv1.MachineConfiguration {
+	b.t.Helper()
+	config := &operatorv1.MachineConfiguration{}
+	if err := b.cluster.Get(b.t.Context(), client.ObjectKey{Name: "cluster"}, config); err != nil {
+		b.t.Fatal(err)
+	}
+	return config
+}
+
+// edit changes an object behind the gate's back.
+func (b *bench) edit(o client.Object, change func()) {
+	b.t.Helper()
+	if err := b.cluster.Get(b.t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
+		b.t.Fatal(err)
+	}
+	change()
+	err := b.cluster.Update(b.t.Context(), o)
+	if _, is := o.(*operatorv1.MachineConfiguration); is && err == nil {
+		err = b.cluster.Status().Update(b.t.Context(), o)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.writes = nil
+}

@@ -1,0 +1,174 @@
+package bootgate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	operatorv1 "github.com/openshift/api/operator/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/bootgate"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/golden"
+)
+
+func TestGate_opens_once_the_configuration_is_resolved_and_the_images_are_remembered(t *testing.T) {
+	b := newBench(t, nil, ready()...)
+	f, pass := b.look()
+	if is := guards.ConfigIsResolved.Answer(f); is.Truth != machine.No || !strings.Contains(is.Reason, "machinesets is not there, and resolves to All") {
+		t.Errorf("at first the configuration is %+v", is)
+	}
+	if v := pass.verdict(); v.Open || !v.Known || v.Golden != nil || v.Enrols != nil {
+		t.Errorf("at first the verdict is %+v", v)
+	}
+	b.pass(KeepConfig)
+	if status := b.config().Status; status.ObservedGeneration != 3 || status.BootImageSkewEnforcementStatus.Automatic.OCPVersion != "4.12.3" {
+		t.Errorf("written is %+v", status)
+	}
+	f, pass = b.look()
+	if is := guards.IsOpen(f); is.Truth != machine.Yes {
+		t.Errorf("then it is %+v", is)
+	}
+	if v := pass.verdict(); v.Open || v.Why != unremembered {
+		t.Errorf("before the images are remembered the verdict is %+v", v)
+	}
+	b.pass(RetireClones)
+	v := b.Board.Verdict()
+	if !v.Open || !v.Known || v.Why != "" || v.Golden == nil || !v.Ours || v.Cluster.Region != "us-east-1" || v.Cluster.ControlPlaneRollsOut ||
+		!slices.Equal(v.Cluster.ControlPlaneArchitectures, []string{"amd64"}) {
+		t.Errorf("in the end the verdict is %+v", v)
+	}
+	if !v.Cluster.Provenance.Knows("ami-1") || v.Cluster.Provenance.Knows("ami-2") {
+		t.Error("the golden image, and no other, is known")
+	}
+	for kind, want := range map[golden.Kind]bool{golden.MachineSets: true, golden.ControlPlaneMachineSets: false, golden.CAPIMachineSets: false, golden.MachineDeployments: false} {
+		if by := v.Enrols[kind]; by == nil || by.Selects(nil) != want {
+			t.Errorf("%s are enrolled: %v", kind, by)
+		}
+	}
+	if want := []string{"status by application/merge-patch+json cluster", "create capstan-known-images"}; !slices.Equal(b.writes, want) {
+		t.Errorf("written was %q", b.writes)
+	}
+	b.writes = nil
+	b.pass(RetireClones)
+	if len(b.writes) > 0 || b.Board.Verdict().News != v.News {
+		t.Errorf("at rest it writes %q", b.writes)
+	}
+}
+
+func TestGate_a_look_that_fails_shuts_it(t *testing.T) {
+	b := newBench(t, nil, ready()...)
+	b.pass(KeepConfig)
+	b.pass(RetireClones)
+	if !b.Board.Verdict().Open {
+		t.Fatal("it is not open")
+	}
+	b.Apart = failing{b.cluster}
+	if _, _, err := b.Observe(t.Context(), "cluster"); err == nil {
+		t.Error("the look does not fail")
+	}
+	if v := b.Board.Verdict(); v.Open || v.Known || !strings.Contains(v.Why, "no answer") {
+		t.Errorf("the verdict is %+v", v)
+	}
+}
+
+type failing struct{ client.Reader }
+
+func (failing) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("no answer")
+}
+
+func TestKnownImages_what_was_golden_stays_known(t *testing.T) {
+	b := newBench(t, nil, ready()...)
+	b.pass(KeepConfig)
+	b.pass(RetireClones)
+	b.edit(goldenMap("", ""), func() {})
+	next := goldenMap("", "")
+	b.edit(next, func() { next.Data["stream"] = stream("ami-2") })
+	pass, _ := b.pass(RetireClones)
+	if p := pass.cluster().Provenance; !p.Knows("ami-1") || !p.Knows("ami-2") || !pass.verdict().Open {
+		t.Errorf("the verdict is %+v", pass.verdict())
+	}
+	if err := b.cluster.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: KnownConfigMap}}); err != nil {
+		t.Fatal(err)
+	}
+	b.now = b.now.Add(time.Hour)
+	pass, _ = b.pass(RetireClones)
+	if p := pass.cluster().Provenance; !p.Knows("ami-1") || !p.Knows("ami-2") {
+		t.Error("what somebody has deleted is forgotten")
+	}
+}
+
+func TestKeepConfig_puts_right_what_others_have_edited(t *testing.T) {
+	for name, change := range map[string]func(*operatorv1.MachineConfiguration){
+		"another mode": func(c *operatorv1.MachineConfiguration) {
+			c.Status.ManagedBootImagesStatus.MachineManagers[0].Selection = operatorv1.MachineManagerSelector{
+				Mode: operatorv1.Partial, Partial: &operatorv1.PartialSelector{MachineResourceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}},
+			}
+		},
+		"nothing": func(c *operatorv1.MachineConfiguration) { c.Status = operatorv1.MachineConfigurationStatus{} },
+		"another skew": func(c *operatorv1.MachineConfiguration) {
+			c.Status.BootImageSkewEnforcementStatus = operatorv1.BootImageSkewEnforcementStatus{Mode: manually, Manual: operatorv1.ClusterBootImageManual{Mode: "OCPVersion", OCPVersion: "4.20.0"}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil, ready()...)
+			b.pass(KeepConfig)
+			right := b.config().Status
+			edited := configuration()
+			b.edit(edited, func() { change(edited) })
+			b.pass(KeepConfig)
+			if got := b.config().Status; !sameConfig(b.config(), &operatorv1.MachineConfiguration{Status: right}) || got.ManagedBootImagesStatus.MachineManagers[0].Selection.Partial != nil {
+				t.Errorf("it is %+v, want %+v", got, right)
+			}
+		})
+	}
+}
+
+func TestConfig_that_is_claimed_is_left_alone(t *testing.T) {
+	objects := ready()
+	claimed := objects[len(objects)-1]
+	claimed.SetManagedFields([]metav1.ManagedFieldsEntry{{
+		Manager: "machine-config-controller", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", APIVersion: "operator.openshift.io/v1",
+		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:managedBootImagesStatus":{}}}`)},
+	}})
+	b := newBench(t, nil, objects...)
+	f, pass := b.look()
+	if problem := guards.ConfigHasProblems.Answer(f); problem.Truth != machine.Yes || !strings.Contains(problem.Reason, "field manager machine-config-controller owns") || !strings.Contains(problem.Reason, freeing) {
+		t.Errorf("told is %+v", problem)
+	}
+	if v := pass.verdict(); v.Ours || v.ClaimedBy != "machine-config-controller" {
+		t.Errorf("the verdict is %+v", v)
+	}
+	b.pass(KeepConfig)
+	if len(b.writes) > 0 {
+		t.Errorf("written was %q", b.writes)
+	}
+	if pass.Upgradeable == nil || !pass.Upgradeable.Is {
+		t.Errorf("upgradeable is %+v", pass.Upgradeable)
+	}
+}
+
+func TestConfig_only_of_ClusterAPI_reads_annotations_and_writes_no_status(t *testing.T) {
+	objects := ready()
+	objects[len(objects)-1].SetAnnotations(map[string]string{MachineSetsAnnotation: "tier=web", MachineDeploymentsAnnotation: "all"})
+	b := newBench(t, func(o *Options) { o.MachineAPI = false }, objects...)
+	b.pass(RetireClones)
+	v := b.Board.Verdict()
+	if !v.Open || v.Ours || len(v.Enrols) != 1 || !v.Enrols[golden.CAPIMachineSets].Selects(map[string]string{"tier": "web"}) {
+		t.Errorf("the verdict is %+v", v)
+	}
+	if !slices.Equal(b.writes, []string{"create capstan-known-images"}) {
+		t.Errorf("written was %q", b.writes)
+	}
+	f, _ := b.look()
+	if problem := guards.ConfigHasProblems.Answer(f); problem.Truth != machine.Yes || !strings.Contains(problem.Reason, MachineDeploymentsAnnotation) {
+		t.Errorf("told is %+v", problem)
+	}
+}

@@ -1,0 +1,42 @@
+package bootgate
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/phases/newest"
+)
+
+// written is an object as the API server has answered last, which a cache may show late.
+type written[T client.Object] struct {
+	object T
+	at     time.Time
+	is     bool
+}
+
+// keep remembers an answer.
+func (w *written[T]) keep(answered T, now time.Time) { w.object, w.at, w.is = answered, now, true }
+
+// newest reads an object from a cache, or takes what was written while the cache does not show that. Where the cache shows
+// nothing, or goes on showing what is older, the API server itself is asked.
+func (w *written[T]) newest(ctx context.Context, p *Phases, cached client.Reader, key client.ObjectKey, into, live T) (T, bool, error) {
+	found, err := read(ctx, cached, key, into)
+	if err != nil || !w.is {
+		return into, found, err
+	}
+	age := p.Now().Sub(w.at)
+	switch {
+	case found && newest.WrittenFirst(w.object, into, age):
+		return w.object, true, nil
+	case found && !newest.Unsettled(w.object, into, age):
+		w.is = false
+		return into, true, nil
+	}
+	found, err = read(ctx, p.Live, key, live)
+	if w.is = found; found {
+		w.keep(live, p.Now())
+	}
+	return live, found, err
+}

@@ -1,0 +1,114 @@
+package bootimage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	guards "github.com/capstan-capi/capstan/guards/bootimage"
+)
+
+// forgottenAfter is how long after the last attempt all are forgotten, if the image stood.
+const forgottenAfter = 24 * time.Hour
+
+// attempts is the note of a target: how often it was given one wanted image. Texts of others are in it as hashes only, since
+// there is little room.
+type attempts struct {
+	// Wanted is the image, Made how often it was given, and Last when that was begun last.
+	Wanted string    `json:"w"`
+	Made   int       `json:"n"`
+	Last   time.Time `json:"t"`
+	// UID is that of the object that was given it last.
+	UID string `json:"i"`
+	// Retry is the value of the annotation that was heard last; a value counts once.
+	Retry string `json:"r,omitempty"`
+	// Upgraded says that a stub was upgraded for an attempt.
+	Upgraded bool `json:"u,omitempty"`
+}
+
+// hashed stands for a text that may be long.
+func hashed(text string) string {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(text)) // it never fails
+	return fmt.Sprintf("%016x", hash.Sum64())
+}
+
+// decodedAttempts are those of a note; one that cannot be read counts for nothing, as its loss would.
+func decodedAttempts(note []byte) attempts {
+	var a attempts
+	if len(note) == 0 || json.Unmarshal(note, &a) != nil || a.Made < 0 {
+		return attempts{}
+	}
+	return a
+}
+
+// expired says that all are forgotten by themselves, if the image stood. A time that lies ahead is of a clock that was set
+// back since.
+func (a attempts) expired(now time.Time) bool { return now.Sub(a.Last) >= forgottenAfter }
+
+// Worth says of a note that it is not expired.
+func (p *Phases) Worth(note json.RawMessage) bool {
+	a := decodedAttempts(note)
+	return a.Made > 0 && !(a.expired(p.Now()) && p.memory.stands(a.UID))
+}
+
+// at is how many attempts at an image count, for a target with a value of the annotation that asks for more. stood says that
+// the target was seen with the image since the last.
+func (a attempts) at(wanted, retry string, stood bool, now time.Time) int {
+	if a.Wanted != hashed(wanted) || stood && a.expired(now) || retry != "" && hashed(retry) != a.Retry {
+		return 0
+	}
+	return a.Made
+}
+
+// made is how many attempts at the wanted image count.
+func (p *Pass) made(wanted string) int {
+	return p.attempts.at(wanted, p.Target.retry(), p.memory.stands(hashed(p.UID)), p.Now())
+}
+
+// counted are the attempts with one more at an image.
+func (p *Pass) counted(wanted string) attempts {
+	next := attempts{Wanted: hashed(wanted), Made: p.made(wanted) + 1, Last: p.Now(), UID: hashed(p.UID), Retry: p.attempts.Retry}
+	if retry := p.Target.retry(); retry != "" {
+		next.Retry = hashed(retry)
+	}
+	next.Upgraded = p.attempts.Upgraded && next.Made > 1
+	return next
+}
+
+// retry is the value of the annotation that asks for more attempts.
+func (t *Target) retry() string { return t.Object.GetAnnotations()[guards.RetryAnnotation] }
+
+// count stores that the plan is an attempt, before anything of it is sent; once for each plan.
+func (p *Pass) count(ctx context.Context) error {
+	if p.plan == nil || p.plan.Counted || p.Tries {
+		return nil
+	}
+	next := p.counted(p.plan.Wanted)
+	note, err := json.Marshal(next)
+	if err != nil {
+		return fmt.Errorf("encoding the attempts at %s: %w", p.Key, err)
+	}
+	if err := p.Notes.StoreNote(ctx, p.Key, p.seen, note); err != nil {
+		return err
+	}
+	p.attempts, p.seen = next, note
+	counted := *p.plan
+	counted.Counted = true
+	p.plan = &counted
+	p.memory.of(p.Key, func(r *remembered) { r.plan = &counted })
+	p.memory.stand(next.UID, false)
+	return nil
+}
+
+// upgraded notes that a stub was upgraded for the attempt, for whoever reads why an image does not stay. Lost, that is not told.
+func (p *Pass) upgraded(ctx context.Context) {
+	next := p.attempts
+	next.Upgraded = true
+	note, err := json.Marshal(next)
+	if err == nil && p.Notes.StoreNote(ctx, p.Key, p.seen, note) == nil {
+		p.attempts, p.seen = next, note
+	}
+}

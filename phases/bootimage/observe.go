@@ -1,0 +1,195 @@
+package bootimage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/bootimage"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/golden"
+	"github.com/capstan-capi/capstan/phases/newest"
+)
+
+// Observe looks at a target without changing anything. Only what is enrolled and may be touched has its stub read.
+func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *Pass, error) {
+	pass := &Pass{Phases: p, Key: key, Verdict: p.Board.Verdict()}
+	target, err := p.target(ctx, p.Client, key)
+	if err != nil || target == nil {
+		return guards.Facts{}, pass, err
+	}
+	pass.Target, pass.UID = target, string(target.Object.GetUID())
+	f := guards.Facts{
+		Seen: true,
+		Object: guards.Object{
+			API: api(target.Kind), Kind: kindName(target.Kind), Resource: string(target.Kind),
+			Namespace: target.Object.GetNamespace(), Name: target.Name, UID: pass.UID,
+		},
+		Gate: guards.Gate{Known: pass.Verdict.Known, Open: pass.Verdict.Open, Why: pass.Verdict.Why},
+	}
+	if f.Others, err = pass.others(ctx); err != nil {
+		return guards.Facts{}, pass, err
+	}
+	if f.Enrolment, err = pass.enrolment(ctx); err != nil {
+		return guards.Facts{}, pass, err
+	}
+	f.Target = guards.Target{Read: true, Fields: target.fields()}
+	if pass.Verdict.Golden != nil {
+		pass.judge(&f)
+	}
+	if err := pass.looksAtStub(ctx, &f); err != nil {
+		return guards.Facts{}, pass, err
+	}
+	return f, pass, pass.remembers(ctx, &f)
+}
+
+// judge has the golden images say what the target should have.
+func (p *Pass) judge(f *guards.Facts) {
+	p.Judged = p.Verdict.Golden.Judge(&p.Verdict.Cluster, p.Target.For)
+	f.Target.Image = present(p.Judged)
+	if p.Judged.Outcome == golden.Invalid {
+		f.Target.Problem = p.Judged.Message
+		return
+	}
+	f.Verdict = guards.Verdict{Known: true, Wanted: p.Judged.Wanted, Same: p.Judged.Outcome == golden.AsWanted}
+	if p.Judged.Outcome == golden.Skipped {
+		f.Verdict.Skip, f.Verdict.Detail, f.Verdict.Uncounted = guards.Skip(p.Judged.Reason), p.Judged.Message, !p.Judged.Counted()
+	}
+}
+
+// enrolment says whether the administrator has opted the target in, by itself or by its twin.
+func (p *Pass) enrolment(ctx context.Context) (guards.Enrolment, error) {
+	enrols := p.Verdict.Enrols
+	if enrols == nil {
+		return guards.Enrolment{}, nil
+	}
+	by := enrols[p.Target.Kind]
+	is := by != nil && by.Selects(p.Target.Object.GetLabels())
+	if is || p.Target.Kind != golden.CAPIMachineSets || by != nil && by.RefusesTwins() {
+		return guards.Enrolment{Known: true, Is: is}, nil
+	}
+	twin, err := p.twin(ctx)
+	if err != nil {
+		return guards.Enrolment{}, err
+	}
+	if twin != nil && authority(twin) == guards.ClusterAPI && enrols[golden.MachineSets] != nil {
+		is = enrols[golden.MachineSets].Selects(twin.Labels)
+	}
+	return guards.Enrolment{Known: true, Is: is}, nil
+}
+
+// looksAtStub finds the stub of the target, and reads it where the target may be written.
+func (p *Pass) looksAtStub(ctx context.Context, f *guards.Facts) error {
+	name, provided, err := p.Target.secretName()
+	switch {
+	case provided:
+		f.Stub = guards.Stub{Known: true}
+		return nil
+	case err != nil:
+		p.stub.unread = machine.Terminal(err)
+		f.Stub = guards.Stub{Unread: err.Error()}
+		return nil
+	}
+	key := client.ObjectKey{Namespace: p.Target.Object.GetNamespace(), Name: name}
+	if p.original, err = p.originalOf(ctx, key); err != nil {
+		return err
+	}
+	p.stub.key = key
+	if f.Stub.Secret = key.String(); !f.Gate.Open || guards.Enrolled.Answer(*f).Truth != machine.Yes || guards.Touchable.Answer(*f).Truth != machine.Yes {
+		return nil
+	}
+	p.stub = p.look(ctx, key, p.Target.stubKey())
+	f.Stub = p.stub.facts(p.original)
+	return nil
+}
+
+// remembers looks at attempts, plan, clone and the last write.
+func (p *Pass) remembers(ctx context.Context, f *guards.Facts) error {
+	note, err := p.Notes.Note(ctx, p.Key)
+	if err != nil {
+		return err
+	}
+	p.seen, p.attempts = note, decodedAttempts(note)
+	remembered := p.memory.of(p.Key, nil)
+	p.plan, p.Tries = remembered.plan, remembered.state == Failed
+	f.Attempts = guards.Attempts{
+		Known: f.Verdict.Known, Made: p.made(f.Verdict.Wanted),
+		Own: p.plan != nil && p.plan.Counted, LastWriter: lastWriter(p.Target.Object),
+	}
+	if p.attempts.Upgraded && f.Attempts.Made > 0 {
+		f.Attempts.StubUpgraded = p.stub.key.String()
+	}
+	f.Plan = guards.Plan{Known: true, None: p.plan == nil || p.plan.UID != p.UID}
+	if !f.Plan.None {
+		f.Plan.Wanted, f.Plan.Old, f.Plan.SecretVersion = p.plan.Wanted, p.plan.Old, p.plan.SecretVersion
+	}
+	f.Write = p.arrived(remembered)
+	return p.looksAtClone(ctx, f)
+}
+
+// arrived says how far the last write has come. A process that has written nothing has to ask.
+func (p *Pass) arrived(r remembered) guards.Write {
+	if r.lost || r.written == "" {
+		return guards.Write{}
+	}
+	return guards.Write{Known: true, Seen: !newest.Behind(p.Target.Object.GetResourceVersion(), r.written)}
+}
+
+// looksAtClone looks for the template that the plan leads to.
+func (p *Pass) looksAtClone(ctx context.Context, f *guards.Facts) error {
+	if api(p.Target.Kind) == guards.MachineAPI || p.Judged.CloneName == "" {
+		f.Template.Known = p.Judged.Outcome == golden.AsWanted
+		f.Template.Ready = f.Template.Known
+		return nil
+	}
+	clone, err := p.templateOf(ctx, p.Target.For.Template.GetKind(), p.Judged.CloneName)
+	if err != nil {
+		return err
+	}
+	f.Template = guards.Template{Known: true, Name: p.Judged.CloneName}
+	if clone != nil {
+		p.clone = clone
+		f.Template.Ready = golden.SameSpec(clone, p.wantedClone(nil))
+		f.Template.Version = clone.GetResourceVersion()
+	}
+	return nil
+}
+
+// wantedClone is the template that is to be made, owned by the target's Cluster.
+func (p *Pass) wantedClone(cluster *unstructured.Unstructured) *unstructured.Unstructured {
+	return p.Target.For.Clone(&p.Judged, ownerOf(cluster))
+}
+
+// fields is a fingerprint of what of a target matters, but for its image.
+func (t *Target) fields() string {
+	annotations := t.Object.GetAnnotations()
+	parts := []string{
+		t.For.Strategy, string(t.For.ProviderSpec), annotations[guards.AdoptImageAnnotation], annotations[guards.AllowRolloutAnnotation],
+		annotations[guards.RetryAnnotation], annotations[golden.ArchAnnotation],
+	}
+	if o, is := t.Object.(*unstructured.Unstructured); is {
+		spec, _, _ := unstructured.NestedMap(o.Object, "spec", "template", "spec")
+		parts = append(parts, fmt.Sprint(spec["infrastructureRef"], spec["bootstrap"]))
+	}
+	if t.For.Template != nil {
+		parts = append(parts, t.For.Template.GetResourceVersion())
+	}
+	return hashed(strings.Join(parts, "\x00"))
+}
+
+// lastWriter is the field manager that has written an object last.
+func lastWriter(o client.Object) (name string) {
+	var last int64
+	for _, entry := range o.GetManagedFields() {
+		if entry.Subresource == "" && entry.Time != nil && entry.Time.Unix() >= last {
+			name, last = entry.Manager, entry.Time.Unix()
+		}
+	}
+	return name
+}
+
+// present are the images that a target names.
+func present(v golden.Verdict) string { return strings.Join(v.Present, ",") }

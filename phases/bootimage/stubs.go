@@ -1,0 +1,117 @@
+package bootimage
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/bootimage"
+	"github.com/capstan-capi/capstan/phases/newest"
+	"github.com/capstan-capi/capstan/phases/stub"
+)
+
+// Secret is an empty Secret of which metadata alone is read.
+func Secret() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}}
+}
+
+// stubs remembers what came of reading Secrets, each version once for all targets: the version of the config, and never what is
+// in it. Lost, they are read again.
+type stubs struct {
+	mu sync.Mutex
+	by map[client.ObjectKey]*stubRead
+}
+
+type stubRead struct {
+	mu      sync.Mutex
+	version string // resourceVersion of what was read
+	spec    stub.Version
+	problem string // why it is no config
+}
+
+// stubSeen is the stub of a target.
+type stubSeen struct {
+	key     client.ObjectKey
+	version string
+	spec    stub.Version
+	problem string
+	// unread is why the Secret was not read, which trying again may heal.
+	unread error
+}
+
+func (s *stubs) of(key client.ObjectKey) *stubRead {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = map[client.ObjectKey]*stubRead{}
+	}
+	if s.by[key] == nil {
+		s.by[key] = &stubRead{}
+	}
+	return s.by[key]
+}
+
+// look reads a Secret if it is new or has changed.
+func (p *Phases) look(ctx context.Context, key client.ObjectKey, field string) stubSeen {
+	seen := stubSeen{key: key}
+	meta := Secret()
+	if err := p.Client.Get(ctx, key, meta); err != nil {
+		seen.unread = fmt.Errorf("looking for Secret %s: %w", key, err)
+		return seen
+	}
+	read := p.stubs.of(key)
+	read.mu.Lock()
+	defer read.mu.Unlock()
+	if read.version == "" || newest.Behind(read.version, meta.ResourceVersion) {
+		secret := &corev1.Secret{}
+		if err := p.Live.Get(ctx, key, secret); err != nil {
+			seen.unread = fmt.Errorf("reading Secret %s: %w", key, err)
+			return seen
+		}
+		read.version, read.problem = secret.ResourceVersion, ""
+		spec, err := stub.Read(secret.Data[field])
+		if read.spec = spec; err != nil {
+			read.problem = err.Error()
+		}
+	}
+	seen.version, seen.spec, seen.problem = read.version, read.spec, read.problem
+	return seen
+}
+
+// facts are what guards decide on.
+func (s stubSeen) facts(original client.ObjectKey) guards.Stub {
+	f := guards.Stub{Secret: s.key.String(), SecretVersion: s.version}
+	switch {
+	case s.unread != nil:
+		f.Unread = s.unread.Error()
+	case s.problem != "":
+		f.Known, f.Old, f.Spec = true, true, "no known version"
+	default:
+		f.Known, f.Old, f.Spec = true, !s.spec.IsSpec3(), s.spec.String()
+	}
+	if f.Old && original.Name != "" {
+		f.Awaits = original.String()
+	}
+	return f
+}
+
+// originalOf is the Secret that a target's own is a copy of: that of the same name where Machine API's are. Empty for none.
+func (p *Phases) originalOf(ctx context.Context, key client.ObjectKey) (client.ObjectKey, error) {
+	if key.Namespace == MachineAPINamespace {
+		return client.ObjectKey{}, nil
+	}
+	original := client.ObjectKey{Namespace: MachineAPINamespace, Name: key.Name}
+	err := p.Client.Get(ctx, original, Secret())
+	if apierrors.IsNotFound(err) {
+		return client.ObjectKey{}, nil
+	}
+	if err != nil {
+		return client.ObjectKey{}, fmt.Errorf("looking for Secret %s: %w", original, err)
+	}
+	return original, nil
+}
