@@ -52,6 +52,12 @@ state is the exit code:
         state a revision that would uninstall
         something and awaits consent
 
+  code  bootgate
+  0     Off, Open
+  1     could not be read
+  2     WaitingForConfig, WaitingForRelease, WaitingForVoucher, or nothing reported
+  3     ConfigOverdue, GoldenBroken, VoucherOverdue
+
 So 2 is on its way or not as it should be, and 3 that somebody has to look.`,
 		Example: `  capstan status
   capstan status --watch

@@ -36,11 +36,8 @@ const (
 	gather      = 50 * time.Millisecond
 )
 
-// Add binds the machine to the manager's cluster. Where nobody's boot images are moved, nothing is watched.
+// Add binds the machine to the manager's cluster.
 func Add(mgr ctrl.Manager, o options.Options) error {
-	if !o.BootImages.Any() {
-		return nil
-	}
 	come := arrivals{}
 	apart, err := apartKinds(o, come).Apart(context.Background(), mgr)
 	if err != nil {
@@ -62,6 +59,10 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		for _, key := range t.all(context.Background()) {
 			trigger.After(key, 0)
 		}
+	})
+	o.BootImages.Board.OnRoster(func() ([]machine.Key, bool) {
+		keys, err := p.Keys(context.Background())
+		return keys, err == nil
 	})
 	p.Wake = func(key machine.Key) { trigger.After(key, 0) }
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, *phases.Pass]{

@@ -19,7 +19,10 @@ import (
 )
 
 // Part is what the machine bootimage brings to the house. Its kinds are read apart, see apartKinds.
-var Part = options.Part{Name: table.Table.Name, Add: Add, Kinds: func(options.Options) []house.Kind { return nil }}
+var Part = options.Part{
+	Name: table.Table.Name, Add: Add, Kinds: func(options.Options) []house.Kind { return nil },
+	Runs: func(o options.Options) bool { return o.BootImages.Any() },
+}
 
 // arrivals have kinds looked for at once when their definitions come, by the names of the definitions.
 type arrivals map[string]*house.Arrival

@@ -32,6 +32,9 @@ func (p *Pass) cloneTemplate(ctx context.Context) (machine.Result, error) {
 	if p.clone != nil {
 		return machine.Result{}, p.taken(p.clone)
 	}
+	if p.Board.Retiring(p.Judged.CloneName) {
+		return machine.Result{LookAgain: soon}, nil
+	}
 	return p.trying(func() (machine.Result, error) {
 		if err := p.count(ctx); err != nil {
 			return machine.Result{}, err

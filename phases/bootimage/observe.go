@@ -150,7 +150,7 @@ func (p *Pass) looksAtClone(ctx context.Context, f *guards.Facts) error {
 		return err
 	}
 	f.Template = guards.Template{Known: true, Name: p.Judged.CloneName}
-	if clone != nil {
+	if clone != nil && !p.Board.Retiring(p.Judged.CloneName) {
 		p.clone = clone
 		f.Template.Ready = golden.SameSpec(clone, p.wantedClone(nil))
 		f.Template.Version = clone.GetResourceVersion()

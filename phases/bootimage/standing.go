@@ -85,6 +85,7 @@ func (p *Pass) shares(f guards.Facts, s *Standing) {
 	s.Shares = why != guards.GoingAway && why != guards.NotAuthoritative && !f.Others.OfDeployment
 	s.MayMove = guards.Enrolled.Answer(f).Truth == machine.Yes && guards.Touchable.Answer(f).Truth == machine.Yes &&
 		(f.Verdict.Same || guards.MayBeWritten.Answer(f).Truth == machine.Yes && guards.AttemptsLeft.Answer(f).Truth == machine.Yes)
+	s.Template, s.News = p.Target.templateName(), p.Verdict.News
 	if f.Plan.Known && !f.Plan.None {
 		s.Clone = p.Judged.CloneName
 	}

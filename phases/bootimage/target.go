@@ -128,8 +128,20 @@ func (p *Phases) target(ctx context.Context, from client.Reader, key machine.Key
 // images are moved.
 func (p *Phases) template(ctx context.Context, of *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	kind, _, _ := unstructured.NestedString(of.Object, "spec", "template", "spec", "infrastructureRef", "kind")
+	return p.templateOf(ctx, kind, templateName(of))
+}
+
+func templateName(of *unstructured.Unstructured) string {
 	name, _, _ := unstructured.NestedString(of.Object, "spec", "template", "spec", "infrastructureRef", "name")
-	return p.templateOf(ctx, kind, name)
+	return name
+}
+
+// templateName is the infrastructure template that the target names, empty for none.
+func (t *Target) templateName() string {
+	if o, is := t.Object.(*unstructured.Unstructured); is {
+		return templateName(o)
+	}
+	return ""
 }
 
 // templateOf reads a template from the caches, nil if there is none.

@@ -18,7 +18,7 @@ const (
 	// FieldManager makes clones and writes targets.
 	FieldManager = "capstan-bootimage"
 	// CloneOfLabel is on each clone and has the name of the set that it was made for, cut as in the clone's name.
-	CloneOfLabel = prefix + "boot-image-clone-of"
+	CloneOfLabel = "capi-operator.openshift.io/boot-image-clone-of"
 	// maxSet leaves room for a dash and eight digits in a label's 63 characters.
 	maxSet = 54
 )

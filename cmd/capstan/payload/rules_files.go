@@ -95,7 +95,7 @@ var beyond = map[string][]string{
 }
 
 // clusters are namespaces that every cluster has.
-var clusters = []string{"default", "kube-system", "openshift-config"}
+var clusters = []string{"default", "kube-system", "openshift-config", "openshift-machine-api", "openshift-machine-config-operator"}
 
 // workloads are the kinds with pods besides the Deployment, whatever their group.
 var workloads = []string{
