@@ -16,7 +16,6 @@ var _ = Describe("The gate", func() {
 		s.history(ctx, configv1.PartialUpdate, s.version(2), s.version(1), installed)
 		s.golden(ctx, 2)
 		gate(ctx, "WaitingForRelease")
-		s.targets(ctx, "Deciding", 0)
 		for _, set := range sets {
 			untouched(ctx, set)
 		}

@@ -26,7 +26,6 @@ var _ = Describe("A hot loop", func() {
 		s, set := contested(ctx)
 		told(ctx, updateDegraded, "True", set.GetName(), "administrator")
 		operatorTells(ctx, "Upgradeable", "False", "ClusterBootImageSkewError", set.GetName())
-		s.counts(ctx, "capstan_boot_image_hot_loops_total", 1)
 		Expect(s.writesOf(ctx, set)).To(HaveLen(3))
 		eventOn(ctx, set, "administrator")
 
@@ -41,6 +40,12 @@ var _ = Describe("A hot loop", func() {
 		s.targets(ctx, "HotLoop", 1)
 		Expect(s.writesOf(ctx, set)).To(HaveLen(3))
 		Expect(field(live(ctx, set), amiID)).To(Equal(ami(1)))
+	})
+
+	It("is counted, and so are the writes that led to it", func(ctx SpecContext) {
+		s, _ := contested(ctx)
+		s.counts(ctx, "capstan_boot_image_hot_loops_total", 1)
+		s.counts(ctx, "capstan_boot_image_writes_total", 3)
 	})
 
 	It("ends after three attempts when a set is made anew", func(ctx SpecContext) {
