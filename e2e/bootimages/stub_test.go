@@ -114,7 +114,17 @@ var _ = Describe("An old stub", func() {
 		secret := live(ctx, userData())
 		Expect(secret.GetAnnotations()).To(HaveKeyWithValue(upgradedTo, "3.1.0"))
 		Expect(field(secret, "data.disableTemplating")).NotTo(BeNil())
-		eventOn(ctx, sets[0], "worker-user-data")
+	})
+
+	It("is told of in an Event when it was converted", func(ctx SpecContext) {
+		s := on(ctx, inPlace{platform: configv1.AWSPlatformType})
+		starts(ctx, oldStub)
+		set := create(ctx, machineSet("worker", onAWS(ami(1))))
+		s.operate(ctx, both)
+		converted(ctx)
+		s.targets(ctx, "Current", 1)
+		untouched(ctx, set)
+		eventOn(ctx, set, "worker-user-data")
 	})
 
 	It("that cannot be converted is left alone with the template, and so is told; another stub heals", func(ctx SpecContext) {

@@ -189,7 +189,8 @@ func eventOn(ctx context.Context, o *object, text string) {
 		}
 		var others []string
 		for _, e := range events.Items {
-			if e.InvolvedObject.Name == o.GetName() && e.InvolvedObject.Kind == o.GetKind() {
+			// Those of other specs stay for an hour.
+			if e.InvolvedObject.UID == o.GetUID() {
 				others = append(others, e.Reason+": "+e.Message)
 			}
 		}
