@@ -16,6 +16,9 @@ import (
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	configv1 "github.com/openshift/api/config/v1"
+	machinev1 "github.com/openshift/api/machine/v1"
+	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
+	operatorv1 "github.com/openshift/api/operator/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -42,6 +45,8 @@ type Options struct {
 	ServiceCA bool
 	// Bare leaves out what deploy brings.
 	Bare bool
+	// Definitions are there from the beginning, beside OpenShift's own, and stay.
+	Definitions []*apiextensionsv1.CustomResourceDefinition
 }
 
 // Environment is a running cluster and registry, with nothing in the cluster
@@ -81,7 +86,7 @@ func Start(ctx context.Context, o Options) (_ *Environment, err error) {
 		return nil, err
 	}
 	e.Cluster, err = cluster.Start(ctx, cluster.Options{
-		Binaries: filepath.Join(bin, "controlplane"), Dir: o.Dir, CRDs: crds.All(), ServiceCA: o.ServiceCA,
+		Binaries: filepath.Join(bin, "controlplane"), Dir: o.Dir, CRDs: append(crds.All(), o.Definitions...), ServiceCA: o.ServiceCA,
 	})
 	if err != nil {
 		return nil, err
@@ -107,7 +112,8 @@ func Start(ctx context.Context, o Options) (_ *Environment, err error) {
 func NewClient(cfg *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, configv1.AddToScheme, operatorv1alpha1.AddToScheme, requirementsv1alpha1.AddToScheme,
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, configv1.AddToScheme, machinev1.Install, machinev1beta1.Install,
+		operatorv1.Install, operatorv1alpha1.AddToScheme, requirementsv1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("building a scheme: %w", err)

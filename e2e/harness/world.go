@@ -19,6 +19,8 @@ const (
 	OperatorNamespace   = "openshift-cluster-api-operator"
 	CAPINamespace       = "openshift-cluster-api"
 	ConfigNamespace     = "openshift-config"
+	MachineAPINamespace = "openshift-machine-api"
+	MCONamespace        = "openshift-machine-config-operator"
 	ServiceAccount      = "capstan"
 	Singleton           = "cluster"
 	ClusterOperatorName = "cluster-api"
@@ -70,9 +72,10 @@ func (e *Environment) applyDeploy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ConfigNamespace}} // every OpenShift cluster has it
-	if err := e.Client.Create(ctx, config); err != nil {
-		return fmt.Errorf("creating Namespace %s: %w", ConfigNamespace, err)
+	for _, name := range []string{ConfigNamespace, MachineAPINamespace, MCONamespace} { // every OpenShift cluster has them
+		if err := e.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+			return fmt.Errorf("creating Namespace %s: %w", name, err)
+		}
 	}
 	for _, object := range objects {
 		switch object.GetKind() {
