@@ -6,11 +6,11 @@ toolchain go1.26.8
 
 require (
 	github.com/cockroachdb/datadriven v1.0.3
-	github.com/coreos/stream-metadata-go v0.4.10
 	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/coreos/ign-converter v0.0.0-20241125185625-2f773079ca81
 	github.com/coreos/ignition v0.35.0
 	github.com/coreos/ignition/v2 v2.26.0
+	github.com/coreos/stream-metadata-go v0.4.10
 	github.com/fluxcd/pkg/envsubst v1.8.0
 	github.com/go-logr/logr v1.4.4
 	github.com/google/cel-go v0.26.0
