@@ -14,13 +14,15 @@ const (
 	maxRecord = 64 << 10
 	// surelyBounded is how many transitions are within that bound even if every byte of their texts is escaped.
 	surelyBounded = 4
-	// maxName bounds the name of a state, an event or a part in bytes.
+	// maxName bounds the name of a state, an event or a part, and a UID, in bytes.
 	maxName = 64
 )
 
 // Record is all that a machine remembers between passes. Times are stored
 // times: a deadline goes on counting through a restart.
 type Record struct {
+	// UID is that of the object that the record is of, empty for a machine that does not ask.
+	UID   string    `json:"uid,omitempty"`
 	State State     `json:"state"`
 	Since time.Time `json:"since"`
 	// LastEvent and Cause tell which move led here and why it was made.
@@ -117,7 +119,7 @@ func (r Record) cut(asked, besides []Event) Record {
 		t := &r.Transitions[i]
 		t.From, t.Event, t.To, t.Cause = name(t.From), name(t.Event), name(t.To), Shorten(t.Cause, MaxMessage)
 	}
-	r.State, r.CameFrom, r.LastEvent = name(r.State), name(r.CameFrom), name(r.LastEvent)
+	r.UID, r.State, r.CameFrom, r.LastEvent = name(r.UID), name(r.State), name(r.CameFrom), name(r.LastEvent)
 	r.Cause, r.Reason = Shorten(r.Cause, MaxMessage), Shorten(r.Reason, MaxMessage)
 	r.Entry.Effect, r.Entry.Inputs = name(r.Entry.Effect), Shorten(r.Entry.Inputs, MaxMessage)
 	if f := r.Failure; f != nil {
@@ -131,7 +133,7 @@ func (r Record) cut(asked, besides []Event) Record {
 	return r
 }
 
-// name cuts what stands where a state, an event or a part should.
+// name cuts what stands where a state, an event, a part or a UID should.
 func name[T ~string](text T) T { return T(Shorten(string(text), maxName)) }
 
 // begunBy moves what seems to have begun in the future to now: the clock was

@@ -35,6 +35,9 @@ type Machine[F, E any] struct {
 	Observe func(context.Context, Key) (F, E, error)
 	Store   Store[F, E]
 	Now     func() time.Time
+	// UID is that of the object that a look has seen, empty for none: the record of another object under the key begins
+	// anew. Nil for instances whose store or table tells objects of one name apart.
+	UID func(E) string
 
 	memory memory
 }
@@ -113,7 +116,7 @@ func (m *Machine[F, E]) Step(ctx context.Context, key Key) (outcome Outcome, err
 	if err != nil {
 		return Outcome{State: stored.State, LookAgain: firstRetry}, fmt.Errorf("observing for machine %s: %w", m.Table.Name, err)
 	}
-	p := &pass[F, E]{machine: m, facts: facts, env: env, record: stored, at: m.moment()}
+	p := &pass[F, E]{machine: m, facts: facts, env: env, record: m.recordOf(env, stored), at: m.moment()}
 	p.facts = m.Table.Recalled(p.facts, p.record)
 	p.record.begunBy(p.at.now)
 	done, known := m.progress(p.facts)
@@ -167,7 +170,7 @@ func (m *Machine[F, E]) load(ctx context.Context, key Key) (Record, error) {
 	begins := !found || !m.Table.arrived(record)
 	if begins {
 		began := fresh(m.Table.Start, m.Now())
-		began.Transitions = record.Transitions
+		began.UID, began.Transitions = record.UID, record.Transitions
 		record = began
 	}
 	m.memory.mu.Lock()
@@ -176,6 +179,20 @@ func (m *Machine[F, E]) load(ctx context.Context, key Key) (Record, error) {
 		record = kept.record
 	}
 	return record.clone(), nil
+}
+
+// recordOf is the record of the object that a pass has seen: the stored one, unless that is another object's.
+func (m *Machine[F, E]) recordOf(env E, stored Record) Record {
+	if m.UID == nil {
+		return stored
+	}
+	uid := name(m.UID(env))
+	if uid == "" || uid == stored.UID {
+		return stored
+	}
+	began := fresh(m.Table.Start, m.Now())
+	began.UID = uid
+	return began
 }
 
 // unstored ends a pass whose record could not be stored: the stored state stays,

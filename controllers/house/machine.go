@@ -18,7 +18,9 @@ type Machine[F, E any] struct {
 	Table   machine.Table[F, E]
 	Observe func(context.Context, machine.Key) (F, E, error)
 	Store   machine.Store[F, E]
-	Words   func(machine.Key, machine.Snapshot[F, E]) Words
+	// UID is that of the object that a look has seen, see [machine.Machine]; nil for a machine that does not ask.
+	UID   func(E) string
+	Words func(machine.Key, machine.Snapshot[F, E]) Words
 	// Exists says that the object of a key exists; what is remembered of an instance goes with it. Nil for a singleton,
 	// which is there always.
 	Exists  func(context.Context, machine.Key) (bool, error)
@@ -70,7 +72,7 @@ func NewReconciler[F, E any](h *House, m Machine[F, E]) *Reconciler[F, E] {
 		alerts = append(alerts, call.Name)
 	}
 	r := &Reconciler[F, E]{Machine: m, seen: &seen[F, E]{Store: m.Store, shots: map[machine.Key]machine.Snapshot[F, E]{}}, tellers: h.tellers(m.Table.Name, states, alerts), watchdog: &h.watchdog}
-	r.machine = &machine.Machine[F, E]{Table: m.Table, Observe: m.Observe, Store: r.seen, Now: h.Now}
+	r.machine = &machine.Machine[F, E]{Table: m.Table, Observe: m.Observe, Store: r.seen, Now: h.Now, UID: m.UID}
 	return r
 }
 

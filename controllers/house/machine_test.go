@@ -37,6 +37,7 @@ type family struct {
 	did     string // by work, and by the effect of TurnedOn
 	records map[machine.Key]machine.Record
 	gone    map[machine.Key]bool
+	made    int // how often each object was made anew
 	// forgetAgain is after how long the store wants to be asked to forget again.
 	forgetAgain time.Duration
 }
@@ -94,7 +95,7 @@ func newFamily(t *testing.T, name string) (f *family, r *Reconciler[bool, machin
 	kept := client.ObjectKey{Namespace: "ops", Name: recorder.ConfigMap}
 	h := &House{Clock: clock, Queue: clock, Recorder: recorder.New(cluster, cluster, kept, clock, logr.Discard()), Events: &events.Writer{}}
 	r = NewReconciler(h, Machine[bool, machine.Key]{
-		Table: f.Table, Store: f,
+		Table: f.Table, Store: f, UID: func(key machine.Key) string { return fmt.Sprintf("%s %d", key, f.made) },
 		Observe: func(_ context.Context, key machine.Key) (bool, machine.Key, error) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -175,6 +176,20 @@ func TestReconciler_metrics_count_instances_by_state(t *testing.T) {
 	count(0, 1)
 	if _, kept := f.records["ns/one"]; kept || len(f.records) != 1 {
 		t.Errorf("kept are %v", f.records)
+	}
+}
+
+func TestReconciler_an_object_that_is_made_anew_begins_anew(t *testing.T) {
+	f, r, _, _, _ := newFamily(t, "anew")
+	f.on["one"] = true
+	pass(t, r, "one")
+	if got := f.records["one"]; got.State != "Ready" || got.UID != "one 0" {
+		t.Fatalf("stored is %+v", got)
+	}
+	f.on["one"], f.made = false, 1
+	pass(t, r, "one")
+	if got := f.records["one"]; got.State != "Waiting" || got.UID != "one 1" || len(got.Transitions) != 0 {
+		t.Errorf("stored is %+v", got)
 	}
 }
 

@@ -22,41 +22,41 @@ import (
 // ConfigMaps keeps the records of instances whose objects have no place for them,
 // in ConfigMaps of one namespace: a number of shards, by the hash of the key, or
 // one for each instance where these are few and their records are large. Each is
-// read when its first record is loaded, and kept in memory. It is written at most
-// once in a second: records that are saved meanwhile wait, count as saved, and go
-// with the next write. A process that is killed meanwhile takes the way again
-// from the records that are stored.
+// read when its first record is loaded, and kept in memory. One that cannot be
+// read stops its instances, and no others.
 //
-// Where the records of a shard do not fit into one ConfigMap, the largest lose
-// their transitions; then the saves that grow most get an error, and no other.
+// Beside the record, an entry may have a note: a small JSON value of the family
+// that outlives the record, the UID and the object, see [ConfigMaps.StoreNote].
 //
-// If a ConfigMap is lost, the running operator writes it anew from memory, and a
-// new one starts afresh with those instances. Whoever edits one is heard at the
-// next start, when another record of it is written, or after a write that failed.
-// Old or forged records are taken for what they say: the rows of the table hold
-// for any world. What no store would have written is dropped.
+// A record that looking again would lead to is kept in memory only, and begins
+// anew with the process. Others wait for a write that takes them along, for as
+// long as the options say, and count as saved. A process that is killed meanwhile
+// takes the way again from the records that are stored. Stored texts and
+// transitions are cut to what an entry may take; those in memory are whole.
+//
+// A ConfigMap has one write under way at a time, which is bound to the
+// resourceVersion seen: of two operators neither overwrites what it has not read.
+// Where the entries of one do not fit into it, the largest lose their
+// transitions; then the changes that grow most get an error, and no other.
+//
+// If a ConfigMap is lost or spoilt, the running operator writes it anew from
+// memory with its next write, and a new one starts afresh with those instances.
+// Both are told, but for one that is lost before a start: it cannot be told from
+// one that nobody needed. Whoever edits one is heard at the next start, when
+// another entry of it is written, or after a write that failed. Old or forged
+// records and notes are taken for what they say: the rows of the table hold for
+// any world. What no store would have written is dropped.
 type ConfigMaps[F, E any] struct {
-	// live must read from the API server itself.
-	live   client.Reader
-	writer client.Writer
-	place  client.ObjectKey
-	shards uint32
-	room   int // for what is packed, in bytes
-	now    func() time.Time
+	options Options
+	room    int // for what is packed, in bytes
 
 	mu   sync.Mutex
 	open map[string]*shard
 }
 
-// NewConfigMaps makes a store of a machine in a namespace; with no shards each
-// instance has a ConfigMap of its own.
-func NewConfigMaps[F, E any](
-	live client.Reader, writer client.Writer, namespace, machineName string, shards uint32, now func() time.Time,
-) *ConfigMaps[F, E] {
-	return &ConfigMaps[F, E]{
-		live: live, writer: writer, place: client.ObjectKey{Namespace: namespace, Name: "capstan-" + machineName + "-records"},
-		shards: shards, room: maxPacked, now: now, open: map[string]*shard{},
-	}
+// NewConfigMaps makes a store; it sends nothing.
+func NewConfigMaps[F, E any](o Options) *ConfigMaps[F, E] {
+	return &ConfigMaps[F, E]{options: o.completed(), room: maxPacked, open: map[string]*shard{}}
 }
 
 // Load reads the record. One that is missing or cannot be read is not found.
@@ -69,20 +69,20 @@ func (s *ConfigMaps[F, E]) Load(ctx context.Context, key machine.Key) (machine.R
 	return record, found, nil
 }
 
-// Save writes the record if it differs from the stored one and may not wait.
+// Save writes the record if what is to be stored of it differs from what is, and may not wait.
 func (s *ConfigMaps[F, E]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
-	text, err := fitting(shot.Record, maxEntry)
+	saved, err := s.options.saved(shot.Record)
 	if err != nil {
 		return 0, fmt.Errorf("putting the record of %s into a ConfigMap: %w", key, err)
 	}
-	return s.of(key).save(ctx, key, json.RawMessage(text))
+	return s.of(key).save(ctx, key, saved)
 }
 
-// Forget removes the record of an instance whose object is gone, as Save writes one.
+// Forget removes the record of an instance whose object is gone, as Save writes one. A note that is not expired stays.
 func (s *ConfigMaps[F, E]) Forget(ctx context.Context, key machine.Key) (time.Duration, error) {
 	of := s.of(key)
-	again, err := of.save(ctx, key, nil)
-	if err == nil && again == 0 && s.shards == 0 {
+	again, err := of.save(ctx, key, saved{})
+	if err == nil && again == 0 && s.options.Shards == 0 && of.isEmpty() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.open, of.key.Name)
@@ -90,14 +90,40 @@ func (s *ConfigMaps[F, E]) Forget(ctx context.Context, key machine.Key) (time.Du
 	return again, err
 }
 
-// Keys are those of all records that are stored, also of objects that went while
-// nobody was looking.
+// Note is the stored note of an instance, nil for none and for one that is expired.
+func (s *ConfigMaps[F, E]) Note(ctx context.Context, key machine.Key) (json.RawMessage, error) {
+	return s.of(key).note(ctx, key)
+}
+
+// StoreNote puts a note in the place of the one that [ConfigMaps.Note] has
+// returned, nil for none, and returns once it is stored: only then may be done
+// what it counts. It waits for others, and all are written together. After an
+// error it may be stored all the same, as after a crash; the next pass sees which.
+//
+// A note that is not any more the one that was seen is not replaced, with
+// [ErrNoteChanged]: of two operators that count, neither loses what the other one
+// has counted.
+func (s *ConfigMaps[F, E]) StoreNote(ctx context.Context, key machine.Key, seen, note json.RawMessage) error {
+	n, err := newNote{seen: seen, note: note}.compacted()
+	if err == nil && len(n.note) > s.options.maxNote() {
+		err = fmt.Errorf("it takes %d bytes, and %d is the most", len(n.note), s.options.maxNote())
+	}
+	if err == nil {
+		err = s.of(key).storeNote(ctx, key, n)
+	}
+	if err != nil {
+		return fmt.Errorf("storing the note of %s: %w", key, err)
+	}
+	return nil
+}
+
+// Keys are those of all that is stored, also of objects that went while nobody was looking.
 func (s *ConfigMaps[F, E]) Keys(ctx context.Context) ([]machine.Key, error) {
-	if s.shards == 0 {
+	if s.options.Shards == 0 {
 		return s.keysOfEach(ctx)
 	}
 	var keys []machine.Key
-	for n := range s.shards {
+	for n := range s.options.Shards {
 		stored, err := s.at(s.shardName(n)).keys(ctx)
 		if err != nil {
 			return nil, err
@@ -107,18 +133,19 @@ func (s *ConfigMaps[F, E]) Keys(ctx context.Context) ([]machine.Key, error) {
 	return keys, nil
 }
 
-// keysOfEach looks for ConfigMaps of one record, a few at a time.
+// keysOfEach looks for ConfigMaps of one instance, a few at a time.
 func (s *ConfigMaps[F, E]) keysOfEach(ctx context.Context) ([]machine.Key, error) {
 	var keys []machine.Key
 	const few = 20
 	for page := ""; ; {
 		list := &corev1.ConfigMapList{}
-		if err := s.live.List(ctx, list, client.InNamespace(s.place.Namespace), client.Limit(few), client.Continue(page)); err != nil {
-			return nil, fmt.Errorf("listing ConfigMaps of %s: %w", s.place.Namespace, err)
+		if err := s.options.Live.List(ctx, list, client.InNamespace(s.options.Namespace), client.Limit(few), client.Continue(page)); err != nil {
+			return nil, fmt.Errorf("listing ConfigMaps of %s: %w", s.options.Namespace, err)
 		}
 		for _, object := range list.Items {
-			if strings.HasPrefix(object.Name, s.place.Name+"-") {
-				keys = append(keys, slices.Sorted(maps.Keys(unpack(object.BinaryData[contentKey], s.ownOf(object.Name))))...)
+			if strings.HasPrefix(object.Name, s.options.Name+"-") {
+				content := unpack(object.BinaryData[contentKey], s.ownOf(object.Name), s.options.maxNote())
+				keys = append(keys, slices.Sorted(maps.Keys(content.all))...)
 			}
 		}
 		if page = list.Continue; page == "" {
@@ -135,15 +162,12 @@ func (s *ConfigMaps[F, E]) at(name string) *shard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[name] == nil {
-		s.open[name] = &shard{
-			key: client.ObjectKey{Namespace: s.place.Namespace, Name: name}, room: s.room, own: s.ownOf(name),
-			live: s.live, writer: s.writer, now: s.now, waiting: entries{}, refused: map[machine.Key]error{},
-		}
+		s.open[name] = newShard(&s.options, name, s.room, s.ownOf(name))
 	}
 	return s.open[name]
 }
 
-// ownOf says of keys whether their records belong into the ConfigMap of a name.
+// ownOf says of keys whether their entries belong into the ConfigMap of a name.
 func (s *ConfigMaps[F, E]) ownOf(name string) func(machine.Key) bool {
 	return func(key machine.Key) bool { return s.nameOf(key) == name }
 }
@@ -151,18 +175,18 @@ func (s *ConfigMaps[F, E]) ownOf(name string) func(machine.Key) bool {
 // nameOf is the name of the ConfigMap of a key. Without shards it is for people, but for the hash, which tells keys
 // apart that look alike as names.
 func (s *ConfigMaps[F, E]) nameOf(key machine.Key) string {
-	if s.shards > 0 {
+	if s.options.Shards > 0 {
 		hash := fnv.New32a()
 		_, _ = hash.Write([]byte(key)) // it never fails
-		return s.shardName(hash.Sum32() % s.shards)
+		return s.shardName(hash.Sum32() % s.options.Shards)
 	}
 	const room = 200
 	hash := sha256.Sum256([]byte(key))
-	text := names.Subdomain(strings.ReplaceAll(string(key), "/", "."), room-len(s.place.Name))
+	text := names.Subdomain(strings.ReplaceAll(string(key), "/", "."), room-len(s.options.Name))
 	if text == "" {
-		return fmt.Sprintf("%s-%x", s.place.Name, hash[:8])
+		return fmt.Sprintf("%s-%x", s.options.Name, hash[:8])
 	}
-	return fmt.Sprintf("%s-%s-%x", s.place.Name, text, hash[:8])
+	return fmt.Sprintf("%s-%s-%x", s.options.Name, text, hash[:8])
 }
 
-func (s *ConfigMaps[F, E]) shardName(n uint32) string { return fmt.Sprintf("%s-%d", s.place.Name, n) }
+func (s *ConfigMaps[F, E]) shardName(n uint32) string { return fmt.Sprintf("%s-%x", s.options.Name, n) }

@@ -16,25 +16,40 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// inConfigMaps is a store to which every moment is a minute after the one before.
-func inConfigMaps(c *cluster, shards uint32) *ConfigMaps[int, int] {
-	var minutes atomic.Int64
-	return NewConfigMaps[int, int](c, c, "ops", "tides", shards, func() time.Time {
-		return noon.Add(time.Duration(minutes.Add(1)) * time.Minute)
-	})
+// minutes is a clock to which every moment is a minute after the one before.
+type minutes struct {
+	clock.RealClock
+	passed atomic.Int64
 }
 
-// clocked is a store with one shard and a clock.
+func (m *minutes) Now() time.Time { return noon.Add(time.Duration(m.passed.Add(1)) * time.Minute) }
+
+func optionsOf(c *cluster, shards uint32) Options {
+	return Options{Live: c, Writer: c, Clock: &minutes{}, Namespace: "ops", Name: "capstan-tides", Shards: shards}
+}
+
+// inConfigMaps is a store that lets nothing wait.
+func inConfigMaps(c *cluster, shards uint32) *ConfigMaps[int, int] {
+	return NewConfigMaps[int, int](optionsOf(c, shards))
+}
+
+// clocked is a store with one shard, where records may be late by a second, and a clock.
 func clocked(c *cluster) (s *ConfigMaps[int, int], clock *testclock.FakeClock) {
 	clock = testclock.NewFakeClock(noon)
-	return NewConfigMaps[int, int](c, c, "ops", "tides", 1, clock.Now), clock
+	o := optionsOf(c, 1)
+	o.Clock, o.Late = clock, time.Second
+	return NewConfigMaps[int, int](o), clock
 }
+
+// only is the ConfigMap of a store with one shard.
+var only = client.ObjectKey{Namespace: "ops", Name: "capstan-tides-0"}
 
 func gzipped(t *testing.T, text string) []byte {
 	t.Helper()
@@ -62,7 +77,7 @@ func after(again time.Duration, err error) string {
 
 func keyOf(n int) machine.Key { return machine.Key(fmt.Sprintf("ns/%d", n)) }
 
-func TestConfigMaps_a_shard_is_written_once_in_a_second(t *testing.T) {
+func TestConfigMaps_records_wait_for_each_other(t *testing.T) {
 	c := newCluster(t)
 	s, clock := clocked(c)
 	save := func(n int, reason, want string) {
@@ -72,15 +87,14 @@ func TestConfigMaps_a_shard_is_written_once_in_a_second(t *testing.T) {
 			t.Errorf("saving %d %q: %s, want %s", n, reason, got, want)
 		}
 	}
-	save(0, "", "done")
-	for i := range 50 {
-		save(i+1, "", "in 1s")
+	for i := range 51 {
+		save(i, "", "in 1s")
 	}
 	clock.Step(400 * time.Millisecond)
 	save(0, "flaps", "in 600ms")
-	save(0, "", "done")
+	save(0, "", "in 600ms")
 	save(0, "flaps", "in 600ms")
-	if got := loaded(t, s, keyOf(0)) + ", " + loaded(t, s, keyOf(50)); got != "Ready flaps, Ready" || c.writes != 1 {
+	if got := loaded(t, s, keyOf(0)) + ", " + loaded(t, s, keyOf(50)); got != "Ready flaps, Ready" || c.writes != 0 {
 		t.Errorf("while they wait there is %s, after %d writes", got, c.writes)
 	}
 	if got := loaded(t, inConfigMaps(c, 1), keyOf(50)); got != "none" {
@@ -90,7 +104,7 @@ func TestConfigMaps_a_shard_is_written_once_in_a_second(t *testing.T) {
 	for i := range 51 {
 		save(50-i, map[bool]string{true: "flaps"}[i == 50], "done")
 	}
-	if c.writes != 2 {
+	if c.writes != 1 {
 		t.Errorf("51 records are %d writes", c.writes)
 	}
 	again := inConfigMaps(c, 1)
@@ -100,7 +114,7 @@ func TestConfigMaps_a_shard_is_written_once_in_a_second(t *testing.T) {
 		}
 	}
 	clock.Step(time.Hour)
-	save(0, "before the clock was set back", "done")
+	save(0, "before the clock was set back", "in 1s")
 	clock.SetTime(noon)
 	save(0, "after the clock was set back", "done")
 }
@@ -121,13 +135,24 @@ func TestConfigMaps_a_record_that_is_saved_during_a_write_follows_it(t *testing.
 	waitFor(t, func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return c.waiting == 2
+		return c.waiting == 1
 	})
-	if got := after(s.Forget(t.Context(), "ns/two")); got != "in 1s" {
-		t.Errorf("forgotten %s, while its record is written", got)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := after(s.Forget(ctx, "ns/two")); !strings.Contains(got, "waiting for ConfigMap ops/capstan-tides-0") {
+		t.Errorf("forgotten by who may not wait %s", got)
 	}
+	if got := loaded(t, s, "ns/two"); got != "Ready first" {
+		t.Errorf("then there is %s", got)
+	}
+	var again string
+	saves.Go(func() { again = after(s.Forget(t.Context(), "ns/two")) })
+	waitFor(t, func() bool { return loaded(t, s, "ns/two") == "none" })
 	close(c.hold)
 	saves.Wait()
+	if again != "in 1s" {
+		t.Errorf("forgotten %s, while its record was written", again)
+	}
 	clock.Step(time.Second)
 	if got := after(s.Forget(t.Context(), "ns/two")); got != "done" {
 		t.Errorf("then %s", got)
@@ -141,6 +166,8 @@ func TestConfigMaps_while_writes_fail_nobody_is_told_to_wait(t *testing.T) {
 	c := newCluster(t)
 	s, clock := clocked(c)
 	pass(t, s, "ns/one", shotOf("Ready", ""))
+	clock.Step(time.Second)
+	pass(t, s, "ns/one", shotOf("Ready", ""))
 	if got := after(s.Save(t.Context(), "ns/two", shotOf("Ready", "waits"))); got != "in 1s" {
 		t.Fatal(got)
 	}
@@ -150,6 +177,12 @@ func TestConfigMaps_while_writes_fail_nobody_is_told_to_wait(t *testing.T) {
 		if got := after(s.Save(t.Context(), key, shotOf("Ready", "new"))); !strings.HasSuffix(got, "away") {
 			t.Errorf("%s is saved: %s", key, got)
 		}
+	}
+	if err := s.StoreNote(t.Context(), "ns/one", nil, []byte("1")); err == nil || !strings.HasSuffix(err.Error(), "away") {
+		t.Errorf("a note: %v", err)
+	}
+	if c.writes != 2 {
+		t.Errorf("%d writes were tried", c.writes)
 	}
 	if got := loaded(t, s, "ns/one") + ", " + loaded(t, s, "ns/two") + ", " + loaded(t, s, "ns/three"); got != "Ready, Ready waits, none" {
 		t.Errorf("there is %s", got)
@@ -174,62 +207,6 @@ func waitFor(t *testing.T, is func() bool) {
 	}
 }
 
-func TestConfigMaps_lost_stale_and_damaged(t *testing.T) {
-	at := client.ObjectKey{Namespace: "ops", Name: "capstan-tides-records-0"}
-	c := newCluster(t)
-	s := inConfigMaps(c, 1)
-	pass(t, s, "ns/one", shotOf("Ready", "one"))
-	pass(t, s, "ns/two", shotOf("Ready", "two"))
-	stored := &corev1.ConfigMap{}
-	get := func() {
-		t.Helper()
-		*stored = corev1.ConfigMap{}
-		if err := c.Get(t.Context(), at, stored); err != nil {
-			t.Fatal(err)
-		}
-	}
-	get()
-	if err := c.Delete(t.Context(), stored); err != nil {
-		t.Fatal(err)
-	}
-	pass(t, s, "ns/one", shotOf("Ready", "after it was deleted"))
-	if got := loaded(t, inConfigMaps(c, 1), "ns/two"); got != "Ready two" {
-		t.Errorf("deleted under a running operator, and there is %s", got)
-	}
-	c.fails = errors.New("away")
-	if got := after(s.Save(t.Context(), "ns/one", shotOf("Ready", "new"))); !strings.HasSuffix(got, "away") {
-		t.Error(got)
-	}
-	c.fails = nil
-	get()
-	if err := c.Delete(t.Context(), stored); err != nil {
-		t.Fatal(err)
-	}
-	pass(t, s, "ns/one", shotOf("Ready", "after it was deleted again"))
-	if got := loaded(t, inConfigMaps(c, 1), "ns/two"); got != "Ready two" {
-		t.Errorf("deleted after a write that failed, and there is %s", got)
-	}
-
-	get()
-	stored.BinaryData[contentKey] = gzipped(t, `{"ns/two":{"state":"Edited"}}`)
-	if err := c.WithWatch.Update(t.Context(), stored); err != nil {
-		t.Fatal(err)
-	}
-	pass(t, s, "ns/one", shotOf("Ready", "after an edit"))
-	if got := loaded(t, s, "ns/one") + ", " + loaded(t, s, "ns/two"); got != "Ready after an edit, Edited" {
-		t.Errorf("after an edit there is %s", got)
-	}
-
-	get()
-	stored.BinaryData[contentKey] = []byte("nonsense")
-	if err := c.WithWatch.Update(t.Context(), stored); err != nil {
-		t.Fatal(err)
-	}
-	if got := loaded(t, inConfigMaps(c, 1), "ns/one"); got != "none" {
-		t.Errorf("of a damaged one there is %s", got)
-	}
-}
-
 func TestConfigMaps_of_an_instance_that_is_gone_are_removed(t *testing.T) {
 	for name, shards := range map[string]uint32{"a shard": 1, "one for each": 0} {
 		c := newCluster(t)
@@ -251,6 +228,17 @@ func TestConfigMaps_of_an_instance_that_is_gone_are_removed(t *testing.T) {
 	}
 }
 
+// edit has somebody change the only ConfigMap.
+func edit(t *testing.T, c *cluster, content []byte) {
+	t.Helper()
+	stored := &corev1.ConfigMap{}
+	if err := c.Get(t.Context(), only, stored); err != nil {
+		t.Fatal(err)
+	}
+	stored.BinaryData[contentKey] = content
+	c.theirs(t, func() error { return c.Update(t.Context(), stored) })
+}
+
 // brittle is a client whose writes panic until it is mended.
 type brittle struct {
 	client.Writer
@@ -265,23 +253,13 @@ func (b *brittle) Update(ctx context.Context, o client.Object, opts ...client.Up
 }
 
 func TestConfigMaps_after_a_write_that_panicked_or_failed_who_mends_one_is_heard(t *testing.T) {
-	at := client.ObjectKey{Namespace: "ops", Name: "capstan-tides-records-0"}
 	c := newCluster(t)
 	pass(t, inConfigMaps(c, 1), "ns/one", shotOf("Ready", "one"))
 	breaks := &brittle{Writer: c}
 	clock := testclock.NewFakeClock(noon)
-	s := NewConfigMaps[int, int](c, breaks, "ops", "tides", 1, clock.Now)
-	mend := func(text string) {
-		t.Helper()
-		stored := &corev1.ConfigMap{}
-		if err := c.Get(t.Context(), at, stored); err != nil {
-			t.Fatal(err)
-		}
-		stored.BinaryData[contentKey] = gzipped(t, text)
-		if err := c.WithWatch.Update(t.Context(), stored); err != nil {
-			t.Fatal(err)
-		}
-	}
+	o := optionsOf(c, 1)
+	o.Clock, o.Writer = clock, breaks
+	s := NewConfigMaps[int, int](o)
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -290,7 +268,7 @@ func TestConfigMaps_after_a_write_that_panicked_or_failed_who_mends_one_is_heard
 		}()
 		_, _ = s.Save(t.Context(), "ns/one", shotOf("Ready", "new")) // it panics
 	}()
-	mend(`{"ns/one":{"state":"Mended"}}`)
+	edit(t, c, gzipped(t, `{"ns/one":{"record":{"state":"Mended"}}}`))
 	if got := loaded(t, s, "ns/one"); got != "Mended" {
 		t.Errorf("after a panic there is %s", got)
 	}
@@ -301,7 +279,7 @@ func TestConfigMaps_after_a_write_that_panicked_or_failed_who_mends_one_is_heard
 		t.Error(got)
 	}
 	c.fails = nil
-	mend(`{"ns/one":{"state":"MendedAgain"}}`)
+	edit(t, c, gzipped(t, `{"ns/one":{"record":{"state":"MendedAgain"}}}`))
 	if got := loaded(t, s, "ns/one"); got != "MendedAgain" {
 		t.Errorf("after an error there is %s", got)
 	}
@@ -314,12 +292,14 @@ func TestConfigMaps_after_a_write_that_panicked_or_failed_who_mends_one_is_heard
 
 func TestConfigMaps_know_the_keys_of_all_that_is_stored(t *testing.T) {
 	for name, shards := range map[string]uint32{"shards": 4, "one for each": 0} {
-		c := newCluster(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "capstan-tides-records-9-somebodys"}})
+		c := newCluster(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "capstan-tides-9-somebodys"}})
 		s := inConfigMaps(c, shards)
 		for i := range 30 {
 			pass(t, s, keyOf(i), shotOf("Ready", ""))
 		}
-		pass(t, NewConfigMaps[int, int](c, c, "ops", "others", shards, time.Now), "ns/others", shotOf("Ready", ""))
+		o := optionsOf(c, shards)
+		o.Name = "capstan-others"
+		pass(t, NewConfigMaps[int, int](o), "ns/others", shotOf("Ready", ""))
 		keys, err := inConfigMaps(c, shards).Keys(t.Context())
 		if err != nil || len(keys) != 30 || slices.Contains(keys, "ns/others") || !slices.Contains(keys, keyOf(29)) {
 			t.Errorf("%s: %v (%v)", name, keys, err)
@@ -343,7 +323,7 @@ func TestConfigMaps_of_each_have_names_that_the_API_allows_and_no_two_the_same(t
 		}
 		of[name] = key
 	}
-	if got := s.nameOf("ns/one"); !strings.HasPrefix(got, "capstan-tides-records-ns.one-") {
+	if got := s.nameOf("ns/one"); !strings.HasPrefix(got, "capstan-tides-ns.one-") {
 		t.Errorf("people read %s", got)
 	}
 }

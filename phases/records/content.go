@@ -13,31 +13,43 @@ import (
 )
 
 const (
-	// contentKey is where the records lie in a ConfigMap: a JSON object by the instances' keys, packed with gzip.
+	// contentKey is where the entries lie in a ConfigMap: a JSON object by the instances' keys, packed with gzip.
 	contentKey = "records.json.gz"
 	// maxPacked bounds what is stored, below what an API server takes in one object; maxUnpacked what is packed and
-	// unpacked, and maxEntry one record of it, both also against content that was forged.
+	// unpacked, and maxEntry one entry of it, both also against content that was forged.
 	maxPacked   = 900 << 10
 	maxUnpacked = 8 << 20
 	maxEntry    = 64 << 10
+	// overhead is what an entry takes beside record and note.
+	overhead = len(`{"record":,"note":}`)
 )
 
-// entries are the records of a shard, as JSON; in changes one that is nil is removed.
-type entries map[machine.Key]json.RawMessage
+// entry is what is stored of an instance.
+type entry struct {
+	Record json.RawMessage `json:"record,omitempty"`
+	Note   json.RawMessage `json:"note,omitempty"`
+}
+
+func (e entry) size() int { return len(e.Record) + len(e.Note) }
+
+func (e entry) equal(other entry) bool {
+	return bytes.Equal(e.Record, other.Record) && bytes.Equal(e.Note, other.Note)
+}
+
+// entries are those of a ConfigMap; in changes one that is empty is removed.
+type entries map[machine.Key]entry
 
 // with is what is there after changes.
 func (e entries) with(changes entries) entries {
 	all := maps.Clone(e)
 	maps.Copy(all, changes)
-	maps.DeleteFunc(all, func(_ machine.Key, raw json.RawMessage) bool { return raw == nil })
+	maps.DeleteFunc(all, func(_ machine.Key, e entry) bool { return e.size() == 0 })
 	return all
 }
 
-func (e entries) equal(other entries) bool {
-	return maps.EqualFunc(e, other, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
-}
+func (e entries) equal(other entries) bool { return maps.EqualFunc(e, other, entry.equal) }
 
-// errFull says that records are too large for one ConfigMap.
+// errFull says that entries are too large for one ConfigMap.
 var errFull = errors.New("they are too large")
 
 // pack returns errFull, wrapped, for what takes more than so many bytes packed, and for what unpack would not take.
@@ -63,37 +75,73 @@ func pack(all entries, room int) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// unpack reads the entries of a ConfigMap that are its own. What it cannot read, and entries that no store would have
-// written, are dropped one by one, so that forged content takes no more memory than content of ours.
-func unpack(packed []byte, own func(machine.Key) bool) entries {
+// content is what a ConfigMap holds.
+type content struct {
+	all entries
+	// dropped are the keys of entries of which something was dropped.
+	dropped []machine.Key
+	// err says that nothing of it can be read.
+	err error
+}
+
+// unpack reads the entries of a ConfigMap that are its own. What it cannot read, and what no store would have written,
+// is dropped one by one, so that forged content takes no more memory than content of ours.
+func unpack(packed []byte, own func(machine.Key) bool, maxNote int) content {
 	zip, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return entries{}
+		return content{all: entries{}, err: err}
 	}
-	all := entries{}
-	content := json.NewDecoder(io.LimitReader(zip, maxUnpacked))
-	if begin, err := content.Token(); err != nil || begin != json.Delim('{') {
-		return entries{}
+	read := content{all: entries{}}
+	from := json.NewDecoder(io.LimitReader(zip, maxUnpacked))
+	if begin, err := from.Token(); err != nil || begin != json.Delim('{') {
+		return content{all: entries{}, err: errors.Join(err, errNoEntries)}
 	}
-	for content.More() {
-		text, err := content.Token()
+	for from.More() {
+		text, err := from.Token()
 		key, is := text.(string)
 		if err != nil || !is {
-			return entries{}
+			return content{all: entries{}, err: errors.Join(err, errNoEntries)}
 		}
 		var raw json.RawMessage
-		if err := content.Decode(&raw); err != nil {
-			return entries{}
+		if err := from.Decode(&raw); err != nil {
+			return content{all: entries{}, err: err}
 		}
-		if len(raw) > maxEntry || !own(machine.Key(key)) {
-			continue
+		e, whole := entryOf(raw, maxNote)
+		if !own(machine.Key(key)) {
+			e, whole = entry{}, false
 		}
-		if _, readable := decoded(raw); readable {
-			all[machine.Key(key)] = raw
+		if e.size() > 0 {
+			read.all[machine.Key(key)] = e
+		}
+		if !whole {
+			read.dropped = append(read.dropped, machine.Key(key))
 		}
 	}
-	if _, err := content.Token(); err != nil {
-		return entries{}
+	if _, err := from.Token(); err != nil {
+		return content{all: entries{}, err: err}
 	}
-	return all
+	return read
+}
+
+// errNoEntries is why content is spoilt that is JSON.
+var errNoEntries = errors.New("it is no JSON object by keys")
+
+// entryOf is what can be read of an entry; whole says that this is all.
+func entryOf(raw json.RawMessage, maxNote int) (e entry, whole bool) {
+	if len(raw) > maxEntry || json.Unmarshal(raw, &e) != nil {
+		return entry{}, false
+	}
+	record, err := compacted(e.Record)
+	note, wrong := compacted(e.Note)
+	if err != nil || wrong != nil {
+		return entry{}, false
+	}
+	e, whole = entry{Record: record, Note: note}, len(record)+len(note) > 0
+	if _, readable := decoded(record); len(record) > 0 && !readable {
+		e.Record, whole = nil, false
+	}
+	if len(note) > maxNote {
+		e.Note, whole = nil, false
+	}
+	return e, whole
 }

@@ -4,6 +4,11 @@
 // and writes nothing when nothing has changed. A singleton's record is the matter
 // of package status.
 //
+// ConfigMaps are for families of others' kinds. An entry there has the record and
+// a note of the family: what must count whatever becomes of the record and the
+// object, such as attempts. Records may be late; a note is stored before what it
+// counts is done.
+//
 // The shard of an instance follows from its key alone, so whoever chooses names
 // of objects chooses their shards, and can fill that of somebody else. What is
 // full then loses transitions first, and refuses what is new; the records that

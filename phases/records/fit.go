@@ -12,7 +12,7 @@ import (
 )
 
 // fit packs what is stored with changes into so many bytes. If that is too large, the largest
-// records lose their transitions, each as few records as it takes; if it still
+// records lose their transitions, of as few records as it takes; if it still
 // is, the changes that grow most are refused, each with an error of its own, and
 // the others are packed.
 func fit(stored, changes entries, room int) (all entries, packed []byte, refused map[machine.Key]error, err error) {
@@ -51,13 +51,13 @@ func fit(stored, changes entries, room int) (all entries, packed []byte, refused
 	}
 	refused = map[machine.Key]error{}
 	for _, key := range keys[fits:] {
-		refused[key] = fmt.Errorf("there is no room for the record of %s: %w", key, full)
+		refused[key] = fmt.Errorf("there is no room for what is to be stored of %s: %w", key, full)
 	}
 	return all, packed, refused, nil
 }
 
 func growth(stored, changes entries, key machine.Key) int {
-	return len(changes[key]) - len(stored[key])
+	return changes[key].size() - stored[key].size()
 }
 
 // byGrowth are the keys of changes, the one that grows most last.
@@ -67,10 +67,10 @@ func byGrowth(stored, changes entries) []machine.Key {
 	return keys
 }
 
-// trimmed are records of which the n largest have no transitions.
+// trimmed are entries of which the n largest have no transitions.
 func trimmed(all entries, n int) entries {
 	keys := slices.Sorted(maps.Keys(all))
-	slices.SortStableFunc(keys, func(a, b machine.Key) int { return len(all[b]) - len(all[a]) })
+	slices.SortStableFunc(keys, func(a, b machine.Key) int { return all[b].size() - all[a].size() })
 	out := entries{}
 	for i, key := range keys {
 		out[key] = all[key]
@@ -81,16 +81,16 @@ func trimmed(all entries, n int) entries {
 	return out
 }
 
-// withoutTransitions is a record as it is, if it cannot be read.
-func withoutTransitions(raw json.RawMessage) json.RawMessage {
-	record, found := decoded(raw)
+// withoutTransitions is an entry as it is, if its record cannot be read.
+func withoutTransitions(e entry) entry {
+	record, found := decoded(e.Record)
 	if !found || len(record.Transitions) == 0 {
-		return raw
+		return e
 	}
 	record.Transitions = nil
 	short, err := json.Marshal(record)
 	if err != nil {
-		return raw
+		return e
 	}
-	return short
+	return entry{Record: short, Note: e.Note}
 }

@@ -55,20 +55,41 @@ type cluster struct {
 	fails           error
 	// hold, unless nil, delays writes until it is closed.
 	hold chan struct{}
+	// slow is how long a write takes, and lost is what comes after one that was made: its answer gets lost.
+	slow time.Duration
+	lost error
 }
 
 func (c *cluster) count() error {
 	c.mu.Lock()
-	hold := c.hold
+	hold, slow := c.hold, c.slow
 	c.waiting++
 	c.mu.Unlock()
 	if hold != nil {
 		<-hold
 	}
+	if slow > 0 {
+		<-time.After(slow)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.writes++
 	return c.fails
+}
+
+// theirs lets somebody else write, who is not counted and never fails.
+func (c *cluster) theirs(t *testing.T, write func() error) {
+	t.Helper()
+	c.mu.Lock()
+	fails, waiting, writes := c.fails, c.waiting, c.writes
+	c.fails = nil
+	c.mu.Unlock()
+	err := write()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fails, c.waiting, c.writes = fails, waiting, writes; err != nil {
+		t.Fatal(err)
+	}
 }
 
 func newCluster(t *testing.T, objects ...client.Object) *cluster {
@@ -92,13 +113,19 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 			if err := c.count(); err != nil {
 				return err
 			}
-			return to.Create(ctx, o, opts...)
+			if err := to.Create(ctx, o, opts...); err != nil {
+				return err
+			}
+			return c.lost
 		},
 		Update: func(ctx context.Context, to client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
 			if err := c.count(); err != nil {
 				return err
 			}
-			return to.Update(ctx, o, opts...)
+			if err := to.Update(ctx, o, opts...); err != nil {
+				return err
+			}
+			return c.lost
 		},
 	}).Build()
 	return c

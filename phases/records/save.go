@@ -9,31 +9,37 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// writeEvery is how often a shard is written at most.
-const writeEvery = time.Second
+// retryAfter is after how long a request of a ConfigMap that has failed is tried again.
+const retryAfter = time.Second
 
-// save has a record written, or removed if it is nil, together with all that
-// wait, or returns after how long it may be. A record that could not be written
-// does not wait any longer; one that was said to wait before does.
-func (s *shard) save(ctx context.Context, key machine.Key, raw json.RawMessage) (later time.Duration, err error) {
+// former is what a change of a record has replaced, nil for nothing.
+type former struct{ waiting, held *json.RawMessage }
+
+// save has a record stored, or removed if nothing is to be stored of it, together
+// with all that wait, or returns after how long it may be. A record that could not
+// be written does not wait any longer; one that was said to wait before does.
+func (s *shard) save(ctx context.Context, key machine.Key, r saved) (later time.Duration, err error) {
 	if err := s.fill(ctx); err != nil {
 		return 0, err
 	}
-	before, done, later, err := s.put(key, raw)
+	before, done, later, err := s.put(key, &r)
 	if done || later > 0 || err != nil {
 		return later, err
-	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if done, later = s.done(key); done || later > 0 {
-		return later, nil
 	}
 	written := false
 	defer func() {
 		if !written {
-			s.takeBack(key, raw, before)
+			s.takeBack(key, r.short, before)
 		}
 	}()
+	if err := s.takeTurn(ctx); err != nil {
+		return 0, err
+	}
+	defer s.endTurn()
+	if done, later, err = s.done(key); done || later > 0 || err != nil {
+		written = err == nil
+		return later, err
+	}
 	if err = s.write(ctx); err == nil {
 		err = s.refusal(key)
 	}
@@ -41,49 +47,97 @@ func (s *shard) save(ctx context.Context, key machine.Key, raw json.RawMessage) 
 	return 0, err
 }
 
-// put lets a change wait for a write. done says that nothing is to be written, later and err that no write may be
-// tried, and before what waited of the key, nil for nothing.
-func (s *shard) put(key machine.Key, raw json.RawMessage) (before *json.RawMessage, done bool, later time.Duration, err error) {
+// put lets a change wait for a write. done says that nothing is to be written, and later and err that no write may be
+// tried. What is stored of the record becomes what there is room for beside the note.
+func (s *shard) put(key machine.Key, r *saved) (before former, done bool, later time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if waited, waits := s.waiting[key]; waits {
-		before = &waited
+	if r.short, err = s.options.beside(s.stored[key].Note, r.short); err != nil {
+		return before, false, 0, err
 	}
-	if _, underWay := s.sending[key]; !underWay && bytes.Equal(s.stored[key], raw) {
+	before = s.former(key)
+	if under, is := s.sending[key]; (!is || under.record == nil) && bytes.Equal(s.stored[key].Record, r.short) {
 		delete(s.waiting, key)
 		delete(s.refused, key)
-		return before, true, 0, nil
+		s.hold(key, *r)
+		return before, !s.amiss || s.justFailed() != nil, 0, nil
 	}
 	if err = s.refused[key]; err != nil {
 		delete(s.refused, key)
-		if before != nil && bytes.Equal(*before, raw) {
+		if before.waiting != nil && bytes.Equal(*before.waiting, r.short) {
 			return before, false, 0, err
 		}
 	}
-	wait := s.wait()
-	if wait > 0 && s.failed != nil {
-		return before, false, 0, s.failed // a record that is not known to be written soon is not saved
+	if err := s.justFailed(); err != nil {
+		return before, false, 0, err // a record that is not known to be written soon is not saved
 	}
-	s.waiting[key] = raw
-	return before, false, wait, nil
+	if !s.isWaiting() {
+		s.since = s.options.Clock.Now()
+	}
+	s.waiting[key] = r.short
+	s.hold(key, *r)
+	return before, false, s.wait(), nil
 }
 
-// wait is after how long a write may be tried; a clock that was set back holds nothing up.
+// isWaiting says that there is something that the next write takes along.
+func (s *shard) isWaiting() bool {
+	for key := range s.waiting {
+		if s.refused[key] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// former is what is kept of a key beside what is stored.
+func (s *shard) former(key machine.Key) (before former) {
+	if raw, is := s.waiting[key]; is {
+		before.waiting = &raw
+	}
+	if raw, is := s.held[key]; is {
+		before.held = &raw
+	}
+	return before
+}
+
+// hold keeps what is not stored of a record.
+func (s *shard) hold(key machine.Key, r saved) {
+	if bytes.Equal(r.full, r.short) {
+		delete(s.held, key)
+	} else {
+		s.held[key] = r.full
+	}
+}
+
+// justFailed is why a write failed that is not to be tried again yet.
+func (s *shard) justFailed() error {
+	if s.failed != nil && s.isRecent(s.wrote) {
+		return s.failed
+	}
+	return nil
+}
+
+// wait is after how long a write is due; a clock that was set back holds nothing up.
 func (s *shard) wait() time.Duration {
-	if since := s.now().Sub(s.wrote); since >= 0 && since < writeEvery {
-		return writeEvery - since
+	waited := s.options.Clock.Now().Sub(s.since)
+	if s.amiss || waited < 0 {
+		return 0
 	}
-	return 0
+	return max(0, s.options.Late-waited)
 }
 
-// done says that somebody else has written a change meanwhile, and later that somebody has tried to.
-func (s *shard) done(key machine.Key) (done bool, later time.Duration) {
+// done says that somebody else has written a change meanwhile, err that somebody has tried to, and later that it came
+// during a write and may wait for another.
+func (s *shard) done(key machine.Key) (done bool, later time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, waits := s.waiting[key]; !waits {
-		return true, 0
+	if _, waits := s.waiting[key]; !waits && !s.amiss {
+		return true, 0, nil
 	}
-	return false, s.wait()
+	if err := s.justFailed(); err != nil {
+		return false, 0, err
+	}
+	return false, s.wait(), nil
 }
 
 // refusal takes the error of a change that there is no room for.
@@ -94,15 +148,21 @@ func (s *shard) refusal(key machine.Key) error {
 	return s.refused[key]
 }
 
-// takeBack lets wait what waited before a change that was not written.
-func (s *shard) takeBack(key machine.Key, raw json.RawMessage, before *json.RawMessage) {
+// takeBack lets wait and be held what was before a change that was not written.
+func (s *shard) takeBack(key machine.Key, short json.RawMessage, before former) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch now, waits := s.waiting[key]; {
-	case !waits || !bytes.Equal(now, raw):
-	case before != nil:
-		s.waiting[key] = *before
-	default:
-		delete(s.waiting, key)
+	if now, waits := s.waiting[key]; !waits || !bytes.Equal(now, short) {
+		return
+	}
+	restore(s.waiting, key, before.waiting)
+	restore(s.held, key, before.held)
+}
+
+func restore(all map[machine.Key]json.RawMessage, key machine.Key, before *json.RawMessage) {
+	if before == nil {
+		delete(all, key)
+	} else {
+		all[key] = *before
 	}
 }

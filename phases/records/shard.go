@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,53 +12,86 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// shard is one ConfigMap of records.
+// shard is one ConfigMap of entries.
 type shard struct {
-	key    client.ObjectKey
-	room   int // for what is packed, in bytes
-	own    func(machine.Key) bool
-	live   client.Reader
-	writer client.Writer
-	now    func() time.Time
+	key     client.ObjectKey
+	options *Options
+	room    int // for what is packed, in bytes
+	own     func(machine.Key) bool
 
-	// writing is held during a request, and guards object; mu is held for a moment, and guards the rest.
-	// Whoever holds mu does not ask for writing.
-	writing sync.Mutex
-	object  *corev1.ConfigMap // as last seen, without its content
+	// turn is taken during a request, and guards object; mu is held for a moment, and guards the rest.
+	// Whoever holds mu does not ask for the turn.
+	turn   chan struct{}
+	object *corev1.ConfigMap // as last seen, without its content
 
 	mu sync.Mutex
-	// loaded says that stored is known, and stale that it is to be read again since a write has failed.
-	loaded, stale bool
-	stored        entries
-	// waiting are changes that the next write takes along, sending those of the write under way, and refused the errors
-	// of those that there was no room for.
-	waiting, sending entries
-	refused          map[machine.Key]error
-	// wrote is when a write was tried last, and failed why it failed, nil if it did not.
-	wrote  time.Time
-	failed error
+	// loaded says that stored is known, stale that it is to be read again since a write has failed, and amiss that the
+	// API server has lost or spoilt what is stored.
+	loaded, stale, amiss bool
+	stored               entries
+	// held are the newest records of those of which less is stored, or nothing.
+	held map[machine.Key]json.RawMessage
+	// waiting are records that the next write takes along, nil for one that it removes, since the oldest of them came,
+	// and refused the errors of those that there was no room for.
+	waiting map[machine.Key]json.RawMessage
+	since   time.Time
+	refused map[machine.Key]error
+	// open are the notes that the next write takes along, and sending is what the write under way takes.
+	open    *batch
+	sending changes
+	// wrote is when a write was tried last, and failed why it failed, nil if it did not; the same of reading.
+	wrote, read    time.Time
+	failed, unread error
 }
 
-// errUnfinished is what a write has failed with that ended in a panic.
-var errUnfinished = errors.New("the write was not finished")
+func newShard(o *Options, name string, room int, own func(machine.Key) bool) *shard {
+	return &shard{
+		key: client.ObjectKey{Namespace: o.Namespace, Name: name}, options: o, room: room, own: own, turn: make(chan struct{}, 1),
+		held: map[machine.Key]json.RawMessage{}, waiting: map[machine.Key]json.RawMessage{}, refused: map[machine.Key]error{},
+	}
+}
 
-// record is the newest of a key, stored or waiting, nil for nothing.
-func (s *shard) record(ctx context.Context, key machine.Key) ([]byte, error) {
+// takeTurn waits until no request is under way.
+func (s *shard) takeTurn(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for ConfigMap %s: %w", s.key, ctx.Err())
+	}
+}
+
+func (s *shard) endTurn() { <-s.turn }
+
+// record is the newest of a key, nil for none.
+func (s *shard) record(ctx context.Context, key machine.Key) (json.RawMessage, error) {
 	if err := s.fill(ctx); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if raw, is := s.held[key]; is {
+		return raw, nil
+	}
 	if raw, waits := s.waiting[key]; waits {
 		return raw, nil
 	}
-	return s.stored[key], nil
+	return s.stored[key].Record, nil
+}
+
+// note is what is stored of a key, nil for nothing.
+func (s *shard) note(ctx context.Context, key machine.Key) (json.RawMessage, error) {
+	if err := s.fill(ctx); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.options.worthy(s.stored[key].Note)), nil
 }
 
 // keys are those of what is stored.
@@ -72,137 +104,127 @@ func (s *shard) keys(ctx context.Context) ([]machine.Key, error) {
 	return slices.Sorted(maps.Keys(s.stored)), nil
 }
 
+// isEmpty says that there is nothing that a new shard would not know.
+func (s *shard) isEmpty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.stored)+len(s.held)+len(s.waiting) == 0
+}
+
 // fill has it known what is stored. What was known before a write has failed is
 // good enough if it cannot be read again.
 func (s *shard) fill(ctx context.Context) error {
-	if s.isFresh() {
-		return nil
+	if known, err := s.isKnown(); known || err != nil {
+		return err
 	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.isFresh() {
-		return nil
+	if err := s.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer s.endTurn()
+	if known, err := s.isKnown(); known || err != nil {
+		return err
 	}
 	s.mu.Lock()
 	s.stale = false
-	known := s.loaded
+	before := s.loaded
 	s.mu.Unlock()
-	if err := s.load(ctx); err != nil && !known {
-		return err
-	}
-	return nil
-}
-
-func (s *shard) isFresh() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.loaded && !s.stale
-}
-
-// write stores what waits.
-func (s *shard) write(ctx context.Context) error {
-	s.mu.Lock()
-	changes := maps.Clone(s.waiting)
-	maps.DeleteFunc(changes, func(key machine.Key, _ json.RawMessage) bool { return s.refused[key] != nil }) // not before that is told
-	s.wrote, s.sending = s.now(), changes
-	s.mu.Unlock()
-
-	var refused map[machine.Key]error
-	err := errUnfinished // it stays if there is a panic
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.sending, s.failed, s.stale = nil, err, err != nil || len(refused) > 0
-	}()
-	if refused, err = s.sendOver(ctx, changes); err != nil {
-		err = fmt.Errorf("writing ConfigMap %s: %w", s.key, err)
-		return err
+	err := s.load(ctx)
+	if err == nil || before {
+		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.Copy(s.refused, refused)
-	for key, raw := range changes {
-		if now, waits := s.waiting[key]; waits && refused[key] == nil && bytes.Equal(now, raw) {
-			delete(s.waiting, key)
-		}
+	if ctx.Err() == nil {
+		s.read, s.unread = s.options.Clock.Now(), err
 	}
-	return nil
+	return err
 }
 
-// sendOver sends changes over what is there. What somebody else has stored meanwhile of other keys is kept.
-func (s *shard) sendOver(ctx context.Context, changes entries) (refused map[machine.Key]error, err error) {
-	refused, err = s.send(ctx, changes)
-	switch {
-	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
-		if err := s.load(ctx); err != nil {
-			return nil, err
-		}
-	case apierrors.IsNotFound(err):
-		s.object = nil // somebody has deleted it
-	default:
-		return refused, err
-	}
-	return s.send(ctx, changes)
-}
-
-func (s *shard) send(ctx context.Context, changes entries) (refused map[machine.Key]error, err error) {
+// isKnown says that nothing is to be read. The error of one that could not be read soon before stands for another try.
+func (s *shard) isKnown() (bool, error) {
 	s.mu.Lock()
-	stored := s.stored
-	s.mu.Unlock()
-	all, packed, refused, err := fit(stored, changes, s.room)
-	if err != nil {
-		return nil, err
+	defer s.mu.Unlock()
+	if !s.loaded && s.unread != nil && s.isRecent(s.read) {
+		return false, s.unread
 	}
-	if s.object != nil && all.equal(stored) {
-		return refused, nil
-	}
-	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.key.Namespace, Name: s.key.Name}}
-	if s.object != nil {
-		object = s.object.DeepCopy()
-	}
-	object.BinaryData = map[string][]byte{contentKey: packed}
-	switch {
-	case s.object == nil && len(all) == 0:
-		object = nil
-	case s.object == nil:
-		err = s.writer.Create(ctx, object)
-	case len(all) == 0:
-		err = s.writer.Delete(ctx, object, client.Preconditions{ResourceVersion: &object.ResourceVersion})
-		object = nil
-	default:
-		err = s.writer.Update(ctx, object)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.took(object, all)
-	return refused, nil
+	return s.loaded && !s.stale, nil
 }
 
-// load reads what is stored. What cannot be read is not kept, and what was known of a ConfigMap that is gone is.
+// isRecent says that what failed then is not to be tried again yet; a clock that was set back holds nothing up.
+func (s *shard) isRecent(at time.Time) bool {
+	since := s.options.Clock.Now().Sub(at)
+	return since >= 0 && since < retryAfter
+}
+
+// load reads what is stored.
 func (s *shard) load(ctx context.Context) error {
 	object := &corev1.ConfigMap{}
-	err := s.live.Get(ctx, s.key, object)
+	err := s.options.Live.Get(ctx, s.key, object)
 	if apierrors.IsNotFound(err) {
-		s.mu.Lock()
-		known := entries{}.with(s.stored)
-		s.mu.Unlock()
-		s.took(nil, known)
+		s.lost()
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("reading ConfigMap %s: %w", s.key, err)
 	}
-	s.took(object, unpack(object.BinaryData[contentKey], s.own))
+	read := unpack(object.BinaryData[contentKey], s.own, s.options.maxNote())
+	object.BinaryData = nil // the entries are held already
+	s.object = object
+	if told := s.took(read); told != "" {
+		s.options.Tell(s.key, told)
+	}
 	return nil
 }
 
-func (s *shard) took(object *corev1.ConfigMap, all entries) {
-	if object != nil {
-		object.BinaryData = nil // the records are held already
+// lost keeps what was known of a ConfigMap that is not there.
+func (s *shard) lost() {
+	had := s.object != nil
+	s.object = nil
+	s.mu.Lock()
+	if s.stored == nil {
+		s.stored = entries{}
 	}
-	s.object = object
+	s.loaded, s.amiss = true, len(s.stored) > 0
+	had = had && s.amiss
+	s.mu.Unlock()
+	if had {
+		s.options.Tell(s.key, "it is lost; it is written again from memory")
+	}
+}
+
+// took takes what was read for what is stored, but for what is spoilt and was known before, and returns what is to be
+// told. What somebody else has changed goes before what is held.
+func (s *shard) took(read content) (told string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.loaded, s.stored = true, all
+	all := read.all
+	s.amiss = s.loaded && read.err != nil
+	if s.amiss {
+		all = s.stored
+	}
+	for _, key := range read.dropped {
+		if known, is := s.stored[key]; is {
+			all[key], s.amiss = known, true
+		}
+	}
+	switch {
+	case s.amiss:
+		told = "it is spoilt; it is written again from memory"
+	case read.err != nil:
+		told = fmt.Sprintf("it is spoilt, and its instances begin anew without their notes: %s", machine.Shorten(read.err.Error(), machine.MaxMessage))
+	case len(read.dropped) > 0:
+		told = fmt.Sprintf("%d entries of it are spoilt, and their instances begin anew, such as %s", len(read.dropped), machine.Shorten(string(read.dropped[0]), machine.MaxMessage))
+	}
+	s.replace(all)
+	s.loaded, s.unread = true, nil
+	return told
+}
+
+// replace lets go of what is held of records that are others now. mu is held.
+func (s *shard) replace(all entries) {
+	maps.DeleteFunc(s.held, func(key machine.Key, _ json.RawMessage) bool {
+		_, waits := s.waiting[key]
+		return !waits && !bytes.Equal(s.stored[key].Record, all[key].Record)
+	})
+	s.stored = all
 }

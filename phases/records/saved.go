@@ -1,0 +1,88 @@
+package records
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// saved is a record as it is held in memory, and what is stored of it, nil for nothing.
+type saved struct{ full, short json.RawMessage }
+
+// saved is a record that a pass saves.
+func (o *Options) saved(record machine.Record) (saved, error) {
+	if o.Transitions > 0 {
+		record.Transitions = record.Transitions[max(0, len(record.Transitions)-o.Transitions):]
+	}
+	full, err := fitting(record, maxEntry)
+	if err != nil {
+		return saved{}, err
+	}
+	if !o.Keep(record) {
+		return saved{full: json.RawMessage(full)}, nil
+	}
+	short, err := o.short(record)
+	return saved{full: json.RawMessage(full), short: short}, err
+}
+
+// short is what is stored of a record: texts for people are cut until the record fits beside the longest note without its
+// transitions. The transitions that fit then are kept.
+func (o *Options) short(record machine.Record) (json.RawMessage, error) {
+	const longest, shortest = 8, 128 // as parts of the entry
+	var bare string
+	for part, fits := longest, false; !fits; part *= 2 {
+		record = withTexts(record, o.Entry/part)
+		transitions := record.Transitions
+		record.Transitions = nil
+		text, err := fitting(record, o.Entry-o.maxNote()-overhead)
+		if err != nil && part >= shortest {
+			return nil, err
+		}
+		bare, fits, record.Transitions = text, err == nil, transitions
+	}
+	if len(record.Transitions) == 0 {
+		return json.RawMessage(bare), nil
+	}
+	text, err := fitting(record, o.Entry-overhead)
+	return json.RawMessage(text), err
+}
+
+// withTexts is a record whose texts for people have so many bytes at most.
+func withTexts(record machine.Record, bytes int) machine.Record {
+	record.Cause, record.Reason = machine.Shorten(record.Cause, bytes), machine.Shorten(record.Reason, bytes)
+	record.Transitions = slices.Clone(record.Transitions)
+	for i := range record.Transitions {
+		t := &record.Transitions[i]
+		t.Cause = machine.Shorten(t.Cause, bytes)
+	}
+	if record.Failure != nil {
+		failure := *record.Failure
+		failure.Message = machine.Shorten(failure.Message, bytes)
+		record.Failure = &failure
+	}
+	return record
+}
+
+// beside is what is stored of a record beside a note.
+func (o *Options) beside(note, record json.RawMessage) (json.RawMessage, error) {
+	room := o.Entry - len(note) - overhead
+	if len(record) <= room {
+		return record, nil
+	}
+	whole, found := decoded(record)
+	if !found {
+		return nil, fmt.Errorf("it takes %d bytes, and %d is the most", len(record), room)
+	}
+	text, err := fitting(whole, room)
+	return json.RawMessage(text), err
+}
+
+// compacted is a JSON value as it is stored, nil for none.
+func compacted(value json.RawMessage) (json.RawMessage, error) {
+	if len(value) == 0 || string(value) == "null" {
+		return nil, nil
+	}
+	return json.Marshal(value)
+}
