@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-
 )
 
 // Prometheus is the user that scrapes every OpenShift cluster.
