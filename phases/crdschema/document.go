@@ -64,7 +64,7 @@ func toJSON(text string) (asJSON []byte, err error) {
 			return nil, fmt.Errorf("reading YAML: %w", err)
 		}
 	}
-	_, err = sizeOf(asJSON, maxDepth)
+	_, err = sizeOf(asJSON, maxDepth, maxName)
 	return asJSON, err
 }
 

@@ -24,16 +24,16 @@ func TestBounds_are_ten_times_what_definitions_have(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		size, err := sizeOf(asJSON, maxDepth/5)
+		size, err := sizeOf(asJSON, maxDepth/5, maxName/10)
 		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err != nil || yaml.Unmarshal(text, crd) != nil || size.Maps > maxMaps/10 || size.Paths > maxPaths/10 {
+		if err != nil || yaml.Unmarshal(text, crd) != nil || size.Maps > maxMaps/10 || size.Values > maxValues/10 || size.Paths > maxPaths/10 {
 			t.Errorf("%s: %+v, %v", file, size, err)
 		}
 		var all cost
 		for i := range crd.Spec.Versions {
 			all.addVersion(&crd.Spec.Versions[i], nil)
 		}
-		if all.regexps.instructions > maxRegexps/10 || len(all.problems) > 0 {
+		if all.regexps.instructions > MaxRegexps/10 || len(all.problems) > 0 {
 			t.Errorf("%s: %d instructions, %v", file, all.regexps.instructions, all.problems)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// maxRegexps is how many instructions all regular expressions may have once they are compiled, each with about 100 bytes: three
+// MaxRegexps is how many instructions all regular expressions may have once they are compiled, each with about 100 bytes: three
 // of them may stand for a thousand, and what validates objects keeps each one as long as the process lives. Of the
 // definitions that are known OpenShift's Ingress has most, 48,000.
 const (
-	maxRegexps = 500_000
+	MaxRegexps = 500_000
 	// maxRegexp is how many bytes one may have: a few bytes may stand for a class of thousands of characters.
 	maxRegexp = 16 << 10
 )
@@ -34,7 +34,7 @@ func (r *regexps) add(expression string) error {
 		return nil
 	}
 	if len(expression) > maxRegexp {
-		r.instructions += maxRegexps + 1
+		r.instructions += MaxRegexps + 1
 		return nil
 	}
 	parsed, err := syntax.Parse(expression, syntax.Perl)

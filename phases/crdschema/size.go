@@ -17,6 +17,8 @@ const (
 	maxName = 1024
 	// maxMaps is how many maps there may be. A schema is one, and takes 550 bytes once it is read.
 	maxMaps = 100_000
+	// maxValues is how many values there may be.
+	maxValues = 500_000
 	// maxPaths is how many bytes the paths of all values may have together.
 	maxPaths = 16 << 20
 	// index is how many bytes of a path an item of a list is taken for.
@@ -31,10 +33,10 @@ type Size struct {
 }
 
 // Measure finds out what JSON comes to without reading it, and refuses what is beyond bounds. Of what is no JSON it says anything.
-func SizeOf(text []byte) (Size, error) { return sizeOf(text, math.MaxInt) }
+func SizeOf(text []byte) (Size, error) { return sizeOf(text, math.MaxInt, math.MaxInt) }
 
-// sizeOf is SizeOf for at most so many maps and lists inside each other.
-func sizeOf(text []byte, depth int) (Size, error) {
+// sizeOf is SizeOf for at most so many maps and lists inside each other, and bytes in a name.
+func sizeOf(text []byte, depth, name int) (Size, error) {
 	s := scan{text: text}
 	for s.i = 0; s.i < len(text); s.i++ {
 		switch text[s.i] {
@@ -52,7 +54,7 @@ func sizeOf(text []byte, depth int) (Size, error) {
 				s.item(&s.inside[n-1])
 			}
 		}
-		if err := s.beyond(depth); err != nil {
+		if err := s.beyond(depth, name); err != nil {
 			return s.Size, err
 		}
 	}
@@ -118,12 +120,14 @@ func (s *scan) quoted() {
 	s.value(of, s.name+1)
 }
 
-func (s *scan) beyond(depth int) error {
+func (s *scan) beyond(depth, name int) error {
 	switch {
 	case len(s.inside) > depth:
 		return fmt.Errorf("character %d: more than %d maps and lists are inside each other", s.i, depth)
-	case s.name > maxName:
-		return fmt.Errorf("%s: the name has %d bytes, and may have %d", s.path(), s.name, maxName)
+	case s.name > name:
+		return fmt.Errorf("%s: the name has %d bytes, and may have %d", s.path(), s.name, name)
+	case s.Values > maxValues:
+		return fmt.Errorf("%s: more than %d values come before it", s.path(), maxValues)
 	case s.Maps > maxMaps:
 		return fmt.Errorf("%s: more than %d maps come before it", s.path(), maxMaps)
 	case s.Paths > maxPaths:
