@@ -25,14 +25,11 @@ const (
 	index = 6
 )
 
-// Size is what JSON comes to once it is read.
-type Size struct {
-	// Values is how many there are, Maps how many of them are maps, and Paths how many bytes their paths have together.
-	Values, Maps, Paths int
-	deepest             int
-}
+// Size is what JSON comes to once it is read: how many values it has, how many of them are maps, and how many bytes their paths
+// have together.
+type Size struct{ Values, Maps, Paths int }
 
-// Measure finds out what JSON comes to without reading it, and refuses what is beyond bounds. Of what is no JSON it says anything.
+// SizeOf finds it out without reading JSON, and refuses what is beyond bounds. Of what is no JSON it may say anything.
 func SizeOf(text []byte) (Size, error) { return sizeOf(text, math.MaxInt, math.MaxInt) }
 
 // sizeOf is SizeOf for at most so many maps and lists inside each other, and bytes in a name.

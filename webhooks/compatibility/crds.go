@@ -46,7 +46,7 @@ func (s *Server) crds(ctx context.Context, c call) admission.Response {
 		return admission.Allowed("")
 	}
 	if now == nil {
-		return together(all, func(q *question) crdschema.Verdict { return needed(of.Metadata.Name) })
+		return together(all, func(*question) crdschema.Verdict { return needed(of.Metadata.Name) })
 	}
 	var response admission.Response
 	late := s.inTurn(ctx, func() {
