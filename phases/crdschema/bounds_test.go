@@ -112,16 +112,23 @@ func TestCompare_tells_of_all_that_is_missing_within_the_bounds_of_paths(t *test
 func TestDecode_refuses_expressions_that_stand_for_more_than_they_say(t *testing.T) {
 	many := strings.Repeat("[ab]{1000}", 600)
 	for name, c := range map[string]struct{ schema, want string }{
-		"a pattern":              {`{type: string, pattern: "` + many + `"}`, "instructions"},
-		"repeats in repeats":     {`{type: string, pattern: "` + strings.Repeat("([ab]{100}){10}", 600) + `"}`, "instructions"},
-		"a long pattern":         {`{type: string, pattern: "` + strings.Repeat("a", 17<<10) + `"}`, "instructions"},
-		"many classes":           {`{type: string, pattern: "` + strings.Repeat(`\\pL`, 4000) + `"}`, "instructions"},
-		"a rule":                 {`{type: string, x-kubernetes-validations: [{rule: "self.matches('` + many + `')"}]}`, "instructions"},
-		"a rule with escapes":    {`{type: string, x-kubernetes-validations: [{rule: "self.matches('` + strings.ReplaceAll(many, "{", `\\x7b`) + `')"}]}`, "instructions"},
-		"parts of a rule":        {`{type: string, x-kubernetes-validations: [{rule: "self.matches('` + many[:3000] + `[ab]' + '{1000}` + many[:3000] + `')"}]}`, "instructions"},
-		"what a rule finds":      {`{type: string, x-kubernetes-validations: [{rule: "[r'''` + many + `'''].exists(x, self.find(x) != '')"}]}`, "instructions"},
-		"the text of a rule":     {`{type: string, x-kubernetes-validations: [{rule: "true", messageExpression: "self.find('` + many + `')"}]}`, "instructions"},
-		"no regular expression":  {`{type: string, pattern: "("}`, "spec.versions[0].schema.openAPIV3Schema.properties[spec].pattern: must be a regular expression"},
+		"a pattern":             {`{type: string, pattern: "` + many + `"}`, "instructions"},
+		"repeats in repeats":    {`{type: string, pattern: "` + strings.Repeat("([ab]{100}){10}", 600) + `"}`, "instructions"},
+		"a long pattern":        {`{type: string, pattern: "` + strings.Repeat("a", 17<<10) + `"}`, "instructions"},
+		"many classes":          {`{type: string, pattern: "` + strings.Repeat(`\\pL`, 4000) + `"}`, "instructions"},
+		"a rule":                {`{type: string, x-kubernetes-validations: [{rule: "self.matches('` + many + `')"}]}`, "instructions"},
+		"a rule with escapes":   {`{type: string, x-kubernetes-validations: [{rule: "self.matches('` + strings.ReplaceAll(many, "{", `\\x7b`) + `')"}]}`, "instructions"},
+		"parts of a rule":       {`{type: string, x-kubernetes-validations: [{rule: "self.matches('` + many[:3000] + `[ab]' + '{1000}` + many[:3000] + `')"}]}`, "instructions"},
+		"what a rule finds":     {`{type: string, x-kubernetes-validations: [{rule: "[r'''` + many + `'''].exists(x, self.find(x) != '')"}]}`, "instructions"},
+		"the text of a rule":    {`{type: string, x-kubernetes-validations: [{rule: "true", messageExpression: "self.find('` + many + `')"}]}`, "instructions"},
+		"no regular expression": {`{type: string, pattern: "("}`, "spec.versions[0].schema.openAPIV3Schema.properties[spec].pattern: must be a regular expression"},
+		"one and the same too often": {`{type: object, properties: {` + func() string {
+			var fields strings.Builder
+			for i := range 20 {
+				fmt.Fprintf(&fields, `a%d: {type: string, pattern: "%s"}, `, i, many[:4000])
+			}
+			return fields.String()
+		}() + `}}`, "instructions"},
 		"one and the same often": {`{type: object, properties: {a: {type: string, pattern: "[ab]{1000}"}, b: {type: array, items: {type: string, pattern: "[ab]{1000}"}}}}`, ""},
 		"what is no expression":  {`{type: string, x-kubernetes-validations: [{rule: "self.matches('a') || self == '({1000}` + many[:100] + `'"}]}`, ""},
 	} {

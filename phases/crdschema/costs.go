@@ -32,8 +32,8 @@ func (c *cost) beyond() string {
 		return fmt.Sprintf("%d bytes in x-kubernetes-validations, and may have %d", c.expressions, maxExpressions)
 	case c.clauses > maxClauses:
 		return fmt.Sprintf("%d clauses in allOf, anyOf, oneOf and not, and may have %d", c.clauses, maxClauses)
-	case c.regexps.instructions > MaxRegexps:
-		return fmt.Sprintf("regular expressions of more than %d instructions, and may have that many: repeats such as {1000} count as what they stand for", MaxRegexps)
+	case c.regexps.beyond():
+		return fmt.Sprintf("regular expressions of more than %d instructions, or %d with those that are there twice: repeats such as {1000} count as what they stand for", MaxRegexps, maxCompiled)
 	}
 	return ""
 }

@@ -18,19 +18,24 @@ import (
 // definitions that are known OpenShift's Ingress has most, 48,000.
 const (
 	MaxRegexps = 500_000
+	// maxCompiled is how many there may be with those that are there more than once: a library compiles each anew, and keeps one.
+	maxCompiled = 10 * MaxRegexps
 	// maxRegexp is how many bytes one may have: a few bytes may stand for a class of thousands of characters.
 	maxRegexp = 16 << 10
 )
 
-// regexps are regular expressions, each counted once.
+// regexps are regular expressions: how many instructions they have if each counts once, and what they are compiled to.
 type regexps struct {
-	seen         map[string]bool
-	instructions int
+	seen                   map[string]int
+	instructions, compiled int
 }
+
+func (r *regexps) beyond() bool { return r.instructions > MaxRegexps || r.compiled > maxCompiled }
 
 // add counts one. The error is that it is none.
 func (r *regexps) add(expression string) error {
-	if r.seen[expression] {
+	if n, known := r.seen[expression]; known {
+		r.compiled += n
 		return nil
 	}
 	if len(expression) > maxRegexp {
@@ -42,10 +47,12 @@ func (r *regexps) add(expression string) error {
 		return fmt.Errorf("must be a regular expression: %w", err)
 	}
 	if r.seen == nil {
-		r.seen = map[string]bool{}
+		r.seen = map[string]int{}
 	}
-	r.seen[expression] = true
-	r.instructions += instructions(parsed)
+	n := instructions(parsed)
+	r.seen[expression] = n
+	r.instructions += n
+	r.compiled += n
 	return nil
 }
 

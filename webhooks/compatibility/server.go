@@ -19,7 +19,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/crdschema/paths"
 )
 
-// answerTimeout is how long an answer may take; API servers wait for 10 seconds.
+// answerTimeout is how long an answer may take with all that it waits for; API servers wait for 10 seconds.
 const answerTimeout = 8 * time.Second
 
 // What is compiled is bounded by the bytes of the texts it was compiled of; in memory it is up to ten times as large, and a
