@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,5 +85,20 @@ func TestObserve_tells_who_has_the_name_of_what_all_share(t *testing.T) {
 	f, _ := b.observe()
 	if told := strings.Join(f.Hooks.Missing, "; "); !strings.Contains(told, "ValidatingWebhookConfiguration capstan-requirements is somebody else's: delete it") {
 		t.Errorf("missing is %q", told)
+	}
+}
+
+func TestObserve_compiles_the_rules_that_objects_are_asked(t *testing.T) {
+	for action, usable := range map[requirementsv1alpha1.CRDAdmitAction]bool{"": true, "Warn": false, "Deny": false} {
+		r := needed(t, action)
+		data := &r.Spec.CompatibilitySchema.CustomResourceDefinition.Data
+		*data = strings.Replace(*data, "type: integer", "type: integer\n            x-kubernetes-validations: [{rule: self.b}]", 1)
+		f, _ := newBench(t, r, widgets()).observe()
+		if !f.Spec.Known || (f.Spec.Problem == "") != usable {
+			t.Errorf("%q: it sees %+v", action, f.Spec)
+		}
+		if !usable && (!strings.HasPrefix(f.Spec.Problem, "spec.compatibilitySchema.customResourceDefinition.data: version v1: ") || !strings.Contains(f.Spec.Problem, `rule "self.b"`)) {
+			t.Errorf("the problem is %s", f.Spec.Problem)
+		}
 	}
 }

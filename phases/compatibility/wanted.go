@@ -95,6 +95,9 @@ func (p *Phases) want(r *requirementsv1alpha1.CompatibilityRequirement, t target
 		}},
 		namespaceSelector: block.NamespaceSelector, objSelector: block.ObjectSelector, conditions: withTheirs(block.MatchConditions),
 	}
+	if !h.denies {
+		h.path = subject.Path(paths.ObjectsWarn)
+	}
 	both[0].hooks = []hook{h}
 	if h.denies {
 		h.name, h.path = pruneHook, subject.Path(paths.Prune)
