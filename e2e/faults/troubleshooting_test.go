@@ -187,7 +187,7 @@ var symptoms = []symptom{
 		"A CRD that an administrator manages does not fit",
 		[]string{"AwaitingCRDs", "CompatibilityRequirement capstan-shape.", "Compatible is False, RequirementsNotMet"},
 		"A CRD in `spec.unmanagedCustomResourceDefinitions` lacks something that the new revision needs. Nothing of that revision is applied but what it requires of the CRD; the one before stays installed and is kept. After five minutes it is Degraded.",
-		"Have the CRD's owner install a version of it that has the fields which the message names. The operator goes on by itself.",
+		"Have the CRD's owner install a version of it that has the fields which the message names. The operator goes on by itself. If its owner cannot write one, because a requirement of the installed release refuses it, see [the emergency route](compatibility.md#a-crd-that-cannot-wait).",
 	},
 	{
 		"A CRD that an administrator manages does not exist",
