@@ -58,6 +58,11 @@ func (m *Metrics) Arguments() []string {
 	return []string{"--metrics-bind-address=" + m.address, "--metrics-cert-dir=" + m.dir}
 }
 
+// OfWebhooks are the arguments of webhooks that serve them.
+func (m *Metrics) OfWebhooks() []string {
+	return []string{"--metrics-address=" + m.address, "--metrics-cert-dir=" + m.dir}
+}
+
 // Certify writes another certificate, as the service CA does when one is renewed.
 func (m *Metrics) Certify() error {
 	certificate, key, err := m.env.Cluster.Serving(m.host)
