@@ -134,10 +134,14 @@ func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.Compatibili
 		return 0, []string{c.String() + " is somebody else's: delete it, and it is made anew"}, nil
 	}
 	denies := action == requirementsv1alpha1.CRDAdmitActionDeny
-	for _, h := range live.Webhooks {
+	for i := range live.Webhooks {
+		h := &live.Webhooks[i]
 		// What somebody else denies is not warned of, too.
 		if !slices.Contains(namesIn(h.MatchConditions), crd) || denies && !isDeny(h.Name) {
 			continue
+		}
+		if !p.isEntry(h) {
+			return 0, []string{c.String() + ", webhook " + h.Name + ", is not as wanted"}, nil
 		}
 		done++
 		if len(h.ClientConfig.CABundle) == 0 {
