@@ -74,6 +74,8 @@ var _ = Describe("An outage of the checker", func() {
 		By("coming back")
 		_, err := s.another(ctx)
 		Expect(err).NotTo(HaveOccurred())
+		told(ctx, r, "State", "True", "Open", "less than a minute ago")
+		Expect(s.operator.Advance(time.Minute)).To(Succeed())
 		told(ctx, r, "Admitted", "True", "Admitted")
 		Expect(denied.write(ctx, env.Client, denied.definition(without("color:")))).To(MatchError(ContainSubstring("spec.color is missing")))
 		operatorTells(ctx, "False")

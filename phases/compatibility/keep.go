@@ -172,9 +172,9 @@ func (p *Phases) remove(ctx context.Context, c *configuration) (did string, err 
 	return "deleted " + c.String(), nil
 }
 
-func (p *Phases) result(did []string, armed bool) machine.Result {
+func (p *Pass) result(did []string, armed bool) machine.Result {
 	did = slices.DeleteFunc(did, func(one string) bool { return one == "" })
-	r := machine.Result{Did: strings.Join(did, "; ")}
+	r := machine.Result{Did: strings.Join(did, "; "), LookAgain: p.staysIn}
 	if !armed {
 		r.LookAgain = p.probe.next()
 	}

@@ -34,7 +34,11 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 	if f.CheckerReady, err = p.Ready(ctx); err != nil {
 		return guards.Facts{}, pass, err
 	}
+	// Others may have written the hooks for this generation just before this pass: from the one after it on, it is known
+	// for how long they stand.
+	f.Hooks.New = toldOf(r, StateCondition) != r.Generation
 	pass.ready = f.CheckerReady
+	f.CheckerStays, pass.staysIn = p.stays.now(p.Now())
 	both, err := p.configurationsOf(ctx, r.Name)
 	if err != nil {
 		return guards.Facts{}, pass, err
@@ -69,11 +73,6 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 	}
 	if own.live != nil && !Ours(own.live) {
 		f.Hooks.Missing = append(f.Hooks.Missing, own.String()+" is somebody else's: delete it, and it is made anew")
-	}
-	// Others may have written the hooks for this generation just before this pass: from the one after it on, it is known
-	// for how long they stand.
-	if toldOf(r, StateCondition) != r.Generation {
-		f.Hooks.Missing = append(f.Hooks.Missing, fmt.Sprintf("generation %d of the spec is new", r.Generation))
 	}
 	return f, pass, nil
 }
@@ -166,10 +165,12 @@ func (p *Phases) Ready(ctx context.Context) (bool, error) {
 	for _, s := range slices.Items {
 		for _, e := range s.Endpoints {
 			if e.Conditions.Ready == nil || *e.Conditions.Ready {
+				p.stays.begun(p.Now())
 				return true, nil
 			}
 		}
 	}
+	p.stays.ended()
 	p.probe.anew()
 	return false, nil
 }

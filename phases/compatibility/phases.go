@@ -56,6 +56,7 @@ type Phases struct {
 
 	judged  judged
 	probe   probe
+	stays   stays
 	sharing sharing
 }
 
@@ -66,8 +67,9 @@ type Pass struct {
 	Requirement *requirementsv1alpha1.CompatibilityRequirement
 	// CRDName is that of the definition, empty while it is not known.
 	CRDName string
-	// ready says that somebody answers the webhooks.
-	ready bool
+	// ready says that somebody answers the webhooks; staysIn is after how long that ends an outage, zero for nothing to wait for.
+	ready   bool
+	staysIn time.Duration
 	// configurations are those that the requirement wants, or has and does not want; nil as long as nobody can tell.
 	configurations []*configuration
 	// unread is why the requirement or its definition could not be read.

@@ -97,7 +97,7 @@ func (s *Store) Forget(ctx context.Context, key machine.Key) (time.Duration, err
 }
 
 // say puts what was seen into the status of a requirement. It returns its conditions, and the generation that its state and
-// record speak of: as long as nobody can tell whether the requirement is in force as it stands, that is an older one.
+// record speak of: as long as nobody can tell whether the requirement is in force as it stands, that is the one they spoke of.
 func say(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot, told []Condition) (conditions []metav1.Condition, of int64) {
 	generation := s.Facts.Generation
 	for _, c := range told {
@@ -111,12 +111,12 @@ func say(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot, told []Co
 		conditions = append(conditions, enforces(crdschema.Asked(s.Seen.Requirement), generation))
 	}
 	of = generation
+	if refused := s.Facts.Spec.Known && s.Facts.Spec.Problem != ""; !s.Facts.Hooks.Known && !refused {
+		of = toldOf(r, StateCondition)
+	}
 	for _, name := range []string{admittedCondition, compatibleCondition, crdschema.EnforcesCondition} {
 		if kept := meta.FindStatusCondition(r.Status.Conditions, name); kept != nil && meta.FindStatusCondition(conditions, name) == nil {
 			conditions = append(conditions, *kept)
-			if name == admittedCondition {
-				of = kept.ObservedGeneration
-			}
 		}
 	}
 	// The API never lets go of the name, nor takes another one.

@@ -35,6 +35,7 @@ func TestSay_promises_nothing_for_a_generation_of_which_nobody_knows_whether_it_
 	r.Status.Conditions = []metav1.Condition{
 		{Type: "Admitted", Status: metav1.ConditionTrue, Reason: "Admitted", ObservedGeneration: 1},
 		{Type: "Enforces", Status: metav1.ConditionTrue, Reason: "CRDsDeny", ObservedGeneration: 1},
+		{Type: StateCondition, Status: metav1.ConditionTrue, Reason: "Met", ObservedGeneration: 1},
 	}
 	shot := Snapshot{Seen: &Pass{Requirement: r}, Facts: guards.Facts{Generation: 2}}
 	unread := []Condition{{Type: "Progressing", Is: true, Reason: "TransientError"}}
@@ -46,9 +47,16 @@ func TestSay_promises_nothing_for_a_generation_of_which_nobody_knows_whether_it_
 	if enforces := meta.FindStatusCondition(told, "Enforces"); enforces == nil || enforces.ObservedGeneration != 1 || enforces.Reason != "CRDsDeny" {
 		t.Errorf("it enforces %+v", enforces)
 	}
-	shot.Facts.Spec.Known = true
+	if _, of = say(r, shot, append(unread, Condition{Type: "Admitted"})); of != 1 {
+		t.Errorf("in a state that does not promise anything, the record speaks of generation %d", of)
+	}
+	shot.Facts.Spec.Known, shot.Facts.Hooks.Known = true, true
 	told, of = say(r, shot, append(unread, Condition{Type: "Admitted"}))
 	if enforces := meta.FindStatusCondition(told, "Enforces"); of != 2 || enforces == nil || enforces.ObservedGeneration != 2 || enforces.Reason != "ObjectsDeny" {
 		t.Errorf("once it is read, the record speaks of generation %d, and it enforces %+v", of, enforces)
+	}
+	shot.Facts.Spec.Problem, shot.Facts.Hooks.Known = "not YAML", false
+	if _, of = say(r, shot, append(unread, Condition{Type: "Admitted"})); of != 2 {
+		t.Errorf("refused, the record speaks of generation %d", of)
 	}
 }
