@@ -68,7 +68,7 @@ func (s *Applied[F, E, O]) Load(ctx context.Context, key machine.Key) (machine.R
 
 // Save applies the status if it differs from what the pass has loaded.
 func (s *Applied[F, E, O]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
-	text, err := fitting(shot.Record, maxApplied)
+	text, err := fitting(shot.Record, maxApplied, compact)
 	if err != nil {
 		return 0, fmt.Errorf("putting the record of %s into a condition: %w", key, err)
 	}

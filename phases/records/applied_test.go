@@ -138,3 +138,28 @@ func TestApplied_is_bound_to_the_object_that_the_pass_has_seen(t *testing.T) {
 		t.Errorf("it was written %d times", c.applies)
 	}
 }
+
+func TestFitting_stores_every_record_whose_texts_are_anybodys(t *testing.T) {
+	for name, text := range map[string]string{"marks of HTML": "<&>", "control characters": "\x01", "quotes": `"`, "letters": "é"} {
+		hostile := strings.Repeat(text, machine.MaxMessage)[:machine.MaxMessage]
+		record := machine.Record{
+			State: "Refused", Cause: hostile, Reason: hostile, Failure: &machine.Failure{Message: hostile},
+			Entry: machine.Entry{Inputs: "u/1"}, Transitions: []machine.Transition{{Cause: hostile}, {Cause: hostile}},
+		}
+		stored, err := fitting(record, maxApplied, compact)
+		if err != nil || len(stored) > maxApplied {
+			t.Errorf("%s: %d bytes, %v", name, len(stored), err)
+			continue
+		}
+		back, found := decoded([]byte(stored))
+		if !found || back.State != "Refused" || back.Entry.Inputs != "u/1" || back.Cause == "" || back.Failure == nil {
+			t.Errorf("%s: it reads as %+v", name, back)
+		}
+		if strings.Contains(stored, `\u003c`) {
+			t.Errorf("%s: it is escaped for browsers", name)
+		}
+		if record.Failure.Message != hostile || len(record.Transitions) != 2 {
+			t.Errorf("%s: the record itself was changed", name)
+		}
+	}
+}

@@ -71,7 +71,7 @@ func (s *ConfigMaps[F, E]) Load(ctx context.Context, key machine.Key) (machine.R
 
 // Save writes the record if it differs from the stored one and may not wait.
 func (s *ConfigMaps[F, E]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
-	text, err := fitting(shot.Record, maxEntry)
+	text, err := fitting(shot.Record, maxEntry, json.Marshal)
 	if err != nil {
 		return 0, fmt.Errorf("putting the record of %s into a ConfigMap: %w", key, err)
 	}
