@@ -34,7 +34,9 @@ that is back. To have nothing refused for good, take the actions out of the requ
 --dry-run shows what would be done, --yes does it. It needs the right to list, get and patch
 ValidatingWebhookConfigurations and MutatingWebhookConfigurations.
 
-Exit codes: 0 if there is nothing to do, it was done, or could be done with --yes; 1 if not.`,
+What cannot be written holds up nothing else.
+
+Exit codes: 0 if there is nothing to do, it was done, or could be done with --yes; 1 if not all of it, with the names.`,
 		Example: `  capstan disarm --dry-run
   capstan disarm --yes`,
 		Args: cobra.NoArgs,

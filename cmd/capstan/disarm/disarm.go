@@ -5,6 +5,7 @@ package disarm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -63,31 +64,34 @@ func NewCluster(config *rest.Config) (*Cluster, error) {
 }
 
 // Disarm plans, and with act also sets to Ignore what it names. The operator may write at the same time: then that
-// configuration is looked at again.
+// configuration is looked at again. What cannot be read or written holds up nothing else; the error names each.
 func (c *Cluster) Disarm(ctx context.Context, act bool) (Plan, error) {
 	plan := Plan{Entries: []Entry{}}
+	var failed []error
 	for _, resource := range []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
 		of := c.dynamic.Resource(admissionregistrationv1.SchemeGroupVersion.WithResource(resource))
 		list, err := of.List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return plan, inspect.Explain(err, c.host, "list", resource)
+			failed = append(failed, inspect.Explain(err, c.host, "list", resource))
+			continue
 		}
 		for i := range list.Items {
 			if !IsCheckers(&list.Items[i]) {
 				continue
 			}
 			armed, ignored := entries(&list.Items[i])
-			plan.Entries, plan.Ignored = append(plan.Entries, armed...), plan.Ignored+ignored
-			if !act || len(armed) == 0 {
-				continue
+			plan.Ignored += ignored
+			if act && len(armed) > 0 {
+				if err := ignore(ctx, of, &list.Items[i]); err != nil {
+					failed = append(failed, inspect.Explain(err, c.host, "patch", list.Items[i].GetKind()+" "+list.Items[i].GetName()))
+					continue
+				}
 			}
-			if err := ignore(ctx, of, &list.Items[i]); err != nil {
-				return plan, inspect.Explain(err, c.host, "patch", list.Items[i].GetKind()+" "+list.Items[i].GetName())
-			}
+			plan.Entries = append(plan.Entries, armed...)
 		}
 	}
 	plan.Done = act
-	return plan, nil
+	return plan, errors.Join(failed...)
 }
 
 // IsCheckers says that a configuration has the label, or webhooks of nobody else.

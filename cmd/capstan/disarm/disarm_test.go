@@ -125,3 +125,30 @@ func TestDisarm_goes_on_when_a_configuration_was_written_or_deleted_meanwhile(t 
 		t.Errorf("deleted meanwhile: %v", err)
 	}
 }
+
+func TestDisarm_goes_on_when_a_configuration_cannot_be_written_and_names_each(t *testing.T) {
+	c, client := cluster(
+		configuration("ValidatingWebhookConfiguration", "a", "true", "Fail"),
+		configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail"),
+		configuration("ValidatingWebhookConfiguration", "z", "true", "Fail"),
+	)
+	client.PrependReactor("patch", "*", func(action k8stesting.Action) (bool, runtime.Object, error) {
+		name := action.(k8stesting.PatchAction).GetName()
+		return name != "capstan-crds", nil, apierrors.NewForbidden(validating.GroupResource(), name, errors.New("somebody's policy"))
+	})
+	client.PrependReactor("list", "mutatingwebhookconfigurations", func(k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("they cannot be listed")
+	})
+	plan, err := c.Disarm(t.Context(), true)
+	if err == nil {
+		t.Fatal("it tells of no error")
+	}
+	for _, name := range []string{"ValidatingWebhookConfiguration a", "ValidatingWebhookConfiguration z", "mutatingwebhookconfigurations"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("it does not name %s: %v", name, err)
+		}
+	}
+	if policies(t, client, "capstan-crds") != "Ignore" || len(plan.Entries) != 1 || plan.Entries[0].Configuration != "capstan-crds" {
+		t.Errorf("%+v", plan)
+	}
+}
