@@ -58,6 +58,7 @@ type Phases struct {
 	probe   probe
 	stays   stays
 	sharing sharing
+	fights  fights
 }
 
 // Pass is what one pass has seen, for the work of the same pass.
@@ -67,8 +68,8 @@ type Pass struct {
 	Requirement *requirementsv1alpha1.CompatibilityRequirement
 	// CRDName is that of the definition, empty while it is not known.
 	CRDName string
-	// ready says that somebody answers the webhooks; staysIn is after how long that ends an outage, zero for nothing to wait for.
-	ready   bool
+	// checker is what arming depends on; staysIn is after how long who answers ends an outage, zero for nothing to wait for.
+	checker checker
 	staysIn time.Duration
 	// configurations are those that the requirement wants, or has and does not want; nil as long as nobody can tell.
 	configurations []*configuration

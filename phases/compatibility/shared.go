@@ -30,7 +30,6 @@ func (p *Phases) Share(ctx context.Context) (again time.Duration, err error) {
 	}
 	defer func() { p.sharing.keep(err) }()
 	var errs []error
-	proven := true
 	for _, c := range []*configuration{requirementsConfigured(), crdsConfiguration()} {
 		if err := p.look(ctx, c); err != nil {
 			return 0, err
@@ -48,13 +47,17 @@ func (p *Phases) Share(ctx context.Context) (again time.Duration, err error) {
 			}
 			c.hooks = entries(denied, live)
 		}
-		armed, err := p.share(ctx, c, ready)
-		proven, errs = proven && armed, append(errs, err)
+		k := checker{ready: ready}
+		if k.disarmed, err = p.disarmed(ctx, c); err != nil {
+			return 0, err
+		}
+		armed, err := p.share(ctx, c, k)
+		if errs = append(errs, err); !armed {
+			again = sooner(again, p.again(k))
+		}
+		again = sooner(again, p.fights.left(c.String(), p.Now()))
 	}
 	errs = append(errs, p.sweep(ctx, all.Items))
-	if ready && !proven {
-		again = p.probe.next()
-	}
 	return again, errors.Join(errs...)
 }
 
@@ -110,7 +113,7 @@ func (p *Phases) seesAll(ctx context.Context, cached []requirementsv1alpha1.Comp
 }
 
 // share writes a shared configuration. One that is somebody else's is left alone: the requirements wait for it, and say so.
-func (p *Phases) share(ctx context.Context, c *configuration, ready bool) (armed bool, err error) {
+func (p *Phases) share(ctx context.Context, c *configuration, k checker) (armed bool, err error) {
 	if c.live != nil && !Ours(c.live) {
 		return true, nil
 	}
@@ -118,7 +121,7 @@ func (p *Phases) share(ctx context.Context, c *configuration, ready bool) (armed
 		return true, nil
 	}
 	p.trust(c)
-	arm, all := p.armed(ctx, c, ready)
+	arm, all := p.armed(ctx, c, k)
 	_, err = p.write(ctx, c, p.wanted(c, arm))
 	return *all, err
 }
