@@ -17,7 +17,9 @@ func (b *bench) disarm(c *configuration, mark string) {
 	if err := b.look(b.t.Context(), c); err != nil {
 		b.t.Fatal(err)
 	}
-	setPolicies(c.live, func(string, armament) admissionregistrationv1.FailurePolicyType { return admissionregistrationv1.Ignore })
+	setPolicies(c.live, func(string, armament) admissionregistrationv1.FailurePolicyType {
+		return admissionregistrationv1.Ignore
+	})
 	c.live.SetAnnotations(with(c.live.GetAnnotations(), DisarmedAnnotation, mark))
 	if err := b.Client.Update(b.t.Context(), c.live); err != nil {
 		b.t.Fatal(err)
