@@ -61,25 +61,41 @@ type Store struct {
 	phases *Phases
 }
 
-// Save applies the status. Where the API server refuses it for what stands there beside it, that is taken away, and the next
-// pass saves: a generation of the definition that was never reached, as of a forger, or more conditions of others than
-// leave room.
+// Save applies the status. Where the API server refuses it for what stands there beside it, and names that, it is taken
+// away, and the next pass saves: a generation of the definition that was never reached, as of a forger, or more conditions of
+// others than leave room.
 func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.Duration, error) {
 	later, err := s.Applied.Save(ctx, key, shot)
-	if apierrors.IsInvalid(err) && shot.Seen != nil && shot.Seen.Requirement != nil {
-		err = errors.Join(err, s.phases.makeRoom(ctx, shot.Seen.Requirement))
+	definition, conditions := refuses(err, "status.observedCRD"), refuses(err, "status.conditions")
+	if (definition || conditions) && shot.Seen != nil && shot.Seen.Requirement != nil {
+		err = errors.Join(err, s.phases.makeRoom(ctx, shot.Seen.Requirement, definition, conditions))
 	}
 	return later, err
+}
+
+// refuses says that an API server finds a field invalid, and not just one item of it.
+func refuses(err error, field string) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool {
+		return c.Field == field || strings.HasPrefix(c.Field, field+".")
+	})
 }
 
 // ownConditions are those that are written here.
 var ownConditions = []string{"Progressing", admittedCondition, compatibleCondition, crdschema.EnforcesCondition, StateCondition, RecordCondition}
 
-// makeRoom takes from a status all but the own conditions and the name, which the API never lets go of.
-func (p *Phases) makeRoom(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement) error {
+// makeRoom takes from a status which definition was observed, or all but the own conditions.
+func (p *Phases) makeRoom(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement, definition, conditions bool) error {
 	after := r.DeepCopy()
-	after.Status.ObservedCRD = requirementsv1alpha1.ObservedCRD{}
-	after.Status.Conditions = slices.DeleteFunc(after.Status.Conditions, func(c metav1.Condition) bool { return !slices.Contains(ownConditions, c.Type) })
+	if definition {
+		after.Status.ObservedCRD = requirementsv1alpha1.ObservedCRD{}
+	}
+	after.Status.Conditions = slices.DeleteFunc(after.Status.Conditions, func(c metav1.Condition) bool {
+		return conditions && !slices.Contains(ownConditions, c.Type)
+	})
 	if len(after.Status.Conditions) == 0 {
 		after.Status.Conditions = nil
 	}
