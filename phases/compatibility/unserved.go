@@ -2,6 +2,7 @@ package compatibility
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,9 +18,14 @@ import (
 // RequirementsCRD is the definition of requirements.
 var RequirementsCRD = "compatibilityrequirements." + requirementsv1alpha1.GroupName
 
-// isUnserved says that a 404 is about the kind, and not about an object: nobody answers for it.
+// isUnserved says that a 404 is not about an object, which an API server names: nobody answers for the kind.
 func isUnserved(err error) bool {
-	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
+		return meta.IsNoMatchError(err)
+	}
+	about := status.Status().Details
+	return about == nil || about.Name == "" || apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // CheckUnserved is an error unless the API server says, of the definition of requirements, that a cluster has none. An API
