@@ -23,13 +23,13 @@ func TestGuards(t *testing.T) {
 		"SpecUsable/bad data":                          {SpecUsable, Facts{Seen: true, Spec: Spec{Known: true, Problem: "not YAML"}}, machine.No, "not YAML"},
 		"SpecUsable/good data":                         {SpecUsable, Facts{Seen: true, Spec: usable}, machine.Yes, ""},
 
-		"HooksReady/what is wanted is not known":      {HooksReady, Facts{Seen: true}, machine.Unknown, ""},
+		"HooksReady/what is wanted is not known":              {HooksReady, Facts{Seen: true}, machine.Unknown, ""},
 		"HooksReady/a new generation that is not known":       {HooksReady, Facts{Seen: true, Generation: 2, Hooks: Hooks{New: true}}, machine.No, "generation 2 of the spec is new"},
 		"HooksReady/a new generation that is as it should be": {HooksReady, Facts{Seen: true, Generation: 2, Hooks: Hooks{Known: true, New: true}}, machine.No, "generation 2 of the spec is new"},
-		"HooksReady/one is missing":                   {HooksReady, Facts{Seen: true, Hooks: Hooks{Known: true, Missing: []string{"a is missing", "b is"}}}, machine.No, "a is missing; b is"},
-		"HooksReady/none is missing":                  {HooksReady, Facts{Seen: true, Hooks: Hooks{Known: true}}, machine.Yes, ""},
-		"NameFree/somebody else has it":               {NameFree, Facts{Seen: true, Hooks: Hooks{Taken: []string{"Configuration x"}}}, machine.No, "Configuration x"},
-		"NameFree/also while the spec cannot be read": {NameFree, Facts{Seen: true}, machine.Yes, ""},
+		"HooksReady/one is missing":                           {HooksReady, Facts{Seen: true, Hooks: Hooks{Known: true, Missing: []string{"a is missing", "b is"}}}, machine.No, "a is missing; b is"},
+		"HooksReady/none is missing":                          {HooksReady, Facts{Seen: true, Hooks: Hooks{Known: true}}, machine.Yes, ""},
+		"NameFree/somebody else has it":                       {NameFree, Facts{Seen: true, Hooks: Hooks{Taken: []string{"Configuration x"}}}, machine.No, "Configuration x"},
+		"NameFree/also while the spec cannot be read":         {NameFree, Facts{Seen: true}, machine.Yes, ""},
 
 		"CheckerStays/not looked for":                      {CheckerStays, Facts{Seen: true}, machine.Unknown, "not been looked for"},
 		"CheckerStays/no endpoint":                         {CheckerStays, Facts{CheckerSeen: true}, machine.No, "no replica"},

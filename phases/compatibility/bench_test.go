@@ -58,8 +58,8 @@ type bench struct {
 	now      time.Time
 }
 
-// notServed is what an API server answers for a kind that it does not serve.
-var notServed = apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{Group: requirementsv1alpha1.GroupName, Resource: "compatibilityrequirements"}, "", "404 page not found", 0, true)
+// errUnserved is what an API server answers for a kind that it does not serve.
+var errUnserved = apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{Group: requirementsv1alpha1.GroupName, Resource: "compatibilityrequirements"}, "", "404 page not found", 0, true)
 
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
@@ -92,14 +92,14 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	live := interceptor.NewClient(plain, interceptor.Funcs{
 		Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			if _, is := o.(*requirementsv1alpha1.CompatibilityRequirement); is && b.unserved {
-				return notServed
+				return errUnserved
 			}
 			b.reads++
 			return next.Get(ctx, key, o, opts...)
 		},
 		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			if b.unserved {
-				return notServed
+				return errUnserved
 			}
 			return next.List(ctx, list, opts...)
 		},

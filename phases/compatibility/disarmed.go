@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DisarmedAnnotation, on a webhook configuration, says until when nothing in it is armed: capstan disarm writes it. One proof
+// DisarmedAnnotation is what says of a webhook configuration until when it is not armed: capstan disarm writes it. One proof
 // of the checker is that of one API server, and another one may not reach it.
 const DisarmedAnnotation = "capstan.openshift.io/disarmed-until"
 

@@ -148,10 +148,9 @@ func (p *Phases) write(ctx context.Context, c *configuration, wanted client.Obje
 	if !p.fights.may(c.String(), wanted, p.Now()) {
 		return "", nil
 	}
-	switch {
-	case c.live == nil:
+	if c.live == nil {
 		did, err = "created "+c.String(), p.Client.Create(ctx, wanted, client.FieldOwner(Manager))
-	default:
+	} else {
 		did, err = "put "+c.String()+" right", p.Client.Patch(ctx, wanted, client.MergeFromWithOptions(c.live, client.MergeFromWithOptimisticLock{}), client.FieldOwner(Manager))
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || c.live != nil && apierrors.IsNotFound(err) {

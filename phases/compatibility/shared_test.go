@@ -201,7 +201,7 @@ func TestIsUnserved_tells_a_kind_from_an_object(t *testing.T) {
 	}{
 		"no error":                {nil, false},
 		"an object that is gone":  {apierrors.NewNotFound(kind, "one"), false},
-		"the kind":                {notServed, true},
+		"the kind":                {errUnserved, true},
 		"the kind, with a name":   {apierrors.NewGenericServerResponse(404, "get", kind, "one", "404 page not found", 0, true), true},
 		"whoever names no object": {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 404, Reason: metav1.StatusReasonNotFound}}, true},
 		"another error":           {apierrors.NewForbidden(kind, "one", nil), false},

@@ -31,7 +31,7 @@ const (
 	Domain = ".capstan.openshift.io"
 )
 
-// Until, an annotation, has the operator arm nothing before that time.
+// Until is the annotation that has the operator arm nothing before that time.
 const Until = "capstan.openshift.io/disarmed-until"
 
 const fieldManager = "capstan-disarm"
