@@ -220,7 +220,7 @@ var needStages = []*needStage{
 			Expect(client.IgnoreAlreadyExists(env.Client.Create(ctx, &validating{ObjectMeta: metav1.ObjectMeta{
 				Name: need, Labels: checkers,
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apiextensions.openshift.io/v1alpha1", Kind: "CompatibilityRequirement", Name: need, UID: v.UID}},
-			}}))).To(Succeed())
+			}}, client.FieldOwner("capstan-compatibility")))).To(Succeed())
 		},
 		right: func(ctx context.Context) error {
 			if err := env.Client.Get(ctx, client.ObjectKey{Name: need}, &validating{}); !apierrors.IsNotFound(err) {
