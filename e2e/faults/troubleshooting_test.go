@@ -198,8 +198,8 @@ var symptoms = []symptom{
 	{
 		"The checker of CRDs is away",
 		[]string{"CompatibilityRequirement ", "no replica of Deployment capstan-webhooks is ready", "to have nothing held up while nobody answers: capstan disarm --yes"},
-		"No replica of the checker has been ready for 15 minutes. What requirements deny was refused for so long, for want of an answer; nothing is refused for them now. New requirements still are.",
-		"Look at the Deployment: `oc -n openshift-cluster-api-operator describe deployment capstan-webhooks`. Once a replica is ready, everything is armed again by itself. See the [runbook](runbooks/CapstanCheckerAway.md).",
+		"No replica of the checker has been ready for a minute on end in 15 minutes. What requirements deny was refused for so long, for want of an answer; nothing is refused for them now. New requirements still are.",
+		"Look at the Deployment: `oc -n openshift-cluster-api-operator describe deployment capstan-webhooks`. Once a replica has been ready for a minute, everything is armed again by itself. See the [runbook](runbooks/CapstanCheckerAway.md).",
 	},
 	{
 		"A requirement cannot be put in force",

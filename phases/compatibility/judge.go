@@ -204,4 +204,7 @@ func (p *Phases) Forget(key machine.Key) {
 	p.judged.mu.Lock()
 	defer p.judged.mu.Unlock()
 	delete(p.judged.by, key)
+	for _, kind := range writesConfigurations {
+		p.fights.forget((&configuration{kind: kind, name: string(key)}).String())
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -99,6 +100,47 @@ func TestObserve_compiles_the_rules_that_objects_are_asked(t *testing.T) {
 		}
 		if !usable && (!strings.HasPrefix(f.Spec.Problem, "spec.compatibilitySchema.customResourceDefinition.data: version v1: ") || !strings.Contains(f.Spec.Problem, `rule "self.b"`)) {
 			t.Errorf("the problem is %s", f.Spec.Problem)
+		}
+	}
+}
+
+func TestObserve_takes_a_checker_for_one_that_stays_after_a_minute_without_a_break(t *testing.T) {
+	b := newBench(t, needed(t, "Deny"), widgets(), endpoint())
+	stays := func() (is bool, lookAgain time.Duration) {
+		t.Helper()
+		f, pass := b.observe()
+		result, err := OpenHooks.Run(t.Context(), pass)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.CheckerStays, result.LookAgain
+	}
+	for _, step := range []struct {
+		after     time.Duration
+		away      bool
+		is        bool
+		lookAgain time.Duration
+	}{
+		{after: 0, lookAgain: time.Minute},
+		{after: 50 * time.Second, lookAgain: 10 * time.Second},
+		{after: time.Second, away: true},
+		{after: time.Second, lookAgain: time.Minute},
+		{after: time.Minute, is: true},
+		{after: -time.Hour, lookAgain: time.Minute},
+	} {
+		b.now = b.now.Add(step.after)
+		if step.away {
+			if err := b.Client.Delete(t.Context(), endpoint()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if is, lookAgain := stays(); is != step.is || lookAgain != step.lookAgain {
+			t.Errorf("%+v: it stays: %t, and is looked at again in %s", step, is, lookAgain)
+		}
+		if step.away {
+			if err := b.Client.Create(t.Context(), endpoint()); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
