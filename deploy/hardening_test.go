@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -156,5 +158,32 @@ func TestTheCheckerIsReachedByItsServiceAndOneOfItIsLeft(t *testing.T) {
 	}
 	if deployment.Spec.Template.Spec.ServiceAccountName != "capstan-webhooks" {
 		t.Error("the checker has the operator's rights")
+	}
+}
+
+func TestTheCheckersPortsPassThePolicies(t *testing.T) {
+	pods := labels.Set{}
+	for _, object := range objects(t) {
+		if object.GetKind() == "Deployment" && object.GetName() == "capstan-webhooks" {
+			pods = as[appsv1.Deployment](t, object).Spec.Template.Labels
+		}
+	}
+	open := map[string]int{} // to how many peers; 0 for everybody
+	for _, object := range objects(t) {
+		if object.GetKind() != "NetworkPolicy" || object.GetNamespace() != "openshift-cluster-api-operator" {
+			continue
+		}
+		policy := as[networkingv1.NetworkPolicy](t, object)
+		if selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector); err != nil || !selector.Matches(pods) {
+			continue
+		}
+		for _, rule := range policy.Spec.Ingress {
+			for _, port := range rule.Ports {
+				open[port.Port.String()] = len(rule.From)
+			}
+		}
+	}
+	if want := map[string]int{"webhooks": 0, "health": 0, "metrics": 1}; !maps.Equal(open, want) {
+		t.Errorf("open are %v", open)
 	}
 }

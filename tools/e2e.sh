@@ -3,16 +3,17 @@
 #
 # Runs the packages of the end-to-end suite one after the other, all of them even
 # when one fails, with more arguments for go test, prints the slowest specs and what
-# failed, and compares what the operator did in them with what deploy lets it do.
+# failed, and compares what operator and checker did in them with what deploy lets
+# them do.
 set -u
 
 folder=$PWD/bin/log/e2e
 rm -rf "$folder" && mkdir -p "$folder"
-export E2E_USES="$folder/uses"
 failed=
 for package in $(go list -C e2e ./...); do
 	path=e2e/${package#*/e2e/}
 	name=$(basename "$path")
+	export E2E_USES="$folder/uses/$name"
 	# Only suites of ginkgo know its flags.
 	report=
 	if grep -q RunSpecs "$path"/*_test.go 2>/dev/null; then
@@ -25,6 +26,6 @@ for package in $(go list -C e2e ./...); do
 	fi
 done
 go run -C tools ./summary "$folder"
-# What the operator may do is compared with what it did in all suites.
-go run -C e2e ./rights "$E2E_USES" || failed="$failed e2e/rights"
+# What operator and checker may do is compared with what they did in all suites.
+go run -C e2e ./rights "$folder/uses" || failed="$failed e2e/rights"
 [ -z "$failed" ] || { echo "these failed:$failed" && exit 1; }

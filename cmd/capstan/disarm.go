@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,10 +13,14 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 )
 
+// longestHold is how far away the operator takes the end to be.
+const longestHold = 24 * time.Hour
+
 type disarmFlags struct {
 	inspect.Access
 	intent
 	output string
+	hold   time.Duration
 }
 
 func disarmCommand() *cobra.Command {
@@ -27,14 +32,17 @@ func disarmCommand() *cobra.Command {
 cannot be reached, holds up no write. It takes neither the operator nor the checker. While the checker
 answers, it goes on refusing and warning; no requirement is changed.
 
-It lasts as long as the trouble: the operator sets an entry back to Fail once the checker has a ready
-endpoint and has refused a bad requirement through the API server. Without the operator it lasts until
-that is back. To have nothing refused for good, take the actions out of the requirements, or delete them.
+It lasts for --for at least, and as long as the trouble: after that the operator sets an entry back to Fail
+once the checker has a ready endpoint and has refused a bad requirement through one of the API servers.
+Without the operator it lasts until that is back. To end it before, run it with --for=0. To have nothing
+refused for good, take the actions out of the requirements, or delete them.
 
 --dry-run shows what would be done, --yes does it. It needs the right to list, get and patch
 ValidatingWebhookConfigurations and MutatingWebhookConfigurations.
 
-Exit codes: 0 if there is nothing to do, it was done, or could be done with --yes; 1 if not.`,
+What cannot be written holds up nothing else.
+
+Exit codes: 0 if there is nothing to do, it was done, or could be done with --yes; 1 if not all of it, with the names.`,
 		Example: `  capstan disarm --dry-run
   capstan disarm --yes`,
 		Args: cobra.NoArgs,
@@ -43,6 +51,7 @@ Exit codes: 0 if there is nothing to do, it was done, or could be done with --ye
 	flags := cmd.Flags()
 	f.Flags(flags)
 	f.intent.flags(flags)
+	flags.DurationVar(&f.hold, "for", 15*time.Minute, "for how long the operator leaves the entries at Ignore, whatever the checker answers; up to 24h, 0 for as long as nobody answers")
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
 }
@@ -54,6 +63,9 @@ func (f *disarmFlags) run(ctx context.Context, out io.Writer) error {
 	if err := textOrJSON(f.output); err != nil {
 		return err
 	}
+	if f.hold < 0 || f.hold > longestHold {
+		return fmt.Errorf("--for is %s, and can be 0 to %s", f.hold, longestHold)
+	}
 	config, err := f.Config()
 	if err != nil {
 		return err
@@ -62,7 +74,11 @@ func (f *disarmFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	plan, failed := cluster.Disarm(ctx, f.yes)
+	until := time.Time{}
+	if f.hold > 0 {
+		until = time.Now().Add(f.hold).Truncate(time.Second)
+	}
+	plan, failed := cluster.Disarm(ctx, f.yes, until)
 	if f.output == "json" {
 		return errors.Join(failed, printJSON(out, plan))
 	}
@@ -70,9 +86,14 @@ func (f *disarmFlags) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	switch {
+	case len(plan.Entries) == 0 && f.yes && !until.IsZero():
+		fmt.Fprintf(out, "No entry of the checker refuses anything while nobody answers, and none will until %s.\n", until.UTC().Format(time.RFC3339))
 	case len(plan.Entries) == 0:
 		fmt.Fprintln(out, "Nothing to do: no entry of the checker refuses anything while nobody answers.")
 	case plan.Done:
+		if !until.IsZero() {
+			fmt.Fprintf(out, "\nThe operator leaves them so until %s; to end that before: capstan disarm --yes --for=0", until.UTC().Format(time.RFC3339))
+		}
 		fmt.Fprintln(out, "\nDone. The operator sets them back to Fail by itself, once the checker has a ready endpoint and has\nrefused a bad requirement through the API server. Look at the checker with:\n  oc -n openshift-cluster-api-operator get pods,endpointslices -l app.kubernetes.io/name=capstan-webhooks")
 	default:
 		fmt.Fprintln(out, "\nNothing was changed. To do it: capstan disarm --yes")

@@ -25,6 +25,7 @@ import (
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
 	"github.com/capstan-capi/capstan/controllers/scrape"
+	phases "github.com/capstan-capi/capstan/phases/compatibility"
 	phasesscrape "github.com/capstan-capi/capstan/phases/scrape"
 	"github.com/capstan-capi/capstan/transport"
 	"github.com/capstan-capi/capstan/webhooks/compatibility"
@@ -43,6 +44,7 @@ type webhooksFlags struct {
 	healthAddress  string
 	drain          time.Duration
 	time           timekeeper
+	served         house.Arrival // of requirements
 }
 
 func webhooksCommand() *cobra.Command {
@@ -75,7 +77,7 @@ When it is told to stop it says that it is not ready, goes on serving for --drai
 // kinds are those that are read. Of definitions only metadata is kept.
 func (f *webhooksFlags) kinds(o options.Options) house.Kinds {
 	return append(house.Kinds{
-		{Version: requirementsv1alpha1.GroupVersion, Object: &requirementsv1alpha1.CompatibilityRequirement{}, List: &requirementsv1alpha1.CompatibilityRequirementList{}, Optional: true},
+		{Version: requirementsv1alpha1.GroupVersion, Object: &requirementsv1alpha1.CompatibilityRequirement{}, List: &requirementsv1alpha1.CompatibilityRequirementList{}, Optional: true, Arrival: &f.served},
 		{Version: apiextensionsv1.SchemeGroupVersion, Object: &apiextensionsv1.CustomResourceDefinition{}, List: &apiextensionsv1.CustomResourceDefinitionList{}, Uncached: true},
 		{Version: configv1.GroupVersion, Object: &configv1.APIServer{}, List: &configv1.APIServerList{}},
 	}, scrape.Part.Kinds(o)...)
@@ -136,6 +138,7 @@ func (f *webhooksFlags) manager(ctx context.Context, config *rest.Config, kinds 
 	if err != nil {
 		return nil, fmt.Errorf("starting the manager: %w", err)
 	}
+	f.served.Confirm(func(ctx context.Context) error { return phases.CheckUnserved(ctx, mgr.GetAPIReader()) })
 	definitions := &metav1.PartialObjectMetadata{}
 	definitions.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	if _, err := mgr.GetCache().GetInformer(ctx, definitions, cache.BlockUntilSynced(false)); err != nil {

@@ -30,9 +30,6 @@ var Part = options.Part{
 // served is told when the API of requirements may be about to be served.
 var served house.Arrival
 
-// requirementsCRD is the definition of requirements.
-var requirementsCRD = "compatibilityrequirements." + requirementsv1alpha1.GroupName
-
 func kinds(o options.Options) []house.Kind {
 	checker := []client.ObjectKey{{Namespace: o.OperatorNamespace, Name: phases.Service}}
 	return []house.Kind{

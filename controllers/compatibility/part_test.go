@@ -2,6 +2,7 @@ package compatibility
 
 import (
 	"testing"
+	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,7 +27,7 @@ func TestPart_a_pass_reads_and_watches_no_kind_that_is_not_among_its_kinds(t *te
 	}
 	r := &requirementsv1alpha1.CompatibilityRequirement{ObjectMeta: metav1.ObjectMeta{Name: "one", UID: "u"}}
 	cluster := fake.NewClientBuilder().WithScheme(known.Scheme()).WithRESTMapper(mapper).WithObjects(r).Build()
-	p := &phases.Phases{Client: cluster, Live: cluster, Namespace: "ops"}
+	p := &phases.Phases{Client: cluster, Live: cluster, Namespace: "ops", Now: time.Now}
 	if f, _, err := p.Observe(t.Context(), "one"); err != nil || f.Spec.Problem == "" {
 		t.Errorf("it sees %+v, %v", f, err)
 	}

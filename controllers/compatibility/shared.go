@@ -65,6 +65,7 @@ func addShared(mgr ctrl.Manager, o options.Options, p *phases.Phases) error {
 	if err != nil {
 		return fmt.Errorf("making the client of ClusterOperators: %w", err)
 	}
+	served.Confirm(func(ctx context.Context) error { return phases.CheckUnserved(ctx, p.Live) })
 	s := &shared{Phases: p, operators: operators.ClusterOperators(), clock: o.House.Clock}
 	looks := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{one} })
 	// Whoever waits for the Lease sees the API come, too.
@@ -84,7 +85,7 @@ func addShared(mgr ctrl.Manager, o options.Options, p *phases.Phases) error {
 		Watches(&policyv1.PodDisruptionBudget{}, looks, builder.WithPredicates(house.Named(phases.Service))).
 		Watches(&configv1.Infrastructure{}, looks).
 		Watches(&configv1.ClusterOperator{}, looks, builder.WithPredicates(house.Named(phases.ClusterOperator))).
-		WatchesMetadata(phases.CRDMetadata(), arrives, builder.WithPredicates(house.Named(requirementsCRD))).
+		WatchesMetadata(phases.CRDMetadata(), arrives, builder.WithPredicates(house.Named(phases.RequirementsCRD))).
 		WithOptions(controller.Options{RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry)}).
 		Complete(s)
 }

@@ -1,6 +1,7 @@
 package house
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -18,6 +19,29 @@ type Arrival struct {
 	// look are those that end the wait of a watch; until then they are short.
 	look  []func()
 	until time.Time
+	// gone is an error as long as the API server has the kind; nil asks nobody.
+	gone func(context.Context) error
+}
+
+// Confirm has somebody asked, by an error, whether a kind that was served may be gone: until then its objects stay.
+func (a *Arrival) Confirm(gone func(context.Context) error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.gone = gone
+}
+
+// isGone is nil if a kind that was served may be gone.
+func (a *Arrival) isGone(ctx context.Context) error {
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	gone := a.gone
+	a.mu.Unlock()
+	if gone == nil {
+		return nil
+	}
+	return gone(ctx)
 }
 
 // Expect is called when the API server may be about to serve the kind.

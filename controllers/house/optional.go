@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,12 +26,14 @@ const (
 )
 
 // optional takes a kind that the API server does not have for one without objects. It is looked for again as often as a
-// watch on it would be opened again.
+// watch on it would be opened again. Of a kind that was served the objects stay until it is confirmed to be gone.
 type optional struct {
 	toolscache.ListerWatcher
 	next    toolscache.ListerWatcherWithContext
 	of      client.Object
 	arrival *Arrival
+	// was says that the kind was served: then it is asked whether it is gone.
+	was atomic.Bool
 }
 
 func optionally(next toolscache.ListerWatcher, of client.Object, arrival *Arrival) toolscache.ListerWatcher {
@@ -45,11 +48,25 @@ func (o *optional) IsWatchListSemanticsUnSupported() bool {
 func (o *optional) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	list, err := o.next.ListWithContext(ctx, options)
 	if apierrors.IsNotFound(err) {
+		if err := o.checkGone(ctx); err != nil {
+			return nil, err
+		}
 		none := &unstructured.UnstructuredList{}
 		none.SetResourceVersion(nowhere)
 		return none, nil
 	}
+	o.was.Store(o.was.Load() || err == nil)
 	return list, err
+}
+
+// checkGone is an error if a kind that was served is not gone.
+func (o *optional) checkGone(ctx context.Context) error {
+	if !o.was.Load() {
+		return nil
+	}
+	err := o.arrival.isGone(ctx)
+	o.was.Store(err != nil)
+	return err
 }
 
 func (o *optional) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
@@ -57,9 +74,13 @@ func (o *optional) WatchWithContext(ctx context.Context, options metav1.ListOpti
 	lists := options.SendInitialEvents != nil && *options.SendInitialEvents
 	switch {
 	case !apierrors.IsNotFound(err):
+		o.was.Store(o.was.Load() || err == nil)
 		return events, err
 	case !lists && options.ResourceVersion != nowhere:
 		return nil, apierrors.NewResourceExpired("the kind is gone, and its objects with it")
+	}
+	if err := o.checkGone(ctx); err != nil {
+		return nil, err
 	}
 	idle := watch.NewFakeWithOptions(watch.FakeOptions{ChannelSize: 1})
 	if lists {

@@ -143,6 +143,34 @@ func TestOptional_a_kind_that_goes_is_listed_anew(t *testing.T) {
 	}
 }
 
+func TestOptional_a_kind_that_was_served_goes_only_when_that_is_confirmed(t *testing.T) {
+	s, arrival := &served{object: &configv1.ClusterImagePolicy{}}, &Arrival{}
+	there := errors.New("the API server has its definition")
+	confirms := there
+	arrival.Confirm(func(context.Context) error { return confirms })
+	o := optionally(s, &configv1.ClusterImagePolicy{}, arrival).(*optional)
+	s.fails = lacking
+	if _, err := o.ListWithContext(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Errorf("a kind that was never served: %v", err)
+	}
+	s.fails = nil
+	if _, err := o.ListWithContext(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.fails = lacking
+	if _, err := o.ListWithContext(t.Context(), metav1.ListOptions{}); !errors.Is(err, there) {
+		t.Errorf("its list is emptied: %v", err)
+	}
+	begins := true
+	if _, err := o.WatchWithContext(t.Context(), metav1.ListOptions{SendInitialEvents: &begins}); !errors.Is(err, there) {
+		t.Errorf("its watch begins with nothing: %v", err)
+	}
+	confirms = nil
+	if _, err := o.ListWithContext(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Errorf("it is gone: %v", err)
+	}
+}
+
 func TestOptional_tells_every_other_error(t *testing.T) {
 	s := &served{fails: errors.New("no right to list them")}
 	o := optionally(s, &configv1.ClusterImagePolicy{}, nil).(*optional)

@@ -97,6 +97,9 @@ func (c *Cluster) startServiceCA(ctx context.Context) (*serviceCA, error) {
 	return s, nil
 }
 
+// ServiceCABundle is the bundle that the service CA puts into what asks for it, as PEM; it certifies what Services ask for.
+func (c *Cluster) ServiceCABundle() []byte { return c.service.authority.bundle() }
+
 // enqueue lets through what asks for something, before any request is made.
 func (s *serviceCA) enqueue(kind string) cache.ResourceEventHandler {
 	add := func(seen any) {

@@ -2,6 +2,7 @@ package clusterapi_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -56,6 +57,43 @@ var _ = Describe("A definition with instances", func() {
 			}
 			return err
 		})
+	})
+
+	It("has those of a tenant counted, and no condition, detail or Event names them, also while they keep it from going", func(ctx SpecContext) {
+		gamma := newProvider("gamma").at(30)
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		const namespace, finalizer = "mergers", "payroll.example.com/acquired"
+		Expect(env.Client.Create(ctx, object("{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+"}}"), administrator)).To(Succeed())
+		theirs := custom("gamma", "takes-over")
+		theirs.SetNamespace(namespace)
+		theirs.SetFinalizers([]string{finalizer})
+		Expect(env.Client.Create(ctx, theirs, administrator)).To(Succeed())
+		untold := func() {
+			GinkgoHelper()
+			v, err := harness.See(ctx, env.Client)
+			Expect(err).NotTo(HaveOccurred())
+			told, err := json.Marshal([]any{v.ClusterOperator.Status, v.ClusterAPI.Status, events(ctx)})
+			Expect(err).NotTo(HaveOccurred())
+			for _, text := range []string{namespace, theirs.GetName(), finalizer} {
+				Expect(string(told)).NotTo(ContainSubstring(text))
+			}
+		}
+
+		release(ctx, newProvider("alpha"))
+		installed(ctx, 2)
+		until(ctx, "the instance to be counted", says("Upgradeable", "True", "AsExpected", name, "holds 1 instance in 1 namespace (kubectl get gammas.v1.test.cluster.x-k8s.io -A)"))
+		until(ctx, "the Event", func(harness.View) error { return announced(ctx, "Retained", "1 instance in 1 namespace") })
+		untold()
+
+		annotate(ctx, consentAnnotation, "2")
+		until(ctx, "the instance to be waited for", says("Progressing", "True", "Progressing", name, "1 instance in 1 namespace, 1 of them being deleted (kubectl get gammas.v1.test.cluster.x-k8s.io -A -o yaml)"))
+		untold()
+		Expect(env.Client.Patch(ctx, theirs, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)), administrator)).To(Succeed())
+		eventually(ctx, "the definition to be deleted", func(ctx context.Context) error { return gone(ctx, gamma.objects[0]) })
+		until(ctx, "the conditions of a finished installation", finished)
+		untold()
 	})
 
 	It("is looked at again after the clock was set back", func(ctx SpecContext) {

@@ -11,8 +11,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
@@ -34,34 +32,31 @@ var _ = Describe("The metrics' server", func() {
 		}
 		Expect(unrecorded(requests(ctx, since))).To(BeEmpty())
 
-		reader, tenant := token(ctx, "reader"), token(ctx, "tenant")
-		for _, o := range []string{
-			`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: reader}, rules: [{nonResourceURLs: [/metrics], verbs: [get]}]}`,
-			`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: reader},
-			  roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}, subjects: [{kind: ServiceAccount, name: reader, namespace: default}]}`,
-		} {
-			Expect(env.Client.Create(ctx, object(o), administrator)).To(Succeed())
-		}
+		reader, err := env.Token(ctx, "reader")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(env.LetScrape(ctx, "reader")).To(Succeed())
+		tenant, err := env.Token(ctx, "tenant")
+		Expect(err).NotTo(HaveOccurred())
 		eventually(ctx, "the reader to be let in", func(ctx context.Context) error {
-			return answers(ctx, metrics, harness.Visitor{Token: reader}, http.StatusOK)
+			return metrics.Answers(ctx, harness.Visitor{Token: reader}, http.StatusOK)
 		})
 		since = mark(ctx)
-		Expect(answers(ctx, metrics, harness.Visitor{Token: reader}, http.StatusOK)).To(Succeed())
+		Expect(metrics.Answers(ctx, harness.Visitor{Token: reader}, http.StatusOK)).To(Succeed())
 		Expect(unrecorded(requests(ctx, since))).To(BeEmpty(), "what the API server has said of a token is asked again at once")
 
 		admin, err := env.Cluster.ConfigFor("system:admin", "system:masters")
 		Expect(err).NotTo(HaveOccurred())
-		Expect(answers(ctx, metrics, harness.Visitor{}, http.StatusUnauthorized)).To(Succeed())
-		Expect(answers(ctx, metrics, harness.Visitor{Access: admin}, http.StatusForbidden)).To(Succeed())
-		Expect(answers(ctx, metrics, harness.Visitor{Token: tenant}, http.StatusForbidden)).To(Succeed())
-		Expect(answers(ctx, metrics, harness.Visitor{Token: tenant + "x"}, http.StatusUnauthorized)).To(Succeed())
+		Expect(metrics.Answers(ctx, harness.Visitor{}, http.StatusUnauthorized)).To(Succeed())
+		Expect(metrics.Answers(ctx, harness.Visitor{Access: admin}, http.StatusForbidden)).To(Succeed())
+		Expect(metrics.Answers(ctx, harness.Visitor{Token: tenant}, http.StatusForbidden)).To(Succeed())
+		Expect(metrics.Answers(ctx, harness.Visitor{Token: tenant + "x"}, http.StatusUnauthorized)).To(Succeed())
 	})
 
 	It("speaks as the cluster's TLS profile says, from the next connection on", func(ctx SpecContext) {
 		metrics := serving(ctx)
 		speaks := func(version uint16) func(context.Context) error {
 			return func(ctx context.Context) error {
-				return answers(ctx, metrics, harness.Visitor{Speaks: version}, http.StatusUnauthorized)
+				return metrics.Answers(ctx, harness.Visitor{Speaks: version}, http.StatusUnauthorized)
 			}
 		}
 		refuses := func(version uint16) func(context.Context) error {
@@ -113,25 +108,4 @@ func serving(ctx context.Context) *harness.Metrics {
 	installed(ctx, 1)
 	until(ctx, "the conditions of a finished installation", finished)
 	return metrics
-}
-
-func answers(ctx context.Context, metrics *harness.Metrics, visitor harness.Visitor, status int) error {
-	answer, err := metrics.Ask(ctx, visitor)
-	if err == nil && answer.Status != status {
-		err = fmt.Errorf("the answer is %d, want %d", answer.Status, status)
-	}
-	if err == nil && status != http.StatusOK && strings.Contains(answer.Text, "capstan_") {
-		err = errors.New("metrics are told to who may not read them")
-	}
-	return err
-}
-
-// token is one of a new ServiceAccount without rights.
-func token(ctx context.Context, name string) string {
-	GinkgoHelper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-	Expect(env.Client.Create(ctx, account, administrator)).To(Succeed())
-	request := &authenticationv1.TokenRequest{}
-	Expect(env.Client.SubResource("token").Create(ctx, account, request)).To(Succeed())
-	return request.Status.Token
 }

@@ -79,6 +79,7 @@ var _ = Describe("The configurations of a requirement", func() {
 		Expect(read(ctx, r.Name, &mutating{})).To(BeFalse())
 		Expect(read(ctx, r.Name, judges)).To(BeTrue())
 		Expect(*judges.Webhooks[0].FailurePolicy).To(Equal(admissionregistrationv1.Ignore))
+		Expect(*judges.Webhooks[0].ClientConfig.URL).To(HaveSuffix(fmt.Sprintf("/objects-warn/%s/%s/%d", r.Name, r.UID, r.Generation)))
 
 		By("removing the block")
 		amend(ctx, r, objects(deny))

@@ -2,14 +2,22 @@ package compatibility_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 var _ = Describe("The commands that look at a requirement", func() {
@@ -59,6 +67,7 @@ var _ = Describe("The commands that look at a requirement", func() {
 			HavePrefix("CompatibilityRequirement "+r.Name+" has been in Unmet since "), ContainSubstring("has no room for what each guard answers"), Not(ContainSubstring("not told")),
 		))
 		Expect(capstan(0, "diagram", "--live", "--key="+r.Name)).To(ContainSubstring("class Unmet current"))
+		replays(ctx, r)
 		for _, command := range []string{"status", "explain"} {
 			Expect(capstan(1, command)).To(And(ContainSubstring("--key is missing"), ContainSubstring(r.Name)))
 			Expect(capstan(1, command, "--key=nobody")).To(And(ContainSubstring("CompatibilityRequirement nobody does not exist"), ContainSubstring(r.Name)))
@@ -67,3 +76,24 @@ var _ = Describe("The commands that look at a requirement", func() {
 		Expect(capstan(1, "diagram", "--key="+r.Name)).To(ContainSubstring("--live"))
 	})
 })
+
+// replays waits until the flight recorder has how a requirement came into force, and has all that is recorded decided again.
+func replays(ctx context.Context, r *requirement) {
+	GinkgoHelper()
+	file := filepath.Join(GinkgoT().TempDir(), "entries.jsonl.gz")
+	eventually(ctx, "the requirement to be in the recorder's file", func(ctx context.Context) error {
+		recorded := &corev1.ConfigMap{}
+		if err := env.Client.Get(ctx, client.ObjectKey{Namespace: harness.OperatorNamespace, Name: "capstan-recorder"}, recorded); err != nil {
+			return err
+		}
+		Expect(os.WriteFile(file, recorded.BinaryData["entries.jsonl.gz"], 0o600)).To(Succeed())
+		out, err := exec.CommandContext(ctx, bin+"/capstan", "replay", file).CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(out))
+		for _, text := range []string{r.Name, "Arming --RequirementUnmet--> Unmet", "are taken again as they were recorded"} {
+			if !strings.Contains(string(out), text) {
+				return errors.New("it lacks " + text)
+			}
+		}
+		return nil
+	})
+}

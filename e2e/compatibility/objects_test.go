@@ -6,7 +6,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -151,5 +153,50 @@ var _ = Describe("Objects of a requirement in force", func() {
 		Expect(a.Patch(ctx, box, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
 		Expect(apierrors.IsNotFound(a.Get(ctx, client.ObjectKeyFromObject(box), box))).To(BeTrue())
 		Expect(a.warned()).To(BeEmpty())
+	})
+
+	It("are judged as its user would read them, whatever version they are written in", func(ctx SpecContext) {
+		shared(ctx)
+		k, a := newKind(), newAuthor()
+		k.establish(ctx, k.definition(laxer, version("v2", laxer)))
+		r := inForce(ctx, k.requirement(k.definition(schema), objects(deny)))
+		in := func(name, spec string) *unstructured.Unstructured {
+			box := k.box(name, spec)
+			box.SetAPIVersion(k.group + "/v2")
+			return box
+		}
+		refusedAt(a.Create(ctx, in("a", "{color: green, size: 1}")), "spec.color", true)
+		a.warned()
+		box := in("a", "{color: red, size: 1, extra: x}")
+		Expect(a.Create(ctx, box)).To(Succeed())
+		Expect(a.warned()).To(ConsistOf(And(HavePrefix("CompatibilityRequirement "+r.Name+": "), ContainSubstring(`"spec.extra" is pruned`))))
+		Expect(box.GetAPIVersion()).To(Equal(k.group + "/v2"))
+		Expect(box.Object["spec"]).To(Equal(map[string]any{"color": "red", "size": int64(1)}))
+		refusedAt(a.Status().Patch(ctx, box.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"weight":10}}`))), "status.weight", true)
+
+		amend(ctx, r, objects(warn))
+		told(ctx, r, "Admitted", "True", "Admitted")
+		a.warned()
+		box = in("b", "{color: green, size: 1, extra: x}")
+		Expect(a.Create(ctx, box)).To(Succeed())
+		Expect(a.warned()).To(ConsistOf(ContainSubstring("spec.color"), ContainSubstring(`"spec.extra" is kept`)))
+		Expect(field(box, "spec", "extra")).To(Equal("x"))
+	})
+
+	It("are scaled as their definition alone allows", func(ctx SpecContext) {
+		shared(ctx)
+		k, a := newKind(), newAuthor()
+		scaled := func(d *definition) {
+			d.Spec.Versions[0].Subresources.Scale = &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.size", StatusReplicasPath: ".status.weight"}
+		}
+		k.establish(ctx, k.definition(laxer, scaled))
+		inForce(ctx, k.requirement(k.definition(schema, scaled), objects(deny)))
+		box := k.box("a", "{color: red, size: 1}")
+		Expect(a.Create(ctx, box)).To(Succeed())
+		refusedAt(a.Patch(ctx, box.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"size":50}}`))), "spec.size", true)
+		Expect(a.SubResource("scale").Patch(ctx, box.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":50}}`)))).To(Succeed())
+		Expect(a.warned()).To(BeEmpty())
+		Expect(a.Get(ctx, client.ObjectKeyFromObject(box), box)).To(Succeed())
+		Expect(field(box, "spec", "size")).To(Equal(int64(50)))
 	})
 })

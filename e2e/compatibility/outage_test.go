@@ -74,6 +74,8 @@ var _ = Describe("An outage of the checker", func() {
 		By("coming back")
 		_, err := s.another(ctx)
 		Expect(err).NotTo(HaveOccurred())
+		told(ctx, r, "State", "True", "Open", "less than a minute ago")
+		Expect(s.operator.Advance(time.Minute)).To(Succeed())
 		told(ctx, r, "Admitted", "True", "Admitted")
 		Expect(denied.write(ctx, env.Client, denied.definition(without("color:")))).To(MatchError(ContainSubstring("spec.color is missing")))
 		operatorTells(ctx, "False")
@@ -125,6 +127,9 @@ var _ = Describe("Disarming", func() {
 		s.operate()
 		_, err := s.another(ctx)
 		Expect(err).NotTo(HaveOccurred())
+		told(ctx, r, "Admitted", "False", "NotAdmitted", "capstan disarm holds that off until")
+		refusing(ctx, r, false)
+		Expect(s.operator.Advance(16 * time.Minute)).To(Succeed())
 		s.armed(ctx)
 		eventually(ctx, "it to be in force", func(ctx context.Context) error {
 			Expect(read(ctx, r.Name, r)).To(BeTrue())
@@ -149,7 +154,7 @@ var _ = Describe("Disarming", func() {
 
 		By("being cut off again")
 		s.Sever(true)
-		disarm(ctx)
+		disarm(ctx, "--for=0")
 		tried(ctx, 3)
 		refusing(ctx, r, false)
 		s.Sever(false)
@@ -243,9 +248,9 @@ func bounded(ctx context.Context) context.Context {
 }
 
 // disarm has nothing refused for want of an answer, as an administrator does.
-func disarm(ctx context.Context) {
+func disarm(ctx context.Context, more ...string) {
 	GinkgoHelper()
-	out, err := exec.CommandContext(ctx, filepath.Join(bin, "capstan"), "disarm", "--yes", "--kubeconfig="+env.Cluster.Kubeconfig()).CombinedOutput()
+	out, err := exec.CommandContext(ctx, filepath.Join(bin, "capstan"), append([]string{"disarm", "--yes", "--kubeconfig=" + env.Cluster.Kubeconfig()}, more...)...).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), string(out))
 	Expect(string(out)).To(ContainSubstring("is set to Ignore"))
 }

@@ -28,6 +28,14 @@ func edits(old, now string) ask {
 	}
 }
 
+// ruled has a rule put at the field size.
+func ruled(expression string) ask {
+	return func(r *requirement) {
+		maximum := regexp.MustCompile(`\n( *)maximum: 9`)
+		holds(maximum.ReplaceAllString(r.Spec.CompatibilitySchema.CustomResourceDefinition.Data, "$0\n${1}x-kubernetes-validations: [{rule: "+expression+"}]"))(r)
+	}
+}
+
 var _ = Describe("A requirement that cannot be used", func() {
 	const (
 		data      = "spec.compatibilitySchema.customResourceDefinition.data"
@@ -56,10 +64,9 @@ var _ = Describe("A requirement that cannot be used", func() {
 		Entry("aliases without end", holds("a: &a ["+strings.Repeat("x, ", 999)+"x]\nb: &b ["+strings.Repeat("*a, ", 999)+"*a]\nc: ["+strings.Repeat("*b, ", 99)+"*b]\n"), data, "aliases stand for more than"),
 		Entry("maps inside each other without end", holds(strings.Repeat("{a: ", 201)+"b"+strings.Repeat("}", 201)), data, "more than 200 maps and lists are inside each other"),
 		Entry("more values than can be read", holds("a: ["+strings.Repeat("b,", 500_001)+"b]"), data, "and may have 500000"),
-		Entry("bad CEL in the schema", func(r *requirement) {
-			maximum := regexp.MustCompile(`\n( *)maximum: 9`)
-			holds(maximum.ReplaceAllString(r.Spec.CompatibilitySchema.CustomResourceDefinition.Data, "$0\n${1}x-kubernetes-validations: [{rule: self.b}]"))(r)
-		}, data, "x-kubernetes-validations"),
+		Entry("bad CEL in the schema", ruled("self.b"), data, "x-kubernetes-validations"),
+		Entry("an expression that stands for more than it says", ruled(`"'a'.matches('`+strings.Repeat("[ab]{1000}", 600)+`')"`), data, "instructions"),
+		Entry("a name without end", holds(`{"`+strings.Repeat("x", 100_000)+`": {"a": "b"}}`), data, "the name has 100000 bytes, and may have 1024"),
 		Entry("an exclusion through a map", excludes("spec.tags.text", "v1"), selection+"excludedFields[0].path", "is a map"),
 		Entry("an exclusion of no field", excludes("spec.none", "v1"), selection+"excludedFields[0].path", "there is no field"),
 		Entry("an exclusion in a version that is not selected", excludes("spec.lid", "v2"), selection+"excludedFields[0].versions[0]", "is not selected"),
@@ -102,13 +109,7 @@ var _ = Describe("A requirement that cannot be used", func() {
 		r := inForce(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
 		good := r.Spec.CompatibilitySchema.CustomResourceDefinition.Data
 		before := configurationsOf(ctx, r)
-		eventually(ctx, "bad data to pass without the hook", func(ctx context.Context) error {
-			hook := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "capstan-requirements"}}
-			if err := client.IgnoreNotFound(env.Client.Delete(ctx, hook)); err != nil {
-				return err
-			}
-			return change(ctx, r, holds("{}"), crds(""), objects(""))
-		})
+		unchecked(ctx, r, holds("{}"), crds(""), objects(""))
 		told(ctx, r, "State", "True", "Refused", data)
 		told(ctx, r, "Progressing", "False", "ConfigurationError")
 		Expect(r.Status.CRDName).To(Equal(k.name()))
@@ -123,8 +124,27 @@ var _ = Describe("A requirement that cannot be used", func() {
 		Expect(change(ctx, r, holds(good), crds(deny), objects(deny))).To(Succeed())
 		told(ctx, r, "State", "True", "Met")
 		Expect(k.write(ctx, env.Client, k.definition(without("color:")))).To(refuses(r, "v1: spec.color is missing"))
+
+		By("rules that do not compile")
+		unchecked(ctx, r, ruled("self.b"))
+		told(ctx, r, "State", "True", "Refused", data, "self.b")
+		Expect(k.write(ctx, env.Client, k.definition(without("color:")))).To(refuses(r, "v1: spec.color is missing"))
+		Expect(change(ctx, r, holds(good))).To(Succeed())
+		told(ctx, r, "State", "True", "Met")
 	})
 })
+
+// unchecked changes a requirement while nobody is asked about it.
+func unchecked(ctx context.Context, r *requirement, asks ...ask) {
+	GinkgoHelper()
+	eventually(ctx, "bad data to pass without the hook", func(ctx context.Context) error {
+		hook := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "capstan-requirements"}}
+		if err := client.IgnoreNotFound(env.Client.Delete(ctx, hook)); err != nil {
+			return err
+		}
+		return change(ctx, r, asks...)
+	})
+}
 
 // configurationsOf are the webhooks of a requirement's own configurations.
 func configurationsOf(ctx context.Context, r *requirement) []any {

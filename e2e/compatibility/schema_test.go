@@ -99,6 +99,7 @@ var _ = Describe("The API of requirements", func() {
 		Entry("a path twice", excluded, "[{path: spec.lid, versions: [v1]}, {path: spec.lid, versions: [v2]}]", "must be unique"),
 		Entry("a path that begins with a point", excluded, "[{path: .spec.lid, versions: [v1]}]", "dot-separated field names"),
 		Entry("a path into items by number", excluded, `[{path: "spec.slots[0]", versions: [v1]}]`, "dot-separated field names"),
+		Entry("a field whose name has 64 characters", excluded, "[{path: spec."+strings.Repeat("a", 64)+", versions: [v1]}]", "not exceeding 63 characters"),
 		Entry("a path of 17 fields", excluded, "[{path: a"+strings.Repeat(".a", 16)+", versions: [v1]}]", "at most 16 fields"),
 		Entry("too many exclusions", excluded, listed(65, numbered("{path: spec.f%d, versions: [v1]}")), excluded+": Too many"),
 		Entry("a block about definitions without action", onCRDs, "{}", onCRDs+".action: Required"),
@@ -109,7 +110,15 @@ var _ = Describe("The API of requirements", func() {
 		Entry("a condition twice", onObjects, `{action: Deny, matchConditions: [{name: a, expression: "true"}, {name: a, expression: "true"}]}`, onObjects+".matchConditions[1]: Duplicate"),
 		Entry("too many conditions", onObjects, "{action: Deny, matchConditions: "+listed(65, numbered(`{name: c%d, expression: "true"}`))+"}", onObjects+".matchConditions: Too many"),
 		Entry("a selector of nothing", onObjects, "{action: Deny, namespaceSelector: {}}", "must have at least one of matchLabels or matchExpressions"),
+		Entry("a selector of no label and no expression", onObjects, "{action: Deny, namespaceSelector: {matchLabels: {}, matchExpressions: []}}", "must have at least one of matchLabels or matchExpressions"),
 	)
+
+	It("takes a path of 16 fields, with names of 63 characters", func(ctx SpecContext) {
+		shared(ctx)
+		k, name := newKind(), strings.Repeat("a", 63)
+		deep := "{type: object, properties: {" + strings.Repeat(name+": {type: object, properties: {", 15) + name + ": {type: string}" + strings.Repeat("}}", 16)
+		Expect(env.Client.Create(ctx, k.requirement(k.definition(deep), excludes(name+strings.Repeat("."+name, 15), "v1")), client.DryRunAll)).To(Succeed())
+	})
 
 	It("keeps what status once said", func(ctx SpecContext) {
 		empty(ctx) // nobody else writes status

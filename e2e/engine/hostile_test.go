@@ -17,8 +17,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
-// hostiles is how many objects somebody makes, each with hostileBytes that cannot be compressed: a fiftieth of the
-// ten thousand that may take 20 MiB.
+// hostiles is how many objects somebody makes, each with hostileBytes that cannot be compressed. A tenth of these bytes may stay:
+// that tells whether objects are kept as a whole. What the rest of ten thousand may take is the bar of phases/engine/see/bare_test.go.
 const hostiles, hostileBytes = 200, 100 << 10
 
 var _ = Describe("Objects that carry our label, and that somebody else made", func() {

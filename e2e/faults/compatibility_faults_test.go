@@ -178,6 +178,23 @@ var needWatchFaults = []needFault{
 		begin: blinded(proxy.Answer(http.StatusGone, 0), 5), expect: repaired,
 	},
 	{
+		name: "404 on watches", doc: "All watches break, and something on the way to the API server answers the first new ones with 404, and whatever is asked of requirements.",
+		begin: func(ctx context.Context, c *needCell) {
+			GinkgoHelper()
+			restart(ctx)
+			atWork(ctx, c)
+			for _, verb := range []string{"get", "list", "watch"} {
+				c.later(between.Add(proxy.Rule{Verb: verb, Resource: "compatibilityrequirements", Fault: proxy.Answer(http.StatusNotFound, 0)}).End)
+			}
+			rule := between.Add(proxy.Rule{Verb: "watch", Count: 5, Fault: proxy.Answer(http.StatusNotFound, 0)})
+			c.later(rule.End)
+			between.CutWatches("")
+			c.disturb(ctx)
+			isMet(ctx, rule, 1)
+		},
+		expect: repaired,
+	},
+	{
 		name: "watches delayed", doc: "Every event of every watch is a second late.",
 		begin: blinded(proxy.Late(time.Second), 0), expect: repaired,
 	},

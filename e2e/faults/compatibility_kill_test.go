@@ -135,6 +135,9 @@ func (d *needChange) undisturbed(ctx context.Context) (hooks string, writes int)
 // isDone waits for the end of the change.
 func (d *needChange) isDone(ctx context.Context, what string) {
 	GinkgoHelper()
+	if d.from == inOpen {
+		outlive(ctx)
+	}
 	untilNeed(ctx, what, inNeed(d.to))
 	eventually(ctx, what, d.ends)
 	eventually(ctx, what, func(ctx context.Context) error { return allFail(ctx, "capstan-requirements", "capstan-crds") })
@@ -165,6 +168,9 @@ func (d *needChange) killedAfter(ctx context.Context, n int, undisturbed string)
 			cut = true
 			return nil
 		default:
+		}
+		if d.from == inOpen && stillOpen(ctx) {
+			return errors.New("it is Open")
 		}
 		v, err := seeNeed(ctx)
 		if err == nil {

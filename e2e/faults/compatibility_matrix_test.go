@@ -164,6 +164,9 @@ func (c *needCell) heals(ctx context.Context) {
 		atNeed = nil
 		return
 	}
+	if c.to == inOpen {
+		outlive(ctx)
+	}
 	untilNeed(ctx, "the state to be as before the fault", c.rests)
 	eventually(ctx, "everything to be as before the fault", c.right)
 	c.disturb(ctx)

@@ -127,6 +127,29 @@ func outlast(ctx context.Context) {
 	advance(16 * minute)
 }
 
+// outlive lets time go by until the requirement is Open no more: a checker that is back has to stay for a minute.
+func outlive(ctx context.Context) {
+	GinkgoHelper()
+	eventually(ctx, "the outage to be over", func(ctx context.Context) error {
+		if stillOpen(ctx) {
+			return errors.New("it is Open")
+		}
+		return nil
+	})
+}
+
+// stillOpen says that the requirement is Open, and lets some time go by for it if there is an operator.
+func stillOpen(ctx context.Context) bool {
+	v, err := seeNeed(ctx)
+	if err != nil || v.record.State != inOpen {
+		return false
+	}
+	if err := operator().Advance(30 * second); err != nil {
+		GinkgoWriter.Println("no time goes by:", err)
+	}
+	return true
+}
+
 var needStages = []*needStage{
 	{
 		state: inMet, how: "boxes have what the requirement needs", reason: "UpToDate", failing: "TransientError", passing: arming, leads: true, armed: true,
@@ -197,7 +220,7 @@ var needStages = []*needStage{
 			Expect(client.IgnoreAlreadyExists(env.Client.Create(ctx, &validating{ObjectMeta: metav1.ObjectMeta{
 				Name: need, Labels: checkers,
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apiextensions.openshift.io/v1alpha1", Kind: "CompatibilityRequirement", Name: need, UID: v.UID}},
-			}}))).To(Succeed())
+			}}, client.FieldOwner("capstan-compatibility")))).To(Succeed())
 		},
 		right: func(ctx context.Context) error {
 			if err := env.Client.Get(ctx, client.ObjectKey{Name: need}, &validating{}); !apierrors.IsNotFound(err) {

@@ -187,7 +187,7 @@ var symptoms = []symptom{
 		"A CRD that an administrator manages does not fit",
 		[]string{"AwaitingCRDs", "CompatibilityRequirement capstan-shape.", "Compatible is False, RequirementsNotMet"},
 		"A CRD in `spec.unmanagedCustomResourceDefinitions` lacks something that the new revision needs. Nothing of that revision is applied but what it requires of the CRD; the one before stays installed and is kept. After five minutes it is Degraded.",
-		"Have the CRD's owner install a version of it that has the fields which the message names. The operator goes on by itself. If nobody else is to manage the CRD, take it off the list.",
+		"Have the CRD's owner install a version of it that has the fields which the message names. The operator goes on by itself. If its owner cannot write one, because a requirement of the installed release refuses it, see [the emergency route](compatibility.md#a-crd-that-cannot-wait).",
 	},
 	{
 		"A CRD that an administrator manages does not exist",
@@ -197,15 +197,15 @@ var symptoms = []symptom{
 	},
 	{
 		"The checker of CRDs is away",
-		[]string{"CompatibilityRequirement ", "no replica of Deployment capstan-webhooks is ready", "capstan disarm"},
-		"No replica of the checker has been ready for 15 minutes. What requirements deny was refused for so long, for want of an answer; nothing is refused for them now. New requirements still are.",
-		"Look at the Deployment: `oc -n openshift-cluster-api-operator describe deployment capstan-webhooks`. Once a replica is ready, everything is armed again by itself. See the [runbook](runbooks/CapstanCheckerAway.md).",
+		[]string{"CompatibilityRequirement ", "no replica of Deployment capstan-webhooks is ready", "to have nothing held up while nobody answers: capstan disarm --yes"},
+		"No replica of the checker has been ready for a minute on end in 15 minutes. What requirements deny was refused for so long, for want of an answer; nothing is refused for them now. New requirements still are.",
+		"Look at the Deployment: `oc -n openshift-cluster-api-operator describe deployment capstan-webhooks`. Once a replica has been ready for a minute, everything is armed again by itself. See the [runbook](runbooks/CapstanCheckerAway.md).",
 	},
 	{
 		"A requirement cannot be put in force",
-		[]string{"CompatibilityRequirement ", " is Degraded", "capstan disarm"},
+		[]string{"CompatibilityRequirement ", " is Degraded", "to have nothing held up while nobody answers: capstan disarm --yes"},
 		"The webhooks of a CompatibilityRequirement cannot be written, or the checker has not proved itself for five minutes: it is not ready, or API servers cannot reach it. Nothing is promised for the requirement meanwhile.",
-		"The message names what is missing. `capstan explain --machine compatibility --key NAME` says more, and the [runbook](runbooks/CapstanCompatibilityDegraded.md) what to look at.",
+		"The message names what is missing. `capstan status --machine compatibility --key NAME` says more, and the [runbook](runbooks/CapstanCompatibilityDegraded.md) what to look at.",
 	},
 	{
 		"The list of revisions is full",

@@ -18,6 +18,9 @@ import (
 // WebhooksAccount is the ServiceAccount of the checker's webhooks.
 const WebhooksAccount = "capstan-webhooks"
 
+// WebhooksUserAgent is what the checker's requests carry in the audit log.
+const WebhooksUserAgent = "capstan-webhooks"
+
 const webhooksUser = "system:serviceaccount:" + OperatorNamespace + ":" + WebhooksAccount
 
 // Webhooks is a child process that serves the checker's webhooks on a loopback address, as deploy's ServiceAccount.

@@ -67,12 +67,20 @@ func TestTheShippedPolicies_take_all_objects_of_the_real_providers_and_cost_a_te
 			"metadata": map[string]any{"name": "a", "namespace": operatorNamespace}, "data": map[string]any{"a": strings.Repeat("a", 1<<20)},
 		}},
 	}
+	largest := 0
 	for _, release := range releases {
 		for _, profile := range build(t, release) {
 			for _, o := range manifestsOf(t, filepath.Join(profile.Folder, "default", "manifests.yaml")) {
 				objects[profile.Component+" "+profile.Version+" "+o.GetKind()+" "+o.GetNamespace()+"/"+o.GetName()] = o
 			}
+			for _, o := range requirementsOf(t, profile) {
+				objects[profile.Component+" "+profile.Version+" "+o.GetKind()+" "+o.GetName()] = o
+				largest = max(largest, sizeOf(t, o))
+			}
 		}
+	}
+	if t.Logf("the largest requirement has %d bytes", largest); largest < 200<<10 {
+		t.Errorf("the largest requirement has only %d bytes", largest)
 	}
 	shipped := shippedPolicies(t)
 	for name := range walls {
@@ -168,14 +176,19 @@ func manifestsOf(t *testing.T, path string) (objects []*unstructured.Unstructure
 		if err := yaml.Unmarshal(document, &o.Object); err != nil {
 			t.Fatal(err)
 		}
-		labels := o.GetLabels()
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		labels["capi-operator.openshift.io/managed-by"] = "component"
-		labels["capi-operator.openshift.io/policy-exceptions"] = "no-rule"
-		o.SetLabels(labels)
-		objects = append(objects, o)
+		objects = append(objects, labelled(o))
 	}
 	return objects
+}
+
+// labelled is an object with the labels that the operator gives it.
+func labelled(o *unstructured.Unstructured) *unstructured.Unstructured {
+	labels := o.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels["capi-operator.openshift.io/managed-by"] = "component"
+	labels["capi-operator.openshift.io/policy-exceptions"] = "no-rule"
+	o.SetLabels(labels)
+	return o
 }

@@ -97,6 +97,9 @@ func (k *kubelet) look(ctx context.Context) error {
 	}
 	for _, p := range k.running() {
 		if wanted[p.object.UID] {
+			if err := p.mountLate(ctx); err != nil {
+				return fmt.Errorf("mounting in pod %s: %w", p.object.Name, err)
+			}
 			continue
 		}
 		if p.answers() {
@@ -133,6 +136,23 @@ func (k *kubelet) running() []*pod {
 
 // answers says that a pod is the checker's.
 func (p *pod) answers() bool { return p.object.Labels[nameLabel] == harness.WebhooksAccount }
+
+// checkers are the pods of the checker that run.
+func (k *kubelet) checkers() []*pod {
+	return slices.DeleteFunc(k.running(), func(p *pod) bool { return !p.answers() })
+}
+
+// metricsAddress is where a pod serves its metrics.
+func (p *pod) metricsAddress() string {
+	for _, container := range p.object.Spec.Containers {
+		for _, port := range container.Ports {
+			if port.Name == "metrics" {
+				return fmt.Sprintf("%s:%d", p.address, port.ContainerPort)
+			}
+		}
+	}
+	return ""
+}
 
 // ready waits until so many pods of the operator run, and as many of the checker,
 // all probes of which are answered. It returns the operator's.

@@ -2,6 +2,8 @@ package release_test
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -24,12 +26,38 @@ var _ = Describe("The payload", func() {
 		since, err := env.Cluster.Mark(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		release{"4.22.0", images(ctx)}.install(ctx, files(), false)
-		k.ready(ctx, 1)
+		pods := k.ready(ctx, 1)
 		Expect(brought(ctx, "cluster-capi-controllers")).To(Equal("image"))
 		requests, err := env.Cluster.RequestsSince(ctx, since)
 		Expect(err).NotTo(HaveOccurred())
 		operator := "system:serviceaccount:" + harness.OperatorNamespace + ":" + harness.ServiceAccount
 		Expect(requests.Where(func(r cluster.Request) bool { return r.User == operator && r.IsWrite() })).NotTo(BeEmpty())
+
+		By("scraping the metrics of its pod and of the checker's, by certificate and by token")
+		reader, err := env.Token(ctx, "reader")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(env.LetScrape(ctx, "reader")).To(Succeed())
+		tenant, err := env.Token(ctx, "tenant")
+		Expect(err).NotTo(HaveOccurred())
+		for _, p := range append(pods, k.checkers()...) {
+			service, metric := "capstan-metrics", `capstan_machine_state{machine="clusterapi",state="Installed"} 1`
+			if p.answers() {
+				service, metric = harness.WebhooksAccount, "go_goroutines "
+			}
+			metrics := env.MetricsOfPod(p.metricsAddress(), service)
+			eventually(ctx, "Prometheus to be let in by "+p.object.Name, func(ctx context.Context) error {
+				text, err := metrics.Text(ctx)
+				if err == nil && !strings.Contains(text, metric) {
+					err = fmt.Errorf("%s is not told", metric)
+				}
+				return err
+			})
+			eventually(ctx, "the reader to be let in by "+p.object.Name, func(ctx context.Context) error {
+				return metrics.Answers(ctx, harness.Visitor{Token: reader}, http.StatusOK)
+			})
+			Expect(metrics.Answers(ctx, harness.Visitor{Token: tenant}, http.StatusForbidden)).To(Succeed())
+			Expect(metrics.Answers(ctx, harness.Visitor{}, http.StatusUnauthorized)).To(Succeed())
+		}
 	}, SpecTimeout(patience))
 
 	It("takes the place of the installer before it, and leaves to people what is theirs", func(ctx SpecContext) {

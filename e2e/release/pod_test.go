@@ -27,6 +27,8 @@ type pod struct {
 	address string
 	dir     string
 	process *cluster.Process
+	// late are the volumes of Secrets and ConfigMaps that were not there yet, and may come.
+	late []corev1.Volume
 }
 
 func (p *pod) log() string { return filepath.Join(p.dir, "log") }
@@ -113,25 +115,52 @@ func (p *pod) account(ctx context.Context) (string, error) {
 func (p *pod) volumes(ctx context.Context, images map[string]map[string][]byte) (map[string]string, error) {
 	folders := map[string]string{}
 	for _, volume := range p.object.Spec.Volumes {
-		folder := filepath.Join(p.dir, "volumes", volume.Name)
+		folder := p.folderOf(volume)
 		if volume.Image != nil {
 			folder = p.mountPath(volume.Name)
 		}
 		folders[volume.Name] = folder
-		if err := os.MkdirAll(folder, 0o700); err != nil {
+		if err := p.mount(ctx, volume, folder, images); err != nil {
 			return nil, err
-		}
-		files, err := p.files(ctx, volume, images)
-		if err != nil {
-			return nil, fmt.Errorf("mounting volume %s: %w", volume.Name, err)
-		}
-		for name, data := range files {
-			if err := write(filepath.Join(folder, name), data); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return folders, nil
+}
+
+func (p *pod) folderOf(volume corev1.Volume) string {
+	return filepath.Join(p.dir, "volumes", volume.Name)
+}
+
+// mount writes the files of a volume, or notes that they are late.
+func (p *pod) mount(ctx context.Context, volume corev1.Volume, folder string, images map[string]map[string][]byte) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	files, err := p.files(ctx, volume, images)
+	if err != nil {
+		return fmt.Errorf("mounting volume %s: %w", volume.Name, err)
+	}
+	if files == nil && (volume.Secret != nil || volume.ConfigMap != nil) {
+		p.late = append(p.late, volume)
+	}
+	for name, data := range files {
+		if err := write(filepath.Join(folder, name), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mountLate mounts what has come since the pod was started, as a kubelet does.
+func (p *pod) mountLate(ctx context.Context) error {
+	late := p.late
+	p.late = nil
+	for _, volume := range late {
+		if err := p.mount(ctx, volume, p.folderOf(volume), nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *pod) mountPath(volume string) string {

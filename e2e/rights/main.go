@@ -1,6 +1,6 @@
-// Command rights compares what the operator did in a run of the end-to-end suite with what deploy lets it do. It fails on a
-// right that nothing used, and on a request that was refused for want of a right unless a spec asked for that. Its argument
-// is the folder in which the suites left what they saw.
+// Command rights compares what operator and checker did in a run of the end-to-end suites with what deploy lets them do. It
+// fails on a right that nothing used, and on a request that was refused for want of a right unless the suite asks for that. Its
+// argument is a folder with one folder for each suite, by its name, in which that left what it saw.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 	if len(problems) > 0 {
 		os.Exit(1)
 	}
-	fmt.Fprintln(os.Stdout, "the operator used every right that deploy gives it, and lacked none")
+	fmt.Fprintln(os.Stdout, "operator and checker used every right that deploy gives them, and lacked none")
 }
 
 // compare is all that is wrong with the rights of deploy, after what is in a folder.
@@ -43,23 +43,27 @@ func compare(folder string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rights, err := rightsOf(objects, harness.ServiceAccount)
-	if err != nil {
-		return nil, err
+	var all []right
+	for _, account := range []string{harness.ServiceAccount, harness.WebhooksAccount} {
+		rights, err := rightsOf(objects, account)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rights...)
 	}
-	return problems(rights, uses), nil
+	return problems(all, uses), nil
 }
 
 // read reads what the suites left.
-func read(folder string) ([]harness.Use, error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+func read(folder string) ([]use, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*", "*.json"))
 	if err != nil {
 		return nil, fmt.Errorf("looking for what the suites left: %w", err)
 	}
 	if len(files) == 0 {
 		return nil, errors.New("no suite left anything in " + folder)
 	}
-	var all []harness.Use
+	var all []use
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -69,7 +73,9 @@ func read(folder string) ([]harness.Use, error) {
 		if err := json.Unmarshal(text, &uses); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", file, err)
 		}
-		all = append(all, uses...)
+		for _, u := range uses {
+			all = append(all, use{u, filepath.Base(filepath.Dir(file))})
+		}
 	}
 	return all, nil
 }

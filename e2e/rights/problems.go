@@ -8,15 +8,34 @@ import (
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
-// askedFor are the refusals that specs ask for: of the rights in Namespaces that images bring (e2e/clusterapi), which are none of
-// the cluster's, and of the one that a fault takes away (e2e/faults).
-func askedFor(u harness.Use) bool {
-	brought := u.Namespace != "" && u.Namespace != "default" && !strings.HasPrefix(u.Namespace, "kube-") && !strings.HasPrefix(u.Namespace, "openshift-")
-	return brought || u.Verb == "patch" && u.Resource == "configmaps" && u.Namespace == harness.CAPINamespace
+// use is one of a suite.
+type use struct {
+	harness.Use
+	suite string
+}
+
+// asked are the refusals of the operator that the specs of a suite ask for.
+var asked = map[string][]func(harness.Use) bool{
+	"clusterapi": {isInBrought},
+	"faults":     {isInBrought, isOfFault},
+}
+
+// isInBrought says that it is of a right in a Namespace that an image brings, which is none of the cluster's.
+func isInBrought(u harness.Use) bool {
+	return u.Namespace != "" && u.Namespace != "default" && !strings.HasPrefix(u.Namespace, "kube-") && !strings.HasPrefix(u.Namespace, "openshift-")
+}
+
+// isOfFault says that it is of the right that a fault takes away.
+func isOfFault(u harness.Use) bool {
+	return u.Verb == "patch" && u.Group == "" && u.Resource == "configmaps" && u.Namespace == harness.CAPINamespace
+}
+
+func (u use) isAskedFor() bool {
+	return u.Account == harness.ServiceAccount && slices.ContainsFunc(asked[u.suite], func(is func(harness.Use) bool) bool { return is(u.Use) })
 }
 
 // problems are the rights that nothing used, and the refusals that nobody asked for, each once.
-func problems(rights []right, uses []harness.Use) []string {
+func problems(rights []right, uses []use) []string {
 	var found []string
 	for _, r := range rights {
 		if !r.leavesNoTrace() && !slices.ContainsFunc(uses, r.isUsedBy) {
@@ -24,8 +43,9 @@ func problems(rights []right, uses []harness.Use) []string {
 		}
 	}
 	for _, u := range uses {
-		if u.Refused && !askedFor(u) {
-			found = append(found, fmt.Sprintf("the operator lacks the right to %s %s %s", u.Verb, strings.TrimSuffix(u.Resource+"."+u.Group, "."), strings.Trim(u.Namespace+"/"+u.Name, "/")))
+		if u.Refused && !u.isAskedFor() {
+			found = append(found, fmt.Sprintf("%s lacks the right to %s %s %s in %s",
+				u.Account, u.Verb, strings.TrimSuffix(u.Resource+"."+u.Group, "."), strings.Trim(u.Namespace+"/"+u.Name, "/"), u.suite))
 		}
 	}
 	slices.Sort(found)

@@ -8,12 +8,11 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 // right is one verb on one resource that a rule gives.
 type right struct {
+	account                          string // whose it is
 	role                             string // where the rule stands
 	namespace, group, resource, verb string
 	names                            []string // all if empty
@@ -33,9 +32,9 @@ func (r right) String() string {
 // isUsedBy says that a request needed the right. Who may watch has to be able to list as well, and the other way round:
 // client-go falls back from one to the other. Who may patch has to be able to get: what is written is read only where a
 // watch has not shown it yet, so that it is a matter of moments whether a run does.
-func (r right) isUsedBy(u harness.Use) bool {
+func (r right) isUsedBy(u use) bool {
 	reads := []string{"list", "watch"}
-	return !u.Refused &&
+	return !u.Refused && r.account == u.Account &&
 		(r.verb == u.Verb || slices.Contains(reads, r.verb) && slices.Contains(reads, u.Verb) || r.verb == "get" && u.Verb == "patch") &&
 		r.group == u.Group && (r.resource == u.Resource || r.resource == "*") &&
 		(r.namespace == "" || r.namespace == u.Namespace) &&
@@ -69,18 +68,18 @@ func rightsOf(objects []*unstructured.Unstructured, account string) ([]right, er
 				return nil, fmt.Errorf("reading %s %s: %w", role.GetKind(), role.GetName(), err)
 			}
 			for _, rule := range rules.Rules {
-				found = append(found, rightsIn(role.GetKind()+" "+role.GetName(), binding.Namespace, rule)...)
+				found = append(found, rightsIn(account, role.GetKind()+" "+role.GetName(), binding.Namespace, rule)...)
 			}
 		}
 	}
 	return found, nil
 }
 
-func rightsIn(role, namespace string, rule rbacv1.PolicyRule) (found []right) {
+func rightsIn(account, role, namespace string, rule rbacv1.PolicyRule) (found []right) {
 	for _, group := range rule.APIGroups {
 		for _, resource := range rule.Resources {
 			for _, verb := range rule.Verbs {
-				found = append(found, right{role, namespace, group, resource, verb, rule.ResourceNames})
+				found = append(found, right{account, role, namespace, group, resource, verb, rule.ResourceNames})
 			}
 		}
 	}

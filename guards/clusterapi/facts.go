@@ -63,10 +63,11 @@ type Facts struct {
 	Orphans  Orphans  `yaml:"orphans"`
 	Retained Retained `yaml:"retained"`
 	// Unmanaged names the CustomResourceDefinitions that the desired revision has and leaves to others; Requirements are what
-	// was seen of what it requires of their shapes, as far as RequirementsKnown.
-	Unmanaged         []string      `yaml:"unmanaged"`
-	RequirementsKnown bool          `yaml:"requirementsKnown"`
-	Requirements      []Requirement `yaml:"requirements"`
+	// was seen of what it requires of their shapes, ObjectRequirements of their objects, as far as RequirementsKnown.
+	Unmanaged          []string      `yaml:"unmanaged"`
+	RequirementsKnown  bool          `yaml:"requirementsKnown"`
+	Requirements       []Requirement `yaml:"requirements"`
+	ObjectRequirements []Requirement `yaml:"objectRequirements"`
 	// Inputs is a fingerprint of all that people can change; empty while it cannot be told.
 	Inputs string `yaml:"inputs"`
 	// Then is what the record remembers of how the present state was entered.

@@ -194,9 +194,19 @@ var CRDsMeet = machine.Guard[Facts]{
 
 // Unmet answers for requirements on shapes: No names those that are not met, Yes says that all are.
 func Unmet(shapes []Requirement) machine.Answer {
+	return together(shapes, Requirement.ShapeMet, "the CustomResourceDefinitions that others install are as they are needed")
+}
+
+// Unenforced answers for requirements on objects: No names those that are not in force, Yes says that all are.
+func Unenforced(objects []Requirement) machine.Answer {
+	return together(objects, Requirement.InForce, "objects of the CustomResourceDefinitions that others install are judged")
+}
+
+// together asks each requirement, and says what holds for all of them with their number.
+func together(all []Requirement, ask func(Requirement) machine.Answer, holds string) machine.Answer {
 	reasons := map[machine.Truth][]string{}
-	for _, r := range shapes {
-		answer := r.ShapeMet()
+	for _, r := range all {
+		answer := ask(r)
 		reasons[answer.Truth] = append(reasons[answer.Truth], answer.Reason)
 	}
 	for _, truth := range []machine.Truth{machine.No, machine.Unknown} {
@@ -208,5 +218,5 @@ func Unmet(shapes []Requirement) machine.Answer {
 			return machine.Answer{Truth: truth, Reason: text}
 		}
 	}
-	return machine.SayYes(fmt.Sprintf("the CustomResourceDefinitions that others install are as they are needed: %d", len(shapes)))
+	return machine.SayYes(fmt.Sprintf("%s: %d", holds, len(all)))
 }

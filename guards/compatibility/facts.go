@@ -18,9 +18,11 @@ type Facts struct {
 	Generation int64  `yaml:"generation"`
 	Spec       Spec   `yaml:"spec"`
 	Hooks      Hooks  `yaml:"hooks"`
-	// CheckerSeen says that the endpoints of the checker were looked at, CheckerReady that one of them is ready.
+	// CheckerSeen says that the endpoints of the checker were looked at, CheckerReady that one of them is ready, CheckerStays
+	// that one has been for long enough.
 	CheckerSeen  bool `yaml:"checkerSeen"`
 	CheckerReady bool `yaml:"checkerReady"`
+	CheckerStays bool `yaml:"checkerStays"`
 	CRD          CRD  `yaml:"crd"`
 	// Then is what the record remembers of how the present state was entered.
 	Then Then `yaml:"-"`
@@ -38,6 +40,8 @@ type Spec struct {
 // false as long as nobody can tell what they should be.
 type Hooks struct {
 	Known bool `yaml:"known"`
+	// New says that no pass before has told of this generation of the spec, whether or not it is known what they should be.
+	New bool `yaml:"new"`
 	// Done counts what is as it should be, Missing says what is not.
 	Done    int      `yaml:"done"`
 	Missing []string `yaml:"missing"`

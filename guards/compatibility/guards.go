@@ -1,6 +1,7 @@
 package compatibility
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -58,10 +59,12 @@ var HooksReady = guard{
 	Doc:  "The requirement's webhook configurations are as wanted, its CRD is in the right entry of configuration capstan-crds, each has a CA bundle, and each that denies has failurePolicy Fail. A pass before has told of this generation of the requirement.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
-		case !f.Hooks.Known:
-			return machine.SayUnknown("")
 		case len(f.Hooks.Missing) > 0:
 			return machine.SayNo(list(f.Hooks.Missing))
+		case f.Hooks.New:
+			return machine.SayNo(fmt.Sprintf("generation %d of the spec is new", f.Generation))
+		case !f.Hooks.Known:
+			return machine.SayUnknown("")
 		}
 		return machine.SayYes("the webhooks are in force")
 	}),
@@ -79,18 +82,20 @@ var NameFree = guard{
 	}),
 }
 
-// CheckerReady asks whether somebody answers the webhooks.
-var CheckerReady = guard{
-	Name: "CheckerReady",
-	Doc:  "An EndpointSlice of Service capstan-webhooks has a ready endpoint.",
+// CheckerStays asks whether somebody answers the webhooks, and has for long enough.
+var CheckerStays = guard{
+	Name: "CheckerStays",
+	Doc:  "An EndpointSlice of Service capstan-webhooks has had a ready endpoint for a minute. Until then it is unknown: a checker that comes and goes ends no outage.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
 		case !f.CheckerSeen:
 			return machine.SayUnknown("the checker has not been looked for yet")
-		case f.CheckerReady:
-			return machine.SayYes("the checker is ready")
+		case !f.CheckerReady:
+			return machine.SayNo("no replica of Deployment capstan-webhooks is ready")
+		case !f.CheckerStays:
+			return machine.SayUnknown("")
 		}
-		return machine.SayNo("no replica of Deployment capstan-webhooks is ready")
+		return machine.SayYes("the checker is ready")
 	},
 }
 

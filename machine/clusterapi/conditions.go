@@ -89,6 +89,11 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	if met := guards.CRDsMeet.Answer(f); met.Truth == machine.No {
 		cause(machine.WaitingOnExternal, met.Reason)
 	}
+	if installed := f.CurrentNumber > 0 && f.DesiredNumber == f.CurrentNumber; installed { // before, its waves wait for them
+		if enforced := guards.Unenforced(f.ObjectRequirements); enforced.Truth == machine.No {
+			cause(machine.WaitingOnExternal, enforced.Reason)
+		}
+	}
 	if len(d.Refused) > 0 {
 		cause(machine.EphemeralError, strings.Join(guards.Texts(d.Refused), "; "))
 	}

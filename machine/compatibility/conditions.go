@@ -111,7 +111,11 @@ func waits(s phases.Snapshot) string {
 	case s.Record.State == Refused:
 		return s.Facts.Spec.Problem
 	case s.Record.State == Open:
-		return "nothing is refused for this requirement, since no replica of Deployment " + phases.Service + " is ready; it is armed again by itself once one is"
+		why := "no replica of Deployment " + phases.Service + " is ready"
+		if s.Facts.CheckerReady {
+			why = "a replica of Deployment " + phases.Service + " is ready only since less than a minute ago"
+		}
+		return "nothing is refused for this requirement, since " + why + "; it is armed again by itself once one has been ready for a minute"
 	}
 	return strings.Join(s.Facts.Hooks.Missing, "; ")
 }

@@ -131,17 +131,17 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: checkerGone, From: in(Arming, Met, Unmet, Conflicted, Degraded), To: Open, Urgent: true, For: outage,
-			If:  machine.All(machine.Not(guards.CheckerReady), guards.SpecUsable, machine.Not(guards.Deleting)),
-			Doc: "No replica of the checker has been ready for 15 minutes, and what it would refuse has been refused for want of an answer.",
+			If:  machine.All(machine.Not(guards.CheckerStays), guards.SpecUsable, machine.Not(guards.Deleting)),
+			Doc: "No replica of the checker has been ready for a minute on end in 15 minutes, and what it would refuse has been refused for want of an answer.",
 		},
 		{
 			On: checkerGone, From: in(Refused), To: Open, Urgent: true, For: outage,
-			If:  machine.All(machine.Not(guards.CheckerReady), machine.Not(guards.SpecUsable), machine.Not(guards.Deleting)),
-			Doc: "No replica of the checker has been ready for 15 minutes, and what it would refuse has been refused for want of an answer.",
+			If:  machine.All(machine.Not(guards.CheckerStays), machine.Not(guards.SpecUsable), machine.Not(guards.Deleting)),
+			Doc: "No replica of the checker has been ready for a minute on end in 15 minutes, and what it would refuse has been refused for want of an answer.",
 		},
 		{
-			On: "CheckerBack", From: in(Open), To: Arming, If: guards.CheckerReady,
-			Doc: "A replica of the checker is ready again.",
+			On: "CheckerBack", From: in(Open), To: Arming, If: guards.CheckerStays,
+			Doc: "A replica of the checker has been ready again for a minute.",
 		},
 		{
 			On: "DeletionRequested", From: in(Arming, Met, Unmet, Open, Refused, Conflicted, Degraded), To: Releasing, Urgent: true,

@@ -10,12 +10,16 @@ import (
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 )
 
+// check is an error if a 404 does not say that there is no object of a kind.
+type check func(ctx context.Context, kind schema.GroupVersionKind, notFound error) error
+
 // clusterNetworks returns what asks for the networks of the cluster's pods and services. A cluster without Network cluster
-// has none.
-func clusterNetworks(config *rest.Config, connection *http.Client) (func(context.Context) ([]netip.Prefix, error), error) {
+// has none, unless its API server does not serve Networks yet.
+func clusterNetworks(config *rest.Config, connection *http.Client, checkNotFound check) (func(context.Context) ([]netip.Prefix, error), error) {
 	openshift, err := configclient.NewForConfigAndClient(config, connection)
 	if err != nil {
 		return nil, fmt.Errorf("making the client of Networks: %w", err)
@@ -23,7 +27,9 @@ func clusterNetworks(config *rest.Config, connection *http.Client) (func(context
 	return func(ctx context.Context) ([]netip.Prefix, error) {
 		network, err := openshift.Networks().Get(ctx, Singleton, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return nil, nil
+			if err = checkNotFound(ctx, configv1.GroupVersion.WithKind("Network"), err); err == nil {
+				return nil, nil
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading Network %s: %w", Singleton, err)

@@ -1,6 +1,8 @@
 package clusterapi
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +10,8 @@ import (
 	"testing"
 
 	configv1 "github.com/openshift/api/config/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 )
 
@@ -49,20 +53,37 @@ func TestNetworksOf_leaves_out_nothing_that_it_cannot_read(t *testing.T) {
 }
 
 func TestClusterNetworks_are_none_only_where_the_API_server_has_none(t *testing.T) {
-	for status, known := range map[int]bool{http.StatusNotFound: true, http.StatusForbidden: false, http.StatusInternalServerError: false} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/apis/config.openshift.io/v1/networks/cluster" {
-				t.Errorf("%s was asked for", r.URL.Path)
+	notYet := errors.New("Networks are announced and not served")
+	for name, c := range map[string]struct {
+		status int
+		check  error
+		known  bool
+	}{
+		"the object is not found":     {http.StatusNotFound, nil, true},
+		"the kind is not served yet":  {http.StatusNotFound, notYet, false},
+		"they may not be read":        {http.StatusForbidden, nil, false},
+		"the API server has an error": {http.StatusInternalServerError, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/apis/config.openshift.io/v1/networks/cluster" {
+					t.Errorf("%s was asked for", r.URL.Path)
+				}
+				w.WriteHeader(c.status)
+			}))
+			t.Cleanup(server.Close)
+			look, err := clusterNetworks(&rest.Config{Host: server.URL}, server.Client(), func(_ context.Context, kind schema.GroupVersionKind, err error) error {
+				if kind.String() != "config.openshift.io/v1, Kind=Network" || !apierrors.IsNotFound(err) {
+					t.Errorf("checked is %v of %s", err, kind)
+				}
+				return c.check
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-			w.WriteHeader(status)
-		}))
-		t.Cleanup(server.Close)
-		look, err := clusterNetworks(&rest.Config{Host: server.URL}, server.Client())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if all, err := look(t.Context()); len(all) > 0 || (err == nil) != known {
-			t.Errorf("%d: got %v, %v", status, all, err)
-		}
+			if all, err := look(t.Context()); len(all) > 0 || (err == nil) != c.known || c.check != nil && !errors.Is(err, c.check) {
+				t.Errorf("got %v, %v", all, err)
+			}
+		})
 	}
 }

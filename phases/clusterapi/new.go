@@ -73,7 +73,7 @@ func New(o Options) (*Phases, error) {
 	if err != nil {
 		return nil, err
 	}
-	providerImages, err := source(o, o.Again)
+	providerImages, err := source(o, o.Again, applier.CheckNotFound)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +88,12 @@ func New(o Options) (*Phases, error) {
 	}, nil
 }
 
-func source(o Options, changed func()) (images.Source, error) {
+func source(o Options, changed func(), checkNotFound check) (images.Source, error) {
 	mounted, err := imageVolumes(o)
 	if err != nil {
 		return nil, err
 	}
-	networks, err := clusterNetworks(o.REST, o.HTTP)
+	networks, err := clusterNetworks(o.REST, o.HTTP, checkNotFound)
 	if err != nil {
 		return nil, err
 	}

@@ -85,8 +85,11 @@ func (p *Pass) requirements(facts *guards.Facts) {
 		return
 	}
 	for _, r := range p.Engine.Requirements(p.desired) {
-		if shape, _ := render.Derived(r.Key.Name); shape {
+		switch shape, derived := render.Derived(r.Key.Name); {
+		case shape:
 			facts.Requirements = append(facts.Requirements, requirementOf(r))
+		case derived:
+			facts.ObjectRequirements = append(facts.ObjectRequirements, requirementOf(r))
 		}
 	}
 }

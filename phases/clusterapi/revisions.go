@@ -35,7 +35,7 @@ func (p *Phases) revision(entry *operatorv1alpha1.ClusterAPIInstallerRevision, p
 			return nil, renderingOf(entry, &notYetError{out.waiting})
 		}
 		var err error
-		content, components, err = p.renderListed(entry, profiles)
+		content, components, err = p.renderListed(entry, profiles, false)
 		if err == nil && content.ContentID != entry.ContentID {
 			err = &notOursError{fmt.Sprintf("its images render to content %s here, and another version of this operator has listed it with %s", content.ContentID, entry.ContentID)}
 		}
@@ -99,12 +99,12 @@ func renderingOf(entry *operatorv1alpha1.ClusterAPIInstallerRevision, err error)
 	return fmt.Errorf("rendering revision %s: %w", entry.Name, err)
 }
 
-// renderListed renders a listed revision from the profiles of its images.
-func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevision, profiles []render.Profile) (*render.Revision, []engine.Component, error) {
+// renderListed renders a listed revision, or a part of it, from the profiles of its images.
+func (p *Phases) renderListed(entry *operatorv1alpha1.ClusterAPIInstallerRevision, profiles []render.Profile, part bool) (*render.Revision, []engine.Component, error) {
 	var components packing
 	in := render.Input{
 		Profiles: profiles, Substitutions: map[string]string{}, Unmanaged: entry.UnmanagedCustomResourceDefinitions,
-		Namespace: p.CAPINamespace, Policy: p.Contents, Take: components.take,
+		Namespace: p.CAPINamespace, Policy: p.Contents, Take: components.take, Partial: part,
 	}
 	for _, s := range entry.ManifestSubstitutions {
 		if s.Value != nil {

@@ -87,7 +87,7 @@ func (p *Phases) refuses(ctx context.Context) bool {
 
 // armed says with which policy a webhook is written: what does not refuse is Ignore, and so is what has no CA bundle; what
 // is Fail stays so; anything else becomes Fail only if the checker proves itself.
-func (p *Phases) armed(ctx context.Context, c *configuration, ready bool) (arm func(hook) admissionregistrationv1.FailurePolicyType, all *bool) {
+func (p *Phases) armed(ctx context.Context, c *configuration, k checker) (arm func(hook) admissionregistrationv1.FailurePolicyType, all *bool) {
 	every := true
 	live := armaments(c.live)
 	return func(h hook) admissionregistrationv1.FailurePolicyType {
@@ -97,7 +97,7 @@ func (p *Phases) armed(ctx context.Context, c *configuration, ready bool) (arm f
 		case len(h.ca) == 0:
 		case live[h.name].policy == admissionregistrationv1.Fail:
 			return admissionregistrationv1.Fail
-		case ready && p.proves(ctx):
+		case k.arms() && p.proves(ctx):
 			return admissionregistrationv1.Fail
 		}
 		every = false

@@ -3,6 +3,8 @@ package compatibility
 import (
 	"context"
 	"errors"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +13,10 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -47,8 +51,15 @@ type bench struct {
 	reads int
 	// blind has the cache show no requirement.
 	blind bool
-	now   time.Time
+	// shows are the requirements that the cache shows, nil for all.
+	shows []requirementsv1alpha1.CompatibilityRequirement
+	// unserved has the API server itself answer 404 for the kind of requirements.
+	unserved bool
+	now      time.Time
 }
+
+// errUnserved is what an API server answers for a kind that it does not serve.
+var errUnserved = apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{Group: requirementsv1alpha1.GroupName, Resource: "compatibilityrequirements"}, "", "404 page not found", 0, true)
 
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
@@ -71,16 +82,28 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			return nil
 		},
 		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			if _, is := list.(*requirementsv1alpha1.CompatibilityRequirementList); is && b.blind {
+			if all, is := list.(*requirementsv1alpha1.CompatibilityRequirementList); is && (b.blind || b.shows != nil) {
+				all.Items = b.shows
 				return nil
 			}
 			return next.List(ctx, list, opts...)
 		},
 	})
-	live := interceptor.NewClient(plain, interceptor.Funcs{Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-		b.reads++
-		return next.Get(ctx, key, o, opts...)
-	}})
+	live := interceptor.NewClient(plain, interceptor.Funcs{
+		Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if _, is := o.(*requirementsv1alpha1.CompatibilityRequirement); is && b.unserved {
+				return errUnserved
+			}
+			b.reads++
+			return next.Get(ctx, key, o, opts...)
+		},
+		List: func(ctx context.Context, next client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if b.unserved {
+				return errUnserved
+			}
+			return next.List(ctx, list, opts...)
+		},
+	})
 	b.Phases = &Phases{Client: cluster, Live: live, Namespace: "ops", Now: func() time.Time { return b.now }}
 	return b
 }
@@ -141,6 +164,17 @@ func (b *bench) policies() string {
 		}
 	}
 	return strings.Join(all, " ")
+}
+
+// denied are the definitions in the entries that deny.
+func (b *bench) denied() string {
+	b.t.Helper()
+	c := crdsConfiguration()
+	if err := b.look(b.t.Context(), c); err != nil {
+		b.t.Fatal(err)
+	}
+	live, _ := c.live.(*admissionregistrationv1.ValidatingWebhookConfiguration)
+	return strings.Join(slices.Concat(places(denyPrefix, live)...), " ")
 }
 
 func needed(t *testing.T, objects requirementsv1alpha1.CRDAdmitAction) *requirementsv1alpha1.CompatibilityRequirement {

@@ -10,6 +10,7 @@ import (
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
 
@@ -94,16 +95,32 @@ func entries(denied map[string]bool, live *admissionregistrationv1.ValidatingWeb
 			if len(names) == 0 {
 				continue
 			}
-			hooks = append(hooks, hook{
-				name: entryName(kind.prefix, i), path: kind.path, denies: kind.denies,
-				rules: rules(apiextensionsv1.GroupName, "v1", "customresourcedefinitions", admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete),
-				conditions: []admissionregistrationv1.MatchCondition{
-					{Name: terminatingSkip, Expression: notTerminating}, {Name: schemaSkip, Expression: newSchema()}, {Name: namesSkip, Expression: named(names)},
-				},
-			})
+			hooks = append(hooks, entry(entryName(kind.prefix, i), kind.path, kind.denies, names))
 		}
 	}
 	return hooks
+}
+
+// entry is the webhook for these definitions.
+func entry(name, path string, denies bool, names []string) hook {
+	return hook{
+		name: name, path: path, denies: denies,
+		rules: rules(apiextensionsv1.GroupName, "v1", "customresourcedefinitions", admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete),
+		conditions: []admissionregistrationv1.MatchCondition{
+			{Name: terminatingSkip, Expression: notTerminating}, {Name: schemaSkip, Expression: newSchema()}, {Name: namesSkip, Expression: named(names)},
+		},
+	}
+}
+
+// isEntry says that a live webhook is the one for its definitions in all but the arming.
+func (p *Phases) isEntry(live *admissionregistrationv1.ValidatingWebhook) bool {
+	path := paths.CRDsWarn
+	if isDeny(live.Name) {
+		path = paths.CRDsDeny
+	}
+	h := entry(live.Name, path, isDeny(live.Name), namesIn(live.MatchConditions))
+	h.policy, h.ca = ptr.Deref(live.FailurePolicy, admissionregistrationv1.Fail), live.ClientConfig.CABundle
+	return equality.Semantic.DeepEqual(p.validating(h), *live)
 }
 
 func entryName(prefix string, i int) string { return fmt.Sprintf("%s%d%s", prefix, i, entrySuffix) }

@@ -14,6 +14,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/compatibility"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/crdschema"
+	"github.com/capstan-capi/capstan/phases/crdschema/judge"
 )
 
 const (
@@ -87,7 +88,7 @@ func (p *Phases) judge(ctx context.Context, key machine.Key, r *requirementsv1al
 // renewed is the judgement on the live definition as it is now, from what is known, which may be nothing.
 func (p *Phases) renewed(ctx context.Context, key machine.Key, r *requirementsv1alpha1.CompatibilityRequirement, known *judgement) (*judgement, error) {
 	if known == nil {
-		return p.read(ctx, key, r)
+		return p.read(ctx, key, r, true)
 	}
 	live, err := p.metadata(ctx, known.target.crd)
 	switch {
@@ -98,7 +99,7 @@ func (p *Phases) renewed(ctx context.Context, key machine.Key, r *requirementsv1
 	case live == version{}:
 		return p.gone(ctx, key, known)
 	}
-	return p.read(ctx, key, r)
+	return p.read(ctx, key, r, false)
 }
 
 // metadata is the version of a live definition as the cache has it, the zero one if there is none.
@@ -129,8 +130,8 @@ func (p *Phases) gone(ctx context.Context, key machine.Key, known *judgement) (*
 	return &gone, nil
 }
 
-// read decodes a requirement and compares its definition, both as the API server has them now.
-func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alpha1.CompatibilityRequirement) (*judgement, error) {
+// read decodes a requirement and compares its definition, both as the API server has them now. Of a new one it compiles the rules.
+func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alpha1.CompatibilityRequirement, isNew bool) (*judgement, error) {
 	p.judged.reading.Lock()
 	defer p.judged.reading.Unlock()
 	whole := &requirementsv1alpha1.CompatibilityRequirement{}
@@ -141,7 +142,7 @@ func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alp
 		return nil, fmt.Errorf("CompatibilityRequirement %s has just changed, and is looked at again", r.Name)
 	}
 	j := &judgement{of: versionOf(r)}
-	need, err := crdschema.Decode(&whole.Spec)
+	need, err := usable(&whole.Spec, isNew)
 	if err != nil {
 		j.problem = machine.Shorten(err.Error(), maxProblem)
 		p.judged.keep(key, j)
@@ -158,6 +159,20 @@ func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alp
 	}
 	p.judged.keep(key, j)
 	return j, nil
+}
+
+// usable decodes a specification that webhooks can go by. Rules are compiled only where objects are asked them.
+func usable(spec *requirementsv1alpha1.CompatibilityRequirementSpec, isNew bool) (*crdschema.Need, error) {
+	need, err := crdschema.Decode(spec)
+	if err != nil || !isNew || spec.ObjectSchemaValidation.Action == "" {
+		return need, err
+	}
+	for _, version := range need.Versions() {
+		if err := judge.CompileRules(need, version); err != nil {
+			return nil, fmt.Errorf("spec.compatibilitySchema.customResourceDefinition.data: %w", err)
+		}
+	}
+	return need, nil
 }
 
 // bounded keeps as many lines as people are told of, and how many more there are.
@@ -189,4 +204,7 @@ func (p *Phases) Forget(key machine.Key) {
 	p.judged.mu.Lock()
 	defer p.judged.mu.Unlock()
 	delete(p.judged.by, key)
+	for _, kind := range writesConfigurations {
+		p.fights.forget((&configuration{kind: kind, name: string(key)}).String())
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -56,12 +57,12 @@ func keepHooks(ctx context.Context, p *Pass) (machine.Result, error) {
 			done, err := p.remove(ctx, c)
 			did, errs = append(did, done), append(errs, err)
 		case len(c.hooks) > 0 && !c.foreign:
-			arm, all := p.armed(ctx, c, p.ready)
+			arm, all := p.armed(ctx, c, p.checker)
 			done, err := p.write(ctx, c, p.wanted(c, arm))
 			did, errs, armed = append(did, done), append(errs, err), armed && *all
 		}
 	}
-	return p.result(did, armed || !p.ready), errors.Join(append(errs, p.sharing.last())...)
+	return p.result(did, armed), errors.Join(append(errs, p.sharing.last())...)
 }
 
 // openHooks has what is the requirement's own let everything pass; what all share is opened for it by Share, and if that
@@ -78,14 +79,14 @@ func rearmHooks(ctx context.Context, p *Pass) (machine.Result, error) {
 		switch {
 		case h.policy == admissionregistrationv1.Fail || !denies || len(h.ca) == 0:
 			return h.policy
-		case p.ready && p.proves(ctx):
+		case p.checker.arms() && p.proves(ctx):
 			return admissionregistrationv1.Fail
 		}
 		all = false
 		return h.policy
 	})
-	if !all && p.ready {
-		result.LookAgain = p.probe.next()
+	if !all {
+		result.LookAgain = sooner(result.LookAgain, p.again(p.checker))
 	}
 	return result, err
 }
@@ -138,17 +139,22 @@ func setPolicies(o client.Object, policy func(name string, a armament) admission
 }
 
 // write sends a configuration if it differs from what is there, and says what it did. The API server refuses what was made
-// from an old copy; the pass for the newer one makes it again.
+// from an old copy; the pass for the newer one makes it again. What somebody keeps changing is not written on each pass.
 func (p *Phases) write(ctx context.Context, c *configuration, wanted client.Object) (did string, err error) {
-	switch {
-	case c.live == nil:
-		did, err = "created "+c.String(), p.Client.Create(ctx, wanted, client.FieldOwner(Manager))
-	case same(c.live, wanted):
+	if c.live != nil && same(c.live, wanted) {
+		p.fights.rests(c.String())
 		return "", nil
-	default:
+	}
+	if !p.fights.may(c.String(), wanted, p.Now()) {
+		return "", nil
+	}
+	if c.live == nil {
+		did, err = "created "+c.String(), p.Client.Create(ctx, wanted, client.FieldOwner(Manager))
+	} else {
 		did, err = "put "+c.String()+" right", p.Client.Patch(ctx, wanted, client.MergeFromWithOptions(c.live, client.MergeFromWithOptimisticLock{}), client.FieldOwner(Manager))
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || c.live != nil && apierrors.IsNotFound(err) {
+		p.fights.refund(c.String())
 		return "", nil
 	}
 	if apierrors.IsInvalid(err) { // by what its author asks for: another try says the same
@@ -172,11 +178,22 @@ func (p *Phases) remove(ctx context.Context, c *configuration) (did string, err 
 	return "deleted " + c.String(), nil
 }
 
-func (p *Phases) result(did []string, armed bool) machine.Result {
+func (p *Pass) result(did []string, armed bool) machine.Result {
 	did = slices.DeleteFunc(did, func(one string) bool { return one == "" })
-	r := machine.Result{Did: strings.Join(did, "; ")}
+	r := machine.Result{Did: strings.Join(did, "; "), LookAgain: p.staysIn}
 	if !armed {
-		r.LookAgain = p.probe.next()
+		r.LookAgain = sooner(r.LookAgain, p.again(p.checker))
+	}
+	for _, c := range p.configurations {
+		r.LookAgain = sooner(r.LookAgain, p.fights.left(c.String(), p.Now()))
 	}
 	return r
+}
+
+// sooner is the shorter of two times; zero is none.
+func sooner(one, other time.Duration) time.Duration {
+	if one == 0 || other > 0 && other < one {
+		return other
+	}
+	return one
 }

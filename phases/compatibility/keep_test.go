@@ -129,17 +129,3 @@ func TestKeepHooks_does_not_try_again_what_the_API_server_cannot_take(t *testing
 		t.Errorf("it ends with %v", err)
 	}
 }
-
-func TestWithTheirs_has_room_for_as_many_conditions_as_a_requirement_may_have(t *testing.T) {
-	var theirs []admissionregistrationv1.MatchCondition
-	for i := range maxConditions {
-		theirs = append(theirs, admissionregistrationv1.MatchCondition{Name: strings.Repeat("a", i+1), Expression: "true // all"})
-	}
-	if all := withTheirs(theirs); len(all) != maxConditions || !strings.Contains(all[0].Expression, "true // all\n)") || !strings.Contains(all[0].Expression, notTerminating) {
-		t.Errorf("%d conditions, the first is %s", len(all), all[0].Expression)
-	}
-	taken := withTheirs([]admissionregistrationv1.MatchCondition{{Name: terminatingSkip, Expression: "true"}})
-	if len(taken) != 2 || taken[0].Name == taken[1].Name {
-		t.Errorf("they are %+v", taken)
-	}
-}

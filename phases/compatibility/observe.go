@@ -34,9 +34,16 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 	if f.CheckerReady, err = p.Ready(ctx); err != nil {
 		return guards.Facts{}, pass, err
 	}
-	pass.ready = f.CheckerReady
+	// Others may have written the hooks for this generation just before this pass: from the one after it on, it is known
+	// for how long they stand.
+	f.Hooks.New = toldOf(r, StateCondition) != r.Generation
+	pass.checker.ready = f.CheckerReady
+	f.CheckerStays, pass.staysIn = p.stays.now(p.Now())
 	both, err := p.configurationsOf(ctx, r.Name)
 	if err != nil {
+		return guards.Facts{}, pass, err
+	}
+	if pass.checker.disarmed, err = p.disarmed(ctx, both...); err != nil {
 		return guards.Facts{}, pass, err
 	}
 	if r.Spec.ObjectSchemaValidation.Action != "" { // the names are wanted, whatever the data says
@@ -56,8 +63,8 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 	pass.CRDName = cmp.Or(pass.CRDName, of.crd)
 	p.want(r, of, both)
 	f.Hooks.Known = true
-	f.Hooks.Done, f.Hooks.Missing = p.hooks(both, pass.ready)
-	done, missing, err := p.listed(ctx, r, pass.CRDName, pass.ready)
+	f.Hooks.Done, f.Hooks.Missing = p.hooks(both, pass.checker)
+	done, missing, err := p.listed(ctx, r, pass.CRDName, pass.checker)
 	if err != nil {
 		return guards.Facts{}, pass, err
 	}
@@ -69,11 +76,6 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 	}
 	if own.live != nil && !Ours(own.live) {
 		f.Hooks.Missing = append(f.Hooks.Missing, own.String()+" is somebody else's: delete it, and it is made anew")
-	}
-	// Others may have written the hooks for this generation just before this pass: from the one after it on, it is known
-	// for how long they stand.
-	if toldOf(r, StateCondition) != r.Generation {
-		f.Hooks.Missing = append(f.Hooks.Missing, fmt.Sprintf("generation %d of the spec is new", r.Generation))
 	}
 	return f, pass, nil
 }
@@ -101,11 +103,11 @@ func taken(both []*configuration, r *requirementsv1alpha1.CompatibilityRequireme
 }
 
 // hooks says how far the configurations are that are the requirement's own.
-func (p *Phases) hooks(both []*configuration, ready bool) (done int, missing []string) {
+func (p *Phases) hooks(both []*configuration, k checker) (done int, missing []string) {
 	for _, c := range both {
 		switch {
 		case len(c.hooks) > 0:
-			n, lacks := p.stands(c, ready)
+			n, lacks := p.stands(c, k)
 			done, missing = done+n, append(missing, lacks...)
 		case c.live != nil && !c.foreign:
 			missing = append(missing, c.String()+" is not wanted any more")
@@ -117,7 +119,7 @@ func (p *Phases) hooks(both []*configuration, ready bool) (done int, missing []s
 }
 
 // listed says how far the definition of a requirement is in the configuration that all share.
-func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement, crd string, ready bool) (done int, missing []string, err error) {
+func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement, crd string, k checker) (done int, missing []string, err error) {
 	action := crdschema.Asked(r).CRDs
 	if action == "" {
 		return 0, nil, nil
@@ -134,16 +136,20 @@ func (p *Phases) listed(ctx context.Context, r *requirementsv1alpha1.Compatibili
 		return 0, []string{c.String() + " is somebody else's: delete it, and it is made anew"}, nil
 	}
 	denies := action == requirementsv1alpha1.CRDAdmitActionDeny
-	for _, h := range live.Webhooks {
+	for i := range live.Webhooks {
+		h := &live.Webhooks[i]
 		// What somebody else denies is not warned of, too.
 		if !slices.Contains(namesIn(h.MatchConditions), crd) || denies && !isDeny(h.Name) {
 			continue
+		}
+		if !p.isEntry(h) {
+			return 0, []string{c.String() + ", webhook " + h.Name + ", is not as wanted" + p.fights.told(c.String())}, nil
 		}
 		done++
 		if len(h.ClientConfig.CABundle) == 0 {
 			missing = append(missing, c.String()+" has no CA bundle yet")
 		} else if done++; denies && (h.FailurePolicy == nil || *h.FailurePolicy != admissionregistrationv1.Fail) {
-			missing = append(missing, unarmed(c, ready))
+			missing = append(missing, unarmed(c, k)+p.fights.told(c.String()))
 		} else {
 			done++
 		}
@@ -162,10 +168,12 @@ func (p *Phases) Ready(ctx context.Context) (bool, error) {
 	for _, s := range slices.Items {
 		for _, e := range s.Endpoints {
 			if e.Conditions.Ready == nil || *e.Conditions.Ready {
+				p.stays.begun(p.Now())
 				return true, nil
 			}
 		}
 	}
+	p.stays.ended()
 	p.probe.anew()
 	return false, nil
 }

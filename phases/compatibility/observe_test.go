@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,5 +86,61 @@ func TestObserve_tells_who_has_the_name_of_what_all_share(t *testing.T) {
 	f, _ := b.observe()
 	if told := strings.Join(f.Hooks.Missing, "; "); !strings.Contains(told, "ValidatingWebhookConfiguration capstan-requirements is somebody else's: delete it") {
 		t.Errorf("missing is %q", told)
+	}
+}
+
+func TestObserve_compiles_the_rules_that_objects_are_asked(t *testing.T) {
+	for action, usable := range map[requirementsv1alpha1.CRDAdmitAction]bool{"": true, "Warn": false, "Deny": false} {
+		r := needed(t, action)
+		data := &r.Spec.CompatibilitySchema.CustomResourceDefinition.Data
+		*data = strings.Replace(*data, "type: integer", "type: integer\n            x-kubernetes-validations: [{rule: self.b}]", 1)
+		f, _ := newBench(t, r, widgets()).observe()
+		if !f.Spec.Known || (f.Spec.Problem == "") != usable {
+			t.Errorf("%q: it sees %+v", action, f.Spec)
+		}
+		if !usable && (!strings.HasPrefix(f.Spec.Problem, "spec.compatibilitySchema.customResourceDefinition.data: version v1: ") || !strings.Contains(f.Spec.Problem, `rule "self.b"`)) {
+			t.Errorf("the problem is %s", f.Spec.Problem)
+		}
+	}
+}
+
+func TestObserve_takes_a_checker_for_one_that_stays_after_a_minute_without_a_break(t *testing.T) {
+	b := newBench(t, needed(t, "Deny"), widgets(), endpoint())
+	stays := func() (is bool, lookAgain time.Duration) {
+		t.Helper()
+		f, pass := b.observe()
+		result, err := OpenHooks.Run(t.Context(), pass)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.CheckerStays, result.LookAgain
+	}
+	for _, step := range []struct {
+		after     time.Duration
+		away      bool
+		is        bool
+		lookAgain time.Duration
+	}{
+		{after: 0, lookAgain: time.Minute},
+		{after: 50 * time.Second, lookAgain: 10 * time.Second},
+		{after: time.Second, away: true},
+		{after: time.Second, lookAgain: time.Minute},
+		{after: time.Minute, is: true},
+		{after: -time.Hour, lookAgain: time.Minute},
+	} {
+		b.now = b.now.Add(step.after)
+		if step.away {
+			if err := b.Client.Delete(t.Context(), endpoint()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if is, lookAgain := stays(); is != step.is || lookAgain != step.lookAgain {
+			t.Errorf("%+v: it stays: %t, and is looked at again in %s", step, is, lookAgain)
+		}
+		if step.away {
+			if err := b.Client.Create(t.Context(), endpoint()); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

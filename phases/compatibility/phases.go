@@ -56,7 +56,9 @@ type Phases struct {
 
 	judged  judged
 	probe   probe
+	stays   stays
 	sharing sharing
+	fights  fights
 }
 
 // Pass is what one pass has seen, for the work of the same pass.
@@ -66,8 +68,9 @@ type Pass struct {
 	Requirement *requirementsv1alpha1.CompatibilityRequirement
 	// CRDName is that of the definition, empty while it is not known.
 	CRDName string
-	// ready says that somebody answers the webhooks.
-	ready bool
+	// checker is what arming depends on; staysIn is after how long who answers ends an outage, zero for nothing to wait for.
+	checker checker
+	staysIn time.Duration
 	// configurations are those that the requirement wants, or has and does not want; nil as long as nobody can tell.
 	configurations []*configuration
 	// unread is why the requirement or its definition could not be read.

@@ -30,7 +30,6 @@ func (p *Phases) Share(ctx context.Context) (again time.Duration, err error) {
 	}
 	defer func() { p.sharing.keep(err) }()
 	var errs []error
-	proven := true
 	for _, c := range []*configuration{requirementsConfigured(), crdsConfiguration()} {
 		if err := p.look(ctx, c); err != nil {
 			return 0, err
@@ -38,20 +37,27 @@ func (p *Phases) Share(ctx context.Context) (again time.Duration, err error) {
 		if c.name == CRDsConfiguration {
 			live, _ := c.live.(*admissionregistrationv1.ValidatingWebhookConfiguration)
 			denied := asked(all.Items)
-			if loosens(denied, live) {
-				if err := p.seesAll(ctx, all.Items); err != nil {
-					return probeAgain, err
+			if loosened := loosens(denied, live); len(loosened) > 0 {
+				if err := p.seesAll(ctx, all.Items, loosened); err != nil {
+					errs = append(errs, err)
+					for _, name := range loosened {
+						denied[name] = true
+					}
 				}
 			}
 			c.hooks = entries(denied, live)
 		}
-		armed, err := p.share(ctx, c, ready)
-		proven, errs = proven && armed, append(errs, err)
+		k := checker{ready: ready}
+		if k.disarmed, err = p.disarmed(ctx, c); err != nil {
+			return 0, err
+		}
+		armed, err := p.share(ctx, c, k)
+		if errs = append(errs, err); !armed {
+			again = sooner(again, p.again(k))
+		}
+		again = sooner(again, p.fights.left(c.String(), p.Now()))
 	}
 	errs = append(errs, p.sweep(ctx, all.Items))
-	if ready && !proven {
-		again = p.probe.next()
-	}
 	return again, errors.Join(errs...)
 }
 
@@ -73,40 +79,41 @@ func (s *sharing) last() error {
 	return s.err
 }
 
-// loosens says that a definition whose writes are denied is to be denied no more.
-func loosens(denied map[string]bool, live *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
-	for _, names := range places(denyPrefix, live) {
-		if slices.ContainsFunc(names, func(name string) bool { return !denied[name] }) {
-			return true
-		}
-	}
-	return false
+// loosens are the definitions whose writes are denied, and are to be denied no more.
+func loosens(denied map[string]bool, live *admissionregistrationv1.ValidatingWebhookConfiguration) []string {
+	return slices.DeleteFunc(slices.Concat(places(denyPrefix, live)...), func(name string) bool { return denied[name] })
 }
 
-// seesAll asks the API server whether there are requirements that the cache does not show: for a cache that sees none, as
-// after a watch that somebody between has answered with 404, nothing is loosened.
-func (p *Phases) seesAll(ctx context.Context, cached []requirementsv1alpha1.CompatibilityRequirement) error {
-	known := map[types.UID]bool{}
+// seesAll asks the API server whether there are requirements that the cache does not show, or shows as they were. What such
+// a cache would have loosened of definitions goes on to be denied.
+func (p *Phases) seesAll(ctx context.Context, cached []requirementsv1alpha1.CompatibilityRequirement, loosened []string) error {
+	known := map[types.UID]*requirementsv1alpha1.CompatibilityRequirement{}
 	for i := range cached {
-		known[cached[i].UID] = true
+		known[cached[i].UID] = &cached[i]
 	}
 	there := &metav1.PartialObjectMetadataList{}
 	there.SetGroupVersionKind(requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
 	if err := p.Live.List(ctx, there); apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
-		return nil
+		return CheckUnserved(ctx, p.Live)
 	} else if err != nil {
 		return fmt.Errorf("listing CompatibilityRequirements: %w", err)
 	}
 	for i := range there.Items {
-		if r := &there.Items[i]; !known[r.UID] && r.DeletionTimestamp == nil {
-			return fmt.Errorf("CompatibilityRequirement %s is there, and not seen yet: nothing is loosened until it is", r.Name)
+		now := &there.Items[i]
+		seen := known[now.UID]
+		switch {
+		case now.DeletionTimestamp != nil:
+		case seen == nil:
+			return fmt.Errorf("CompatibilityRequirement %s is there, and not seen yet: nothing is loosened until it is", now.Name)
+		case seen.ResourceVersion != now.ResourceVersion && (seen.Status.CRDName == "" || slices.Contains(loosened, seen.Status.CRDName)):
+			return fmt.Errorf("CompatibilityRequirement %s has just changed: nothing is loosened until that is seen", now.Name)
 		}
 	}
 	return nil
 }
 
 // share writes a shared configuration. One that is somebody else's is left alone: the requirements wait for it, and say so.
-func (p *Phases) share(ctx context.Context, c *configuration, ready bool) (armed bool, err error) {
+func (p *Phases) share(ctx context.Context, c *configuration, k checker) (armed bool, err error) {
 	if c.live != nil && !Ours(c.live) {
 		return true, nil
 	}
@@ -114,7 +121,7 @@ func (p *Phases) share(ctx context.Context, c *configuration, ready bool) (armed
 		return true, nil
 	}
 	p.trust(c)
-	arm, all := p.armed(ctx, c, ready)
+	arm, all := p.armed(ctx, c, k)
 	_, err = p.write(ctx, c, p.wanted(c, arm))
 	return *all, err
 }
@@ -150,6 +157,10 @@ func (p *Phases) sweep(ctx context.Context, all []requirementsv1alpha1.Compatibi
 // isGone asks the API server about a requirement that the cache does not show.
 func (p *Phases) isGone(ctx context.Context, name string) (bool, error) {
 	err := p.Live.Get(ctx, client.ObjectKey{Name: name}, &requirementsv1alpha1.CompatibilityRequirement{})
+	if isUnserved(err) {
+		err = CheckUnserved(ctx, p.Live)
+		return err == nil, err
+	}
 	return err != nil, client.IgnoreNotFound(err)
 }
 

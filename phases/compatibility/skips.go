@@ -64,19 +64,24 @@ func namesIn(conditions []admissionregistrationv1.MatchCondition) []string {
 	return nil
 }
 
-// withTheirs are our condition and those of a requirement. The API allows no more of them than a requirement may have, and
-// each name once: ours goes into the first one of theirs where there is no room beside.
+// withTheirs are our condition and those of a requirement. An API server evaluates every condition before it looks for one that
+// is false, and refuses when all of them together cost too much: each of theirs begins with ours, so that it costs nothing
+// for what is terminating. The API allows no more conditions than a requirement may have, and each name once: ours stands for
+// itself too where there is room.
 func withTheirs(theirs []admissionregistrationv1.MatchCondition) []admissionregistrationv1.MatchCondition {
 	name := terminatingSkip
 	taken := func(c admissionregistrationv1.MatchCondition) bool { return c.Name == name }
 	for slices.ContainsFunc(theirs, taken) {
 		name = "x" + name
 	}
+	var all []admissionregistrationv1.MatchCondition
 	if len(theirs) < maxConditions {
-		return append([]admissionregistrationv1.MatchCondition{{Name: name, Expression: notTerminating}}, theirs...)
+		all = append(all, admissionregistrationv1.MatchCondition{Name: name, Expression: notTerminating})
 	}
-	both := slices.Clone(theirs)
-	// A comment at the end of theirs must not take the bracket with it.
-	both[0].Expression = strings.Join([]string{"(" + notTerminating + ") && (", both[0].Expression, ")"}, "\n")
-	return both
+	for _, c := range theirs {
+		// A comment at the end of theirs must not take the bracket with it.
+		c.Expression = strings.Join([]string{"(" + notTerminating + ") && (", c.Expression, ")"}, "\n")
+		all = append(all, c)
+	}
+	return all
 }

@@ -61,25 +61,41 @@ type Store struct {
 	phases *Phases
 }
 
-// Save applies the status. Where the API server refuses it for what stands there beside it, that is taken away, and the next
-// pass saves: a generation of the definition that was never reached, as of a forger, or more conditions of others than
-// leave room.
+// Save applies the status. Where the API server refuses it for what stands there beside it, and names that, it is taken
+// away, and the next pass saves: a generation of the definition that was never reached, as of a forger, or more conditions of
+// others than leave room.
 func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.Duration, error) {
 	later, err := s.Applied.Save(ctx, key, shot)
-	if apierrors.IsInvalid(err) && shot.Seen != nil && shot.Seen.Requirement != nil {
-		err = errors.Join(err, s.phases.makeRoom(ctx, shot.Seen.Requirement))
+	definition, conditions := refuses(err, "status.observedCRD"), refuses(err, "status.conditions")
+	if (definition || conditions) && shot.Seen != nil && shot.Seen.Requirement != nil {
+		err = errors.Join(err, s.phases.makeRoom(ctx, shot.Seen.Requirement, definition, conditions))
 	}
 	return later, err
+}
+
+// refuses says that an API server finds a field invalid, and not just one item of it.
+func refuses(err error, field string) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool {
+		return c.Field == field || strings.HasPrefix(c.Field, field+".")
+	})
 }
 
 // ownConditions are those that are written here.
 var ownConditions = []string{"Progressing", admittedCondition, compatibleCondition, crdschema.EnforcesCondition, StateCondition, RecordCondition}
 
-// makeRoom takes from a status all but the own conditions and the name, which the API never lets go of.
-func (p *Phases) makeRoom(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement) error {
+// makeRoom takes from a status which definition was observed, or all but the own conditions.
+func (p *Phases) makeRoom(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement, definition, conditions bool) error {
 	after := r.DeepCopy()
-	after.Status.ObservedCRD = requirementsv1alpha1.ObservedCRD{}
-	after.Status.Conditions = slices.DeleteFunc(after.Status.Conditions, func(c metav1.Condition) bool { return !slices.Contains(ownConditions, c.Type) })
+	if definition {
+		after.Status.ObservedCRD = requirementsv1alpha1.ObservedCRD{}
+	}
+	after.Status.Conditions = slices.DeleteFunc(after.Status.Conditions, func(c metav1.Condition) bool {
+		return conditions && !slices.Contains(ownConditions, c.Type)
+	})
 	if len(after.Status.Conditions) == 0 {
 		after.Status.Conditions = nil
 	}
@@ -97,7 +113,7 @@ func (s *Store) Forget(ctx context.Context, key machine.Key) (time.Duration, err
 }
 
 // say puts what was seen into the status of a requirement. It returns its conditions, and the generation that its state and
-// record speak of: as long as nobody can tell whether the requirement is in force as it stands, that is an older one.
+// record speak of: as long as nobody can tell whether the requirement is in force as it stands, that is the one they spoke of.
 func say(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot, told []Condition) (conditions []metav1.Condition, of int64) {
 	generation := s.Facts.Generation
 	for _, c := range told {
@@ -111,12 +127,12 @@ func say(r *requirementsv1alpha1.CompatibilityRequirement, s Snapshot, told []Co
 		conditions = append(conditions, enforces(crdschema.Asked(s.Seen.Requirement), generation))
 	}
 	of = generation
+	if refused := s.Facts.Spec.Known && s.Facts.Spec.Problem != ""; !s.Facts.Hooks.Known && !refused {
+		of = toldOf(r, StateCondition)
+	}
 	for _, name := range []string{admittedCondition, compatibleCondition, crdschema.EnforcesCondition} {
 		if kept := meta.FindStatusCondition(r.Status.Conditions, name); kept != nil && meta.FindStatusCondition(conditions, name) == nil {
 			conditions = append(conditions, *kept)
-			if name == admittedCondition {
-				of = kept.ObservedGeneration
-			}
 		}
 	}
 	// The API never lets go of the name, nor takes another one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -95,6 +96,9 @@ func (p *Phases) want(r *requirementsv1alpha1.CompatibilityRequirement, t target
 		}},
 		namespaceSelector: block.NamespaceSelector, objSelector: block.ObjectSelector, conditions: withTheirs(block.MatchConditions),
 	}
+	if !h.denies {
+		h.path = subject.Path(paths.ObjectsWarn)
+	}
 	both[0].hooks = []hook{h}
 	if h.denies {
 		h.name, h.path = pruneHook, subject.Path(paths.Prune)
@@ -110,14 +114,14 @@ func (p *Phases) want(r *requirementsv1alpha1.CompatibilityRequirement, t target
 }
 
 // stands says how far a wanted configuration is: how many of three things are so, and what is not.
-func (p *Phases) stands(c *configuration, ready bool) (done int, missing []string) {
+func (p *Phases) stands(c *configuration, k checker) (done int, missing []string) {
 	switch {
 	case c.foreign:
 		return 0, []string{c.String() + " is somebody else's"}
 	case c.live == nil:
 		return 0, []string{c.String() + " does not exist yet"}
 	case !p.asWanted(c):
-		return 0, []string{c.String() + " is not as wanted"}
+		return 0, []string{c.String() + " is not as wanted" + p.fights.told(c.String())}
 	}
 	done++
 	live := armaments(c.live)
@@ -134,14 +138,18 @@ func (p *Phases) stands(c *configuration, ready bool) (done int, missing []strin
 	if refuses {
 		done++
 	} else {
-		missing = append(missing, unarmed(c, ready))
+		missing = append(missing, unarmed(c, k)+p.fights.told(c.String()))
 	}
 	return done, missing
 }
 
 // unarmed is why a configuration refuses nothing yet.
-func unarmed(c *configuration, ready bool) string {
-	if !ready {
+func unarmed(c *configuration, k checker) string {
+	switch {
+	case !k.disarmed.IsZero():
+		return c.String() + " is not armed: capstan disarm holds that off until " + k.disarmed.UTC().Format(time.RFC3339) +
+			"; to have it armed before, take annotation " + DisarmedAnnotation + " off the checker's webhook configurations"
+	case !k.ready:
 		return c.String() + " is not armed: no replica of Deployment " + Service + " is ready"
 	}
 	return c.String() + " is not armed: the checker has not proved yet that the API server reaches it"

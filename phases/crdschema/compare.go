@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/capstan-capi/capstan/message"
 )
 
 // Compare judges whether a live definition, which must not be nil, has what is needed.
@@ -21,13 +23,25 @@ func (n *Need) Compare(live *apiextensionsv1.CustomResourceDefinition) Verdict {
 			verdict.warn("the storage version is %s, and not %s", version.Name, n.storage)
 		}
 	}
+	demands := 0
 	for _, name := range n.selected {
-		n.compareVersion(name, live, &verdict)
+		n.compareVersion(name, live, &verdict, &demands)
+	}
+	if more := demands - maxDemands; more > 0 {
+		verdict.warn("%d more fields are required, and unknown to the requirement", more)
 	}
 	return verdict.sorted()
 }
 
-func (n *Need) compareVersion(name string, live *apiextensionsv1.CustomResourceDefinition, verdict *Verdict) {
+// Bounds of what is told of a live definition. All else is told once for a field of the requirement at most, of which the paths
+// are bounded.
+const (
+	// maxDemands is how many fields are told that are required and unknown to the requirement.
+	maxDemands = 1000
+	maxPath    = 1024 // bytes of each
+)
+
+func (n *Need) compareVersion(name string, live *apiextensionsv1.CustomResourceDefinition, verdict *Verdict, demands *int) {
 	version := versionOf(live, name)
 	if version == nil {
 		verdict.miss("%s%s", name, versionMissing)
@@ -43,7 +57,7 @@ func (n *Need) compareVersion(name string, live *apiextensionsv1.CustomResourceD
 	if needed.scale && (version.Subresources == nil || version.Subresources.Scale == nil) {
 		verdict.miss("%s: the scale subresource%s", name, isMissing)
 	}
-	c := comparison{version: name, verdict: verdict, unpruned: live.Spec.PreserveUnknownFields}
+	c := comparison{version: name, verdict: verdict, demands: demands, unpruned: live.Spec.PreserveUnknownFields}
 	c.compare(needed.root, tree(version.Schema, true), pair{excluded: n.excluded[name]})
 }
 
@@ -66,6 +80,7 @@ type comparison struct {
 	version  string
 	verdict  *Verdict
 	unpruned bool // the live definition preserves what it does not know, everywhere
+	demands  *int // how many fields are required and unknown
 }
 
 // pair is where two nodes are, and what they have of the nodes around them.
@@ -150,7 +165,9 @@ func (c *comparison) compareInner(need, live *node, at pair) {
 func (c *comparison) compareDemands(need, live *node, at pair) {
 	for _, name := range live.required {
 		if need.field(name) == nil && (!need.embedded || !slices.Contains(implied, name)) {
-			c.warn(join(at.path, name), "is required, and unknown to the requirement")
+			if *c.demands++; *c.demands <= maxDemands {
+				c.warn(message.ShortenInside(join(at.path, name), maxPath), "is required, and unknown to the requirement")
+			}
 		}
 	}
 }

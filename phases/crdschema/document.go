@@ -53,19 +53,19 @@ func parse(text string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return crd, nil
 }
 
-// toJSON makes JSON of the document. What is JSON already is taken as it is: reading it as YAML takes as long as all else.
-func toJSON(text string) ([]byte, error) {
-	if json.Valid([]byte(text)) {
-		return []byte(text), shallow(text)
+// toJSON makes JSON of the document, within bounds. What is JSON already is taken as it is: reading it as YAML takes as long as
+// all else.
+func toJSON(text string) (asJSON []byte, err error) {
+	if asJSON = []byte(text); !json.Valid(asJSON) {
+		if err := bounded(text); err != nil {
+			return nil, err
+		}
+		if asJSON, err = yaml.YAMLToJSONStrict([]byte(text)); err != nil {
+			return nil, fmt.Errorf("reading YAML: %w", err)
+		}
 	}
-	if err := bounded(text); err != nil {
-		return nil, err
-	}
-	asJSON, err := yaml.YAMLToJSONStrict([]byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("reading YAML: %w", err)
-	}
-	return asJSON, nil
+	_, err = sizeOf(asJSON, maxDepth, maxName)
+	return asJSON, err
 }
 
 // sized refuses a document that would cost too much to look at.
@@ -79,26 +79,6 @@ func sized(text string) error {
 	}
 	if indicators > maxIndicators {
 		return fmt.Errorf("the document has %d characters of %q, and may have %d", indicators, ",:[{-?", maxIndicators)
-	}
-	return nil
-}
-
-// shallow refuses JSON that is too deep. Of what is in quotes, only quotes that are escaped have a meaning.
-func shallow(text string) error {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-		case !quoted && (c == '{' || c == '['):
-			if depth++; depth > maxDepth {
-				return fmt.Errorf("character %d: more than %d maps and lists are inside each other", i, maxDepth)
-			}
-		case !quoted && (c == '}' || c == ']'):
-			depth--
-		}
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ type neededVersion struct {
 	served        bool
 	status, scale bool
 	rules         int
+	regexps       int
 	root          *node
 }
 
@@ -87,7 +88,8 @@ func (n *Need) shape(crd *apiextensionsv1.CustomResourceDefinition) {
 		if !slices.Contains(n.selected, version.Name) {
 			continue
 		}
-		needed := neededVersion{served: version.Served, root: tree(version.Schema, false), rules: costOf(version).rules}
+		cost := costOf(version)
+		needed := neededVersion{served: version.Served, root: tree(version.Schema, false), rules: cost.rules, regexps: cost.regexps.instructions}
 		if version.Subresources != nil {
 			needed.status, needed.scale = version.Subresources.Status != nil, version.Subresources.Scale != nil
 		}
@@ -112,6 +114,10 @@ func (n *Need) Versions() []string { return n.selected }
 
 // Rules is how many rules a selected version has; each takes some 50 KiB where it is compiled.
 func (n *Need) Rules(version string) int { return n.versions[version].rules }
+
+// Regexps is how many instructions the regular expressions of a selected version have; each takes some 100 bytes where it is
+// compiled.
+func (n *Need) Regexps(version string) int { return n.versions[version].regexps }
 
 // Exclusions are the fields of a version that are neither compared nor required, validated or pruned.
 func (n *Need) Exclusions(version string) Exclusions { return n.excluded[version] }
@@ -141,7 +147,7 @@ const (
 
 // unreadable is a problem with the data, without the data.
 func unreadable(path *field.Path, err error) *field.Error {
-	return field.Invalid(path, field.OmitValueType{}, message.Shorten(err.Error(), maxText))
+	return field.Invalid(path, field.OmitValueType{}, message.ShortenInside(err.Error(), maxText))
 }
 
 // unreadables are the problems of a joined error.

@@ -45,7 +45,7 @@ func unusable(crd *apiextensionsv1.CustomResourceDefinition, data *field.Path) (
 	var stored []string
 	var all cost
 	for i, version := range crd.Spec.Versions {
-		all.addVersion(&crd.Spec.Versions[i])
+		all.addVersion(&crd.Spec.Versions[i], field.NewPath("spec", "versions").Index(i))
 		if slices.ContainsFunc(crd.Spec.Versions[:i], func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version.Name }) {
 			refuse(fmt.Sprintf("spec.versions[%d].name", i), "%q is there twice", version.Name)
 		}
@@ -58,6 +58,9 @@ func unusable(crd *apiextensionsv1.CustomResourceDefinition, data *field.Path) (
 	}
 	if beyond := all.beyond(); beyond != "" {
 		refuse("spec.versions", "together they have %s", beyond)
+	}
+	for _, problem := range all.problems {
+		problems = append(problems, unreadable(data, problem))
 	}
 	if len(stored) != 1 {
 		refuse("spec.versions", "exactly one version must have storage: true, and %d have it", len(stored))
@@ -126,6 +129,9 @@ func uncompiled(crd *apiextensionsv1.CustomResourceDefinition, selected []string
 			continue
 		}
 		for _, problem := range structuralschema.ValidateStructural(path, structural) {
+			if len(problems) == maxProblems {
+				return problems
+			}
 			problems = append(problems, unreadable(data, problem))
 		}
 	}

@@ -75,12 +75,16 @@ func (v Verdict) sorted() Verdict {
 	return v
 }
 
-// Few leaves as many lines as a limit says, and one that counts the others.
+// Few leaves as many lines as a limit says, each cut to what people read, and one that counts the others.
 func Few(lines []string, limit int) []string {
-	if len(lines) <= limit {
-		return lines
+	var few []string
+	for _, line := range lines[:min(len(lines), limit)] {
+		few = append(few, message.ShortenInside(line, maxText))
 	}
-	return append(slices.Clone(lines[:limit]), more(len(lines)-limit))
+	if n := len(lines) - limit; n > 0 {
+		few = append(few, more(n))
+	}
+	return few
 }
 
 // more counts lines that are not told.
@@ -99,18 +103,19 @@ func uncounted(lines []string) (told []string, n int) {
 // Text joins lines with "; " in at most so many bytes that can be printed. Lines that do not fit are counted: "and 3 more";
 // those that [Few] has left out count, too.
 func Text(lines []string, bytes int) string {
-	text := message.Line(strings.Join(lines, "; "))
-	if len(text) <= bytes {
-		return text
+	if length(lines) <= 8*bytes { // what cannot be printed may become shorter
+		if text := message.Line(strings.Join(lines, "; ")); len(text) <= bytes {
+			return text
+		}
 	}
 	lines, others := uncounted(lines)
 	if len(lines) == 1 && others == 0 {
-		return message.Shorten(text, bytes)
+		return message.Shorten(lines[0], bytes)
 	}
-	fits, length := 0, 0
+	fits, used := 0, 0
 	for i, line := range lines {
-		length += len(line) + len("; ")
-		if length+len(more(others+len(lines)-i-1)) > bytes {
+		used += len(line) + len("; ")
+		if used+len(more(others+len(lines)-i-1)) > bytes {
 			break
 		}
 		fits = i + 1
@@ -120,4 +125,12 @@ func Text(lines []string, bytes int) string {
 		return message.Shorten(lines[0], max(0, bytes-len("; ")-len(rest))) + "; " + rest
 	}
 	return message.Line(strings.Join(lines[:fits], "; ")) + "; " + more(others+len(lines)-fits)
+}
+
+// length is how many bytes lines have.
+func length(lines []string) (bytes int) {
+	for _, line := range lines {
+		bytes += len(line)
+	}
+	return bytes
 }

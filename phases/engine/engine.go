@@ -119,6 +119,12 @@ func (e *Engine) HighestNumber(ctx context.Context, listed int64) (int64, error)
 	return e.act.HighestNumber(ctx, listed)
 }
 
+// CheckNotFound is an error if a 404 says nothing of an object: it is about the kind, which the API server announces, or may
+// announce a moment later, because it is starting. It sends nothing if the 404 is about the object.
+func (e *Engine) CheckNotFound(ctx context.Context, kind schema.GroupVersionKind, notFound error) error {
+	return e.act.CheckNotFound(ctx, kind, notFound)
+}
+
 // ReconcileOptions are what a ReconcileOption sets. Another implementation of Reconcile reads its options here too.
 type ReconcileOptions = act.ReconcileOptions
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -21,8 +22,13 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// maxApplied is how long the record of an applied status may be, in bytes.
-const maxApplied = 8 << 10
+const (
+	// maxApplied is how long the record of an applied status may be, in bytes.
+	maxApplied = 8 << 10
+	// wordsEvery bounds how often a status is applied for nothing but the words of an error that lasts: each try may meet other
+	// ones, and each write asks for another try.
+	wordsEvery = 10 * time.Second
+)
 
 // Applied keeps the record of an instance in two conditions of its object, State and Record, and writes them with all else
 // that the machine says in the object's status in one server-side apply, which is bound to the object's UID: it never
@@ -37,6 +43,10 @@ type Applied[F, E any, O client.Object] struct {
 	tell    func(O, machine.Snapshot[F, E]) (told []metav1.Condition, generation int64)
 	line    func(machine.Snapshot[F, E]) string
 	now     func() time.Time
+
+	mu sync.Mutex
+	// wrote is when the status of an instance was applied last. Lost, words are written once more at once.
+	wrote map[machine.Key]time.Time
 }
 
 // NewApplied makes a store of objects like blank's, whose conditions are in a place. put copies the status from one object
@@ -47,7 +57,7 @@ func NewApplied[F, E any, O client.Object](
 	c client.Client, blank func() O, in func(O) *[]metav1.Condition, put func(from, to O), manager string,
 	tell func(O, machine.Snapshot[F, E]) (told []metav1.Condition, generation int64), line func(machine.Snapshot[F, E]) string, now func() time.Time,
 ) *Applied[F, E, O] {
-	s := &Applied[F, E, O]{objects: newObjects(c, blank, put), in: in, tell: tell, line: line, now: now}
+	s := &Applied[F, E, O]{objects: newObjects(c, blank, put), in: in, tell: tell, line: line, now: now, wrote: map[machine.Key]time.Time{}}
 	s.objects.send = func(ctx context.Context, _, after O) (O, error) { return applyStatus(ctx, c, after, blank(), manager) }
 	return s
 }
@@ -66,14 +76,16 @@ func (s *Applied[F, E, O]) Load(ctx context.Context, key machine.Key) (machine.R
 	return record, found, nil
 }
 
-// Save applies the status if it differs from what the pass has loaded.
+// Save applies the status if it differs from what the pass has loaded. It returns after how long to save again what was held
+// back.
 func (s *Applied[F, E, O]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
-	text, err := fitting(shot.Record, maxApplied)
+	text, err := fitting(shot.Record, maxApplied, compact)
 	if err != nil {
 		return 0, fmt.Errorf("putting the record of %s into a condition: %w", key, err)
 	}
-	return 0, s.objects.save(ctx, key, func(object O) (bool, error) {
-		before := object.DeepCopyObject()
+	var later time.Duration
+	err = s.objects.save(ctx, key, func(object O) (bool, error) {
+		before, _ := object.DeepCopyObject().(O)
 		told, generation := s.tell(object, shot)
 		wanted := append(slices.Clone(told),
 			metav1.Condition{Type: "State", Status: metav1.ConditionTrue, Reason: string(shot.Record.State), Message: machine.Shorten(s.line(shot), maxCondition)},
@@ -90,14 +102,50 @@ func (s *Applied[F, E, O]) Save(ctx context.Context, key machine.Key, shot machi
 		if equality.Semantic.DeepEqual(before, object) {
 			return false, nil
 		}
+		if later = s.hold(key, shot.Record.Failure != nil && equality.Semantic.DeepEqual(s.wordless(before), s.wordless(object))); later > 0 {
+			return false, nil
+		}
 		*stored = wanted // those of others are not ours to apply
 		return true, nil
 	})
+	return later, err
+}
+
+// hold is after how long a status may be applied, of which nothing but words differ or more; zero for now, which is noted.
+func (s *Applied[F, E, O]) hold(key machine.Key, words bool) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if age := now.Sub(s.wrote[key]); words && age >= 0 && age < wordsEvery {
+		return wordsEvery - age
+	}
+	s.wrote[key] = now
+	return 0
+}
+
+// wordless is a copy of an object without the words that its conditions and its record have.
+func (s *Applied[F, E, O]) wordless(object O) O {
+	bare, _ := object.DeepCopyObject().(O)
+	conditions := *s.in(bare)
+	for i := range conditions {
+		c := &conditions[i]
+		record, found := decoded([]byte(c.Message))
+		if c.Message = ""; c.Type != "Record" || !found {
+			continue
+		}
+		if text, err := compact(shortened(record, 0)); err == nil {
+			c.Message = string(text)
+		}
+	}
+	return bare
 }
 
 // Forget lets go of what is remembered of an instance whose object is gone; its record went with it.
 func (s *Applied[F, E, O]) Forget(_ context.Context, key machine.Key) (time.Duration, error) {
 	s.objects.forget(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.wrote, key)
 	return 0, nil
 }
 

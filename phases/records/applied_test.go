@@ -138,3 +138,65 @@ func TestApplied_is_bound_to_the_object_that_the_pass_has_seen(t *testing.T) {
 		t.Errorf("it was written %d times", c.applies)
 	}
 }
+
+func TestFitting_stores_every_record_whose_texts_are_anybodys(t *testing.T) {
+	for name, text := range map[string]string{"marks of HTML": "<&>", "control characters": "\x01", "quotes": `"`, "letters": "é"} {
+		hostile := strings.Repeat(text, machine.MaxMessage)[:machine.MaxMessage]
+		record := machine.Record{
+			State: "Refused", Cause: hostile, Reason: hostile, Failure: &machine.Failure{Message: hostile},
+			Entry: machine.Entry{Inputs: "u/1"}, Transitions: []machine.Transition{{Cause: hostile}, {Cause: hostile}},
+		}
+		stored, err := fitting(record, maxApplied, compact)
+		if err != nil || len(stored) > maxApplied {
+			t.Errorf("%s: %d bytes, %v", name, len(stored), err)
+			continue
+		}
+		back, found := decoded([]byte(stored))
+		if !found || back.State != "Refused" || back.Entry.Inputs != "u/1" || back.Cause == "" || back.Failure == nil {
+			t.Errorf("%s: it reads as %+v", name, back)
+		}
+		if strings.Contains(stored, `\u003c`) {
+			t.Errorf("%s: it is escaped for browsers", name)
+		}
+		if record.Failure.Message != hostile || len(record.Transitions) != 2 {
+			t.Errorf("%s: the record itself was changed", name)
+		}
+	}
+}
+
+func TestApplied_writes_the_words_of_an_error_that_lasts_now_and_then(t *testing.T) {
+	c, now, crd := newRequirementCluster(t, &requirement{ObjectMeta: metav1.ObjectMeta{Name: "one", UID: "a"}}), noon, "things.test.io"
+	s := newApplied(c, func() time.Time { return now }, &crd)
+	save := func(failure *machine.Failure) time.Duration {
+		t.Helper()
+		if _, _, err := s.Load(t.Context(), "one"); err != nil {
+			t.Fatal(err)
+		}
+		later, err := s.Save(t.Context(), "one", machine.Snapshot[int, int]{Record: machine.Record{State: "Arming", Since: noon, Failure: failure}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return later
+	}
+	fails := func(words string) *machine.Failure { return &machine.Failure{Message: words, Since: noon} }
+	save(nil)
+	if later := save(fails("stream ID 1")); later != 0 || c.applies != 2 {
+		t.Errorf("that it fails is written after %s, %d times", later, c.applies)
+	}
+	for i := range 100 {
+		now = now.Add(50 * time.Millisecond)
+		if later := save(fails("stream ID " + strings.Repeat("1", i+2))); later <= 0 || later > wordsEvery {
+			t.Fatalf("it is saved again in %s", later)
+		}
+	}
+	if c.applies != 2 {
+		t.Errorf("other words were written %d times", c.applies-2)
+	}
+	now = now.Add(wordsEvery)
+	if later := save(fails("stream ID 7")); later != 0 || c.applies != 3 || !strings.Contains(c.last, "stream ID 7") {
+		t.Errorf("the last words are written in %s: %s", later, c.last)
+	}
+	if later := save(nil); later != 0 || c.applies != 4 {
+		t.Errorf("that it ends is written in %s", later)
+	}
+}

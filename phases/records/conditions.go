@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,7 +59,7 @@ func (s *Conditions[F, E, O]) Load(ctx context.Context, key machine.Key) (machin
 
 // Save writes the two conditions if they differ from what the pass has loaded.
 func (s *Conditions[F, E, O]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
-	text, err := fitting(shot.Record, maxCondition)
+	text, err := fitting(shot.Record, maxCondition, compact)
 	if err != nil {
 		return 0, fmt.Errorf("putting the record of %s into a condition: %w", key, err)
 	}
@@ -81,18 +82,45 @@ func (s *Conditions[F, E, O]) Forget(_ context.Context, key machine.Key) (time.D
 	return 0, nil
 }
 
-// fitting is a record as text of at most so many bytes; the oldest transitions go first.
-func fitting(record machine.Record, bytes int) (string, error) {
-	for {
-		text, err := json.Marshal(record)
+// fitting is a record as text of at most so many bytes; the oldest transitions go first, and then the ends of words, which
+// may be anybody's and take up to six times their length.
+func fitting(record machine.Record, most int, encode func(any) ([]byte, error)) (string, error) {
+	for room := machine.MaxMessage; ; {
+		text, err := encode(record)
 		switch {
 		case err != nil:
 			return "", fmt.Errorf("encoding the record: %w", err)
-		case len(text) <= bytes:
+		case len(text) <= most:
 			return string(text), nil
-		case len(record.Transitions) == 0:
-			return "", fmt.Errorf("it takes %d bytes without its transitions, and %d is the most", len(text), bytes)
+		case len(record.Transitions) > 0:
+			record.Transitions = record.Transitions[1:]
+		case room == 0:
+			return "", fmt.Errorf("it takes %d bytes without its transitions and words, and %d is the most", len(text), most)
+		default:
+			room /= 2
+			record = shortened(record, room)
 		}
-		record.Transitions = record.Transitions[1:]
 	}
+}
+
+// shortened is a record with words of at most so many bytes. What is compared later stays whole.
+func shortened(record machine.Record, most int) machine.Record {
+	for _, text := range []*string{&record.Cause, &record.Reason} {
+		*text = machine.Shorten(*text, most)
+	}
+	if record.Failure != nil {
+		failure := *record.Failure
+		failure.Message = machine.Shorten(failure.Message, most)
+		record.Failure = &failure
+	}
+	return record
+}
+
+// compact is JSON in which nothing is escaped for browsers.
+func compact(record any) ([]byte, error) {
+	var text bytes.Buffer
+	to := json.NewEncoder(&text)
+	to.SetEscapeHTML(false)
+	err := to.Encode(record)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }

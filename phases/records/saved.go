@@ -16,7 +16,7 @@ func (o *Options) saved(record machine.Record) (saved, error) {
 	if o.Transitions > 0 {
 		record.Transitions = record.Transitions[max(0, len(record.Transitions)-o.Transitions):]
 	}
-	full, err := fitting(record, maxEntry)
+	full, err := fitting(record, maxEntry, json.Marshal)
 	if err != nil {
 		return saved{}, err
 	}
@@ -36,7 +36,7 @@ func (o *Options) short(record machine.Record) (json.RawMessage, error) {
 		record = withTexts(record, o.Entry/part)
 		transitions := record.Transitions
 		record.Transitions = nil
-		text, err := fitting(record, o.Entry-o.maxNote()-overhead)
+		text, err := fitting(record, o.Entry-o.maxNote()-overhead, json.Marshal)
 		if err != nil && part >= shortest {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func (o *Options) short(record machine.Record) (json.RawMessage, error) {
 	if len(record.Transitions) == 0 {
 		return json.RawMessage(bare), nil
 	}
-	text, err := fitting(record, o.Entry-overhead)
+	text, err := fitting(record, o.Entry-overhead, json.Marshal)
 	return json.RawMessage(text), err
 }
 
@@ -75,7 +75,7 @@ func (o *Options) beside(note, record json.RawMessage) (json.RawMessage, error) 
 	if !found {
 		return nil, fmt.Errorf("it takes %d bytes, and %d is the most", len(record), room)
 	}
-	text, err := fitting(whole, room)
+	text, err := fitting(whole, room, json.Marshal)
 	return json.RawMessage(text), err
 }
 

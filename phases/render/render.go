@@ -36,6 +36,9 @@ type Input struct {
 	// applied. They are rendered all the same: the engine leaves them out. Those
 	// that no profile has do not count.
 	Unmanaged []string
+	// Partial says that profiles of the revision are missing: it derives no requirements, since any of them can ask for a
+	// version of a definition.
+	Partial bool
 	// Namespace is the providers' one, for whose objects unmanaged definitions are required.
 	Namespace string
 	// FaultOf says what whoever applies the objects would refuse. Listed does
@@ -144,7 +147,7 @@ func Render(in Input) (*Revision, error) {
 // recorded one. A component without profile is a *MissingError; any other
 // error is a ProblemsError, as for Render.
 func Listed(in Input, order []ComponentRef) (*Revision, error) {
-	r := renderer{substitutions: in.Substitutions, policy: in.Policy, take: in.Take, namespace: in.Namespace, needs: needsOf(in.Unmanaged), listed: true}
+	r := renderer{substitutions: in.Substitutions, policy: in.Policy, take: in.Take, namespace: in.Namespace, needs: needsOf(in.Unmanaged), listed: true, partial: in.Partial}
 	profiles := map[ComponentRef]Profile{}
 	for _, p := range r.distinct(in.Profiles) {
 		profiles[ComponentRef{Image: p.Image, Profile: p.Name}] = p
@@ -199,6 +202,7 @@ type renderer struct {
 	warnings      ProblemsError
 	strict        bool // what is a warning to a cluster is a problem
 	listed        bool // the revision is listed already
+	partial       bool // profiles of it are missing
 	steps         int  // that its substitutions have taken
 }
 
@@ -273,7 +277,10 @@ func (r *renderer) revision(chosen []selected) *Revision {
 		rev.Components = append(rev.Components, c)
 	}
 	rev.Unmanaged, rev.Nowhere = r.needs.rendered()
-	derived := r.requirements(rev, r.namespace, seen)
+	var derived []requirement
+	if !r.partial {
+		derived = r.requirements(rev, r.namespace, seen)
+	}
 	r.checkLimits(rev)
 	rev.ContentID = revisionID(rev, derived)
 	r.hold(rev, derived)

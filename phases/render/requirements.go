@@ -9,11 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/phases/crdschema"
 	"github.com/capstan-capi/capstan/phases/render/policy"
 )
 
@@ -237,7 +240,24 @@ func (r *renderer) schemaOf(crd string, d definition) (asked map[string]any, ok 
 	if len(excluded) > 0 {
 		asked["excludedFields"] = []any{map[string]any{"path": deprecated, "versions": excluded}}
 	}
-	return asked, ok
+	return asked, ok && r.usable(d, asked)
+}
+
+// usable reports what the checker would refuse of a requirement on a definition, which nothing could be compared with.
+func (r *renderer) usable(d definition, asked map[string]any) bool {
+	if r.listed {
+		return true // it was let through once
+	}
+	spec := &requirementsv1alpha1.CompatibilityRequirementSpec{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"compatibilitySchema": asked}, spec); err != nil {
+		r.report(d.at.problem("", "it is listed as unmanaged, and no CompatibilityRequirement can be made of it: "+err.Error()))
+		return false
+	}
+	need, problems := crdschema.Problems(spec)
+	for _, problem := range problems {
+		r.report(d.at.problem("", "it is listed as unmanaged, and a CompatibilityRequirement with it would be refused: "+problem.Error()))
+	}
+	return need != nil
 }
 
 // withoutMarks is an object without the labels that say who applies it, which no requirement is about. What they share is

@@ -206,6 +206,28 @@ func TestRequirements_of_a_definition_that_none_can_hold(t *testing.T) {
 	mustRender(t, in) // what is managed needs no requirement
 }
 
+func TestRequirements_are_of_no_definition_that_the_checker_would_refuse(t *testing.T) {
+	for name, c := range map[string]struct{ from, to, want string }{
+		"two stored versions":     {"v1beta1, served: true, storage: false", "v1beta1, served: true, storage: true", "exactly one version must have storage: true, and 2 have it"},
+		"another name than it is": {"plural: things", "plural: thongs", `must be "thongs.test.cluster.x-k8s.io"`},
+		"an unknown field":        {"scope: Namespaced", "scope: Namespaced\n  scoop: a", `unknown field "spec.scoop"`},
+		"no structural schema":    {"storage: true, schema: {openAPIV3Schema: {type: object, ", "storage: true, schema: {openAPIV3Schema: {", "spec.versions[1].schema.openAPIV3Schema.type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := unmanagedInput(strings.Replace(crd(""), c.from, c.to, 1))
+			found := problems(t, in)
+			for _, p := range found {
+				if p.Document != 1 || !strings.HasPrefix(p.Cause, "it is listed as unmanaged, and a CompatibilityRequirement with it would be refused: ") {
+					t.Errorf("found is %v", p)
+				}
+			}
+			if len(found) == 0 || !strings.Contains(found[0].Cause, c.want) {
+				t.Errorf("found is %v", found)
+			}
+		})
+	}
+}
+
 func TestRequirements_take_no_name_from_images(t *testing.T) {
 	taken := mustRender(t, unmanagedInput(crd(""))).Shapes[0].GetName()
 	for _, name := range []string{taken, "capstan-objects." + thingsCRD} {

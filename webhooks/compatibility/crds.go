@@ -18,102 +18,144 @@ import (
 type definition = apiextensionsv1.CustomResourceDefinition
 
 // crds says whether a CustomResourceDefinition goes on to meet all requirements, which answer together. Which one it is says the
-// object: a request has no name where names are generated.
+// object: a request has no name where names are generated. It is read only if somebody needs it.
 func (s *Server) crds(ctx context.Context, c call) admission.Response {
-	now, err := decode[definition](c.Object.Raw)
+	now, err := headOf(c.Object.Raw)
 	if err != nil {
-		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding a CustomResourceDefinition: %w", err))
+		return undecoded(err)
 	}
-	before, err := decode[definition](c.OldObject.Raw)
+	before, err := headOf(c.OldObject.Raw)
 	if err != nil {
-		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding a CustomResourceDefinition: %w", err))
+		return undecoded(err)
 	}
 	if c.Operation == admissionv1.Delete {
 		now = nil
 	}
-	if now == nil && before == nil || before != nil && before.DeletionTimestamp != nil {
+	if now == nil && before == nil || before != nil && before.Metadata.DeletionTimestamp != nil {
 		return admission.Allowed("")
 	}
-	name := (&change{now: now, before: before}).name()
-	requirements, err := s.about(ctx, name)
+	of := now
+	if now == nil {
+		of = before
+	}
+	all, err := s.questions(ctx, c, of.Metadata.Name, now == nil)
 	if err != nil {
 		return s.unknowable(c, err)
 	}
+	if len(all) == 0 {
+		return admission.Allowed("")
+	}
+	if now == nil {
+		return together(all, func(*question) crdschema.Verdict { return needed(of.Metadata.Name) })
+	}
+	var response admission.Response
+	late := s.inTurn(ctx, func() {
+		written, stored, err := bothOf[definition](c)
+		response = together(all, func(q *question) crdschema.Verdict {
+			if err != nil {
+				return unjudged("cannot be judged: decoding the CustomResourceDefinition: " + err.Error())
+			}
+			return s.compare(q, written, stored)
+		})
+	})
+	if late != nil {
+		return together(all, func(*question) crdschema.Verdict { return unjudged("cannot be judged now: " + late.Error()) })
+	}
+	return response
+}
+
+func undecoded(err error) admission.Response {
+	return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding a CustomResourceDefinition: %w", err))
+}
+
+// question is what one requirement asks of a definition.
+type question struct {
+	requirement *requirement
+	denies      bool
+	found       decoded
+	err         error // why nothing is found now
+}
+
+// questions are those that a definition is asked, sorted by requirement. Of one that goes nothing is asked but its name.
+func (s *Server) questions(ctx context.Context, c call, name string, goes bool) (all []*question, err error) {
+	requirements, err := s.about(ctx, name)
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(requirements, func(a, b *requirement) int { return strings.Compare(a.Name, b.Name) })
-	var refusals, warnings []string
 	for _, r := range requirements {
 		action := s.actions(ctx, r).CRDs
 		if action == "" {
 			continue
 		}
-		verdict := s.compare(ctx, r, change{now, before})
-		if action == requirementsv1alpha1.CRDAdmitActionDeny && !isOpen(r) {
-			if len(verdict.Missing) > 0 {
-				refusals = append(refusals, line(r, crdschema.Text(verdict.Missing, textBytes)))
-			}
-		} else {
-			verdict.Warnings = append(verdict.Missing, verdict.Warnings...)
+		q := &question{requirement: r, denies: action == requirementsv1alpha1.CRDAdmitActionDeny && !isOpen(r) && !c.warns}
+		if !goes {
+			q.found, q.err = s.need(ctx, r)
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
+
+// together is one answer of all requirements.
+func together(all []*question, judge func(*question) crdschema.Verdict) admission.Response {
+	var refusals, warnings []string
+	for _, q := range all {
+		verdict := judge(q)
+		if !q.denies {
+			verdict = crdschema.Verdict{Warnings: append(verdict.Missing, verdict.Warnings...)}
+		}
+		if len(verdict.Missing) > 0 {
+			refusals = append(refusals, line(q.requirement, crdschema.Text(verdict.Missing, textBytes)))
 		}
 		if len(verdict.Warnings) > 0 {
-			warnings = append(warnings, line(r, crdschema.Text(verdict.Warnings, textBytes)))
+			warnings = append(warnings, line(q.requirement, crdschema.Text(verdict.Warnings, textBytes)))
 		}
 	}
 	response := admission.Allowed("")
 	if len(refusals) > 0 {
-		response = admission.Denied(together(refusals))
+		response = admission.Denied(joined(refusals))
 	}
 	return response.WithWarnings(warnings...)
 }
 
-// unknowable answers for what nobody can judge now; softly makes a warning of it.
+// unknowable answers for what nobody can judge now.
 func (s *Server) unknowable(c call, err error) admission.Response {
 	s.Log.Error(err, "A request cannot be judged", "resource", c.Resource.Resource, "name", c.Name)
 	return admission.Errored(http.StatusInternalServerError, err)
 }
 
-// change is what happens to a definition: one of both is nil if it is created or deleted.
-type change struct{ now, before *definition }
+func unjudged(why string) crdschema.Verdict { return crdschema.Verdict{Missing: []string{why}} }
 
-func (c change) name() string {
-	if c.now != nil {
-		return c.now.Name
-	}
-	return c.before.Name
+func needed(name string) crdschema.Verdict {
+	return unjudged("needs " + name + "; delete the requirement first, if nobody needs it any more")
 }
 
-// compare is one requirement's. A requirement that cannot be judged has its definition left as it is.
-func (s *Server) compare(ctx context.Context, r *requirement, c change) (verdict crdschema.Verdict) {
+// compare is one requirement's. A requirement that cannot be judged has its definition left as it is. Nothing is stored before a
+// definition is created.
+func (s *Server) compare(q *question, now, before *definition) (verdict crdschema.Verdict) {
 	defer func() {
 		if what := recover(); what != nil {
 			s.panicked("crds", what)
-			verdict = crdschema.Verdict{Missing: []string{"cannot be judged: " + errPanic.Error()}}
+			verdict = unjudged("cannot be judged: " + errPanic.Error())
 		}
 	}()
-	if c.now == nil {
-		return crdschema.Verdict{Missing: []string{"needs " + c.before.Name + "; delete the requirement first, if nobody needs it any more"}}
-	}
-	found, err := s.need(ctx, r)
 	switch {
-	case err != nil:
-		return crdschema.Verdict{Missing: []string{"cannot be judged now: " + err.Error()}}
-	case found.err != nil:
-		return crdschema.Verdict{Missing: []string{"cannot be judged: " + found.err.Error()}}
-	case found.need.Name() != c.name():
-		return crdschema.Verdict{Missing: []string{"cannot be judged: its data is about " + found.need.Name()}}
+	case q.err != nil:
+		return unjudged("cannot be judged now: " + q.err.Error())
+	case q.found.err != nil:
+		return unjudged("cannot be judged: " + q.found.err.Error())
+	case q.found.need.Name() != now.Name:
+		return unjudged("cannot be judged: its data is about " + q.found.need.Name())
 	}
-	late := s.inTurn(ctx, func() {
-		if verdict = found.need.Compare(c.now); c.before != nil {
-			verdict = verdict.Ratchet(found.need.Compare(c.before))
-		}
-	})
-	if late != nil {
-		return crdschema.Verdict{Missing: []string{"cannot be judged now: " + late.Error()}}
+	if verdict = q.found.need.Compare(now); before != nil {
+		verdict = verdict.Ratchet(q.found.need.Compare(before))
 	}
 	return verdict
 }
 
-// together are lines as one message of bounded size; those that have no room are counted.
-func together(lines []string) string {
+// joined are lines as one message of bounded size; those that have no room are counted.
+func joined(lines []string) string {
 	length := 0
 	for i, line := range lines {
 		if length += len(line) + 1; length > messageBytes {
@@ -125,14 +167,3 @@ func together(lines []string) string {
 
 // cut keeps a message of one line to its size.
 func cut(text string) string { return crdschema.Text([]string{text}, messageBytes) }
-
-// softly answers for an endpoint that never holds anything up by what it cannot do.
-func softly(judges verdict) verdict {
-	return func(ctx context.Context, c call) admission.Response {
-		response := judges(ctx, c)
-		if !response.Allowed && response.Result.Code == http.StatusInternalServerError {
-			return admission.Allowed("").WithWarnings(cut(response.Result.Message))
-		}
-		return response
-	}
-}

@@ -15,11 +15,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/capstan-capi/capstan/phases/crdschema"
 	"github.com/capstan-capi/capstan/phases/crdschema/judge"
 )
 
 // errUnusable says that a requirement cannot be judged, however often it is tried.
 var errUnusable = errors.New("cannot be judged")
+
+// smallPaths is how many bytes the paths of objects may have that are judged beside all others, and not in a turn.
+const smallPaths = 1 << 20
 
 // objects says whether whoever has the requirement could read an object.
 func (s *Server) objects(ctx context.Context, c call) admission.Response {
@@ -27,21 +31,23 @@ func (s *Server) objects(ctx context.Context, c call) admission.Response {
 	if t == nil || err != nil {
 		return t.unless(err, c)
 	}
-	problems := t.judge.Validate(ctx, t.now, t.before, c.SubResource)
-	if !t.warns {
-		if len(problems) == 0 {
-			return admission.Allowed("")
+	return s.tried(ctx, c, t, func() admission.Response {
+		problems := t.judge.Validate(ctx, t.now, t.before, c.SubResource)
+		if !t.warns {
+			if len(problems) == 0 {
+				return admission.Allowed("")
+			}
+			return t.refuse(c, problems)
 		}
-		return t.refuse(c, problems)
-	}
-	texts := make([]string, 0, len(problems))
-	for _, problem := range problems {
-		texts = append(texts, problem.Error())
-	}
-	for _, path := range t.judge.Prune(t.now.DeepCopy().Object, t.old(), nil, c.SubResource) {
-		texts = append(texts, unknownField(path)+" is kept")
-	}
-	return admission.Allowed("").WithWarnings(lines(t.requirement, texts)...)
+		texts := make([]string, 0, len(problems))
+		for _, problem := range problems {
+			texts = append(texts, problem.Error())
+		}
+		for _, path := range t.judge.Prune(t.now.DeepCopy().Object, t.old(), nil, c.SubResource) {
+			texts = append(texts, unknownField(path)+" is kept")
+		}
+		return admission.Allowed("").WithWarnings(lines(t.requirement, texts)...)
+	})
 }
 
 func unknownField(path string) string { return fmt.Sprintf("unknown field %q", path) }
@@ -57,12 +63,15 @@ type trial struct {
 // trial is nil if there is nothing to judge. With an error the requirement is there, and says what it does. What is being
 // deleted says the stored object: whoever creates one may write anything there.
 func (s *Server) trial(ctx context.Context, c call) (*trial, error) {
-	now, before, err := unstructuredObjects(c)
-	if err != nil {
-		return &trial{}, err
-	}
-	if now == nil || before != nil && before.GetDeletionTimestamp() != nil || c.SubResource != "" && c.SubResource != judge.Status {
+	if missing(c.Object.Raw) || c.SubResource != "" && c.SubResource != judge.Status {
 		return nil, nil
+	}
+	if c.Operation == admissionv1.Update {
+		if stored, err := headOf(c.OldObject.Raw); err != nil {
+			return &trial{}, errors.New("the stored object cannot be decoded")
+		} else if stored != nil && stored.Metadata.DeletionTimestamp != nil {
+			return nil, nil
+		}
 	}
 	r, err := s.find(ctx, c.about)
 	if err != nil {
@@ -75,7 +84,7 @@ func (s *Server) trial(ctx context.Context, c call) (*trial, error) {
 	if action == "" {
 		return nil, nil
 	}
-	t := &trial{requirement: r, warns: action != requirementsv1alpha1.CRDAdmitActionDeny || isOpen(r), now: now, before: before}
+	t := &trial{requirement: r, warns: c.warns || action != requirementsv1alpha1.CRDAdmitActionDeny || isOpen(r)}
 	t.judge, err = s.judge(ctx, r, c.Resource.Version)
 	if t.judge == nil && err == nil {
 		return nil, nil
@@ -83,7 +92,33 @@ func (s *Server) trial(ctx context.Context, c call) (*trial, error) {
 	return t, err
 }
 
-// unstructuredObjects are what is written and what is stored, each nil if there is none.
+// tried reads the objects of a trial and does what is to be done with them: at once if they are small, and else in a turn.
+func (s *Server) tried(ctx context.Context, c call, t *trial, do func() admission.Response) (response admission.Response) {
+	paths := 0
+	for _, raw := range [][]byte{c.Object.Raw, c.OldObject.Raw} {
+		size, err := crdschema.SizeOf(raw)
+		if err != nil {
+			return t.unless(fmt.Errorf("%w: the object: %w", errUnusable, err), c)
+		}
+		paths += size.Paths
+	}
+	all := func() {
+		var err error
+		if t.now, t.before, err = unstructuredObjects(c); err != nil {
+			response = t.unless(err, c)
+			return
+		}
+		response = do()
+	}
+	if paths <= smallPaths && len(c.Object.Raw)+len(c.OldObject.Raw) <= smallBody {
+		all()
+	} else if late := s.inTurn(ctx, all); late != nil {
+		return t.unless(late, c)
+	}
+	return response
+}
+
+// unstructuredObjects are what is written and what is stored, nil if there is none.
 func unstructuredObjects(c call) (now, before *unstructured.Unstructured, err error) {
 	if now, err = decode[unstructured.Unstructured](c.Object.Raw); err != nil {
 		return nil, nil, errors.New("the object cannot be decoded")
@@ -118,7 +153,7 @@ func (s *Server) judge(ctx context.Context, r *requirement, version string) (*ju
 		if err != nil {
 			return nil, 0, fmt.Errorf("%w: %w", errUnusable, err)
 		}
-		return made, found.weight + found.need.Rules(version)*ruleWeight, nil
+		return made, found.weight + found.need.Rules(version)*ruleWeight + found.need.Regexps(version)*regexpWeight, nil
 	})
 }
 

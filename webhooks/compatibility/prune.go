@@ -1,6 +1,7 @@
 package compatibility
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -23,19 +24,21 @@ func (s *Server) prune(ctx context.Context, c call) admission.Response {
 	if err != nil {
 		return t.unless(err, c)
 	}
-	pruned := t.judge.Prune(t.now.Object, t.old(), kept, c.SubResource)
-	if len(pruned) == 0 {
-		return admission.Allowed("")
-	}
-	raw, err := t.now.MarshalJSON()
-	if err != nil {
-		return t.unless(fmt.Errorf("encoding the object: %w", err), c)
-	}
-	texts := make([]string, 0, len(pruned))
-	for _, path := range pruned {
-		texts = append(texts, unknownField(path)+" is pruned")
-	}
-	return admission.PatchResponseFromRaw(c.Object.Raw, raw).WithWarnings(lines(t.requirement, texts)...)
+	return s.tried(ctx, c, t, func() admission.Response {
+		pruned := t.judge.Prune(t.now.Object, t.old(), kept, c.SubResource)
+		if len(pruned) == 0 {
+			return admission.Allowed("")
+		}
+		raw, err := t.now.MarshalJSON()
+		if err != nil {
+			return t.unless(fmt.Errorf("encoding the object: %w", err), c)
+		}
+		texts := make([]string, 0, len(pruned))
+		for _, path := range pruned {
+			texts = append(texts, unknownField(path)+" is pruned")
+		}
+		return admission.PatchResponseFromRaw(c.Object.Raw, raw).WithWarnings(lines(t.requirement, texts)...)
+	})
 }
 
 // keeps is what the live definition has the object keep. It is compiled once for each of its generations, which the cache
@@ -49,14 +52,19 @@ func (s *Server) keeps(ctx context.Context, c call) (*judge.Kept, error) {
 		return nil, fmt.Errorf("reading the cached CustomResourceDefinition %s: %w", name.Name, err)
 	}
 	compile := func(ctx context.Context) (*judge.Kept, int, error) {
-		live := &definition{}
-		if err := s.Live.Get(ctx, name, live); absent(err) {
-			return nil, 0, nil
-		} else if err != nil {
-			return nil, 0, fmt.Errorf("reading CustomResourceDefinition %s: %w", name.Name, err)
-		}
-		kept, err := judge.Keep(live, c.Resource.Version)
-		return kept, live.Size(), err
+		var kept *judge.Kept
+		var weight int
+		var err error
+		late := s.inTurn(ctx, func() {
+			live := &definition{}
+			if err = s.Live.Get(ctx, name, live); err == nil {
+				weight = live.Size()
+				kept, err = judge.Keep(live, c.Resource.Version)
+			} else if err = ignoreAbsent(err); err != nil {
+				err = fmt.Errorf("reading CustomResourceDefinition %s: %w", name.Name, err)
+			}
+		})
+		return kept, weight, cmp.Or(late, err)
 	}
 	if seen.UID == "" {
 		kept, _, err := compile(ctx) // the cache is behind

@@ -2,7 +2,6 @@ package compatibility
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -18,20 +17,23 @@ import (
 
 // requirements says whether what a requirement asks for can be judged, if that changes.
 func (s *Server) requirements(ctx context.Context, c call) admission.Response {
-	now, err := decode[requirement](c.Object.Raw)
-	if err != nil {
-		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding a CompatibilityRequirement: %w", err))
-	}
-	before, err := decode[requirement](c.OldObject.Raw)
-	if err != nil {
-		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding a CompatibilityRequirement: %w", err))
-	}
-	if now == nil || before != nil && (before.DeletionTimestamp != nil || equality.Semantic.DeepEqual(now.Spec, before.Spec)) {
-		return admission.Allowed("")
-	}
 	var problems field.ErrorList
-	if err := s.inTurn(ctx, func() { problems = strict.Problems(ctx, now, before) }); err != nil {
-		return admission.Errored(http.StatusInternalServerError, err)
+	var undecoded error
+	late := s.inTurn(ctx, func() {
+		now, before, err := bothOf[requirement](c)
+		if undecoded = err; err != nil {
+			return
+		}
+		if now == nil || before != nil && (before.DeletionTimestamp != nil || equality.Semantic.DeepEqual(now.Spec, before.Spec)) {
+			return
+		}
+		problems = strict.Problems(ctx, now, before)
+	})
+	if late != nil {
+		return admission.Errored(http.StatusInternalServerError, late)
+	}
+	if undecoded != nil {
+		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding a CompatibilityRequirement: %w", undecoded))
 	}
 	if len(problems) > 0 {
 		kind := requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirement").GroupKind()
@@ -54,13 +56,4 @@ func invalid(err *apierrors.StatusError, prefix string) admission.Response {
 	response := admission.Response{}
 	response.Result = &status
 	return response
-}
-
-// decode reads an object of a request, nil if it has none.
-func decode[T any](raw []byte) (*T, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
-	}
-	object := new(T)
-	return object, json.Unmarshal(raw, object)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/crdschema/paths"
 )
 
-// answerTimeout is how long an answer may take; API servers wait for 10 seconds.
+// answerTimeout is how long an answer may take with all that it waits for; API servers wait for 10 seconds.
 const answerTimeout = 8 * time.Second
 
 // What is compiled is bounded by the bytes of the texts it was compiled of; in memory it is up to ten times as large, and a
@@ -29,10 +29,11 @@ const (
 	judgesWeight = 12 << 20
 	keptWeight   = 6 << 20
 	ruleWeight   = 5 << 10
+	regexpWeight = 50 // of an instruction
 )
 
 // turns is how many documents are read, compiled or compared at once: each may take seconds and some hundred MiB, and who
-// asks for that needs no more than to reach the port.
+// asks for that needs no more than to reach the port. What is read of a large one is let go of within its turn.
 const turns = 2
 
 // Server answers API servers.
@@ -47,6 +48,7 @@ type Server struct {
 	judges *known[*judge.Judge]
 	kept   *known[*judge.Kept]
 	turns  chan struct{}
+	rooms  rooms
 }
 
 // decoded is a need, or why there is none: the same text gives the same answer.
@@ -64,7 +66,7 @@ func New(cached, live client.Reader, log logr.Logger) (*Server, error) {
 	return &Server{
 		Cached: cached, Live: live, Log: log,
 		needs: newKnown[decoded](needsWeight), judges: newKnown[*judge.Judge](judgesWeight), kept: newKnown[*judge.Kept](keptWeight),
-		turns: make(chan struct{}, turns),
+		turns: make(chan struct{}, turns), rooms: newRooms(),
 	}, nil
 }
 
@@ -83,11 +85,12 @@ func Slim(object any) (any, error) {
 // Handler serves all endpoints by their paths.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(paths.Requirements, s.serve("requirements", "", s.requirements))
-	mux.Handle(paths.CRDsDeny, s.serve("crds", "", s.crds))
-	mux.Handle(paths.CRDsWarn, s.serve("crds", "", softly(s.crds)))
-	mux.Handle(paths.Objects, s.serve("objects", paths.Objects, s.objects))
-	mux.Handle(paths.Prune, s.serve("prune", paths.Prune, s.prune))
+	mux.Handle(paths.Requirements, s.serve(endpoint{name: "requirements", judges: s.requirements}))
+	mux.Handle(paths.CRDsDeny, s.serve(endpoint{name: "crds", judges: s.crds}))
+	mux.Handle(paths.CRDsWarn, s.serve(endpoint{name: "crds", judges: s.crds, warns: true}))
+	mux.Handle(paths.Objects, s.serve(endpoint{name: "objects", prefix: paths.Objects, judges: s.objects}))
+	mux.Handle(paths.ObjectsWarn, s.serve(endpoint{name: "objects", prefix: paths.ObjectsWarn, judges: s.objects, warns: true}))
+	mux.Handle(paths.Prune, s.serve(endpoint{name: "prune", prefix: paths.Prune, judges: s.prune}))
 	return mux
 }
 
@@ -96,33 +99,41 @@ type call struct {
 	admission.Request
 	// about is the requirement of a path of objects.
 	about paths.Subject
+	// warns says that nothing is refused, whoever asks for it.
+	warns bool
 }
 
-// verdict is what an endpoint does.
-type verdict func(context.Context, call) admission.Response
+// endpoint is what answers some paths.
+type endpoint struct {
+	name   string // in metrics and logs
+	prefix string // of paths that each name a requirement; none for one path
+	judges func(context.Context, call) admission.Response
+	warns  bool // never refuses, whatever goes wrong
+}
 
 type subjectKey struct{}
 
-// serve answers by a verdict. Where there is a prefix, a path names a requirement, and any other is not found.
-func (s *Server) serve(endpoint, prefix string, judges verdict) http.Handler {
+// serve answers at an endpoint. Where there is a prefix, any path that names no requirement is not found.
+func (s *Server) serve(e endpoint) http.Handler {
 	hook := &admission.Webhook{
 		Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
 			about, _ := ctx.Value(subjectKey{}).(paths.Subject)
-			return s.answer(ctx, endpoint, call{request, about}, judges)
+			return s.answer(ctx, e, call{request, about, e.warns})
 		}),
 		// Its own errors quote what could not be decoded.
 		LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return logr.Discard() },
 	}
-	if prefix == "" {
-		return hook
+	if e.prefix == "" {
+		return s.rooms.before(hook)
 	}
+	inRoom := s.rooms.before(hook)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		about, is := paths.Parse(prefix, r.URL.Path)
+		about, is := paths.Parse(e.prefix, r.URL.Path)
 		if !is {
 			http.NotFound(w, r)
 			return
 		}
-		hook.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), subjectKey{}, about)))
+		inRoom.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), subjectKey{}, about)))
 	})
 }
 
@@ -140,19 +151,20 @@ func (s *Server) inTurn(ctx context.Context, costly func()) error {
 
 var errPanic = errors.New("the checker met an error of its own, which it has counted and logged")
 
-// answer bounds a judgement in time, counts it, and makes an answer of a panic.
-func (s *Server) answer(ctx context.Context, endpoint string, c call, judges verdict) (response admission.Response) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
+// answer counts a judgement, and makes an answer of a panic. Where nothing is ever refused, a refusal becomes a warning.
+func (s *Server) answer(ctx context.Context, e endpoint, c call) (response admission.Response) {
 	began := time.Now()
 	defer func() {
 		if what := recover(); what != nil {
-			s.panicked(endpoint, what)
+			s.panicked(e.name, what)
 			response = admission.Errored(http.StatusInternalServerError, errPanic)
 		}
-		count(endpoint, c, response, time.Since(began))
+		if e.warns && !response.Allowed {
+			response = admission.Allowed("").WithWarnings(append(response.Warnings, cut(response.Result.Message))...)
+		}
+		count(e.name, c, response, time.Since(began))
 	}()
-	return judges(ctx, c)
+	return e.judges(ctx, c)
 }
 
 // panicked logs where, and of what kind: what a panic says may quote an object.

@@ -224,7 +224,7 @@ func TestServer_makes_an_answer_of_a_panic_and_logs_none_of_it(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := ask(t, s.serve("crds", "", func(context.Context, call) admission.Response { panic("secret content") }), paths.CRDsDeny, definitionChange(admissionv1.Create, crd(t), nil))
+	answer := ask(t, s.serve(endpoint{name: "crds", judges: func(context.Context, call) admission.Response { panic("secret content") }}), paths.CRDsDeny, definitionChange(admissionv1.Create, crd(t), nil))
 	if answer.Allowed || answer.Result.Code != http.StatusInternalServerError {
 		t.Errorf("%+v", answer)
 	}

@@ -5,10 +5,12 @@ package disarm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +31,9 @@ const (
 	Domain = ".capstan.openshift.io"
 )
 
+// Until is the annotation that has the operator arm nothing before that time.
+const Until = "capstan.openshift.io/disarmed-until"
+
 const fieldManager = "capstan-disarm"
 
 // Plan is what `capstan disarm` would do or has done; its JSON is what -o json prints.
@@ -38,6 +43,8 @@ type Plan struct {
 	// Ignored counts those that do not.
 	Ignored int  `json:"ignored"`
 	Done    bool `json:"done"`
+	// Until is when the operator arms them again at the earliest; zero for as soon as it can.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Entry is one webhook of a configuration.
@@ -63,31 +70,35 @@ func NewCluster(config *rest.Config) (*Cluster, error) {
 }
 
 // Disarm plans, and with act also sets to Ignore what it names. The operator may write at the same time: then that
-// configuration is looked at again.
-func (c *Cluster) Disarm(ctx context.Context, act bool) (Plan, error) {
-	plan := Plan{Entries: []Entry{}}
+// configuration is looked at again. What cannot be read or written holds up nothing else; the error names each.
+// None of the configurations is armed again before the given time, zero for no such time.
+func (c *Cluster) Disarm(ctx context.Context, act bool, until time.Time) (Plan, error) {
+	plan := Plan{Entries: []Entry{}, Until: until}
+	var failed []error
 	for _, resource := range []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
 		of := c.dynamic.Resource(admissionregistrationv1.SchemeGroupVersion.WithResource(resource))
 		list, err := of.List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return plan, inspect.Explain(err, c.host, "list", resource)
+			failed = append(failed, inspect.Explain(err, c.host, "list", resource))
+			continue
 		}
 		for i := range list.Items {
 			if !IsCheckers(&list.Items[i]) {
 				continue
 			}
 			armed, ignored := entries(&list.Items[i])
-			plan.Entries, plan.Ignored = append(plan.Entries, armed...), plan.Ignored+ignored
-			if !act || len(armed) == 0 {
-				continue
+			plan.Ignored += ignored
+			if act {
+				if err := ignore(ctx, of, &list.Items[i], until); err != nil {
+					failed = append(failed, inspect.Explain(err, c.host, "patch", list.Items[i].GetKind()+" "+list.Items[i].GetName()))
+					continue
+				}
 			}
-			if err := ignore(ctx, of, &list.Items[i]); err != nil {
-				return plan, inspect.Explain(err, c.host, "patch", list.Items[i].GetKind()+" "+list.Items[i].GetName())
-			}
+			plan.Entries = append(plan.Entries, armed...)
 		}
 	}
 	plan.Done = act
-	return plan, nil
+	return plan, errors.Join(failed...)
 }
 
 // IsCheckers says that a configuration has the label, or webhooks of nobody else.
@@ -121,10 +132,10 @@ func webhooks(configuration *unstructured.Unstructured) []map[string]any {
 	return all
 }
 
-// ignore writes the failure policies and nothing else. A configuration that is gone refuses nothing.
-func ignore(ctx context.Context, of dynamic.ResourceInterface, seen *unstructured.Unstructured) error {
+// ignore writes the failure policies, until when they are to stay so, and nothing else. A configuration that is gone refuses nothing.
+func ignore(ctx context.Context, of dynamic.ResourceInterface, seen *unstructured.Unstructured, until time.Time) error {
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		patch, err := patchOf(seen)
+		patch, err := patchOf(seen, until)
 		if err != nil {
 			return err
 		}
@@ -146,15 +157,25 @@ func ignore(ctx context.Context, of dynamic.ResourceInterface, seen *unstructure
 }
 
 // patchOf holds for the version that was seen.
-func patchOf(seen *unstructured.Unstructured) ([]byte, error) {
+func patchOf(seen *unstructured.Unstructured, until time.Time) ([]byte, error) {
 	type operation struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`
-		Value any    `json:"value"`
+		Value any    `json:"value,omitempty"`
 	}
 	operations := []operation{{"replace", "/metadata/resourceVersion", seen.GetResourceVersion()}}
 	for i := range webhooks(seen) {
 		operations = append(operations, operation{"add", fmt.Sprintf("/webhooks/%d/failurePolicy", i), admissionregistrationv1.Ignore})
+	}
+	const path = "/metadata/annotations"
+	mark := path + "/" + strings.ReplaceAll(Until, "/", "~1")
+	switch has := seen.GetAnnotations(); {
+	case !until.IsZero() && has == nil:
+		operations = append(operations, operation{"add", path, map[string]string{Until: until.UTC().Format(time.RFC3339)}})
+	case !until.IsZero():
+		operations = append(operations, operation{"add", mark, until.UTC().Format(time.RFC3339)})
+	case has[Until] != "":
+		operations = append(operations, operation{Op: "remove", Path: mark})
 	}
 	return json.Marshal(operations)
 }

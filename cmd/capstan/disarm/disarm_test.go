@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +18,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/fake"
 	k8stesting "k8s.io/client-go/testing"
+
+	phases "github.com/capstan-capi/capstan/phases/compatibility"
 )
 
 var validating = admissionregistrationv1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations")
@@ -73,7 +76,7 @@ func TestDisarm_sets_every_entry_of_the_checker_to_Ignore_and_no_other(t *testin
 		unlabelled("stripped", "objects.capstan.openshift.io"),
 		unlabelled("mixed", "objects.capstan.openshift.io", "theirs.example.com"),
 	)
-	plan, err := c.Disarm(t.Context(), true)
+	plan, err := c.Disarm(t.Context(), true, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +92,7 @@ func TestDisarm_sets_every_entry_of_the_checker_to_Ignore_and_no_other(t *testin
 	if got := policies(t, client, "theirs"); got != "Fail" {
 		t.Errorf("a foreign one is %s", got)
 	}
-	again, err := c.Disarm(t.Context(), true)
+	again, err := c.Disarm(t.Context(), true, time.Time{})
 	if err != nil || len(again.Entries) != 0 || again.Ignored != 5 {
 		t.Errorf("a second time: %+v, %v", again, err)
 	}
@@ -97,7 +100,7 @@ func TestDisarm_sets_every_entry_of_the_checker_to_Ignore_and_no_other(t *testin
 
 func TestDisarm_without_act_changes_nothing(t *testing.T) {
 	c, client := cluster(configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail"))
-	plan, err := c.Disarm(t.Context(), false)
+	plan, err := c.Disarm(t.Context(), false, time.Time{})
 	if err != nil || len(plan.Entries) != 1 || plan.Done || policies(t, client, "capstan-crds") != "Fail" {
 		t.Errorf("%+v, %v", plan, err)
 	}
@@ -114,14 +117,78 @@ func TestDisarm_goes_on_when_a_configuration_was_written_or_deleted_meanwhile(t 
 		conflicts--
 		return conflicts >= 0, nil, apierrors.NewConflict(validating.GroupResource(), "capstan-crds", errors.New("written"))
 	})
-	if _, err := c.Disarm(t.Context(), true); err != nil || policies(t, client, "capstan-crds") != "Ignore" {
+	if _, err := c.Disarm(t.Context(), true, time.Time{}); err != nil || policies(t, client, "capstan-crds") != "Ignore" {
 		t.Errorf("written meanwhile: %v", err)
 	}
 	gone, client := cluster(configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail"))
 	client.PrependReactor("patch", "*", func(k8stesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewNotFound(validating.GroupResource(), "capstan-crds")
 	})
-	if _, err := gone.Disarm(context.Background(), true); err != nil {
+	if _, err := gone.Disarm(context.Background(), true, time.Time{}); err != nil {
 		t.Errorf("deleted meanwhile: %v", err)
+	}
+}
+
+func TestDisarm_goes_on_when_a_configuration_cannot_be_written_and_names_each(t *testing.T) {
+	c, client := cluster(
+		configuration("ValidatingWebhookConfiguration", "a", "true", "Fail"),
+		configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail"),
+		configuration("ValidatingWebhookConfiguration", "z", "true", "Fail"),
+	)
+	client.PrependReactor("patch", "*", func(action k8stesting.Action) (bool, runtime.Object, error) {
+		name := action.(k8stesting.PatchAction).GetName()
+		return name != "capstan-crds", nil, apierrors.NewForbidden(validating.GroupResource(), name, errors.New("somebody's policy"))
+	})
+	client.PrependReactor("list", "mutatingwebhookconfigurations", func(k8stesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("they cannot be listed")
+	})
+	plan, err := c.Disarm(t.Context(), true, time.Time{})
+	if err == nil {
+		t.Fatal("it tells of no error")
+	}
+	for _, name := range []string{"ValidatingWebhookConfiguration a", "ValidatingWebhookConfiguration z", "mutatingwebhookconfigurations"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("it does not name %s: %v", name, err)
+		}
+	}
+	if policies(t, client, "capstan-crds") != "Ignore" || len(plan.Entries) != 1 || plan.Entries[0].Configuration != "capstan-crds" {
+		t.Errorf("%+v", plan)
+	}
+}
+
+func TestDisarm_marks_until_when_nothing_is_armed_and_takes_the_mark_off(t *testing.T) {
+	marked := configuration("ValidatingWebhookConfiguration", "marked", "true", "Ignore")
+	marked.SetAnnotations(map[string]string{"theirs": "stays"})
+	c, client := cluster(configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail"), marked, configuration("ValidatingWebhookConfiguration", "theirs", "no", "Fail"))
+	marks := func() string {
+		t.Helper()
+		var all []string
+		for _, name := range []string{"capstan-crds", "marked", "theirs"} {
+			object, err := client.Resource(validating).Get(t.Context(), name, metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, fmt.Sprint(object.GetAnnotations()))
+		}
+		return strings.Join(all, " ")
+	}
+	until := time.Date(2026, 1, 1, 12, 15, 0, 0, time.UTC)
+	if plan, err := c.Disarm(t.Context(), true, until); err != nil || !plan.Until.Equal(until) {
+		t.Fatal(plan, err)
+	}
+	if got := marks(); got != "map[capstan.openshift.io/disarmed-until:2026-01-01T12:15:00Z] map[capstan.openshift.io/disarmed-until:2026-01-01T12:15:00Z theirs:stays] map[]" {
+		t.Errorf("marked are %s", got)
+	}
+	if _, err := c.Disarm(t.Context(), true, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := marks(); got != "map[] map[theirs:stays] map[]" {
+		t.Errorf("after one without a time: %s", got)
+	}
+}
+
+func TestUntil_is_what_the_operator_reads(t *testing.T) {
+	if Until != phases.DisarmedAnnotation || Label != phases.CheckerLabel {
+		t.Errorf("it reads %s on what has label %s", phases.DisarmedAnnotation, phases.CheckerLabel)
 	}
 }

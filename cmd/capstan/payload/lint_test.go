@@ -149,7 +149,7 @@ var brokenRows = map[string][]broken{
 	podSecurity: {{"_namespaces.yaml", "audit: restricted", "audit: privileged", `has pod-security.kubernetes.io/audit: "privileged"`}},
 	networkRules: {
 		{"_network.yaml", "  podSelector: {}\n  policyTypes:\n  - Ingress\n  - Egress\n", "  podSelector: {}\n  policyTypes:\n  - Ingress\n", "Namespace openshift-cluster-api-operator, rule network: no NetworkPolicy denies"},
-		{"_network.yaml", "- port: metrics", "- port: health", "port health of Deployment openshift-cluster-api-operator/capstan, which nobody needs"},
+		{"_network.yaml", "- port: metrics", "- port: 8444", "port 8444 of Deployment openshift-cluster-api-operator/capstan, which nobody needs"},
 		{"_network.yaml", "- port: metrics", "- port: health", "is needed, and no NetworkPolicy opens it"},
 		{"_network.yaml", "    - port: 9443\n      protocol: TCP\n", "    - port: 9443\n      endPort: 9999\n      protocol: TCP\n", "opens more than one port of Namespace openshift-cluster-api"},
 		{"_network.yaml", "  - ports:\n    - port: 9443\n      protocol: TCP\n", "  - {}\n", "opens every port of Namespace openshift-cluster-api"},

@@ -16,17 +16,18 @@ import (
 // the API server calls, and metrics.
 var providerPorts = map[string]bool{"9443": true, "8443": true}
 
-// listener is a set of pods, and the ports that others than the kubelet call.
+// listener is a set of pods, the ports that others than the kubelet call, and those of probes, which may be open.
 type listener struct {
 	where     *document
 	namespace string
 	labels    labels.Set // nil for any pod of the namespace
 	names     map[string]string
 	needed    map[string]bool
+	probed    map[string]bool
 }
 
 // checkNetwork wants every namespace to be closed by default, each port that is
-// needed to be open and no other, and all that goes out.
+// needed to be open and no other but those of probes, and all that goes out.
 func (p *payload) checkNetwork() []Problem {
 	var problems []Problem
 	for _, d := range p.documents {
@@ -50,7 +51,7 @@ func (p *payload) listeners() []listener {
 		if deployment == nil {
 			continue
 		}
-		l := listener{where: d, namespace: d.GetNamespace(), labels: deployment.Spec.Template.Labels, names: map[string]string{}, needed: map[string]bool{}}
+		l := listener{where: d, namespace: d.GetNamespace(), labels: deployment.Spec.Template.Labels, names: map[string]string{}, needed: map[string]bool{}, probed: map[string]bool{}}
 		for _, container := range d.containers() {
 			for _, port := range container.Ports {
 				number := strconv.Itoa(int(port.ContainerPort))
@@ -58,11 +59,13 @@ func (p *payload) listeners() []listener {
 				l.needed[number] = true
 			}
 		}
-		// The kubelet is let in by every network, so a port for probes stays closed.
+		// Most networks let the kubelet in whatever a policy says.
 		for _, container := range d.containers() {
 			for _, probe := range []*corev1.Probe{container.LivenessProbe, container.ReadinessProbe, container.StartupProbe} {
 				if probe != nil && probe.HTTPGet != nil {
-					delete(l.needed, l.number(probe.HTTPGet.Port.String()))
+					number := l.number(probe.HTTPGet.Port.String())
+					delete(l.needed, number)
+					l.probed[number] = true
 				}
 			}
 		}
@@ -99,7 +102,7 @@ func (p *payload) checkListener(l listener) []Problem {
 				}
 				number := l.number(port.Port.String())
 				open[number] = true
-				if !l.needed[number] {
+				if !l.needed[number] && !l.probed[number] {
 					problems = append(problems, policy.where.problem(networkRules, path, "opens port %s of %s, which nobody needs", port.Port, l.where))
 				}
 			}

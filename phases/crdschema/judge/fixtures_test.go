@@ -39,8 +39,8 @@ func definition(spec, status string, changes ...string) string {
 	return strings.NewReplacer(changes...).Replace(text)
 }
 
-// compiled is a judge of a definition without some fields.
-func compiled(t testing.TB, data string, excluded ...string) *judge.Judge {
+// decoded is the need of a definition without some fields.
+func decoded(t testing.TB, data string, excluded ...string) *crdschema.Need {
 	t.Helper()
 	spec := &requirementsv1alpha1.CompatibilityRequirementSpec{}
 	spec.CompatibilitySchema.CustomResourceDefinition = requirementsv1alpha1.CRDData{Type: requirementsv1alpha1.CRDDataTypeYAML, Data: data}
@@ -54,7 +54,13 @@ func compiled(t testing.TB, data string, excluded ...string) *judge.Judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled, err := judge.Compile(need, "v1")
+	return need
+}
+
+// compiled is its judge.
+func compiled(t testing.TB, data string, excluded ...string) *judge.Judge {
+	t.Helper()
+	compiled, err := judge.Compile(decoded(t, data, excluded...), "v1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,9 @@ const (
 // Prefixes of the paths that each requirement has for itself.
 const (
 	Objects = "/objects/"
-	Prune   = "/prune/"
+	// ObjectsWarn is Objects for what only warns: nothing is ever refused there.
+	ObjectsWarn = "/objects-warn/"
+	Prune       = "/prune/"
 )
 
 // Subject is the requirement that a path of objects belongs to, as it was when the path was written.
@@ -27,7 +29,7 @@ type Subject struct {
 	Generation int64
 }
 
-// Path is prefix (Objects or Prune), name, UID and generation.
+// Path is prefix (Objects, ObjectsWarn or Prune), name, UID and generation.
 func (s Subject) Path(prefix string) string {
 	return prefix + s.Name + "/" + s.UID + "/" + strconv.FormatInt(s.Generation, 10)
 }

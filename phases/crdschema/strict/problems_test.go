@@ -96,6 +96,7 @@ func TestProblems_of_selectors_and_conditions(t *testing.T) {
 		"no name":          {block: conditions(admissionregistrationv1.MatchCondition{Expression: "true"}), want: []string{block + "matchConditions[0].name", "Required"}},
 		"a bad name":       {block: conditions(admissionregistrationv1.MatchCondition{Name: "a b", Expression: "true"}), want: []string{block + "matchConditions[0].name"}},
 		"a name twice":     {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "true"}, admissionregistrationv1.MatchCondition{Name: "a", Expression: "true"}), want: []string{block + "matchConditions[1].name", "Duplicate"}},
+		"repeats":          {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "request.name.matches('" + strings.Repeat("[ab]{1000}", 600) + "')"}), want: []string{block + "matchConditions", "instructions"}},
 		"more than may be": {block: conditions(make([]admissionregistrationv1.MatchCondition, 65)...), want: []string{block + "matchConditions", "at most 64"}},
 	} {
 		t.Run(name, func(t *testing.T) {

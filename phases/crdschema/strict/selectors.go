@@ -1,6 +1,7 @@
 package strict
 
 import (
+	"fmt"
 	"strings"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/capstan-capi/capstan/phases/crdschema"
 )
 
 const (
@@ -33,12 +36,14 @@ func selectorProblems(block *requirementsv1alpha1.ObjectSchemaValidation, path *
 	if len(block.MatchConditions) > maxConditions {
 		problems = append(problems, field.TooMany(path, len(block.MatchConditions), maxConditions))
 	}
-	length := 0
+	length, regexps := 0, 0
 	for _, condition := range block.MatchConditions {
-		length += len(condition.Expression)
-	}
-	if length > maxExpressions {
-		return append(problems, field.TooLong(path, "", maxExpressions))
+		if length += len(condition.Expression); length > maxExpressions {
+			return append(problems, field.TooLong(path, "", maxExpressions))
+		}
+		if regexps += crdschema.RegexpsIn(condition.Expression); regexps > crdschema.MaxRegexps {
+			return append(problems, field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("their regular expressions have more than %d instructions", crdschema.MaxRegexps)))
+		}
 	}
 	compiler := cel.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	names := map[string]bool{}

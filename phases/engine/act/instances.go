@@ -19,12 +19,14 @@ import (
 // instancePage bounds how many custom resources are in memory at a time.
 const instancePage = 200
 
-// users are the instances of a CRD that an update would hurt. They are counted and not named: everybody who is logged in
-// reads the conditions, and the names are their owners'.
+// users are the instances of a CRD that an update would hurt, or that keep it from being deleted. They are counted and not
+// named: everybody who is logged in reads the conditions, and the names are their owners'.
 type users struct {
 	gvr        schema.GroupVersionResource
 	inside     bool // a message about fields, which no table of kubectl shows
+	inPart     bool // only the count is of all
 	count      int
+	going      int // that are being deleted, and have finalizers that wait
 	namespaces map[string]bool
 	fields     map[string]bool // that they use; no more than the schemas have
 }
@@ -34,12 +36,18 @@ func (u users) String() string {
 	if u.count == 0 {
 		return text
 	}
-	list := fmt.Sprintf("kubectl get %s.%s.%s", u.gvr.Resource, u.gvr.Version, u.gvr.Group)
+	list, least := fmt.Sprintf("kubectl get %s.%s.%s", u.gvr.Resource, u.gvr.Version, u.gvr.Group), ""
+	if u.inPart {
+		least = "at least "
+	}
 	if len(u.namespaces) > 0 {
-		text += " in " + countOf(len(u.namespaces), "namespace")
+		text += " in " + least + countOf(len(u.namespaces), "namespace")
 		list += " -A"
 	}
-	if u.inside {
+	if u.going > 0 {
+		text += fmt.Sprintf(", %s%d of them being deleted", least, u.going)
+	}
+	if u.inside || u.going > 0 {
 		list += " -o yaml"
 	}
 	return text + " (" + list + ")"

@@ -2,11 +2,11 @@ package act
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
@@ -118,7 +118,7 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 func (r *prunePass) read(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate) (err error) {
 	c.Actual, err = client.Get(ctx, c.Key.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		c.Actual, c.Served = nil, !isUnserved(err)
+		c.Actual, c.Served = nil, !see.IsUnserved(err)
 		return r.checkAnswer(ctx, c.Key, err)
 	}
 	return err
@@ -258,29 +258,34 @@ func (r *prunePass) asked(ctx context.Context, key decide.Key) (see.Resource, bo
 			r.e.cluster.Unlock()
 		}
 	})
-	found, served := r.discovered.Of(key.GVK())
-	if !served && r.err == nil && r.discovered.Unavailable[key.Group] {
-		return see.Resource{}, false, fmt.Errorf("finding out whether %s is served: API group %s does not answer; repair the APIService of that group", key.Kind, key.Group)
+	if r.err != nil {
+		return see.Resource{}, false, r.err
 	}
-	return found, served, r.err
+	return r.discovered.Served(key.GVK())
 }
 
-// checkAnswer is an error if nobody answered for the object: its 404 is about the kind, and the API server announces that, or may
-// not announce all that it serves. One that is starting answers so of what it serves a moment later.
+// checkAnswer is CheckNotFound, with one question to the API server per pass.
 func (r *prunePass) checkAnswer(ctx context.Context, key decide.Key, notFound error) error {
-	if !isUnserved(notFound) {
+	if !see.IsUnserved(notFound) {
 		return nil
 	}
-	_, served, err := r.asked(ctx, key)
-	if err == nil && served {
-		err = fmt.Errorf("the API server announces %s in API group %s and does not serve it; tried again by itself; if it lasts, look at kube-apiserver", key.Kind, key.Group)
+	if _, _, err := r.asked(ctx, key); err != nil {
+		return err
 	}
-	return err
+	return r.discovered.CheckUnserved(key.GVK())
 }
 
-// isUnserved says that a 404 is not about the object: no API server has answered for its kind.
-func isUnserved(notFound error) bool {
-	return apierrors.HasStatusCause(notFound, metav1.CauseTypeUnexpectedServerResponse)
+// CheckNotFound is an error if nobody answered for an object: its 404 is about the kind, and the API server announces that, or may
+// not announce all that it serves. It sends nothing if the 404 is about the object.
+func (e *Engine) CheckNotFound(ctx context.Context, kind schema.GroupVersionKind, notFound error) error {
+	if !see.IsUnserved(notFound) {
+		return nil
+	}
+	announced, err := e.cluster.Reader.DiscoverAll(ctx)
+	if err != nil {
+		return err
+	}
+	return announced.CheckUnserved(kind)
 }
 
 func (r *prunePass) known(key decide.Key) (see.Resource, bool) {

@@ -45,7 +45,7 @@ func counted(n int64, what string) decide.Contents {
 	return decide.Contents{Count: n, What: fmt.Sprintf("%d %s", n, what)}
 }
 
-// crdContents counts the objects of a CRD and names some. It asks for the stored version first and then for every other
+// crdContents counts the objects of a CRD. It asks for the stored version first and then for every other
 // served one. No answer is an error: whether there is data must be known for sure.
 func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured) (decide.Contents, error) {
 	established := decide.Condition(crd, "Established").Answer == decide.AnswerTrue
@@ -54,46 +54,43 @@ func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured
 		return decide.Contents{What: "what nobody can count, because none of its versions is served"}, nil
 	}
 	for _, version := range versions {
-		list, err := e.cluster.Reader.ListPage(ctx, decide.InstancesOf(crd, version), "", metav1.ListOptions{Limit: namedAtMost})
+		gvr := decide.InstancesOf(crd, version)
+		list, err := e.cluster.Reader.ListPage(ctx, gvr, "", metav1.ListOptions{Limit: instancePage})
 		switch {
 		case apierrors.IsNotFound(err) && !established:
 			continue // it was never served, so nothing was ever stored
 		case e.cannotRead(err):
 			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
 		case apierrors.IsForbidden(err):
-			return decide.Contents{What: "what nobody can tell, because " + mayNotList([]string{resourceOf(see.Resource{GVR: decide.InstancesOf(crd, version)})}, "")}, nil
+			return decide.Contents{What: "what nobody can tell, because " + mayNotList([]string{resourceOf(see.Resource{GVR: gvr})}, "")}, nil
 		case err != nil:
 			return decide.Contents{}, err
 		case len(list.Items) > 0:
-			e.watchInstances(crd, decide.InstancesOf(crd, version))
-			return named(list), nil
+			e.watchInstances(crd, gvr)
+			return held(gvr, list), nil
 		}
 	}
 	return decide.Contents{}, nil
 }
 
-// named says how many instances there are, and the names of the first. One that is being deleted is shown with the
-// finalizers that it waits for: their controller may be gone.
-func named(list *metav1.PartialObjectMetadataList) decide.Contents {
-	count := int64(len(list.Items))
-	if list.RemainingItemCount != nil {
-		count += *list.RemainingItemCount
-	}
-	contents := counted(count, "instances")
-	var names []string
-	for i := range list.Items[:min(len(list.Items), namedAtMost)] {
-		obj := &list.Items[i]
-		name := strings.TrimPrefix(obj.Namespace+"/"+obj.Name, "/")
-		if obj.DeletionTimestamp != nil && len(obj.Finalizers) > 0 {
-			name += " being deleted, finalizers pending: " + shortened(obj.Finalizers)
+// held says how many instances there are, and how to list them. Neither their names nor their finalizers are told, which are
+// texts of whoever may write them. Of those that a page leaves out only the number is known.
+func held(gvr schema.GroupVersionResource, page *metav1.PartialObjectMetadataList) decide.Contents {
+	found := users{gvr: gvr, namespaces: map[string]bool{}}
+	for i := range page.Items {
+		found.note(&page.Items[i])
+		if page.Items[i].DeletionTimestamp != nil {
+			found.going++
 		}
-		names = append(names, name)
 	}
-	if more := count - int64(len(names)); more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
+	if page.RemainingItemCount != nil {
+		found.count += int(*page.RemainingItemCount)
+		found.inPart = *page.RemainingItemCount > 0
 	}
-	contents.What += " (" + strings.Join(names, "; ") + ")"
-	return contents
+	if found.count == 0 {
+		return decide.Contents{}
+	}
+	return decide.Contents{Count: int64(found.count), What: found.String()}
 }
 
 // claimsOf counts the volume claims of a StatefulSet.

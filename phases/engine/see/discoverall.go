@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -32,6 +33,30 @@ func (r *Reader) DiscoverAll(ctx context.Context) (Discovered, error) {
 		return Discovered{}, err
 	}
 	return said, r.checkCRDs(ctx, said)
+}
+
+// IsUnserved says that a 404 is not about the object: no API server has answered for its kind. One that is starting answers so
+// of what it serves a moment later.
+func IsUnserved(notFound error) bool {
+	return apierrors.HasStatusCause(notFound, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// Served is how a kind is served, and whether it is. Of a group that does not answer nobody can tell.
+func (a Discovered) Served(gvk schema.GroupVersionKind) (Resource, bool, error) {
+	found, served := a.Of(gvk)
+	if !served && a.Unavailable[gvk.Group] {
+		return Resource{}, false, fmt.Errorf("finding out whether %s is served: API group %s does not answer; repair the APIService of that group", gvk.Kind, gvk.Group)
+	}
+	return found, served, nil
+}
+
+// CheckUnserved is an error if the API server announces a kind for which nobody has answered, or may not know all that there is.
+func (a Discovered) CheckUnserved(gvk schema.GroupVersionKind) error {
+	_, served, err := a.Served(gvk)
+	if err == nil && served {
+		err = fmt.Errorf("the API server announces %s in API group %s and does not serve it; tried again by itself; if it lasts, look at kube-apiserver", gvk.Kind, gvk.Group)
+	}
+	return err
 }
 
 // apiService is what matters of one. One without a service is the API server's own.
