@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
@@ -57,6 +58,37 @@ func TestOperator_refuses_flags_that_make_no_sense(t *testing.T) {
 	}
 	if err := (&operatorFlags{release: "4.22.6-rc.1", concurrency: 1}).validate(); err != nil {
 		t.Errorf("a sound release is refused: %v", err)
+	}
+}
+
+func TestBootImages_refuses_flags_that_make_no_sense(t *testing.T) {
+	for want, arguments := range map[string][]string{
+		"": {},
+		"--boot-images X is neither MachineAPI nor ClusterAPI nor both": {"--boot-images=X"},
+		"--boot-images ClusterAPI,ClusterAPI is neither":                {"--boot-images=ClusterAPI,ClusterAPI"},
+		`--boot-image-gcp-project "a/b" is no project`:                  {"--boot-images=ClusterAPI", "--boot-image-gcp-project=a/b"},
+		`--boot-image-os-stream "" is no stream`:                        {"--boot-images=ClusterAPI", "--boot-image-os-stream="},
+		"--boot-image-skew-limits: ":                                    {"--boot-images=MachineAPI", "--boot-image-skew-limits=4.13"},
+		"--boot-image-cpms-rolls-out-before: ":                          {"--boot-images=MachineAPI", "--boot-image-cpms-rolls-out-before=4.21.0"},
+	} {
+		flags, f := pflag.NewFlagSet("operator", pflag.ContinueOnError), &bootImageFlags{}
+		f.addFlags(flags)
+		if err := flags.Parse(arguments); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.validate(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: want %q, got %v", arguments, want, err)
+		}
+	}
+	for text, want := range map[string][2]bool{"": {}, "MachineAPI": {true, false}, "ClusterAPI": {false, true}, "MachineAPI,ClusterAPI": {true, true}} {
+		flags, f := pflag.NewFlagSet("operator", pflag.ContinueOnError), &bootImageFlags{}
+		f.addFlags(flags)
+		if err := flags.Parse([]string{"--boot-images=" + text}); err != nil {
+			t.Fatal(err)
+		}
+		if o := f.options(); f.validate() != nil || o.MachineAPI != want[0] || o.ClusterAPI != want[1] || o.Stream != "rhel-9" {
+			t.Errorf("--boot-images=%s is read as %+v", text, o)
+		}
 	}
 }
 

@@ -14,8 +14,10 @@ func TestPost_wakes_targets_to_news_only(t *testing.T) {
 		verdict Verdict
 		woken   int
 	}{
-		{Verdict{Known: true, News: "a"}, 1}, {Verdict{Known: true, News: "a", Why: "other words"}, 1},
-		{Verdict{News: "a"}, 2}, {Verdict{News: "b"}, 3},
+		{Verdict{Known: true, News: "a"}, 1},
+		{Verdict{Known: true, News: "a", Why: "other words"}, 1},
+		{Verdict{News: "a"}, 2},
+		{Verdict{News: "b"}, 3},
 	} {
 		if b.Post(row.verdict); woken != row.woken || b.Verdict().Why != row.verdict.Why {
 			t.Errorf("after %+v targets were woken %d times, want %d", row.verdict, woken, row.woken)

@@ -136,7 +136,7 @@ func TestConfig_that_is_claimed_is_left_alone(t *testing.T) {
 	claimed := objects[len(objects)-1]
 	claimed.SetManagedFields([]metav1.ManagedFieldsEntry{{
 		Manager: "machine-config-controller", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", APIVersion: "operator.openshift.io/v1",
-		FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:managedBootImagesStatus":{}}}`)},
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:managedBootImagesStatus":{}}}`),
 	}})
 	b := newBench(t, nil, objects...)
 	f, pass := b.look()

@@ -50,7 +50,7 @@ func cloned(t *testing.T) *unstructured.Unstructured {
 	clone.SetUID("u")
 	clone.SetManagedFields([]metav1.ManagedFieldsEntry{{
 		Manager: golden.FieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: clone.GetAPIVersion(), FieldsType: "FieldsV1",
-		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)},
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`),
 	}})
 	return clone
 }

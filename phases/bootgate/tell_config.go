@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/machine"
 )
 
 // tellsEvery bounds how often the conditions of the MachineConfiguration are written.
@@ -67,7 +67,7 @@ func conditionsOf(told []Condition, old []metav1.Condition, now time.Time) []met
 	var all []metav1.Condition
 	for _, c := range told {
 		condition := metav1.Condition{
-			Type: c.Type, Status: metav1.ConditionFalse, Reason: c.Reason, Message: message.Lines(c.Message),
+			Type: c.Type, Status: metav1.ConditionFalse, Reason: c.Reason, Message: machine.Shorten(c.Message, machine.MaxMessage),
 			LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
 		}
 		if c.Is {

@@ -158,8 +158,10 @@ func TestWave_is_told_once_when_it_has_ended(t *testing.T) {
 		standing bootboard.Standing
 		told     int
 	}{
-		{bootboard.Standing{Name: "a", Done: true}, 0}, {bootboard.Standing{Name: "a", Working: true}, 0},
-		{bootboard.Standing{Name: "a", Stuck: true}, 1}, {bootboard.Standing{Name: "a", Stuck: true}, 1},
+		{bootboard.Standing{Name: "a", Done: true}, 0},
+		{bootboard.Standing{Name: "a", Working: true}, 0},
+		{bootboard.Standing{Name: "a", Stuck: true}, 1},
+		{bootboard.Standing{Name: "a", Stuck: true}, 1},
 	} {
 		b.stand(row.standing)
 		_, pass := b.look()
