@@ -21,6 +21,7 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/bootimage"
 	phases "github.com/capstan-capi/capstan/phases/bootimage"
+	"github.com/capstan-capi/capstan/phases/converter"
 	"github.com/capstan-capi/capstan/phases/golden"
 	"github.com/capstan-capi/capstan/phases/records"
 )
@@ -43,9 +44,13 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	if err != nil {
 		return fmt.Errorf("reading targets: %w", err)
 	}
+	converts, err := converter.Beside()
+	if err != nil {
+		return err
+	}
 	p := &phases.Phases{
 		Client: apart.GetClient(), Live: apart.GetAPIReader(), Writer: apart.GetClient(), Board: o.BootImages.Board,
-		MachineAPI: o.BootImages.MachineAPI, ClusterAPI: o.BootImages.ClusterAPI, CAPINamespace: o.CAPINamespace, Stream: o.BootImages.Stream, Now: o.House.Now,
+		MachineAPI: o.BootImages.MachineAPI, ClusterAPI: o.BootImages.ClusterAPI, CAPINamespace: o.CAPINamespace, Stream: o.BootImages.Stream, Now: o.House.Now, Convert: converts.Convert,
 	}
 	log := mgr.GetLogger().WithName(table.Table.Name)
 	kept := records.NewConfigMaps[guards.Facts, *phases.Pass](records.Options{

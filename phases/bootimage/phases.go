@@ -48,6 +48,8 @@ type Phases struct {
 	// Stream is the stream of operating systems that the golden images are of.
 	Stream string
 	Now    func() time.Time
+	// Convert brings user data of spec 2 to spec 3.1, or gives an error that is terminal where it has no equivalent there.
+	Convert func(ctx context.Context, userData []byte) ([]byte, error)
 	// Wake has a target looked at again.
 	Wake func(machine.Key)
 

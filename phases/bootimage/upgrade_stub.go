@@ -17,7 +17,6 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/golden"
 	"github.com/capstan-capi/capstan/phases/stub"
-	"github.com/capstan-capi/capstan/phases/stub/convert"
 )
 
 // The annotations of a Secret whose stub was upgraded, as the machine-config operator writes them.
@@ -65,7 +64,9 @@ func (p *Pass) upgradeStub(ctx context.Context) (machine.Result, error) {
 // upgrade converts a stub and writes it, once it is known that all else would be taken.
 func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machine.Result, error) {
 	read := p.stubs.of(seen.key)
-	read.mu.Lock() // one target after the other: the first writes it for all
+	if !read.mu.TryLock() { // one target writes it for all; those that would wait for it look like passes that hang
+		return machine.Result{LookAgain: soon}, nil
+	}
 	defer read.mu.Unlock()
 	if read.version != seen.version {
 		return machine.Result{LookAgain: soon}, nil
@@ -87,9 +88,9 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 	if ptr.Deref(secret.Immutable, false) {
 		return machine.Result{}, machine.Terminal(fmt.Errorf("Secret %s has a stub of spec %s and is immutable: make it anew with a stub of spec 3", seen.key, seen.spec))
 	}
-	converted, err := convert.Convert(secret.Data[field])
+	converted, err := p.Convert(ctx, secret.Data[field])
 	if err != nil {
-		return machine.Result{}, machine.Terminal(fmt.Errorf("converting the stub in Secret %s: %w", seen.key, err))
+		return machine.Result{}, fmt.Errorf("converting the stub in Secret %s: %w", seen.key, err)
 	}
 	if err := p.tryRest(ctx); err != nil {
 		return machine.Result{}, err
