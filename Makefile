@@ -29,8 +29,9 @@ help: ## Show this list.
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-14s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
-build: $(PROGRESS) ## Build bin/capstan and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
+build: $(PROGRESS) ## Build bin/capstan, bin/capstan-stub and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
 	@$(PROGRESS) capstan $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan
+	@$(PROGRESS) capstan-stub $(BUILD) -o=bin/ ./cmd/capstan-stub
 	@$(PROGRESS) manifests-gen go build -C=cmd/manifests-gen -buildvcs=false -o=../../bin/ .
 	@$(PROGRESS) capstan-e2e $(BUILD) -tags=e2e,$(LEAN) -o=bin/capstan-e2e ./cmd/capstan
 
@@ -42,12 +43,13 @@ bin/golangci-lint: tools/go.mod tools/go.sum | $(PROGRESS)
 	@$(PROGRESS) golangci-lint go build -C=tools -o=../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $@
 
-# The image's binary is static, has the same bytes in every folder, and names its commit.
+# The image's binaries are static, have the same bytes in every folder, and name their commit.
 IMAGE ?= bin/image
 .PHONY: image
 image: payload | $(PROGRESS) ## Write the operator's image, its SBOM and its provenance to bin/image, and print its digest last.
 	@CGO_ENABLED=0 $(PROGRESS) 'the static capstan' go build -trimpath -buildvcs=true -tags=$(LEAN) -o=bin/static/capstan ./cmd/capstan
-	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan -payload=$(CURDIR)/bin/payload -o=$(abspath $(IMAGE))
+	@CGO_ENABLED=0 $(PROGRESS) 'the static capstan-stub' go build -trimpath -buildvcs=true -o=bin/static/capstan-stub ./cmd/capstan-stub
+	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan -binary=$(CURDIR)/bin/static/capstan-stub -payload=$(CURDIR)/bin/payload -o=$(abspath $(IMAGE))
 
 .PHONY: image-twice
 image-twice: ## Make the image of the commit that is checked out in two clones, and fail when their digests differ.

@@ -1,4 +1,4 @@
-// Command packaging writes the operator's image from its binary and its payload, with an SBOM and a provenance. It needs
+// Command packaging writes the operator's image from its binaries and its payload, with an SBOM and a provenance. It needs
 // no container engine, and the same commit gives the same bytes.
 package main
 
@@ -11,28 +11,37 @@ import (
 	"github.com/capstan-capi/capstan/packaging/image"
 )
 
+// source is what an image is made of.
+type source struct {
+	binaries []string
+	payload  string
+}
+
 func main() {
-	var source image.Source
-	flag.StringVar(&source.Binary, "binary", "", "static `file` to package, built with -trimpath and -buildvcs=true")
-	flag.StringVar(&source.Payload, "payload", "", "`folder` with what the release applies; it becomes /manifests")
+	var from source
+	flag.Func("binary", "static `file` to package, built with -trimpath and -buildvcs=true (repeatable; the image starts the first)", func(file string) error {
+		from.binaries = append(from.binaries, file)
+		return nil
+	})
+	flag.StringVar(&from.payload, "payload", "", "`folder` with what the release applies; it becomes /manifests")
 	out := flag.String("o", "", "`folder` to write the OCI layout to")
 	flag.Parse()
-	if err := run(os.Stdout, source, *out); err != nil {
+	if err := run(os.Stdout, from, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "packaging:", err)
 		os.Exit(1)
 	}
 }
 
-func run(to io.Writer, source image.Source, out string) error {
-	built, err := image.Read(source.Binary)
+func run(to io.Writer, from source, out string) error {
+	built, err := image.Read(from.binaries)
 	if err != nil {
 		return err
 	}
-	written, err := image.Write(source, built, out)
+	written, err := image.Write(from.payload, built, out)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(to, "image       %s, %s of %s\nsbom        %s\nprovenance  %s, not signed\n%s\n",
-		out, built.Platform(), built, written.SBOM, written.Provenance, written.Image)
+		out, built[0].Platform(), built[0], written.SBOM, written.Provenance, written.Image)
 	return err
 }

@@ -1,14 +1,28 @@
 package image
 
 import (
+	"bytes"
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 )
+
+// maxBinary bounds a binary: one that is so much larger has something in it that nobody meant to link.
+const maxBinary = 128 << 20
+
+// Program is a binary.
+type Program struct {
+	// Name is its name in /usr/bin, and Content its bytes.
+	Name    string
+	Content []byte
+	*Build
+}
 
 // Build is what the Go toolchain has recorded of a binary.
 type Build struct {
@@ -25,18 +39,49 @@ type Build struct {
 	Modules []*debug.Module
 }
 
-// Read looks into a binary. It refuses one that an image from scratch cannot run, and one whose bytes differ from folder
-// to folder or that does not say which commit it is of.
-func Read(path string) (*Build, error) {
-	info, err := buildinfo.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading how %s was built: %w", path, err)
+// Read looks into the binaries of one image. It refuses one that an image from scratch cannot run, one whose bytes differ from
+// folder to folder or that does not say which commit it is of, and those that are not of one commit and platform.
+func Read(paths []string) ([]Program, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("an image needs a binary")
 	}
-	b, err := buildOf(info)
-	if err != nil {
-		return nil, fmt.Errorf("reading how %s was built: %w", path, err)
+	var all []Program
+	for _, path := range paths {
+		p, err := read(path)
+		if err != nil {
+			return nil, fmt.Errorf("reading how %s was built: %w", path, err)
+		}
+		if len(all) > 0 && !p.with(all[0].Build) {
+			return nil, fmt.Errorf("%s is %s of %s, and %s %s of %s: build them together", path, p.Platform(), p.Build, paths[0], all[0].Platform(), all[0].Build)
+		}
+		all = append(all, p)
 	}
-	return b, nil
+	return all, nil
+}
+
+func read(path string) (Program, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Program{}, err
+	}
+	if info.Size() > maxBinary {
+		return Program{}, fmt.Errorf("it has %d bytes, more than %d: look for what was linked", info.Size(), maxBinary)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return Program{}, err
+	}
+	built, err := buildinfo.Read(bytes.NewReader(content))
+	if err != nil {
+		return Program{}, err
+	}
+	b, err := buildOf(built)
+	return Program{Name: filepath.Base(path), Content: content, Build: b}, err
+}
+
+// with says that another binary was built from the same, for the same.
+func (b *Build) with(other *Build) bool {
+	return b.String() == other.String() && b.Platform() == other.Platform() && b.Go == other.Go && b.Module == other.Module
 }
 
 func buildOf(info *debug.BuildInfo) (*Build, error) {

@@ -1,6 +1,8 @@
 package image
 
 import (
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -39,6 +41,41 @@ func TestBuild_refuses_a_binary_that_an_image_cannot_run_or_nobody_can_trace(t *
 	} {
 		if _, err := buildOf(info(c.key, c.value)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s=%s gives %v", c.key, c.value, err)
+		}
+	}
+}
+
+func TestRead_refuses_what_does_not_belong_into_one_image(t *testing.T) {
+	b := testBuild()
+	for what, other := range map[string]func(*Build){
+		"another commit":   func(o *Build) { o.Commit = strings.Repeat("a", 40) },
+		"changes":          func(o *Build) { o.Modified = true },
+		"another platform": func(o *Build) { o.Arch = "arm64" },
+		"another Go":       func(o *Build) { o.Go = "go1.26.9" },
+		"another module":   func(o *Build) { o.Module = "example.com/m" },
+	} {
+		o := testBuild()
+		if other(o); b.with(o) {
+			t.Errorf("%s is let in", what)
+		}
+	}
+	if !b.with(testBuild()) {
+		t.Error("the same build is refused")
+	}
+	if _, err := Read(nil); err == nil {
+		t.Error("no binary is let in")
+	}
+	folder := t.TempDir()
+	large := filepath.Join(folder, "large")
+	write(t, large, "")
+	if err := os.Truncate(large, maxBinary+1); err != nil {
+		t.Fatal(err)
+	}
+	text := filepath.Join(folder, "text")
+	write(t, text, "text")
+	for path, want := range map[string]string{large: "look for what was linked", text: "reading how", folder + "/none": "no such file"} {
+		if _, err := Read([]string{path}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gives %v", path, err)
 		}
 	}
 }

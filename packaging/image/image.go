@@ -1,10 +1,9 @@
 // Package image writes the operator's image as an OCI layout, with an SBOM and a provenance that refer to it. Every byte
-// follows from the binary, the payload and the commit: it knows no time and no machine.
+// follows from the binaries, the payload and the commit: it knows no time and no machine.
 package image
 
 import (
 	"fmt"
-	"os"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -15,30 +14,22 @@ import (
 const (
 	// repository is where the source of the image is.
 	repository = "https://github.com/capstan-capi/capstan"
-	// entry is the binary's place in the image.
-	entry = "/usr/bin/capstan"
+	// binaries is the folder of binaries in the image: the operator finds what it runs beside itself.
+	binaries = "/usr/bin/"
 	// user is nobody's; OpenShift gives a pod one of its namespace instead.
 	user = "65532:65532"
 )
-
-// Source is what an image is made of.
-type Source struct {
-	// Binary is a file, and Payload the folder that becomes /manifests.
-	Binary, Payload string
-}
 
 // Written are the digests of what was written.
 type Written struct {
 	Image, SBOM, Provenance v1.Hash
 }
 
-// Write makes the image and what refers to it, and puts them into a folder in place of an OCI layout that is there.
-func Write(source Source, b *Build, folder string) (Written, error) {
-	binary, err := os.ReadFile(source.Binary)
-	if err != nil {
-		return Written{}, fmt.Errorf("reading the binary: %w", err)
-	}
-	made, err := assemble(binary, source.Payload, b)
+// Write makes the image of programs, of which it starts the first, and of the folder that becomes /manifests, and what refers to
+// it, and puts them into a folder in place of an OCI layout that is there.
+func Write(payload string, programs []Program, folder string) (Written, error) {
+	b := programs[0].Build
+	made, err := assemble(programs, payload, b)
 	if err != nil {
 		return Written{}, err
 	}
@@ -46,7 +37,7 @@ func Write(source Source, b *Build, folder string) (Written, error) {
 	if err != nil {
 		return Written{}, err
 	}
-	bom, err := sbom(binary, b)
+	bom, err := sbom(programs)
 	if err != nil {
 		return Written{}, fmt.Errorf("writing the SBOM: %w", err)
 	}
@@ -68,11 +59,15 @@ func Write(source Source, b *Build, folder string) (Written, error) {
 	return written, w.end(folder)
 }
 
-// assemble makes the image of a binary and a payload.
-func assemble(binary []byte, payload string, b *Build) (v1.Image, error) {
-	program, err := layer(b.Time, []file{{name: "usr/bin/capstan", mode: 0o755, content: binary}})
+// assemble makes the image of programs and a payload.
+func assemble(programs []Program, payload string, b *Build) (v1.Image, error) {
+	var run []file
+	for _, p := range programs {
+		run = append(run, file{name: p.place()[1:], mode: 0o755, content: p.Content})
+	}
+	program, err := layer(b.Time, run)
 	if err != nil {
-		return nil, fmt.Errorf("packing the binary: %w", err)
+		return nil, fmt.Errorf("packing the binaries: %w", err)
 	}
 	manifests, err := payloadFiles(payload)
 	if err != nil {
@@ -85,7 +80,7 @@ func assemble(binary []byte, payload string, b *Build) (v1.Image, error) {
 	base, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), &v1.ConfigFile{
 		OS: b.OS, Architecture: b.Arch, Created: v1.Time{Time: b.Time}, RootFS: v1.RootFS{Type: "layers"},
 		Config: v1.Config{
-			Entrypoint: []string{entry}, User: user, WorkingDir: "/",
+			Entrypoint: []string{programs[0].place()}, User: user, WorkingDir: "/",
 			Env: []string{"PATH=/usr/bin"}, Labels: labels(b),
 		},
 	})
@@ -94,7 +89,7 @@ func assemble(binary []byte, payload string, b *Build) (v1.Image, error) {
 	}
 	by := func(what string) v1.History { return v1.History{Created: v1.Time{Time: b.Time}, CreatedBy: what} }
 	img, err := mutate.Append(base,
-		mutate.Addendum{Layer: program, History: by("make image: " + entry)},
+		mutate.Addendum{Layer: program, History: by("make image: " + binaries)},
 		mutate.Addendum{Layer: applied, History: by("make image: /manifests")},
 	)
 	if err != nil {
@@ -109,6 +104,9 @@ func assemble(binary []byte, payload string, b *Build) (v1.Image, error) {
 	}
 	return annotated, nil
 }
+
+// place is where a program is in the image.
+func (p Program) place() string { return binaries + p.Name }
 
 // labels are what oc adm release reads: without the first one the payload stays out of the release.
 func labels(b *Build) map[string]string {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -35,17 +36,20 @@ func testBuild() *Build {
 	}
 }
 
-// sources writes a binary and a payload into a folder of their own.
-func sources(t *testing.T, binary string, payload map[string]string) Source {
+// source is what an image is made of.
+type source struct {
+	payload  string
+	programs []Program
+}
+
+// sources writes a payload into a folder of its own, and has a program and another one beside it.
+func sources(t *testing.T, b *Build, program string, payload map[string]string) source {
 	t.Helper()
-	dir := t.TempDir()
-	s := Source{Binary: filepath.Join(dir, "capstan"), Payload: filepath.Join(dir, "payload")}
-	if err := os.Mkdir(s.Payload, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	write(t, s.Binary, binary)
+	helper := *b
+	helper.Modules = append(slices.Clone(b.Modules[:1]), &debug.Module{Path: "example.com/z", Version: "v3.0.0"})
+	s := source{payload: t.TempDir(), programs: []Program{{"capstan", []byte(program), b}, {"capstan-stub", []byte("helper"), &helper}}}
 	for name, text := range payload {
-		write(t, filepath.Join(s.Payload, name), text)
+		write(t, filepath.Join(s.payload, name), text)
 	}
 	return s
 }
@@ -57,16 +61,16 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func standard(t *testing.T) Source {
+func standard(t *testing.T, b *Build) source {
 	t.Helper()
-	return sources(t, "program", map[string]string{"image-references": "{}", "0000_30_b.yaml": "b: 1", "0000_30_a.yaml": "a: 1"})
+	return sources(t, b, "program", map[string]string{"image-references": "{}", "0000_30_b.yaml": "b: 1", "0000_30_a.yaml": "a: 1"})
 }
 
 // made is an image in a new folder.
-func made(t *testing.T, s Source, b *Build) (Written, string) {
+func made(t *testing.T, s source) (Written, string) {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "image")
-	w, err := Write(s, b, folder)
+	w, err := Write(s.payload, s.programs, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +78,8 @@ func made(t *testing.T, s Source, b *Build) (Written, string) {
 }
 
 func TestImage_two_folders_give_the_same_bytes(t *testing.T) {
-	one, first := made(t, standard(t), testBuild())
-	two, second := made(t, standard(t), testBuild())
+	one, first := made(t, standard(t, testBuild()))
+	two, second := made(t, standard(t, testBuild()))
 	if one != two {
 		t.Errorf("the digests are %v and %v", one, two)
 	}
@@ -90,18 +94,18 @@ func TestImage_whatever_it_is_made_of_is_in_its_digest(t *testing.T) {
 	other.Commit = strings.Repeat("a", 40)
 	dirty := testBuild()
 	dirty.Modified = true
-	for name, c := range map[string]struct {
-		source Source
-		build  *Build
-	}{
-		"as it is":               {standard(t), testBuild()},
-		"another binary":         {sources(t, "another", map[string]string{"image-references": "{}"}), testBuild()},
-		"another payload":        {sources(t, "another", map[string]string{"image-references": "{} "}), testBuild()},
-		"another commit":         {standard(t), other},
-		"changes in no commit":   {standard(t), dirty},
-		"another name of a file": {sources(t, "another", map[string]string{"image-reference": "{}"}), testBuild()},
+	helper := standard(t, testBuild())
+	helper.programs[1].Content = []byte("another helper")
+	for name, source := range map[string]source{
+		"as it is":               standard(t, testBuild()),
+		"another binary":         sources(t, testBuild(), "another", map[string]string{"image-references": "{}"}),
+		"another second binary":  helper,
+		"another payload":        sources(t, testBuild(), "another", map[string]string{"image-references": "{} "}),
+		"another commit":         standard(t, other),
+		"changes in no commit":   standard(t, dirty),
+		"another name of a file": sources(t, testBuild(), "another", map[string]string{"image-reference": "{}"}),
 	} {
-		w, _ := made(t, c.source, c.build)
+		w, _ := made(t, source)
 		if same, ok := seen[w.Image]; ok {
 			t.Errorf("%s and %s have one digest", name, same)
 		}
@@ -110,7 +114,7 @@ func TestImage_whatever_it_is_made_of_is_in_its_digest(t *testing.T) {
 }
 
 func TestImage_is_what_a_release_takes_and_a_cluster_runs(t *testing.T) {
-	w, folder := made(t, standard(t), testBuild())
+	w, folder := made(t, standard(t, testBuild()))
 	img := find(t, folder, w.Image)
 	if err := validate.Image(img); err != nil {
 		t.Errorf("the image is not sound: %v", err)
@@ -130,7 +134,7 @@ func TestImage_is_what_a_release_takes_and_a_cluster_runs(t *testing.T) {
 	}
 	files := unpack(t, img)
 	want := map[string]string{
-		"usr/bin/capstan": "program", "manifests/image-references": "{}", "manifests/0000_30_a.yaml": "a: 1", "manifests/0000_30_b.yaml": "b: 1",
+		"usr/bin/capstan": "program", "usr/bin/capstan-stub": "helper", "manifests/image-references": "{}", "manifests/0000_30_a.yaml": "a: 1", "manifests/0000_30_b.yaml": "b: 1",
 	}
 	if !maps.Equal(files, want) {
 		t.Errorf("it has %q", files)
@@ -141,10 +145,10 @@ func TestImage_is_what_a_release_takes_and_a_cluster_runs(t *testing.T) {
 }
 
 func TestImage_replaces_a_layout_and_nothing_else(t *testing.T) {
-	s := standard(t)
+	s := standard(t, testBuild())
 	folder := filepath.Join(t.TempDir(), "image")
 	for range 2 {
-		if _, err := Write(s, testBuild(), folder); err != nil {
+		if _, err := Write(s.payload, s.programs, folder); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,7 +157,7 @@ func TestImage_replaces_a_layout_and_nothing_else(t *testing.T) {
 	}
 	home := t.TempDir()
 	write(t, filepath.Join(home, "letters"), "dear")
-	if _, err := Write(s, testBuild(), home); err == nil || !strings.Contains(err.Error(), "no OCI layout") {
+	if _, err := Write(s.payload, s.programs, home); err == nil || !strings.Contains(err.Error(), "no OCI layout") {
 		t.Errorf("a folder with other files gives %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(home, "letters")); err != nil {
@@ -162,14 +166,15 @@ func TestImage_replaces_a_layout_and_nothing_else(t *testing.T) {
 }
 
 func TestImage_needs_a_payload_of_files(t *testing.T) {
-	if _, err := Write(sources(t, "program", nil), testBuild(), filepath.Join(t.TempDir(), "image")); err == nil || !strings.Contains(err.Error(), "no files") {
+	s := sources(t, testBuild(), "program", nil)
+	if _, err := Write(s.payload, s.programs, filepath.Join(t.TempDir(), "image")); err == nil || !strings.Contains(err.Error(), "no files") {
 		t.Errorf("an empty payload gives %v", err)
 	}
-	s := standard(t)
-	if err := os.Mkdir(filepath.Join(s.Payload, "more"), 0o755); err != nil {
+	s = standard(t, testBuild())
+	if err := os.Mkdir(filepath.Join(s.payload, "more"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(s, testBuild(), filepath.Join(t.TempDir(), "image")); err == nil || !strings.Contains(err.Error(), "more is not a file") {
+	if _, err := Write(s.payload, s.programs, filepath.Join(t.TempDir(), "image")); err == nil || !strings.Contains(err.Error(), "more is not a file") {
 		t.Errorf("a folder in the payload gives %v", err)
 	}
 }
@@ -181,7 +186,8 @@ func TestImage_removes_no_folder_that_is_no_layout(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, filepath.Join(folder+ending, "letter"), "text")
-		if _, err := Write(standard(t), testBuild(), folder); err == nil || !strings.Contains(err.Error(), "no OCI layout") {
+		s := standard(t, testBuild())
+		if _, err := Write(s.payload, s.programs, folder); err == nil || !strings.Contains(err.Error(), "no OCI layout") {
 			t.Errorf("with files in %s%s the error is %v", folder, ending, err)
 		}
 		if _, err := os.Stat(filepath.Join(folder+ending, "letter")); err != nil {
@@ -196,12 +202,12 @@ func TestSBOM_names_what_is_replaced_and_what_stands_for_it(t *testing.T) {
 		{Path: "example.com/c", Version: "v1.0.0", Replace: &debug.Module{Path: "./third_party/c"}},
 		{Path: "example.com/d", Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/fork", Version: "v1.0.1", Sum: "h1:def"}},
 	}
-	w, folder := made(t, standard(t), b)
+	w, folder := made(t, standard(t, b))
 	doc, err := spdxjson.Read(bytes.NewReader(referrer(t, folder, w.Image, w.SBOM, "application/spdx+json")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	local, fork := doc.Packages[2], doc.Packages[3]
+	local, fork := doc.Packages[3], doc.Packages[4]
 	if local.PackageName != "example.com/c" || local.PackageVersion != "v1.0.0" || len(local.PackageExternalReferences) > 0 ||
 		!strings.HasPrefix(local.PackageComment, "third_party/c of "+repository) {
 		t.Errorf("of a folder it says %s %s: %s", local.PackageName, local.PackageVersion, local.PackageComment)
@@ -212,8 +218,8 @@ func TestSBOM_names_what_is_replaced_and_what_stands_for_it(t *testing.T) {
 	}
 }
 
-func TestSBOM_names_every_module_of_the_binary(t *testing.T) {
-	w, folder := made(t, standard(t), testBuild())
+func TestSBOM_names_every_module_of_each_binary(t *testing.T) {
+	w, folder := made(t, standard(t, testBuild()))
 	content := referrer(t, folder, w.Image, w.SBOM, "application/spdx+json")
 	doc, err := spdxjson.Read(bytes.NewReader(content))
 	if err != nil {
@@ -224,23 +230,33 @@ func TestSBOM_names_every_module_of_the_binary(t *testing.T) {
 		urls = append(urls, p.PackageExternalReferences[0].Locator)
 	}
 	want := []string{
-		"pkg:golang/github.com/capstan-capi/capstan@" + testCommit, "pkg:golang/stdlib@1.26.8",
-		"pkg:golang/example.com/a_b@v1.2.3%2Bincompatible", "pkg:golang/example.com/b@v0.1.0",
+		"pkg:golang/github.com/capstan-capi/capstan@" + testCommit, "pkg:golang/github.com/capstan-capi/capstan@" + testCommit, "pkg:golang/stdlib@1.26.8",
+		"pkg:golang/example.com/a_b@v1.2.3%2Bincompatible", "pkg:golang/example.com/b@v0.1.0", "pkg:golang/example.com/z@v3.0.0",
 	}
 	if !slices.Equal(urls, want) {
 		t.Errorf("it has %q", urls)
 	}
-	if len(doc.Relationships) != len(want) || doc.CreationInfo.Created != "2026-11-22T16:00:56Z" {
-		t.Errorf("it has %d relationships, and is of %s", len(doc.Relationships), doc.CreationInfo.Created)
+	var related []string
+	for _, r := range doc.Relationships {
+		related = append(related, fmt.Sprintf("%s %s %s", r.RefA.ElementRefID, r.Relationship, r.RefB.ElementRefID))
 	}
-	digest := sha256.Sum256([]byte("program"))
-	if sum := doc.Packages[0].PackageChecksums[0].Value; sum != hex.EncodeToString(digest[:]) {
-		t.Errorf("the binary's checksum is %s", sum)
+	if want := []string{
+		"DOCUMENT DESCRIBES Package-capstan", "DOCUMENT DESCRIBES Package-capstan-stub",
+		"Package-capstan DEPENDS_ON Package-0-stdlib", "Package-capstan DEPENDS_ON Package-1-example.com-a-b", "Package-capstan DEPENDS_ON Package-2-example.com-B",
+		"Package-capstan-stub DEPENDS_ON Package-0-stdlib", "Package-capstan-stub DEPENDS_ON Package-1-example.com-a-b", "Package-capstan-stub DEPENDS_ON Package-3-example.com-z",
+	}; !slices.Equal(related, want) || doc.CreationInfo.Created != "2026-11-22T16:00:56Z" {
+		t.Errorf("it has %q, and is of %s", related, doc.CreationInfo.Created)
+	}
+	for i, content := range []string{"program", "helper"} {
+		digest := sha256.Sum256([]byte(content))
+		if sum := doc.Packages[i].PackageChecksums[0].Value; sum != hex.EncodeToString(digest[:]) {
+			t.Errorf("the checksum of %s is %s", doc.Packages[i].PackageFileName, sum)
+		}
 	}
 }
 
 func TestProvenance_binds_the_image_to_its_commit(t *testing.T) {
-	w, folder := made(t, standard(t), testBuild())
+	w, folder := made(t, standard(t, testBuild()))
 	var statement struct {
 		Type          string `json:"_type"`
 		PredicateType string

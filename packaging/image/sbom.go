@@ -22,43 +22,57 @@ const unknown = "NOASSERTION"
 // notInAnID is what an identifier of SPDX may not have.
 var notInAnID = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
-// sbom names the binary, and each module that is in it with its version and the checksum that Go's database has of it.
-func sbom(binary []byte, b *Build) ([]byte, error) {
-	sum := sha256.Sum256(binary)
-	digest := hex.EncodeToString(sum[:])
-	const root = common.ElementID("Package-capstan")
+// sbom names each binary, and each module that is in one with its version and the checksum that Go's database has of it.
+func sbom(programs []Program) ([]byte, error) {
+	all := sha256.New()
+	for _, p := range programs {
+		fmt.Fprintf(all, "%x", sha256.Sum256(p.Content))
+	}
 	doc := &spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT",
-		DocumentName: "capstan", DocumentNamespace: repository + "/sbom/" + digest,
+		DocumentName: "capstan", DocumentNamespace: repository + "/sbom/" + hex.EncodeToString(all.Sum(nil)),
 		CreationInfo: &spdx.CreationInfo{
-			Created: created(b), Creators: []common.Creator{{CreatorType: "Tool", Creator: "capstan-packaging"}},
+			Created: created(programs[0].Build), Creators: []common.Creator{{CreatorType: "Tool", Creator: "capstan-packaging"}},
 		},
 	}
-	product := modulePackage(root, b.Module, b.String())
-	product.PrimaryPackagePurpose = "APPLICATION"
-	product.PackageFileName = entry
-	product.PackageChecksums = []common.Checksum{{Algorithm: common.SHA256, Value: digest}}
-	doc.Packages = append(doc.Packages, product)
-	relate := func(from, to common.ElementID, how string) {
-		doc.Relationships = append(doc.Relationships, &spdx.Relationship{
-			RefA: common.MakeDocElementID("", string(from)), RefB: common.MakeDocElementID("", string(to)), Relationship: how,
-		})
+	for _, p := range programs {
+		doc.Packages = append(doc.Packages, p.pkg())
+		relate(doc, "DOCUMENT", p.id(), common.TypeRelationshipDescribe)
 	}
-	relate("DOCUMENT", root, common.TypeRelationshipDescribe)
-	add := func(id common.ElementID, p *spdx.Package) {
-		doc.Packages = append(doc.Packages, p)
-		relate(root, id, common.TypeRelationshipDependsOn)
-	}
-	add("Package-stdlib", modulePackage("Package-stdlib", "stdlib", strings.TrimPrefix(b.Go, "go")))
-	for i, m := range b.Modules {
-		id := common.ElementID(fmt.Sprintf("Package-%d-%s", i+1, notInAnID.ReplaceAllString(m.Path, "-")))
-		add(id, dependency(id, m))
+	known := map[string]common.ElementID{}
+	for _, p := range programs {
+		stdlib := &debug.Module{Path: "stdlib", Version: strings.TrimPrefix(p.Go, "go")}
+		for _, m := range append([]*debug.Module{stdlib}, p.Modules...) {
+			key := m.Path + "@" + m.Version
+			if known[key] == "" {
+				known[key] = common.ElementID(fmt.Sprintf("Package-%d-%s", len(known), notInAnID.ReplaceAllString(m.Path, "-")))
+				doc.Packages = append(doc.Packages, dependency(known[key], m))
+			}
+			relate(doc, p.id(), known[key], common.TypeRelationshipDependsOn)
+		}
 	}
 	var out bytes.Buffer
 	if err := spdxjson.Write(doc, &out); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+func relate(doc *spdx.Document, from, to common.ElementID, how string) {
+	doc.Relationships = append(doc.Relationships, &spdx.Relationship{
+		RefA: common.MakeDocElementID("", string(from)), RefB: common.MakeDocElementID("", string(to)), Relationship: how,
+	})
+}
+
+func (p Program) id() common.ElementID { return common.ElementID("Package-" + p.Name) }
+
+// pkg is the binary itself.
+func (p Program) pkg() *spdx.Package {
+	product := modulePackage(p.id(), p.Module, p.String())
+	product.PrimaryPackagePurpose = "APPLICATION"
+	product.PackageFileName = p.place()
+	product.PackageChecksums = []common.Checksum{{Algorithm: common.SHA256, Value: fmt.Sprintf("%x", sha256.Sum256(p.Content))}}
+	return product
 }
 
 // dependency is a module by the code that is in the binary. Of one that a folder stands in for, there is no code, and no
