@@ -51,8 +51,8 @@ func Read(paths []string) ([]Program, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading how %s was built: %w", path, err)
 		}
-		if first := all; first != nil && !p.with(first[0].Build) {
-			return nil, fmt.Errorf("%s is %s of %s, and %s %s of %s: build them together", path, p.Platform(), p.Build, paths[0], first[0].Platform(), first[0].Build)
+		if len(all) > 0 && !p.with(all[0].Build) {
+			return nil, fmt.Errorf("%s is %s of %s, and %s %s of %s: build them together", path, p.Platform(), p.Build, paths[0], all[0].Platform(), all[0].Build)
 		}
 		all = append(all, p)
 	}

@@ -75,7 +75,7 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 		return machine.Result{LookAgain: soon}, nil // some of those that may start from it have not been looked at yet
 	}
 	if stay := p.stay(seen.key.String()); len(stay) > 0 {
-		return machine.Result{}, machine.Terminal(fmt.Errorf("StubShared: Secret %s has a stub of spec %s, and what is not moved starts from it too and could not read spec 3: %s",
+		return machine.Result{}, machine.Terminal(fmt.Errorf("StubShared: Secret %s has a stub of spec %s, and what is not moved starts from it too and cannot read spec 3: %s",
 			seen.key, seen.spec, strings.Join(stay, ", ")))
 	}
 	secret := &corev1.Secret{}

@@ -86,7 +86,7 @@ func TestConvert_takes_as_much_as_a_Secret_has_room_for(t *testing.T) {
 
 func TestConvert_a_refusal_is_terminal_and_names_the_field(t *testing.T) {
 	text, err := at(built, time.Minute).Convert(t.Context(), []byte(refusable))
-	if want := (stub.UnconvertibleError{At: "networkd.units", Why: "spec 3 has no such units"}); text != nil || err != want {
+	if want := (stub.UnconvertibleError{At: "networkd.units", Why: "spec 3 has no such units"}); text != nil || !errors.Is(err, want) {
 		t.Errorf("%s, %v", text, err)
 	}
 }
