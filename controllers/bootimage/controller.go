@@ -39,6 +39,9 @@ const (
 
 // Add binds the machine to the manager's cluster.
 func Add(mgr ctrl.Manager, o options.Options) error {
+	if err := registerMetrics(); err != nil {
+		return fmt.Errorf("registering the metrics of boot images: %w", err)
+	}
 	come := arrivals{}
 	apart, err := apartKinds(o, come).Apart(context.Background(), mgr)
 	if err != nil {
@@ -52,6 +55,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Client: apart.GetClient(), Live: apart.GetAPIReader(), Writer: apart.GetClient(), Board: o.BootImages.Board,
 		MachineAPI: o.BootImages.MachineAPI, ClusterAPI: o.BootImages.ClusterAPI, CAPINamespace: o.CAPINamespace, Stream: o.BootImages.Stream, Now: o.House.Now, Convert: converts.Convert,
 	}
+	p.Wrote, p.Contested = wrote, hotLoopsMetric.Inc
 	log := mgr.GetLogger().WithName(table.Table.Name)
 	kept := records.NewConfigMaps[guards.Facts, *phases.Pass](records.Options{
 		Live: apart.GetAPIReader(), Writer: apart.GetClient(), Clock: o.House.Queue, Namespace: o.OperatorNamespace, Name: "capstan-bootimages",

@@ -21,7 +21,7 @@ const (
 	Settling      machine.State = "Settling"
 	Current       machine.State = "Current"
 	Skipped       machine.State = "Skipped"
-	HotLoop       machine.State = "HotLoop"
+	HotLoop                     = phases.HotLoop
 	Failed                      = phases.Failed
 )
 

@@ -69,6 +69,7 @@ func (p *Pass) makeClone(ctx context.Context, try bool) (machine.Result, error) 
 	case try:
 		return machine.Result{}, nil
 	}
+	p.memory.of(p.Key, func(r *remembered) { r.cloned = clone.GetName() })
 	return machine.Result{Did: fmt.Sprintf("created %s %s", clone.GetKind(), clone.GetName())}, nil
 }
 

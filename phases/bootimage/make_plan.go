@@ -16,6 +16,6 @@ var MakePlan = machine.Action[*Pass]{
 func (p *Pass) makePlan() machine.Result {
 	made := &plan{UID: p.UID, Wanted: p.Judged.Wanted, Old: present(p.Judged), SecretVersion: p.stub.version}
 	p.plan = made
-	p.memory.of(p.Key, func(r *remembered) { r.plan, r.written, r.lost = made, "", false })
+	p.memory.of(p.Key, func(r *remembered) { r.plan, r.written, r.lost, r.cloned = made, "", false, "" })
 	return machine.Result{Did: "planned " + machine.Shorten(made.Wanted, machine.MaxMessage)}
 }

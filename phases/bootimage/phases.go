@@ -18,8 +18,11 @@ import (
 	"github.com/capstan-capi/capstan/phases/golden"
 )
 
-// Failed is the state in which writes are tried as dry runs.
-const Failed machine.State = "Failed"
+// Failed is the state in which writes are tried as dry runs, HotLoop the one of targets that do not keep what is written.
+const (
+	Failed  machine.State = "Failed"
+	HotLoop machine.State = "HotLoop"
+)
 
 // Controller is the part of the machine that is summed up on the ClusterOperator.
 const Controller = "BootImagesController"
@@ -56,6 +59,10 @@ type Phases struct {
 	Now    func() time.Time
 	// Convert brings user data of spec 2 to spec 3.1, or gives an error that is terminal where it has no equivalent there.
 	Convert func(ctx context.Context, userData []byte) ([]byte, error)
+	// Wrote is told what came of a write to a target, and Contested of one that did not keep what was written three times; nil for
+	// nobody.
+	Wrote     func(result string)
+	Contested func()
 	// Wake has a target looked at again.
 	Wake func(machine.Key)
 
@@ -109,6 +116,8 @@ type remembered struct {
 	// written is the version that a write has led to; lost says that the answer to a write was lost.
 	written string
 	lost    bool
+	// cloned is the template that was made for the plan.
+	cloned string
 	// tried is when writes were last tried as dry runs, and failed what came of that.
 	tried  time.Time
 	failed error

@@ -50,6 +50,9 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 	if is := guards.IsAsWanted.Answer(f).Truth; is != machine.Unknown {
 		s.phases.memory.stand(hashed(pass.UID), is == machine.Yes)
 	}
+	if was := s.phases.memory.of(key, nil).state; shot.Record.State == HotLoop && was != HotLoop && s.phases.Contested != nil {
+		s.phases.Contested()
+	}
 	standing := s.stand(shot)
 	standing.Kind, standing.Name, standing.State = pass.Target.Kind, pass.Target.Name, shot.Record.State
 	pass.shares(f, &standing)

@@ -37,6 +37,9 @@ func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
 	if err != nil {
 		return machine.Result{}, err
 	}
+	if err := p.cloneIsThere(ctx, try); err != nil {
+		return machine.Result{}, err
+	}
 	object, was := p.Target.Object.DeepCopyObject().(client.Object)
 	if !was {
 		return machine.Result{}, fmt.Errorf("%s is no object", p.Key)
@@ -48,6 +51,7 @@ func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
 		p.memory.of(p.Key, func(r *remembered) { r.lost = true }) // as long as there is no answer
 	}
 	err = p.Writer.Patch(ctx, object, client.RawPatch(types.JSONPatchType, edit), options...)
+	p.counts(err, try)
 	if err != nil {
 		return p.refused(ctx, err, try)
 	}
@@ -57,6 +61,31 @@ func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
 	version := object.GetResourceVersion()
 	p.memory.of(p.Key, func(r *remembered) { r.written, r.lost = version, false })
 	return machine.Result{Did: fmt.Sprintf("gave %s %s image %s", kindName(p.Target.Kind), p.Target.Name, p.Judged.Wanted)}, nil
+}
+
+// cloneIsThere asks the API server for a clone that this plan has not made itself: a cache may still show one that was retired
+// just now.
+func (p *Pass) cloneIsThere(ctx context.Context, try bool) error {
+	if try || p.clone == nil || p.memory.of(p.Key, nil).cloned == p.Judged.CloneName {
+		return nil
+	}
+	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.clone), Untyped(p.clone.GroupVersionKind())); err != nil {
+		return fmt.Errorf("reading %s %s: %w", p.clone.GetKind(), p.clone.GetName(), err)
+	}
+	return nil
+}
+
+// counts tells the metrics of a write.
+func (p *Pass) counts(err error, try bool) {
+	switch {
+	case try || p.Wrote == nil:
+	case err == nil:
+		p.Wrote("written")
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		p.Wrote("conflict")
+	default:
+		p.Wrote("refused")
+	}
 }
 
 // refused tells by a read what a write that was not done means: of a target that has changed, that it is decided anew, which
