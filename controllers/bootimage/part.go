@@ -3,6 +3,8 @@
 package bootimage
 
 import (
+	"slices"
+
 	machinev1 "github.com/openshift/api/machine/v1"
 	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +33,12 @@ type arrivals map[string]*house.Arrival
 
 // apartKinds are those that the machine reads, from caches of its own. None of them has to be served.
 func apartKinds(o options.Options, come arrivals) house.Kinds {
+	// Of Secrets where Machine API's are those that have a copy are asked for one by one, unless they are this operator's to write.
 	mapi, capi := []client.ObjectKey{{Namespace: phases.MachineAPINamespace}}, []client.ObjectKey{{Namespace: o.CAPINamespace}}
+	secrets := slices.Clone(capi)
+	if o.BootImages.MachineAPI {
+		secrets = append(secrets, mapi...)
+	}
 	arrival := func(definition string) *house.Arrival {
 		come[definition] = &house.Arrival{}
 		return come[definition]
@@ -43,7 +50,7 @@ func apartKinds(o options.Options, come arrivals) house.Kinds {
 		},
 		{
 			Version: corev1.SchemeGroupVersion, Object: phases.Secret(), List: &metav1.PartialObjectMetadataList{}, Namespaced: true,
-			Only: append(mapi, capi...), Keep: keepNothing,
+			Only: secrets, Keep: keepNothing,
 		},
 		// Written, and read from the API server itself.
 		{Version: corev1.SchemeGroupVersion, Object: &corev1.Secret{}, List: &corev1.SecretList{}, Namespaced: true, Uncached: true},

@@ -60,6 +60,8 @@ func (o Object) String() string { return o.Kind + " " + o.Name }
 type Enrolment struct {
 	Known bool `yaml:"known"`
 	Is    bool `yaml:"is"`
+	// OtherCluster is the Cluster that the target is of, if that is not this one.
+	OtherCluster string `yaml:"otherCluster"`
 }
 
 // Gate is what the machine bootgate has made known in this process. Known is false until it has, and while it cannot tell.

@@ -36,6 +36,8 @@ var Enrolled = guard{
 			return machine.SayUnknown("nobody can tell yet whether " + f.Object.String() + " is enrolled")
 		case f.Enrolment.Is:
 			return machine.SayYes(f.Object.String() + " is enrolled")
+		case f.Enrolment.OtherCluster != "":
+			return machine.SayNo(fmt.Sprintf("%s is of Cluster %s and not of this one, whose boot images are moved alone", f.Object, short(f.Enrolment.OtherCluster)))
 		case f.Object.API == ClusterAPI:
 			return machine.SayNo(f.Object.String() + " is not enrolled: annotations boot-images-machinesets and boot-images-machinedeployments of MachineConfiguration cluster say which are")
 		}

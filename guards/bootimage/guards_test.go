@@ -68,6 +68,7 @@ func TestGuards_of_the_verdict(t *testing.T) {
 		"Enrolled/not known":                       {Enrolled, Facts{Seen: true}, machine.Unknown, ""},
 		"Enrolled/yes":                             {Enrolled, target(), machine.Yes, "MachineSet a is enrolled"},
 		"Enrolled/no":                              {Enrolled, target(func(f *Facts) { f.Enrolment.Is = false }), machine.No, "spec.managedBootImages"},
+		"Enrolled/no, of another cluster":          {Enrolled, target(ofClusterAPI, func(f *Facts) { f.Enrolment = Enrolment{Known: true, OtherCluster: "d"} }), machine.No, "Cluster d and not of this one"},
 		"Enrolled/no, of the Cluster API":          {Enrolled, target(ofClusterAPI, func(f *Facts) { f.Enrolment.Is = false }), machine.No, "annotations boot-images"},
 		"GateIsOpen/not asked in this process":     {GateIsOpen, target(unasked), machine.Unknown, "nobody can tell yet"},
 		"GateIsOpen/closed":                        {GateIsOpen, target(closed), machine.No, "capstan status"},

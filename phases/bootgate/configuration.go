@@ -72,13 +72,14 @@ func (p *Pass) enrols() (map[golden.Kind]bootboard.Selection, []string) {
 		}
 		all[kind] = selection
 	}
+	// Where Machine API is somebody else's, no target is of it, but what has taken over from one of it is enrolled with it.
+	resources := map[golden.Kind]operatorv1.MachineManagerMachineSetsResourceType{golden.MachineSets: operatorv1.MachineSets}
 	if p.MachineAPI {
-		for kind, resource := range map[golden.Kind]operatorv1.MachineManagerMachineSetsResourceType{
-			golden.MachineSets: operatorv1.MachineSets, golden.ControlPlaneMachineSets: operatorv1.ControlPlaneMachineSets,
-		} {
-			selection, err := SelectionIn(config.Status.ManagedBootImagesStatus, resource)
-			add(kind, selection, err)
-		}
+		resources[golden.ControlPlaneMachineSets] = operatorv1.ControlPlaneMachineSets
+	}
+	for kind, resource := range resources {
+		selection, err := SelectionIn(config.Status.ManagedBootImagesStatus, resource)
+		add(kind, selection, err)
 	}
 	if p.ClusterAPI {
 		for kind, annotation := range map[golden.Kind]string{

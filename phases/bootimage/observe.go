@@ -67,7 +67,7 @@ func (p *Pass) enrolment(ctx context.Context) (guards.Enrolment, error) {
 		return guards.Enrolment{}, nil
 	}
 	if of := p.Target.clusterName(); of != "" && of != p.Verdict.Cluster.InfrastructureName {
-		return guards.Enrolment{Known: true}, nil // of another cluster than this one
+		return guards.Enrolment{Known: true, OtherCluster: of}, nil
 	}
 	by := enrols[p.Target.Kind]
 	is := by != nil && by.Selects(p.Target.Object.GetLabels())
@@ -97,8 +97,10 @@ func (p *Pass) looksAtStub(ctx context.Context, f *guards.Facts) error {
 		return nil
 	}
 	key := client.ObjectKey{Namespace: p.Target.Object.GetNamespace(), Name: name}
-	if p.original, err = p.originalOf(ctx, key); err != nil {
-		return err
+	if p.MachineAPI {
+		if p.original, err = p.originalOf(ctx, key); err != nil {
+			return err
+		}
 	}
 	p.stub.key = key
 	if f.Stub.Secret = key.String(); !f.Gate.Open || guards.Enrolled.Answer(*f).Truth != machine.Yes || guards.Touchable.Answer(*f).Truth != machine.Yes {
@@ -106,6 +108,12 @@ func (p *Pass) looksAtStub(ctx context.Context, f *guards.Facts) error {
 	}
 	p.stub = p.look(ctx, key, p.Target.stubKey())
 	f.Stub = p.stub.facts(p.original)
+	if f.Stub.Old && !p.MachineAPI {
+		if p.original, err = p.originalOf(ctx, key); err != nil {
+			p.stub.unread = err
+		}
+		f.Stub = p.stub.facts(p.original)
+	}
 	return nil
 }
 

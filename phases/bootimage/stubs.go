@@ -100,13 +100,18 @@ func (s stubSeen) facts(original client.ObjectKey) guards.Stub {
 	return f
 }
 
-// originalOf is the Secret that a target's own is a copy of: that of the same name where Machine API's are. Empty for none.
+// originalOf is the Secret that a target's own is a copy of: that of the same name where Machine API's are. Empty for none. It
+// is in no cache where Machine API is somebody else's.
 func (p *Phases) originalOf(ctx context.Context, key client.ObjectKey) (client.ObjectKey, error) {
 	if key.Namespace == MachineAPINamespace {
 		return client.ObjectKey{}, nil
 	}
+	from := p.Live
+	if p.MachineAPI {
+		from = p.Client
+	}
 	original := client.ObjectKey{Namespace: MachineAPINamespace, Name: key.Name}
-	err := p.Client.Get(ctx, original, Secret())
+	err := from.Get(ctx, original, Secret())
 	if apierrors.IsNotFound(err) {
 		return client.ObjectKey{}, nil
 	}

@@ -35,7 +35,8 @@ func (i Installation) bootImages() string {
 	}
 	for _, namespace := range append([]string{machineAPINamespace}, i.Policy.Namespaces...) {
 		rows = append(rows, i.bootImage(namespace, "", "'secrets'", "UPDATE",
-			"object.?type == oldObject.?type", sameBut(".data", "userData", "value")))
+			"object.?type == oldObject.?type", "!object.metadata.name.endsWith('-kubeconfig')",
+			fmt.Sprintf("object.metadata.?annotations[?'%s'].orValue('') == '3.1.0'", upgradedTo), sameBut(".data", "userData", "value")))
 	}
 	rows = append(rows, "request.resource.group == 'operator.openshift.io' && request.resource.resource == 'machineconfigurations' && "+
 		"variables.subresource == 'status' && request.operation == 'UPDATE' && object.metadata.name == 'cluster'")
@@ -48,10 +49,25 @@ func (i Installation) bootImage(namespace, group, resources, operation string, h
 	about := fmt.Sprintf("variables.place == '%s' && variables.subresource == '' && request.resource.group == '%s' && request.resource.resource in [%s] && request.operation == '%s'",
 		namespace, group, resources, operation)
 	if operation == "UPDATE" {
-		holds = append([]string{"['labels', 'ownerReferences', 'finalizers'].all(f, object.metadata[?f] == oldObject.metadata[?f])"}, holds...)
+		holds = append([]string{
+			"['labels', 'ownerReferences', 'finalizers'].all(f, object.metadata[?f] == oldObject.metadata[?f])", sameAnnotations,
+			fmt.Sprintf("!object.metadata.?managedFields.orValue([]).exists(e, e.?manager.orValue('') == '%s')", fieldManager),
+		}, holds...)
 	}
 	return about + " &&\n  " + strings.Join(holds, " &&\n  ")
 }
+
+// upgradedTo and upgradedAt are what a Secret is annotated with whose stub was upgraded.
+const (
+	upgradedTo = "machineconfiguration.openshift.io/stub-ignition-upgraded-to"
+	upgradedAt = "machineconfiguration.openshift.io/stub-ignition-upgraded-at"
+)
+
+// sameAnnotations says that an update marks nothing as anybody's.
+var sameAnnotations = strings.NewReplacer(
+	"$now", "object.metadata.?annotations.orValue({})", "$was", "oldObject.metadata.?annotations.orValue({})",
+	"$some", "['"+upgradedTo+"', '"+upgradedAt+"']",
+).Replace("$now.all(k, k in $some || $was[?k] == $now[?k]) && $was.all(k, k in $some || k in $now)")
 
 // sameBut says that an update leaves all fields below a path as they are, but for some.
 func sameBut(path string, fields ...string) string {

@@ -30,6 +30,7 @@ var Shipped = Installation{
 const (
 	imagesConfigMap     = "capi-installer-images"
 	exceptionsConfigMap = "capi-installer-exceptions"
+	trustedConfigMap    = "boot-images-trusted"
 )
 
 // interveneVerb is the verb on ClusterAPI cluster that lets a person write what only the installer or a release may.

@@ -49,9 +49,10 @@ func (i Installation) bookkeeping() bound {
 
 // release guards the list of images, which a release brings, and the exceptions, of which it brings an empty list.
 func (i Installation) release() bound {
-	return i.configMaps("capstan-release", "Lets only who brings a release write the list of provider images, and create the exceptions.",
-		fmt.Sprintf("variables.it.metadata.name in ['%s', '%s']", imagesConfigMap, exceptionsConfigMap),
-		fmt.Sprintf("request.userInfo.username == '%s' && (variables.it.metadata.name == '%s' || request.operation == 'CREATE')", i.ReleaseManager, imagesConfigMap),
+	return i.configMaps("capstan-release", "Lets only who brings a release write the list of provider images, and create the exceptions. Which boot images are trusted only the administrator says.",
+		fmt.Sprintf("variables.it.metadata.name in ['%s', '%s', '%s']", imagesConfigMap, exceptionsConfigMap, trustedConfigMap),
+		fmt.Sprintf("request.userInfo.username == '%s' && (variables.it.metadata.name == '%s' || variables.it.metadata.name == '%s' && request.operation == 'CREATE')",
+			i.ReleaseManager, imagesConfigMap, exceptionsConfigMap),
 		"who brings the cluster's release")
 }
 
