@@ -57,8 +57,8 @@ func (p *Pass) problems() []string {
 	return append(all, problems...)
 }
 
-// enrols are the selections of all kinds whose boot images this operator looks after. A kind whose selection cannot be read
-// has none. Those of Machine API are as the status says.
+// enrols are the selections of all kinds whose boot images this operator looks after. One that cannot be read selects nothing, and no
+// twins. Those of Machine API are as the status says.
 func (p *Pass) enrols() (map[golden.Kind]bootboard.Selection, []string) {
 	all, problems := map[golden.Kind]bootboard.Selection{}, []string(nil)
 	config := p.world.config
@@ -68,6 +68,7 @@ func (p *Pass) enrols() (map[golden.Kind]bootboard.Selection, []string) {
 	add := func(kind golden.Kind, selection Selection, err error) {
 		if err != nil {
 			problems = append(problems, err.Error())
+			all[kind] = Selection{refuses: true} // until it can be read, nothing more is enrolled
 			return
 		}
 		all[kind] = selection

@@ -161,8 +161,9 @@ func TestConfig_only_of_ClusterAPI_reads_annotations_and_writes_no_status(t *tes
 	b := newBench(t, func(o *Options) { o.MachineAPI = false }, objects...)
 	b.pass(RetireClones)
 	v := b.Board.Verdict()
-	// The MachineSets of Machine API are no targets, and what has taken over from one of them is enrolled with it.
-	if _, twins := v.Enrols[golden.MachineSets]; !v.Open || v.Ours || len(v.Enrols) != 2 || !twins || !v.Enrols[golden.CAPIMachineSets].Selects(map[string]string{"tier": "web"}) {
+	// The MachineSets of Machine API are no targets, and what has taken over from one of them is enrolled with it. What cannot be
+	// read enrols nothing.
+	if _, twins := v.Enrols[golden.MachineSets]; !v.Open || v.Ours || len(v.Enrols) != 3 || !twins || !v.Enrols[golden.MachineDeployments].RefusesTwins() || !v.Enrols[golden.CAPIMachineSets].Selects(map[string]string{"tier": "web"}) {
 		t.Errorf("the verdict is %+v", v)
 	}
 	if !slices.Equal(b.writes, []string{"create capstan-known-images"}) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
+	"github.com/capstan-capi/capstan/machine"
 )
 
 // forgottenAfter is how long after the last attempt all are forgotten, if the image stood.
@@ -81,9 +82,10 @@ func (p *Pass) counted(wanted string) attempts {
 // retry is the value of the annotation that asks for more attempts.
 func (t *Target) retry() string { return t.Object.GetAnnotations()[guards.RetryAnnotation] }
 
-// writes says that something may be written: there is a plan, and boot images may be moved. A stored state alone allows nothing.
+// writes says that something may be written: there is a plan, and it stands. A stored state alone allows nothing, nor does one
+// that a move would have left if it could have been stored.
 func (p *Pass) writes() bool {
-	return p.plan != nil && p.plan.UID == p.UID && p.Verdict.Open && p.Target != nil
+	return p.plan != nil && p.Target != nil && guards.PlanStands.Answer(p.facts).Truth == machine.Yes
 }
 
 // count stores that the plan is an attempt, before anything of it is sent; once for each plan.

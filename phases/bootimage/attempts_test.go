@@ -1,6 +1,7 @@
 package bootimage
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
+	"github.com/capstan-capi/capstan/machine"
 )
 
 // counter is a target whose attempts are counted by a clock of the test.
@@ -79,6 +81,39 @@ func TestAttempts_are_forgotten_for_what_clears_them_and_for_nothing_else(t *tes
 type panics struct{}
 
 func (panics) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
+
+// noted keeps the note of one target.
+type noted struct{ note json.RawMessage }
+
+func (n *noted) Note(context.Context, machine.Key) (json.RawMessage, error) { return n.note, nil }
+
+func (n *noted) StoreNote(_ context.Context, _ machine.Key, _, note json.RawMessage) error {
+	n.note = note
+	return nil
+}
+
+// Somebody changes an image back once a month: each time it is given anew, and no hot loop.
+func TestStood_lets_attempts_go_at_an_image_that_stood_for_a_day(t *testing.T) {
+	c := newCounter()
+	kept := &noted{}
+	c.pass.Notes = kept
+	for month := range 5 {
+		c.attempt(t, "a")
+		kept.note = c.pass.seen
+		if got := c.pass.made("a"); got != 1 {
+			t.Fatalf("in month %d %d attempts count", month, got)
+		}
+		for _, is := range []machine.Truth{machine.Yes, machine.Unknown, machine.No} {
+			if is == machine.No {
+				c.now = c.now.Add(30 * 24 * time.Hour)
+			}
+			if err := c.pass.stood(t.Context(), is); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.pass.seen, c.pass.attempts = kept.note, decodedAttempts(kept.note)
+	}
+}
 
 func TestWorth_keeps_a_note_as_long_as_it_counts(t *testing.T) {
 	c := newCounter()

@@ -43,7 +43,9 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 	if err := pass.looksAtStub(ctx, &f); err != nil {
 		return guards.Facts{}, pass, err
 	}
-	return f, pass, pass.remembers(ctx, &f)
+	err = pass.remembers(ctx, &f)
+	pass.facts = f
+	return f, pass, err
 }
 
 // judge has the golden images say what the target should have.
@@ -66,7 +68,10 @@ func (p *Pass) enrolment(ctx context.Context) (guards.Enrolment, error) {
 	if enrols == nil {
 		return guards.Enrolment{}, nil
 	}
-	if of := p.Target.clusterName(); of != "" && of != p.Verdict.Cluster.InfrastructureName {
+	this := p.Verdict.Cluster.InfrastructureName
+	if of := p.Target.clusterName(); of != "" && this == "" {
+		return guards.Enrolment{}, nil // nobody can tell yet
+	} else if of != "" && of != this {
 		return guards.Enrolment{Known: true, OtherCluster: of}, nil
 	}
 	by := enrols[p.Target.Kind]

@@ -90,6 +90,7 @@ type Pass struct {
 	// UID is the target's.
 	UID string
 
+	facts guards.Facts
 	// attempts are those that are stored, as they were read.
 	attempts attempts
 	seen     json.RawMessage
@@ -169,8 +170,8 @@ func (m *memory) forget(key machine.Key) {
 // makes another one, which counts as another attempt: it cannot tell what of the one before was sent.
 type plan struct {
 	UID, Wanted, Old, SecretVersion string
-	// Counted says that it is among the attempts.
-	Counted bool
+	// Counted says that it is among the attempts, Upgraded that a stub was written for it.
+	Counted, Upgraded bool
 }
 
 // KeyOf is the key of a target, such as machinesets.cluster.x-k8s.io/worker.

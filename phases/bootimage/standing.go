@@ -47,8 +47,8 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 			return 0, err
 		}
 	}
-	if is := guards.IsAsWanted.Answer(f).Truth; is != machine.Unknown {
-		s.phases.memory.stand(hashed(pass.UID), is == machine.Yes)
+	if err := pass.stood(ctx, guards.IsAsWanted.Answer(f).Truth); err != nil {
+		return 0, err
 	}
 	if was := s.phases.memory.of(key, nil).state; shot.Record.State == HotLoop && was != HotLoop && s.phases.Contested != nil {
 		s.phases.Contested()
@@ -62,6 +62,24 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 		s.phases.Wake(twin) // whether it counts follows from that
 	}
 	return s.ConfigMaps.Save(ctx, key, shot)
+}
+
+// stood notes whether the target has the wanted image. Of one that does not any more the attempts go that it stood long enough
+// after: the next is the first of others.
+func (p *Pass) stood(ctx context.Context, is machine.Truth) error {
+	uid := hashed(p.UID)
+	switch is {
+	case machine.Yes:
+		p.memory.stand(uid, true)
+	case machine.No:
+		if p.memory.stands(uid) && len(p.seen) > 0 && p.attempts.expired(p.Now()) {
+			if err := p.Notes.StoreNote(ctx, p.Key, p.seen, nil); err != nil {
+				return err
+			}
+		}
+		p.memory.stand(uid, false)
+	}
+	return nil
 }
 
 // twinOf is the key of the MachineSet of the same name in the other API.

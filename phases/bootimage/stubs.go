@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,7 +30,8 @@ type stubs struct {
 
 type stubRead struct {
 	mu      sync.Mutex
-	version string // resourceVersion of what was read
+	version string // resourceVersion of what was read, or written, at a time
+	at      time.Time
 	spec    stub.Version
 	problem string // why it is no config
 }
@@ -67,13 +69,15 @@ func (p *Phases) look(ctx context.Context, key client.ObjectKey, field string) s
 	read := p.stubs.of(key)
 	read.mu.Lock()
 	defer read.mu.Unlock()
-	if read.version == "" || newest.Behind(read.version, meta.ResourceVersion) {
+	// What was read counts for more than an older copy from the cache for a while. Later an API server may have gone back.
+	late := newest.Behind(meta.ResourceVersion, read.version) && newest.Trusted(p.Now().Sub(read.at))
+	if read.version != meta.ResourceVersion && !late {
 		secret := &corev1.Secret{}
 		if err := p.Live.Get(ctx, key, secret); err != nil {
 			seen.unread = fmt.Errorf("reading Secret %s: %w", key, err)
 			return seen
 		}
-		read.version, read.problem = secret.ResourceVersion, ""
+		read.version, read.problem, read.at = secret.ResourceVersion, "", p.Now()
 		spec, err := stub.Read(secret.Data[field])
 		if read.spec = spec; err != nil {
 			read.problem = err.Error()

@@ -22,6 +22,9 @@ func (p *Pass) trying(write func() (machine.Result, error)) (machine.Result, err
 		return machine.Result{LookAgain: pause - since}, r.failed
 	}
 	result, err := write()
+	if err == nil && result.LookAgain > 0 {
+		return result, r.failed // nothing was tried
+	}
 	at := p.Now()
 	p.memory.of(p.Key, func(r *remembered) { r.tried, r.failed = at, err })
 	return result, err

@@ -51,8 +51,8 @@ func (p *Pass) upgradeStub(ctx context.Context) (machine.Result, error) {
 		if seen = p.look(ctx, p.original, field); seen.unread != nil {
 			return machine.Result{}, seen.unread
 		}
-		if seen.problem == "" && seen.spec.IsSpec3() {
-			return machine.Result{}, nil // the copy follows
+		if seen.problem == "" && seen.spec.IsSpec3() || p.plan.Upgraded {
+			return machine.Result{}, nil // the copy follows, or somebody has put the original back: it is written once a plan
 		}
 	}
 	if seen.problem != "" {
@@ -77,6 +77,9 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 	if stay := p.stay(seen.key.String()); len(stay) > 0 {
 		return machine.Result{}, machine.Terminal(fmt.Errorf("StubShared: Secret %s has a stub of spec %s, and what is not moved starts from it too and cannot read spec 3: %s",
 			seen.key, seen.spec, strings.Join(stay, ", ")))
+	}
+	if err := p.copied(ctx, seen); err != nil {
+		return machine.Result{}, err
 	}
 	secret := &corev1.Secret{}
 	if err := p.Live.Get(ctx, seen.key, secret); err != nil {
@@ -105,7 +108,8 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 	secret.Annotations[upgradedTo], secret.Annotations[upgradedAt] = stub.Converted.String(), p.Now().Format(time.RFC3339)
 	result, err := p.writeSecret(ctx, secret)
 	if err == nil && result.Did != "" {
-		read.version, read.spec = secret.ResourceVersion, stub.Converted
+		read.version, read.spec, read.at = secret.ResourceVersion, stub.Converted, p.Now()
+		p.memory.of(p.Key, func(r *remembered) { r.plan.Upgraded = true })
 	}
 	return result, err
 }
@@ -144,6 +148,20 @@ func (p *Pass) writeSecret(ctx context.Context, secret *corev1.Secret) (machine.
 	}
 	p.upgraded(ctx)
 	return machine.Result{Did: fmt.Sprintf("upgraded the stub in Secret %s to spec %s", key, stub.Converted), LookAgain: soon}, nil
+}
+
+// copied is the error of a stub that has a copy for Cluster API while nobody looks at what starts from that.
+func (p *Pass) copied(ctx context.Context, seen stubSeen) error {
+	if p.ClusterAPI || seen.key.Namespace != MachineAPINamespace {
+		return nil
+	}
+	other := client.ObjectKey{Namespace: p.CAPINamespace, Name: seen.key.Name}
+	err := p.Client.Get(ctx, other, Secret())
+	if err == nil {
+		return machine.Terminal(fmt.Errorf("StubShared: Secret %s has a stub of spec %s and a copy %s, and what starts from that is not looked at: run the operator with --boot-images=MachineAPI,ClusterAPI",
+			seen.key, seen.spec, other))
+	}
+	return client.IgnoreNotFound(err)
 }
 
 // stay are those that start from a stub and are not moved, but for the target itself.
