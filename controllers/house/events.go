@@ -22,7 +22,7 @@ type eventTeller struct {
 // Tell gathers, and announces what has been gathered long enough.
 func (e *eventTeller) Tell(_ context.Context, p Pass) time.Duration {
 	made, again := e.take(p)
-	if len(made) == 0 {
+	if len(made) == 0 || p.Words.Quiet {
 		return again
 	}
 	n := events.Moved(p.Words.Line, made)

@@ -321,6 +321,10 @@ func TestEventTeller_a_quick_passage_is_one_Event_and_asks_for_a_pass_to_tell_wh
 	if len(told) != 1 || told[0].Text != "line [A --E--> B --E--> B]" || !told[0].Warns {
 		t.Errorf("told %+v", told)
 	}
+	at(2*time.Second, Pass{Outcome: moved(2 * time.Second), Rests: true, Words: Words{Line: "line", Quiet: true}})
+	if len(told) != 1 {
+		t.Errorf("of what nobody waits for is told %+v", told[1:])
+	}
 	if again := at(3*time.Second, Pass{Rests: true}); again != 0 || len(told) != 1 || len(e.gathered) != 0 {
 		t.Errorf("with nothing to tell: again in %s, told %v", again, told)
 	}

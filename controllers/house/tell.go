@@ -15,6 +15,8 @@ type Words struct {
 	Line, Subject string
 	// About is the object that Events are about.
 	About corev1.ObjectReference
+	// Quiet says that nobody waits for Events of the moves that led here, as where a family has a thousand instances.
+	Quiet bool
 }
 
 // Pass is what a pass came to.
