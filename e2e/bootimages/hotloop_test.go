@@ -75,6 +75,18 @@ var _ = Describe("A hot loop", func() {
 		told(ctx, updateDegraded, "True", "worker-0", "worker-user-data")
 	})
 
+	It("ends after three attempts at a stub, however many sets start from it", func(ctx SpecContext) {
+		s, _ := standing(ctx, 3)
+		for range 3 {
+			starts(ctx, oldStub)
+			converted(ctx)
+			s.targets(ctx, "Current", 3)
+		}
+		starts(ctx, oldStub)
+		s.targets(ctx, "HotLoop", 3)
+		Expect(s.writesOf(ctx, userData())).To(HaveLen(3))
+	})
+
 	It("is left by opting out and in, each of which lets three more attempts be made", func(ctx SpecContext) {
 		s, set := contested(ctx)
 		configure(ctx, "spec: {bootImageSkewEnforcement: {mode: None}}")

@@ -135,6 +135,9 @@ func (p *Pass) remembers(ctx context.Context, f *guards.Facts) error {
 		Known: f.Verdict.Known, Made: p.made(f.Verdict.Wanted),
 		Own: p.plan != nil && p.plan.Counted, LastWriter: lastWriter(p.Target.Object),
 	}
+	if err := p.sees(ctx, f); err != nil {
+		return err
+	}
 	if p.attempts.Upgraded && f.Attempts.Made > 0 {
 		f.Attempts.StubUpgraded = p.stub.key.String()
 	}

@@ -96,6 +96,7 @@ type Pass struct {
 	seen     json.RawMessage
 	plan     *plan
 	stub     stubSeen
+	shared   sharedStub
 	clone    *unstructured.Unstructured
 	// original is the Secret that the target's own is a copy of, empty for none.
 	original client.ObjectKey

@@ -2,6 +2,7 @@ package bootimage
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
@@ -43,7 +44,7 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 		return s.ConfigMaps.Save(ctx, key, shot)
 	}
 	if f.Enrolment.Known && !f.Enrolment.Is && len(pass.seen) > 0 {
-		if err := s.StoreNote(ctx, key, pass.seen, nil); err != nil {
+		if err := errors.Join(s.StoreNote(ctx, key, pass.seen, nil), pass.forgetStub(ctx)); err != nil {
 			return 0, err
 		}
 	}

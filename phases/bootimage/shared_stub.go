@@ -1,0 +1,97 @@
+package bootimage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/bootimage"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/stub"
+)
+
+// sharedStub is what is stored of the attempts at the stub in one Secret, whichever targets they were for: without it, each of a
+// hundred targets that start from it would have three.
+type sharedStub struct {
+	key      machine.Key
+	seen     json.RawMessage
+	attempts attempts
+}
+
+// sharedStubOf reads what is stored of the Secret that would be upgraded for the target.
+func (p *Pass) sharedStubOf(ctx context.Context) error {
+	secret := p.stub.key
+	if p.original.Name != "" {
+		secret = p.original
+	}
+	p.shared.key = stubKey(secret)
+	note, err := p.Notes.Note(ctx, p.shared.key)
+	p.shared.seen, p.shared.attempts = note, decodedAttempts(note)
+	return err
+}
+
+// stubKey is what attempts at a stub are stored by; no target has such a key.
+func stubKey(secret client.ObjectKey) machine.Key { return machine.Key("secrets/" + secret.String()) }
+
+// madeOfStub is how many attempts at the stub count.
+func (p *Pass) madeOfStub() int {
+	return p.shared.attempts.at(stub.Converted.String(), p.Target.retry(), p.memory.stands(hashed(string(p.shared.key))), p.Now())
+}
+
+// countStub stores that the stub is being upgraded, before it is.
+func (p *Pass) countStub(ctx context.Context) error {
+	if p.Tries {
+		return nil
+	}
+	uid := hashed(string(p.shared.key))
+	next := attempts{Wanted: hashed(stub.Converted.String()), Made: p.madeOfStub() + 1, Last: p.Now(), UID: uid, Retry: p.shared.attempts.Retry}
+	if retry := p.Target.retry(); retry != "" {
+		next.Retry = hashed(retry)
+	}
+	note, err := json.Marshal(next)
+	if err != nil {
+		return fmt.Errorf("encoding the attempts at the stub of %s: %w", p.Key, err)
+	}
+	if err := p.Notes.StoreNote(ctx, p.shared.key, p.shared.seen, note); err != nil {
+		return err
+	}
+	p.shared.seen, p.shared.attempts = note, next
+	p.memory.stand(uid, false)
+	return nil
+}
+
+// forgetStub lets go of the attempts at the stub of a target that was opted out.
+func (p *Pass) forgetStub(ctx context.Context) error {
+	for _, secret := range []client.ObjectKey{p.stub.key, p.original} {
+		if secret.Name == "" {
+			continue
+		}
+		key := stubKey(secret)
+		note, err := p.Notes.Note(ctx, key)
+		if err == nil && len(note) > 0 {
+			err = p.Notes.StoreNote(ctx, key, note, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sees has the attempts at a stub forgotten in time that is seen as it should be.
+func (p *Pass) sees(ctx context.Context, f *guards.Facts) error {
+	if !f.Stub.Known || p.stub.key.Name == "" {
+		return nil
+	}
+	if !f.Stub.Old {
+		p.memory.stand(hashed(string(stubKey(p.stub.key))), true)
+		return nil
+	}
+	if err := p.sharedStubOf(ctx); err != nil {
+		return err
+	}
+	f.Attempts.Made = max(f.Attempts.Made, p.madeOfStub())
+	return nil
+}
