@@ -20,7 +20,7 @@ const (
 	Cloning       machine.State = "Cloning"
 	Settling      machine.State = "Settling"
 	Current       machine.State = "Current"
-	Skipped       machine.State = "Skipped"
+	Skipped                     = phases.Skipped
 	HotLoop                     = phases.HotLoop
 	Failed                      = phases.Failed
 )

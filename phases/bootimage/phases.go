@@ -18,8 +18,10 @@ import (
 	"github.com/capstan-capi/capstan/phases/golden"
 )
 
-// Failed is the state in which writes are tried as dry runs, HotLoop the one of targets that do not keep what is written.
+// Failed is the state in which writes are tried as dry runs, HotLoop the one of targets that do not keep what is written, and
+// Skipped the one of those whose image is not replaced.
 const (
+	Skipped machine.State = "Skipped"
 	Failed  machine.State = "Failed"
 	HotLoop machine.State = "HotLoop"
 )

@@ -57,7 +57,11 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 	standing := s.stand(shot)
 	standing.Kind, standing.Name, standing.State = pass.Target.Kind, pass.Target.Name, shot.Record.State
 	pass.shares(f, &standing)
-	before, _ := s.phases.Board.Of(key)
+	before, was := s.phases.Board.Of(key)
+	if was && !f.Verdict.Known && standing.State == Skipped && before.State == Skipped {
+		// Nothing is judged while boot images may not be moved: why it is skipped, and whether that counts, stays as it was.
+		standing.Counts, standing.Skipped, standing.Why = before.Counts, before.Skipped, before.Why
+	}
 	s.phases.Board.Stand(key, standing)
 	if twin, has := twinOf(key); has && before.Done != standing.Done {
 		s.phases.Wake(twin) // whether it counts follows from that
