@@ -99,7 +99,7 @@ func amiss(log logr.Logger) func(client.ObjectKey, string) {
 
 // words are what the machine says of a pass.
 func words(_ machine.Key, s phases.Snapshot) house.Words {
-	w := house.Words{Line: table.Line(s), Subject: s.Facts.Object.String(), Quiet: !s.Seen.UpgradedStub()}
+	w := house.Words{Line: table.Line(s), Subject: s.Facts.Object.String(), Quiet: !s.Seen.Planned()}
 	switch s.Record.State {
 	case table.HotLoop, table.Failed, table.Skipped:
 		w.Quiet = false

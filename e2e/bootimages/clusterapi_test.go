@@ -2,7 +2,9 @@ package bootimages_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -45,6 +47,25 @@ var _ = Describe("Targets of Cluster API", func() {
 		s.targets(ctx, "Current", 1)
 		s.writtenOnce(ctx, set)
 		Expect(s.writes(ctx)).To(HaveLen(2))
+	})
+
+	It("start from a stub that is nobody's copy, and is converted where it is by an operator of Cluster API alone", func(ctx SpecContext) {
+		s := on(ctx, inPlace{platform: configv1.AWSPlatformType, config: enrolled})
+		remove(ctx, userData())
+		secret := parse(`{apiVersion: v1, kind: Secret, metadata: {name: worker-user-data, namespace: openshift-cluster-api}}`)
+		Expect(merge(ctx, secret, "data: {value: %s}", base64.StdEncoding.EncodeToString([]byte(oldStub)))).To(Succeed())
+		set := create(ctx, capiSet("worker", create(ctx, awsTemplate("first", ami(1)))))
+		s.operate(ctx, clusterAPIOnly)
+		eventually(ctx, "the stub to be of spec 3", func(ctx context.Context) error {
+			text, err := base64.StdEncoding.DecodeString(fmt.Sprint(field(live(ctx, secret), "data.value")))
+			if err != nil {
+				return err
+			}
+			return unless(strings.Contains(string(text), `"version":"3.1.0"`), "it is %s", text)
+		})
+		s.targets(ctx, "Current", 1)
+		Expect(s.writesOf(ctx, secret)).To(HaveLen(1))
+		untouched(ctx, set)
 	})
 
 	It("share no clones but take one of their name and content that is there already", func(ctx SpecContext) {

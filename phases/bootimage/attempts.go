@@ -88,8 +88,8 @@ func (p *Pass) writes() bool {
 	return p.plan != nil && p.Target != nil && guards.PlanStands.Answer(p.facts).Truth == machine.Yes
 }
 
-// UpgradedStub says that a stub was written for the target's plan.
-func (p *Pass) UpgradedStub() bool { return p.plan != nil && p.plan.Upgraded }
+// Planned says that this process has planned to write the target.
+func (p *Pass) Planned() bool { return p.plan != nil }
 
 // count stores that the plan is an attempt, before anything of it is sent; once for each plan.
 func (p *Pass) count(ctx context.Context) error {
