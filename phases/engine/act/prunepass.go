@@ -269,8 +269,9 @@ func (r *prunePass) checkAnswer(ctx context.Context, key decide.Key, notFound er
 	if !see.IsUnserved(notFound) {
 		return nil
 	}
-	if _, _, err := r.asked(ctx, key); err != nil {
-		return err
+	served, found, err := r.asked(ctx, key)
+	if err != nil || found && served.Namespaced != (key.Namespace != "") {
+		return err // what has a namespace where its kind has none, or none where it has one, is nowhere, and no server answers for it
 	}
 	return r.discovered.CheckUnserved(key.GVK())
 }
