@@ -58,12 +58,19 @@ state is the exit code:
   2     WaitingForConfig, WaitingForRelease, WaitingForVoucher, or nothing reported
   3     ConfigOverdue, GoldenBroken, VoucherOverdue
 
+  code  bootimage
+  0     Current
+  1     could not be read
+  2     Unenrolled, Excluded, Deciding, UpgradingStub, Cloning, Settling, Skipped, or nothing reported
+  3     HotLoop, Failed
+
 So 2 is on its way or not as it should be, and 3 that somebody has to look.`,
 		Example: `  capstan status
   capstan status --watch
   capstan status -o json | jq .waits
   capstan status --exit-code --context prod && echo installed
-  capstan status --machine compatibility --key my-widgets`,
+  capstan status --machine compatibility --key my-widgets
+  capstan status --machine bootimage --key machinesets.cluster.x-k8s.io/worker`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
