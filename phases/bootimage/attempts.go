@@ -71,12 +71,31 @@ func (p *Pass) made(wanted string) int {
 
 // counted are the attempts with one more at an image.
 func (p *Pass) counted(wanted string) attempts {
-	next := attempts{Wanted: hashed(wanted), Made: p.made(wanted) + 1, Last: p.Now(), UID: hashed(p.UID), Retry: p.attempts.Retry}
+	next := p.next(p.attempts, wanted, p.UID, p.made(wanted))
+	next.Upgraded = p.attempts.Upgraded && next.Made > 1
+	return next
+}
+
+// next are attempts of which so many count, with one more.
+func (p *Pass) next(a attempts, wanted, uid string, made int) attempts {
+	next := attempts{Wanted: hashed(wanted), Made: made + 1, Last: p.Now(), UID: hashed(uid), Retry: a.Retry}
 	if retry := p.Target.retry(); retry != "" {
 		next.Retry = hashed(retry)
 	}
-	next.Upgraded = p.attempts.Upgraded && next.Made > 1
 	return next
+}
+
+// store puts attempts in the place of those that were seen. What they are at has not been seen as it should be since.
+func (p *Pass) store(ctx context.Context, key machine.Key, seen json.RawMessage, next attempts) (json.RawMessage, error) {
+	note, err := json.Marshal(next)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the attempts at %s: %w", key, err)
+	}
+	if err := p.Notes.StoreNote(ctx, key, seen, note); err != nil {
+		return nil, err
+	}
+	p.memory.stand(next.UID, false)
+	return note, nil
 }
 
 // retry is the value of the annotation that asks for more attempts.
@@ -97,11 +116,8 @@ func (p *Pass) count(ctx context.Context) error {
 		return nil
 	}
 	next := p.counted(p.plan.Wanted)
-	note, err := json.Marshal(next)
+	note, err := p.store(ctx, p.Key, p.seen, next)
 	if err != nil {
-		return fmt.Errorf("encoding the attempts at %s: %w", p.Key, err)
-	}
-	if err := p.Notes.StoreNote(ctx, p.Key, p.seen, note); err != nil {
 		return err
 	}
 	p.attempts, p.seen = next, note
@@ -109,7 +125,6 @@ func (p *Pass) count(ctx context.Context) error {
 	counted.Counted = true
 	p.plan = &counted
 	p.memory.of(p.Key, func(r *remembered) { r.plan = &counted })
-	p.memory.stand(next.UID, false)
 	return nil
 }
 

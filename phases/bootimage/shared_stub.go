@@ -3,7 +3,6 @@ package bootimage
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,20 +44,12 @@ func (p *Pass) countStub(ctx context.Context) error {
 	if p.Tries {
 		return nil
 	}
-	uid := hashed(string(p.shared.key))
-	next := attempts{Wanted: hashed(stub.Converted.String()), Made: p.madeOfStub() + 1, Last: p.Now(), UID: uid, Retry: p.shared.attempts.Retry}
-	if retry := p.Target.retry(); retry != "" {
-		next.Retry = hashed(retry)
-	}
-	note, err := json.Marshal(next)
+	next := p.next(p.shared.attempts, stub.Converted.String(), string(p.shared.key), p.madeOfStub())
+	note, err := p.store(ctx, p.shared.key, p.shared.seen, next)
 	if err != nil {
-		return fmt.Errorf("encoding the attempts at the stub of %s: %w", p.Key, err)
-	}
-	if err := p.Notes.StoreNote(ctx, p.shared.key, p.shared.seen, note); err != nil {
 		return err
 	}
 	p.shared.seen, p.shared.attempts = note, next
-	p.memory.stand(uid, false)
 	return nil
 }
 
