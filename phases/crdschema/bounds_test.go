@@ -59,7 +59,9 @@ func TestDecode_repeats_no_long_path_for_each_field(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 64<<10 {
 				t.Errorf("%.2000v", err)
 			}
-			if took > 768<<20 {
+			// The library orders its lines by their texts, and makes each text anew for each look: some 450 MiB, and 800 MiB
+			// under the race detector, which empties pools of buffers at random. Unbounded it was 5 GiB.
+			if took > 1536<<20 {
 				t.Errorf("%d bytes of data take %d bytes: %.500v", len(asJSON), took, err)
 			}
 		})
