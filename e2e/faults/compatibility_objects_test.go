@@ -139,7 +139,10 @@ var needObjectFaults = []needFault{
 					if err := client.IgnoreNotFound(env.Client.Delete(ctx, crd.DeepCopy())); err != nil {
 						return err
 					}
-					return defineBoxes(ctx, fields)
+					if err := defineBoxes(ctx, fields); err != nil {
+						return err
+					}
+					return exists(ctx, crd, was) // the old one may still have been there to be defined
 				})
 			}
 			if c.armed {
