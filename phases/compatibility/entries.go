@@ -43,7 +43,7 @@ func requirementsConfigured() *configuration {
 			name: requirementsHook, path: paths.Requirements, denies: true,
 			rules: rules(requirementsv1alpha1.GroupName, requirementsv1alpha1.GroupVersion.Version, "compatibilityrequirements", admissionregistrationv1.Create, admissionregistrationv1.Update),
 			conditions: []admissionregistrationv1.MatchCondition{
-				{Name: terminatingSkip, Expression: notTerminating}, {Name: specSkip, Expression: newSpec},
+				{Name: terminatingSkip, Expression: crdschema.NotTerminating}, {Name: specSkip, Expression: newSpec},
 			},
 		}},
 	}
@@ -107,7 +107,7 @@ func entry(name, path string, denies bool, names []string) hook {
 		name: name, path: path, denies: denies,
 		rules: rules(apiextensionsv1.GroupName, "v1", "customresourcedefinitions", admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete),
 		conditions: []admissionregistrationv1.MatchCondition{
-			{Name: terminatingSkip, Expression: notTerminating}, {Name: schemaSkip, Expression: newSchema()}, {Name: namesSkip, Expression: named(names)},
+			{Name: terminatingSkip, Expression: crdschema.NotTerminating}, {Name: schemaSkip, Expression: newSchema()}, {Name: namesSkip, Expression: named(names)},
 		},
 	}
 }
