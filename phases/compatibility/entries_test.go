@@ -9,6 +9,8 @@ import (
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 )
 
 func requirement(name, crd string, action requirementsv1alpha1.CRDAdmitAction, state string) requirementsv1alpha1.CompatibilityRequirement {
@@ -31,7 +33,7 @@ func TestAsked_denies_what_any_requirement_denies_that_is_not_open(t *testing.T)
 		requirement("1", "a.b.c", "Deny", "Met"), requirement("2", "a.b.c", "Warn", "Met"), requirement("3", "b.b.c", "Warn", "Met"),
 		requirement("4", "c.b.c", "Deny", "Open"), requirement("5", "d.b.c", "", "Met"), gone, requirement("6", "", "Deny", "Arming"),
 		requirement("7", "f.b.c", "Deny", "Refused"),
-		requirement("forged", RequirementsCRD, "Deny", "Refused"), requirement("forged, too", "leases.coordination.k8s.io", "Deny", "Refused"),
+		requirement("forged", live.RequirementsCRD, "Deny", "Refused"), requirement("forged, too", "leases.coordination.k8s.io", "Deny", "Refused"),
 	})
 	if text := fmt.Sprint(got); text != "map[a.b.c:true b.b.c:false c.b.c:false f.b.c:true g.b.c:true]" {
 		t.Errorf("asked are %s", text)
