@@ -50,13 +50,6 @@ func (s *Server) find(ctx context.Context, about paths.Subject) (*requirement, e
 	return found, nil
 }
 
-func ignoreAbsent(err error) error {
-	if live.IsAbsent(err) {
-		return nil
-	}
-	return err
-}
-
 // about are the requirements that a CustomResourceDefinition has, by name. Which there are, and as of when, is asked live: a
 // path of definitions does not tell. Of that only metadata is sent, and only what the cache is behind with is read whole.
 func (s *Server) about(ctx context.Context, crd string) ([]*requirement, error) {

@@ -138,3 +138,12 @@ func TestObjects_are_let_through_by_no_404_of_a_server_that_does_not_serve_requi
 		}
 	}
 }
+
+func TestPrune_refuses_what_a_definition_that_is_too_large_may_require(t *testing.T) {
+	r := need("a", "", deny, "color")
+	handler, _ := world{live: []client.Object{r, large(t, "color")}, cached: []client.Object{r, large(t, "color")}}.served(t)
+	answer := ask(t, handler, path(paths.Prune, 2), boxChange(box("{extra: x}"), nil))
+	if answer.Allowed || answer.Result.Code != http.StatusUnprocessableEntity || !strings.Contains(answer.Result.Message, "too large to be judged") {
+		t.Errorf("%+v", answer)
+	}
+}
