@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	kjson "sigs.k8s.io/json"
 
 	"github.com/capstan-capi/capstan/phases/crdschema"
 )
@@ -45,6 +43,7 @@ func bytesOf(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
+// Without bounds as many clauses as are stored take 1.4 GiB.
 func TestDefinition_is_decoded_only_within_bounds(t *testing.T) {
 	spec := &requirementsv1alpha1.CompatibilityRequirementSpec{}
 	spec.CompatibilitySchema.CustomResourceDefinition.Data = widgets(`{"type":"object"}`)
@@ -59,8 +58,8 @@ func TestDefinition_is_decoded_only_within_bounds(t *testing.T) {
 		most   uint64 // MiB that are allocated for reading and comparing
 	}{
 		"as many clauses as are stored": {clauses((stored - 1<<10) / len(",{}")), "more than 100000 maps", 1},
-		"as many as are read":           {clauses(99_990), "", 350},
-		"as many fields as are stored":  {fields(57_000), "", 350},
+		"as many as are read":           {clauses(99_990), "", 512},
+		"as many fields as are stored":  {fields(57_000), "", 512},
 		"a long name above many":        {`{"type":"object","properties":{"` + strings.Repeat("x", 100_000) + `":` + fields(1_000) + `}}`, "the paths of all fields", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,14 +80,6 @@ func TestDefinition_is_decoded_only_within_bounds(t *testing.T) {
 			if took > c.most<<20 || d.of.UID != "u" || d.of.Generation != 7 || (d.beyond == nil) != (c.beyond == "") || d.beyond != nil && !strings.Contains(d.beyond.Error(), c.beyond) {
 				t.Errorf("%d bytes of data take %d MiB: %v", len(text), took>>20, d.beyond)
 			}
-			unbounded := bytesOf(func() {
-				crd := &apiextensionsv1.CustomResourceDefinition{}
-				if err := kjson.UnmarshalCaseSensitivePreserveInts(text, crd); err != nil {
-					t.Error(err)
-				}
-				need.Compare(crd)
-			})
-			t.Logf("%d MiB without bounds", unbounded>>20)
 		})
 	}
 }
