@@ -25,7 +25,7 @@ import (
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
 	"github.com/capstan-capi/capstan/controllers/scrape"
-	phases "github.com/capstan-capi/capstan/phases/compatibility"
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 	phasesscrape "github.com/capstan-capi/capstan/phases/scrape"
 	"github.com/capstan-capi/capstan/transport"
 	"github.com/capstan-capi/capstan/webhooks/compatibility"
@@ -138,7 +138,7 @@ func (f *webhooksFlags) manager(ctx context.Context, config *rest.Config, kinds 
 	if err != nil {
 		return nil, fmt.Errorf("starting the manager: %w", err)
 	}
-	f.served.Confirm(func(ctx context.Context) error { return phases.CheckUnserved(ctx, mgr.GetAPIReader()) })
+	f.served.Confirm(func(ctx context.Context) error { return live.CheckUnserved(ctx, mgr.GetAPIReader()) })
 	definitions := &metav1.PartialObjectMetadata{}
 	definitions.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	if _, err := mgr.GetCache().GetInformer(ctx, definitions, cache.BlockUntilSynced(false)); err != nil {

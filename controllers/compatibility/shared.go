@@ -29,6 +29,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/compatibility"
 	table "github.com/capstan-capi/capstan/machine/compatibility"
 	phases "github.com/capstan-capi/capstan/phases/compatibility"
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 )
 
 // What could not be written is tried again after firstRetry at first, and lastRetry at most.
@@ -65,7 +66,7 @@ func addShared(mgr ctrl.Manager, o options.Options, p *phases.Phases) error {
 	if err != nil {
 		return fmt.Errorf("making the client of ClusterOperators: %w", err)
 	}
-	served.Confirm(func(ctx context.Context) error { return phases.CheckUnserved(ctx, p.Live) })
+	served.Confirm(func(ctx context.Context) error { return live.CheckUnserved(ctx, p.Live) })
 	s := &shared{Phases: p, operators: operators.ClusterOperators(), clock: o.House.Clock}
 	looks := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{one} })
 	// Whoever waits for the Lease sees the API come, too.
@@ -85,7 +86,7 @@ func addShared(mgr ctrl.Manager, o options.Options, p *phases.Phases) error {
 		Watches(&policyv1.PodDisruptionBudget{}, looks, builder.WithPredicates(house.Named(phases.Service))).
 		Watches(&configv1.Infrastructure{}, looks).
 		Watches(&configv1.ClusterOperator{}, looks, builder.WithPredicates(house.Named(phases.ClusterOperator))).
-		WatchesMetadata(phases.CRDMetadata(), arrives, builder.WithPredicates(house.Named(phases.RequirementsCRD))).
+		WatchesMetadata(phases.CRDMetadata(), arrives, builder.WithPredicates(house.Named(live.RequirementsCRD))).
 		WithOptions(controller.Options{RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry)}).
 		Complete(s)
 }

@@ -296,3 +296,22 @@ var _ = Describe("Definitions", func() {
 		Expect(called(ctx)).To(Equal(before), "a definition that nobody asks about is not sent")
 	})
 })
+
+var _ = Describe("A definition that API servers store and nobody judges", func() {
+	It("is told of, and may become smaller", func(ctx SpecContext) {
+		shared(ctx)
+		k := newKind()
+		k.establish(ctx, k.definition(laxer, func(d *definition) {
+			d.Spec.Versions[0].Schema.OpenAPIV3Schema.AllOf = make([]apiextensionsv1.JSONSchemaProps, 100_000)
+		}))
+		r := require(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
+		told(ctx, r, "Progressing", "True", "TransientError", "CRD "+k.name()+" is too large to be judged: ", "more than 100000 maps")
+		eventually(ctx, "its webhooks to be armed all the same", func(ctx context.Context) error {
+			refusal := env.Client.Create(ctx, k.box("a", "{size: 1, color: green}"), client.DryRunAll)
+			return unless(apierrors.IsInvalid(refusal) && strings.Contains(refusal.Error(), "CompatibilityRequirement "+r.Name), "it is not refused by the checker")
+		})
+		Expect(k.write(ctx, env.Client, k.definition(schema))).To(Succeed())
+		told(ctx, r, "Compatible", "True", "Compatible")
+		told(ctx, r, "Admitted", "True", "Admitted")
+	})
+})

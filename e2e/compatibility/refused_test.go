@@ -80,6 +80,15 @@ var _ = Describe("A requirement that cannot be used", func() {
 		}, block+"namespaceSelector.matchExpressions[0].values", "Required"),
 		Entry("a bad condition", condition("a", "object."), block+"matchConditions[0].expression", ""),
 		Entry("a condition that is no question", condition("a", "'x'"), block+"matchConditions[0].expression", "bool"),
+		Entry("conditions that ask the authorizer too often", func(r *requirement) {
+			costly(r)
+			r.Spec.ObjectSchemaValidation.MatchConditions[7].Expression = r.Spec.ObjectSchemaValidation.MatchConditions[0].Expression
+		}, block+"matchConditions", "ask the authorizer 8 times"),
+		Entry("one that asks it too often", func(r *requirement) {
+			costly(r)
+			expression := r.Spec.ObjectSchemaValidation.MatchConditions[0].Expression
+			condition("a", expression+" && "+expression+" && "+expression)(r)
+		}, block+"matchConditions[0].expression", "ask the authorizer 3 times"),
 	)
 
 	It("is refused for what Capstan reports by, and for another definition than before", func(ctx SpecContext) {

@@ -43,7 +43,7 @@ func requirementsConfigured() *configuration {
 			name: requirementsHook, path: paths.Requirements, denies: true,
 			rules: rules(requirementsv1alpha1.GroupName, requirementsv1alpha1.GroupVersion.Version, "compatibilityrequirements", admissionregistrationv1.Create, admissionregistrationv1.Update),
 			conditions: []admissionregistrationv1.MatchCondition{
-				{Name: terminatingSkip, Expression: notTerminating}, {Name: specSkip, Expression: newSpec},
+				{Name: terminatingSkip, Expression: crdschema.NotTerminating}, {Name: specSkip, Expression: newSpec},
 			},
 		}},
 	}
@@ -64,13 +64,14 @@ func StateOf(r *requirementsv1alpha1.CompatibilityRequirement) machine.State {
 }
 
 // asked are the definitions that requirements are about, and whether writes of each are denied: by one that denies and is
-// not open. All others warn. One whose spec is not known to be usable denies what it has denied before.
+// not open. All others warn. One whose spec is not known to be usable denies what it has denied before. A name that no data may
+// have is not asked about, whoever has written it into a status.
 func asked(all []requirementsv1alpha1.CompatibilityRequirement) map[string]bool {
 	denied := map[string]bool{}
 	for i := range all {
 		r := &all[i]
 		action := crdschema.Held(r).CRDs
-		if name := r.Status.CRDName; name != "" && r.DeletionTimestamp == nil && action != "" {
+		if name := r.Status.CRDName; name != "" && r.DeletionTimestamp == nil && action != "" && crdschema.Untargetable(name) == "" {
 			denied[name] = denied[name] || action == requirementsv1alpha1.CRDAdmitActionDeny && StateOf(r) != Open
 		}
 	}
@@ -107,7 +108,7 @@ func entry(name, path string, denies bool, names []string) hook {
 		name: name, path: path, denies: denies,
 		rules: rules(apiextensionsv1.GroupName, "v1", "customresourcedefinitions", admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete),
 		conditions: []admissionregistrationv1.MatchCondition{
-			{Name: terminatingSkip, Expression: notTerminating}, {Name: schemaSkip, Expression: newSchema()}, {Name: namesSkip, Expression: named(names)},
+			{Name: terminatingSkip, Expression: crdschema.NotTerminating}, {Name: schemaSkip, Expression: newSchema()}, {Name: namesSkip, Expression: named(names)},
 		},
 	}
 }

@@ -9,6 +9,8 @@ import (
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 )
 
 func requirement(name, crd string, action requirementsv1alpha1.CRDAdmitAction, state string) requirementsv1alpha1.CompatibilityRequirement {
@@ -21,18 +23,19 @@ func requirement(name, crd string, action requirementsv1alpha1.CRDAdmitAction, s
 
 func TestAsked_denies_what_any_requirement_denies_that_is_not_open(t *testing.T) {
 	now := metav1.Now()
-	gone := requirement("gone", "e", "Deny", "Releasing")
+	gone := requirement("gone", "e.b.c", "Deny", "Releasing")
 	gone.DeletionTimestamp = &now
-	spoilt := requirement("8", "g", "", "Refused") // its last usable spec denied
+	spoilt := requirement("8", "g.b.c", "", "Refused") // its last usable spec denied
 	spoilt.Generation = 2
 	spoilt.Status.Conditions = append(spoilt.Status.Conditions, metav1.Condition{Type: "Enforces", Reason: "CRDsDeny", ObservedGeneration: 1})
 	got := asked([]requirementsv1alpha1.CompatibilityRequirement{
 		spoilt,
-		requirement("1", "a", "Deny", "Met"), requirement("2", "a", "Warn", "Met"), requirement("3", "b", "Warn", "Met"),
-		requirement("4", "c", "Deny", "Open"), requirement("5", "d", "", "Met"), gone, requirement("6", "", "Deny", "Arming"),
-		requirement("7", "f", "Deny", "Refused"),
+		requirement("1", "a.b.c", "Deny", "Met"), requirement("2", "a.b.c", "Warn", "Met"), requirement("3", "b.b.c", "Warn", "Met"),
+		requirement("4", "c.b.c", "Deny", "Open"), requirement("5", "d.b.c", "", "Met"), gone, requirement("6", "", "Deny", "Arming"),
+		requirement("7", "f.b.c", "Deny", "Refused"),
+		requirement("forged", live.RequirementsCRD, "Deny", "Refused"), requirement("forged, too", "leases.coordination.k8s.io", "Deny", "Refused"),
 	})
-	if text := fmt.Sprint(got); text != "map[a:true b:false c:false f:true g:true]" {
+	if text := fmt.Sprint(got); text != "map[a.b.c:true b.b.c:false c.b.c:false f.b.c:true g.b.c:true]" {
 		t.Errorf("asked are %s", text)
 	}
 }

@@ -2,6 +2,7 @@ package compatibility
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
@@ -15,6 +16,7 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/crdschema"
 	"github.com/capstan-capi/capstan/phases/crdschema/judge"
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 )
 
 const (
@@ -47,6 +49,8 @@ type judgement struct {
 	// compared is the live definition that the verdict is on, the zero one for none.
 	compared version
 	verdict  crdschema.Verdict
+	// beyond is why that one is not judged, however often it is read.
+	beyond error
 }
 
 // target is the kind of objects that a requirement is about.
@@ -77,6 +81,9 @@ func (p *Phases) judge(ctx context.Context, key machine.Key, r *requirementsv1al
 	if known.problem != "" {
 		return guards.Spec{Known: true, Problem: known.problem}, guards.CRD{Name: r.Status.CRDName, Unread: "the spec cannot be used"}, target{}, nil
 	}
+	if known.beyond != nil {
+		return guards.Spec{Known: true}, guards.CRD{Name: known.target.crd, Unread: known.beyond.Error()}, known.target, known.beyond
+	}
 	crd := guards.CRD{Name: known.target.crd, Seen: true, Absent: known.compared == version{}}
 	if !crd.Absent {
 		crd.UID, crd.Generation = string(known.compared.uid), known.compared.generation
@@ -90,13 +97,13 @@ func (p *Phases) renewed(ctx context.Context, key machine.Key, r *requirementsv1
 	if known == nil {
 		return p.read(ctx, key, r, true)
 	}
-	live, err := p.metadata(ctx, known.target.crd)
+	now, err := p.metadata(ctx, known.target.crd)
 	switch {
 	case err != nil:
 		return nil, err
-	case live == known.compared:
+	case now == known.compared:
 		return known, nil
-	case live == version{}:
+	case now == version{}:
 		return p.gone(ctx, key, known)
 	}
 	return p.read(ctx, key, r, false)
@@ -121,11 +128,11 @@ func (p *Phases) gone(ctx context.Context, key machine.Key, known *judgement) (*
 	switch {
 	case err == nil:
 		return known, nil
-	case !apierrors.IsNotFound(err):
+	case !live.IsAbsent(err):
 		return nil, fmt.Errorf("reading CRD %s: %w", known.target.crd, err)
 	}
 	gone := *known
-	gone.compared, gone.verdict = version{}, crdschema.Verdict{}
+	gone.compared, gone.verdict, gone.beyond = version{}, crdschema.Verdict{}, nil
 	p.judged.keep(key, &gone)
 	return &gone, nil
 }
@@ -149,13 +156,15 @@ func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alp
 		return j, nil
 	}
 	j.target = target{crd: need.Name(), group: need.Group(), plural: need.Plural(), namespaced: need.Namespaced(), versions: need.Versions()}
-	live := &apiextensionsv1.CustomResourceDefinition{}
-	err = p.Live.Get(ctx, client.ObjectKey{Name: need.Name()}, live)
+	found, err := live.Definition(ctx, p.Live, need.Name())
+	var beyond *live.BeyondError
 	switch {
 	case err == nil:
-		j.compared, j.verdict = versionOf(live), bounded(need.Compare(live))
-	case !apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("reading CRD %s: %w", need.Name(), err)
+		j.compared, j.verdict = versionOf(found), bounded(need.Compare(found))
+	case errors.As(err, &beyond):
+		j.compared, j.beyond = version{beyond.UID, beyond.Generation}, err
+	case !live.IsAbsent(err):
+		return nil, err
 	}
 	p.judged.keep(key, j)
 	return j, nil

@@ -45,7 +45,7 @@ var RemoveHooks = machine.Action[*Pass]{
 }
 
 func keepHooks(ctx context.Context, p *Pass) (machine.Result, error) {
-	if p.unread != nil {
+	if !p.known {
 		return machine.Result{}, p.unread
 	}
 	var did []string
@@ -62,7 +62,7 @@ func keepHooks(ctx context.Context, p *Pass) (machine.Result, error) {
 			did, errs, armed = append(did, done), append(errs, err), armed && *all
 		}
 	}
-	return p.result(did, armed), errors.Join(append(errs, p.sharing.last())...)
+	return p.result(did, armed), errors.Join(append(errs, p.unread, p.sharing.last())...)
 }
 
 // openHooks has what is the requirement's own let everything pass; what all share is opened for it by Share, and if that

@@ -62,6 +62,7 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 	}
 	pass.CRDName = cmp.Or(pass.CRDName, of.crd)
 	p.want(r, of, both)
+	pass.known = true
 	f.Hooks.Known = true
 	f.Hooks.Done, f.Hooks.Missing = p.hooks(both, pass.checker)
 	done, missing, err := p.listed(ctx, r, pass.CRDName, pass.checker)

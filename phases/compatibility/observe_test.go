@@ -1,6 +1,7 @@
 package compatibility
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -142,5 +143,44 @@ func TestObserve_takes_a_checker_for_one_that_stays_after_a_minute_without_a_bre
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+func TestKeepHooks_keeps_them_also_for_a_definition_that_is_too_large_and_says_so(t *testing.T) {
+	large := widgets()
+	many := map[string]apiextensionsv1.JSONSchemaProps{}
+	for i := range 1000 {
+		many[fmt.Sprintf("f%d", i)] = apiextensionsv1.JSONSchemaProps{Type: "string"}
+	}
+	large.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties[strings.Repeat("x", 20_000)] = apiextensionsv1.JSONSchemaProps{Type: "object", Properties: many}
+	b := newBench(t, needed(t, "Deny"), large, endpoint())
+	b.CA = []byte("ca")
+	var pass *Pass
+	var f guards.Facts
+	for range 5 {
+		f, pass = b.observe()
+	}
+	if answer := guards.CRDMeets.Answer(f); answer.Truth != machine.Unknown || !strings.Contains(answer.Reason, "CRD widgets.example.com is too large to be judged: ") || b.reads != 2 {
+		t.Errorf("after %d reads: %+v", b.reads, answer)
+	}
+	if _, err := KeepHooks.Run(t.Context(), pass); err == nil || !strings.Contains(err.Error(), "too large to be judged") {
+		t.Errorf("the work says %v", err)
+	}
+	if got := b.policies(); got != "V:Fail M:Fail" {
+		t.Errorf("the webhooks are %s", got)
+	}
+	small := widgets()
+	small.UID, small.Generation = "x", 2
+	if err := b.Client.Delete(t.Context(), large); err != nil {
+		t.Fatal(err)
+	}
+	if f, _ = b.observe(); !f.CRD.Absent {
+		t.Errorf("it sees %+v", f.CRD)
+	}
+	if err := b.Client.Create(t.Context(), small); err != nil {
+		t.Fatal(err)
+	}
+	if f, _ = b.observe(); guards.CRDMeets.Answer(f).Truth != machine.Yes {
+		t.Errorf("it sees %+v", f.CRD)
 	}
 }

@@ -71,8 +71,9 @@ type Pass struct {
 	// checker is what arming depends on; staysIn is after how long who answers ends an outage, zero for nothing to wait for.
 	checker checker
 	staysIn time.Duration
-	// configurations are those that the requirement wants, or has and does not want; nil as long as nobody can tell.
+	// configurations are those that the requirement wants, or has and does not want; known says that it can be told which is which.
 	configurations []*configuration
+	known          bool
 	// unread is why the requirement or its definition could not be read.
 	unread error
 }

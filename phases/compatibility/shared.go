@@ -10,11 +10,11 @@ import (
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 )
 
 // Share writes what all requirements share: the configurations in which every one of them has a part, and deletes those of
@@ -35,9 +35,9 @@ func (p *Phases) Share(ctx context.Context) (again time.Duration, err error) {
 			return 0, err
 		}
 		if c.name == CRDsConfiguration {
-			live, _ := c.live.(*admissionregistrationv1.ValidatingWebhookConfiguration)
+			now, _ := c.live.(*admissionregistrationv1.ValidatingWebhookConfiguration)
 			denied := asked(all.Items)
-			if loosened := loosens(denied, live); len(loosened) > 0 {
+			if loosened := loosens(denied, now); len(loosened) > 0 {
 				if err := p.seesAll(ctx, all.Items, loosened); err != nil {
 					errs = append(errs, err)
 					for _, name := range loosened {
@@ -45,7 +45,7 @@ func (p *Phases) Share(ctx context.Context) (again time.Duration, err error) {
 					}
 				}
 			}
-			c.hooks = entries(denied, live)
+			c.hooks = entries(denied, now)
 		}
 		k := checker{ready: ready}
 		if k.disarmed, err = p.disarmed(ctx, c); err != nil {
@@ -80,8 +80,8 @@ func (s *sharing) last() error {
 }
 
 // loosens are the definitions whose writes are denied, and are to be denied no more.
-func loosens(denied map[string]bool, live *admissionregistrationv1.ValidatingWebhookConfiguration) []string {
-	return slices.DeleteFunc(slices.Concat(places(denyPrefix, live)...), func(name string) bool { return denied[name] })
+func loosens(denied map[string]bool, now *admissionregistrationv1.ValidatingWebhookConfiguration) []string {
+	return slices.DeleteFunc(slices.Concat(places(denyPrefix, now)...), func(name string) bool { return denied[name] })
 }
 
 // seesAll asks the API server whether there are requirements that the cache does not show, or shows as they were. What such
@@ -93,10 +93,10 @@ func (p *Phases) seesAll(ctx context.Context, cached []requirementsv1alpha1.Comp
 	}
 	there := &metav1.PartialObjectMetadataList{}
 	there.SetGroupVersionKind(requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
-	if err := p.Live.List(ctx, there); apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
-		return CheckUnserved(ctx, p.Live)
-	} else if err != nil {
+	if gone, err := live.Gone(ctx, p.Live, p.Live.List(ctx, there)); err != nil {
 		return fmt.Errorf("listing CompatibilityRequirements: %w", err)
+	} else if gone {
+		return nil
 	}
 	for i := range there.Items {
 		now := &there.Items[i]
@@ -156,12 +156,7 @@ func (p *Phases) sweep(ctx context.Context, all []requirementsv1alpha1.Compatibi
 
 // isGone asks the API server about a requirement that the cache does not show.
 func (p *Phases) isGone(ctx context.Context, name string) (bool, error) {
-	err := p.Live.Get(ctx, client.ObjectKey{Name: name}, &requirementsv1alpha1.CompatibilityRequirement{})
-	if isUnserved(err) {
-		err = CheckUnserved(ctx, p.Live)
-		return err == nil, err
-	}
-	return err != nil, client.IgnoreNotFound(err)
+	return live.Gone(ctx, p.Live, p.Live.Get(ctx, client.ObjectKey{Name: name}, &requirementsv1alpha1.CompatibilityRequirement{}))
 }
 
 func objectsIn(list client.ObjectList) []client.Object {

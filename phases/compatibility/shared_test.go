@@ -7,11 +7,10 @@ import (
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 )
 
 func TestShare_writes_what_all_share_and_sweeps_what_belongs_to_nobody(t *testing.T) {
@@ -71,7 +70,7 @@ func TestShare_loosens_nothing_for_a_cache_that_sees_no_requirement(t *testing.T
 
 // requirementsDefinition is the definition of requirements, established or not.
 func requirementsDefinition(served bool) *apiextensionsv1.CustomResourceDefinition {
-	d := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: RequirementsCRD}}
+	d := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: live.RequirementsCRD}}
 	d.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1alpha1", Served: served}}
 	d.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
 	return d
@@ -190,25 +189,5 @@ func TestHooksReady_is_lost_when_somebody_edits_more_of_the_shared_configuration
 				t.Errorf("put right, missing is %v", f.Hooks.Missing)
 			}
 		})
-	}
-}
-
-func TestIsUnserved_tells_a_kind_from_an_object(t *testing.T) {
-	kind := schema.GroupResource{Group: "g", Resource: "things"}
-	for name, row := range map[string]struct {
-		err  error
-		want bool
-	}{
-		"no error":                {nil, false},
-		"an object that is gone":  {apierrors.NewNotFound(kind, "one"), false},
-		"the kind":                {errUnserved, true},
-		"the kind, with a name":   {apierrors.NewGenericServerResponse(404, "get", kind, "one", "404 page not found", 0, true), true},
-		"whoever names no object": {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 404, Reason: metav1.StatusReasonNotFound}}, true},
-		"another error":           {apierrors.NewForbidden(kind, "one", nil), false},
-		"a kind without a mapper": {&meta.NoKindMatchError{}, true},
-	} {
-		if got := isUnserved(row.err); got != row.want {
-			t.Errorf("%s: %t", name, got)
-		}
 	}
 }

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/capstan-capi/capstan/phases/crdschema"
 )
 
 // What the API server itself leaves out, so that it holds in an outage. A condition that errs refuses the request, so
 // that none takes a field for granted: object is null in a deletion, oldObject in a creation.
 const (
-	notTerminating = "oldObject == null || !has(oldObject.metadata) || !has(oldObject.metadata.deletionTimestamp)"
-	newSpec        = "object == null || oldObject == null || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec"
+	newSpec = "object == null || oldObject == null || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec"
 	// identity is the name that the object itself has, whatever the verb or route.
 	identity = "(object != null && has(object.metadata) && has(object.metadata.name) ? object.metadata.name : " +
 		"oldObject != null && has(oldObject.metadata) && has(oldObject.metadata.name) ? oldObject.metadata.name : " +
@@ -65,22 +65,20 @@ func namesIn(conditions []admissionregistrationv1.MatchCondition) []string {
 }
 
 // withTheirs are our condition and those of a requirement. An API server evaluates every condition before it looks for one that
-// is false, and refuses when all of them together cost too much: each of theirs begins with ours, so that it costs nothing
-// for what is terminating. The API allows no more conditions than a requirement may have, and each name once: ours stands for
-// itself too where there is room.
+// is false, and refuses when all of them together cost too much: each of theirs begins with ours. The API allows no more
+// conditions than a requirement may have, and each name once: ours stands for itself too where there is room.
 func withTheirs(theirs []admissionregistrationv1.MatchCondition) []admissionregistrationv1.MatchCondition {
 	name := terminatingSkip
 	taken := func(c admissionregistrationv1.MatchCondition) bool { return c.Name == name }
-	for slices.ContainsFunc(theirs, taken) {
-		name = "x" + name
+	for i := 2; slices.ContainsFunc(theirs, taken); i++ {
+		name = fmt.Sprintf("%s-%d", terminatingSkip, i)
 	}
 	var all []admissionregistrationv1.MatchCondition
 	if len(theirs) < maxConditions {
-		all = append(all, admissionregistrationv1.MatchCondition{Name: name, Expression: notTerminating})
+		all = append(all, admissionregistrationv1.MatchCondition{Name: name, Expression: crdschema.NotTerminating})
 	}
 	for _, c := range theirs {
-		// A comment at the end of theirs must not take the bracket with it.
-		c.Expression = strings.Join([]string{"(" + notTerminating + ") && (", c.Expression, ")"}, "\n")
+		c.Expression = crdschema.Skipping(c.Expression)
 		all = append(all, c)
 	}
 	return all

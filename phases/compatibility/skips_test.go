@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
@@ -74,6 +75,8 @@ func TestWithTheirs_lets_what_is_terminating_pass_whatever_theirs_say(t *testing
 		"one that errs":                 {theirs: conditionsOf("object.nothing == 'x'"), errs: true},
 		"checks within the budget":      {theirs: conditionsOf(times(7, check)...)},
 		"checks beyond the budget":      {theirs: conditionsOf(times(8, check)...), errs: true},
+		"one with two checks":           {theirs: conditionsOf(check + " && " + check)},
+		"one with three":                {theirs: conditionsOf(strings.Join(times(3, check), " && ")), errs: true},
 		"one with checks beyond it":     {theirs: conditionsOf(strings.Join(times(8, check), " && ")), errs: true},
 		"as many as may be":             {theirs: conditionsOf(times(maxConditions, "true // all")...)},
 		"as many as may be, which err":  {theirs: conditionsOf(times(maxConditions, "object.nothing == 'x'")...), errs: true},
@@ -94,9 +97,19 @@ func TestWithTheirs_lets_what_is_terminating_pass_whatever_theirs_say(t *testing
 	}
 }
 
-func TestWithTheirs_gives_each_condition_a_name_of_its_own(t *testing.T) {
-	all := withTheirs([]admissionregistrationv1.MatchCondition{{Name: terminatingSkip, Expression: "true"}})
-	if len(all) != 2 || all[0].Name == all[1].Name || all[0].Expression != notTerminating {
-		t.Errorf("they are %+v", all)
+func TestWithTheirs_gives_each_condition_a_name_of_its_own_that_may_be(t *testing.T) {
+	var theirs []admissionregistrationv1.MatchCondition
+	for len(theirs) < maxConditions-1 {
+		theirs = append(theirs, admissionregistrationv1.MatchCondition{Name: withTheirs(theirs)[0].Name, Expression: "true"})
+	}
+	names := map[string]bool{}
+	for _, c := range withTheirs(theirs) {
+		if wrong := validation.IsQualifiedName(c.Name); names[c.Name] || len(wrong) > 0 {
+			t.Errorf("%s: %v", c.Name, wrong)
+		}
+		names[c.Name] = true
+	}
+	if len(names) != maxConditions {
+		t.Errorf("they are %d", len(names))
 	}
 }

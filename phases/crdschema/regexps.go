@@ -13,7 +13,7 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// MaxRegexps is how many instructions all regular expressions may have once they are compiled, each with about 100 bytes: three
+// MaxRegexps is how many instructions all regular expressions may have once they are compiled, each with 140 bytes at most: three
 // of them may stand for a thousand, and what validates objects keeps each one as long as the process lives. Of the
 // definitions that are known OpenShift's Ingress has most, 48,000.
 const (

@@ -23,8 +23,8 @@ var served = map[string]bool{
 	"template.openshift.io": true, "user.openshift.io": true,
 }
 
-// untargetable is why no requirement may have a definition, "" if one may.
-func untargetable(name string) string {
+// Untargetable is why no requirement may have a definition, "" if one may.
+func Untargetable(name string) string {
 	if untouchable[name] {
 		return "Capstan needs " + name + " to report on requirements and to recover from them: no requirement may have it"
 	}

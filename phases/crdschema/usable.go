@@ -39,7 +39,7 @@ func unusable(crd *apiextensionsv1.CustomResourceDefinition, data *field.Path) (
 	if crd.Spec.Scope != apiextensionsv1.ClusterScoped && crd.Spec.Scope != apiextensionsv1.NamespaceScoped {
 		refuse("spec.scope", "must be %s or %s, and is %q", apiextensionsv1.ClusterScoped, apiextensionsv1.NamespaceScoped, crd.Spec.Scope)
 	}
-	if why := untargetable(crd.Name); why != "" {
+	if why := Untargetable(crd.Name); why != "" {
 		refuse("metadata.name", "%s", why)
 	}
 	var stored []string

@@ -50,7 +50,11 @@ func (s *Server) crds(ctx context.Context, c call) admission.Response {
 	}
 	var response admission.Response
 	late := s.inTurn(ctx, func() {
-		written, stored, err := bothOf[definition](c)
+		written, err := decode[definition](c.Object.Raw)
+		stored, unread := decode[definition](c.OldObject.Raw)
+		if unread != nil {
+			stored = nil // it may go, and nothing tells what it has lacked
+		}
 		response = together(all, func(q *question) crdschema.Verdict {
 			if err != nil {
 				return unjudged("cannot be judged: decoding the CustomResourceDefinition: " + err.Error())

@@ -1,6 +1,7 @@
 package compatibility
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionv1 "k8s.io/api/admission/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -102,5 +104,36 @@ func TestCRDs_without_an_API_server_are_refused_under_Deny_alone(t *testing.T) {
 	}
 	if !strings.Contains(logged.String(), "does not answer") || strings.Contains(logged.String(), "color") {
 		t.Errorf("logged is %s", logged)
+	}
+}
+
+// large is a definition that is stored, and too large to be judged.
+func large(t *testing.T, names ...string) *definition {
+	t.Helper()
+	d := crd(t, names...)
+	many := map[string]apiextensionsv1.JSONSchemaProps{}
+	for i := range 1000 {
+		many[fmt.Sprintf("f%d", i)] = apiextensionsv1.JSONSchemaProps{Type: "string"}
+	}
+	d.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties[strings.Repeat("x", 20_000)] = apiextensionsv1.JSONSchemaProps{Type: "object", Properties: many}
+	return d
+}
+
+func TestCRDs_that_are_too_large_can_be_mended(t *testing.T) {
+	r := need("a", deny, "", "color")
+	handler, _ := world{live: []client.Object{r}, cached: []client.Object{r}}.served(t)
+	for name, c := range map[string]struct {
+		now, before *definition
+		denied      string
+	}{
+		"one that becomes so is refused":       {large(t, "color"), crd(t, "color"), "cannot be judged"},
+		"one that is so may become smaller":    {crd(t, "color"), large(t, "color"), ""},
+		"and lose no more than a new one may":  {crd(t), large(t), "spec.color is missing"},
+		"one that stays so, and loses nothing": {large(t, "color", "name"), large(t, "color"), "cannot be judged"},
+	} {
+		answer := ask(t, handler, paths.CRDsDeny, definitionChange(admissionv1.Update, c.now, c.before))
+		if answer.Allowed != (c.denied == "") || !answer.Allowed && !strings.Contains(answer.Result.Message, c.denied) {
+			t.Errorf("%s: %+v", name, answer.Result)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package compatibility
 
 import (
 	"encoding/json"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
@@ -40,15 +39,4 @@ func decode[T any](raw []byte) (*T, error) {
 	}
 	object := new(T)
 	return object, json.Unmarshal(raw, object)
-}
-
-// bothOf are what is written and what is stored.
-func bothOf[T any](c call) (now, before *T, err error) {
-	if now, err = decode[T](c.Object.Raw); err != nil {
-		return nil, nil, err
-	}
-	if before, err = decode[T](c.OldObject.Raw); err != nil {
-		return nil, nil, fmt.Errorf("what is stored: %w", err)
-	}
-	return now, before, nil
 }

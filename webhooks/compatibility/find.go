@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/phases/crdschema"
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 	"github.com/capstan-capi/capstan/phases/crdschema/paths"
 )
 
@@ -38,25 +38,16 @@ func (s *Server) find(ctx context.Context, about paths.Subject) (*requirement, e
 		found = &requirement{}
 		err = s.Live.Get(ctx, key, found)
 	}
+	gone, err := live.Gone(ctx, s.Live, err)
 	switch {
-	case absent(err):
-		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("reading CompatibilityRequirement %s: %w", about.Name, err)
+	case gone:
+		return nil, nil
 	case string(found.UID) != about.UID || found.DeletionTimestamp != nil:
 		return nil, nil
 	}
 	return found, nil
-}
-
-// absent says that an object, or its kind, is not there.
-func absent(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) }
-
-func ignoreAbsent(err error) error {
-	if absent(err) {
-		return nil
-	}
-	return err
 }
 
 // about are the requirements that a CustomResourceDefinition has, by name. Which there are, and as of when, is asked live: a
@@ -64,10 +55,10 @@ func ignoreAbsent(err error) error {
 func (s *Server) about(ctx context.Context, crd string) ([]*requirement, error) {
 	there := &metav1.PartialObjectMetadataList{}
 	there.SetGroupVersionKind(requirementsv1alpha1.GroupVersion.WithKind("CompatibilityRequirementList"))
-	if err := s.Live.List(ctx, there); absent(err) {
-		return nil, nil
-	} else if err != nil {
+	if gone, err := live.Gone(ctx, s.Live, s.Live.List(ctx, there)); err != nil {
 		return nil, fmt.Errorf("listing CompatibilityRequirements: %w", err)
+	} else if gone {
+		return nil, nil
 	}
 	cached := &requirementsv1alpha1.CompatibilityRequirementList{}
 	if err := s.Cached.List(ctx, cached, client.UnsafeDisableDeepCopy); err != nil {
@@ -85,10 +76,10 @@ func (s *Server) about(ctx context.Context, crd string) ([]*requirement, error) 
 			continue
 		case r == nil || r.ResourceVersion != there.Items[i].ResourceVersion && (r.Status.CRDName == "" || r.Status.CRDName == crd):
 			r = &requirement{}
-			if err := s.Live.Get(ctx, client.ObjectKey{Name: there.Items[i].Name}, r); absent(err) {
-				continue
-			} else if err != nil {
+			if gone, err := live.Gone(ctx, s.Live, s.Live.Get(ctx, client.ObjectKey{Name: there.Items[i].Name}, r)); err != nil {
 				return nil, fmt.Errorf("reading CompatibilityRequirement %s: %w", there.Items[i].Name, err)
+			} else if gone {
+				continue
 			}
 		}
 		if r.Status.CRDName == crd && r.DeletionTimestamp == nil {

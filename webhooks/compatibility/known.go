@@ -3,6 +3,7 @@ package compatibility
 import (
 	"container/list"
 	"context"
+	"errors"
 	"sync"
 
 	"golang.org/x/sync/singleflight"
@@ -30,14 +31,24 @@ func newKnown[T any](limit int) *known[T] {
 	return &known[T]{limit: limit, order: list.New(), byKey: map[string]*list.Element{}}
 }
 
+// panicError is a panic on its way to who asked, and would have met it.
+type panicError struct{ what any }
+
+func (e *panicError) Error() string { return errPanic.Error() }
+
 // get returns what is kept under a key, or makes it. An error is not kept. What is made outlives who asked for it first.
 func (k *known[T]) get(ctx context.Context, key string, compile func(context.Context) (value T, weight int, err error)) (T, error) {
 	if value, is := k.find(key); is {
 		return value, nil
 	}
-	made := k.flight.DoChan(key, func() (any, error) {
+	made := k.flight.DoChan(key, func() (_ any, err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTimeout)
 		defer cancel()
+		defer func() {
+			if what := recover(); what != nil { // nobody above recovers here: the process would end
+				err = &panicError{what}
+			}
+		}()
 		value, weight, err := compile(ctx)
 		if err != nil {
 			return nil, err
@@ -48,6 +59,10 @@ func (k *known[T]) get(ctx context.Context, key string, compile func(context.Con
 	var none T
 	select {
 	case result := <-made:
+		var panicked *panicError
+		if errors.As(result.Err, &panicked) {
+			panic(panicked.what)
+		}
 		value, is := result.Val.(T)
 		if result.Err != nil || !is {
 			return none, result.Err

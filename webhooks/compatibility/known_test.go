@@ -56,3 +56,18 @@ func TestKnown_keeps_no_error_and_waits_no_longer_than_who_asks(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestKnown_has_a_panic_meet_who_asked(t *testing.T) {
+	k := newKnown[int](1)
+	for range 2 {
+		func() {
+			defer func() {
+				if what := recover(); what != "of a library" {
+					t.Errorf("it meets %v", what)
+				}
+			}()
+			_, err := k.get(t.Context(), "a", func(context.Context) (int, int, error) { panic("of a library") })
+			t.Errorf("it is told %v", err)
+		}()
+	}
+}

@@ -122,3 +122,28 @@ func TestObjects_of_a_path_that_is_newer_than_the_cache_are_judged_live(t *testi
 		t.Errorf("%+v", answer)
 	}
 }
+
+func TestObjects_are_let_through_by_no_404_of_a_server_that_does_not_serve_requirements_yet(t *testing.T) {
+	for definition, allowed := range map[client.Object]bool{requirements(): false, crd(t): true} {
+		handler, _ := world{live: []client.Object{definition}, unserved: true}.served(t)
+		for _, prefix := range []string{paths.Objects, paths.Prune} {
+			answer := ask(t, handler, path(prefix, 2), boxChange(box("{size: 10}"), nil))
+			if answer.Allowed != allowed || !allowed && !strings.Contains(answer.Result.Message, "does not serve it") {
+				t.Errorf("%s with CRD %s: %+v", prefix, definition.GetName(), answer)
+			}
+		}
+		handler, _ = world{live: []client.Object{definition}, cached: []client.Object{need("a", deny, deny, "color")}, unserved: true}.served(t)
+		if answer := ask(t, handler, paths.CRDsDeny, definitionChange(admissionv1.Update, crd(t), crd(t, "color"))); answer.Allowed != allowed {
+			t.Errorf("a CRD with CRD %s: %+v", definition.GetName(), answer)
+		}
+	}
+}
+
+func TestPrune_refuses_what_a_definition_that_is_too_large_may_require(t *testing.T) {
+	r := need("a", "", deny, "color")
+	handler, _ := world{live: []client.Object{r, large(t, "color")}, cached: []client.Object{r, large(t, "color")}}.served(t)
+	answer := ask(t, handler, path(paths.Prune, 2), boxChange(box("{extra: x}"), nil))
+	if answer.Allowed || answer.Result.Code != http.StatusUnprocessableEntity || !strings.Contains(answer.Result.Message, "too large to be judged") {
+		t.Errorf("%+v", answer)
+	}
+}

@@ -3,6 +3,7 @@ package compatibility
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capstan-capi/capstan/phases/crdschema/judge"
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 )
 
 // prune takes out of an object what whoever has the requirement does not know. A requirement that only warns has it kept, and
@@ -56,12 +58,16 @@ func (s *Server) keeps(ctx context.Context, c call) (*judge.Kept, error) {
 		var weight int
 		var err error
 		late := s.inTurn(ctx, func() {
-			live := &definition{}
-			if err = s.Live.Get(ctx, name, live); err == nil {
-				weight = live.Size()
-				kept, err = judge.Keep(live, c.Resource.Version)
-			} else if err = ignoreAbsent(err); err != nil {
-				err = fmt.Errorf("reading CustomResourceDefinition %s: %w", name.Name, err)
+			var now *definition
+			var beyond *live.BeyondError
+			switch now, err = live.Definition(ctx, s.Live, name.Name); {
+			case err == nil:
+				weight = now.Size()
+				kept, err = judge.Keep(now, c.Resource.Version)
+			case live.IsAbsent(err):
+				err = nil
+			case errors.As(err, &beyond):
+				err = fmt.Errorf("%w: %w", errUnusable, err)
 			}
 		})
 		return kept, weight, cmp.Or(late, err)

@@ -1,6 +1,7 @@
 package compatibility
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -20,8 +21,9 @@ func (s *Server) requirements(ctx context.Context, c call) admission.Response {
 	var problems field.ErrorList
 	var undecoded error
 	late := s.inTurn(ctx, func() {
-		now, before, err := bothOf[requirement](c)
-		if undecoded = err; err != nil {
+		now, unread := decode[requirement](c.Object.Raw)
+		before, unreadBefore := decode[requirement](c.OldObject.Raw)
+		if undecoded = cmp.Or(unread, unreadBefore); undecoded != nil {
 			return
 		}
 		if now == nil || before != nil && (before.DeletionTimestamp != nil || equality.Semantic.DeepEqual(now.Spec, before.Spec)) {

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 	"github.com/capstan-capi/capstan/phases/crdschema/paths"
 )
 
@@ -98,6 +99,7 @@ func gone(r *requirement) *requirement {
 type world struct {
 	live, cached []client.Object
 	broken       bool // the API server answers nothing
+	unserved     bool // it answers 404 for the kind of requirements, as one that is starting does
 }
 
 func reader(t *testing.T, objects []client.Object) client.WithWatch {
@@ -121,11 +123,36 @@ func (deaf) List(context.Context, client.ObjectList, ...client.ListOption) error
 	return errors.New("the API server does not answer")
 }
 
+// starting is an API server that does not serve requirements.
+type starting struct{ client.Reader }
+
+var errUnserved = apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{Group: requirementsv1alpha1.GroupName, Resource: "compatibilityrequirements"}, "", "404 page not found", 0, true)
+
+func (s starting) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if _, is := object.(*requirement); is {
+		return errUnserved
+	}
+	return s.Reader.Get(ctx, key, object, options...)
+}
+
+func (starting) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errUnserved
+}
+
+// requirements is their definition, as a cluster has it that serves them.
+func requirements() *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: live.RequirementsCRD},
+		Spec:       apiextensionsv1.CustomResourceDefinitionSpec{Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: requirementsv1alpha1.GroupVersion.Version, Served: true}}},
+		Status:     apiextensionsv1.CustomResourceDefinitionStatus{Conditions: []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}},
+	}
+}
+
 // served is a server for a world, and what it logs.
 func (w world) served(t *testing.T) (http.Handler, *bytes.Buffer) {
 	t.Helper()
 	var logged bytes.Buffer
-	live := client.Reader(reader(t, copies(w.live)))
+	there := client.Reader(reader(t, copies(w.live)))
 	cached := copies(w.cached)
 	for _, object := range cached {
 		if _, err := Slim(object); err != nil {
@@ -133,9 +160,12 @@ func (w world) served(t *testing.T) (http.Handler, *bytes.Buffer) {
 		}
 	}
 	if w.broken {
-		live = deaf{}
+		there = deaf{}
 	}
-	s, err := New(reader(t, cached), live, funcr.New(func(prefix, args string) { logged.WriteString(prefix + args + "\n") }, funcr.Options{Verbosity: 9}))
+	if w.unserved {
+		there = starting{there}
+	}
+	s, err := New(reader(t, cached), there, funcr.New(func(prefix, args string) { logged.WriteString(prefix + args + "\n") }, funcr.Options{Verbosity: 9}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,12 +271,6 @@ func TestServer_answers_no_other_path(t *testing.T) {
 		if answer.Code != http.StatusNotFound {
 			t.Errorf("%s is answered with %d", path, answer.Code)
 		}
-	}
-}
-
-func TestAbsent_knows_a_kind_that_is_not_served(t *testing.T) {
-	if !absent(apierrors.NewNotFound(schema.GroupResource{}, "a")) || absent(errors.New("x")) || absent(nil) {
-		t.Error("it does not")
 	}
 }
 

@@ -1,12 +1,17 @@
 package strict_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/capstan-capi/capstan/phases/crdschema/strict"
 )
@@ -78,6 +83,14 @@ func TestProblems_of_selectors_and_conditions(t *testing.T) {
 	conditions := func(c ...admissionregistrationv1.MatchCondition) requirementsv1alpha1.ObjectSchemaValidation {
 		return requirementsv1alpha1.ObjectSchemaValidation{Action: "Deny", MatchConditions: c}
 	}
+	numbered := func(expressions ...string) requirementsv1alpha1.ObjectSchemaValidation {
+		var all []admissionregistrationv1.MatchCondition
+		for i, expression := range expressions {
+			all = append(all, admissionregistrationv1.MatchCondition{Name: fmt.Sprintf("c%d", i), Expression: expression})
+		}
+		return conditions(all...)
+	}
+	const check = "authorizer.group('').resource('pods').check('get').allowed()"
 	for name, c := range map[string]struct {
 		block requirementsv1alpha1.ObjectSchemaValidation
 		want  []string
@@ -86,18 +99,27 @@ func TestProblems_of_selectors_and_conditions(t *testing.T) {
 			Action: "Deny", NamespaceSelector: metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
 			MatchConditions: []admissionregistrationv1.MatchCondition{{Name: "a.b/c", Expression: "request.operation == 'CREATE' && has(object.spec) && authorizer.group('').resource('pods').check('get').allowed()"}},
 		}},
-		"a bad label":      {block: requirementsv1alpha1.ObjectSchemaValidation{NamespaceSelector: metav1.LabelSelector{MatchLabels: map[string]string{"-": "b"}}}, want: []string{block + "namespaceSelector.matchLabels"}},
-		"a bad operator":   {block: requirementsv1alpha1.ObjectSchemaValidation{ObjectSelector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}}, want: []string{block + "objectSelector.matchExpressions[0].operator"}},
-		"no values":        {block: requirementsv1alpha1.ObjectSchemaValidation{ObjectSelector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "In"}}}}, want: []string{block + "objectSelector.matchExpressions[0].values"}},
-		"bad CEL":          {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "object."}), want: []string{block + "matchConditions[0].expression"}},
-		"no bool":          {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "'x'"}), want: []string{block + "matchConditions[0].expression", "bool"}},
-		"parameters":       {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "params.x"}), want: []string{block + "matchConditions[0].expression"}},
-		"no expression":    {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: " "}), want: []string{block + "matchConditions[0].expression", "Required"}},
-		"no name":          {block: conditions(admissionregistrationv1.MatchCondition{Expression: "true"}), want: []string{block + "matchConditions[0].name", "Required"}},
-		"a bad name":       {block: conditions(admissionregistrationv1.MatchCondition{Name: "a b", Expression: "true"}), want: []string{block + "matchConditions[0].name"}},
-		"a name twice":     {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "true"}, admissionregistrationv1.MatchCondition{Name: "a", Expression: "true"}), want: []string{block + "matchConditions[1].name", "Duplicate"}},
-		"repeats":          {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "request.name.matches('" + strings.Repeat("[ab]{1000}", 600) + "')"}), want: []string{block + "matchConditions", "instructions"}},
-		"more than may be": {block: conditions(make([]admissionregistrationv1.MatchCondition, 65)...), want: []string{block + "matchConditions", "at most 64"}},
+		"a bad label":    {block: requirementsv1alpha1.ObjectSchemaValidation{NamespaceSelector: metav1.LabelSelector{MatchLabels: map[string]string{"-": "b"}}}, want: []string{block + "namespaceSelector.matchLabels"}},
+		"a bad operator": {block: requirementsv1alpha1.ObjectSchemaValidation{ObjectSelector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}}, want: []string{block + "objectSelector.matchExpressions[0].operator"}},
+		"no values":      {block: requirementsv1alpha1.ObjectSchemaValidation{ObjectSelector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "In"}}}}, want: []string{block + "objectSelector.matchExpressions[0].values"}},
+		"bad CEL":        {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "object."}), want: []string{block + "matchConditions[0].expression"}},
+		"no bool":        {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "'x'"}), want: []string{block + "matchConditions[0].expression", "bool"}},
+		"parameters":     {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "params.x"}), want: []string{block + "matchConditions[0].expression"}},
+		"no expression":  {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: " "}), want: []string{block + "matchConditions[0].expression", "Required"}},
+		"no name":        {block: conditions(admissionregistrationv1.MatchCondition{Expression: "true"}), want: []string{block + "matchConditions[0].name", "Required"}},
+		"a bad name":     {block: conditions(admissionregistrationv1.MatchCondition{Name: "a b", Expression: "true"}), want: []string{block + "matchConditions[0].name"}},
+		"a name twice":   {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "true"}, admissionregistrationv1.MatchCondition{Name: "a", Expression: "true"}), want: []string{block + "matchConditions[1].name", "Duplicate"}},
+		"repeats":        {block: conditions(admissionregistrationv1.MatchCondition{Name: "a", Expression: "request.name.matches('" + strings.Repeat("[ab]{1000}", 600) + "')"}), want: []string{block + "matchConditions", "instructions"}},
+		"what is in brackets of its own only in the webhook": {block: numbered("true) || (true"), want: []string{block + "matchConditions[0].expression", "Syntax error"}},
+		"what is too deep only in the webhook":               {block: numbered(inside(deepest(t))), want: []string{block + "matchConditions[0].expression", "recursion"}},
+		"what ends in a comment":                             {block: numbered("true // all")},
+		"seven questions to the authorizer":                  {block: numbered(slices.Repeat([]string{check}, 7)...)},
+		"eight":                                              {block: numbered(slices.Repeat([]string{check}, 8)...), want: []string{block + "matchConditions", "ask the authorizer 8 times", "allows 7"}},
+		"eight in four":                                      {block: numbered(slices.Repeat([]string{check + " || " + check}, 4)...), want: []string{block + "matchConditions", "8 times"}},
+		"three in one":                                       {block: numbered(strings.Join(slices.Repeat([]string{check}, 3), " && ")), want: []string{block + "matchConditions[0].expression", "ask the authorizer 3 times", "allows 2"}},
+		"three of which two are asked":                       {block: numbered("request.operation == 'CREATE' ? " + check + " : " + check + " || " + check)},
+		"one for each of three":                              {block: numbered("['a', 'b', 'c'].all(v, authorizer.group('').resource('pods').check(v).allowed())"), want: []string{block + "matchConditions[0].expression", "3 times"}},
+		"more than may be":                                   {block: conditions(make([]admissionregistrationv1.MatchCondition, 65)...), want: []string{block + "matchConditions", "at most 64"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := requirement()
@@ -105,6 +127,24 @@ func TestProblems_of_selectors_and_conditions(t *testing.T) {
 			told(t, r, nil, c.want)
 		})
 	}
+}
+
+func inside(brackets int) string {
+	return strings.Repeat("(", brackets) + "true" + strings.Repeat(")", brackets)
+}
+
+// deepest is how many brackets an API server takes around an expression.
+func deepest(t *testing.T) int {
+	t.Helper()
+	compiler := cel.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+	for n := range 1000 {
+		compiled := compiler.CompileCELExpression(&matchconditions.MatchCondition{Name: "a", Expression: inside(n + 1)}, cel.OptionalVariableDeclarations{HasAuthorizer: true}, environment.NewExpressions)
+		if compiled.Error != nil {
+			return n
+		}
+	}
+	t.Fatal("it takes any")
+	return 0
 }
 
 func TestProblems_of_updates(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/capstan-capi/capstan/phases/crdschema"
@@ -21,6 +22,12 @@ const (
 	maxConditions = 64
 	// maxExpressions bounds the bytes of their expressions together: what they cost to compile grows with them.
 	maxExpressions = 64 << 10
+	// checkCost is what CEL takes a question to the authorizer for.
+	checkCost = 350_000
+	// maxChecks is how many conditions may ask together, maxChecksInOne how many one may: an API server that has counted more
+	// evaluates them no further, and refuses the request.
+	maxChecks      = celconfig.RuntimeCELCostBudgetMatchConditions / checkCost
+	maxChecksInOne = celconfig.PerCallLimit / checkCost
 )
 
 // selectorProblems is what the API server would refuse of the selectors and conditions of a webhook: validateMatchConditions and
@@ -36,7 +43,7 @@ func selectorProblems(block *requirementsv1alpha1.ObjectSchemaValidation, path *
 	if len(block.MatchConditions) > maxConditions {
 		problems = append(problems, field.TooMany(path, len(block.MatchConditions), maxConditions))
 	}
-	length, regexps := 0, 0
+	length, regexps, checks := 0, 0, 0
 	for _, condition := range block.MatchConditions {
 		if length += len(condition.Expression); length > maxExpressions {
 			return append(problems, field.TooLong(path, "", maxExpressions))
@@ -44,6 +51,15 @@ func selectorProblems(block *requirementsv1alpha1.ObjectSchemaValidation, path *
 		if regexps += crdschema.RegexpsIn(condition.Expression); regexps > crdschema.MaxRegexps {
 			return append(problems, field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("their regular expressions have more than %d instructions", crdschema.MaxRegexps)))
 		}
+	}
+	for i, condition := range block.MatchConditions {
+		n := crdschema.ChecksIn(condition.Expression)
+		if checks += n; n > maxChecksInOne {
+			problems = append(problems, field.Invalid(path.Index(i).Child("expression"), field.OmitValueType{}, fmt.Sprintf("it may ask the authorizer %d times, and an API server allows %d in one", n, maxChecksInOne)))
+		}
+	}
+	if checks > maxChecks {
+		problems = append(problems, field.Invalid(path, field.OmitValueType{}, fmt.Sprintf("together they may ask the authorizer %d times, and an API server allows %d", checks, maxChecks)))
 	}
 	compiler := cel.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	names := map[string]bool{}
@@ -68,10 +84,13 @@ func conditionProblems(compiler cel.Compiler, condition admissionregistrationv1.
 	if expression == "" {
 		return append(problems, field.Required(path.Child("expression"), ""))
 	}
-	compiled := compiler.CompileCELExpression(&matchconditions.MatchCondition{Name: condition.Name, Expression: expression},
-		cel.OptionalVariableDeclarations{HasAuthorizer: true}, environment.NewExpressions)
-	if compiled.Error != nil {
-		problems = append(problems, field.Invalid(path.Child("expression"), field.OmitValueType{}, compiled.Error.Error()))
+	// An end of what is around it is no part of theirs, so that it has to compile by itself, too.
+	for _, written := range []string{expression, crdschema.Skipping(condition.Expression)} {
+		compiled := compiler.CompileCELExpression(&matchconditions.MatchCondition{Name: condition.Name, Expression: written},
+			cel.OptionalVariableDeclarations{HasAuthorizer: true}, environment.NewExpressions)
+		if compiled.Error != nil {
+			return append(problems, field.Invalid(path.Child("expression"), field.OmitValueType{}, compiled.Error.Error()))
+		}
 	}
 	return problems
 }

@@ -1,4 +1,4 @@
-package compatibility
+package live
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 // RequirementsCRD is the definition of requirements.
 var RequirementsCRD = "compatibilityrequirements." + requirementsv1alpha1.GroupName
 
-// isUnserved says that a 404 is not about an object, which an API server names: nobody answers for the kind.
-func isUnserved(err error) bool {
+// IsUnserved says that a 404 is not about an object, which an API server names: nobody answers for the kind.
+func IsUnserved(err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
 		return meta.IsNoMatchError(err)
@@ -34,7 +34,7 @@ func CheckUnserved(ctx context.Context, live client.Reader) error {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	err := live.Get(ctx, client.ObjectKey{Name: RequirementsCRD}, definition)
 	switch {
-	case apierrors.IsNotFound(err) && !isUnserved(err):
+	case IsAbsent(err):
 		return nil
 	case err != nil:
 		return fmt.Errorf("reading CRD %s, since CompatibilityRequirements are not served: %w", RequirementsCRD, err)
@@ -47,3 +47,16 @@ func CheckUnserved(ctx context.Context, live client.Reader) error {
 	}
 	return fmt.Errorf("the API server has CRD %s and does not serve it: nothing is loosened until it does; tried again by itself; if it lasts, look at kube-apiserver", RequirementsCRD)
 }
+
+// Gone says by the error of reading requirements whether there is none: the API server says so of the requirement, or of the
+// definition of requirements. Any other error comes back.
+func Gone(ctx context.Context, live client.Reader, err error) (bool, error) {
+	if IsUnserved(err) {
+		err = CheckUnserved(ctx, live)
+		return err == nil, err
+	}
+	return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+}
+
+// IsAbsent says that an object is not there, and that its kind is served.
+func IsAbsent(err error) bool { return apierrors.IsNotFound(err) && !IsUnserved(err) }
