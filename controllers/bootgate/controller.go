@@ -1,6 +1,7 @@
 package bootgate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -59,7 +60,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	p := phases.New(phases.Options{
 		Client: mgr.GetClient(), Apart: others.GetClient(), Known: list.GetClient(), Live: mgr.GetAPIReader(),
 		Untyped: others.GetAPIReader(), Deletes: others.GetClient(),
-		Board: o.BootImages.Board, Event: o.House.Events.Tell, Now: o.House.Now,
+		Board: o.BootImages.Board, Blind: func() string { return cmp.Or(others.Unfilled(), list.Unfilled()) }, Event: o.House.Events.Tell, Now: o.House.Now, Steady: o.House.Queue.Now,
 		OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		MachineAPI: o.BootImages.MachineAPI, ClusterAPI: o.BootImages.ClusterAPI, GCPProject: o.BootImages.GCPProject,
 		Limits: limits, RollsOutBefore: before,

@@ -8,7 +8,6 @@ import (
 	"github.com/go-logr/logr"
 	machinev1 "github.com/openshift/api/machine/v1"
 	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -22,6 +21,7 @@ import (
 	table "github.com/capstan-capi/capstan/machine/bootimage"
 	phases "github.com/capstan-capi/capstan/phases/bootimage"
 	"github.com/capstan-capi/capstan/phases/converter"
+	"github.com/capstan-capi/capstan/phases/events"
 	"github.com/capstan-capi/capstan/phases/golden"
 	"github.com/capstan-capi/capstan/phases/records"
 )
@@ -37,6 +37,9 @@ const (
 	gather      = 50 * time.Millisecond
 )
 
+// told is how many Events tell of targets in a minute: a wave that fails has as many of one kind as there are targets.
+const told = 20
+
 // Add binds the machine to the manager's cluster.
 func Add(mgr ctrl.Manager, o options.Options) error {
 	if err := registerMetrics(); err != nil {
@@ -51,12 +54,14 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	if err != nil {
 		return err
 	}
+	log := mgr.GetLogger().WithName(table.Table.Name)
 	p := &phases.Phases{
 		Client: apart.GetClient(), Live: apart.GetAPIReader(), Writer: apart.GetClient(), Board: o.BootImages.Board,
-		MachineAPI: o.BootImages.MachineAPI, ClusterAPI: o.BootImages.ClusterAPI, CAPINamespace: o.CAPINamespace, Stream: o.BootImages.Stream, Now: o.House.Now, Convert: converts.Convert,
+		MachineAPI: o.BootImages.MachineAPI, ClusterAPI: o.BootImages.ClusterAPI, CAPINamespace: o.CAPINamespace, Stream: o.BootImages.Stream, Now: o.House.Now, Steady: o.House.Queue.Now, Convert: converts.Convert,
 	}
-	p.Wrote, p.Contested = wrote, hotLoopsMetric.Inc
-	log := mgr.GetLogger().WithName(table.Table.Name)
+	limit := events.NewLimit(told, time.Minute, o.House.Queue, log)
+	p.Blind, p.Served = apart.Unfilled, come.served
+	p.Wrote, p.Contested, p.Event = wrote, hotLoopsMetric.Inc, limit.Through(o.House.Events.Tell)
 	kept := records.NewConfigMaps[guards.Facts, *phases.Pass](records.Options{
 		Live: apart.GetAPIReader(), Writer: apart.GetClient(), Clock: o.House.Queue, Namespace: o.OperatorNamespace, Name: "capstan-bootimages",
 		Shards: shards, Entry: entry, Transitions: transitions, Keep: worth, Worth: p.Worth, Late: late, Gather: gather, Tell: amiss(log),
@@ -70,12 +75,16 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		}
 	})
 	o.BootImages.Board.OnRoster(func() ([]machine.Key, bool) {
+		if p.Blind() != "" {
+			return nil, false
+		}
 		keys, err := p.Keys(context.Background())
 		return keys, err == nil
 	})
+	o.BootImages.Board.OnBlind(p.Blind)
 	p.Wake = func(key machine.Key) { trigger.After(key, 0) }
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, *phases.Pass]{
-		Table: table.Table, Observe: p.Observe, Exists: p.Exists, Words: words, Side: side, Trigger: trigger,
+		Table: table.Table, Observe: p.Observe, Exists: p.Exists, Words: words, Limit: limit, Side: side, Trigger: trigger,
 		UID:     func(pass *phases.Pass) string { return pass.UID },
 		Watches: t.watches(apart.GetCache(), o, come), Store: p.Store(kept, table.StandingOf),
 	})
@@ -97,24 +106,13 @@ func amiss(log logr.Logger) func(client.ObjectKey, string) {
 	}
 }
 
-// words are what the machine says of a pass.
+// words are what the machine says of a pass. Events tell what somebody has to know of one target; of what has moved the gate tells,
+// of all together.
 func words(_ machine.Key, s phases.Snapshot) house.Words {
-	w := house.Words{Line: table.Line(s), Subject: s.Facts.Object.String(), Quiet: !s.Seen.Planned()}
+	w := house.Words{Line: table.Line(s), Subject: s.Facts.Object.String(), About: s.Seen.About(), Quiet: true}
 	switch s.Record.State {
 	case table.HotLoop, table.Failed, table.Skipped:
 		w.Quiet = false
-	}
-	if t := s.Seen.Target; t != nil {
-		kind := t.Object.GetObjectKind().GroupVersionKind()
-		w.About = corev1.ObjectReference{
-			APIVersion: kind.GroupVersion().String(), Kind: s.Facts.Object.Kind, Namespace: t.Object.GetNamespace(), Name: t.Name, UID: t.Object.GetUID(),
-		}
-		switch t.Kind {
-		case golden.MachineSets:
-			w.About.APIVersion = machinev1beta1.GroupVersion.String()
-		case golden.ControlPlaneMachineSets:
-			w.About.APIVersion = machinev1.GroupVersion.String()
-		}
 	}
 	return w
 }
@@ -152,4 +150,10 @@ func (a arrivals) arrives(o client.Object) []machine.Key {
 		arrival.Expect()
 	}
 	return nil
+}
+
+// served says of a kind of targets that the API server has it.
+func (a arrivals) served(kind golden.Kind) bool {
+	arrival := a[string(kind)]
+	return arrival != nil && arrival.Served()
 }

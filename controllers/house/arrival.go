@@ -19,6 +19,8 @@ type Arrival struct {
 	// look are those that end the wait of a watch; until then they are short.
 	look  []func()
 	until time.Time
+	// served says that the API server has listed the kind since the start.
+	served bool
 	// gone is an error as long as the API server has the kind; nil asks nobody.
 	gone func(context.Context) error
 }
@@ -28,6 +30,23 @@ func (a *Arrival) Confirm(gone func(context.Context) error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.gone = gone
+}
+
+// Served says that the API server has the kind, and that its objects were listed or are being so.
+func (a *Arrival) Served() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.served
+}
+
+// answered notes that the API server has the kind.
+func (a *Arrival) answered() {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.served = true
 }
 
 // isGone is nil if a kind that was served may be gone.

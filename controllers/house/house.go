@@ -59,9 +59,9 @@ func New(mgr ctrl.Manager, namespace string, wall, queue clock.WithTicker) (*Hou
 func (h *House) Now() time.Time { return h.Clock.Now().UTC().Truncate(time.Millisecond) }
 
 // tellers are those who tell of a machine's passes.
-func (h *House) tellers(name string, states []machine.State, alerts []string) []Teller {
+func (h *House) tellers(name string, states []machine.State, alerts []string, limit *events.Limit) []Teller {
 	return []Teller{
 		newLogTeller(), newMeter(name, states, alerts), &flightTeller{recorder: h.Recorder, machine: name},
-		&eventTeller{tell: h.Events.Tell, machine: name, gathered: map[machine.Key]*events.Moves{}},
+		&eventTeller{tell: limit.Through(h.Events.Tell), machine: name, gathered: map[machine.Key]*events.Moves{}},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/events"
 )
 
 // Machine is a machine as it is run.
@@ -21,6 +22,8 @@ type Machine[F, E any] struct {
 	// UID is that of the object that a look has seen, see [machine.Machine]; nil for a machine that does not ask.
 	UID   func(E) string
 	Words func(machine.Key, machine.Snapshot[F, E]) Words
+	// Limit bounds the Events of a family; nil for one whose instances are few.
+	Limit *events.Limit
 	// Exists says that the object of a key exists; what is remembered of an instance goes with it. Nil for a singleton,
 	// which is there always.
 	Exists  func(context.Context, machine.Key) (bool, error)
@@ -71,7 +74,7 @@ func NewReconciler[F, E any](h *House, m Machine[F, E]) *Reconciler[F, E] {
 	for _, call := range m.Table.Calls() {
 		alerts = append(alerts, call.Name)
 	}
-	r := &Reconciler[F, E]{Machine: m, seen: &seen[F, E]{Store: m.Store, shots: map[machine.Key]machine.Snapshot[F, E]{}}, tellers: h.tellers(m.Table.Name, states, alerts), watchdog: &h.watchdog}
+	r := &Reconciler[F, E]{Machine: m, seen: &seen[F, E]{Store: m.Store, shots: map[machine.Key]machine.Snapshot[F, E]{}}, tellers: h.tellers(m.Table.Name, states, alerts, m.Limit), watchdog: &h.watchdog}
 	r.machine = &machine.Machine[F, E]{Table: m.Table, Observe: m.Observe, Store: r.seen, Now: h.Now, UID: m.UID}
 	return r
 }

@@ -55,8 +55,16 @@ func (o *optional) ListWithContext(ctx context.Context, options metav1.ListOptio
 		none.SetResourceVersion(nowhere)
 		return none, nil
 	}
-	o.was.Store(o.was.Load() || err == nil)
+	o.answered(err)
 	return list, err
+}
+
+// answered notes that the kind is served, unless there was an error.
+func (o *optional) answered(err error) {
+	if err == nil {
+		o.was.Store(true)
+		o.arrival.answered()
+	}
 }
 
 // checkGone is an error if a kind that was served is not gone.
@@ -74,7 +82,7 @@ func (o *optional) WatchWithContext(ctx context.Context, options metav1.ListOpti
 	lists := options.SendInitialEvents != nil && *options.SendInitialEvents
 	switch {
 	case !apierrors.IsNotFound(err):
-		o.was.Store(o.was.Load() || err == nil)
+		o.answered(err)
 		return events, err
 	case !lists && options.ResourceVersion != nowhere:
 		return nil, apierrors.NewResourceExpired("the kind is gone, and its objects with it")

@@ -99,6 +99,7 @@ var _ = Describe("Targets of Cluster API", func() {
 		third := live(ctx, awsTemplate(field(live(ctx, set), templateName).(string), ""))
 		s.upgrade(ctx, 4)
 		cloned(ctx, set, 4)
+		s.advance(3 * time.Minute)
 		eventually(ctx, "the third clone to be gone", func(ctx context.Context) error { return gone(ctx, s, third) })
 		untouched(ctx, clone)
 		remove(ctx, machine)

@@ -12,13 +12,32 @@ func contested(ctx SpecContext) (*stage, *object) {
 	GinkgoHelper()
 	s, sets := standing(ctx, 1)
 	s.upgrade(ctx, 2)
-	for range 3 {
-		becomes(ctx, sets[0], amiID, ami(2))
-		s.targets(ctx, "Current", 1)
-		reverts(ctx, sets[0], ami(1))
-	}
+	s.contest(ctx, sets[0], 3)
 	s.targets(ctx, "HotLoop", 1)
 	return s, sets[0]
+}
+
+// contest has a set given the image of release 2 so many times, and somebody change it back each time.
+func (s *stage) contest(ctx SpecContext, set *object, times int) {
+	GinkgoHelper()
+	for range times {
+		becomes(ctx, set, amiID, ami(2))
+		s.targets(ctx, "Current", 1)
+		reverts(ctx, set, ami(1))
+	}
+}
+
+// contestStub has so many sets start from an older stub three times, each time converted, and then once more.
+func (s *stage) contestStub(ctx SpecContext, sets int) {
+	GinkgoHelper()
+	for range 3 {
+		starts(ctx, oldStub)
+		converted(ctx)
+		s.targets(ctx, "Current", sets)
+	}
+	starts(ctx, oldStub)
+	s.targets(ctx, "HotLoop", sets)
+	Expect(s.writesOf(ctx, userData())).To(HaveLen(3))
 }
 
 var _ = Describe("A hot loop", func() {
@@ -28,6 +47,7 @@ var _ = Describe("A hot loop", func() {
 		operatorTells(ctx, "Upgradeable", "False", "ClusterBootImageSkewError", set.GetName())
 		Expect(s.writesOf(ctx, set)).To(HaveLen(3))
 		eventOn(ctx, set, "administrator")
+		eventOn(ctx, live(ctx, machineConfiguration()), "1 moved: 1 of 1 targets have the golden boot image")
 
 		By("editing it")
 		Expect(merge(ctx, set, "metadata: {labels: {a: b}, annotations: {c: d}}")).To(Succeed())
@@ -64,27 +84,13 @@ var _ = Describe("A hot loop", func() {
 
 	It("ends after three attempts when somebody puts an older stub back", func(ctx SpecContext) {
 		s, _ := standing(ctx, 1)
-		for range 3 {
-			starts(ctx, oldStub)
-			converted(ctx)
-			s.targets(ctx, "Current", 1)
-		}
-		starts(ctx, oldStub)
-		s.targets(ctx, "HotLoop", 1)
-		Expect(s.writesOf(ctx, userData())).To(HaveLen(3))
+		s.contestStub(ctx, 1)
 		told(ctx, updateDegraded, "True", "worker-0", "worker-user-data")
 	})
 
 	It("ends after three attempts at a stub, however many sets start from it", func(ctx SpecContext) {
 		s, _ := standing(ctx, 3)
-		for range 3 {
-			starts(ctx, oldStub)
-			converted(ctx)
-			s.targets(ctx, "Current", 3)
-		}
-		starts(ctx, oldStub)
-		s.targets(ctx, "HotLoop", 3)
-		Expect(s.writesOf(ctx, userData())).To(HaveLen(3))
+		s.contestStub(ctx, 3)
 	})
 
 	It("is left by opting out and in, each of which lets three more attempts be made", func(ctx SpecContext) {
@@ -108,26 +114,23 @@ var _ = Describe("A hot loop", func() {
 
 	It("is left by the annotation retry, whose value counts once", func(ctx SpecContext) {
 		s, set := contested(ctx)
-		annotate(ctx, set, retryOnce, "1")
-		for range 3 {
-			becomes(ctx, set, amiID, ami(2))
-			s.targets(ctx, "Current", 1)
-			reverts(ctx, set, ami(1))
+		for _, value := range []string{"1", "2"} {
+			annotate(ctx, set, retryOnce, value)
+			s.contest(ctx, set, 3)
+			s.targets(ctx, "HotLoop", 1)
 		}
-		s.targets(ctx, "HotLoop", 1)
-		Expect(s.writesOf(ctx, set)).To(HaveLen(6))
-		annotate(ctx, set, retryOnce, "2")
+		Expect(s.writesOf(ctx, set)).To(HaveLen(9))
+		annotate(ctx, set, retryOnce, "1")
+		told(ctx, updateDegraded, "True", set.GetName())
+		annotate(ctx, set, retryOnce, "3")
 		becomes(ctx, set, amiID, ami(2))
+		Expect(s.writesOf(ctx, set)).To(HaveLen(10))
 	})
 
 	It("is forgotten a day after the last attempt if the image stood", func(ctx SpecContext) {
 		s, sets := standing(ctx, 1)
 		s.upgrade(ctx, 2)
-		for range 2 {
-			becomes(ctx, sets[0], amiID, ami(2))
-			s.targets(ctx, "Current", 1)
-			reverts(ctx, sets[0], ami(1))
-		}
+		s.contest(ctx, sets[0], 2)
 		becomes(ctx, sets[0], amiID, ami(2))
 		s.targets(ctx, "Current", 1)
 		s.advance(25 * time.Hour)

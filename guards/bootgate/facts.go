@@ -7,10 +7,14 @@ const (
 	Config  = "MachineConfiguration cluster"
 	Golden  = "ConfigMap openshift-machine-config-operator/coreos-bootimages"
 	Release = "ClusterVersion version"
+	// Known is where all images are that were ever golden.
+	Known = "ConfigMap capstan-known-images"
 )
 
 // Facts is what one look at the cluster has shown. Zero values mean "not seen".
 type Facts struct {
+	// Blind is why nothing can be looked at, such as a right that lacks; empty if it can.
+	Blind    string        `yaml:"blind"`
 	Platform Platform      `yaml:"platform"`
 	Config   Configuration `yaml:"config"`
 	Release  Version       `yaml:"release"`
@@ -56,6 +60,8 @@ type Content struct {
 	Absent bool `yaml:"absent"`
 	// Problem says why its stream cannot be read, empty if it can.
 	Problem string `yaml:"problem"`
+	// Known says that its images are among those that were ever golden.
+	Known bool `yaml:"known"`
 	// Vouchers are what its keys say of the release that it is for, by key; keys that are not there are left out.
 	Vouchers map[string]string `yaml:"vouchers"`
 }

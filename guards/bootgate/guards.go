@@ -20,11 +20,21 @@ var platforms = []string{"AWS", "Azure", "GCP", "VSphere"}
 
 type guard = machine.Guard[Facts]
 
+// sighted asks only what can be looked at.
+func sighted(ask func(Facts) machine.Answer) func(Facts) machine.Answer {
+	return func(f Facts) machine.Answer {
+		if f.Blind != "" {
+			return machine.SayUnknown(f.Blind)
+		}
+		return ask(f)
+	}
+}
+
 // Applies asks whether there is anything to manage boot images by.
 var Applies = guard{
 	Name: "Applies",
 	Doc:  "MachineConfiguration cluster exists, and the platform is AWS, Azure (but not Azure Stack Hub), GCP or VSphere.",
-	Ask: func(f Facts) machine.Answer {
+	Ask: sighted(func(f Facts) machine.Answer {
 		switch {
 		case f.Config.Seen && f.Config.Absent:
 			return machine.SayNo(Config + " does not exist, which says which boot images may be changed: create it")
@@ -39,14 +49,14 @@ var Applies = guard{
 			return machine.SayUnknown("Infrastructure cluster has not said yet what the platform is")
 		}
 		return machine.SayYes("boot images are managed on " + f.Platform.Name)
-	},
+	}),
 }
 
 // ConfigIsResolved asks whether the status of the MachineConfiguration is that of its spec.
 var ConfigIsResolved = guard{
 	Name: "ConfigIsResolved",
 	Doc:  "The status of MachineConfiguration cluster is what its spec resolves to. Where somebody else writes that status, its observedGeneration is that of the spec, or was never written.",
-	Ask: func(f Facts) machine.Answer {
+	Ask: sighted(func(f Facts) machine.Answer {
 		c := f.Config
 		switch {
 		case !c.Seen || c.Absent || !c.Known:
@@ -58,14 +68,14 @@ var ConfigIsResolved = guard{
 				Config, c.Observed, c.Generation))
 		}
 		return machine.SayYes(Config + " is resolved")
-	},
+	}),
 }
 
 // ReleaseIsComplete asks whether no upgrade is under way.
 var ReleaseIsComplete = guard{
 	Name: "ReleaseIsComplete",
 	Doc:  "The newest entry in the history of ClusterVersion version is Completed.",
-	Ask: func(f Facts) machine.Answer {
+	Ask: sighted(func(f Facts) machine.Answer {
 		switch r := f.Release; {
 		case !r.Seen:
 			return machine.SayUnknown(Release + " has not been read yet")
@@ -75,14 +85,14 @@ var ReleaseIsComplete = guard{
 			return machine.SayNo(fmt.Sprintf("the upgrade to %s is %s, not %s", r.Name, orNone(r.State), completed))
 		}
 		return machine.SayYes("release " + f.Release.Name + " is complete")
-	},
+	}),
 }
 
 // GoldenIsReadable asks whether it can be read which boot images the release brings.
 var GoldenIsReadable = guard{
 	Name: "GoldenIsReadable",
 	Doc:  "ConfigMap coreos-bootimages in openshift-machine-config-operator exists, and its key stream can be read.",
-	Ask: func(f Facts) machine.Answer {
+	Ask: sighted(func(f Facts) machine.Answer {
 		switch g := f.Golden; {
 		case !g.Seen:
 			return machine.SayUnknown(Golden + " has not been looked for yet")
@@ -92,14 +102,14 @@ var GoldenIsReadable = guard{
 			return machine.SayNo(Golden + " cannot be read: " + machine.Shorten(g.Problem, maxListed) + "; delete it, and the cluster-version operator makes it anew")
 		}
 		return machine.SayYes("the golden boot images can be read")
-	},
+	}),
 }
 
 // GoldenIsVouched asks whether the golden boot images are those of the release that is complete.
 var GoldenIsVouched = guard{
 	Name: "GoldenIsVouched",
 	Doc:  "What releaseVersion and MCOReleaseImageVersion of ConfigMap coreos-bootimages say, where they are present, is the version of the newest entry in the release's history.",
-	Ask: func(f Facts) machine.Answer {
+	Ask: sighted(func(f Facts) machine.Answer {
 		if !f.Golden.Seen || f.Golden.Absent || !f.Release.Seen || f.Release.Name == "" {
 			return machine.SayUnknown("nobody can tell yet which release the golden boot images are of")
 		}
@@ -114,14 +124,30 @@ var GoldenIsVouched = guard{
 				Golden, f.Release.Name, strings.Join(others, ", ")))
 		}
 		return machine.SayYes("the golden boot images are those of release " + f.Release.Name)
-	},
+	}),
+}
+
+// GoldenIsKnown asks whether it will be known later that the golden boot images were a release's own: when the next release comes,
+// nothing else tells that of the image of a target.
+var GoldenIsKnown = guard{
+	Name: "GoldenIsKnown",
+	Doc:  "The golden boot images are among those in ConfigMap capstan-known-images.",
+	Ask: sighted(func(f Facts) machine.Answer {
+		switch g := f.Golden; {
+		case !g.Seen || g.Absent || g.Problem != "":
+			return machine.SayUnknown("nobody can tell yet what the golden boot images are")
+		case !g.Known:
+			return machine.SayNo("the golden boot images are not among the known ones yet: " + Known + " has to be written first")
+		}
+		return machine.SayYes("the golden boot images are among the known ones")
+	}),
 }
 
 // ConfigHasProblems asks whether an administrator has to mend something of the MachineConfiguration.
 var ConfigHasProblems = guard{
 	Name: "ConfigHasProblems",
 	Doc:  "Somebody else claims the status of MachineConfiguration cluster, or an annotation of it cannot be read.",
-	Ask: func(f Facts) machine.Answer {
+	Ask: sighted(func(f Facts) machine.Answer {
 		switch {
 		case len(f.Config.Problems) > 0:
 			return machine.SayYes(machine.Shorten(strings.Join(f.Config.Problems, "; "), maxListed))
@@ -129,12 +155,12 @@ var ConfigHasProblems = guard{
 			return machine.SayUnknown("")
 		}
 		return machine.SayNo("")
-	},
+	}),
 }
 
-// IsOpen answers whether targets may be moved: Yes to every question that the gate asks.
+// IsOpen answers whether targets may be moved: Yes to every question that the gate asks, and to what it sees to when it opens.
 func IsOpen(f Facts) machine.Answer {
-	return machine.All(Applies, ConfigIsResolved, ReleaseIsComplete, GoldenIsReadable, GoldenIsVouched).Answer(f)
+	return machine.All(Applies, ConfigIsResolved, ReleaseIsComplete, GoldenIsReadable, GoldenIsVouched, GoldenIsKnown).Answer(f)
 }
 
 // ShutAfterRelease says that the gate was seen not to be open although it applies and the release is complete.

@@ -50,6 +50,9 @@ func TestGuards(t *testing.T) {
 		"GoldenIsVouched/both keys are of the release":   {GoldenIsVouched, vouched(map[string]string{"releaseVersion": "4.22.1", "MCOReleaseImageVersion": "4.22.1"}), machine.Yes, ""},
 		"GoldenIsVouched/one key is of another":          {GoldenIsVouched, vouched(map[string]string{"releaseVersion": "4.22.1", "MCOReleaseImageVersion": "4.21.9"}), machine.No, `MCOReleaseImageVersion is "4.21.9"`},
 		"GoldenIsVouched/an empty key vouches for none":  {GoldenIsVouched, vouched(map[string]string{"releaseVersion": ""}), machine.No, `releaseVersion is ""`},
+		"GoldenIsKnown/not read is unknown":              {GoldenIsKnown, Facts{Golden: Content{Seen: true, Problem: "x"}}, machine.Unknown, ""},
+		"GoldenIsKnown/not written yet":                  {GoldenIsKnown, Facts{Golden: Content{Seen: true}}, machine.No, "capstan-known-images has to be written first"},
+		"GoldenIsKnown/written":                          {GoldenIsKnown, Facts{Golden: Content{Seen: true, Known: true}}, machine.Yes, ""},
 		"ConfigHasProblems/not seen is unknown":          {ConfigHasProblems, Facts{}, machine.Unknown, ""},
 		"ConfigHasProblems/there is no configuration":    {ConfigHasProblems, Facts{Config: Configuration{Seen: true, Absent: true}}, machine.No, ""},
 		"ConfigHasProblems/none":                         {ConfigHasProblems, Facts{Config: there}, machine.No, ""},
@@ -64,10 +67,19 @@ func TestGuards(t *testing.T) {
 	}
 }
 
+func TestGuards_are_unknown_for_the_same_reason_while_nothing_can_be_looked_at(t *testing.T) {
+	facts := Facts{Blind: "secrets is forbidden", Config: Configuration{Seen: true, Absent: true, Problems: []string{"claimed"}}}
+	for _, asked := range []machine.Guard[Facts]{Applies, ConfigIsResolved, ReleaseIsComplete, GoldenIsReadable, GoldenIsVouched, GoldenIsKnown, ConfigHasProblems} {
+		if got := asked.Answer(facts); got.Truth != machine.Unknown || got.Reason != facts.Blind {
+			t.Errorf("%s answers %s (%q)", asked.Name, got.Truth, got.Reason)
+		}
+	}
+}
+
 func TestIsOpen_and_ShutAfterRelease(t *testing.T) {
 	open := Facts{
 		Platform: Platform{Known: true, Name: "GCP"}, Config: Configuration{Seen: true, Known: true},
-		Release: Version{Seen: true, Name: "4.22.1", State: "Completed"}, Golden: Content{Seen: true},
+		Release: Version{Seen: true, Name: "4.22.1", State: "Completed"}, Golden: Content{Seen: true, Known: true},
 	}
 	for name, row := range map[string]struct {
 		change func(*Facts)
@@ -81,6 +93,7 @@ func TestIsOpen_and_ShutAfterRelease(t *testing.T) {
 		"the golden images are absent":          {func(f *Facts) { f.Golden.Absent = true }, machine.No, true},
 		"the golden images are another release": {func(f *Facts) { f.Golden.Vouchers = map[string]string{"releaseVersion": "4.21.0"} }, machine.No, true},
 		"the configuration is behind":           {func(f *Facts) { f.Config.Generation, f.Config.Observed = 2, 1 }, machine.No, true},
+		"the golden images are not known":       {func(f *Facts) { f.Golden.Known = false }, machine.No, true},
 		"it does not apply":                     {func(f *Facts) { f.Platform.Name = "None" }, machine.No, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -115,6 +115,8 @@ type Template struct {
 	Ready   bool   `yaml:"ready"`
 	Name    string `yaml:"name"`
 	Version string `yaml:"version"`
+	// Retiring says that one of that name is being deleted, since nothing needed it when that was asked.
+	Retiring bool `yaml:"retiring"`
 }
 
 // Attempts are those at the wanted image that have not been forgotten. Known is false until they are.

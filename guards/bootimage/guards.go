@@ -232,13 +232,15 @@ var StubIsReady = guard{
 // TemplateIsReady asks whether the template to point to is there.
 var TemplateIsReady = guard{
 	Name: "TemplateIsReady",
-	Doc:  "The clone of the infrastructure template with the wanted image exists and is as it should be. Yes for targets of the Machine API, which have none.",
+	Doc:  "The clone of the infrastructure template with the wanted image exists, is as it should be, and is not being deleted by the machine bootgate. Yes for targets of the Machine API, which have none.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.Object.API == MachineAPI:
 			return machine.SayYes(f.Object.String() + " needs no template")
 		case f.Object.API == "" || !f.Template.Known:
 			return machine.SayUnknown("the template for " + f.Object.String() + " has not been looked for yet")
+		case f.Template.Retiring:
+			return machine.SayNo("template " + f.Template.Name + " is being deleted, since nothing needed it: it is made anew after that")
 		case !f.Template.Ready:
 			return machine.SayNo("template " + f.Template.Name + " does not exist yet")
 		}

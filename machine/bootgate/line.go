@@ -3,6 +3,7 @@ package bootgate
 import (
 	"strings"
 
+	guards "github.com/capstan-capi/capstan/guards/bootgate"
 	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/bootgate"
 )
@@ -13,6 +14,9 @@ func Line(s phases.Snapshot) string {
 	r := s.Record
 	if r.Failure == nil && r.State == Open {
 		r.Reason = s.Seen.Targets.Text()
+		if known := guards.GoldenIsKnown.Answer(s.Seen.Facts); known.Truth == machine.No {
+			r.Reason = known.Reason
+		}
 	}
 	told, beside := Table.Aside(Controller, s.Record, s.Facts)
 	if beside {

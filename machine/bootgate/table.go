@@ -93,7 +93,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			Name: Open, Rest: true, Work: phases.RetireClones, Part: Controller, Trouble: keeping,
-			Doc: "Boot images may be moved to those of the release. Clones of infrastructure machine templates that nothing needs any more are deleted.",
+			Doc: "Boot images may be moved to those of the release, as long as these are among the known ones (GoldenIsKnown): where they change while the gate is open, that is seen to first. Clones of infrastructure machine templates that nothing needs any more are deleted.",
 		},
 	},
 
@@ -133,7 +133,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "Opened", From: in(Off, WaitingForConfig, ConfigOverdue, WaitingForRelease, GoldenBroken, WaitingForVoucher, VoucherOverdue), To: Open,
-			If:  machine.All(guards.Applies, guards.ConfigIsResolved, guards.ReleaseIsComplete, guards.GoldenIsReadable, guards.GoldenIsVouched),
+			If: machine.All(guards.Applies, guards.ConfigIsResolved, guards.ReleaseIsComplete, guards.GoldenIsReadable, guards.GoldenIsVouched),
 			Doc: "The release is complete, its boot images are known, and it is known which machines' boot images may be moved.",
 		},
 	},

@@ -54,8 +54,8 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 
 	States: []machine.StateRow[*phases.Pass]{
 		{
-			Name: Unenrolled, Rest: true, Part: Controller,
-			Doc: "Nobody has asked for the target's boot image to be moved; it stays as it is.",
+			Name: Unenrolled, Rest: true, Work: phases.ForgetAttempts, Part: Controller, Trouble: reading,
+			Doc: "Nobody has asked for the target's boot image to be moved; it stays as it is, and attempts at it are forgotten.",
 		},
 		{
 			Name: Excluded, Rest: true, Part: Controller,
@@ -82,7 +82,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "The target has the wanted image, and its stub can be read by that.",
 		},
 		{
-			Name: Skipped, Rest: true, Work: phases.ReadStub, Part: Controller, Trouble: reading, Alert: isSkipped,
+			Name: Skipped, Rest: true, Work: phases.ReadStub, Part: Controller, Trouble: reading,
 			Doc: "The target has another image than the wanted one, which is not replaced for the reason that is told; it is an administrator's to change that.",
 		},
 		{
@@ -104,7 +104,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		{
 			On: "Released", From: in(Excluded, Deciding, UpgradingStub, Cloning, Settling, Current, Skipped, HotLoop, Failed), To: Unenrolled, Urgent: true,
 			If:  machine.Not(guards.Enrolled),
-			Doc: "The administrator has opted the target out. It keeps its last image, and attempts are forgotten.",
+			Doc: "The administrator has opted the target out. It keeps its last image.",
 		},
 		{
 			On: "Barred", From: in(Deciding, UpgradingStub, Cloning, Settling, Current, Skipped, HotLoop, Failed), To: Excluded, Urgent: true,
@@ -184,7 +184,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "FailureEstablished", From: in(Deciding, UpgradingStub, Cloning, Settling), To: Failed, Failing: patience, Trouble: failing,
-			Doc: "The work has met errors for five minutes, or one that trying again at once cannot heal.",
+			Doc: "The work has met errors for five minutes, or one that trying again at once cannot heal: the target cannot be read, its stub cannot be upgraded or is that of something which is not moved (StubShared), another template has the name of the clone, or a write is refused as invalid.",
 		},
 		{
 			On: guards.ProgressStalled, From: in(UpgradingStub, Cloning, Settling), To: Failed, Stalled: patience,
@@ -196,6 +196,11 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Doc: "What failed has passed when it was tried again, what was waited for is there, or an input has changed.",
 		},
 	},
+
+	Notices: []machine.Notice[*phases.Pass]{{
+		Name: "skipped", Count: (*phases.Pass).SkipsCounted, Alert: isSkipped,
+		Doc: "The target is Skipped for a reason that an administrator can end. What nobody expects to move is not counted, such as what asks for a securityType.",
+	}},
 }
 
 func in(states ...machine.State) []machine.State { return states }

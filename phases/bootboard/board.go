@@ -71,8 +71,12 @@ type Board struct {
 	wake, tell func()
 	// roster says which targets there are, nil as long as nobody knows.
 	roster func() (keys []machine.Key, known bool)
+	// blind says why targets cannot be looked at yet, nil as long as nobody knows of anything.
+	blind func() string
 	// retiring are the templates that are being deleted, and whether a plan waits for that.
 	retiring map[string]bool
+	// moved is how many targets were given their image since the gate has asked.
+	moved int
 }
 
 // New is an empty board.
@@ -121,6 +125,22 @@ func (b *Board) Stand(key machine.Key, s Standing) {
 	if (!was || before != s) && tell != nil {
 		tell()
 	}
+}
+
+// Moved counts a target that was given its image.
+func (b *Board) Moved() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.moved++
+}
+
+// TakeMoved is how many targets were given their image since it was asked last.
+func (b *Board) TakeMoved() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	moved := b.moved
+	b.moved = 0
+	return moved
 }
 
 // Gone takes a target away.

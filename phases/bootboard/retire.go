@@ -1,5 +1,17 @@
 package bootboard
 
+import "time"
+
+// Of two processes that both take themselves for the leader, one may delete a clone that the other one is about to name. So a
+// clone is named no later than ClaimFor after it was made or changed for that, and the request ends soon after; and it is
+// deleted only if it has been the same for longer than both take, each by its own clock, bound to the version that was so.
+const (
+	// ClaimFor is how long after a clone was made, or changed, for a plan it may be named.
+	ClaimFor = 30 * time.Second
+	// AloneFor is how long a clone must have been as it is before it may be deleted: a request ends long before.
+	AloneFor = 2 * time.Minute
+)
+
 // Retire says that a template may be deleted, for no plan leads to it, and keeps plans from it until [Board.Retired]. A target
 // whose plan leads to a template first stands with it, and then asks [Board.Retiring]: so one of the two gives way.
 func (b *Board) Retire(template string) bool {

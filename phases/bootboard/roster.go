@@ -33,3 +33,21 @@ func (b *Board) Complete(news string) (all, judged bool) {
 	}
 	return true, judged
 }
+
+// OnBlind has a function asked why targets cannot be looked at yet.
+func (b *Board) OnBlind(why func() string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.blind = why
+}
+
+// Blind is why targets cannot be looked at yet, empty if they can.
+func (b *Board) Blind() string {
+	b.mu.Lock()
+	why := b.blind
+	b.mu.Unlock()
+	if why == nil {
+		return ""
+	}
+	return why()
+}

@@ -44,6 +44,8 @@ type bench struct {
 	told   []events.Event
 	// asked are the lists that were asked of the API server itself.
 	asked []string
+	// listed is called after each of those lists, nil for nothing.
+	listed func()
 	// refuse answers a write, nil for nothing against it.
 	refuse func(what string) error
 }
@@ -92,7 +94,11 @@ func newBench(t *testing.T, change func(*Options), objects ...client.Object) *be
 			if _, is := list.(*unstructured.UnstructuredList); is {
 				b.asked = append(b.asked, list.GetObjectKind().GroupVersionKind().Kind)
 			}
-			return next.List(ctx, list, opts...)
+			err := next.List(ctx, list, opts...)
+			if _, is := list.(*unstructured.UnstructuredList); is && b.listed != nil {
+				b.listed()
+			}
+			return err
 		},
 		SubResourcePatch: func(ctx context.Context, next client.Client, sub string, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 			if err := wrote(sub+" by "+string(patch.Type()), o); err != nil {
@@ -111,7 +117,7 @@ func newBench(t *testing.T, change func(*Options), objects ...client.Object) *be
 	}
 	o := Options{
 		Client: b.cluster, Apart: b.cluster, Known: b.cluster, Live: b.cluster, Untyped: b.cluster, Deletes: b.cluster,
-		Board: bootboard.New(), Event: func(e events.Event) { b.told = append(b.told, e) }, Now: func() time.Time { return b.now },
+		Board: bootboard.New(), Event: func(e events.Event) { b.told = append(b.told, e) }, Now: func() time.Time { return b.now }, Steady: func() time.Time { return b.now },
 		OperatorNamespace: "ops", CAPINamespace: "capi", MachineAPI: true, ClusterAPI: true, GCPProject: "rhcos-cloud",
 		Limits: limits, RollsOutBefore: before,
 	}
@@ -187,9 +193,11 @@ func (b *bench) edit(o client.Object, change func()) {
 		b.t.Fatal(err)
 	}
 	change()
-	err := b.cluster.Update(b.t.Context(), o)
+	changed := o.DeepCopyObject().(client.Object)
+	err := b.cluster.Update(b.t.Context(), o) // takes no status, and returns the one that was there
 	if _, is := o.(*operatorv1.MachineConfiguration); is && err == nil {
-		err = b.cluster.Status().Update(b.t.Context(), o)
+		changed.SetResourceVersion(o.GetResourceVersion())
+		err = b.cluster.Status().Update(b.t.Context(), changed)
 	}
 	if err != nil {
 		b.t.Fatal(err)

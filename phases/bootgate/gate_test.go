@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	configv1 "github.com/openshift/api/config/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,10 +33,10 @@ func TestGate_opens_once_the_configuration_is_resolved_and_the_images_are_rememb
 		t.Errorf("written is %+v", status)
 	}
 	f, pass = b.look()
-	if is := guards.IsOpen(f); is.Truth != machine.Yes {
+	if is := guards.IsOpen(f); is.Truth != machine.No {
 		t.Errorf("then it is %+v", is)
 	}
-	if v := pass.verdict(); v.Open || v.Why != unremembered {
+	if v := pass.verdict(); v.Open || !strings.Contains(v.Why, "not among the known ones yet") {
 		t.Errorf("before the images are remembered the verdict is %+v", v)
 	}
 	b.pass(RetireClones)
@@ -78,6 +79,31 @@ func TestGate_a_look_that_fails_shuts_it(t *testing.T) {
 	}
 }
 
+func TestGate_that_lacks_a_right_says_which_and_heals(t *testing.T) {
+	b := newBench(t, nil, ready()...)
+	b.pass(KeepConfig)
+	b.pass(RetireClones)
+	why := "secrets is forbidden: it cannot list them"
+	for _, asks := range []func(func() string){func(blind func() string) { b.Blind = blind }, b.Board.OnBlind} {
+		b.writes = nil
+		asks(func() string { return why })
+		f, pass := b.look()
+		b.Board.Post(pass.verdict())
+		if v := b.Board.Verdict(); v.Known || v.Open || v.Enrols != nil || !strings.Contains(v.Why, why) || pass.Upgradeable != nil || guards.IsOpen(f).Truth != machine.Unknown {
+			t.Errorf("the verdict is %+v", v)
+		}
+		for _, work := range []machine.Action[*Pass]{KeepConfig, RetireClones} {
+			if _, err := work.Run(t.Context(), pass); err == nil || !strings.Contains(err.Error(), why) || len(b.writes) > 0 {
+				t.Errorf("%s writes %q and ends with %v", work.Name, b.writes, err)
+			}
+		}
+		asks(func() string { return "" })
+		if b.pass(RetireClones); !b.Board.Verdict().Open {
+			t.Errorf("in the end the verdict is %+v", b.Board.Verdict())
+		}
+	}
+}
+
 type failing struct{ client.Reader }
 
 func (failing) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -105,6 +131,38 @@ func TestKnownImages_what_was_golden_stays_known(t *testing.T) {
 	}
 }
 
+func TestKnownImages_older_ones_are_followed_with_an_Event(t *testing.T) {
+	for name, row := range map[string]struct {
+		images []string
+		before string
+		told   int
+	}{
+		"newer ones":                        {[]string{"ami-2", "ami-3"}, "4.22.0", 0},
+		"some that were golden once":        {[]string{"ami-2", "ami-1"}, "4.22.0", 1},
+		"others of a release that is older": {[]string{"ami-0"}, "4.22.2", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil, ready()...)
+			b.pass(KeepConfig)
+			b.pass(RetireClones)
+			version := &configv1.ClusterVersion{ObjectMeta: metav1.ObjectMeta{Name: Version}}
+			b.edit(version, func() { version.Status.History = history("4.22.1", row.before) })
+			for _, image := range row.images {
+				next := goldenMap("", "")
+				b.edit(next, func() { next.Data["stream"] = stream(image) })
+				b.pass(RetireClones)
+				b.pass(RetireClones)
+			}
+			if len(b.told) != row.told || row.told > 0 && (b.told[0].Reason != "OlderBootImages" || b.told[0].About.Kind != "MachineConfiguration") {
+				t.Errorf("told is %+v", b.told)
+			}
+			if !b.Board.Verdict().Open {
+				t.Error("they are not followed")
+			}
+		})
+	}
+}
+
 func TestKeepConfig_puts_right_what_others_have_edited(t *testing.T) {
 	for name, change := range map[string]func(*operatorv1.MachineConfiguration){
 		"another mode": func(c *operatorv1.MachineConfiguration) {
@@ -123,11 +181,54 @@ func TestKeepConfig_puts_right_what_others_have_edited(t *testing.T) {
 			right := b.config().Status
 			edited := configuration()
 			b.edit(edited, func() { change(edited) })
-			b.pass(KeepConfig)
+			b.now = b.now.Add(every)
+			if b.pass(KeepConfig); len(b.writes) != 1 {
+				t.Errorf("written was %q", b.writes)
+			}
 			if got := b.config().Status; !sameConfig(b.config(), &operatorv1.MachineConfiguration{Status: right}) || got.ManagedBootImagesStatus.MachineManagers[0].Selection.Partial != nil {
 				t.Errorf("it is %+v, want %+v", got, right)
 			}
 		})
+	}
+}
+
+func TestKeepConfig_writes_at_most_every_two_seconds_while_others_edit(t *testing.T) {
+	b := newBench(t, nil, ready()...)
+	b.pass(KeepConfig)
+	for _, row := range []struct {
+		after, later time.Duration
+		writes       int
+	}{{0, 2 * time.Second, 0}, {time.Second, time.Second, 0}, {time.Second, 0, 1}} {
+		edited := configuration()
+		b.edit(edited, func() { edited.Status = operatorv1.MachineConfigurationStatus{} })
+		b.now = b.now.Add(row.after)
+		if _, result := b.pass(KeepConfig); result.LookAgain != row.later || len(b.writes) != row.writes {
+			t.Errorf("after %s it writes %q and looks again in %s", row.after, b.writes, result.LookAgain)
+		}
+	}
+}
+
+func TestMachineConfiguration_that_is_another_by_now_is_not_written(t *testing.T) {
+	b := newBench(t, nil, ready()...)
+	_, pass := b.look()
+	if err := b.cluster.Delete(t.Context(), configuration()); err != nil {
+		t.Fatal(err)
+	}
+	anew := configuration()
+	anew.UID = "anew"
+	if err := b.cluster.Create(t.Context(), anew); err != nil {
+		t.Fatal(err)
+	}
+	b.edit(anew, func() { anew.Spec.LogLevel = "Debug" })
+	if result, err := KeepConfig.Run(t.Context(), pass); err != nil || result.Did != "" || result.LookAgain != again {
+		t.Errorf("its work ends with %+v, %v", result, err)
+	}
+	pass.Targets.Sure = true
+	if later, err := b.tellConfig(t.Context(), pass, []Condition{{Type: "A", Reason: machine.AsExpected}}); err != nil || later != again {
+		t.Errorf("telling ends with %s, %v", later, err)
+	}
+	if status := b.config().Status; status.ObservedGeneration != 0 || len(status.Conditions) > 0 {
+		t.Errorf("written is %+v", status)
 	}
 }
 

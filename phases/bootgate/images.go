@@ -98,7 +98,7 @@ func (p *Pass) content() guards.Content {
 	if from == nil {
 		return c
 	}
-	c.Problem, c.Vouchers = p.readGolden(from).problem, map[string]string{}
+	c.Problem, c.Known, c.Vouchers = p.readGolden(from).problem, p.isRemembered(), map[string]string{}
 	for _, key := range []string{golden.ReleaseKey, golden.MCOReleaseKey} {
 		if says, is := from.Data[key]; is {
 			c.Vouchers[key] = says

@@ -25,7 +25,7 @@ func (p *Pass) judgeAge(ctx context.Context) error {
 	if p.world.platform() == "" || p.world.version == nil {
 		return nil
 	}
-	open := guards.IsOpen(p.Facts).Truth == machine.Yes && p.remembered
+	open := guards.IsOpen(p.Facts).Truth == machine.Yes
 	settled := open && p.Targets.Settled()
 	skew := Skew{
 		Spec: p.world.config.Spec.BootImageSkewEnforcement, Recorded: p.world.config.Status.BootImageSkewEnforcementStatus, Resolved: p.resolved,

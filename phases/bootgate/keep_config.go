@@ -2,9 +2,11 @@ package bootgate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	operatorv1 "github.com/openshift/api/operator/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -14,12 +16,16 @@ import (
 var KeepConfig = machine.Action[*Pass]{
 	Name: "KeepConfig", Writes: []string{"MachineConfiguration.status"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.keepConfig(ctx) },
-	Doc: "writes managedBootImagesStatus, bootImageSkewEnforcementStatus and observedGeneration of MachineConfiguration cluster in one patch, if one of them is not what it has to be. Nothing of that is written where the boot images of the Machine API are somebody else's to manage, or where there is no MachineConfiguration.",
+	Doc: "writes managedBootImagesStatus, bootImageSkewEnforcementStatus and observedGeneration of MachineConfiguration cluster in one patch, if one of them is not what it has to be; at most every two seconds, and bound to what was seen. Fails as long as the operator lacks a right to look at what boot images depend on, and says which. Nothing of that is written where the boot images of the Machine API are somebody else's to manage, or where there is no MachineConfiguration.",
 }
 
 // keepConfig sends one merge patch, which also takes out what others have put beside it: a union whose mode is another one is
-// refused as long as it has a member of the former mode, and an apply takes out nothing of others.
+// refused as long as it has a member of the former mode, and an apply takes out nothing of others. It is bound to the version that
+// was seen, and so to its UID, which by itself binds no write of a status.
 func (p *Pass) keepConfig(ctx context.Context) (machine.Result, error) {
+	if p.Facts.Blind != "" {
+		return machine.Result{}, errors.New(p.Facts.Blind)
+	}
 	config := p.world.config
 	if !p.Ours || p.world.platform() == "" {
 		return machine.Result{}, nil
@@ -35,12 +41,24 @@ func (p *Pass) keepConfig(ctx context.Context) (machine.Result, error) {
 	if sameConfig(config, wanted) {
 		return machine.Result{}, nil
 	}
-	if err := p.Client.Status().Patch(ctx, wanted, client.MergeFrom(config), client.FieldOwner(FieldManager)); err != nil {
+	if wait := p.memory.keeps.wait(p.Now()); wait > 0 {
+		return machine.Result{LookAgain: wait}, nil
+	}
+	patch := client.MergeFromWithOptions(config, client.MergeFromWithOptimisticLock{})
+	err := p.Client.Status().Patch(ctx, wanted, patch, client.FieldOwner(FieldManager))
+	switch {
+	case isQuicker(err):
+		return machine.Result{LookAgain: again}, nil
+	case err != nil:
 		return machine.Result{}, fmt.Errorf("writing the status of MachineConfiguration %s: %w", Configuration, err)
 	}
+	p.memory.keeps.wrote(p.Now())
 	p.wroteConfig(wanted)
 	return machine.Result{Did: "wrote the status of MachineConfiguration " + Configuration}, nil
 }
+
+// isQuicker says that somebody else has changed or deleted an object first: what became of it is seen soon.
+func isQuicker(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
 
 func sameConfig(config, wanted *operatorv1.MachineConfiguration) bool {
 	return config.Status.ObservedGeneration == wanted.Status.ObservedGeneration &&

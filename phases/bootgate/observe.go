@@ -19,6 +19,11 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 		p.memory.began = now
 	}
 	pass := &Pass{Phases: p}
+	if why := p.blind(); why != "" {
+		pass.Facts.Blind = "what boot images depend on cannot be looked at: " + why
+		pass.sum()
+		return pass.Facts, pass, nil
+	}
 	var err error
 	if pass.world, err = p.look(ctx); err != nil {
 		p.Board.Post(bootboard.Verdict{Why: "the cluster cannot be looked at: " + machine.Shorten(err.Error(), maxNamed)})
@@ -28,7 +33,6 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 		p.memory.kept = w.known.Data
 	}
 	pass.golden = p.readGolden(pass.world.golden).golden
-	pass.remembered = pass.isRemembered()
 	f := guards.Facts{Platform: pass.platform(), Release: pass.release(), Golden: pass.content()}
 	f.Config = pass.config()
 	pass.Facts = f
@@ -37,6 +41,16 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 		return guards.Facts{}, pass, err
 	}
 	return f, pass, nil
+}
+
+// blind is why nothing can be looked at yet, also for the targets' sake: empty if all can.
+func (p *Phases) blind() string {
+	if p.Blind != nil {
+		if why := p.Blind(); why != "" {
+			return why
+		}
+	}
+	return p.Board.Blind()
 }
 
 func (p *Pass) platform() guards.Platform {

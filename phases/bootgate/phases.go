@@ -58,9 +58,13 @@ type Options struct {
 	// Deletes deletes templates.
 	Deletes client.Writer
 	Board   *bootboard.Board
+	// Blind is why what Apart and Known read is not all there is yet, as where a right lacks; empty if it is. Nil for never.
+	Blind func() string
 	// Event is given each Event that is to be written.
 	Event func(events.Event)
 	Now   func() time.Time
+	// Steady is a time that is never set back.
+	Steady func() time.Time
 
 	OperatorNamespace, CAPINamespace string
 	// MachineAPI and ClusterAPI say which APIs' boot images this operator moves.
@@ -98,9 +102,9 @@ type Pass struct {
 	claimedBy string
 	resolved  operatorv1.ManagedBootImages
 	golden    *golden.Golden
-	// remembered says that the golden images are among those that were ever golden.
-	remembered bool
-	standings  []bootboard.Standing
+	standings []bootboard.Standing
+	// judged is the verdict by which the sums of targets are counted.
+	judged bootboard.Verdict
 }
 
 // memory is what the process remembers. Lost, it is read again, or made again at the price of a request.
@@ -117,10 +121,12 @@ type memory struct {
 	config written[*operatorv1.MachineConfiguration]
 	// judged is what was said last of the cluster's being upgradeable, in the mode Automatic.
 	judged *Upgradeable
-	// told is when the conditions of the MachineConfiguration may be written next.
-	told time.Time
-	// moving is how many targets moved when the last pass looked.
-	moving int
+	// keeps and told are when what the MachineConfiguration resolves to, and its conditions, may be written next.
+	keeps, told pace
+	// wave are the news of the verdict whose targets have come to their ends last.
+	wave string
+	// seen are the clones as they were seen, and since when.
+	seen map[string]sighting
 	// inUse are clones that the API server knew a user of, and when that was; foreign are templates that only look like clones.
 	inUse   map[string]time.Time
 	foreign map[string]edition

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -54,11 +55,8 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 	s.phases.Board.Post(shot.Seen.verdict())
 	later, err := s.Store.Save(ctx, key, shot)
 	again, problem := s.phases.tellConfig(ctx, shot.Seen, s.words.ConfigConditions(shot))
-	if later == 0 || again > 0 && again < later {
-		later = again
-	}
 	s.phases.tellWave(shot)
-	return later, errors.Join(err, problem)
+	return sooner(later, again), errors.Join(err, problem)
 }
 
 // tell derives what stands in the status of the ClusterOperator.
@@ -78,15 +76,20 @@ func About(p *Pass) corev1.ObjectReference {
 	return about
 }
 
-// tellWave tells once that all targets that moved have come to their ends.
+// tellWave tells once of each verdict how many targets it has moved, when all have come to their ends. What a target is given again
+// by the same verdict, as when somebody has changed it back, is no wave.
 func (p *Phases) tellWave(shot Snapshot) {
-	working, before := shot.Seen.Targets.All().Working, p.memory.moving
-	if p.memory.moving = working; before == 0 || working > 0 {
+	judged := shot.Seen.judged
+	if !judged.Open || !shot.Seen.Targets.Settled() {
 		return
 	}
-	text := shot.Seen.Targets.Text()
+	before, moved := p.memory.wave, p.Board.TakeMoved()
+	if p.memory.wave = judged.News; before == judged.News || moved == 0 {
+		return
+	}
+	text := fmt.Sprintf("%d moved: %s", moved, shot.Seen.Targets.Text())
 	p.Event(events.Event{
-		By: FieldManager, About: About(shot.Seen), Key: text, Reason: "BootImagesMoved", Action: "Moved",
+		By: FieldManager, About: About(shot.Seen), Key: judged.News, Reason: "BootImagesMoved", Action: "Moved",
 		Text: text, Warns: len(shot.Seen.Targets.Stuck) > 0,
 	})
 }

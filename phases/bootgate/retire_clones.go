@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/bootboard"
 	"github.com/capstan-capi/capstan/phases/golden"
 )
 
@@ -24,7 +25,7 @@ const askAgain = 10 * time.Minute
 var RetireClones = machine.Action[*Pass]{
 	Name: "RetireClones", Writes: []string{"MachineConfiguration.status", "ConfigMap", "AWSMachineTemplate", "GCPMachineTemplate"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.retireClones(ctx) },
-	Doc: "does what KeepConfig does; adds the golden images to ConfigMap capstan-known-images; deletes infrastructure machine templates that this operator has made as clones, once no plan leads to one and the API server itself knows no MachineSet, MachineDeployment, MachinePool or infrastructure machine that names it. Templates of others are left alone, whatever labels they have.",
+	Doc: "does what KeepConfig does; adds the golden images to ConfigMap capstan-known-images, before which no target moves, and tells by an Event if they are older than those before them; deletes infrastructure machine templates that this operator has made as clones, once they have been as they are for two minutes, no plan leads to one and the API server itself knows no MachineSet, MachineDeployment, MachinePool or infrastructure machine that names it. Templates of others are left alone, whatever labels they have.",
 }
 
 func (p *Pass) retireClones(ctx context.Context) (machine.Result, error) {
@@ -33,15 +34,12 @@ func (p *Pass) retireClones(ctx context.Context) (machine.Result, error) {
 		return result, err
 	}
 	did, lookAgain, err := p.rememberImages(ctx)
-	result.Did, result.LookAgain = joined(result.Did, did), lookAgain
+	result.Did, result.LookAgain = joined(result.Did, did), sooner(result.LookAgain, lookAgain)
 	if err != nil {
 		return result, err
 	}
 	did, lookAgain, err = p.retire(ctx)
-	result.Did = joined(result.Did, did)
-	if result.LookAgain == 0 || lookAgain > 0 && lookAgain < result.LookAgain {
-		result.LookAgain = lookAgain
-	}
+	result.Did, result.LookAgain = joined(result.Did, did), sooner(result.LookAgain, lookAgain)
 	return result, err
 }
 
@@ -55,10 +53,15 @@ func joined(one, other string) string {
 // retire asks the API server about clones that nothing here needs, and deletes those that it knows no user of. As long as
 // not all targets stand, nobody knows what is needed.
 func (p *Pass) retire(ctx context.Context) (did string, lookAgain time.Duration, err error) {
-	if !p.Targets.Stand {
+	there, err := p.labelled(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	p.sights(there)
+	if len(there) == 0 || !p.Targets.Stand {
 		return "", 0, nil
 	}
-	candidates, lookAgain, err := p.candidates(ctx)
+	candidates, lookAgain, err := p.candidates(ctx, there)
 	if err != nil {
 		return "", 0, err
 	}
@@ -74,7 +77,7 @@ func (p *Pass) retire(ctx context.Context) (did string, lookAgain time.Duration,
 	for _, template := range ours {
 		name := template.GetName()
 		if used[name] {
-			p.memory.inUse[name], lookAgain = p.Now(), askAgain
+			p.memory.inUse[name], lookAgain = p.Now(), sooner(lookAgain, askAgain)
 			continue
 		}
 		is, err := p.delete(ctx, template)
@@ -102,29 +105,45 @@ type clone struct {
 	of   edition
 }
 
-// candidates are templates labelled as clones of which no plan, no target and no machine is known here to need them, and after
-// how long to ask about those that have a user all the same.
-func (p *Pass) candidates(ctx context.Context) (all []clone, lookAgain time.Duration, err error) {
-	there, err := p.labelled(ctx)
-	if len(there) == 0 || err != nil {
-		return nil, 0, err
+// sighting is an edition of a clone, and since when it is known. Lost, a clone stays for longer.
+type sighting struct {
+	of    edition
+	since time.Time
+}
+
+// sights notes which clones are as they were before.
+func (p *Pass) sights(there []clone) {
+	seen, now := map[string]sighting{}, p.Steady()
+	for _, c := range there {
+		s, is := p.memory.seen[c.name]
+		if !is || s.of != c.of {
+			s = sighting{of: c.of, since: now}
+		}
+		seen[c.name] = s
 	}
+	p.memory.seen = seen
+}
+
+// candidates are those of the clones that have been as they are for long enough and of which no plan, no target and no machine is
+// known here to need them, and after how long to look again at others.
+func (p *Pass) candidates(ctx context.Context, there []clone) (all []clone, lookAgain time.Duration, err error) {
 	needed, err := p.needed(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	now, inUse, foreign := p.Now(), map[string]time.Time{}, map[string]edition{}
+	now, steady, inUse, foreign := p.Now(), p.Steady(), map[string]time.Time{}, map[string]edition{}
 	for _, c := range there {
 		asked, is := p.memory.inUse[c.name]
+		alone := p.memory.seen[c.name].since.Add(bootboard.AloneFor).Sub(steady)
 		switch wait := asked.Add(askAgain).Sub(now); {
 		case needed[c.name]:
 		case p.memory.foreign[c.name] == c.of:
 			foreign[c.name] = c.of
 		case is && wait > 0 && wait <= askAgain: // longer only if the clock was set back
 			inUse[c.name] = asked
-			if lookAgain == 0 || wait < lookAgain {
-				lookAgain = wait
-			}
+			lookAgain = sooner(lookAgain, wait)
+		case alone > 0:
+			lookAgain = sooner(lookAgain, alone)
 		default:
 			all = append(all, c)
 		}
@@ -165,8 +184,8 @@ func (p *Pass) needed(ctx context.Context) (map[string]bool, error) {
 	return needed, nil
 }
 
-// ours are the templates that this operator has made, as the API server has them. Others are not asked about again, as long as
-// they stay as they are.
+// ours are the templates that this operator has made, as the API server has them, which is as they have been for long enough.
+// Others are not asked about again, as long as they stay as they are.
 func (p *Pass) ours(ctx context.Context, candidates []clone) (all []*unstructured.Unstructured, err error) {
 	for _, c := range candidates {
 		template := &unstructured.Unstructured{}
@@ -175,6 +194,7 @@ func (p *Pass) ours(ctx context.Context, candidates []clone) (all []*unstructure
 		switch {
 		case err != nil:
 			return nil, err
+		case is && editionOf(template) != c.of: // what it is now is seen soon
 		case is && golden.IsOurs(template):
 			all = append(all, template)
 		case is:

@@ -96,6 +96,8 @@ func TestRetireClones(t *testing.T) {
 			b.Board.OnRoster(func() ([]machine.Key, bool) { return nil, !row.unlisted })
 			row.standing.Kind, row.standing.Name = golden.CAPIMachineSets, "set"
 			b.Board.Stand("set", row.standing)
+			b.pass(RetireClones)
+			b.now = b.now.Add(bootboard.AloneFor)
 			_, result := b.pass(RetireClones)
 			if is := slices.Contains(b.writes, "delete "+name); is != row.gone || row.gone == (result.LookAgain > 0) && row.asks {
 				t.Errorf("written was %q, %+v", b.writes, result)
@@ -115,6 +117,8 @@ func TestRetireClones_asks_again_about_one_that_had_a_user(t *testing.T) {
 	clone := cloned(t)
 	b := newBench(t, func(o *Options) { o.MachineAPI = false }, append(ready(), clone, naming(MachineSetKind, clone.GetName()))...)
 	b.Board.OnRoster(func() ([]machine.Key, bool) { return nil, true })
+	b.pass(RetireClones)
+	b.now = b.now.Add(bootboard.AloneFor)
 	b.pass(RetireClones)
 	if err := b.cluster.Delete(t.Context(), naming(MachineSetKind, "")); err != nil {
 		t.Fatal(err)
@@ -142,6 +146,8 @@ func TestRetireClones_who_is_quicker_is_no_error_and_a_refusal_is_one(t *testing
 	} {
 		b := newBench(t, func(o *Options) { o.MachineAPI = false }, append(ready(), clone.DeepCopy())...)
 		b.Board.OnRoster(func() ([]machine.Key, bool) { return nil, true })
+		b.pass(RetireClones)
+		b.now = b.now.Add(bootboard.AloneFor)
 		b.refuse = func(what string) error {
 			if what == "delete" {
 				return row.err
@@ -155,5 +161,58 @@ func TestRetireClones_who_is_quicker_is_no_error_and_a_refusal_is_one(t *testing
 		if b.Board.Retiring(clone.GetName()) {
 			t.Error("plans are kept from it for ever")
 		}
+	}
+}
+
+// The process that leads by now claims a clone before it is named, or has made it just now, and a former one that goes on does
+// not delete it.
+func TestRetireClones_of_a_former_leader_spares_what_another_process_is_about_to_name(t *testing.T) {
+	claim := func(b *bench, clone client.Object) {
+		b.edit(clone, func() { clone.SetAnnotations(map[string]string{golden.ClaimedAnnotation: b.now.String()}) })
+	}
+	for name, row := range map[string]struct {
+		before, asked func(*bench, client.Object)
+		wait          time.Duration
+	}{
+		"it has just been made":                         {wait: bootboard.AloneFor},
+		"it was claimed before it is looked at":         {before: claim, wait: bootboard.AloneFor},
+		"it is claimed when nobody was seen to name it": {asked: claim},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clone := cloned(t)
+			objects := ready()
+			if row.before != nil || row.asked != nil {
+				objects = append(objects, clone)
+			}
+			b := newBench(t, func(o *Options) { o.MachineAPI = false }, objects...)
+			b.Board.OnRoster(func() ([]machine.Key, bool) { return nil, true })
+			b.pass(RetireClones)
+			b.now = b.now.Add(bootboard.AloneFor)
+			switch {
+			case row.before != nil:
+				row.before(b, clone)
+			case row.asked == nil:
+				if err := b.cluster.Create(t.Context(), clone); err != nil {
+					t.Fatal(err)
+				}
+			}
+			once := row.asked
+			b.listed = func() {
+				if once != nil {
+					once(b, clone)
+					once = nil
+				}
+			}
+			_, result := b.pass(RetireClones)
+			for _, write := range b.writes {
+				if write == "delete "+clone.GetName() && row.asked == nil {
+					t.Error("it is deleted")
+				}
+			}
+			there := object(Providers[0].Template, "", nil)
+			if err := b.cluster.Get(t.Context(), client.ObjectKeyFromObject(clone), there); err != nil || result.LookAgain != row.wait {
+				t.Errorf("it is gone: %v, %+v", err, result)
+			}
+		})
 	}
 }

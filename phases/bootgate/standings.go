@@ -36,8 +36,8 @@ func KindOf(kind golden.Kind) (api, name string) {
 
 // sum sums up how all targets stand.
 func (p *Pass) sum() {
-	p.standings = p.Board.Standings()
-	all, judged := p.Board.Complete(p.verdict().News)
+	p.standings, p.judged = p.Board.Standings(), p.verdict()
+	all, judged := p.Board.Complete(p.judged.News)
 	p.memory.sure = p.memory.sure || all || p.Now().Sub(p.memory.began) >= listing
 	p.Targets = sumsOf(p.standings)
 	p.Targets.Sure, p.Targets.Stand, p.Targets.Judged = p.memory.sure, all, judged

@@ -16,9 +16,6 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// tellsEvery bounds how often the conditions of the MachineConfiguration are written.
-const tellsEvery = 2 * time.Second
-
 // tellConfig writes what people are told on the MachineConfiguration, if that differs from what is there, and returns after
 // how long to do so if it is too soon. Right after a start, what was told before stays.
 func (p *Phases) tellConfig(ctx context.Context, pass *Pass, told []Condition) (later time.Duration, err error) {
@@ -34,12 +31,15 @@ func (p *Phases) tellConfig(ctx context.Context, pass *Pass, told []Condition) (
 	if !pass.Targets.Sure {
 		return max(p.memory.began.Add(listing).Sub(now), again), nil
 	}
-	if wait := p.memory.told.Sub(now); wait > 0 && wait <= tellsEvery { // longer only if the clock was set back
+	if wait := p.memory.told.wait(now); wait > 0 {
 		return wait, nil
 	}
-	p.memory.told = now.Add(tellsEvery)
+	p.memory.told.wrote(now)
 	answered, err := p.applyConditions(ctx, config, wanted)
-	if err != nil {
+	switch {
+	case isQuicker(err):
+		return again, nil
+	case err != nil:
 		return 0, fmt.Errorf("writing the conditions of MachineConfiguration %s: %w", Configuration, err)
 	}
 	pass.wroteConfig(answered)
@@ -47,11 +47,11 @@ func (p *Phases) tellConfig(ctx context.Context, pass *Pass, told []Condition) (
 }
 
 // applyConditions sends them in an apply of their own, so that what this operator has told and tells no more goes, and what
-// others tell stays. The UID keeps them off another MachineConfiguration.
+// others tell stays. They are bound to the version that was seen, and so to its UID, which by itself binds no write of a status.
 func (p *Phases) applyConditions(ctx context.Context, config *operatorv1.MachineConfiguration, wanted []metav1.Condition) (*operatorv1.MachineConfiguration, error) {
 	patch, err := json.Marshal(map[string]any{
 		"apiVersion": operatorv1.GroupVersion.String(), "kind": "MachineConfiguration",
-		"metadata": map[string]any{"name": config.Name, "uid": config.UID},
+		"metadata": map[string]any{"name": config.Name, "resourceVersion": config.ResourceVersion},
 		"status":   map[string]any{"conditions": wanted},
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ func open(t *testing.T, standings ...bootboard.Standing) *bench {
 	b.pass(KeepConfig)
 	b.pass(RetireClones)
 	b.stand(standings...)
-	b.writes = nil
+	b.writes, b.now = nil, b.now.Add(every)
 	return b
 }
 
@@ -152,25 +152,46 @@ func TestTellConfig_right_after_a_start_what_was_told_stays(t *testing.T) {
 	}
 }
 
-func TestWave_is_told_once_when_it_has_ended(t *testing.T) {
+func TestWave_is_told_once_of_what_a_verdict_has_moved(t *testing.T) {
 	b := open(t)
+	pass := func(moved int, standing bootboard.Standing) {
+		for range moved {
+			b.Board.Moved()
+		}
+		b.pass(RetireClones) // posts what there is to be judged by
+		b.stand(standing)
+		_, seen := b.look()
+		b.tellWave(Snapshot{Seen: seen})
+	}
+	upgrade := func(image string) {
+		next := goldenMap("", "")
+		b.edit(next, func() { next.Data["stream"] = stream(image) })
+	}
 	for _, row := range []struct {
+		what     string
+		golden   string
+		moved    int
 		standing bootboard.Standing
 		told     int
 	}{
-		{bootboard.Standing{Name: "a", Done: true}, 0},
-		{bootboard.Standing{Name: "a", Working: true}, 0},
-		{bootboard.Standing{Name: "a", Stuck: true}, 1},
-		{bootboard.Standing{Name: "a", Stuck: true}, 1},
+		{"a start at which nothing moves", "", 0, bootboard.Standing{Name: "a", Done: true}, 0},
+		{"a set that was reverted", "", 1, bootboard.Standing{Name: "a", Done: true}, 0},
+		{"a wave that goes on", "ami-2", 2, bootboard.Standing{Name: "a", Working: true}, 0},
+		{"its end", "", 1, bootboard.Standing{Name: "a", Stuck: true}, 1},
+		{"after it", "", 0, bootboard.Standing{Name: "a", Stuck: true}, 1},
+		{"another try of it", "", 1, bootboard.Standing{Name: "a", Done: true}, 1},
+		{"a golden image that moves nothing", "ami-3", 0, bootboard.Standing{Name: "a", Skipped: true}, 1},
+		{"another one", "ami-4", 1, bootboard.Standing{Name: "a", Done: true}, 2},
 	} {
-		b.stand(row.standing)
-		_, pass := b.look()
-		b.tellWave(Snapshot{Seen: pass})
-		if len(b.told) != row.told {
-			t.Errorf("told is %+v", b.told)
+		if row.golden != "" {
+			upgrade(row.golden)
+		}
+		if pass(row.moved, row.standing); len(b.told) != row.told {
+			t.Fatalf("after %s told is %+v", row.what, b.told)
 		}
 	}
-	if e := b.told[0]; e.About.Kind != "MachineConfiguration" || !e.Warns || e.Text != "0 of 1 targets have the golden boot image (MachineAPI MachineSet 0/1)" {
+	if e := b.told[0]; e.About.Kind != "MachineConfiguration" || !e.Warns ||
+		e.Text != "3 moved: 0 of 1 targets have the golden boot image (MachineAPI MachineSet 0/1)" {
 		t.Errorf("told is %+v", e)
 	}
 }

@@ -7,11 +7,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/golden"
 )
 
-// Why the gate is shut although every question says Yes.
-const unremembered = "the golden boot images are not among the known ones yet: ConfigMap " + KnownConfigMap + " has to be written first"
-
-// verdict is what targets are told. Boot images may be moved only once the golden ones are known to be so for ever: when the
-// next release comes, nothing else tells that a target's image was a release's own.
+// verdict is what targets are told.
 func (p *Pass) verdict() bootboard.Verdict {
 	v := bootboard.Verdict{Cluster: p.cluster(), Ours: p.Ours, ClaimedBy: p.claimedBy}
 	is := guards.IsOpen(p.Facts)
@@ -22,11 +18,8 @@ func (p *Pass) verdict() bootboard.Verdict {
 	case guards.ConfigIsResolved.Answer(p.Facts).Truth == machine.Yes:
 		v.Enrols, _ = p.enrols()
 	}
-	switch {
-	case is.Truth == machine.Yes && p.remembered:
+	if is.Truth == machine.Yes {
 		v.Open, v.Why, v.Golden = true, "", p.golden
-	case is.Truth == machine.Yes:
-		v.Why = unremembered
 	}
 	v.News = p.news(v)
 	return v

@@ -23,8 +23,8 @@ type attempts struct {
 	Last   time.Time `json:"t"`
 	// UID is that of the object that was given it last.
 	UID string `json:"i"`
-	// Retry is the value of the annotation that was heard last; a value counts once.
-	Retry string `json:"r,omitempty"`
+	// Retry are the values of the annotation that were heard, the newest last; each counts once.
+	Retry heard `json:"r,omitempty"`
 	// Upgraded says that a stub was upgraded for an attempt.
 	Upgraded bool `json:"u,omitempty"`
 }
@@ -34,6 +34,34 @@ func hashed(text string) string {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(text)) // it never fails
 	return fmt.Sprintf("%016x", hash.Sum64())
+}
+
+const (
+	// digits are those of the hash of a value in what was heard, and maxHeard is how many values there is room for in a note: the
+	// one that was heard longest ago is forgotten for another one, and would be heard again.
+	digits   = 8
+	maxHeard = 16
+)
+
+// heard are hashes of values, one after the other.
+type heard string
+
+func (h heard) has(value string) bool {
+	for ; len(h) >= digits; h = h[digits:] {
+		if string(h[:digits]) == hashed(value)[:digits] {
+			return true
+		}
+	}
+	return false
+}
+
+// with is what was heard, and a value.
+func (h heard) with(value string) heard {
+	if value == "" || h.has(value) {
+		return h
+	}
+	h += heard(hashed(value)[:digits])
+	return h[max(0, len(h)-maxHeard*digits):]
 }
 
 // decodedAttempts are those of a note; one that cannot be read counts for nothing, as its loss would.
@@ -58,7 +86,7 @@ func (p *Phases) Worth(note json.RawMessage) bool {
 // at is how many attempts at an image count, for a target with a value of the annotation that asks for more. stood says that
 // the target was seen with the image since the last.
 func (a attempts) at(wanted, retry string, stood bool, now time.Time) int {
-	if a.Wanted != hashed(wanted) || stood && a.expired(now) || retry != "" && hashed(retry) != a.Retry {
+	if a.Wanted != hashed(wanted) || stood && a.expired(now) || retry != "" && !a.Retry.has(retry) {
 		return 0
 	}
 	return a.Made
@@ -78,11 +106,7 @@ func (p *Pass) counted(wanted string) attempts {
 
 // next are attempts of which so many count, with one more.
 func (p *Pass) next(a attempts, wanted, uid string, made int) attempts {
-	next := attempts{Wanted: hashed(wanted), Made: made + 1, Last: p.Now(), UID: hashed(uid), Retry: a.Retry}
-	if retry := p.Target.retry(); retry != "" {
-		next.Retry = hashed(retry)
-	}
-	return next
+	return attempts{Wanted: hashed(wanted), Made: made + 1, Last: p.Now(), UID: hashed(uid), Retry: a.Retry.with(p.Target.retry())}
 }
 
 // store puts attempts in the place of those that were seen. What they are at has not been seen as it should be since.
@@ -106,9 +130,6 @@ func (t *Target) retry() string { return t.Object.GetAnnotations()[guards.RetryA
 func (p *Pass) writes() bool {
 	return p.plan != nil && p.Target != nil && guards.PlanStands.Answer(p.facts).Truth == machine.Yes
 }
-
-// Planned says that this process has planned to write the target.
-func (p *Pass) Planned() bool { return p.plan != nil }
 
 // count stores that the plan is an attempt, before anything of it is sent; once for each plan.
 func (p *Pass) count(ctx context.Context) error {

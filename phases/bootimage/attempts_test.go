@@ -13,6 +13,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/bootboard"
 )
 
 // counter is a target whose attempts are counted by a clock of the test.
@@ -24,7 +25,7 @@ type counter struct {
 
 func newCounter() *counter {
 	c := &counter{now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
-	p := &Phases{Now: func() time.Time { return c.now }}
+	p := &Phases{Now: func() time.Time { return c.now }, Board: bootboard.New()}
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "u"}}
 	c.pass = &Pass{Phases: p, UID: "u", Target: &Target{Object: object, Name: "a"}}
 	return c
@@ -54,14 +55,21 @@ func TestAttempts_are_forgotten_for_what_clears_them_and_for_nothing_else(t *tes
 		wanted string
 		want   int
 	}{
-		"an hour later":                      {func(c *counter) { c.now = c.now.Add(time.Hour) }, "a", 3},
-		"a day after, if the image stood":    {func(c *counter) { c.stands(); c.now = c.now.Add(25 * time.Hour) }, "a", 0},
-		"a day after, if it did not":         {func(c *counter) { c.now = c.now.Add(25 * time.Hour) }, "a", 3},
-		"by a clock that was set back":       {func(c *counter) { c.stands(); c.now = c.now.Add(-25 * time.Hour) }, "a", 3},
-		"for another wanted image":           {func(*counter) {}, "b", 0},
-		"by a value of retry":                {func(c *counter) { c.asks("1") }, "a", 0},
-		"by a value that was heard":          {func(c *counter) { c.asks("1"); c.attempt(panics{}, "a"); c.attempt(panics{}, "a") }, "a", 2},
-		"by one that was heard, taken away":  {func(c *counter) { c.asks("1"); c.attempt(panics{}, "a"); c.asks(""); c.asks("1") }, "a", 1},
+		"an hour later":                     {func(c *counter) { c.now = c.now.Add(time.Hour) }, "a", 3},
+		"a day after, if the image stood":   {func(c *counter) { c.stands(); c.now = c.now.Add(25 * time.Hour) }, "a", 0},
+		"a day after, if it did not":        {func(c *counter) { c.now = c.now.Add(25 * time.Hour) }, "a", 3},
+		"by a clock that was set back":      {func(c *counter) { c.stands(); c.now = c.now.Add(-25 * time.Hour) }, "a", 3},
+		"for another wanted image":          {func(*counter) {}, "b", 0},
+		"by a value of retry":               {func(c *counter) { c.asks("1") }, "a", 0},
+		"by a value that was heard":         {func(c *counter) { c.asks("1"); c.attempt(panics{}, "a"); c.attempt(panics{}, "a") }, "a", 2},
+		"by one that was heard, taken away": {func(c *counter) { c.asks("1"); c.attempt(panics{}, "a"); c.asks(""); c.asks("1") }, "a", 1},
+		"by one that was heard before another": {func(c *counter) {
+			c.asks("1")
+			c.attempt(panics{}, "a")
+			c.asks("2")
+			c.attempt(panics{}, "a")
+			c.asks("1")
+		}, "a", 1},
 		"for an object that was made anew":   {func(c *counter) { c.pass.UID = "v" }, "a", 3},
 		"for one made anew, that never does": {func(c *counter) { c.pass.UID = "v"; c.now = c.now.Add(25 * time.Hour) }, "a", 3},
 	} {
@@ -75,6 +83,23 @@ func TestAttempts_are_forgotten_for_what_clears_them_and_for_nothing_else(t *tes
 				t.Errorf("%d attempts count, want %d", got, row.want)
 			}
 		})
+	}
+}
+
+func TestHeard_no_value_counts_twice_among_the_last_sixteen(t *testing.T) {
+	c := newCounter()
+	c.attempt(t, "a")
+	for value := range 3 * maxHeard {
+		c.asks(fmt.Sprint(value))
+		if got := c.pass.made("a"); got != 0 {
+			t.Fatalf("value %d is not heard: %d attempts count", value, got)
+		}
+		c.attempt(t, "a")
+		for before := max(0, value-maxHeard+1); before <= value; before++ {
+			if c.asks(fmt.Sprint(before)); c.pass.made("a") != 1 {
+				t.Fatalf("after value %d, value %d is heard again", value, before)
+			}
+		}
 	}
 }
 
@@ -107,9 +132,7 @@ func TestStood_lets_attempts_go_at_an_image_that_stood_for_a_day(t *testing.T) {
 			if is == machine.No {
 				c.now = c.now.Add(30 * 24 * time.Hour)
 			}
-			if err := c.pass.stood(t.Context(), is); err != nil {
-				t.Fatal(err)
-			}
+			c.pass.stood(is)
 		}
 		c.pass.seen, c.pass.attempts = kept.note, decodedAttempts(kept.note)
 	}
@@ -138,9 +161,9 @@ func TestAttempts_take_little_room(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newCounter()
 		c.pass.UID = rapid.String().Draw(t, "uid")
-		c.asks(rapid.String().Draw(t, "retry"))
 		wanted := rapid.String().Draw(t, "wanted")
-		for range rapid.IntRange(1, 5).Draw(t, "attempts") {
+		for range rapid.IntRange(1, 2*maxHeard).Draw(t, "attempts") {
+			c.asks(rapid.String().Draw(t, "retry"))
 			c.attempt(t, wanted)
 		}
 		c.pass.attempts.Upgraded = true

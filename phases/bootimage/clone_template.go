@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/bootboard"
 	"github.com/capstan-capi/capstan/phases/golden"
 )
 
@@ -19,7 +22,7 @@ import (
 var CloneTemplate = machine.Action[*Pass]{
 	Name: "CloneTemplate", Writes: []string{"ConfigMap", "AWSMachineTemplate", "GCPMachineTemplate"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.cloneTemplate(ctx) },
-	Doc: "stores the attempt, and creates a clone of the target's infrastructure template with the wanted image, if there is none. Fails for good if another template has its name. Targets of the Machine API need none.",
+	Doc: "stores the attempt, and creates a clone of the target's infrastructure template with the wanted image, if there is none; one that the machine bootgate is deleting is made anew after that. Fails for good if another template has its name. Targets of the Machine API need none.",
 }
 
 func (p *Pass) cloneTemplate(ctx context.Context) (machine.Result, error) {
@@ -32,7 +35,7 @@ func (p *Pass) cloneTemplate(ctx context.Context) (machine.Result, error) {
 	if p.clone != nil {
 		return machine.Result{}, p.taken(p.clone)
 	}
-	if p.Board.Retiring(p.Judged.CloneName) {
+	if p.facts.Template.Retiring || p.Board.Retiring(p.Judged.CloneName) {
 		return machine.Result{LookAgain: soon}, nil
 	}
 	return p.trying(func() (machine.Result, error) {
@@ -54,6 +57,7 @@ func (p *Pass) makeClone(ctx context.Context, try bool) (machine.Result, error) 
 	if try {
 		options = append(options, client.DryRunAll)
 	}
+	at := p.Steady()
 	err := p.Writer.Create(ctx, clone, options...)
 	switch {
 	case apierrors.IsAlreadyExists(err):
@@ -69,7 +73,7 @@ func (p *Pass) makeClone(ctx context.Context, try bool) (machine.Result, error) 
 	case try:
 		return machine.Result{}, nil
 	}
-	p.memory.of(p.Key, func(r *remembered) { r.cloned = clone.GetName() })
+	p.memory.of(p.Key, func(r *remembered) { r.cloned, r.claimed = clone.GetName(), at })
 	return machine.Result{Did: fmt.Sprintf("created %s %s", clone.GetKind(), clone.GetName())}, nil
 }
 
@@ -79,6 +83,36 @@ func (p *Pass) taken(there *unstructured.Unstructured) error {
 		return nil
 	}
 	return machine.Terminal(errors.New(there.GetKind() + " " + there.GetName() + " is another template than the one that is to have this name: delete it if nothing needs it"))
+}
+
+// claimClone changes a clone that this plan has not made just now, so that no other process deletes it as it has seen it:
+// see [bootboard.ClaimFor]. One that is gone, which a cache may show late, is an error.
+func (p *Pass) claimClone(ctx context.Context) error {
+	if p.clone == nil {
+		return nil
+	}
+	r, at := p.memory.of(p.Key, nil), p.Steady()
+	if r.cloned == p.Judged.CloneName && at.Sub(r.claimed) < bootboard.ClaimFor {
+		return nil
+	}
+	claimed := Untyped(p.clone.GroupVersionKind())
+	claimed.SetNamespace(p.clone.GetNamespace())
+	claimed.SetName(p.clone.GetName())
+	var err error
+	if p.clone.GetLabels()[golden.CloneOfLabel] == "" {
+		err = p.Live.Get(ctx, client.ObjectKeyFromObject(claimed), claimed) // nobody deletes what is not labelled as a clone
+	} else {
+		mark := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, golden.ClaimedAnnotation, p.Now().Format(time.RFC3339Nano))
+		err = p.Writer.Patch(ctx, claimed, client.RawPatch(types.MergePatchType, []byte(mark)), client.FieldOwner(golden.FieldManager))
+	}
+	if err != nil {
+		return fmt.Errorf("claiming %s %s: %w", claimed.GetKind(), claimed.GetName(), err)
+	}
+	if err := p.taken(claimed); err != nil {
+		return err
+	}
+	p.memory.of(p.Key, func(r *remembered) { r.cloned, r.claimed = claimed.GetName(), at })
+	return nil
 }
 
 // ownerOf refers to the Cluster that owns templates; to none for nil.

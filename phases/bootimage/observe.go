@@ -2,6 +2,7 @@ package bootimage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,6 +17,9 @@ import (
 
 // Observe looks at a target without changing anything. Only what is enrolled and may be touched has its stub read.
 func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *Pass, error) {
+	if why := p.Blind(); why != "" {
+		return guards.Facts{}, nil, errors.New("targets cannot be looked at: " + why)
+	}
 	pass := &Pass{Phases: p, Key: key, Verdict: p.Board.Verdict()}
 	target, err := p.target(ctx, p.Client, key)
 	if err != nil || target == nil {
@@ -168,8 +172,8 @@ func (p *Pass) looksAtClone(ctx context.Context, f *guards.Facts) error {
 	if err != nil {
 		return err
 	}
-	f.Template = guards.Template{Known: true, Name: p.Judged.CloneName}
-	if clone != nil && !p.Board.Retiring(p.Judged.CloneName) {
+	f.Template = guards.Template{Known: true, Name: p.Judged.CloneName, Retiring: p.Board.Retiring(p.Judged.CloneName)}
+	if clone != nil && !f.Template.Retiring {
 		p.clone = clone
 		f.Template.Ready = golden.SameSpec(clone, p.wantedClone(nil))
 		f.Template.Version = clone.GetResourceVersion()

@@ -15,6 +15,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/bootboard"
+	"github.com/capstan-capi/capstan/phases/events"
 	"github.com/capstan-capi/capstan/phases/golden"
 )
 
@@ -59,12 +60,20 @@ type Phases struct {
 	// Stream is the stream of operating systems that the golden images are of.
 	Stream string
 	Now    func() time.Time
+	// Steady is a time that is never set back.
+	Steady func() time.Time
 	// Convert brings user data of spec 2 to spec 3.1, or gives an error that is terminal where it has no equivalent there.
 	Convert func(ctx context.Context, userData []byte) ([]byte, error)
+	// Blind is why what Client reads is not all there is yet; empty if it is.
+	Blind func() string
+	// Served says that the API server has a kind of targets.
+	Served func(golden.Kind) bool
 	// Wrote is told what came of a write to a target, and Contested of one that did not keep what was written three times; nil for
 	// nobody.
 	Wrote     func(result string)
 	Contested func()
+	// Event is given each Event that is to be written, but for those of moves; nil for nobody.
+	Event func(events.Event)
 	// Wake has a target looked at again.
 	Wake func(machine.Key)
 
@@ -120,8 +129,9 @@ type remembered struct {
 	// written is the version that a write has led to; lost says that the answer to a write was lost.
 	written string
 	lost    bool
-	// cloned is the template that was made for the plan.
-	cloned string
+	// cloned is the template that was made, or changed, for the plan, and claimed when that was begun.
+	cloned  string
+	claimed time.Time
 	// tried is when writes were last tried as dry runs, and failed what came of that.
 	tried  time.Time
 	failed error

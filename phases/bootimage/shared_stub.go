@@ -3,6 +3,7 @@ package bootimage
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,20 +20,34 @@ type sharedStub struct {
 	attempts attempts
 }
 
-// sharedStubOf reads what is stored of the Secret that would be upgraded for the target.
-func (p *Pass) sharedStubOf(ctx context.Context) error {
-	secret := p.stub.key
+// upgradedStub is the Secret that would be upgraded for the target.
+func (p *Pass) upgradedStub() client.ObjectKey {
 	if p.original.Name != "" {
-		secret = p.original
+		return p.original
 	}
-	p.shared.key = stubKey(secret)
-	note, err := p.Notes.Note(ctx, p.shared.key)
-	p.shared.seen, p.shared.attempts = note, decodedAttempts(note)
-	return err
+	return p.stub.key
+}
+
+// attemptsAtStub reads what is stored of a Secret.
+func (p *Phases) attemptsAtStub(ctx context.Context, secret client.ObjectKey) (sharedStub, error) {
+	shared := sharedStub{key: stubKey(secret)}
+	note, err := p.Notes.Note(ctx, shared.key)
+	shared.seen, shared.attempts = note, decodedAttempts(note)
+	return shared, err
+}
+
+// ofStubs begins what attempts at stubs are stored by.
+const ofStubs = "secrets/"
+
+// stubOf is the Secret of such a key.
+func stubOf(key machine.Key) (client.ObjectKey, bool) {
+	rest, is := strings.CutPrefix(string(key), ofStubs)
+	namespace, name, _ := strings.Cut(rest, "/")
+	return client.ObjectKey{Namespace: namespace, Name: name}, is
 }
 
 // stubKey is what attempts at a stub are stored by; no target has such a key.
-func stubKey(secret client.ObjectKey) machine.Key { return machine.Key("secrets/" + secret.String()) }
+func stubKey(secret client.ObjectKey) machine.Key { return machine.Key(ofStubs + secret.String()) }
 
 // madeOfStub is how many attempts at the stub count.
 func (p *Pass) madeOfStub() int {
@@ -53,24 +68,6 @@ func (p *Pass) countStub(ctx context.Context) error {
 	return nil
 }
 
-// forgetStub lets go of the attempts at the stub of a target that was opted out.
-func (p *Pass) forgetStub(ctx context.Context) error {
-	for _, secret := range []client.ObjectKey{p.stub.key, p.original} {
-		if secret.Name == "" {
-			continue
-		}
-		key := stubKey(secret)
-		note, err := p.Notes.Note(ctx, key)
-		if err == nil && len(note) > 0 {
-			err = p.Notes.StoreNote(ctx, key, note, nil)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // sees has the attempts at a stub forgotten in time that is seen as it should be.
 func (p *Pass) sees(ctx context.Context, f *guards.Facts) error {
 	if !f.Stub.Known || p.stub.key.Name == "" {
@@ -80,7 +77,8 @@ func (p *Pass) sees(ctx context.Context, f *guards.Facts) error {
 		p.memory.stand(hashed(string(stubKey(p.stub.key))), true)
 		return nil
 	}
-	if err := p.sharedStubOf(ctx); err != nil {
+	var err error
+	if p.shared, err = p.attemptsAtStub(ctx, p.upgradedStub()); err != nil {
 		return err
 	}
 	f.Attempts.Made = max(f.Attempts.Made, p.madeOfStub())

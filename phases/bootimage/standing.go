@@ -2,7 +2,6 @@ package bootimage
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
@@ -37,20 +36,13 @@ func (s *Store) Load(ctx context.Context, key machine.Key) (machine.Record, bool
 	return record, found, err
 }
 
-// Save writes the record if it is worth it, and lets go of attempts at what was opted out.
+// Save writes the record if it is worth it.
 func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.Duration, error) {
 	pass, f := shot.Seen, shot.Facts
 	if pass.Target == nil {
 		return s.ConfigMaps.Save(ctx, key, shot)
 	}
-	if f.Enrolment.Known && !f.Enrolment.Is && len(pass.seen) > 0 {
-		if err := errors.Join(s.StoreNote(ctx, key, pass.seen, nil), pass.forgetStub(ctx)); err != nil {
-			return 0, err
-		}
-	}
-	if err := pass.stood(ctx, guards.IsAsWanted.Answer(f).Truth); err != nil {
-		return 0, err
-	}
+	pass.stood(guards.IsAsWanted.Answer(f).Truth)
 	if was := s.phases.memory.of(key, nil).state; shot.Record.State == HotLoop && was != HotLoop && s.phases.Contested != nil {
 		s.phases.Contested()
 	}
@@ -69,22 +61,26 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 	return s.ConfigMaps.Save(ctx, key, shot)
 }
 
-// stood notes whether the target has the wanted image. Of one that does not any more the attempts go that it stood long enough
-// after: the next is the first of others.
-func (p *Pass) stood(ctx context.Context, is machine.Truth) error {
-	uid := hashed(p.UID)
-	switch is {
-	case machine.Yes:
-		p.memory.stand(uid, true)
-	case machine.No:
-		if p.memory.stands(uid) && len(p.seen) > 0 && p.attempts.expired(p.Now()) {
-			if err := p.Notes.StoreNote(ctx, p.Key, p.seen, nil); err != nil {
-				return err
-			}
+// stood notes whether the target has the wanted image, for itself and for the one that was given it last under its name. Of one that
+// does not any more, and stood long enough after the last attempt, it stays noted until the next: that is the first of others.
+func (p *Pass) stood(is machine.Truth) {
+	for _, uid := range []string{hashed(p.UID), p.attempts.UID} {
+		switch {
+		case uid == "":
+		case is == machine.Yes:
+			p.memory.stand(uid, true)
+		case is == machine.No && !p.attempts.expired(p.Now()):
+			p.memory.stand(uid, false)
 		}
-		p.memory.stand(uid, false)
 	}
-	return nil
+}
+
+// SkipsCounted is 1 for a target that is Skipped and expected to move, as it stands after the pass.
+func (p *Pass) SkipsCounted() int {
+	if s, is := p.Board.Of(p.Key); is && s.State == Skipped && s.Skipped {
+		return 1
+	}
+	return 0
 }
 
 // twinOf is the key of the MachineSet of the same name in the other API.
@@ -117,10 +113,13 @@ func (p *Pass) shares(f guards.Facts, s *Standing) {
 	}
 }
 
-// Forget lets go of a target that is gone. Attempts at it stay.
+// Forget lets go of a target that is gone. Attempts at it stay for a day, so that it cannot be made anew for more of them.
 func (s *Store) Forget(ctx context.Context, key machine.Key) (time.Duration, error) {
 	s.phases.memory.forget(key)
 	s.phases.Board.Gone(key)
+	if err := s.phases.forgetGone(ctx, key); err != nil {
+		return 0, err
+	}
 	return s.ConfigMaps.Forget(ctx, key)
 }
 

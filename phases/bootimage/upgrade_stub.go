@@ -15,6 +15,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/events"
 	"github.com/capstan-capi/capstan/phases/golden"
 	"github.com/capstan-capi/capstan/phases/stub"
 )
@@ -32,7 +33,7 @@ const maxSharers = 10
 var UpgradeStub = machine.Action[*Pass]{
 	Name: "UpgradeStub", Writes: []string{"ConfigMap", "Secret"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.upgradeStub(ctx) },
-	Doc: "does what ReadStub does; tries by dry runs that the clone and the new image would be taken; converts the stub to spec 3.1 with all that is in it, stores the attempt, and writes the Secret, bound to what was read. Fails for good if the stub cannot be converted, the Secret is immutable, or something that stays on an older image starts from it. Of a copy the original is upgraded, and the copy is waited for.",
+	Doc: "does what ReadStub does; tries by dry runs that the clone and the new image would be taken; waits until every target has been judged; converts the stub to spec 3.1 with all that is in it, stores the attempt, writes the Secret, bound to what was read, and tells that by an Event. Fails for good if the stub cannot be converted, the Secret is immutable, or something that stays on an older image starts from it or from its copy, which is named (StubShared). Of a copy the original is upgraded, and the copy is waited for.",
 }
 
 func (p *Pass) upgradeStub(ctx context.Context) (machine.Result, error) {
@@ -110,8 +111,18 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 	if err == nil && result.Did != "" {
 		read.version, read.spec, read.at = secret.ResourceVersion, stub.Converted, p.Now()
 		p.memory.of(p.Key, func(r *remembered) { r.plan.Upgraded = true })
+		p.tellUpgrade(seen)
 	}
 	return result, err
+}
+
+// tellUpgrade tells people of a stub that was upgraded, on the target that it was done for.
+func (p *Pass) tellUpgrade(seen stubSeen) {
+	if p.Event == nil {
+		return
+	}
+	text := fmt.Sprintf("the stub in Secret %s was upgraded from spec %s to %s, which images that are older cannot read", seen.key, seen.spec, stub.Converted)
+	p.Event(events.Event{By: golden.FieldManager, About: p.About(), Key: text, Reason: "StubUpgraded", Action: "UpgradeStub", Text: text})
 }
 
 // tryRest tries by dry runs what would be written after the stub: a stub that was upgraded for nothing helps nobody.

@@ -14,9 +14,9 @@ import (
 
 // WriteImage gives the target the wanted image.
 var WriteImage = machine.Action[*Pass]{
-	Name: "WriteImage", Writes: []string{"ConfigMap", "MachineSet", "MachineDeployment", "ControlPlaneMachineSet"},
+	Name: "WriteImage", Writes: []string{"ConfigMap", "MachineSet", "MachineDeployment", "ControlPlaneMachineSet", "AWSMachineTemplate", "GCPMachineTemplate"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.writeImage(ctx) },
-	Doc: "stores the attempt, and changes the image reference of the target, or the name of its infrastructure template, and nothing else, by a JSON Patch that tests UID, old reference and what allows a rollout. What is refused because the target has changed is looked at again, and is no error.",
+	Doc: "stores the attempt; annotates a clone that this plan has not made just now, so that no process which does not lead any more deletes it; and changes the image reference of the target, or the name of its infrastructure template, and nothing else, by a JSON Patch that tests UID, old reference and what allows a rollout. What is refused because the target has changed is looked at again, and is no error.",
 }
 
 func (p *Pass) writeImage(ctx context.Context) (machine.Result, error) {
@@ -37,8 +37,10 @@ func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
 	if err != nil {
 		return machine.Result{}, err
 	}
-	if err := p.cloneIsThere(ctx, try); err != nil {
-		return machine.Result{}, err
+	if !try {
+		if err := p.claimClone(ctx); err != nil {
+			return machine.Result{}, err
+		}
 	}
 	object, was := p.Target.Object.DeepCopyObject().(client.Object)
 	if !was {
@@ -60,19 +62,8 @@ func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
 	}
 	version := object.GetResourceVersion()
 	p.memory.of(p.Key, func(r *remembered) { r.written, r.lost = version, false })
+	p.Board.Moved()
 	return machine.Result{Did: fmt.Sprintf("gave %s %s image %s", kindName(p.Target.Kind), p.Target.Name, p.Judged.Wanted)}, nil
-}
-
-// cloneIsThere asks the API server for a clone that this plan has not made itself: a cache may still show one that was retired
-// just now.
-func (p *Pass) cloneIsThere(ctx context.Context, try bool) error {
-	if try || p.clone == nil || p.memory.of(p.Key, nil).cloned == p.Judged.CloneName {
-		return nil
-	}
-	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.clone), Untyped(p.clone.GroupVersionKind())); err != nil {
-		return fmt.Errorf("reading %s %s: %w", p.clone.GetKind(), p.clone.GetName(), err)
-	}
-	return nil
 }
 
 // counts tells the metrics of a write.

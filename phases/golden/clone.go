@@ -19,6 +19,9 @@ const (
 	FieldManager = "capstan-bootimage"
 	// CloneOfLabel is on each clone and has the name of the set that it was made for, cut as in the clone's name.
 	CloneOfLabel = "capi-operator.openshift.io/boot-image-clone-of"
+	// ClaimedAnnotation is on clones and says when a plan that had not made one was about to have it named: whoever has seen it
+	// before that does not delete it.
+	ClaimedAnnotation = "capi-operator.openshift.io/boot-image-claimed"
 	// maxSet leaves room for a dash and eight digits in a label's 63 characters.
 	maxSet = 54
 )

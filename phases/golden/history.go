@@ -66,12 +66,10 @@ var remembered = regexp.MustCompile(`^([0-9]{1,18})-([0-9a-f]{16})$`)
 // whether that changes it. The data itself is not changed. What was golden least recently is forgotten first; keys of others
 // stay as they are.
 func Remember(data map[string]string, g *Golden) (map[string]string, bool) {
-	images := strings.Join(g.Images(), "\n")
+	images, digest := g.digest()
 	if images == "" || len(images) > maxRemembered {
 		return data, false
 	}
-	sum := sha256.Sum256([]byte(images))
-	digest := hex.EncodeToString(sum[:8])
 	entries := entriesOf(data)
 	if last := len(entries) - 1; last >= 0 && entries[last].digest == digest && data[entries[last].key] == images {
 		return data, false
@@ -94,6 +92,21 @@ func Remember(data map[string]string, g *Golden) (map[string]string, bool) {
 	}
 	kept[fmt.Sprintf("%d-%s", next, digest)] = images
 	return kept, true
+}
+
+// Returns says that the golden images were golden once, and others since: an older release's have come back.
+func Returns(data map[string]string, g *Golden) bool {
+	_, digest := g.digest()
+	entries := entriesOf(data)
+	is := func(e entry) bool { return e.digest == digest }
+	return slices.ContainsFunc(entries, is) && !is(entries[len(entries)-1])
+}
+
+// digest are all images as they are remembered, and what they are known by.
+func (g *Golden) digest() (images, digest string) {
+	images = strings.Join(g.Images(), "\n")
+	sum := sha256.Sum256([]byte(images))
+	return images, hex.EncodeToString(sum[:8])
 }
 
 type entry struct {

@@ -30,6 +30,8 @@ func (i Installation) bootImages() string {
 				sameBut(".spec.template.spec.infrastructureRef", "name")),
 			i.bootImage(namespace, "infrastructure.cluster.x-k8s.io", "'awsmachinetemplates', 'gcpmachinetemplates'", "CREATE",
 				fmt.Sprintf("'%s' in object.metadata.?labels.orValue({})", cloneLabel)),
+			i.bootImage(namespace, "infrastructure.cluster.x-k8s.io", "'awsmachinetemplates', 'gcpmachinetemplates'", "UPDATE",
+				fmt.Sprintf("'%s' in oldObject.metadata.?labels.orValue({})", cloneLabel), "object.spec == oldObject.spec"),
 			i.bootImage(namespace, "infrastructure.cluster.x-k8s.io", "'awsmachinetemplates', 'gcpmachinetemplates'", "DELETE",
 				fmt.Sprintf("'%s' in oldObject.metadata.?labels.orValue({})", cloneLabel)))
 	}
@@ -63,10 +65,13 @@ const (
 	upgradedAt = "machineconfiguration.openshift.io/stub-ignition-upgraded-at"
 )
 
+// claimed is what a clone is annotated with that is about to be named.
+const claimed = "capi-operator.openshift.io/boot-image-claimed"
+
 // sameAnnotations says that an update marks nothing as anybody's.
 var sameAnnotations = strings.NewReplacer(
 	"$now", "object.metadata.?annotations.orValue({})", "$was", "oldObject.metadata.?annotations.orValue({})",
-	"$some", "['"+upgradedTo+"', '"+upgradedAt+"']",
+	"$some", "['"+upgradedTo+"', '"+upgradedAt+"', '"+claimed+"']",
 ).Replace("$now.all(k, k in $some || $was[?k] == $now[?k]) && $was.all(k, k in $some || k in $now)")
 
 // sameBut says that an update leaves all fields below a path as they are, but for some.

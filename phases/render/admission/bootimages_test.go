@@ -31,6 +31,10 @@ func TestWrites_lets_the_operator_move_boot_images_and_nothing_beside_them(t *te
 	secret := func(namespace, data string) string {
 		return called("worker-user-data", namespace, "machineconfiguration.openshift.io/stub-ignition-upgraded-to: 3.1.0", data)
 	}
+	claims := func(labels, claimed, spec string) string {
+		return "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSMachineTemplate, metadata: {name: a-1, namespace: " + capi + ", labels: {" + labels + "}, annotations: {" + claimed + "}}, spec: {a: " + spec + "}}"
+	}
+	const claimed = "capi-operator.openshift.io/boot-image-claimed: now"
 	const clone = "capi-operator.openshift.io/boot-image-clone-of: a"
 	for name, row := range map[string]struct {
 		operation apiserver.Operation
@@ -59,6 +63,10 @@ func TestWrites_lets_the_operator_move_boot_images_and_nothing_beside_them(t *te
 		"another version of Kubernetes":        {apiserver.Update, machines("MachineSet", "{kind: T, name: b}", ", version: v2"), machines("MachineSet", "{kind: T, name: a}", ", version: v1"), true},
 		"a clone":                              {apiserver.Create, template(capi, clone), "", false},
 		"a clone, taken away":                  {apiserver.Delete, "", template(capi, clone), false},
+		"a clone, claimed":                     {apiserver.Update, claims(clone, claimed, "b"), claims(clone, "", "b"), false},
+		"a clone, changed":                     {apiserver.Update, claims(clone, claimed, "c"), claims(clone, "", "b"), true},
+		"a user's template, claimed":           {apiserver.Update, claims("", claimed, "b"), claims("", "", "b"), true},
+		"a user's template, made a clone":      {apiserver.Update, claims(clone, claimed, "b"), claims("", "", "b"), true},
 		"a template that says it is none":      {apiserver.Create, template(capi, ""), "", true},
 		"a user's template, taken away":        {apiserver.Delete, "", template(capi, ""), true},
 		"a clone elsewhere":                    {apiserver.Create, template("default", clone), "", true},
