@@ -26,7 +26,7 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .PHONY: help
 help: ## Show this list.
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-14s %s\n' "$$target" "$$intent"; done
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-15s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
 build: $(PROGRESS) ## Build bin/capstan, bin/capstan-stub and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
@@ -201,6 +201,10 @@ demo: build controlplane bin/demo-runner ## Install Cluster API and upgrade it, 
 .PHONY: demo-crds
 demo-crds: build controlplane bin/demo-runner ## Have two parties share a CRD of Cluster API, on an embedded cluster.
 	@bin/demo-runner crds
+
+.PHONY: demo-bootimages
+demo-bootimages: build controlplane bin/demo-runner ## Have 222 MachineSets follow a release's boot image, on an embedded cluster.
+	@bin/demo-runner bootimages
 
 .PHONY: up
 up: build controlplane bin/demo-runner ## Install Cluster API on an embedded cluster and leave it running.

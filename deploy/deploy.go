@@ -66,6 +66,20 @@ func Objects() ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
+// BootImages returns the objects of bootimages.yaml, which kustomization.yaml leaves out.
+func BootImages() ([]*unstructured.Unstructured, error) {
+	const name = "bootimages.yaml"
+	data, err := files.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	objects, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("parsing %s: %w", name, err)
+	}
+	return objects, nil
+}
+
 // Parse reads the objects of a file.
 func Parse(data []byte) ([]*unstructured.Unstructured, error) {
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), len(data))

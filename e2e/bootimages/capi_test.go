@@ -9,85 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
-// Where objects of Cluster API hold what they start machines from.
-const (
-	templateName = "spec.template.spec.infrastructureRef.name"
-	templateAMI  = "spec.template.spec.ami.id"
-)
-
-// cloneOf is the label of clones.
-const cloneOf = "capi-operator.openshift.io/boot-image-clone-of"
-
-// awsTemplate is a user's own, with labels of others beside those of Cluster API.
-func awsTemplate(name, image string, changes ...func(*object)) *object {
-	GinkgoHelper()
-	template := parse(`
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
-kind: AWSMachineTemplate
-metadata:
-  name: %s
-  namespace: openshift-cluster-api
-  labels: {cluster.x-k8s.io/cluster-name: %s, argocd.argoproj.io/instance: shop}
-spec:
-  template:
-    spec:
-      ami: {id: %s}
-      instanceType: m6i.xlarge
-      iamInstanceProfile: worker
-      rootVolume: {size: 120, type: gp3, encrypted: true}
-`, name, infrastructureName, image)
-	for _, change := range changes {
-		change(template)
-	}
-	return template
-}
-
 // capiSet is a MachineSet of Cluster API with a template.
 func capiSet(name string, template *object, changes ...func(*object)) *object {
-	return capi("MachineSet", name, template, changes...)
+	return bootworld.Set("MachineSet", name, template, changes...)
 }
 
 // deployment is a MachineDeployment of Cluster API with a template.
 func deployment(name, strategy string, template *object, changes ...func(*object)) *object {
 	rollout := func(o *object) { put(o, "{strategy: {type: "+strategy+"}}", "spec", "rollout") }
-	return capi("MachineDeployment", name, template, append(changes, rollout)...)
-}
-
-func capi(kind, name string, template *object, changes ...func(*object)) *object {
-	GinkgoHelper()
-	o := parse(`
-apiVersion: cluster.x-k8s.io/v1beta2
-kind: %[1]s
-metadata:
-  name: %[2]s
-  namespace: openshift-cluster-api
-  labels: {cluster.x-k8s.io/cluster-name: %[3]s}
-spec:
-  clusterName: %[3]s
-  replicas: 1
-  selector: {matchLabels: {set: %[2]s}}
-  template:
-    metadata: {labels: {set: %[2]s, cluster.x-k8s.io/cluster-name: %[3]s}}
-    spec:
-      clusterName: %[3]s
-      bootstrap: {dataSecretName: worker-user-data}
-      infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: %[4]s, name: %[5]s}
-`, kind, name, infrastructureName, template.GetKind(), template.GetName())
-	for _, change := range changes {
-		change(o)
-	}
-	return o
-}
-
-// owned gives a new object an owner.
-func owned(by *object) func(*object) {
-	return func(o *object) {
-		put(o, fmt.Sprintf("[{apiVersion: %s, kind: %s, name: %s, uid: %s, controller: true}]", by.GetAPIVersion(), by.GetKind(), by.GetName(), by.GetUID()),
-			"metadata", "ownerReferences")
-	}
+	return bootworld.Set("MachineDeployment", name, template, append(changes, rollout)...)
 }
 
 // clones are the templates with the label of clones of a set.

@@ -10,12 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// bySets is the annotation by which MachineSets of Cluster API are enrolled, byDeployments that for MachineDeployments.
-const (
-	bySets        = "capi-operator.openshift.io/boot-images-machinesets"
-	byDeployments = "capi-operator.openshift.io/boot-images-machinedeployments"
-)
-
 var _ = Describe("The MachineConfiguration", func() {
 	It("enrols no set of Cluster API by a selector that cannot be read, and says so", func(ctx SpecContext) {
 		s := on(ctx, inPlace{platform: configv1.AWSPlatformType})

@@ -4,42 +4,23 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
-
-type object = unstructured.Unstructured
-
-// parse reads an object, in which %s and the like stand for arguments.
-func parse(text string, arguments ...any) *object {
-	GinkgoHelper()
-	o := &object{}
-	Expect(yaml.Unmarshal(fmt.Appendf(nil, text, arguments...), &o.Object)).To(Succeed())
-	return o
-}
 
 // create makes an object as an administrator does, and returns it as it is stored.
 func create(ctx context.Context, o *object) *object {
 	GinkgoHelper()
 	Expect(env.Client.Create(ctx, o, harness.Administrator)).To(Succeed())
 	return o
-}
-
-// apply makes or changes an object by server-side apply.
-func apply(ctx context.Context, o *object, manager string) {
-	GinkgoHelper()
-	Expect(env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(manager), client.ForceOwnership)).To(Succeed())
 }
 
 // merge changes an object by a merge patch in YAML, as an administrator does, and returns what the API server says.
@@ -79,28 +60,6 @@ func live(ctx context.Context, o *object) *object {
 	return now
 }
 
-// field is what an object has at a path with dots, such as spec.replicas or disks.0.image; nil for nothing.
-func field(o *object, path string) any {
-	var at any = o.Object
-	for key := range strings.SplitSeq(path, ".") {
-		at = within(at, key)
-	}
-	return at
-}
-
-// within is a field of an object, or an item of a list.
-func within(of any, key string) any {
-	switch of := of.(type) {
-	case map[string]any:
-		return of[key]
-	case []any:
-		if index, err := strconv.Atoi(key); err == nil && index < len(of) {
-			return of[index]
-		}
-	}
-	return nil
-}
-
 // becomes waits until a field of an object has a value, and returns the object.
 func becomes(ctx context.Context, o *object, path string, value any) *object {
 	GinkgoHelper()
@@ -131,7 +90,7 @@ func same(before, after *object, but ...string) {
 // unset takes a field away, also one of an item of a list.
 func unset(from any, path []string) {
 	for ; len(path) > 1; path = path[1:] {
-		from = within(from, path[0])
+		from = bootworld.Within(from, path[0])
 	}
 	if of, is := from.(map[string]any); is {
 		delete(of, path[0])
@@ -147,10 +106,5 @@ func untouched(ctx context.Context, was *object) {
 // configMap makes a ConfigMap hold exactly this.
 func configMap(ctx context.Context, namespace, name string, data map[string]string) {
 	GinkgoHelper()
-	wanted := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: data}
-	err := env.Client.Update(ctx, wanted, harness.Administrator)
-	if client.IgnoreNotFound(err) == nil && err != nil {
-		err = env.Client.Create(ctx, wanted, harness.Administrator)
-	}
-	Expect(err).NotTo(HaveOccurred())
+	Expect(inEnv().SetConfigMap(ctx, namespace, name, data)).To(Succeed())
 }

@@ -9,13 +9,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 // stage is a cluster with an operator at work in it.
 type stage struct {
-	minor    int
+	world    *bootworld.Cluster
 	operator *harness.Operator
 	metrics  *harness.Metrics
 	// from is where in the audit log the spec looks from.

@@ -3,152 +3,40 @@ package bootimages_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
-	"github.com/coreos/stream-metadata-go/arch"
 	"github.com/coreos/stream-metadata-go/stream"
-	"github.com/coreos/stream-metadata-go/stream/rhcos"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 )
 
-const (
-	// region is the cluster's, where it is on AWS.
-	region = "us-east-1"
-	// project is where releases publish their images for GCP.
-	project = "rhcos-cloud"
-)
-
-// regions are made up, but for the first.
-var regions = func() []string {
-	all := []string{region}
-	for i := range 29 {
-		all = append(all, fmt.Sprintf("made-up-%d", i+1))
-	}
-	return all
-}()
-
-// nodes is the architecture of the cluster's only Node, as streams spell it.
-var nodes = arch.RpmArch(runtime.GOARCH)
-
-// made is a made-up word that depends on what it is made of.
-func made(length int, of ...any) string {
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, of...)))[:length]
-}
-
-// ami is the golden AMI of a release, for the cluster's Nodes and region.
-func ami(release int) string { return amiOf(release, nodes, region) }
-
-func amiOf(release int, architecture, region string) string {
-	return "ami-" + made(17, release, " ", architecture, " ", region)
-}
-
-// gcpImage is the golden image of a release in GCP.
-func gcpImage(release int) string {
-	return fmt.Sprintf("projects/%s/global/images/%s", project, gcpName(release, nodes))
-}
-
-func gcpName(release int, architecture string) string {
-	return fmt.Sprintf("rhcos-%d-gcp-%s", release, strings.ReplaceAll(architecture, "_", "-"))
-}
-
-// marketplace is the golden image of a release in Azure's marketplace, by publisher and offer.
-func marketplace(release int, publisher, offer, sku string) *rhcos.AzureMarketplaceImage {
-	return &rhcos.AzureMarketplaceImage{Publisher: publisher, Offer: offer, SKU: sku, Version: fmt.Sprintf("422.%d.20260101", release)}
-}
-
-// golden is the stream of a release: every variant that the library knows, for all architectures of OpenShift.
+// golden is the stream of a release, of which the library knows every field.
 func golden(release int) string {
 	GinkgoHelper()
-	made := &stream.Stream{
-		Stream: "rhel-9", Metadata: stream.Metadata{LastModified: "2026-01-01T00:00:00Z", Generator: "made up"}, Architectures: map[string]stream.Arch{},
-	}
-	for _, architecture := range []string{"x86_64", "aarch64", "ppc64le", "s390x"} {
-		made.Architectures[architecture] = goldenOf(release, architecture)
-	}
-	text, err := json.Marshal(made)
+	text, err := bootworld.Golden(release)
 	Expect(err).NotTo(HaveOccurred())
-	Expect(readBack(text)).To(Equal(made))
-	return string(text)
-}
-
-// readBack reads a stream and refuses what the library does not know.
-func readBack(text []byte) (*stream.Stream, error) {
-	back := &stream.Stream{}
-	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
-	return back, decoder.Decode(back)
-}
-
-func goldenOf(release int, architecture string) stream.Arch {
-	version := fmt.Sprintf("9.8.2026010%d-0", release%10)
-	images, windows := map[string]stream.SingleImage{}, map[string]rhcos.SingleImage{}
-	objects := map[string]stream.SingleObject{}
-	for _, r := range regions {
-		images[r] = stream.SingleImage{Release: version, Image: amiOf(release, architecture, r)}
-		windows[r] = rhcos.SingleImage{Release: version, Image: amiOf(release, architecture+" windows", r)}
-		objects[r] = stream.SingleObject{Release: version, Object: "rhcos-" + architecture, Bucket: "rhcos-" + r, Url: "https://example.com/" + r}
-	}
-	return stream.Arch{
-		Artifacts: artifacts(version, architecture),
-		Images: stream.Images{
-			Aliyun: &stream.ReplicatedImage{Regions: images}, Aws: &stream.AwsImage{Regions: images},
-			Gcp:      &stream.GcpImage{Release: version, Project: project, Name: gcpName(release, architecture)},
-			Ibmcloud: &stream.ReplicatedObject{Regions: objects}, PowerVS: &stream.ReplicatedObject{Regions: objects},
-			KubeVirt: &stream.ContainerImage{Release: version, Image: "example.com/rhcos:" + version, DigestRef: "example.com/rhcos@sha256:" + made(64, version)},
-		},
-		RHELCoreOSExtensions: &rhcos.Extensions{
-			AwsWinLi:    &rhcos.AwsWinLi{Regions: windows},
-			AzureDisk:   &rhcos.AzureDisk{Release: version, URL: "https://example.com/" + architecture + ".vhd"},
-			Marketplace: &rhcos.Marketplace{Azure: azureMarketplace(release, architecture)},
-		},
-	}
-}
-
-func artifacts(version, architecture string) map[string]stream.PlatformArtifacts {
-	all := map[string]stream.PlatformArtifacts{}
-	for _, platform := range []string{"aws", "azure", "gcp", "metal", "openstack", "qemu", "vmware"} {
-		file := func(kind string) *stream.Artifact {
-			return &stream.Artifact{Location: fmt.Sprintf("https://example.com/%s/%s.%s", platform, architecture, kind), Sha256: made(64, platform, kind)}
-		}
-		all[platform] = stream.PlatformArtifacts{Release: version, Formats: map[string]stream.ImageFormat{
-			"raw.gz": {Disk: file("raw.gz")}, "pxe": {Kernel: file("kernel"), Initramfs: file("initramfs"), Rootfs: file("rootfs")},
-		}}
-	}
-	return all
-}
-
-// azureMarketplace has all plans; only x86_64 has machines of both generations.
-func azureMarketplace(release int, architecture string) *rhcos.AzureMarketplace {
-	images := func(publisher, offer, gen1, gen2 string) *rhcos.AzureMarketplaceImages {
-		all := &rhcos.AzureMarketplaceImages{Gen2: marketplace(release, publisher, offer, gen2)}
-		if architecture == "x86_64" {
-			all.Gen1 = marketplace(release, publisher, offer, gen1)
-		}
-		return all
-	}
-	plan := func(publisher, offer string) *rhcos.AzureMarketplaceImages {
-		return images(publisher, offer, offer+"-gen1", offer)
-	}
-	return &rhcos.AzureMarketplace{
-		NoPurchasePlan: images("azureopenshift", "aro4", "aro_422", "422-v2"),
-		OCP:            plan("redhat", "rh-ocp-worker"), OPP: plan("redhat", "rh-opp-worker"), OKE: plan("redhat", "rh-oke-worker"),
-		OCPEMEA: plan("redhat-limited", "rh-ocp-worker"), OPPEMEA: plan("redhat-limited", "rh-opp-worker"), OKEEMEA: plan("redhat-limited", "rh-oke-worker"),
-	}
+	back := &stream.Stream{}
+	Expect(decoder.Decode(back)).To(Succeed())
+	again, err := json.Marshal(back)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(string(again)).To(Equal(text))
+	return text
 }
 
 // fedora is the stream that the library is tested with.
 func fedora(ctx context.Context) (text string, images *stream.Stream) {
 	GinkgoHelper()
-	dir, err := moduleDir(ctx, "github.com/coreos/stream-metadata-go")
+	dir, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/coreos/stream-metadata-go").Output()
 	Expect(err).NotTo(HaveOccurred())
-	read, err := os.ReadFile(filepath.Join(dir, "stream", "fixtures", "fcos-stream.json"))
+	read, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "stream", "fixtures", "fcos-stream.json"))
 	Expect(err).NotTo(HaveOccurred())
 	images = &stream.Stream{}
 	Expect(json.Unmarshal(read, images)).To(Succeed())

@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// oldStub is one that no boot image of today can read.
-	oldStub = `{"ignition":{"version":"2.2.0","config":{"append":[{"source":"https://api-int.shop:22623/config/worker"}]}}}`
 	// richStub is an old one to which an administrator has added a partition for /var, and more.
 	richStub = `{"ignition":{"version":"2.2.0","config":{"append":[{"source":"https://api-int.shop:22623/config/worker"}]},
 	  "security":{"tls":{"certificateAuthorities":[{"source":"data:,authority"}]}}},

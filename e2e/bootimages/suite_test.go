@@ -5,7 +5,6 @@ package bootimages_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/capstan-capi/capstan/deploy"
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
@@ -36,7 +35,7 @@ func TestBootImages(t *testing.T) {
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrllog.SetLogger(klog.NewKlogr())
 	Expect(harness.Built(bin)).To(Succeed())
-	definitions, err := clusterAPIDefinitions(ctx)
+	definitions, _, err := bootworld.Definitions(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	env, err = harness.Start(ctx, harness.Options{Bin: bin, ServiceCA: true, Definitions: definitions})
 	Expect(err).NotTo(HaveOccurred())
@@ -47,18 +46,6 @@ var _ = AfterSuite(func() {
 		Expect(env.Stop()).To(Succeed())
 	}
 })
-
-// applyRights gives the operator what a cluster whose boot images of the Machine API it manages has to give it.
-func applyRights(ctx context.Context) {
-	GinkgoHelper()
-	text, err := os.ReadFile("../../deploy/bootimages.yaml")
-	Expect(err).NotTo(HaveOccurred())
-	objects, err := deploy.Parse(text)
-	Expect(err).NotTo(HaveOccurred())
-	for _, o := range objects {
-		apply(ctx, o, "deploy")
-	}
-}
 
 // eventually repeats an attempt until it returns nil.
 func eventually(ctx context.Context, what string, attempt func(context.Context) error) {

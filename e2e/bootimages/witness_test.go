@@ -2,44 +2,32 @@ package bootimages_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	configv1 "github.com/openshift/api/config/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
-
-// manager is who writes boot images, stubs and clones.
-const manager = "capstan-bootimage"
 
 // writes are what the operator has sent since the mark that could have changed boot images, stubs or clones, refused or not.
 func (s *stage) writes(ctx context.Context) cluster.RequestList {
 	GinkgoHelper()
 	requests, err := env.Cluster.RequestsSince(ctx, s.from)
 	Expect(err).NotTo(HaveOccurred())
-	return requests.By(harness.UserAgent).Writes().Where(func(r cluster.Request) bool {
-		address, err := url.Parse(r.RequestURI)
-		return err == nil && address.Query().Get("fieldManager") == manager
-	})
+	return bootworld.Writes(requests)
 }
 
 // writesOf are those of an object.
 func (s *stage) writesOf(ctx context.Context, o *object) cluster.RequestList {
 	GinkgoHelper()
-	return s.writes(ctx).Where(func(r cluster.Request) bool {
-		return r.Name == o.GetName() && r.Namespace == o.GetNamespace() && r.APIGroup == o.GroupVersionKind().Group &&
-			strings.HasPrefix(r.Resource, strings.ToLower(o.GetKind()))
-	})
+	return bootworld.WritesOf(s.writes(ctx), o)
 }
 
 // writtenOnce expects exactly one write of an object, which was taken; of a target it is a patch.
@@ -102,9 +90,11 @@ lines:
 
 // config is the MachineConfiguration as it is now.
 func config(ctx context.Context) (*operatorv1.MachineConfiguration, error) {
-	now := &operatorv1.MachineConfiguration{}
-	return now, env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, now)
+	return inEnv().Config(ctx)
 }
+
+// inEnv is the suite's cluster, of whatever release.
+func inEnv() *bootworld.Cluster { return &bootworld.Cluster{Environment: env} }
 
 // told waits until the MachineConfiguration has a condition with texts in its message.
 func told(ctx context.Context, kind, is string, texts ...string) {
@@ -146,37 +136,18 @@ func operatorTells(ctx context.Context, kind, is, reason string, texts ...string
 func gate(ctx context.Context, state string) {
 	GinkgoHelper()
 	eventually(ctx, "the gate to be "+state, func(ctx context.Context) error {
-		operator := &configv1.ClusterOperator{}
-		if err := env.Client.Get(ctx, client.ObjectKey{Name: harness.ClusterOperatorName}, operator); err != nil {
+		is, err := inEnv().Gate(ctx)
+		if err != nil {
 			return err
 		}
-		var records struct {
-			Gate struct{ State, Reason string } `json:"bootgate"`
-		}
-		if raw := operator.Status.Extension.Raw; len(raw) > 0 {
-			if err := json.Unmarshal(raw, &records); err != nil {
-				return err
-			}
-		}
-		return unless(records.Gate.State == state, "it is %q: %s", records.Gate.State, records.Gate.Reason)
+		return unless(is.State == state, "it is %q: %s", is.State, is.Reason)
 	})
 }
 
 // known waits until the operator has noted that an image was golden, which it does once the gate is open for it.
 func known(ctx context.Context, image string) {
 	GinkgoHelper()
-	eventually(ctx, image+" to be known", func(ctx context.Context) error {
-		stored := &corev1.ConfigMap{}
-		if err := env.Client.Get(ctx, client.ObjectKey{Namespace: harness.OperatorNamespace, Name: "capstan-known-images"}, stored); err != nil {
-			return err
-		}
-		for _, text := range stored.Data {
-			if strings.Contains(text, image) {
-				return nil
-			}
-		}
-		return fmt.Errorf("it is not among %d bytes", stored.Size())
-	})
+	eventually(ctx, image+" to be known", func(ctx context.Context) error { return inEnv().Known(ctx, image) })
 }
 
 // eventOn waits until an Event on an object has a text.

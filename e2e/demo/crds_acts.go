@@ -165,10 +165,10 @@ func (s *sharing) says(ctx context.Context, kind string) error {
 }
 
 // soon waits as long as an installation may take, and no longer than the operator runs.
-func (s *sharing) soon(ctx context.Context, what string, attempt func(context.Context) error) error {
+func (d *demonstration) soon(ctx context.Context, what string, attempt func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	ctx, end := s.operator.Context(ctx)
+	ctx, end := d.operator.Context(ctx)
 	defer end()
 	return harness.Eventually(ctx, what, attempt)
 }

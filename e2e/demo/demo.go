@@ -9,6 +9,7 @@ import (
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
@@ -99,10 +100,15 @@ func (d *demonstration) play(ctx context.Context) error {
 }
 
 // begin starts the cluster, once images are built.
-func (d *demonstration) begin(ctx context.Context, images string) (err error) {
+func (d *demonstration) begin(ctx context.Context, images string) error {
 	d.display.step("%s built from the providers' Go modules", images)
+	return d.start(ctx)
+}
+
+// start starts the cluster, with definitions that are there from the beginning.
+func (d *demonstration) start(ctx context.Context, definitions ...*apiextensionsv1.CustomResourceDefinition) (err error) {
 	d.display.now("starting etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok")
-	if d.stage, err = harness.Start(ctx, harness.Options{Bin: d.bin, Dir: d.clusterDir(), ServiceCA: true}); err != nil {
+	if d.stage, err = harness.Start(ctx, harness.Options{Bin: d.bin, Dir: d.clusterDir(), ServiceCA: true, Definitions: definitions}); err != nil {
 		return err
 	}
 	d.display.step("a cluster and a registry are running: kubectl --kubeconfig %s", d.stage.Cluster.Kubeconfig())

@@ -1,8 +1,9 @@
 // Command demo-runner shows Capstan at work on an embedded cluster: it installs
 // real Cluster API providers, upgrades them and reports what was seen (no
 // arguments), or has two parties share a definition of Cluster API (crds), or
-// installs providers and leaves the cluster running (up) until it is told to
-// end it (down). It shows what any user could see, and decides nothing.
+// moves boot images (bootimages), or installs providers and leaves the cluster
+// running (up) until it is told to end it (down). It shows what any user could
+// see, and decides nothing.
 package main
 
 import (
@@ -19,10 +20,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-const usage = `usage: demo-runner [crds | up | down]
+const usage = `usage: demo-runner [crds | bootimages | up | down]
 
 Without an argument it installs Cluster API on an embedded cluster, upgrades it
-and ends the cluster. "crds" has two parties share a definition there. "up" installs and leaves it running; "down" ends that.`
+and ends the cluster. "crds" has two parties share a definition there.
+"bootimages" moves boot images there. "up" installs and leaves it running; "down" ends that.`
 
 func main() {
 	// What client libraries say would break the display; what goes wrong is returned.
@@ -59,6 +61,8 @@ func run(ctx context.Context, arguments []string) error {
 		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo"), (*demonstration).play)
 	case "crds":
 		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo-crds"), (*demonstration).share)
+	case "bootimages":
+		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo-bootimages"), (*demonstration).moveBootImages)
 	case "up":
 		return up(ctx, os.Stdout, bin, upFolder(bin))
 	case "down":

@@ -9,7 +9,37 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 )
+
+// Module is the source of a component of a release, as its authors published it.
+type Module struct {
+	// Component and Version are as in releases.yaml.
+	Component, Version string
+	// Folder is the Go client's own copy: it is not to be written to.
+	Folder string
+}
+
+// Modules fetches components of a release, for whoever needs what is in them but in no profile.
+func Modules(ctx context.Context, release string, wanted ...string) ([]Module, error) {
+	all, err := components(release)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(p pinned) bool { return !slices.Contains(wanted, p.Name) })
+	if len(all) != len(wanted) {
+		return nil, fmt.Errorf("release %s has not all of the components %q", release, wanted)
+	}
+	folders, err := download(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	var modules []Module
+	for _, p := range all {
+		modules = append(modules, Module{Component: p.Name, Version: p.Version, Folder: folders[p.module()]})
+	}
+	return modules, nil
+}
 
 // download fetches modules with the Go client, by way of its cache, and returns
 // the folder of each by "module@version". A module whose hash is not the pinned
