@@ -37,7 +37,7 @@ func KindOf(kind golden.Kind) (api, name string) {
 // sum sums up how all targets stand.
 func (p *Pass) sum() {
 	p.standings = p.Board.Standings()
-	all, judged := p.Board.Complete(p.verdict().News)
+	all, judged := p.Board.Complete(p.Verdict().News)
 	p.memory.sure = p.memory.sure || all || p.Now().Sub(p.memory.began) >= listing
 	p.Targets = sumsOf(p.standings)
 	p.Targets.Sure, p.Targets.Stand, p.Targets.Judged = p.memory.sure, all, judged

@@ -10,9 +10,9 @@ import (
 // Why the gate is shut although every question says Yes.
 const unremembered = "the golden boot images are not among the known ones yet: ConfigMap " + KnownConfigMap + " has to be written first"
 
-// verdict is what targets are told. Boot images may be moved only once the golden ones are known to be so for ever: when the
+// Verdict is what targets are told. Boot images may be moved only once the golden ones are known to be so for ever: when the
 // next release comes, nothing else tells that a target's image was a release's own.
-func (p *Pass) verdict() bootboard.Verdict {
+func (p *Pass) Verdict() bootboard.Verdict {
 	v := bootboard.Verdict{Cluster: p.cluster(), Ours: p.Ours, ClaimedBy: p.claimedBy}
 	is := guards.IsOpen(p.Facts)
 	v.Known, v.Why = is.Truth != machine.Unknown, is.Reason
