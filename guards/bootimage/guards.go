@@ -54,7 +54,7 @@ var GateIsOpen = guard{
 		case !f.Gate.Known:
 			return machine.SayUnknown(orElse(f.Gate.Why, "nobody can tell yet whether boot images may be moved"))
 		case !f.Gate.Open:
-			return machine.SayNo(orElse(f.Gate.Why, "boot images may not be moved: capstan status --machine bootgate says why"))
+			return machine.SayNo(orElse(f.Gate.Why, "boot images may not be moved: capstan status boot-images says why"))
 		}
 		return machine.SayYes("boot images may be moved")
 	},
