@@ -52,8 +52,17 @@ func stranger(user string) looker {
 	return looker{kubeconfig}
 }
 
-// run runs a command about boot images, which ends with a code.
+// run runs a command about boot images, which has to end with a code.
 func (l looker) run(ctx context.Context, code int, command string, arguments ...string) string {
+	GinkgoHelper()
+	out, ended := l.try(ctx, command, arguments...)
+	Expect(ended).To(Equal(code), out)
+	AddReportEntry("capstan "+command+" boot-images", out, ReportEntryVisibilityFailureOrVerbose)
+	return out
+}
+
+// try runs one, and returns with which code it has ended.
+func (l looker) try(ctx context.Context, command string, arguments ...string) (told string, code int) {
 	GinkgoHelper()
 	var out bytes.Buffer
 	run := exec.CommandContext(ctx, bin+"/capstan", append([]string{command, "boot-images", "--kubeconfig=" + l.kubeconfig}, arguments...)...)
@@ -62,15 +71,17 @@ func (l looker) run(ctx context.Context, code int, command string, arguments ...
 	if err := run.Run(); err != nil && !errors.As(err, &exit) {
 		Fail(err.Error())
 	}
-	Expect(run.ProcessState.ExitCode()).To(Equal(code), out.String())
-	AddReportEntry("capstan "+command+" boot-images", out.String(), ReportEntryVisibilityFailureOrVerbose)
-	return out.String()
+	return out.String(), run.ProcessState.ExitCode()
 }
 
-// shows waits until a command tells this: what the operator publishes may be some seconds old.
+// shows waits until a command tells this: what the operator stores may be some seconds late.
 func (l looker) shows(ctx context.Context, code int, what OmegaMatcher, command string, arguments ...string) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) { g.Expect(l.run(ctx, code, command, arguments...)).To(what) }).WithContext(ctx).WithTimeout(patience).WithPolling(time.Second).Should(Succeed())
+	Eventually(func(g Gomega) {
+		out, ended := l.try(ctx, command, arguments...)
+		g.Expect(ended).To(Equal(code), out)
+		g.Expect(out).To(what)
+	}).WithContext(ctx).WithTimeout(patience).WithPolling(time.Second).Should(Succeed())
 }
 
 // The exit codes of capstan status boot-images.
