@@ -123,7 +123,7 @@ func TestPage_draws_and_replays_moves_of_the_table(t *testing.T) {
 
 func TestPage_names_flags_and_fields_that_there_are(t *testing.T) {
 	text := page(t)
-	flags := map[string]bool{}
+	flags := map[string]bool{"overwrite": true} // of kubectl, in commands that are told
 	for _, command := range root().Commands() {
 		flagsOf(command, flags)
 	}

@@ -24,7 +24,8 @@ with --machine compatibility the CompatibilityRequirement that --key names. The 
 for the answers, so the moves are told without them.`,
 		Example: `  capstan explain
   capstan explain -o json | jq '.moves[] | select(.answer != "Yes")'
-  capstan explain --machine compatibility --key my-widgets`,
+  capstan explain --machine compatibility --key my-widgets
+  capstan explain boot-images machineset/worker`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := textOrJSON(output); err != nil {
@@ -44,6 +45,7 @@ for the answers, so the moves are told without them.`,
 			return explanation.Write(cmd.OutOrStdout(), time.Now())
 		},
 	}
+	cmd.AddCommand(bootImagesExplainCommand())
 	target.Flags(cmd.Flags())
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "what to print: `text` or json")
 	return cmd

@@ -70,10 +70,11 @@ So 2 is on its way or not as it should be, and 3 that somebody has to look.`,
   capstan status -o json | jq .waits
   capstan status --exit-code --context prod && echo installed
   capstan status --machine compatibility --key my-widgets
-  capstan status --machine bootimage --key machinesets.cluster.x-k8s.io/worker`,
+  capstan status boot-images`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
+	cmd.AddCommand(bootImagesStatusCommand())
 	flags := cmd.Flags()
 	f.Flags(flags)
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on looking, every second")

@@ -34,11 +34,7 @@ const gather = 200 * time.Millisecond
 
 // Add binds the machine to the manager's cluster.
 func Add(mgr ctrl.Manager, o options.Options) error {
-	limits, err := phases.ParseLimits(o.BootImages.Limits)
-	if err != nil {
-		return err
-	}
-	before, err := phases.ParseRelease(o.BootImages.RollsOutBefore)
+	bound, err := bind(o)
 	if err != nil {
 		return err
 	}
@@ -57,14 +53,11 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	if err := registerMetrics(); err != nil {
 		return err
 	}
-	p := phases.New(phases.Options{
-		Client: mgr.GetClient(), Apart: others.GetClient(), Known: list.GetClient(), Live: mgr.GetAPIReader(),
-		Untyped: others.GetAPIReader(), Deletes: others.GetClient(),
-		Board: o.BootImages.Board, Blind: func() string { return cmp.Or(others.Unfilled(), list.Unfilled()) }, Event: o.House.Events.Tell, Now: o.House.Now, Steady: o.House.Queue.Now,
-		OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
-		MachineAPI: o.BootImages.MachineAPI, ClusterAPI: o.BootImages.ClusterAPI, GCPProject: o.BootImages.GCPProject,
-		Limits: limits, RollsOutBefore: before,
-	})
+	bound.Client, bound.Apart, bound.Known, bound.Live = mgr.GetClient(), others.GetClient(), list.GetClient(), mgr.GetAPIReader()
+	bound.Untyped, bound.Deletes = others.GetAPIReader(), others.GetClient()
+	bound.Blind = func() string { return cmp.Or(others.Unfilled(), list.Unfilled()) }
+	bound.Event, bound.Now, bound.Steady = o.House.Events.Tell, o.House.Now, o.House.Queue.Now
+	p := phases.New(bound)
 	again := &house.Trigger{First: []machine.Key{key}}
 	o.BootImages.Board.OnStanding(func() { again.After(key, gather) })
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, *phases.Pass]{
@@ -72,6 +65,30 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Store: p.Store(table.Table, phases.Words{Line: table.Line, Conditions: table.Conditions, ConfigConditions: table.ConfigConditions},
 			operators.ClusterOperators(), mgr.GetLogger().WithName(table.Table.Name)),
 	})
+}
+
+// bind takes from options what is asked for.
+func bind(o options.Options) (phases.Options, error) {
+	b := o.BootImages
+	limits, err := phases.ParseLimits(b.Limits)
+	if err != nil {
+		return phases.Options{}, err
+	}
+	before, err := phases.ParseRelease(b.RollsOutBefore)
+	if err != nil {
+		return phases.Options{}, err
+	}
+	settings := phases.Settings{GCPProject: b.GCPProject, Stream: b.Stream, Limits: b.Limits, RollsOutBefore: b.RollsOutBefore}
+	if b.MachineAPI {
+		settings.APIs = append(settings.APIs, phases.MachineAPI)
+	}
+	if b.ClusterAPI {
+		settings.APIs = append(settings.APIs, phases.ClusterAPI)
+	}
+	return phases.Options{
+		Board: b.Board, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
+		MachineAPI: b.MachineAPI, ClusterAPI: b.ClusterAPI, GCPProject: b.GCPProject, Settings: settings, Limits: limits, RollsOutBefore: before,
+	}, nil
 }
 
 // words are what the machine says of a pass.

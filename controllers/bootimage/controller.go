@@ -62,11 +62,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	limit := events.NewLimit(told, time.Minute, o.House.Queue, log)
 	p.Blind, p.Served = apart.Unfilled, come.served
 	p.Wrote, p.Contested, p.Event = wrote, hotLoopsMetric.Inc, limit.Through(o.House.Events.Tell)
-	kept := records.NewConfigMaps[guards.Facts, *phases.Pass](records.Options{
-		Live: apart.GetAPIReader(), Writer: apart.GetClient(), Clock: o.House.Queue, Namespace: o.OperatorNamespace, Name: "capstan-bootimages",
-		Shards: shards, Entry: entry, Transitions: transitions, Keep: worth, Worth: p.Worth, Late: late, Gather: gather, Tell: amiss(log),
-	})
-	p.Notes = kept
+	kept := keeps(p, records.Options{Live: apart.GetAPIReader(), Writer: apart.GetClient(), Clock: o.House.Queue, Namespace: o.OperatorNamespace, Tell: amiss(log)})
 	trigger := &house.Trigger{}
 	t := targets{Phases: p, log: log}
 	o.BootImages.Board.OnNews(func() {
@@ -88,6 +84,15 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		UID:     func(pass *phases.Pass) string { return pass.UID },
 		Watches: t.watches(apart.GetCache(), o, come), Store: p.Store(kept, table.StandingOf),
 	})
+}
+
+// keeps has records and attempts of targets kept in ConfigMaps.
+func keeps(p *phases.Phases, o records.Options) *Records {
+	o.Name, o.Shards, o.Entry, o.Transitions, o.Late, o.Gather = "capstan-bootimages", shards, entry, transitions, late, gather
+	o.Keep, o.Worth = worth, p.Worth
+	kept := records.NewConfigMaps[guards.Facts, *phases.Pass](o)
+	p.Notes = kept
+	return kept
 }
 
 // worth says of a record that looking again would not lead to it.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
 )
 
@@ -19,7 +20,7 @@ var _ = Describe("An operator that lacks a right of --boot-images", func() {
 		s.nothingWritten(ctx)
 
 		By("giving it the right")
-		applyRights(ctx)
+		Expect(s.world.ApplyRights(ctx)).To(Succeed())
 		operatorTells(ctx, "Degraded", "False", "AsExpected")
 		s.targets(ctx, "Current", 1)
 		s.upgrade(ctx, 2)

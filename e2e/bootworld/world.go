@@ -57,7 +57,7 @@ func Begin(ctx context.Context, env *harness.Environment, w World) (*Cluster, er
 	if err := env.Begin(ctx, harness.World{Platform: w.Platform, NoClusterAPI: true}); err != nil {
 		return nil, err
 	}
-	if err := c.applyRights(ctx); err != nil {
+	if err := c.ApplyRights(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.nameInfrastructure(ctx, w.Platform); err != nil {
@@ -107,8 +107,8 @@ func MachineConfiguration() *Object {
 	return Parse(`{apiVersion: operator.openshift.io/v1, kind: MachineConfiguration, metadata: {name: cluster}, spec: {managementState: Managed}}`)
 }
 
-// applyRights gives the operator what a cluster whose boot images of the Machine API it manages has to give it.
-func (c *Cluster) applyRights(ctx context.Context) error {
+// ApplyRights gives the operator what a cluster whose boot images of the Machine API it manages has to give it.
+func (c *Cluster) ApplyRights(ctx context.Context) error {
 	objects, err := deploy.BootImages()
 	if err != nil {
 		return err

@@ -158,10 +158,11 @@ var ConfigHasProblems = guard{
 	}),
 }
 
+// Questions are those that the gate asks, in their order.
+var Questions = []machine.Guard[Facts]{Applies, ConfigIsResolved, ReleaseIsComplete, GoldenIsReadable, GoldenIsVouched, GoldenIsKnown}
+
 // IsOpen answers whether targets may be moved: Yes to every question that the gate asks, and to what it sees to when it opens.
-func IsOpen(f Facts) machine.Answer {
-	return machine.All(Applies, ConfigIsResolved, ReleaseIsComplete, GoldenIsReadable, GoldenIsVouched, GoldenIsKnown).Answer(f)
-}
+func IsOpen(f Facts) machine.Answer { return machine.All(Questions...).Answer(f) }
 
 // ShutAfterRelease says that the gate was seen not to be open although it applies and the release is complete.
 func ShutAfterRelease(f Facts) bool {

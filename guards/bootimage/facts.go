@@ -60,6 +60,8 @@ func (o Object) String() string { return o.Kind + " " + o.Name }
 type Enrolment struct {
 	Known bool `yaml:"known"`
 	Is    bool `yaml:"is"`
+	// By is what selects the target, and what that says: an annotation, or an entry of the resolved configuration.
+	By string `yaml:"by"`
 	// OtherCluster is the Cluster that the target is of, if that is not this one.
 	OtherCluster string `yaml:"otherCluster"`
 }

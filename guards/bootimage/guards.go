@@ -35,7 +35,7 @@ var Enrolled = guard{
 		case !f.Enrolment.Known:
 			return machine.SayUnknown("nobody can tell yet whether " + f.Object.String() + " is enrolled")
 		case f.Enrolment.Is:
-			return machine.SayYes(f.Object.String() + " is enrolled")
+			return machine.SayYes(f.Object.String() + " is enrolled" + by(f.Enrolment.By))
 		case f.Enrolment.OtherCluster != "":
 			return machine.SayNo(fmt.Sprintf("%s is of Cluster %s and not of this one, whose boot images are moved alone", f.Object, short(f.Enrolment.OtherCluster)))
 		case f.Object.API == ClusterAPI:
@@ -54,7 +54,7 @@ var GateIsOpen = guard{
 		case !f.Gate.Known:
 			return machine.SayUnknown(orElse(f.Gate.Why, "nobody can tell yet whether boot images may be moved"))
 		case !f.Gate.Open:
-			return machine.SayNo(orElse(f.Gate.Why, "boot images may not be moved: capstan status --machine bootgate says why"))
+			return machine.SayNo(orElse(f.Gate.Why, "boot images may not be moved: capstan status boot-images says why"))
 		}
 		return machine.SayYes("boot images may be moved")
 	},
@@ -154,7 +154,7 @@ func (f Facts) attemptsLeft(made int) machine.Answer {
 		if a.StubUpgraded != "" {
 			text += "; Secret " + short(a.StubUpgraded) + " was upgraded meanwhile, which older images cannot read"
 		}
-		return machine.SayNo(text + "; have it no longer changed back, then: " + f.annotate(RetryAnnotation, "1") + " (any value that it did not have before)")
+		return machine.SayNo(text + "; have it no longer changed back, then: " + retry(f) + " (any value that it did not have before)")
 	}
 }
 
@@ -296,6 +296,13 @@ var InputChanged = guard{
 		}
 		return machine.SayNo("")
 	}),
+}
+
+func by(what string) string {
+	if what == "" {
+		return ""
+	}
+	return " by " + short(what)
 }
 
 func short(text string) string { return machine.Shorten(text, maxQuoted) }

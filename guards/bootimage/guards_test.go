@@ -66,6 +66,7 @@ func TestGuards_nothing_seen_is_unknown(t *testing.T) {
 func TestGuards_of_the_verdict(t *testing.T) {
 	ask(t, map[string]row{
 		"Enrolled/not known":                       {Enrolled, Facts{Seen: true}, machine.Unknown, ""},
+		"Enrolled/by what":                         {Enrolled, target(func(f *Facts) { f.Enrolment.By = "annotation x: All" }), machine.Yes, "MachineSet a is enrolled by annotation x: All"},
 		"Enrolled/yes":                             {Enrolled, target(), machine.Yes, "MachineSet a is enrolled"},
 		"Enrolled/no":                              {Enrolled, target(func(f *Facts) { f.Enrolment.Is = false }), machine.No, "spec.managedBootImages"},
 		"Enrolled/no, of another cluster":          {Enrolled, target(ofClusterAPI, func(f *Facts) { f.Enrolment = Enrolment{Known: true, OtherCluster: "d"} }), machine.No, "Cluster d and not of this one"},

@@ -89,3 +89,28 @@ func TestSkipped_gives_no_command_that_does_something_else(t *testing.T) {
 		}
 	}
 }
+
+func TestCommand_takes_away_what_holds_the_target_and_is_empty_where_nothing_does(t *testing.T) {
+	const on = "kubectl annotate machinesets.machine.openshift.io -n openshift-machine-api a --overwrite "
+	thrice := func(f *Facts) { f.Attempts.Made = MaxAttempts }
+	for name, row := range map[string]struct {
+		facts Facts
+		want  string
+	}{
+		"it has the image":                   {target(moved), ""},
+		"it has it, after three attempts":    {target(moved, thrice), ""},
+		"nothing holds it":                   {target(), ""},
+		"foreign":                            {target(foreign), on + AdoptImageAnnotation + "='ami-old'"},
+		"it would roll out":                  {target(func(f *Facts) { f.Verdict.Skip = WouldRollOut }), on + AllowRolloutAnnotation + "='true'"},
+		"nobody knows the architecture":      {target(func(f *Facts) { f.Verdict.Skip = ArchUnknown }), on + "capacity.cluster-autoscaler.kubernetes.io/labels='kubernetes.io/arch=ARCHITECTURE'"},
+		"no command makes an image":          {target(func(f *Facts) { f.Verdict.Skip = NoImageHere }), ""},
+		"nobody judges while the gate waits": {target(foreign, closed), ""},
+		"three attempts were made":           {target(thrice), on + RetryAnnotation + "='1'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Command(row.facts); got != row.want {
+				t.Errorf("it is %q, want %q", got, row.want)
+			}
+		})
+	}
+}

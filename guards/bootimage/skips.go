@@ -3,6 +3,8 @@ package bootimage
 import (
 	"fmt"
 	"strings"
+
+	"github.com/capstan-capi/capstan/machine"
 )
 
 // Skip names why the image of a target is not changed.
@@ -25,6 +27,31 @@ const (
 // byHand ends what is told of images that nobody but the administrator can move.
 const byHand = "move it by hand, and record that in spec.bootImageSkewEnforcement of MachineConfiguration cluster"
 
+// commands are those that take away the reason of a skip, where there is one.
+var commands = map[Skip]func(Facts) string{
+	Foreign:      func(f Facts) string { return f.annotate(AdoptImageAnnotation, f.Target.Image) },
+	WouldRollOut: func(f Facts) string { return f.annotate(AllowRolloutAnnotation, "true") },
+	ArchUnknown: func(f Facts) string {
+		return f.annotate("capacity.cluster-autoscaler.kubernetes.io/labels", "kubernetes.io/arch=ARCHITECTURE")
+	},
+}
+
+func retry(f Facts) string { return f.annotate(RetryAnnotation, "1") }
+
+// Command is the one that takes away what holds the target, empty where there is none.
+func Command(f Facts) string {
+	if IsAsWanted.Answer(f).Truth == machine.Yes {
+		return ""
+	}
+	if command, is := commands[f.Verdict.Skip]; is && MayBeWritten.Answer(f).Truth == machine.No {
+		return command(f)
+	}
+	if AttemptsLeft.Answer(f).Truth == machine.No {
+		return retry(f)
+	}
+	return ""
+}
+
 // texts are what people are told of skips, with the remedy.
 var texts = map[Skip]func(Facts) string{
 	NoImageID: func(f Facts) string {
@@ -35,7 +62,7 @@ var texts = map[Skip]func(Facts) string{
 	},
 	Foreign: func(f Facts) string {
 		return fmt.Sprintf("image %s is not known to be a release's own%s; to have it replaced all the same: %s",
-			short(f.Target.Image), about(f), f.annotate(AdoptImageAnnotation, f.Target.Image))
+			short(f.Target.Image), about(f), commands[Foreign](f))
 	},
 	NeedsVCenter: func(f Facts) string {
 		return "its image is a template in vCenter" + about(f) + ": " + byHand
@@ -53,10 +80,10 @@ var texts = map[Skip]func(Facts) string{
 		return "images of its kind of template are not moved" + about(f) + ": " + byHand
 	},
 	ArchUnknown: func(f Facts) string {
-		return "its architecture is not known" + about(f) + ": " + f.annotate("capacity.cluster-autoscaler.kubernetes.io/labels", "kubernetes.io/arch=ARCHITECTURE")
+		return "its architecture is not known" + about(f) + ": " + commands[ArchUnknown](f)
 	},
 	WouldRollOut: func(f Facts) string {
-		return "a new image would replace its machines at once" + about(f) + "; to have that: " + f.annotate(AllowRolloutAnnotation, "true")
+		return "a new image would replace its machines at once" + about(f) + "; to have that: " + commands[WouldRollOut](f)
 	},
 }
 

@@ -18,7 +18,7 @@ const (
 )
 
 // howMore ends a message that has no room for all.
-const howMore = "; capstan status --machine bootgate tells of each"
+const howMore = "; capstan status boot-images tells of each"
 
 // Conditions derives what the ClusterOperator says: how the gate stands, and whether targets move or are stuck.
 func Conditions(s phases.Snapshot) []phases.Condition {

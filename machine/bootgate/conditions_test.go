@@ -39,7 +39,7 @@ func TestConditions(t *testing.T) {
 		"a target is stuck": {
 			record: machine.Record{State: table.Open}, pass: phases.Pass{Ours: true, Targets: phases.Sums{Stuck: one("MachineSet a", "refused by a quota")}},
 			want: "BootImageUpdateProgressing=false/AsExpected BootImageUpdateDegraded=true/EphemeralError BootImageUpdateSkipped=false/AsExpected",
-			says: "MachineSet a: refused by a quota; capstan status --machine bootgate",
+			says: "MachineSet a: refused by a quota; capstan status boot-images",
 		},
 		"a target is skipped, which never degrades": {
 			record: machine.Record{State: table.Open}, pass: phases.Pass{Ours: true, Targets: phases.Sums{Skipped: one("MachineSet a", "Foreign")}},

@@ -13,15 +13,15 @@ import (
 func Line(s phases.Snapshot) string {
 	r := s.Record
 	if r.Failure == nil {
-		r.Reason = strings.TrimSuffix(why(s)+"; "+next(s), "; ")
+		r.Reason = strings.TrimSuffix(Why(s)+"; "+next(s), "; ")
 	} else {
 		r.Reason = strings.TrimSuffix(r.Reason+"; "+next(s), "; ")
 	}
 	return phases.Line(r)
 }
 
-// why is what is said of a state in place of what its moves wait for, where one question says it.
-func why(s phases.Snapshot) string {
+// Why is what is said of a state in place of what its moves wait for, where one question says it.
+func Why(s phases.Snapshot) string {
 	asked := guards.Enrolled
 	switch s.Record.State {
 	case Unenrolled:

@@ -19,6 +19,8 @@ type Selection interface {
 	Selects(labels map[string]string) bool
 	// RefusesTwins says that also the authoritative twin of an enrolled target is not enrolled.
 	RefusesTwins() bool
+	// String is what people have said, such as All or a label selector; empty if nobody has.
+	String() string
 }
 
 // Verdict is what the gate has come to in a pass of this process. The zero value is that of no pass.

@@ -173,7 +173,7 @@ func (b *bench) pass(work machine.Action[*Pass]) (*Pass, machine.Result) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.Board.Post(pass.verdict())
+	b.Board.Post(pass.Verdict())
 	return pass, result
 }
 

@@ -25,7 +25,7 @@ func TestGate_opens_once_the_configuration_is_resolved_and_the_images_are_rememb
 	if is := guards.ConfigIsResolved.Answer(f); is.Truth != machine.No || !strings.Contains(is.Reason, "machinesets is not there, and resolves to All") {
 		t.Errorf("at first the configuration is %+v", is)
 	}
-	if v := pass.verdict(); v.Open || !v.Known || v.Golden != nil || v.Enrols != nil {
+	if v := pass.Verdict(); v.Open || !v.Known || v.Golden != nil || v.Enrols != nil {
 		t.Errorf("at first the verdict is %+v", v)
 	}
 	b.pass(KeepConfig)
@@ -36,7 +36,7 @@ func TestGate_opens_once_the_configuration_is_resolved_and_the_images_are_rememb
 	if is := guards.IsOpen(f); is.Truth != machine.No {
 		t.Errorf("then it is %+v", is)
 	}
-	if v := pass.verdict(); v.Open || !strings.Contains(v.Why, "not among the known ones yet") {
+	if v := pass.Verdict(); v.Open || !strings.Contains(v.Why, "not among the known ones yet") {
 		t.Errorf("before the images are remembered the verdict is %+v", v)
 	}
 	b.pass(RetireClones)
@@ -88,7 +88,7 @@ func TestGate_that_lacks_a_right_says_which_and_heals(t *testing.T) {
 		b.writes = nil
 		asks(func() string { return why })
 		f, pass := b.look()
-		b.Board.Post(pass.verdict())
+		b.Board.Post(pass.Verdict())
 		if v := b.Board.Verdict(); v.Known || v.Open || v.Enrols != nil || !strings.Contains(v.Why, why) || pass.Upgradeable != nil || guards.IsOpen(f).Truth != machine.Unknown {
 			t.Errorf("the verdict is %+v", v)
 		}
@@ -118,8 +118,8 @@ func TestKnownImages_what_was_golden_stays_known(t *testing.T) {
 	next := goldenMap("", "")
 	b.edit(next, func() { next.Data["stream"] = stream("ami-2") })
 	pass, _ := b.pass(RetireClones)
-	if p := pass.cluster().Provenance; !p.Knows("ami-1") || !p.Knows("ami-2") || !pass.verdict().Open {
-		t.Errorf("the verdict is %+v", pass.verdict())
+	if p := pass.cluster().Provenance; !p.Knows("ami-1") || !p.Knows("ami-2") || !pass.Verdict().Open {
+		t.Errorf("the verdict is %+v", pass.Verdict())
 	}
 	if err := b.cluster.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: KnownConfigMap}}); err != nil {
 		t.Fatal(err)
@@ -244,7 +244,7 @@ func TestConfig_that_is_claimed_is_left_alone(t *testing.T) {
 	if problem := guards.ConfigHasProblems.Answer(f); problem.Truth != machine.Yes || !strings.Contains(problem.Reason, "field manager machine-config-controller owns") || !strings.Contains(problem.Reason, freeing) {
 		t.Errorf("told is %+v", problem)
 	}
-	if v := pass.verdict(); v.Ours || v.ClaimedBy != "machine-config-controller" {
+	if v := pass.Verdict(); v.Ours || v.ClaimedBy != "machine-config-controller" {
 		t.Errorf("the verdict is %+v", v)
 	}
 	b.pass(KeepConfig)

@@ -71,8 +71,19 @@ type Options struct {
 	MachineAPI, ClusterAPI bool
 	GCPProject             string
 	Limits                 Limits
+	// Settings are published for who looks from outside.
+	Settings Settings
 	// RollsOutBefore is the first release whose ControlPlaneMachineSet leaves machines alone that differ in the boot image only.
 	RollsOutBefore *version.Version
+}
+
+// Settings are the flags by which an operator judges boot images, in their spelling.
+type Settings struct {
+	APIs           []string `json:"apis"`
+	GCPProject     string   `json:"gcpProject"`
+	Stream         string   `json:"stream"`
+	Limits         string   `json:"limits"`
+	RollsOutBefore string   `json:"rollsOutBefore"`
 }
 
 // Phases is what the machine's work is done with. It is used by one pass at a time.
@@ -106,6 +117,9 @@ type Pass struct {
 	// judged is the verdict by which the sums of targets are counted.
 	judged bootboard.Verdict
 }
+
+// Golden are the golden boot images, whatever else is asked of them; nil if they cannot be read.
+func (p *Pass) Golden() *golden.Golden { return p.golden }
 
 // memory is what the process remembers. Lost, it is read again, or made again at the price of a request.
 type memory struct {

@@ -52,7 +52,7 @@ func (p *Phases) Store(t machine.Table[guards.Facts, *Pass], words Words, operat
 
 // Save posts first: targets wait for the gate, not for what is told of it.
 func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.Duration, error) {
-	s.phases.Board.Post(shot.Seen.verdict())
+	s.phases.Board.Post(shot.Seen.Verdict())
 	later, err := s.Store.Save(ctx, key, shot)
 	again, problem := s.phases.tellConfig(ctx, shot.Seen, s.words.ConfigConditions(shot))
 	s.phases.tellWave(shot)
@@ -97,7 +97,9 @@ func (p *Phases) tellWave(shot Snapshot) {
 // Detail is what commands show beside the record.
 type Detail struct {
 	status.Detail
-	Sums []KindSum `json:"sums,omitempty"`
+	// Settings are those of the operator that tells this.
+	Settings Settings  `json:"settings,omitzero"`
+	Sums     []KindSum `json:"sums,omitempty"`
 	// Targets are those that have not the golden boot image, some of them where there are many; More counts the others.
 	Targets []TargetDetail `json:"targets,omitempty"`
 	More    int            `json:"more,omitempty"`
@@ -111,7 +113,7 @@ type TargetDetail struct {
 }
 
 func detailOf(line string, shot Snapshot) Detail {
-	d := Detail{Detail: status.Detail{Waits: line, Moves: shot.Candidates}, Sums: shot.Seen.Targets.Kinds}
+	d := Detail{Detail: status.Detail{Waits: line, Moves: shot.Candidates}, Settings: shot.Seen.Settings, Sums: shot.Seen.Targets.Kinds}
 	for _, s := range shot.Seen.standings {
 		switch {
 		case s.Done || !s.Counts && s.Why == "":

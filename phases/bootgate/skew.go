@@ -135,7 +135,7 @@ func Judge(ours bool, enforced operatorv1.BootImageSkewEnforcementStatus, limits
 	answer, err := limits.compare(automatic.OCPVersion, automatic.RHCOSVersion)
 	switch {
 	case targets.Settled && len(targets.Stuck) > 0:
-		return Upgradeable{Reason: SkewError, Message: "boot images of " + listed(targets.Stuck) + " cannot be moved to the release: capstan status --machine bootgate says why"}
+		return Upgradeable{Reason: SkewError, Message: "boot images of " + listed(targets.Stuck) + " cannot be moved to the release: capstan status boot-images says why"}
 	case err != nil:
 		return Upgradeable{Reason: SkewError, Message: fmt.Sprintf("the recorded version of the boot images cannot be read: %v", err)}
 	}

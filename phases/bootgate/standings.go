@@ -36,7 +36,7 @@ func KindOf(kind golden.Kind) (api, name string) {
 
 // sum sums up how all targets stand.
 func (p *Pass) sum() {
-	p.standings, p.judged = p.Board.Standings(), p.verdict()
+	p.standings, p.judged = p.Board.Standings(), p.Verdict()
 	all, judged := p.Board.Complete(p.judged.News)
 	p.memory.sure = p.memory.sure || all || p.Now().Sub(p.memory.began) >= listing
 	p.Targets = sumsOf(p.standings)

@@ -201,47 +201,49 @@ func TestDetail_has_a_bound(t *testing.T) {
 	for i := range 200 {
 		standings = append(standings, bootboard.Standing{Name: fmt.Sprintf("%03d%s", i, strings.Repeat("x", 200)), Counts: true, Skipped: true, Why: strings.Repeat("y", 2000)})
 	}
-	pass := &Pass{standings: append(standings, bootboard.Standing{Name: "done", Counts: true, Done: true})}
+	pass := &Pass{
+		Phases: New(Options{Settings: Settings{APIs: []string{MachineAPI}}}), standings: append(standings, bootboard.Standing{Name: "done", Counts: true, Done: true}),
+	}
 	encoded := detailOf("line", Snapshot{Seen: pass}).encode()
 	var detail Detail
-	if err := json.Unmarshal(encoded, &detail); err != nil || len(encoded) > maxDetail || len(detail.Targets)+detail.More != 200 || len(detail.Targets) < 16 {
-		t.Errorf("%d bytes tell of %d targets and %d more: %v", len(encoded), len(detail.Targets), detail.More, err)
+	if err := json.Unmarshal(encoded, &detail); err != nil || len(encoded) > maxDetail || len(detail.Targets)+detail.More != 200 || len(detail.Targets) < 16 || len(detail.Settings.APIs) != 1 {
+		t.Errorf("%d bytes tell of %d targets and %d more, by %+v: %v", len(encoded), len(detail.Targets), detail.More, detail.Settings, err)
 	}
 }
 
 func TestVerdict_is_news_when_anything_of_it_is_another(t *testing.T) {
 	b := open(t)
 	_, pass := b.look()
-	before := pass.verdict().News
+	before := pass.Verdict().News
 	trusted := goldenMap("", "")
 	trusted.Namespace, trusted.Name, trusted.Data = "ops", TrustedConfigMap, map[string]string{"mine": "ami-mine"}
 	if err := b.cluster.Create(t.Context(), trusted); err != nil {
 		t.Fatal(err)
 	}
 	_, pass = b.look()
-	if v := pass.verdict(); v.News == before || !v.Cluster.Provenance.Knows("ami-mine") {
+	if v := pass.Verdict(); v.News == before || !v.Cluster.Provenance.Knows("ami-mine") {
 		t.Error("a trusted image is no news")
 	}
-	before = pass.verdict().News
+	before = pass.Verdict().News
 	config := configuration()
 	b.edit(config, func() { config.Annotations = map[string]string{MachineSetsAnnotation: "All"} })
-	if _, pass = b.look(); pass.verdict().News == before {
+	if _, pass = b.look(); pass.Verdict().News == before {
 		t.Error("an enrolment is no news")
 	}
-	before = pass.verdict().News
+	before = pass.Verdict().News
 	b.edit(config, func() { config.Spec.LogLevel = "Debug" })
-	if _, pass = b.look(); pass.verdict().News != before {
+	if _, pass = b.look(); pass.Verdict().News != before {
 		t.Error("what has nothing to do with boot images is news")
 	}
 	version := &configv1.ClusterVersion{ObjectMeta: metav1.ObjectMeta{Name: Version}}
 	b.edit(version, func() { version.Status.History = history("4.20.9", "4.12.3") })
-	if _, pass = b.look(); !pass.verdict().Cluster.ControlPlaneRollsOut {
+	if _, pass = b.look(); !pass.Verdict().Cluster.ControlPlaneRollsOut {
 		t.Error("the ControlPlaneMachineSet of 4.20 replaces no machines")
 	}
 	if err := b.cluster.Delete(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
-	if _, pass = b.look(); pass.verdict().Open || pass.verdict().Enrols == nil || len(pass.verdict().Enrols) > 0 {
-		t.Errorf("without a MachineConfiguration the verdict is %+v", pass.verdict())
+	if _, pass = b.look(); pass.Verdict().Open || pass.Verdict().Enrols == nil || len(pass.Verdict().Enrols) > 0 {
+		t.Errorf("without a MachineConfiguration the verdict is %+v", pass.Verdict())
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/golden"
 )
 
-// verdict is what targets are told.
-func (p *Pass) verdict() bootboard.Verdict {
+// Verdict is what targets are told.
+func (p *Pass) Verdict() bootboard.Verdict {
 	v := bootboard.Verdict{Cluster: p.cluster(), Ours: p.Ours, ClaimedBy: p.claimedBy}
 	is := guards.IsOpen(p.Facts)
 	v.Known, v.Why = is.Truth != machine.Unknown, is.Reason

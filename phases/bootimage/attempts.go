@@ -104,6 +104,27 @@ func (p *Pass) counted(wanted string) attempts {
 	return next
 }
 
+// Tried is what counts of the attempts at a target, for people.
+type Tried struct {
+	Made, Left int
+	// Last is when the last was begun, zero for none; Forgotten is from when on none counts, if the image stood.
+	Last, Forgotten time.Time
+}
+
+// Tried tells of the attempts that the pass has seen.
+func (p *Pass) Tried() Tried {
+	made := p.facts.Attempts.Made
+	t := Tried{Made: made, Left: max(0, guards.MaxAttempts-made)}
+	if made == 0 {
+		return t
+	}
+	if t.Last = p.attempts.Last; p.made(p.facts.Verdict.Wanted) == 0 || p.shared.attempts.Last.After(t.Last) {
+		t.Last = p.shared.attempts.Last
+	}
+	t.Forgotten = t.Last.Add(forgottenAfter)
+	return t
+}
+
 // next are attempts of which so many count, with one more.
 func (p *Pass) next(a attempts, wanted, uid string, made int) attempts {
 	return attempts{Wanted: hashed(wanted), Made: made + 1, Last: p.Now(), UID: hashed(uid), Retry: a.Retry.with(p.Target.retry())}

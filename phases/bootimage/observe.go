@@ -11,6 +11,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/bootboard"
 	"github.com/capstan-capi/capstan/phases/golden"
 	"github.com/capstan-capi/capstan/phases/newest"
 )
@@ -79,18 +80,29 @@ func (p *Pass) enrolment(ctx context.Context) (guards.Enrolment, error) {
 		return guards.Enrolment{Known: true, OtherCluster: of}, nil
 	}
 	by := enrols[p.Target.Kind]
-	is := by != nil && by.Selects(p.Target.Object.GetLabels())
-	if is || p.Target.Kind != golden.CAPIMachineSets || by != nil && by.RefusesTwins() {
-		return guards.Enrolment{Known: true, Is: is}, nil
+	if by != nil && by.Selects(p.Target.Object.GetLabels()) {
+		return guards.Enrolment{Known: true, Is: true, By: selectedBy(p.Target.Kind, by)}, nil
+	}
+	if p.Target.Kind != golden.CAPIMachineSets || by != nil && by.RefusesTwins() {
+		return guards.Enrolment{Known: true}, nil
 	}
 	twin, err := p.twin(ctx)
 	if err != nil {
 		return guards.Enrolment{}, err
 	}
-	if twin != nil && authority(twin) == guards.ClusterAPI && enrols[golden.MachineSets] != nil {
-		is = enrols[golden.MachineSets].Selects(twin.Labels)
+	if by = enrols[golden.MachineSets]; twin == nil || authority(twin) != guards.ClusterAPI || by == nil || !by.Selects(twin.Labels) {
+		return guards.Enrolment{Known: true}, nil
 	}
-	return guards.Enrolment{Known: true, Is: is}, nil
+	return guards.Enrolment{Known: true, Is: true, By: "its twin in Machine API, which " + selectedBy(golden.MachineSets, by) + " selects"}, nil
+}
+
+// selectedBy names for people what selects targets of a kind, and what it says.
+func selectedBy(kind golden.Kind, by bootboard.Selection) string {
+	resource, _, _ := strings.Cut(string(kind), ".")
+	if api(kind) == guards.MachineAPI {
+		return fmt.Sprintf("%s %s in status.managedBootImagesStatus of MachineConfiguration cluster", resource, by)
+	}
+	return fmt.Sprintf("annotation boot-images-%s=%s of MachineConfiguration cluster", resource, by)
 }
 
 // looksAtStub finds the stub of the target, and reads it where the target may be written.
@@ -108,7 +120,9 @@ func (p *Pass) looksAtStub(ctx context.Context, f *guards.Facts) error {
 	key := client.ObjectKey{Namespace: p.Target.Object.GetNamespace(), Name: name}
 	if p.MachineAPI {
 		if p.original, err = p.originalOf(ctx, key); err != nil {
-			return err
+			p.stub = stubSeen{key: key, unread: err}
+			f.Stub = p.stub.facts(p.original)
+			return nil
 		}
 	}
 	p.stub.key = key

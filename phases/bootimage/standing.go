@@ -46,9 +46,7 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 	if was := s.phases.memory.of(key, nil).state; shot.Record.State == HotLoop && was != HotLoop && s.phases.Contested != nil {
 		s.phases.Contested()
 	}
-	standing := s.stand(shot)
-	standing.Kind, standing.Name, standing.State = pass.Target.Kind, pass.Target.Name, shot.Record.State
-	pass.shares(f, &standing)
+	standing := Stands(shot, s.stand)
 	before, was := s.phases.Board.Of(key)
 	if was && !f.Verdict.Known && standing.State == Skipped && before.State == Skipped {
 		// Nothing is judged while boot images may not be moved: why it is skipped, and whether that counts, stays as it was.
@@ -59,6 +57,14 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 		s.phases.Wake(twin) // whether it counts follows from that
 	}
 	return s.ConfigMaps.Save(ctx, key, shot)
+}
+
+// Stands is how a target stands on the board after a pass. stand derives what it adds to the sums.
+func Stands(shot Snapshot, stand func(Snapshot) Standing) Standing {
+	pass, standing := shot.Seen, stand(shot)
+	standing.Kind, standing.Name, standing.State = pass.Target.Kind, pass.Target.Name, shot.Record.State
+	pass.shares(shot.Facts, &standing)
+	return standing
 }
 
 // stood notes whether the target has the wanted image, for itself and for the one that was given it last under its name. Of one that

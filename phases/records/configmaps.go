@@ -133,6 +133,11 @@ func (s *ConfigMaps[F, E]) Keys(ctx context.Context) ([]machine.Key, error) {
 	return keys, nil
 }
 
+// ConfigMapOf is the ConfigMap that an instance is kept in, whether it is there or not.
+func (s *ConfigMaps[F, E]) ConfigMapOf(key machine.Key) client.ObjectKey {
+	return client.ObjectKey{Namespace: s.options.Namespace, Name: s.nameOf(key)}
+}
+
 // keysOfEach looks for ConfigMaps of one instance, a few at a time.
 func (s *ConfigMaps[F, E]) keysOfEach(ctx context.Context) ([]machine.Key, error) {
 	var keys []machine.Key
