@@ -18,7 +18,8 @@ func Looking(from client.Reader, o options.Options, now func() time.Time) (*phas
 	if err != nil {
 		return nil, err
 	}
-	bound.Client, bound.Apart, bound.Known, bound.Live, bound.Untyped, bound.Now = readOnly{from: from}, from, from, from, from, now
+	bound.Client, bound.Apart, bound.Known, bound.Live, bound.Untyped = readOnly{from: from}, from, from, from, from
+	bound.Now, bound.Steady = now, now
 	return phases.New(bound), nil
 }
 

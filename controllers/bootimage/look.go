@@ -20,7 +20,7 @@ type Records = records.ConfigMaps[guards.Facts, *phases.Pass]
 func Looking(from client.Reader, o options.Options, now func() time.Time) (*phases.Phases, *Records) {
 	p := &phases.Phases{
 		Client: from, Live: from, Board: o.BootImages.Board, MachineAPI: o.BootImages.MachineAPI, ClusterAPI: o.BootImages.ClusterAPI,
-		CAPINamespace: o.CAPINamespace, Stream: o.BootImages.Stream, Now: now,
+		CAPINamespace: o.CAPINamespace, Stream: o.BootImages.Stream, Now: now, Steady: now, Blind: func() string { return "" },
 	}
 	return p, keeps(p, records.Options{Live: from, Clock: clock.RealClock{}, Namespace: o.OperatorNamespace})
 }
