@@ -105,7 +105,7 @@ var _ = Describe("The commands that look at boot images", func() {
 		}
 		gate(ctx, "Open")
 		onHot, onForeign := "machinesets.machine.openshift.io/"+hot.GetName(), "machinesets.machine.openshift.io/foreign"
-		retry := "next: kubectl annotate machinesets.machine.openshift.io -n openshift-machine-api " + hot.GetName() + " --overwrite " + retryOnce + "='1'"
+		retry := "kubectl annotate machinesets.machine.openshift.io -n openshift-machine-api " + hot.GetName() + " --overwrite " + retryOnce + "='1'"
 
 		By("looking while the operator is at work")
 		admin().shows(ctx, codeLook, And(
@@ -172,7 +172,7 @@ var _ = Describe("The commands that look at boot images", func() {
 			MatchRegexp(`machinesets.machine.openshift.io +All\n`), MatchRegexp(`machinesets.cluster.x-k8s.io +none: nobody has said anything\n`),
 		))
 		Expect(admin().run(ctx, 0, "explain", sets[0].GetName())).To(And(
-			MatchRegexp(`State: +Current\n`), MatchRegexp(`Image: +`+ami(1)), MatchRegexp(`Wanted: +not known\n`), MatchRegexp(`No +GateIsOpen .*is not of release`),
+			MatchRegexp(`State: +Current\n`), MatchRegexp(`Image: +`+ami(1)), MatchRegexp(`Wanted: +not known\n`), MatchRegexp(`Why: .*is not of release`), MatchRegexp(`No +GateIsOpen +as is said above`),
 			ContainSubstring("Next step\n  capstan explain boot-images"),
 		))
 	})

@@ -7,6 +7,9 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 )
 
 // unknown is an AMI that no release ever had.
@@ -88,7 +91,9 @@ var _ = Describe("On AWS", func() {
 		s.targets(ctx, "Current", 1)
 		s.upgrade(ctx, 1)
 		becomes(ctx, sets[0], amiID, ami(1))
-		eventOn(ctx, sets[0], ami(1))
+		config := bootworld.MachineConfiguration()
+		Expect(env.Client.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+		eventOn(ctx, config, "the golden boot images are older than those before them")
 		Expect(s.writesOf(ctx, sets[0])).To(HaveLen(2))
 	})
 
