@@ -48,6 +48,12 @@ func leftWarning(left []string) string {
 	return fmt.Sprintf("of ConfigMap %s is not followed what annotation %s does not name: %s", ImagesConfigMap, KeysAnnotation, strings.Join(left, ", "))
 }
 
+// ListedImages are the images of a list that count.
+func ListedImages(list *corev1.ConfigMap) ([]images.Ref, error) {
+	data, _ := followed(list)
+	return parseImages(&corev1.ConfigMap{ObjectMeta: list.ObjectMeta, Data: data})
+}
+
 // parseImages reports every value that is not a reference by digest, by its key.
 func parseImages(list *corev1.ConfigMap) ([]images.Ref, error) {
 	var refs []images.Ref

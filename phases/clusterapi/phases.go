@@ -85,6 +85,8 @@ type Phases struct {
 
 	// PullSecrets have the credentials for registries; of equally specific ones the first counts.
 	PullSecrets []client.ObjectKey
+	// credentials are for registries besides those; the operator has none.
+	credentials []images.Document
 
 	// name is the machine's, under which the store keeps what it remembers.
 	name string

@@ -112,8 +112,8 @@ func (p *Pass) planError() error { return machine.InPart(RevisionController, p.p
 // took out comes back with the same write. It checks the API's own rules before
 // the API server would.
 func (p *Pass) publish(ctx context.Context) error {
-	desired, generation, foreign := p.world.desiredEntry(), p.world.api.Generation, p.desiredForeign() != ""
-	if desired != nil && (p.plan.awaitsConsent != "" || desired.ContentID == p.plan.revision.ContentID && p.begun == 0 && !foreign) {
+	desired, generation := p.world.desiredEntry(), p.world.api.Generation
+	if desired != nil && p.plan.awaitsConsent != "" || p.isListed() {
 		return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 			return append(p.restore(api), said(observe(api, generation), seenSpec, generation)...)
 		})
@@ -155,6 +155,12 @@ func (p *Pass) publish(ctx context.Context) error {
 		}
 		return did
 	})
+}
+
+// isListed says that the planned content is that of the newest revision, which is this operator's.
+func (p *Pass) isListed() bool {
+	desired := p.world.desiredEntry()
+	return desired != nil && desired.ContentID == p.plan.revision.ContentID && p.begun == 0 && p.desiredForeign() == ""
 }
 
 // numberAfter is the number that the planned revision gets, by the highest that is used.

@@ -26,7 +26,7 @@ const (
 // reachRegistries tells the puller how the cluster reaches registries and whose images it lets in, and what to keep in
 // its cache.
 func (p *Phases) reachRegistries(ctx context.Context, w world) error {
-	puller, pulls := p.Images.(*images.Puller)
+	puller, pulls := p.Images.(puller)
 	if !pulls {
 		return nil
 	}
@@ -38,6 +38,7 @@ func (p *Phases) reachRegistries(ctx context.Context, w world) error {
 		}
 		access.Credentials = append(access.Credentials, document...)
 	}
+	access.Credentials = append(access.Credentials, p.credentials...)
 	// The nodes trust it whether or not the cluster's proxy names it.
 	bundle, key, err := p.certificates(ctx, userCABundle)
 	if err != nil {

@@ -25,7 +25,7 @@ const MaxUninstallText = 500
 // is no revision to go on with, and what is asked for cannot be planned.
 func (p *Pass) askUninstallConsent() {
 	planned, desired := p.plan.revision, p.world.desiredEntry()
-	if planned == nil || desired != nil && desired.ContentID == planned.ContentID && p.begun == 0 && p.desiredForeign() == "" {
+	if planned == nil || p.isListed() {
 		return
 	}
 	stored := p.Engine.Inventories()

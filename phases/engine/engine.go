@@ -80,6 +80,18 @@ func (e *Engine) Adopt(ctx context.Context, revs ...RevisionRef) error {
 // as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
 func (e *Engine) Look(rev *Revision) *Report { return e.act.Look(rev) }
 
+// ListInventories shows an engine that does not run the inventories as they are now.
+func (e *Engine) ListInventories(ctx context.Context) error { return e.act.ListInventories(ctx) }
+
+// Foresee says what Reconcile and then Teardown would make of a revision, from lists and dry runs: it decides as they do, by the
+// same code, and changes nothing. The engine does not run.
+func (e *Engine) Foresee(ctx context.Context, rev *Revision, opts ForeseeOptions) (*Forecast, error) {
+	return e.act.Foresee(ctx, rev, opts)
+}
+
+// Compare foresees what would come of a revision after another one by their manifests alone, where nothing else is there.
+func Compare(from, to *Revision) (*Forecast, error) { return act.Compare(from, to) }
+
 // Orphans looks up in the inventories what Teardown would have to look at.
 func (e *Engine) Orphans(current *Revision) Orphans { return e.act.Orphans(current) }
 

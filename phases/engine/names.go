@@ -3,6 +3,7 @@ package engine
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/capstan-capi/capstan/phases/engine/act"
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 	"github.com/capstan-capi/capstan/phases/engine/report"
@@ -55,6 +56,19 @@ type (
 	// HeldObject is one object that an inventory lists.
 	HeldObject = report.HeldObject
 
+	// Forecast is what would come of a revision, ForeseenWave of one of its waves, and Foreseen of one object.
+	Forecast     = report.Forecast
+	ForeseenWave = report.ForeseenWave
+	Foreseen     = report.Foreseen
+	// Outlook is what would become of an object, and How is how that was found.
+	Outlook = report.Outlook
+	How     = report.How
+	// Change is one field that would change.
+	Change = decide.Change
+	// ForeseeOptions are how a forecast is made, and Request is what a dry run would ask for.
+	ForeseeOptions = act.ForeseeOptions
+	Request        = act.Request
+
 	// ObjectError is what went wrong with one object.
 	ObjectError = report.ObjectError
 	// Reason is why the API server did not do what it was asked to, by who can change that.
@@ -78,6 +92,9 @@ type (
 
 // KeyOf reads the key of an object.
 func KeyOf(obj *unstructured.Unstructured) Key { return decide.KeyOf(obj) }
+
+// Told is an object without its status and what the API server and the engine say of it themselves.
+func Told(obj *unstructured.Unstructured) *unstructured.Unstructured { return decide.Told(obj) }
 
 // FaultOf says why a manifest can never be applied as it stands, and at which field; empty if it can.
 func FaultOf(manifest *unstructured.Unstructured) (path, cause string) {
@@ -123,6 +140,30 @@ const (
 	Foreign     = decide.Foreign
 	Orphaned    = decide.Orphaned
 	Retained    = decide.Retained
+)
+
+// The outlooks of a forecast, and how they are found.
+const (
+	WouldCreate  = report.WouldCreate
+	WouldChange  = report.WouldChange
+	WouldMark    = report.WouldMark
+	WouldReplace = report.WouldReplace
+	WouldRemove  = report.WouldRemove
+	WouldRetain  = report.WouldRetain
+	WouldWait    = report.WouldWait
+	WouldCollide = report.WouldCollide
+	WouldRefuse  = report.WouldRefuse
+	WouldDeny    = report.WouldDeny
+	WouldLeave   = report.WouldLeave
+
+	StuckNames        = report.StuckNames
+	StuckRequirements = report.StuckRequirements
+	StuckUnanswered   = report.StuckUnanswered
+
+	Tried    = report.Tried
+	Computed = report.Computed
+	Later    = report.Later
+	Unseen   = report.Unseen
 )
 
 // The reasons of an ObjectError.

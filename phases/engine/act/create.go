@@ -32,7 +32,7 @@ func (r *run) create(ctx context.Context, j *job, as effect) (*see.Object, error
 	force := true // or a conflict of managers would be answered before that of versions
 	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.t.Stamp, neverWritten), metav1.PatchOptions{
 		FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict, Force: &force,
-	})
+	}, false)
 }
 
 func (r *run) createOptions(as effect) metav1.CreateOptions {

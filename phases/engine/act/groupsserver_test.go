@@ -157,6 +157,6 @@ func (s *groupsServer) engine(t *testing.T) *Engine {
 // contents are what is found out about a namespace.
 func (s *groupsServer) contents(t *testing.T) (string, error) {
 	t.Helper()
-	contents, err := s.engine(t).namespaceContents(t.Context(), "old")
+	contents, err := s.engine(t).namespaceContents(t.Context(), "old", nil)
 	return contents.What, err
 }

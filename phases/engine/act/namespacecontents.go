@@ -28,7 +28,7 @@ type namespaceLook struct {
 // namespaceContents counts the objects in a namespace that would be somebody's loss, each once, however many kinds it is
 // served as. Kinds that may have any, and do not say so, are named: those of an API group that does not answer, and those
 // that may not be read, or not as a list.
-func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decide.Contents, error) {
+func (e *Engine) namespaceContents(ctx context.Context, namespace string, going map[decide.Key]bool) (decide.Contents, error) {
 	announced, err := e.cluster.Reader.DiscoverAll(ctx)
 	if err != nil {
 		return decide.Contents{}, err
@@ -50,7 +50,9 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string) (decid
 		}
 		var answers bool
 		answers, err = look.unread(ctx, gvk, served, e.cluster.Reader.ListAll(within, served.GVR, namespace, "", func(obj *metav1.PartialObjectMetadata) {
-			look.census.Add(gvk.GroupKind(), obj, !announced.Aggregated[gvk.GroupVersion()])
+			if !going[decide.Key{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name}] {
+				look.census.Add(gvk.GroupKind(), obj, !announced.Aggregated[gvk.GroupVersion()])
+			}
 		}))
 		return answers
 	})

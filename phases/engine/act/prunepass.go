@@ -27,6 +27,8 @@ type prunePass struct {
 
 	consented bool // data goes with the object that holds it
 	onlyLook  bool // nothing is deleted
+
+	going map[decide.Key]bool // of a forecast: what would be gone by then, and is nobody's loss, by identity
 }
 
 func orphanOf(c inventory.Candidate) report.Orphan {
@@ -89,7 +91,7 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 			o.Count = c.Contents.Count
 		}
 		if r.onlyLook && (decided.Action == decide.Deleted || decided.Action == decide.Orphaned) {
-			o.Action, o.Why = decide.Pending, "it may go now"
+			o.Action, o.Why, o.Would = decide.Pending, "it may go now", decided.Action
 			return nil
 		}
 		switch decided.Action {
@@ -162,7 +164,7 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key) && !decide.DeletesClaims(c.Actual)) {
 		return decided, nil
 	}
-	contents, err := r.e.contentsOf(ctx, c.Actual)
+	contents, err := r.e.contentsOf(ctx, c.Actual, r.going)
 	if err != nil && going {
 		return decided, nil // it is being deleted already, whatever it holds
 	}

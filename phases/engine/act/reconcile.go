@@ -131,6 +131,15 @@ type job struct {
 	settled    bool            // the verdict is about the copy seen, and leaves it as it is
 	dropped    map[string]bool // fields that the answer to its last write lacked, nil when there was none
 	foundSafe  string          // resourceVersion of the CRD that was found to lose nothing in this pass
+
+	foreseen foreseen
+}
+
+// foreseen is what a dry run has shown, for whoever asks for more than whether it is refused.
+type foreseen struct {
+	whole    bool        // the answer is wanted as a whole
+	answer   *see.Object // what would come of it
+	replaced []string    // fields that cannot be changed, so that the object would be deleted and created again
 }
 
 // see takes up a copy of the object, nil for none.

@@ -26,6 +26,7 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr erro
 		return false, fmt.Errorf("trying to create it again, without which it is not deleted, because %s cannot be changed: %w", strings.Join(fields, " and "), err)
 	}
 	if as == dryRun {
+		j.foreseen.replaced = fields
 		return false, nil
 	}
 	if decide.DeletesClaims(j.actual) {

@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,13 +17,13 @@ import (
 
 var volumeClaims = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
 
-// contentsOf finds out which data of users would be deleted with an object.
-func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructured) (decide.Contents, error) {
+// contentsOf finds out which data of users would be deleted with an object; what is going before does not count.
+func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructured, going map[decide.Key]bool) (decide.Contents, error) {
 	switch key := decide.KeyOf(actual); {
 	case key.IsCRD():
-		return e.crdContents(ctx, actual)
+		return e.crdContents(ctx, actual, going)
 	case key.IsNamespace():
-		return e.namespaceContents(ctx, key.Name)
+		return e.namespaceContents(ctx, key.Name, going)
 	case decide.DeletesClaims(actual):
 		return e.claimsOf(ctx, actual)
 	}
@@ -47,7 +48,7 @@ func counted(n int64, what string) decide.Contents {
 
 // crdContents counts the objects of a CRD. It asks for the stored version first and then for every other
 // served one. No answer is an error: whether there is data must be known for sure.
-func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured) (decide.Contents, error) {
+func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured, going map[decide.Key]bool) (decide.Contents, error) {
 	established := decide.Condition(crd, "Established").Answer == decide.AnswerTrue
 	versions := decide.ServedVersions(crd)
 	if established && len(versions) == 0 {
@@ -65,12 +66,24 @@ func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured
 			return decide.Contents{What: "what nobody can tell, because " + mayNotList([]string{resourceOf(see.Resource{GVR: gvr})}, "")}, nil
 		case err != nil:
 			return decide.Contents{}, err
-		case len(list.Items) > 0:
+		case withoutGoing(list, crd, going):
 			e.watchInstances(crd, gvr)
 			return held(gvr, list), nil
 		}
 	}
 	return decide.Contents{}, nil
+}
+
+// withoutGoing takes off a page the instances that are going before, and says whether there is any other.
+func withoutGoing(page *metav1.PartialObjectMetadataList, crd *unstructured.Unstructured, going map[decide.Key]bool) bool {
+	if len(going) > 0 {
+		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+		page.Items = slices.DeleteFunc(page.Items, func(o metav1.PartialObjectMetadata) bool {
+			return going[decide.Key{Group: group, Kind: kind, Namespace: o.Namespace, Name: o.Name}]
+		})
+	}
+	return len(page.Items) > 0 || page.RemainingItemCount != nil && *page.RemainingItemCount > 0
 }
 
 // held says how many instances there are, and how to list them. Neither their names nor their finalizers are told, which are

@@ -29,6 +29,7 @@ type effect int
 const (
 	lasting effect = iota
 	dryRun         // the API server only says whether it would take the request
+	judged         // the API server is not even asked that
 )
 
 // attempt brings one object to what is desired, or only tries to. What it finds out on the way (an object that the
@@ -57,13 +58,14 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 		if r.changesPresent(j) {
 			return errPresent
 		}
-		if refused, err := r.refuseUnsafe(ctx, j, want.Payload); refused || err != nil {
+		if refused, err := r.refuseUnsafe(ctx, j, want.Payload); refused || err != nil || as == judged {
 			return err
 		}
 		var result *see.Object
 		result, err = r.send(ctx, j, want, as)
 		if r.noteSilence(err); err == nil {
 			if as == dryRun {
+				j.foreseen.answer = result
 				return nil
 			}
 			r.note(j)
@@ -268,7 +270,7 @@ func (r *run) patch(ctx context.Context, j *job, patch []byte, err error) (*see.
 	if err != nil {
 		return nil, err
 	}
-	return r.e.patch(ctx, j.resource, j.t.Key, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: r.e.us.FieldManager})
+	return r.e.patch(ctx, j.resource, j.t.Key, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: r.e.us.FieldManager}, false)
 }
 
 // update applies the object onto the copy that was decided on, and onto no other. Without effect it is always forced,
@@ -279,5 +281,5 @@ func (r *run) update(ctx context.Context, j *job, as effect) (*see.Object, error
 	if as == dryRun {
 		opts.DryRun = []string{metav1.DryRunAll}
 	}
-	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.t.Stamp, j.seen.ResourceVersion), opts)
+	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.t.Stamp, j.seen.ResourceVersion), opts, as == dryRun && !j.foreseen.whole)
 }

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -74,6 +75,23 @@ type VersionLoss struct {
 // None says that the update takes nothing away.
 func (n SchemaLoss) None() bool {
 	return len(n.Stored)+len(n.Served)+len(n.Unconverted)+len(n.Versions) == 0
+}
+
+// String says what is taken away, for people.
+func (n SchemaLoss) String() string {
+	var texts []string
+	for what, versions := range map[string][]string{
+		"stored version": n.Stored, "the last served versions": n.Served, "the conversion webhook for stored version": n.Unconverted,
+	} {
+		if len(versions) > 0 {
+			texts = append(texts, what+" "+strings.Join(versions, ", "))
+		}
+	}
+	for _, v := range n.Versions {
+		texts = append(texts, fmt.Sprintf("of version %s %s", v.Version, strings.Join(v.fields, ", ")))
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, "; ")
 }
 
 // SchemaLossOf compares a CRD of the cluster with the one that is to replace it. A schema is compared with the one of

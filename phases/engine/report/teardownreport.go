@@ -20,6 +20,8 @@ type Orphan struct {
 	Finalizers []string // of Terminating: what has to be taken off by others before it is gone
 	Consented  bool     // goes, or went, with what it holds, because the administrator consented
 
+	Would decide.Action // of Pending where nothing is deleted: what it may be now; else empty
+
 	Entry inventory.Entry // as it is listed
 	Err   error           // why it is not deleted yet, when something went wrong
 }

@@ -52,17 +52,17 @@ func (r *Reader) ReadMetadata(ctx context.Context, of Resource, key decide.Key) 
 }
 
 func there(ctx context.Context, request *rest.Request) (*Object, error) {
-	o, err := Answer(ctx, request, nil)
+	o, err := Answer(ctx, request, false)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	return o, err
 }
 
-// Answer sends a request that is answered with an object. Of one without effect only the refusal is of interest, so that
-// the API server need not write out what it would have made, nor anybody read it.
-func Answer(ctx context.Context, request *rest.Request, dryRun []string) (*Object, error) {
-	if len(dryRun) > 0 {
+// Answer sends a request that is answered with an object. Of one of which only the refusal is of interest, the API server need
+// not write out what it would have made, nor anybody read it.
+func Answer(ctx context.Context, request *rest.Request, onlyRefusal bool) (*Object, error) {
+	if onlyRefusal {
 		request.SetHeader("Accept", onlyMetadata)
 	}
 	got, err := request.Do(ctx).Get()

@@ -1,0 +1,214 @@
+package clusterapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/images"
+	"github.com/capstan-capi/capstan/phases/render"
+)
+
+// Foreseer looks once at a cluster, for what its inputs, or others in their place, would come to. It goes the way of a pass
+// that plans, with the operator's own phases, and stops before anything is written.
+type Foreseer struct {
+	phases  *Phases
+	engine  *engine.Engine
+	changed chan struct{} // of an image
+}
+
+// Instead is what takes the place of the cluster's inputs.
+type Instead struct {
+	Release string // empty: that of the list of images, or of the newest revision
+	// Images are those that are named, and Folders those that were read already; if there are none, the list of images counts.
+	Images  []images.Ref
+	Folders []images.Image
+	// Credentials are for registries, besides the cluster's.
+	Credentials []images.Document
+}
+
+func (i Instead) namesImages() bool { return len(i.Images)+len(i.Folders) > 0 }
+
+// Foresight is what the inputs would come to.
+type Foresight struct {
+	From, To  *operatorv1alpha1.ClusterAPIInstallerRevision // the newest one, and the one that would follow it; nil for none
+	Listed    bool                                          // To is the newest one already
+	Forecast  *engine.Forecast                              // nil while the inputs cannot be planned
+	Obstacles []Obstacle
+	Limits    []string // what is not told, and why
+}
+
+// Obstacle is what keeps a revision from being listed.
+type Obstacle struct {
+	What      string // inputs, images, manifests, room or consent
+	Why, Next string
+}
+
+// NewForeseer binds one to a cluster; nothing is sent. What it is given as connections refuses to write. Machine is the name under
+// which the operator keeps what it knows of images.
+func NewForeseer(o Options, machine string) (*Foreseer, error) {
+	f := &Foreseer{changed: make(chan struct{}, 1)}
+	o.Again = func() {
+		select {
+		case f.changed <- struct{}{}:
+		default:
+		}
+	}
+	var err error
+	if f.phases, err = New(o); err != nil {
+		return nil, err
+	}
+	f.phases.name = machine
+	is := false
+	if f.engine, is = f.phases.Engine.(*engine.Engine); !is {
+		return nil, fmt.Errorf("a %T foresees nothing", f.phases.Engine)
+	}
+	return f, nil
+}
+
+// Foresee looks. It is an error only if the inputs themselves cannot be read.
+func (f *Foreseer) Foresee(ctx context.Context, in Instead, how engine.ForeseeOptions) (*Foresight, error) {
+	p, told := f.phases, &Foresight{}
+	w, err := f.inputs(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	told.From = w.desiredEntry()
+	knows := true
+	if err := f.engine.ListInventories(ctx); err != nil {
+		knows, told.Limits = false, append(told.Limits, fmt.Sprintf("what older revisions have applied is not known: %v", err))
+	}
+	stop, err := f.fetch(ctx, w, in, told)
+	defer stop()
+	if err != nil {
+		return nil, err
+	}
+	pass := &Pass{Phases: p, world: w, proofs: proofs{p.Engine.Proofs(w.numbers()...)}}
+	pass.plan = p.makePlan(ctx, w)
+	if pass.plan.revision == nil {
+		told.Obstacles = append(told.Obstacles, unplannable(pass.plan))
+		return told, ctx.Err()
+	}
+	rendered := pass.plan.revision
+	entry, err := f.next(ctx, pass, told)
+	if err != nil {
+		return nil, err
+	}
+	told.To = &entry
+	if knows {
+		told.Obstacles = append(told.Obstacles, pass.whyNotListed(entry)...)
+	}
+	pass.note()
+	revision := &engine.Revision{
+		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: rendered.Unmanaged, Components: p.memory.rendered.components,
+	}
+	p.Engine.Watch(revision)
+	how.Consent = w.deleteConsent
+	told.Forecast, err = f.engine.Foresee(ctx, revision, how)
+	return told, err
+}
+
+// inputs are those of the cluster, but for what others take the place of.
+func (f *Foreseer) inputs(ctx context.Context, in Instead) (world, error) {
+	p, list := f.phases, &corev1.ConfigMap{}
+	if _, err := read(ctx, p.Live, client.ObjectKey{Namespace: p.OperatorNamespace, Name: ImagesConfigMap}, list); err != nil && !in.namesImages() {
+		return world{}, err
+	}
+	p.Release = in.Release
+	if p.Release == "" && !in.namesImages() {
+		p.Release = list.Annotations[ReleaseAnnotation]
+	}
+	w, err := p.readWorld(ctx, p.Live)
+	if err != nil {
+		return w, err
+	}
+	if p.Release == "" {
+		p.Release = releaseOf(w.desiredEntry())
+	}
+	if in.namesImages() {
+		w.refs, w.refsErr, w.listRelease, w.leftKeys = sorted(slices.Clone(in.Images)), nil, "", nil
+		for _, folder := range in.Folders {
+			w.refs = append(w.refs, folder.Ref)
+		}
+		return w, nil
+	}
+	return w, p.recallUnneeded(ctx)
+}
+
+// unknownRelease begins the name of a revision of which nobody says the release.
+const unknownRelease = "unknown"
+
+// releaseOf is what the name of a listed revision begins with.
+func releaseOf(entry *operatorv1alpha1.ClusterAPIInstallerRevision) string {
+	if entry == nil {
+		return unknownRelease
+	}
+	release, is := strings.CutSuffix(string(entry.Name), render.Name("", entry.ContentID, entry.Revision))
+	if !is || release == "" {
+		return unknownRelease
+	}
+	return release
+}
+
+// next is how the planned revision would be listed: as it is, if it is the newest one.
+func (f *Foreseer) next(ctx context.Context, pass *Pass, told *Foresight) (operatorv1alpha1.ClusterAPIInstallerRevision, error) {
+	desired := pass.world.desiredEntry()
+	if pass.isListed() {
+		told.Listed = true
+		return *desired, nil
+	}
+	highest, err := f.engine.HighestNumber(ctx, pass.world.numberOf(pass.world.desiredName()))
+	if apierrors.IsForbidden(err) {
+		told.Limits = append(told.Limits, fmt.Sprintf("the number of the revision is that after the highest one that may be read: %v", err))
+		err = nil
+	}
+	if err != nil {
+		return operatorv1alpha1.ClusterAPIInstallerRevision{}, fmt.Errorf("finding the next revision number: %w", err)
+	}
+	pass.memory.counted = counted{known: true, desired: pass.world.desiredName(), highest: highest}
+	return NewEntry(f.phases.Release, pass.numberAfter(highest), pass.plan.revision), nil
+}
+
+// whyNotListed says what keeps the planned revision from being listed, as a pass finds out.
+func (p *Pass) whyNotListed(entry operatorv1alpha1.ClusterAPIInstallerRevision) (found []Obstacle) {
+	listed := p.isListed()
+	p.askUninstallConsent()
+	if p.plan.awaitsConsent != "" {
+		found = append(found, Obstacle{
+			What: "consent", Why: p.plan.awaitsConsent,
+			Next: fmt.Sprintf("if that is meant, set annotation %s of ClusterAPI %s to %s", UninstallConsentAnnotation, Singleton, entry.Name),
+		})
+	}
+	if !listed && p.world.api != nil && len(p.world.entries())-len(p.givingWay()) >= guards.MaxRevisions {
+		found = append(found, Obstacle{
+			What: "room", Why: fmt.Sprintf("%d revisions are listed, and there can be no more", len(p.world.entries())), Next: "capstan recover --dry-run shows which of them can go",
+		})
+	}
+	return found
+}
+
+// unplannable is why the inputs come to nothing.
+func unplannable(p plan) Obstacle {
+	if p.err == nil {
+		return Obstacle{What: "inputs", Why: p.waiting, Next: "the operator waits for it too"}
+	}
+	o := Obstacle{What: "inputs", Why: p.err.Error()}
+	var image *images.Error
+	var problems render.ProblemsError
+	switch {
+	case errors.As(p.err, &image):
+		o.What, o.Next = "images", "check the reference, and how its registry is reached"
+	case errors.As(p.err, &problems):
+		o.What, o.Next = "manifests", "capstan lint shows all that is wrong; repair it in the images"
+	}
+	return o
+}
