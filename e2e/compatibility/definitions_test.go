@@ -2,6 +2,7 @@ package compatibility_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"regexp"
@@ -302,10 +303,14 @@ var _ = Describe("A definition that API servers store and nobody judges", func()
 		shared(ctx)
 		k := newKind()
 		k.establish(ctx, k.definition(laxer, func(d *definition) {
-			d.Spec.Versions[0].Schema.OpenAPIV3Schema.AllOf = make([]apiextensionsv1.JSONSchemaProps, 100_000)
+			inside := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
+			for i := range 4_000 {
+				inside.Properties[fmt.Sprint("f", i)] = apiextensionsv1.JSONSchemaProps{Type: "string"}
+			}
+			d.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties[strings.Repeat("x", 5_000)] = inside
 		}))
 		r := require(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
-		told(ctx, r, "Progressing", "True", "TransientError", "CRD "+k.name()+" is too large to be judged: ", "more than 100000 maps")
+		told(ctx, r, "Progressing", "True", "TransientError", "CRD "+k.name()+" is too large to be judged: ", "the paths of all")
 		eventually(ctx, "its webhooks to be armed all the same", func(ctx context.Context) error {
 			refusal := env.Client.Create(ctx, k.box("a", "{size: 1, color: green}"), client.DryRunAll)
 			return unless(apierrors.IsInvalid(refusal) && strings.Contains(refusal.Error(), "CompatibilityRequirement "+r.Name), "it is not refused by the checker")
