@@ -130,6 +130,7 @@ func (h *history) provider() *provider {
 		}},
 	}}, "spec", "versions")
 	p.set("Deployment", "alpha", h.selector, "spec", "selector", "matchLabels", "app")
+	p.set("Service", "alpha", h.selector, "spec", "selector", "app")
 	p.set("Deployment", "alpha", map[string]any{"app": h.selector, "pods": h.pods}, "spec", "template", "metadata", "labels")
 	p.set("Deployment", "alpha", map[string]any{"capi-operator.openshift.io/on-immutable-change": "recreate"}, "metadata", "annotations")
 	for name, setting := range h.settings {

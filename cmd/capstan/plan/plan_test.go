@@ -39,7 +39,7 @@ func planOf(t *testing.T, listed bool, objects ...*engine.Foreseen) *Plan {
 	access := &Access{As: As{User: "somebody", Operator: true}, asked: map[question]answer{}}
 	for _, o := range objects {
 		for _, verb := range verbsFor[o.Outlook] {
-			access.asked[question{verb, "", o.Resource.Resource, "n", true}] = answer{allowed: true}
+			access.asked[question{verb, o.Key.Group, o.Resource.Resource, o.Key.Namespace, true}] = answer{allowed: true}
 		}
 	}
 	return Of(t.Context(), seen, access, "Installed", now)
