@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -69,7 +70,7 @@ func (c *Cluster) IgnitionOf(ctx context.Context, secret *Object) (string, error
 	if err := c.Client.Get(ctx, client.ObjectKeyFromObject(secret), stored); err != nil {
 		return "", fmt.Errorf("reading Secret %s: %w", secret.GetName(), err)
 	}
-	text := append(stored.Data["userData"], stored.Data["value"]...)
+	text := slices.Concat(stored.Data["userData"], stored.Data["value"])
 	var stub struct {
 		Ignition struct {
 			Version string `json:"version"`

@@ -51,7 +51,7 @@ func (m *moving) adopt(ctx context.Context) error {
 	if err := m.obey(ctx, skipped.Message); err != nil {
 		return err
 	}
-	if err := m.becomes(ctx, m.foreign, 2); err != nil {
+	if err := m.becomes(ctx, m.foreign); err != nil {
 		return err
 	}
 	return m.tellStub(ctx, m.foreignStub)
@@ -80,7 +80,7 @@ func (m *moving) giveWay(ctx context.Context) error {
 	contested := m.sets[machineSets/2]
 	m.display.say("\nA script keeps giving MachineSet %s its old image", contested.GetName())
 	for range attempts {
-		if err := m.becomes(ctx, contested, 2); err != nil {
+		if err := m.becomes(ctx, contested); err != nil {
 			return err
 		}
 		if err := m.merge(ctx, contested, script, "spec: {template: {spec: {providerSpec: {value: {ami: {id: %s}}}}}}", bootworld.AMI(1)); err != nil {
@@ -113,7 +113,7 @@ func (m *moving) giveWay(ctx context.Context) error {
 	if err := m.merge(ctx, contested, harness.Administrator, `{metadata: {annotations: {%s: ended}}}`, retry); err != nil {
 		return err
 	}
-	if err := m.becomes(ctx, contested, 2); err != nil {
+	if err := m.becomes(ctx, contested); err != nil {
 		return err
 	}
 	_, err = m.awaitCondition(ctx, "Degraded", metav1.ConditionFalse)
@@ -126,7 +126,7 @@ func (m *moving) letGo(ctx context.Context) error {
 	if err := m.merge(ctx, m.owned, "fleet", "{metadata: {ownerReferences: null}}"); err != nil {
 		return err
 	}
-	if err := m.becomes(ctx, m.owned, 2); err != nil {
+	if err := m.becomes(ctx, m.owned); err != nil {
 		return err
 	}
 	return m.tellRecorded(ctx, m.releases[0])
@@ -183,9 +183,9 @@ func (m *moving) clones(ctx context.Context) (map[string]bool, error) {
 	return names, nil
 }
 
-// becomes waits until a set of the Machine API has the image of a release, and tells it.
-func (m *moving) becomes(ctx context.Context, set *bootworld.Object, release int) error {
-	image := bootworld.AMI(release)
+// becomes waits until a set of the Machine API has the image of the second release, and tells it.
+func (m *moving) becomes(ctx context.Context, set *bootworld.Object) error {
+	image := bootworld.AMI(2)
 	err := m.soon(ctx, fmt.Sprintf("MachineSet %s to have image %s", set.GetName(), image), func(ctx context.Context) error {
 		now, err := m.live(ctx, set)
 		if err != nil {

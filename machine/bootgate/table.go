@@ -133,7 +133,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "Opened", From: in(Off, WaitingForConfig, ConfigOverdue, WaitingForRelease, GoldenBroken, WaitingForVoucher, VoucherOverdue), To: Open,
-			If: machine.All(guards.Applies, guards.ConfigIsResolved, guards.ReleaseIsComplete, guards.GoldenIsReadable, guards.GoldenIsVouched),
+			If:  machine.All(guards.Applies, guards.ConfigIsResolved, guards.ReleaseIsComplete, guards.GoldenIsReadable, guards.GoldenIsVouched),
 			Doc: "The release is complete, its boot images are known, and it is known which machines' boot images may be moved.",
 		},
 	},

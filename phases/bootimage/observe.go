@@ -45,9 +45,7 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 	if pass.Verdict.Golden != nil {
 		pass.judge(&f)
 	}
-	if err := pass.looksAtStub(ctx, &f); err != nil {
-		return guards.Facts{}, pass, err
-	}
+	pass.looksAtStub(ctx, &f)
 	err = pass.remembers(ctx, &f)
 	pass.facts = f
 	return f, pass, err
@@ -106,28 +104,28 @@ func selectedBy(kind golden.Kind, by bootboard.Selection) string {
 }
 
 // looksAtStub finds the stub of the target, and reads it where the target may be written.
-func (p *Pass) looksAtStub(ctx context.Context, f *guards.Facts) error {
+func (p *Pass) looksAtStub(ctx context.Context, f *guards.Facts) {
 	name, provided, err := p.Target.secretName()
 	switch {
 	case provided:
 		f.Stub = guards.Stub{Known: true}
-		return nil
+		return
 	case err != nil:
 		p.stub.unread = machine.Terminal(err)
 		f.Stub = guards.Stub{Unread: err.Error()}
-		return nil
+		return
 	}
 	key := client.ObjectKey{Namespace: p.Target.Object.GetNamespace(), Name: name}
 	if p.MachineAPI {
 		if p.original, err = p.originalOf(ctx, key); err != nil {
 			p.stub = stubSeen{key: key, unread: err}
 			f.Stub = p.stub.facts(p.original)
-			return nil
+			return
 		}
 	}
 	p.stub.key = key
 	if f.Stub.Secret = key.String(); !f.Gate.Open || guards.Enrolled.Answer(*f).Truth != machine.Yes || guards.Touchable.Answer(*f).Truth != machine.Yes {
-		return nil
+		return
 	}
 	p.stub = p.look(ctx, key, p.Target.stubKey())
 	f.Stub = p.stub.facts(p.original)
@@ -137,7 +135,6 @@ func (p *Pass) looksAtStub(ctx context.Context, f *guards.Facts) error {
 		}
 		f.Stub = p.stub.facts(p.original)
 	}
-	return nil
 }
 
 // remembers looks at attempts, plan, clone and the last write.

@@ -68,7 +68,7 @@ func NewForeseer(o Options, machine string) (*Foreseer, error) {
 		return nil, err
 	}
 	f.phases.name = machine
-	is := false
+	var is bool
 	if f.engine, is = f.phases.Engine.(*engine.Engine); !is {
 		return nil, fmt.Errorf("a %T foresees nothing", f.phases.Engine)
 	}

@@ -56,18 +56,22 @@ type (
 	// HeldObject is one object that an inventory lists.
 	HeldObject = report.HeldObject
 
-	// Forecast is what would come of a revision, ForeseenWave of one of its waves, and Foreseen of one object.
-	Forecast     = report.Forecast
+	// Forecast is what would come of a revision.
+	Forecast = report.Forecast
+	// ForeseenWave is what would come of one of its waves.
 	ForeseenWave = report.ForeseenWave
-	Foreseen     = report.Foreseen
-	// Outlook is what would become of an object, and How is how that was found.
+	// Foreseen is what would come of one object.
+	Foreseen = report.Foreseen
+	// Outlook is what would become of an object.
 	Outlook = report.Outlook
-	How     = report.How
+	// How is how that was found.
+	How = report.How
 	// Change is one field that would change.
 	Change = decide.Change
-	// ForeseeOptions are how a forecast is made, and Request is what a dry run would ask for.
+	// ForeseeOptions are how a forecast is made.
 	ForeseeOptions = act.ForeseeOptions
-	Request        = act.Request
+	// Request is what a dry run would ask for.
+	Request = act.Request
 
 	// ObjectError is what went wrong with one object.
 	ObjectError = report.ObjectError

@@ -62,7 +62,7 @@ func told(extension string) *configv1.ClusterOperator {
 	at := metav1.NewTime(now.Add(-3 * time.Minute))
 	return &configv1.ClusterOperator{
 		ObjectMeta: metav1.ObjectMeta{Name: "cluster-api", ManagedFields: []metav1.ManagedFieldsEntry{{
-			Manager: "capstan", Subresource: "status", Time: &at, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "config.openshift.io/v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte("{}")},
+			Manager: "capstan", Subresource: "status", Time: &at, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "config.openshift.io/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1("{}"),
 		}}},
 		Status: configv1.ClusterOperatorStatus{Extension: runtime.RawExtension{Raw: []byte(extension)}},
 	}

@@ -112,7 +112,7 @@ func lookBy(ctx context.Context, from *reader, o Options) (*Look, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := l.observeGate(ctx, gate, board); err != nil {
+	if err := l.observeGate(ctx, gate, board); err != nil {
 		return nil, err
 	}
 	l.images, l.records = bootimage.Looking(from, by, o.Now)
@@ -120,20 +120,19 @@ func lookBy(ctx context.Context, from *reader, o Options) (*Look, error) {
 		return nil, err
 	}
 	// Sums and skew follow from how targets stand, so the gate looks once more.
-	_, err = l.observeGate(ctx, gate, board)
-	return l, err
+	return l, l.observeGate(ctx, gate, board)
 }
 
 func (l *Look) looksAfter(api string) bool { return slices.Contains(l.Settings.APIs, api) }
 
-func (l *Look) observeGate(ctx context.Context, gate *gatephases.Phases, board *bootboard.Board) (*gatephases.Pass, error) {
+func (l *Look) observeGate(ctx context.Context, gate *gatephases.Phases, board *bootboard.Board) error {
 	var err error
 	if l.facts, l.gate, err = gate.Observe(ctx, gatephases.Configuration); err != nil {
-		return nil, err
+		return err
 	}
 	l.verdict = l.gate.Verdict()
 	board.Post(l.verdict)
-	return l.gate, nil
+	return nil
 }
 
 // readPublished reads what the operator has published of the gate, and by which settings.

@@ -131,10 +131,7 @@ func (r *reader) pages(ctx context.Context, kind schema.GroupVersionKind, namesp
 		where += " in namespace " + namespace
 	}
 	for next := ""; ; {
-		list, err := r.empty(of)
-		if err != nil {
-			return nil, err
-		}
+		list := r.empty(of)
 		err = r.from.List(ctx, list, client.InNamespace(namespace), client.Limit(page), client.Continue(next))
 		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 			return nil, nil
@@ -158,16 +155,16 @@ func (r *reader) pages(ctx context.Context, kind schema.GroupVersionKind, namesp
 }
 
 // empty is a list of a kind, of its type where it has one.
-func (r *reader) empty(kind schema.GroupVersionKind) (client.ObjectList, error) {
+func (r *reader) empty(kind schema.GroupVersionKind) client.ObjectList {
 	if typed, err := r.from.Scheme().New(kind); err == nil {
 		if list, is := typed.(client.ObjectList); is {
 			list.GetObjectKind().SetGroupVersionKind(kind)
-			return list, nil
+			return list
 		}
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind)
-	return list, nil
+	return list
 }
 
 // explain is an error of a get for people; that there is no such object, or kind, is left to who asks.

@@ -33,7 +33,6 @@ type Plan struct {
 	Counts   map[string]int `json:"counts"`
 
 	forecast *engine.Forecast
-	computed bool // without a cluster
 }
 
 // Revision is one end of a plan.

@@ -69,14 +69,7 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 				return nil
 			}
 			r.note(j)
-			asserts := j.verdict.Action == decide.Created || !j.verdict.Migrate && !j.verdict.Release
-			if j.see(result); asserts {
-				if want.Payload == nil {
-					want = r.desired(j)
-				}
-				want.Dropped = decide.Dropped(want.Payload.Object, j.actual.Object)
-				j.dropped = want.Dropped
-			}
+			r.take(j, result, &want)
 			if j.verdict.Single() {
 				return nil
 			}
@@ -92,6 +85,19 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 		return nil // the object is there; the next pass records it
 	}
 	return err
+}
+
+// take sees what was written, and which fields of what is desired the API server has dropped where that was all of it.
+func (r *run) take(j *job, written *see.Object, want *decide.Desired) {
+	j.see(written)
+	if j.verdict.Action != decide.Created && (j.verdict.Migrate || j.verdict.Release) {
+		return
+	}
+	if want.Payload == nil {
+		*want = r.desired(j)
+	}
+	want.Dropped = decide.Dropped(want.Payload.Object, j.actual.Object)
+	j.dropped = want.Dropped
 }
 
 // handleError takes in why a request was refused, and says whether to decide once more with what is there now. The error is
