@@ -72,6 +72,10 @@ func questions(limit float64) target {
 	return target{what: "questions to the checker", limit: limit, value: figureOf(func(r result) float64 { return float64(r.questions) })}
 }
 
+func passes(limit float64) target {
+	return target{what: "passes", limit: limit, value: figureOf(func(r result) float64 { return float64(r.passes) })}
+}
+
 func or1(pace float64) float64 { return cmp.Or(pace, 1) }
 
 func requests(limit float64) target {
