@@ -141,9 +141,7 @@ func (s *stage) moved(ctx context.Context, w bootWorld, begin func(context.Conte
 		}
 	}
 	began := time.Now()
-	if err := begin(ctx); err != nil {
-		return 0, err
-	}
+	group.Go(func() error { return begin(ctx) })
 	err := group.Wait()
 	return time.Since(began).Seconds(), err
 }

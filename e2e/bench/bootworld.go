@@ -15,10 +15,10 @@ import (
 	"github.com/coreos/stream-metadata-go/arch"
 	"github.com/coreos/stream-metadata-go/stream"
 	configv1 "github.com/openshift/api/config/v1"
-	operatorv1 "github.com/openshift/api/operator/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/crds"
@@ -38,7 +38,7 @@ const (
 // API's are, on AWS, where nobody has said otherwise.
 const bootImagesOf = "--boot-images=MachineAPI,ClusterAPI"
 
-var enrolment = map[string]string{
+var enrolment = map[string]any{
 	"capi-operator.openshift.io/boot-images-machinesets":        "All",
 	"capi-operator.openshift.io/boot-images-machinedeployments": "All",
 }
@@ -116,14 +116,10 @@ func (s *stage) bootImages(ctx context.Context, w bootWorld) error {
 	if err := s.Client.Status().Update(ctx, infrastructure); err != nil {
 		return err
 	}
-	meta := metav1.ObjectMeta{Name: "version"}
 	for _, o := range []client.Object{
-		&configv1.ClusterVersion{ObjectMeta: meta, Spec: configv1.ClusterVersionSpec{ClusterID: "11111111-2222-4333-8444-555555555555"}},
+		untyped("config.openshift.io/v1", "ClusterVersion", "version", nil, map[string]any{"clusterID": "11111111-2222-4333-8444-555555555555"}),
+		untyped("operator.openshift.io/v1", "MachineConfiguration", harness.Singleton, enrolment, map[string]any{"managementState": "Managed"}),
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: harness.MCONamespace, Name: goldenName}},
-		&operatorv1.MachineConfiguration{
-			ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton, Annotations: enrolment},
-			Spec:       operatorv1.MachineConfigurationSpec{StaticPodOperatorSpec: operatorv1.StaticPodOperatorSpec{OperatorSpec: operatorv1.OperatorSpec{ManagementState: operatorv1.Managed}}},
-		},
 		stubOf(harness.MachineAPINamespace, "userData"), stubOf(harness.CAPINamespace, "value"),
 	} {
 		if err := s.Client.Create(ctx, o); err != nil {
@@ -134,6 +130,15 @@ func (s *stage) bootImages(ctx context.Context, w bootWorld) error {
 		return err
 	}
 	return s.makeTargets(ctx, w)
+}
+
+// untyped is an object with no other fields: Go types would write some that must not be empty, or that nobody knows here.
+func untyped(version, kind, name string, annotations, spec map[string]any) *unstructured.Unstructured {
+	metadata := map[string]any{"name": name}
+	if annotations != nil {
+		metadata["annotations"] = annotations
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}}
 }
 
 // applyRights gives the operator what a cluster whose boot images of the Machine API it manages has to give it.

@@ -36,6 +36,8 @@ type result struct {
 	ready     float64
 	// passes are those of the machines that a scenario is about.
 	passes int
+	// without are the requests of the same operator without what the scenario is about.
+	without int
 	// pace is that of the machine while the scenario was measured; zero counts as one.
 	pace pace
 }
@@ -69,6 +71,7 @@ func summarize(name string, runs []sample) result {
 		questions:    median(runs, func(s sample) int { return s.questions }),
 		ready:        median(runs, func(s sample) float64 { return s.ready }),
 		passes:       median(runs, func(s sample) int { return s.passes }),
+		without:      median(runs, func(s sample) int { return s.without }),
 	}
 }
 

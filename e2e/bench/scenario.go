@@ -162,7 +162,7 @@ func bootScenarios() []scenario {
 		},
 		{
 			"boot-images-restart", "the operator stops and starts again with 1000 targets of both APIs that are Current",
-			[]target{requests(40 + manyPages + manyStubs), writes(0), wall(2)},
+			[]target{requestsBeyond(40 + manyPages + manyStubs), writes(0), wall(2)},
 			restartingTargets,
 		},
 	}

@@ -82,6 +82,11 @@ func requests(limit float64) target {
 	return target{what: "requests", limit: limit, value: figureOf(func(r result) float64 { return float64(r.Requests) })}
 }
 
+// requestsBeyond are those beyond the ones of the same operator without what the scenario is about.
+func requestsBeyond(limit float64) target {
+	return target{what: "requests for boot images", limit: limit, value: figureOf(func(r result) float64 { return float64(r.Requests - r.without) })}
+}
+
 func writes(limit float64) target {
 	return target{what: "writes", limit: limit, value: figureOf(func(r result) float64 { return float64(r.Writes) })}
 }
