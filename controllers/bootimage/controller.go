@@ -137,8 +137,8 @@ func (t targets) watches(in cache.Cache, o options.Options, come arrivals) []hou
 			house.Watch{Kind: phases.Untyped(phases.MachineSetKind), In: in, Lets: matters, Asks: set(o.BootImages)},
 			house.Watch{Kind: phases.Untyped(phases.MachineDeploymentKind), In: in, Lets: matters, Asks: itself(golden.MachineDeployments)},
 			house.Watch{Kind: phases.Untyped(phases.ClusterKind), In: in, Lets: matters, Asks: t.ofCluster},
-			house.Watch{Kind: phases.Untyped(phases.AWSTemplateKind), In: in, Lets: predicate.Funcs{}, Asks: t.ofTemplate},
-			house.Watch{Kind: phases.Untyped(phases.GCPTemplateKind), In: in, Lets: predicate.Funcs{}, Asks: t.ofTemplate},
+			house.Watch{Kind: phases.Untyped(phases.AWSTemplateKind), In: in, Lets: matters, Asks: t.ofTemplate},
+			house.Watch{Kind: phases.Untyped(phases.GCPTemplateKind), In: in, Lets: matters, Asks: t.ofTemplate},
 		)
 	}
 	return watches

@@ -76,18 +76,6 @@ func apartKinds(o options.Options, come arrivals) house.Kinds {
 	return kinds
 }
 
-// keepTarget leaves out what is never read: which fields who owns, but not who has written last, and what kubectl keeps.
-func keepTarget(o client.Object) {
-	managers := o.GetManagedFields()
-	for i := range managers {
-		managers[i].FieldsV1 = nil
-	}
-	o.SetManagedFields(managers)
-	annotations := o.GetAnnotations()
-	delete(annotations, corev1.LastAppliedConfigAnnotation)
-	o.SetAnnotations(annotations)
-}
-
 // keepNothing leaves of metadata what names an object and its version.
 func keepNothing(o client.Object) {
 	o.SetManagedFields(nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/go-logr/logr"
+	machinev1 "github.com/openshift/api/machine/v1"
 	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -88,46 +89,27 @@ func (t targets) clusterAPI(which func(*unstructured.Unstructured) bool) []machi
 	return keys
 }
 
-// matters lets through what comes, goes, or changes in more than how many machines it has and what is told of them.
+// matters lets through what comes, goes, or changes in what is kept of it, see keepTarget: more than how many machines it has and
+// what is told of them.
 var matters = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	if !sameMetadata(e.ObjectOld, e.ObjectNew) {
-		return true
-	}
-	switch now := e.ObjectNew.(type) {
-	case *machinev1beta1.MachineSet:
-		old, is := e.ObjectOld.(*machinev1beta1.MachineSet)
-		if !is {
-			return true
-		}
-		was, will := old.Spec, now.Spec
-		was.Replicas, will.Replicas = nil, nil
-		return old.Status.AuthoritativeAPI != now.Status.AuthoritativeAPI || !equality.Semantic.DeepEqual(was, will)
-	case *unstructured.Unstructured:
-		old, is := e.ObjectOld.(*unstructured.Unstructured)
-		return !is || !sameSpec(old, now)
-	}
-	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration()
+	return !sameMetadata(e.ObjectOld, e.ObjectNew) || !equality.Semantic.DeepEqual(judged(e.ObjectOld), judged(e.ObjectNew))
 }}
+
+// judged is what matters of an object beside its metadata.
+func judged(o client.Object) any {
+	switch o := o.(type) {
+	case *machinev1beta1.MachineSet:
+		return []any{o.Spec, o.Status}
+	case *machinev1.ControlPlaneMachineSet:
+		return o.Spec
+	case *unstructured.Unstructured:
+		return o.Object["spec"]
+	}
+	return nil
+}
 
 func sameMetadata(a, b client.Object) bool {
 	return a.GetUID() == b.GetUID() && (a.GetDeletionTimestamp() == nil) == (b.GetDeletionTimestamp() == nil) &&
 		equality.Semantic.DeepEqual(a.GetLabels(), b.GetLabels()) && equality.Semantic.DeepEqual(a.GetAnnotations(), b.GetAnnotations()) &&
 		equality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences())
-}
-
-// sameSpec says that two objects of Cluster API differ in no field of spec but replicas.
-func sameSpec(a, b *unstructured.Unstructured) bool {
-	was, _ := a.Object["spec"].(map[string]any)
-	now, _ := b.Object["spec"].(map[string]any)
-	for field := range now {
-		if field != "replicas" && !equality.Semantic.DeepEqual(was[field], now[field]) {
-			return false
-		}
-	}
-	for field := range was {
-		if _, is := now[field]; !is && field != "replicas" {
-			return false
-		}
-	}
-	return true
 }

@@ -10,7 +10,7 @@ import (
 
 // flightTeller puts passes into the flight recorder: a move with every guard's
 // answer, work that did something, and errors. Of a pass that could not be made the move is made again by
-// the next. A pass that did none of these costs nothing.
+// the next. A pass that did none of these costs nothing, nor does a quiet move that worked.
 type flightTeller struct {
 	recorder *recorder.Recorder
 	machine  string
@@ -22,6 +22,8 @@ func (f *flightTeller) Tell(_ context.Context, p Pass) time.Duration {
 	switch {
 	case p.Err != nil:
 		log.Add(recorder.Failed(p.At, on, p.Err, nil))
+	case o.Moved != nil && p.Words.Quiet && o.Failure == nil:
+		return 0
 	case o.Moved != nil:
 		log.Add(recorder.Moved(*o.Moved, o.Decision, on, o.Did))
 	}

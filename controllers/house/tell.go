@@ -15,7 +15,8 @@ type Words struct {
 	Line, Subject string
 	// About is the object that Events are about.
 	About corev1.ObjectReference
-	// Quiet says that nobody waits for Events of the moves that led here, as where a family has a thousand instances.
+	// Quiet says that nobody waits for Events of the moves that led here, nor looks for them in the flight recorder, as where
+	// a process finds the thousand instances of a family as they were left.
 	Quiet bool
 }
 

@@ -27,12 +27,14 @@ func TestChoose(t *testing.T) {
 	for names, want := range map[string]string{
 		"": "cold-install restart at-rest upgrade drift four-providers synthetic-500 synthetic-2000 synthetic-5000 step resync " +
 			"crd-admission-300 crd-admission-1024 crd-admission-label-20 crd-admission-unlisted-20 crd-admission-label-1024 crd-admission-unlisted-1024 " +
-			"object-admission object-admission-first requirements-200 requirements-200-at-rest",
+			"object-admission object-admission-first requirements-200 requirements-200-at-rest " +
+			"boot-images-1000 boot-images-clusterapi-300 boot-images-at-rest boot-images-noise boot-images-revert boot-images-restart",
 		"synthetic":           "synthetic-500 synthetic-2000 synthetic-5000",
 		"drift,cold,drift":    "cold-install drift",
 		"synthetic-500":       "synthetic-500",
 		"at-rest":             "at-rest",
 		"requirements":        "requirements-200 requirements-200-at-rest",
+		"boot-images-re":      "boot-images-revert boot-images-restart",
 		"synthetic-500,thing": "",
 		"drift,":              "",
 	} {
@@ -225,6 +227,37 @@ process_cpu_seconds_total 1.25
 	}
 	if _, err := parseMeters(strings.NewReader("up 1\n")); err == nil {
 		t.Error("metrics without the counters are accepted")
+	}
+}
+
+func TestSumOf_a_metric_leaves_out_what_only_begins_like_it(t *testing.T) {
+	text := `# HELP a A metric.
+a{state="Current",kind="x"} 3
+a{state="Current",kind="y"} 4
+a{state="Failed",kind="y"} 1
+ab{state="Current"} 100
+b 2.5
+`
+	for _, row := range []struct {
+		name   string
+		labels []string
+		want   float64
+	}{{"a", nil, 8}, {"a", []string{`state="Current"`}, 7}, {"a", []string{`state="Current"`, `kind="y"`}, 4}, {"b", nil, 2.5}, {"c", nil, 0}} {
+		if got := sumOf(text, row.name, row.labels...); got != row.want {
+			t.Errorf("of %s%q there are %v, want %v", row.name, row.labels, got, row.want)
+		}
+	}
+}
+
+func TestTargets_of_boot_images_are_objects_with_names_of_their_own(t *testing.T) {
+	for name, text := range map[string]func(int) string{"worker-7": machineSet, "capi-7": capiSet, oldTemplate + "7": capiTemplate} {
+		objects, err := parse([]byte(text(7)))
+		if err != nil || len(objects) != 1 || objects[0].GetName() != name {
+			t.Errorf("%s is %v, %v", name, objects, err)
+		}
+	}
+	if ami(1) == ami(2) || ami(1) != ami(1) || len(ami(1)) != len("ami-")+16 {
+		t.Errorf("the images are %s and %s", ami(1), ami(2))
 	}
 }
 

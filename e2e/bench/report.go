@@ -34,6 +34,10 @@ type result struct {
 	// questions is how often the API server has asked the checker, and ready after how many seconds the checker took requests.
 	questions int
 	ready     float64
+	// passes are those of the machines that a scenario is about.
+	passes int
+	// without are the requests of the same operator without what the scenario is about.
+	without int
 	// pace is that of the machine while the scenario was measured; zero counts as one.
 	pace pace
 }
@@ -66,6 +70,8 @@ func summarize(name string, runs []sample) result {
 		rewrites:     median(runs, func(s sample) int { return s.rewrites }),
 		questions:    median(runs, func(s sample) int { return s.questions }),
 		ready:        median(runs, func(s sample) float64 { return s.ready }),
+		passes:       median(runs, func(s sample) int { return s.passes }),
+		without:      median(runs, func(s sample) int { return s.without }),
 	}
 }
 

@@ -81,7 +81,7 @@ func scenarios() []scenario {
 		[]target{processor(0.05)},
 		resyncing,
 	})
-	return append(all, checkerScenarios()...)
+	return append(append(all, checkerScenarios()...), bootScenarios()...)
 }
 
 // checkerScenarios are those of CRD compatibility.
@@ -130,6 +130,54 @@ func checkerScenarios() []scenario {
 		restingMany,
 	})
 }
+
+// bootScenarios are those of boot images.
+func bootScenarios() []scenario {
+	sets, clusterAPI := bootWorld{machineAPI: 1000}, bootWorld{clusterAPI: 300}
+	return []scenario{
+		{
+			"boot-images-1000", "a release with other golden images: 1000 MachineSets of Machine API on AWS, until all have theirs",
+			[]target{ratio(1.5), requests(1120), rss(targetsMemory(sets))},
+			moving(sets),
+		},
+		{
+			"boot-images-clusterapi-300", "the same of 300 MachineSets of Cluster API with a template each",
+			[]target{ratio(1.5), requests(2*300 + 80), rss(targetsMemory(clusterAPI))},
+			moving(clusterAPI),
+		},
+		{
+			"boot-images-at-rest", "two minutes in which nothing happens to 1000 targets of both APIs",
+			[]target{requests(0), rss(targetsMemory(manyTargets))},
+			restingTargets,
+		},
+		{
+			"boot-images-noise", "other replicas, field managers and status of all of those: time of the processor for an edit",
+			[]target{passes(0), requests(0), processor(0.0003)},
+			noising,
+		},
+		{
+			"boot-images-revert", "somebody sets one of 1000 targets back to the image of the release before",
+			[]target{wall(1), requests(4), passes(revertPasses)},
+			reverting,
+		},
+		{
+			"boot-images-restart", "the operator stops and starts again with 1000 targets of both APIs that are Current",
+			[]target{requestsBeyond(40 + manyPages + manyStubs), writes(0), wall(2)},
+			restartingTargets,
+		},
+	}
+}
+
+// targetsMemory is 80 MiB, and 24 KiB a target.
+func targetsMemory(w bootWorld) float64 { return 80 + float64(w.targets())*24/1024 }
+
+const (
+	// manyPages are those that targets are listed in, 500 in each: two of Machine API and one of Cluster API. manyStubs are the
+	// Secrets that they start from.
+	manyPages, manyStubs = 3, 2
+	// revertPasses are those of one target: one for each of its moves, and one for each event of it.
+	revertPasses = 10
+)
 
 // ratioLimit is the target for the ratio to the floor, if there is one.
 func (s scenario) ratioLimit() (float64, bool) {

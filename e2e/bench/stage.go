@@ -14,6 +14,7 @@ import (
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/e2e/cluster"
@@ -47,9 +48,9 @@ type stage struct {
 }
 
 // fresh starts a control plane that nobody has used, with a service CA, without
-// which no webhook would ever serve. The caller ends it.
-func (b *bench) fresh(ctx context.Context) (*stage, error) {
-	env, err := harness.Start(ctx, harness.Options{Bin: b.bin, ServiceCA: true})
+// which no webhook would ever serve, and with definitions beside OpenShift's own. The caller ends it.
+func (b *bench) fresh(ctx context.Context, definitions []*apiextensionsv1.CustomResourceDefinition) (*stage, error) {
+	env, err := harness.Start(ctx, harness.Options{Bin: b.bin, ServiceCA: true, Definitions: definitions})
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +184,13 @@ func (s *stage) install(ctx context.Context, c content, arguments ...string) err
 }
 
 // within runs a measurement on a fresh control plane.
-func (b *bench) within(ctx context.Context, measure func(*stage) error) (err error) {
-	s, err := b.fresh(ctx)
+func (b *bench) within(ctx context.Context, measure func(*stage) error) error {
+	return b.on(ctx, nil, measure)
+}
+
+// on does so with definitions.
+func (b *bench) on(ctx context.Context, definitions []*apiextensionsv1.CustomResourceDefinition, measure func(*stage) error) (err error) {
+	s, err := b.fresh(ctx, definitions)
 	if err != nil {
 		return err
 	}

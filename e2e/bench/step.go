@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -143,4 +144,22 @@ func parseMeters(text io.Reader) (meters, error) {
 		return m, errors.New("the operator's metrics count no passes, or no time of the processor")
 	}
 	return m, nil
+}
+
+// sumOf adds up the samples of a metric that have these labels.
+func sumOf(text, name string, labels ...string) float64 {
+	sum := 0.0
+	for line := range strings.Lines(text) {
+		at := strings.LastIndexByte(strings.TrimSpace(line), ' ')
+		if at < 0 || line[:min(len(name), at)] != name || !strings.ContainsRune(" {", rune(line[len(name)])) {
+			continue
+		}
+		if slices.ContainsFunc(labels, func(label string) bool { return !strings.Contains(line[:at], label) }) {
+			continue
+		}
+		if value, err := strconv.ParseFloat(strings.TrimSpace(line[at+1:]), 64); err == nil {
+			sum += value
+		}
+	}
+	return sum
 }

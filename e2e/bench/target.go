@@ -72,10 +72,19 @@ func questions(limit float64) target {
 	return target{what: "questions to the checker", limit: limit, value: figureOf(func(r result) float64 { return float64(r.questions) })}
 }
 
+func passes(limit float64) target {
+	return target{what: "passes", limit: limit, value: figureOf(func(r result) float64 { return float64(r.passes) })}
+}
+
 func or1(pace float64) float64 { return cmp.Or(pace, 1) }
 
 func requests(limit float64) target {
 	return target{what: "requests", limit: limit, value: figureOf(func(r result) float64 { return float64(r.Requests) })}
+}
+
+// requestsBeyond are those beyond the ones of the same operator without what the scenario is about.
+func requestsBeyond(limit float64) target {
+	return target{what: "requests for boot images", limit: limit, value: figureOf(func(r result) float64 { return float64(r.Requests - r.without) })}
 }
 
 func writes(limit float64) target {

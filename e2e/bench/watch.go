@@ -19,6 +19,7 @@ type item struct {
 		Annotations     map[string]string
 	}
 	Rules  []json.RawMessage
+	Spec   json.RawMessage
 	Status struct {
 		ObservedGeneration        int64
 		Replicas, UpdatedReplicas int64

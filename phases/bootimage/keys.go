@@ -58,7 +58,7 @@ func (p *Phases) KeysOf(ctx context.Context, which func(*unstructured.Unstructur
 
 // list shares the objects with the caches: whoever reads them changes none.
 func (p *Phases) list(ctx context.Context, kind golden.Kind, into client.ObjectList) error {
-	if err := p.Client.List(ctx, into, client.InNamespace(p.namespaceOf(kind)), client.UnsafeDisableDeepCopy); err != nil {
+	if err := p.Client.List(ctx, into, client.InNamespace(p.namespaceOf(kind)), shared); err != nil {
 		return fmt.Errorf("listing %s: %w", kind, err)
 	}
 	return nil

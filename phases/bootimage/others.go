@@ -60,7 +60,7 @@ func (p *Pass) clusterAPI(ctx context.Context, t *unstructured.Unstructured, o *
 		o.Paused = kindName(p.Target.Kind) + " " + p.Target.Name
 	}
 	cluster := Untyped(ClusterKind)
-	err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.CAPINamespace, Name: p.Target.clusterName()}, cluster)
+	err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.CAPINamespace, Name: p.Target.clusterName()}, cluster, shared)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("reading Cluster %s: %w", p.Target.clusterName(), err)
 	}
@@ -82,7 +82,7 @@ func (p *Pass) twin(ctx context.Context) (*machinev1beta1.MachineSet, error) {
 		return nil, nil
 	}
 	twin := &machinev1beta1.MachineSet{}
-	err := p.Client.Get(ctx, client.ObjectKey{Namespace: MachineAPINamespace, Name: p.Target.Name}, twin)
+	err := p.Client.Get(ctx, client.ObjectKey{Namespace: MachineAPINamespace, Name: p.Target.Name}, twin, shared)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -125,6 +125,9 @@ func (p *Pass) About() corev1.ObjectReference {
 	return about
 }
 
+// shared has objects of caches not copied: passes change none, and each makes several looks at a target.
+const shared = client.UnsafeDisableDeepCopy
+
 // target reads the object of a key, nil if there is none.
 func (p *Phases) target(ctx context.Context, from client.Reader, key machine.Key) (*Target, error) {
 	kind, name := kindOf(key)
@@ -132,7 +135,7 @@ func (p *Phases) target(ctx context.Context, from client.Reader, key machine.Key
 	if object == nil || !p.looksAt(kind) || kind == golden.ControlPlaneMachineSets && name != "cluster" {
 		return nil, nil
 	}
-	err := from.Get(ctx, client.ObjectKey{Namespace: p.namespaceOf(kind), Name: name}, object)
+	err := from.Get(ctx, client.ObjectKey{Namespace: p.namespaceOf(kind), Name: name}, object, shared)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -190,7 +193,7 @@ func (p *Phases) templateOf(ctx context.Context, kind, name string) (*unstructur
 		return nil, nil
 	}
 	template := Untyped(of)
-	err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.CAPINamespace, Name: name}, template)
+	err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.CAPINamespace, Name: name}, template, shared)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

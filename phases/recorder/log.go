@@ -59,6 +59,23 @@ func bounded(log []Entry) []Entry {
 	}
 	dropOthers := max(others-maxOthers, 0)
 	drop := max(len(log)-dropOthers-maxEntries, 0)
+	// In a log that is full the oldest is what goes, and all others stay where they are: each entry of a busy machine comes here.
+	for ; len(log) > 0; log = log[1:] {
+		switch {
+		case log[0].Kind != Transition && dropOthers > 0:
+			dropOthers--
+		case drop > 0:
+			drop--
+		default:
+			return withoutOldest(log, dropOthers, drop)
+		}
+		log[0] = Entry{}
+	}
+	return log
+}
+
+// withoutOldest drops the oldest entries, as many as there are too many of, in place.
+func withoutOldest(log []Entry, dropOthers, drop int) []Entry {
 	if dropOthers+drop == 0 {
 		return log
 	}

@@ -22,8 +22,8 @@ import (
 // ConfigMaps keeps the records of instances whose objects have no place for them,
 // in ConfigMaps of one namespace: a number of shards, by the hash of the key, or
 // one for each instance where these are few and their records are large. Each is
-// read when its first record is loaded, and kept in memory. One that cannot be
-// read stops its instances, and no others.
+// read when its first record is loaded, shards by one list, and kept in memory.
+// One that cannot be read stops its instances, and no others.
 //
 // Beside the record, an entry may have a note: a small JSON value of the family
 // that outlives the record, the UID and the object, see [ConfigMaps.StoreNote].
@@ -49,6 +49,7 @@ import (
 type ConfigMaps[F, E any] struct {
 	options Options
 	room    int // for what is packed, in bytes
+	first   *listed
 
 	mu   sync.Mutex
 	open map[string]*shard
@@ -56,7 +57,11 @@ type ConfigMaps[F, E any] struct {
 
 // NewConfigMaps makes a store; it sends nothing.
 func NewConfigMaps[F, E any](o Options) *ConfigMaps[F, E] {
-	return &ConfigMaps[F, E]{options: o.completed(), room: maxPacked, open: map[string]*shard{}}
+	s := &ConfigMaps[F, E]{options: o.completed(), room: maxPacked, open: map[string]*shard{}}
+	if o.Shards > 1 {
+		s.first = &listed{options: &s.options}
+	}
+	return s
 }
 
 // Load reads the record. One that is missing or cannot be read is not found.
@@ -168,6 +173,7 @@ func (s *ConfigMaps[F, E]) at(name string) *shard {
 	defer s.mu.Unlock()
 	if s.open[name] == nil {
 		s.open[name] = newShard(&s.options, name, s.room, s.ownOf(name))
+		s.open[name].first = s.first
 	}
 	return s.open[name]
 }

@@ -23,6 +23,8 @@ type shard struct {
 	options *Options
 	room    int // for what is packed, in bytes
 	own     func(machine.Key) bool
+	// first is where it is found when it is read first, nil for the API server.
+	first *listed
 
 	// turn is taken during a request, and guards object; mu is held for a moment, and guards the rest.
 	// Whoever holds mu does not ask for the turn.
@@ -158,8 +160,7 @@ func (s *shard) isRecent(at time.Time) bool {
 
 // load reads what is stored.
 func (s *shard) load(ctx context.Context) error {
-	object := &corev1.ConfigMap{}
-	err := s.options.Live.Get(ctx, s.key, object)
+	object, err := s.live(ctx)
 	if apierrors.IsNotFound(err) {
 		s.lost()
 		return nil
@@ -174,6 +175,21 @@ func (s *shard) load(ctx context.Context) error {
 		s.options.Tell(s.key, told)
 	}
 	return nil
+}
+
+// live is the ConfigMap.
+func (s *shard) live(ctx context.Context) (*corev1.ConfigMap, error) {
+	if s.first != nil {
+		object, known := s.first.take(ctx, s.key.Name)
+		switch {
+		case known && object == nil:
+			return nil, apierrors.NewNotFound(corev1.Resource("configmaps"), s.key.Name)
+		case known:
+			return object, nil
+		}
+	}
+	object := &corev1.ConfigMap{}
+	return object, s.options.Live.Get(ctx, s.key, object)
 }
 
 // lost keeps what was known of a ConfigMap that is not there.
