@@ -153,7 +153,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		REST:    rest.CopyConfig(config),
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, PodName: f.podName, InsecureRegistries: f.insecureRegistries, InsecureCredentials: f.insecureCredentials,
-		ExtraCAFile: f.extraCAFile, PullSecrets: f.pullSecretKeys(), Concurrency: f.concurrency,
+		ExtraCAFile: f.extraCAFile, PullSecrets: keysOf(f.pullSecrets), Concurrency: f.concurrency,
 		WebhooksURL: strings.TrimSuffix(f.webhooksURL, "/"), WebhooksCA: webhooksCA, OpenAfter: f.openAfter,
 		MetricsAddress: f.metricsAddress, MetricsCertDir: f.metricsCertDir, BootImages: f.bootImages.options(),
 		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },
@@ -194,9 +194,9 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	return together(ctx, append(warmUps, mgr.Start))
 }
 
-func (f *operatorFlags) pullSecretKeys() []types.NamespacedName {
+func keysOf(texts []string) []types.NamespacedName {
 	var keys []types.NamespacedName
-	for _, text := range f.pullSecrets {
+	for _, text := range texts {
 		namespace, name, _ := strings.Cut(text, "/")
 		keys = append(keys, types.NamespacedName{Namespace: namespace, Name: name})
 	}

@@ -28,6 +28,7 @@ type sources struct {
 	clear        bool
 	credentials  string
 	extraCAs     string
+	cacheDir     string
 
 	// folders maps each reference that was made up to the folder it stands for.
 	folders map[string]string
@@ -97,7 +98,7 @@ func (s *sources) pull(ctx context.Context) ([]render.Profile, []render.Problem)
 	ctx, stop := context.WithCancel(ctx)
 	changed, ended := make(chan struct{}, 1), make(chan struct{})
 	puller := images.NewPuller(images.Options{
-		InsecureRegistries: s.insecure, InsecureCredentials: s.clear, ExtraCAFile: s.extraCAs, Log: logr.Discard(),
+		CacheDir: s.cacheDir, InsecureRegistries: s.insecure, InsecureCredentials: s.clear, ExtraCAFile: s.extraCAs, Log: logr.Discard(),
 		Notify: func() {
 			select {
 			case changed <- struct{}{}:

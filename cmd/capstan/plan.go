@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/capstan/plan"
+	"github.com/capstan-capi/capstan/controllers"
+	"github.com/capstan-capi/capstan/controllers/options"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/engine"
+)
+
+type planFlags struct {
+	inspect.Access
+	sources
+	payload           string
+	release           string
+	account           string
+	operatorNamespace string
+	capiNamespace     string
+	pullSecrets       []string
+	output            string
+	all, exitCode     bool
+	without           comparison
+}
+
+func planCommand() *cobra.Command {
+	f := &planFlags{}
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Tells what an upgrade would do to this cluster",
+		Long: `Tells what the operator would do with other provider images: for each object, wave by wave, whether
+it is created, changed, replaced or removed, with the fields that change, and what would stop it.
+
+The images are those that ConfigMap capi-installer-images lists, or those of --image and --dir, or those that
+the ConfigMap in the manifests of a release lists (--payload). What becomes of an object is decided by the
+operator's own rules, and the API server is asked by dry runs. Nothing is changed: what is no get, list,
+dry run or review is refused before it is sent.
+
+It looks as the operator, if you may impersonate its ServiceAccount, so that policies that name it count; else as
+you, with dry runs where you may write. What was not tried is marked:
+
+  tried     a dry run says so
+  computed  by what is there: you may not try it, or a webhook does not support dry runs
+  later     what it takes (its kind, its namespace, a schema, a role) comes with an earlier wave
+  unseen    you may not read it
+
+With --from and --to it compares two sets of images for a platform, without a cluster.
+
+Exit codes: 0 if there is nothing to do, 2 if there is, 3 if something would stop it or cannot be told, 1 after an
+error. --exit-code=false makes 2 and 3 a 0.`,
+		Example: `  capstan plan
+  capstan plan --image quay.io/example/core@sha256:4e1f... --image quay.io/example/aws@sha256:90ab...
+  capstan plan --payload bin/payload -o name
+  capstan plan --from ./old --to ./new --platform AWS -o diff`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	f.Flags(flags)
+	f.Access.Timeout = dryRunTimeout
+	flags.Lookup("request-timeout").DefValue = dryRunTimeout.String()
+	flags.StringArrayVar(&f.images, "image", nil, "provider image by digest, as `host/path@sha256:...`, in place of the list (repeatable)")
+	flags.StringArrayVar(&f.dirs, "dir", nil, "`folder` with the content of a provider image, in place of the list (repeatable)")
+	flags.StringVar(&f.payload, "payload", "", "`folder` with the manifests of a release, whose list of images counts")
+	flags.StringVar(&f.release, "release-version", "", "`version` that begins the revision's name; without it that of the list, or of the newest revision")
+	flags.StringVar(&f.account, "operator-account", "capstan", "`name` of the operator's ServiceAccount")
+	flags.StringVar(&f.operatorNamespace, "operator-namespace", "openshift-cluster-api-operator", "`namespace` of the operator and its list of images")
+	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` that the providers are installed in")
+	flags.StringArrayVar(&f.pullSecrets, "pull-secret", []string{pullSecret}, "`namespace/name` of a Secret with credentials for registries (repeatable)")
+	flags.StringVar(&f.cacheDir, "cache-dir", userCache(), "`folder` that keeps provider images by digest; empty for none")
+	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text`, json, name or diff")
+	flags.BoolVar(&f.all, "all", false, "show every object and field in the text")
+	flags.BoolVar(&f.exitCode, "exit-code", true, "answer by the exit code")
+	f.registryFlags(flags)
+	f.without.flags(flags)
+	return cmd
+}
+
+// dryRunTimeout is how long a request may take: a dry run asks webhooks, each of which may take half a minute.
+const dryRunTimeout = 40 * time.Second
+
+// userCache is where the commands of a user keep images.
+func userCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "capstan")
+}
+
+var planFormats = map[string]func(*plan.Plan, io.Writer, bool) error{
+	"text": (*plan.Plan).Write,
+	"json": func(p *plan.Plan, out io.Writer, _ bool) error { return printJSON(out, p) },
+	"name": func(p *plan.Plan, out io.Writer, _ bool) error { return p.WriteNames(out) },
+	"diff": func(p *plan.Plan, out io.Writer, _ bool) error { return p.WriteDiff(out) },
+}
+
+func (f *planFlags) validate() error {
+	named := 0
+	for _, is := range []bool{len(f.images)+len(f.dirs) > 0, f.payload != "", f.without.given()} {
+		if is {
+			named++
+		}
+	}
+	switch {
+	case planFormats[f.output] == nil:
+		return fmt.Errorf("--output %q is neither text, json, name nor diff", f.output)
+	case named > 1:
+		return errors.New("--image and --dir, --payload, and --from with --to each name all images: give one of them")
+	case f.release != "" && !releaseForm.MatchString(f.release):
+		return fmt.Errorf("--release-version %q is not a version such as 4.22.5", f.release)
+	}
+	for _, key := range f.pullSecrets {
+		if notAKey(key) {
+			return fmt.Errorf("--pull-secret %s is not of the form namespace/name", key)
+		}
+	}
+	return f.without.validate()
+}
+
+func (f *planFlags) run(ctx context.Context, out io.Writer) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	made, err := f.make(ctx)
+	if err != nil {
+		return err
+	}
+	if err := planFormats[f.output](made, out, f.all); err != nil {
+		return err
+	}
+	if code := made.Code(); f.exitCode && code != 0 {
+		return exit(code)
+	}
+	return nil
+}
+
+func (f *planFlags) make(ctx context.Context) (*plan.Plan, error) {
+	if f.without.given() {
+		return f.compare(ctx)
+	}
+	instead, err := f.instead()
+	if err != nil {
+		return nil, err
+	}
+	config, err := f.Config()
+	if err != nil {
+		return nil, err
+	}
+	access, err := plan.NewAccess(ctx, config, plan.Account{Namespace: f.operatorNamespace, Name: f.account})
+	if err != nil {
+		return nil, err
+	}
+	foreseer, err := f.foreseer(access.Config)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := foreseer.Foresee(ctx, instead, engine.ForeseeOptions{MayTry: access.MayTry})
+	if err != nil {
+		return nil, inspect.Explain(err, config.Host, "read", "the inputs of the operator")
+	}
+	return plan.Of(ctx, seen, access, f.state(ctx, access.Config), time.Now()), nil
+}
+
+// foreseer binds the operator's own phases to a connection that changes nothing.
+func (f *planFlags) foreseer(config *rest.Config) (*phases.Foreseer, error) {
+	opts := options.Options{OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace}
+	opts.PullSecrets = keysOf(f.pullSecrets)
+	kinds := controllers.Kinds(opts)
+	connection, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	mapper, err := kinds.Mapper(config, connection)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	live, err := ctrl.New(config, ctrl.Options{HTTPClient: connection, Scheme: kinds.Scheme(), Mapper: mapper})
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	reader := plan.NewReader(live)
+	return phases.NewForeseer(phases.Options{
+		Client: reader, Live: reader, REST: config, HTTP: connection, Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
+		CacheDir: f.cacheDir, InsecureRegistries: f.insecure, InsecureCredentials: f.clear, ExtraCAFile: f.extraCAs, PullSecrets: opts.PullSecrets,
+		Concurrency: 8, Clock: clock.RealClock{}, Log: logr.Discard(),
+	}, controllers.Views()[0].Table.Name)
+}
+
+// state is the machine's; empty where nobody tells.
+func (f *planFlags) state(ctx context.Context, config *rest.Config) string {
+	reader, err := inspect.NewReader(config)
+	if err != nil {
+		return ""
+	}
+	seen, err := controllers.Views()[0].Look(ctx, reader.Get, "")
+	if err != nil {
+		return ""
+	}
+	return string(seen.Record.State)
+}
