@@ -150,6 +150,12 @@ test-faults: build controlplane ## Try every fault in every state, every kill po
 	@$(FAULTS) -full
 	@go generate -C e2e ./faults
 
+# How many random releases are planned and then installed; PLAN_SEED repeats a run.
+PLAN_RELEASES ?= 200
+.PHONY: test-plan
+test-plan: build controlplane ## Plan PLAN_RELEASES (200) random releases and install each: what is said is what happens.
+	@PLAN_RELEASES=$(PLAN_RELEASES) go test -C e2e -v -count=1 -timeout 3h ./clusterapi -args -ginkgo.label-filter plan
+
 .PHONY: soak
 soak: build controlplane ## Give the operator random trouble for SOAK (5m), and see it come to rest; test-faults does so too.
 	@$(FAULTS) -ginkgo.label-filter soak
