@@ -6,10 +6,12 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// ProgressStalled is the event of a deadline, and UpgradingStub the state in which others' doing may be awaited.
+// ProgressStalled is the event of a deadline, UpgradingStub the state in which others' doing may be awaited, and Cloning the one
+// in which it never is.
 const (
 	ProgressStalled machine.Event = "ProgressStalled"
 	UpgradingStub   machine.State = "UpgradingStub"
+	Cloning         machine.State = "Cloning"
 )
 
 // maxQuoted bounds what a reason takes from an object, in bytes.
@@ -278,6 +280,8 @@ var CauseIsGone = guard{
 			return machine.SayYes("what was waited for is there")
 		case f.Then.From == UpgradingStub && f.Stub.Known && f.Stub.Old && f.Stub.Awaits == "":
 			return machine.SayYes("the stub is not for others to upgrade")
+		case f.Then.From == Cloning && f.Template.Known && !f.Template.Ready:
+			return machine.SayYes("the template is not for others to make")
 		}
 		return done
 	}),

@@ -159,6 +159,7 @@ func TestGuards_of_the_way(t *testing.T) {
 		"CauseIsGone/what was waited for is not":      {CauseIsGone, target(stalled("Cloning", machine.SayNo("no template")), oldStub), machine.No, "no template"},
 		"CauseIsGone/nobody can tell":                 {CauseIsGone, target(stalled("Settling", machine.SayUnknown("x"))), machine.Unknown, "x"},
 		"CauseIsGone/the stub is others' to upgrade":  {CauseIsGone, target(stalled(UpgradingStub, machine.SayNo("")), oldStub, awaits), machine.No, ""},
+		"CauseIsGone/the template is ours to make":    {CauseIsGone, target(stalled(Cloning, machine.SayNo("no template")), func(f *Facts) { f.Template.Known = true }), machine.Yes, "not for others"},
 		"CauseIsGone/the stub is ours to upgrade":     {CauseIsGone, target(stalled(UpgradingStub, machine.SayNo("")), oldStub), machine.Yes, "not for others"},
 		"InputChanged/not known":                      {InputChanged, target(entered, unjudged), machine.Unknown, ""},
 		"InputChanged/the same":                       {InputChanged, target(entered), machine.No, ""},

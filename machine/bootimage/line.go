@@ -79,5 +79,8 @@ func StandingOf(s phases.Snapshot) phases.Standing {
 	default:
 		counted.Working = true
 	}
+	if counted.Working && s.Record.Failure != nil { // nobody would hear of it for five minutes otherwise
+		counted.Why = machine.Shorten(Line(s), machine.MaxMessage)
+	}
 	return counted
 }

@@ -47,7 +47,7 @@ func TestLine_and_StandingOf(t *testing.T) {
 			if !strings.Contains(line, row.says) || len(line) > machine.MaxMessage {
 				t.Errorf("it says %q, want %q", line, row.says)
 			}
-			if told := got.Why != ""; told != (row.want.Skipped || row.want.Stuck) && name != "skipped, and not judged anew" {
+			if told := got.Why != ""; told != (row.want.Skipped || row.want.Stuck || row.want.Working && row.record.Failure != nil) && name != "skipped, and not judged anew" {
 				t.Errorf("it gives the reason %q", got.Why)
 			}
 			if got.Why = ""; got != row.want {

@@ -17,7 +17,7 @@ const (
 	Excluded      machine.State = "Excluded"
 	Deciding      machine.State = "Deciding"
 	UpgradingStub               = guards.UpgradingStub
-	Cloning       machine.State = "Cloning"
+	Cloning                     = guards.Cloning
 	Settling      machine.State = "Settling"
 	Current       machine.State = "Current"
 	Skipped                     = phases.Skipped

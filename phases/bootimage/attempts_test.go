@@ -138,6 +138,26 @@ func TestStood_lets_attempts_go_at_an_image_that_stood_for_a_day(t *testing.T) {
 	}
 }
 
+func TestCountStub_counts_a_version_of_a_Secret_once_however_often_its_write_is_tried(t *testing.T) {
+	c, read := newCounter(), &stubRead{}
+	c.pass.Notes, c.pass.shared.key = &noted{}, "secrets/a/b"
+	tries := func(version string, want int) {
+		t.Helper()
+		for range 4 {
+			if err := c.pass.countStub(t.Context(), read, version); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := c.pass.shared.attempts.Made; got != want {
+			t.Errorf("of version %s %d attempts count, want %d", version, got, want)
+		}
+	}
+	tries("1", 1)
+	tries("2", 2)
+	c.asks("again")
+	tries("2", 1)
+}
+
 func TestWorth_keeps_a_note_as_long_as_it_counts(t *testing.T) {
 	c := newCounter()
 	for name, note := range map[string]string{"nothing": "", "rubbish": "{", "no attempt": `{"n":0}`, "fewer than none": `{"n":-3}`} {

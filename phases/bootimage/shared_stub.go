@@ -54,9 +54,10 @@ func (p *Pass) madeOfStub() int {
 	return p.shared.attempts.at(stub.Converted.String(), p.Target.retry(), p.memory.stands(hashed(string(p.shared.key))), p.Now())
 }
 
-// countStub stores that the stub is being upgraded, before it is.
-func (p *Pass) countStub(ctx context.Context) error {
-	if p.Tries {
+// countStub stores that the stub is being upgraded, before it is: once for each version of the Secret. As long as that is
+// there nothing was written, whichever of the targets tries it again.
+func (p *Pass) countStub(ctx context.Context, read *stubRead, version string) error {
+	if p.Tries || read.counted == version && p.madeOfStub() > 0 {
 		return nil
 	}
 	next := p.next(p.shared.attempts, stub.Converted.String(), string(p.shared.key), p.madeOfStub())
@@ -64,7 +65,7 @@ func (p *Pass) countStub(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.shared.seen, p.shared.attempts = note, next
+	p.shared.seen, p.shared.attempts, read.counted = note, next, version
 	return nil
 }
 

@@ -34,6 +34,7 @@ type stubRead struct {
 	at      time.Time
 	spec    stub.Version
 	problem string // why it is no config
+	counted string // resourceVersion of which an upgrade was counted
 }
 
 // stubSeen is the stub of a target.

@@ -99,7 +99,7 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 	if err := p.tryRest(ctx); err != nil {
 		return machine.Result{}, err
 	}
-	if err := errors.Join(p.count(ctx), p.countStub(ctx)); err != nil {
+	if err := errors.Join(p.count(ctx), p.countStub(ctx, read, seen.version)); err != nil {
 		return machine.Result{}, err
 	}
 	secret.Data[field] = converted
