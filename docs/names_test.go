@@ -20,7 +20,7 @@ var mark = regexp.MustCompile(`capi-operator\.openshift\.io/[A-Za-z][A-Za-z-]*|c
 
 // declaring are the rooms whose constants say how marks are called. Others have constants of their own where they may not
 // import these, and pages and manifests have the bare text.
-var declaring = []string{"phases/engine/decide", "phases/clusterapi", "phases/render/policy", "phases/bootgate", "phases/golden", "guards/bootimage"}
+var declaring = []string{"phases/acts", "phases/engine/decide", "phases/clusterapi", "phases/render/policy", "phases/bootgate", "phases/golden", "guards/bootimage"}
 
 // former is what tells of the former installer, some of whose objects are called almost like ours.
 var former = regexp.MustCompile(`takeover|tombstones`)

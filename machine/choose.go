@@ -40,15 +40,16 @@ type moment struct{ now, settled time.Time }
 // choose asks the guards of all moves that leave the record's state.
 func (t Table[F, E]) choose(record Record, facts F, at moment) (choice[F, E], error) {
 	var chosen choice[F, E]
+	var other *Move[F, E] // one that is possible too, and as soon as the chosen one
 	var waits []string
 	for _, move := range t.Leaving(record.State) {
 		candidate := t.consider(move, record, facts, at, &chosen)
 		if candidate.Answer == Yes {
 			switch {
 			case chosen.move == nil || move.rank() < chosen.move.rank():
-				chosen.move, chosen.cause = move, candidate.Why
-			case move.rank() == chosen.move.rank():
-				return chosen, &AmbiguousError{Machine: t.Name, State: record.State, One: chosen.move.On, Other: move.On}
+				chosen.move, chosen.cause, other = move, candidate.Why, nil
+			case move.rank() == chosen.move.rank() && other == nil:
+				other = move
 			}
 		} else {
 			if move.If.Asked() && candidate.Why != "" && !slices.Contains(waits, candidate.Why) {
@@ -59,6 +60,9 @@ func (t Table[F, E]) choose(record Record, facts F, at moment) (choice[F, E], er
 			}
 		}
 		chosen.candidates = append(chosen.candidates, candidate)
+	}
+	if other != nil {
+		return chosen, &AmbiguousError{Machine: t.Name, State: record.State, One: chosen.move.On, Other: other.On}
 	}
 	chosen.waits = strings.Join(waits, "; ")
 	return chosen, nil

@@ -68,6 +68,9 @@ func (t Table[F, E]) Page() string {
 		if row.Work.Name != "" {
 			work = row.Work.told()
 		}
+		if row.Quiet {
+			work += "<br/>It is quiet: while a move to it cannot be stored, this is done in place of the stored state's work."
+		}
 		if patience := row.Trouble.Patience; patience > 0 {
 			work += "<br/>An error that lasts " + short(patience) + " is told as " + row.Trouble.Overdue.told() + "."
 		}

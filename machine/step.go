@@ -98,7 +98,8 @@ func (e *PanicError) Error() string {
 // could not be made at all, or not be stored; [Outcome.LookAgain] says when to
 // try again then as well. Errors of work and effects are part of the outcome
 // and of the record. A move that cannot be stored is made again by the next
-// pass; meanwhile each pass also does the work of the stored state.
+// pass; meanwhile each pass also does the work of the stored state, or of the
+// state that the move leads to if that is quiet.
 func (m *Machine[F, E]) Step(ctx context.Context, key Key) (outcome Outcome, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -196,11 +197,19 @@ func (m *Machine[F, E]) recordOf(env E, stored Record) Record {
 }
 
 // unstored ends a pass whose record could not be stored: the stored state stays,
-// and its work is done.
+// and its work is done, or that of the quiet state that could not be entered.
 func (m *Machine[F, E]) unstored(ctx context.Context, key Key, p *pass[F, E], before Record, outcome Outcome) Outcome {
 	if outcome.Moved != nil {
+		entered, _ := m.Table.State(p.record.State)
 		p.record = before
-		worked := p.work(ctx)
+		worked := Outcome{Work: entered.Work.Name}
+		if !entered.Quiet {
+			worked = p.work(ctx)
+		} else if entered.Work.Run != nil {
+			var result Result
+			result, worked.Failure = entered.Work.Run(ctx, p.env)
+			worked.Did = result.Did
+		}
 		outcome = Outcome{State: before.State, Work: worked.Work, Did: worked.Did, Failure: worked.Failure, Moves: worked.Moves, Reason: worked.Reason}
 	}
 	outcome.LookAgain = m.memory.failedToSave(key, p.record, p.at.now)

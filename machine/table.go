@@ -60,6 +60,9 @@ type StateRow[E any] struct {
 	Alert Alert
 	// Work is done on every pass that makes no move. It is level-triggered.
 	Work Action[E]
+	// Quiet says that the work writes nothing but the report. While a move into the state cannot be stored, its work is
+	// done in place of the stored state's, which may write.
+	Quiet bool
 	// Part is the part of the machine that is at work here, one of [Table.Parts]; a state that resumes has that of
 	// the state it came from. Reads is how the part reads on conditions while there is no error, Trouble how with
 	// one, where no failure edge leaves the state that says so.

@@ -8,13 +8,14 @@ import (
 )
 
 // maxQuestions is how many questions a state may ask: the proof of a table
-// walks through every assignment of three answers to each.
-const maxQuestions = 9
+// walks through every assignment of three answers to each, but for those that
+// an urgent move has decided already.
+const maxQuestions = 10
 
 // Validate reports every mistake of structure in a table at once: unknown or
 // doubled names, two moves for one event and state, a move without exactly one
 // trigger, an effect whose failure leads nowhere, a working state without a
-// deadline, a dead end, too many questions, an aside of no part, a row that needs a human and has no alert, a missing
+// deadline, a quiet state that writes, a dead end, too many questions, an aside of no part, a row that needs a human and has no alert, a missing
 // sentence of documentation.
 func (t Table[F, E]) Validate() error {
 	var problems []error
@@ -76,6 +77,9 @@ func (t Table[F, E]) validateState(row StateRow[E], problem func(string, ...any)
 	if asked := len(t.questions(row.Name)); asked > maxQuestions {
 		problem("%d questions are asked in state %s, and the proof walks through at most %d", asked, row.Name, maxQuestions)
 	}
+	if row.Quiet && (row.Work.resumes || len(row.Work.Writes) > 0) {
+		problem("state %s is quiet, and its work writes", row.Name)
+	}
 	if row.Trouble.Patience > 0 && t.hasFailureEdge(row.Name) {
 		problem("state %s has patience with errors, and a failure edge that leaves it", row.Name)
 	}
@@ -121,7 +125,9 @@ func (t Table[F, E]) validateMove(move Move[F, E], problem func(string, ...any))
 	if move.Do.Run != nil && (move.Do.Name == "" || !isSentence(move.Do.Doc)) {
 		problem("the effect of move %s has no name or no doc sentence", move.On)
 	}
-	if _, ok := t.State(move.To); !ok {
+	if to, ok := t.State(move.To); ok && to.Quiet && move.Do.Name != "" {
+		problem("move %s leads to %s, which is quiet, and has an effect", move.On, move.To)
+	} else if !ok {
 		problem("move %s leads to %q, which is not declared", move.On, move.To)
 	}
 	for _, from := range move.From {

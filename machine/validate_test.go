@@ -27,12 +27,20 @@ func TestValidate_names_every_mistake(t *testing.T) {
 		"which has no failure edge":             func(d *Table[world, *world]) { d.Moves[3].From = []State{"Open"} },
 		"the start, and has nothing to resume":  func(d *Table[world, *world]) { d.States[0].Work = Resume[*world]() },
 		"the part \"hinge\" of state Open":      func(d *Table[world, *world]) { d.States[1].Part = "hinge" },
-		"10 questions are asked in state Stuck": func(d *Table[world, *world]) { d.Moves[5].If = Any(questions(10)...) },
-		"urgent without a guard":                func(d *Table[world, *world]) { d.Moves[2].Urgent = true },
-		"has For without If":                    func(d *Table[world, *world]) { d.Moves[2].For = time.Second },
-		"a guard of move Opened":                func(d *Table[world, *world]) { d.Moves[0].If.Doc = "" },
-		"the effect of move Opened has no":      func(d *Table[world, *world]) { d.Moves[0].Do.Name = "" },
-		"the work of state Closed has no name":  func(d *Table[world, *world]) { d.States[0].Work.Name = "" },
+		"11 questions are asked in state Stuck": func(d *Table[world, *world]) { d.Moves[5].If = Any(questions(11)...) },
+		"state Open is quiet, and its work writes": func(d *Table[world, *world]) {
+			d.States[1].Work, d.States[1].Quiet = act("Paint", func(*world) error { return nil }), true
+			d.States[1].Work.Writes = []string{"colour"}
+		},
+		"state Stuck is quiet, and its work writes": func(d *Table[world, *world]) {
+			d.States[2].Work, d.States[2].Quiet = Resume[*world](), true
+		},
+		"move Opened leads to Open, which is quiet": func(d *Table[world, *world]) { d.States[1].Quiet = true },
+		"urgent without a guard":                    func(d *Table[world, *world]) { d.Moves[2].Urgent = true },
+		"has For without If":                        func(d *Table[world, *world]) { d.Moves[2].For = time.Second },
+		"a guard of move Opened":                    func(d *Table[world, *world]) { d.Moves[0].If.Doc = "" },
+		"the effect of move Opened has no":          func(d *Table[world, *world]) { d.Moves[0].Do.Name = "" },
+		"the work of state Closed has no name":      func(d *Table[world, *world]) { d.States[0].Work.Name = "" },
 		"no rest state can be reached from Closed": func(d *Table[world, *world]) {
 			d.States[1].Rest, d.States[2].Rest = false, false
 		},

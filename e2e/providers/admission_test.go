@@ -55,6 +55,7 @@ var walls = map[string]wall{
 	"capstan-status":        {of: ours, limit: expressionLimit + verbCost},
 	"capstan-bookkeeping":   {of: ours, limit: expressionLimit + verbCost},
 	"capstan-release":       {of: ours, limit: expressionLimit + verbCost},
+	"capstan-acts":          {of: ours, limit: expressionLimit + verbCost},
 	"capstan-namespace":     {of: ours, limit: expressionLimit},
 	"capstan-tokens":        {of: isASecret, limit: expressionLimit},
 }

@@ -3,6 +3,7 @@ package machinetest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -32,20 +33,14 @@ func (s situation) String() string {
 }
 
 // situations are all of them: 3^n assignments per state, times the marks of time
-// and errors that any move out of the state asks for.
+// and errors that any move out of the state asks for. Of those in which an urgent
+// move is possible, whatever the other moves ask, there are three: nothing but
+// urgent moves counts in them.
 func situations[F, E any](table machine.Table[F, E]) []situation {
 	var all []situation
 	for _, row := range table.States {
-		var atoms []string
-		for _, move := range table.Leaving(row.Name) {
-			for _, atom := range move.If.Atoms() {
-				if !slices.Contains(atoms, atom.Name) {
-					atoms = append(atoms, atom.Name)
-				}
-			}
-		}
 		marks := marksOf(row.Name, table)
-		for _, answers := range assignments(atoms) {
+		for _, answers := range answersIn(row.Name, table) {
 			for _, mark := range marks {
 				mark.answers = answers
 				all = append(all, mark)
@@ -53,6 +48,60 @@ func situations[F, E any](table machine.Table[F, E]) []situation {
 		}
 	}
 	return all
+}
+
+// answersIn are the assignments of answers that can make a difference in a state.
+func answersIn[F, E any](state machine.State, table machine.Table[F, E]) []map[string]machine.Truth {
+	var urgent []machine.Guard[F]
+	var first, rest []string
+	for _, move := range table.Leaving(state) {
+		if move.Urgent {
+			urgent = append(urgent, move.If)
+			first = append(first, names(move.If, first)...)
+		}
+	}
+	for _, move := range table.Leaving(state) {
+		rest = append(rest, names(move.If, slices.Concat(first, rest))...)
+	}
+	var all []map[string]machine.Truth
+	var facts F
+	full := assignments(rest)
+	for _, decided := range assignments(first) {
+		others := full
+		if len(urgent) > 0 && machine.Any(urgent...).WithAnswers(decided).Answer(facts).Truth == machine.Yes {
+			others = alike(rest)
+		}
+		for _, other := range others {
+			answers := maps.Clone(other)
+			maps.Copy(answers, decided)
+			all = append(all, answers)
+		}
+	}
+	return all
+}
+
+// names are the questions of a guard that are not known yet.
+func names[F any](guard machine.Guard[F], known []string) []string {
+	var asked []string
+	for _, atom := range guard.Atoms() {
+		if !slices.Contains(known, atom.Name) {
+			asked = append(asked, atom.Name)
+		}
+	}
+	return asked
+}
+
+// alike are the assignments that give all questions the same answer.
+func alike(atoms []string) []map[string]machine.Truth {
+	var rows []map[string]machine.Truth
+	for _, truth := range []machine.Truth{machine.Unknown, machine.No, machine.Yes} {
+		row := map[string]machine.Truth{}
+		for _, atom := range atoms {
+			row[atom] = truth
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // marksOf are the situations of a state as to time and errors.

@@ -46,7 +46,7 @@ func (i Installation) Objects() []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
 	for _, p := range []bound{
 		i.writes(), i.contents(), i.exceptions(), i.clusterRoles(), i.roles(), i.status(), i.bookkeeping(), i.release(),
-		i.namespace(), i.tokens(),
+		i.acts(), i.namespace(), i.tokens(),
 	} {
 		objects = append(objects, plain(p.policy()), plain(p.binding()))
 	}

@@ -3,8 +3,10 @@
 package admissiontest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	celgo "github.com/google/cel-go/cel"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -99,12 +101,19 @@ type Request struct {
 	Object, Old *unstructured.Unstructured
 	Namespace   *corev1.Namespace // that of the object
 	Params      runtime.Object
+	User        string   // who asks; empty for somebody
+	Verbs       []string // those that the user has, on whatever
 }
 
-// nobody has any verb.
-var nobody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
-	return authorizer.DecisionNoOpinion, "", nil
-})
+// allowed gives some verbs to everybody.
+func allowed(verbs []string) authorizer.AuthorizerFunc {
+	return func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+		if slices.Contains(verbs, a.GetVerb()) {
+			return authorizer.DecisionAllow, "", nil
+		}
+		return authorizer.DecisionNoOpinion, "", nil
+	}
+}
 
 // Answer is what one validation says.
 type Answer struct {
@@ -114,7 +123,7 @@ type Answer struct {
 	Cost int64
 }
 
-// Ask asks all validations of the policy, about a request of somebody who has no verb.
+// Ask asks all validations of the policy, whatever its match conditions say.
 func (p *Policy) Ask(ctx context.Context, r Request) ([]Answer, error) {
 	about := r.Object
 	if about == nil {
@@ -130,9 +139,9 @@ func (p *Policy) Ask(ctx context.Context, r Request) ([]Answer, error) {
 		versioned.VersionedOldObject = r.Old
 	}
 	versioned.Attributes = admission.NewAttributesRecord(versioned.VersionedObject, versioned.VersionedOldObject, gvk, about.GetNamespace(), about.GetName(),
-		gvr, "", r.Operation, nil, false, &user.DefaultInfo{Name: "somebody"})
+		gvr, "", r.Operation, nil, false, &user.DefaultInfo{Name: cmp.Or(r.User, "somebody")})
 	request := cel.CreateAdmissionRequest(versioned.Attributes, metav1.GroupVersionResource(gvr), metav1.GroupVersionKind(gvk))
-	bindings, namespace := cel.OptionalVariableBindings{VersionedParams: r.Params, Authorizer: nobody}, cel.CreateNamespaceObject(r.Namespace)
+	bindings, namespace := cel.OptionalVariableBindings{VersionedParams: r.Params, Authorizer: allowed(r.Verbs)}, cel.CreateNamespaceObject(r.Namespace)
 	var answers []Answer
 	for _, a := range p.asked {
 		results, left, err := a.condition.ForInput(ctx, versioned, request, bindings, namespace, celconfig.RuntimeCELCostBudget)

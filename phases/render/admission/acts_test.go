@@ -1,0 +1,178 @@
+package admission_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apiserver "k8s.io/apiserver/pkg/admission"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/capstan-capi/capstan/phases/acts"
+	"github.com/capstan-capi/capstan/phases/render/admission/admissiontest"
+)
+
+// clusterAPI is ClusterAPI cluster with an annotation, or without any.
+func clusterAPI(key, value string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "operator.openshift.io/v1alpha1", "kind": "ClusterAPI", "metadata": map[string]any{"name": "cluster"},
+	}}
+	if key != "" {
+		o.SetAnnotations(map[string]string{key: value, "another": "annotation"})
+	}
+	return o
+}
+
+func anAct(name string, change func(*acts.Act)) acts.Act {
+	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	act := acts.Act{Name: name, By: "anna", At: at, Until: at.Add(time.Hour), Reason: "etcd: is slow"}
+	if change != nil {
+		change(&act)
+	}
+	return act
+}
+
+func said(pairs ...string) []acts.Said {
+	var items []acts.Said
+	for i := 0; i < len(pairs); i += 2 {
+		items = append(items, acts.Said{Key: pairs[i], Value: pairs[i+1]})
+	}
+	return items
+}
+
+func TestActs_take_what_is_written_of_every_act_from_whom_it_names_and_who_has_the_verb(t *testing.T) {
+	for name, act := range map[string]acts.Act{
+		"a pause":     anAct(acts.Pause, nil),
+		"the longest": anAct(acts.Pause, func(a *acts.Act) { a.Until = a.At.Add(24 * time.Hour) }),
+		"left alone":  anAct(acts.LeaveAlone, func(a *acts.Act) { a.Items = said("object", "Deployment.apps a/b", "object", "Namespace c") }),
+		"a pin":       anAct(acts.Pin, func(a *acts.Act) { a.Items = said("revision", "4") }),
+		"a rollback":  anAct(acts.Pin, func(a *acts.Act) { a.Until, a.Items = time.Time{}, said("revision", "4", "list", "abc") }),
+		"an adoption": anAct(acts.Adopt, func(a *acts.Act) {
+			a.Until, a.Items = time.Time{}, said("revision", "4", "object", "ConfigMap a/b 12-34")
+		}),
+		"a long pinning": anAct(acts.Pin, func(a *acts.Act) { a.Until, a.Items = a.At.Add(30*24*time.Hour), said("revision", "4") }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := act.Text()
+			if err != nil {
+				t.Fatal(err)
+			}
+			form, _ := acts.FormOf(act.Name)
+			set, none := clusterAPI(acts.Annotation(act.Name), text), clusterAPI("", "")
+			for _, row := range []struct {
+				what, user string
+				verbs      []string
+				now, old   *unstructured.Unstructured
+				refused    string
+			}{
+				{"set", "anna", []string{form.Verb}, set, none, ""},
+				{"made with the object", "anna", []string{form.Verb}, set, nil, ""},
+				{"set by somebody else", "berta", []string{form.Verb}, set, none, "is not an act of berta within its limits"},
+				{"set without the verb", "anna", []string{"update", "intervene"}, set, none, "takes the verb " + form.Verb + " on clusterapis.operator.openshift.io cluster"},
+				{"removed by another one who may", "berta", []string{form.Verb}, none, set, ""},
+				{"removed without the verb", "anna", nil, none, set, "takes the verb " + form.Verb},
+				{"gone with the object", "anna", nil, nil, set, "takes the verb " + form.Verb},
+				{"left as it is", "berta", nil, set, set, ""},
+			} {
+				refused := refusal(t, row.user, row.verbs, row.now, row.old)
+				if (refused == "") != (row.refused == "") || !strings.Contains(refused, row.refused) {
+					t.Errorf("%s: the answer is %q", row.what, refused)
+				}
+			}
+		})
+	}
+}
+
+func TestActs_refuse_what_is_not_written_as_an_act_is(t *testing.T) {
+	const head, alone = "by: anna\nat: 2026-01-31T12:00:00Z\nuntil: 2026-01-31T13:00:00Z\nreason: r", "\nobject: Namespace a"
+	for name, row := range map[string]struct{ act, text string }{
+		"a word":                       {acts.Pause, "yes"},
+		"no reason":                    {acts.Pause, strings.TrimSuffix(head, "\nreason: r")},
+		"no end":                       {acts.Pause, strings.Replace(head, "\nuntil: 2026-01-31T13:00:00Z", "", 1)},
+		"an end before the beginning":  {acts.Pause, strings.Replace(head, "T13", "T11", 1)},
+		"more than a day":              {acts.Pause, strings.Replace(head, "31T13:00:00", "32T12:00:01", 1)},
+		"a day and a second":           {acts.Pause, strings.Replace(head, "01-31T13:00:00", "02-01T12:00:01", 1)},
+		"another zone":                 {acts.Pause, strings.Replace(head, "13:00:00Z", "13:00:00+01:00", 1)},
+		"a line more":                  {acts.Pause, head + "\n"},
+		"an item of another act":       {acts.Pause, head + alone},
+		"a line of 513 bytes":          {acts.Pause, head + strings.Repeat("x", acts.MaxLine)},
+		"what controls a terminal":     {acts.Pause, head + "\x1b[31m"},
+		"a carriage return":            {acts.Pause, strings.ReplaceAll(head, "\n", "\r\n")},
+		"nothing that is left alone":   {acts.LeaveAlone, head},
+		"65 objects":                   {acts.LeaveAlone, head + strings.Repeat(alone, acts.MaxItems+1)},
+		"an object without a kind":     {acts.LeaveAlone, head + "\nobject: a/b"},
+		"more than 16 KiB":             {acts.LeaveAlone, head + strings.Repeat(alone+strings.Repeat("a", 400), 60)},
+		"a pin to nothing":             {acts.Pin, head},
+		"a pin to 0":                   {acts.Pin, head + "\nrevision: 0"},
+		"a rollback with an end":       {acts.Pin, head + "\nrevision: 4\nlist: abc"},
+		"a pin without an end":         {acts.Pin, strings.Replace(head, "\nuntil: 2026-01-31T13:00:00Z", "", 1) + "\nrevision: 4"},
+		"an adoption with an end":      {acts.Adopt, head + "\nrevision: 4\nobject: ConfigMap a/b 12"},
+		"an adoption without a UID":    {acts.Adopt, "by: anna\nat: 2026-01-31T12:00:00Z\nreason: r\nrevision: 4\nobject: ConfigMap a/b"},
+		"an adoption without a number": {acts.Adopt, "by: anna\nat: 2026-01-31T12:00:00Z\nreason: r\nobject: ConfigMap a/b 12"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := acts.Read(row.act, row.text); err == nil {
+				t.Error("the operator would obey it")
+			}
+			verbs := []string{"pause", "pin", "adopt", "consent"}
+			if refused := refusal(t, "anna", verbs, clusterAPI(acts.Annotation(row.act), row.text), clusterAPI("", "")); refused == "" {
+				t.Error("it is let through")
+			}
+		})
+	}
+}
+
+// The consent is a number as long as the operator takes that; the right to it is asked all the same.
+func TestActs_hold_the_consent_to_delete_to_the_right(t *testing.T) {
+	set, none := clusterAPI(acts.Annotation(acts.ConsentToDelete), "4"), clusterAPI("", "")
+	if refused := refusal(t, "anna", []string{"consent"}, set, none); refused != "" {
+		t.Error(refused)
+	}
+	if refused := refusal(t, "anna", []string{"pause"}, set, none); !strings.Contains(refused, "takes the verb consent") {
+		t.Errorf("the answer is %q", refused)
+	}
+}
+
+func TestActs_cost_little_beside_asking_for_a_right(t *testing.T) {
+	const verbCost, limit = 350_000, 100_000
+	largest := anAct(acts.LeaveAlone, func(a *acts.Act) {
+		for i := range 31 {
+			a.Items = append(a.Items, acts.Said{Key: "object", Value: "Deployment.apps a/" + strings.Repeat("b", 440+i)})
+		}
+	})
+	text, err := largest.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dearest int64
+	for _, answer := range asked(t, "capstan-acts", admissiontest.Request{
+		Operation: apiserver.Update, Object: clusterAPI(acts.Annotation(acts.LeaveAlone), text), Old: clusterAPI("", ""), User: "anna", Verbs: []string{"pause"},
+	}) {
+		if answer.Refused != "" {
+			t.Error(answer.Refused)
+		}
+		dearest = max(dearest, answer.Cost)
+	}
+	if dearest > verbCost+limit || dearest > celconfig.PerCallLimit {
+		t.Errorf("an expression costs %d", dearest)
+	}
+}
+
+// refusal is why an act is refused, empty if it is not.
+func refusal(t *testing.T, user string, verbs []string, now, old *unstructured.Unstructured) string {
+	t.Helper()
+	request := admissiontest.Request{Operation: apiserver.Update, Object: now, Old: old, User: user, Verbs: verbs}
+	switch {
+	case now == nil:
+		request.Operation = apiserver.Delete
+	case old == nil:
+		request.Operation = apiserver.Create
+	}
+	for _, answer := range asked(t, "capstan-acts", request) {
+		if answer.Refused != "" {
+			return answer.Refused
+		}
+	}
+	return ""
+}
