@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 )
 
 // wave is what following a release took. Requests are those of the operator in kube-apiserver's audit log, and writes those
-// among them that could have changed boot images, templates or stubs.
+// among them for boot images, templates and stubs that were accepted.
 type wave struct {
 	Release  string  `json:"release"`
 	Targets  int     `json:"targets"`
@@ -114,15 +115,15 @@ func (m *moving) count(ctx context.Context, completed time.Time, targets int) er
 	if err != nil {
 		return err
 	}
-	writes := bootworld.Writes(requests)
+	writes := bootworld.Writes(requests).Where(func(r cluster.Request) bool { return r.Code < http.StatusMultipleChoices })
 	if len(writes) == 0 {
-		return fmt.Errorf("%d sets have moved, and the audit log has no write", targets)
+		return fmt.Errorf("%d sets have moved, and the audit log has no write that was accepted", targets)
 	}
 	w := wave{
 		Release: m.releases[0], Targets: targets, Requests: len(requests), Writes: len(writes), Stubs: map[string]int{},
 		Seconds: writes[len(writes)-1].Time.Sub(completed).Round(time.Millisecond).Seconds(),
 	}
-	m.display.step("%d sets have moved in %.1f s, with %d requests of which %d write images, templates and stubs", w.Targets, w.Seconds, w.Requests, w.Writes)
+	m.display.step("%d sets have moved in %.1f s, with %d requests of which %d have written images, templates and stubs", w.Targets, w.Seconds, w.Requests, w.Writes)
 	for _, secret := range []*bootworld.Object{m.setsStub, m.poolsStub} {
 		w.Stubs[secret.GetName()] = len(bootworld.WritesOf(requests, secret))
 	}
