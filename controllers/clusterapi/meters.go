@@ -22,6 +22,9 @@ var (
 	objectsMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "capstan_objects", Help: "Objects of the desired revision, all of them and those that are as they should be.",
 	}, []string{"which"})
+	pausedMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "capstan_paused", Help: "1 while an act pauses all that the machine clusterapi does, else 0.",
+	}, []string{"what"})
 	actionMetric = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "capstan_object_actions_total", Help: "Changes made to managed objects, by action.",
 	}, []string{"action"})
@@ -29,7 +32,7 @@ var (
 
 // registerMetrics registers the machine's own metrics, once in a process.
 var registerMetrics = sync.OnceValue(func() error {
-	return errors.Join(metrics.Registry.Register(standingMetric), metrics.Registry.Register(objectsMetric), metrics.Registry.Register(actionMetric))
+	return errors.Join(metrics.Registry.Register(standingMetric), metrics.Registry.Register(objectsMetric), metrics.Registry.Register(pausedMetric), metrics.Registry.Register(actionMetric))
 })
 
 // acted counts a change to a managed object.
@@ -40,16 +43,21 @@ func observe(p *phases.Phases) func(context.Context, machine.Key) (guards.Facts,
 	return func(ctx context.Context, key machine.Key) (guards.Facts, *phases.Pass, error) {
 		facts, pass, err := p.Observe(ctx, key)
 		if err == nil {
-			measure(facts.Applied, pass)
+			measure(facts, pass)
 		}
 		return facts, pass, err
 	}
 }
 
-func measure(applied guards.Applied, pass *phases.Pass) {
+func measure(facts guards.Facts, pass *phases.Pass) {
 	for _, notice := range table.Table.Notices {
 		standingMetric.WithLabelValues(notice.Name).Set(float64(notice.Count(pass)))
 	}
-	objectsMetric.WithLabelValues("all").Set(float64(applied.Total))
-	objectsMetric.WithLabelValues("done").Set(float64(applied.Done))
+	objectsMetric.WithLabelValues("all").Set(float64(facts.Applied.Total))
+	objectsMetric.WithLabelValues("done").Set(float64(facts.Applied.Done))
+	paused := 0.0
+	if guards.PauseStands.Answer(facts).Truth == machine.Yes {
+		paused = 1
+	}
+	pausedMetric.WithLabelValues("all").Set(paused)
 }

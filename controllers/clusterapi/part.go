@@ -3,6 +3,7 @@ package clusterapi
 import (
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,14 @@ func kinds(o options.Options) []house.Kind {
 			Only: formerDeployments(o.OperatorNamespace),
 		},
 		{Version: coordinationv1.SchemeGroupVersion, Object: &coordinationv1.Lease{}, List: &coordinationv1.LeaseList{}, Namespaced: true, Uncached: true},
+		{
+			Version: admissionregistrationv1.SchemeGroupVersion, Object: &admissionregistrationv1.ValidatingAdmissionPolicy{},
+			List: &admissionregistrationv1.ValidatingAdmissionPolicyList{}, Uncached: true,
+		},
+		{
+			Version: admissionregistrationv1.SchemeGroupVersion, Object: &admissionregistrationv1.ValidatingAdmissionPolicyBinding{},
+			List: &admissionregistrationv1.ValidatingAdmissionPolicyBindingList{}, Uncached: true,
+		},
 		{Version: corev1.SchemeGroupVersion, Object: &corev1.Secret{}, List: &corev1.SecretList{}, Namespaced: true, Only: o.PullSecrets},
 		{Version: configv1.GroupVersion, Object: &configv1.APIServer{}, List: &configv1.APIServerList{}},
 		{Version: configv1.GroupVersion, Object: &configv1.ClusterImagePolicy{}, List: &configv1.ClusterImagePolicyList{}, Optional: true},

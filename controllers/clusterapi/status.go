@@ -56,6 +56,11 @@ type Status struct {
 	Release   string     `json:"release,omitempty"`
 	Revisions []Revision `json:"revisions"`
 
+	// Acts are what people ask for by annotations of the ClusterAPI; Differs names objects that are not as revisions have them,
+	// while a pause stands.
+	Acts    []guards.Act `json:"acts"`
+	Differs []string     `json:"differs"`
+
 	Retained   []guards.RetainedObject `json:"retained"`
 	Collisions []guards.Collision      `json:"collisions"`
 	Refused    []guards.Refused        `json:"refused"`
@@ -84,7 +89,7 @@ type Revision struct {
 // the JSON needs no second case.
 func statusOf(head view.Head, api *operatorv1alpha1.ClusterAPI, operator *configv1.ClusterOperator, detail phases.Detail) Status {
 	s := Status{
-		Head: head, Revisions: revisions(api, detail),
+		Head: head, Revisions: revisions(api, detail), Acts: view.List(detail.Acts), Differs: view.List(detail.Differs),
 		Retained: view.List(detail.Retained), Collisions: view.List(detail.Collisions), Refused: view.List(detail.Refused),
 		Contested: view.List(detail.Contested), Findings: view.List(detail.Findings), Strays: view.List(detail.Strays),
 		StraysElsewhere: view.List(detail.StraysElsewhere), StrayCount: detail.StrayCount, Images: view.List(detail.Images),

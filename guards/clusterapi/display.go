@@ -42,6 +42,10 @@ type Display struct {
 	// Finalizers counts the objects that are being deleted and have finalizers pending.
 	Finalizers    int
 	DeleteConsent DeleteConsent
+	// Acts are what people ask for by annotations of the ClusterAPI; Differs names objects that are not as revisions have them,
+	// which is told while nothing is put right.
+	Acts    []Act
+	Differs []string
 	// UninstallConsent is what has to be written for a revision that would end what runs, empty while none awaits consent.
 	UninstallConsent string
 }

@@ -68,6 +68,8 @@ type Facts struct {
 	RequirementsKnown  bool          `yaml:"requirementsKnown"`
 	Requirements       []Requirement `yaml:"requirements"`
 	ObjectRequirements []Requirement `yaml:"objectRequirements"`
+	// Pause says whether the administrator has paused the machine.
+	Pause Pause `yaml:"pause"`
 	// Inputs is a fingerprint of all that people can change; empty while it cannot be told.
 	Inputs string `yaml:"inputs"`
 	// Then is what the record remembers of how the present state was entered.

@@ -46,6 +46,10 @@ var (
 		Name: "CapstanListOfAnotherRelease", Severity: machine.Warning, After: 10 * time.Minute,
 		Summary: "Capstan's list of images is for the operator of another release",
 	}
+	isPaused = machine.Alert{
+		Name: "CapstanPaused", Severity: machine.Warning, After: 25 * time.Hour,
+		Summary: "Capstan has been paused for more than a day",
+	}
 	uninstallIsAsked = machine.Alert{
 		Name: "CapstanUninstallAwaitsConsent", Severity: machine.Warning, After: 10 * time.Minute,
 		Summary: "Capstan's inputs ask for an uninstallation that nobody has consented to",

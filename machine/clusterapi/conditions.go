@@ -22,6 +22,11 @@ func Conditions(s phases.Snapshot) []phases.Condition {
 	conditions := append(
 		status.PartConditions(RevisionController, planning, withNotes(message(s, RevisionController, planning), last, imageTexts(d.ImageStates), d.ImageWarning)),
 		status.PartConditions(InstallerController, installing, withNotes(message(s, InstallerController, installing), last, "", objectWarning(d)))...)
+	if r.State == Paused { // what was wrong before is neither mended nor looked for
+		for i := range conditions {
+			conditions[i].Unsure = strings.HasSuffix(conditions[i].Type, "Degraded")
+		}
+	}
 	if f.CurrentNumber > 0 {
 		conditions = append(conditions, available(s))
 	}
@@ -34,6 +39,8 @@ func message(s phases.Snapshot, part string, reads machine.Reading) string {
 	r := s.Record
 	told, aside := Table.Aside(part, r, s.Facts)
 	switch {
+	case r.State == Paused:
+		return Line(s)
 	case aside && part == RevisionController && Table.At(r) != part && !tellsOfConsent(s) && (r.Failure == nil || r.Failure.Part == InstallerController):
 		d := s.Seen.Display
 		return clipBefore(told.If.Answer(s.Facts).Reason, fmt.Sprintf("; until then revision %s goes on", d.DesiredName)+uninstallConsentText(d))
@@ -62,7 +69,7 @@ func available(s phases.Snapshot) phases.Condition {
 	return phases.Condition{
 		Type: Available, Is: true, Reason: machine.AsExpected,
 		Message: fmt.Sprintf("revision %d is installed", f.CurrentNumber),
-		Unsure:  f.DesiredNumber != f.CurrentNumber || !f.Applied.Complete,
+		Unsure:  r.State == Paused || f.DesiredNumber != f.CurrentNumber || !f.Applied.Complete,
 	}
 }
 
@@ -79,6 +86,9 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 			condition.Reason = reason
 		}
 		causes = append(causes, text)
+	}
+	if r.State == Paused {
+		cause(machine.WaitingOnExternal, f.Pause.Why)
 	}
 	if f.Listed-f.GivingWay >= guards.MaxRevisions {
 		cause(machine.NonRetryableError, guards.RoomLeft.Answer(f).Reason)

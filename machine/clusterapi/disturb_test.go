@@ -43,7 +43,13 @@ func (w *walk) sleep() time.Duration {
 
 func (w *walk) disturbInputs() string {
 	r := w.random
-	switch r.IntN(11) {
+	switch r.IntN(13) {
+	case 11:
+		w.Pause(w.Now().Add(one(r, 0, 0, 0, -time.Hour, time.Hour)), one(r, time.Second, time.Minute, time.Hour, 24*time.Hour))
+		return "pause"
+	case 12:
+		w.Resume()
+		return "resume"
 	case 9:
 		c := r.IntN(4)
 		w.FormerInstaller(c == 0, c == 1)

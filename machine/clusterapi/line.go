@@ -32,6 +32,9 @@ func Line(s phases.Snapshot) string {
 			why = atRest(f)
 		}
 	}
+	if r.State == Paused {
+		why = whilePaused(s)
+	}
 	if awaits := f.AwaitsUninstallConsent; tellsOfConsent(s) && !strings.Contains(why, awaits) {
 		why = strings.TrimSuffix(awaits+"; "+why, "; ")
 	}
@@ -50,6 +53,21 @@ func Line(s phases.Snapshot) string {
 		tail += uninstallConsentText(d)
 	}
 	return clipBefore(b.String(), tail)
+}
+
+// whilePaused says who has paused, what is wanted by now, and what differs.
+func whilePaused(s phases.Snapshot) string {
+	f, d := s.Facts, s.Seen.Display
+	text := f.Pause.Why
+	if wanted := guards.DesiredMatchesInputs.Answer(f); wanted.Truth != machine.Yes && wanted.Reason != "" {
+		text += "; " + wanted.Reason
+	} else if current := guards.DesiredIsCurrent.Answer(f); current.Truth == machine.No {
+		text += fmt.Sprintf("; revision %d is not fully applied: %s", f.DesiredNumber, current.Reason)
+	}
+	if len(d.Differs) > 0 {
+		text += fmt.Sprintf("; objects that are not as they should be (%d): %s", len(d.Differs), strings.Join(d.Differs, "; "))
+	}
+	return text
 }
 
 // atRest is what there is to say while nothing is to be done but to repair.
@@ -116,6 +134,11 @@ func foreignWarning(d guards.Display) string {
 // objectWarning tells what does not hold anything up and should be known.
 func objectWarning(d guards.Display) string {
 	texts := append(guards.Texts(d.Contested), d.Findings...)
+	for _, act := range d.Acts {
+		if act.Void != "" && !act.Ended {
+			texts = append(texts, act.String())
+		}
+	}
 	if len(d.Foreign) > 0 {
 		texts = append(texts, foreignWarning(d))
 	}

@@ -22,6 +22,7 @@ const (
 	Installed      machine.State = "Installed"
 	Degraded       machine.State = "Degraded"
 	MaxRevisions   machine.State = "MaxRevisions"
+	Paused         machine.State = "Paused"
 )
 
 // The parts of the machine that have conditions of their own.
@@ -53,13 +54,14 @@ var (
 	terminal = machine.Reading{Degraded: true, Reason: machine.NonRetryableError}
 	resuming = machine.Trouble{Ephemeral: degraded, Terminal: terminal}
 	keeping  = machine.Trouble{Ephemeral: retrying, Terminal: retrying, Patience: patience, Overdue: degraded, Alert: keepingFails}
+	paused   = machine.Reading{Reason: machine.WaitingOnExternal}
 	failing  = machine.Trouble{Ephemeral: retrying, Terminal: terminal}
 )
 
 // Table is the machine.
 var Table = machine.Table[guards.Facts, *phases.Pass]{
 	Name:     "clusterapi",
-	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if it is known and its images are at hand and render to what is listed, is kept applied in every state; of a revision that this release has listed also the components whose images are at hand, while those of others are not. A CustomResourceDefinition that the ClusterAPI lists as unmanaged is let go of in every state, whatever revisions have.",
+	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if it is known and its images are at hand and render to what is listed, is kept applied in every state but Paused; of a revision that this release has listed also the components whose images are at hand, while those of others are not. A CustomResourceDefinition that the ClusterAPI lists as unmanaged is let go of in each of these states, whatever revisions have.",
 	Start:    WaitingOnInfra,
 	Parts:    []string{RevisionController, InstallerController},
 	Progress: guards.Progress,
@@ -107,6 +109,11 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 			Part: RevisionController, Reads: terminal, Trouble: keeping, Alert: listIsFull,
 			Doc: "A new revision is needed and 16 are listed already. An administrator has to remove one that never became current.",
 		},
+		{
+			Name: Paused, Rest: true, Quiet: true, Work: phases.WatchOnly,
+			Part: InstallerController, Reads: paused, Alert: isPaused,
+			Doc: "An administrator has paused the machine for a time. It looks, and tells what differs and what is wanted by now, and writes nothing but that; what was asked to go before goes on going.",
+		},
 	},
 
 	Moves: []machine.Move[guards.Facts, *phases.Pass]{
@@ -117,8 +124,18 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ClusterAPILost", From: in(Planning, AwaitingCRDs, Applying, Pruning, Installed, Degraded, MaxRevisions), To: WaitingOnInfra, Urgent: true,
-			If:  machine.Not(guards.ClusterAPIIsOurs),
+			If:  machine.All(machine.Not(guards.PauseStands), machine.Not(guards.ClusterAPIIsOurs)),
 			Doc: "Somebody deleted the ClusterAPI object, or the installer that OpenShift shipped before runs, which writes to it too. Nothing is uninstalled; what the operator knows to be its own is kept until the object is there again and the other installer has ended.",
+		},
+		{
+			On: guards.PauseAsked, From: in(WaitingOnInfra, Planning, AwaitingCRDs, Applying, Pruning, Installed, Degraded, MaxRevisions), To: Paused, Urgent: true,
+			If:  guards.PauseStands,
+			Doc: "An administrator asks for a pause. A pass that is under way comes to its end; after that nothing is written.",
+		},
+		{
+			On: "PauseEnded", From: in(Paused), To: WaitingOnInfra,
+			If:  machine.Not(guards.PauseStands),
+			Doc: "The pause has ended by time, was taken back, does not count any more, or is gone with the ClusterAPI. The way is taken again from the beginning, where every row is right in any world; nothing is written before Planning has looked.",
 		},
 		{
 			On: "RevisionPublished", From: in(Planning), To: Applying,
@@ -152,12 +169,12 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RolloutGoesOn", From: in(Planning), To: Applying, Urgent: true,
-			If:  machine.All(guards.ClusterAPIIsOurs, guards.RolloutGoesOn),
+			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, guards.RolloutGoesOn),
 			Doc: "The inputs cannot be planned, which does not stop the rollout of the desired revision.",
 		},
 		{
 			On: "ListReplaced", From: in(Planning), To: WaitingOnInfra, Urgent: true,
-			If:  machine.All(guards.ClusterAPIIsOurs, machine.Not(guards.RolloutGoesOn), guards.ListForAnotherRelease),
+			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, machine.Not(guards.RolloutGoesOn), guards.ListForAnotherRelease),
 			Doc: "The list of images is for the operator of another release. What is installed is kept until that operator comes.",
 		},
 		{
@@ -172,17 +189,17 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ContentChanged", From: in(AwaitingCRDs, Applying, Installed), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIIsOurs, machine.Not(guards.DesiredStands)),
+			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, machine.Not(guards.DesiredStands)),
 			Doc: "The inputs ask for other content than the desired revision has and no consent is awaited; the newest intent always wins, also over a rollout that is stuck.",
 		},
 		{
 			On: "ContentChanged", From: in(Pruning), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIIsOurs, guards.DesiredIsCurrent, machine.Not(guards.DesiredStands)),
+			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, guards.DesiredIsCurrent, machine.Not(guards.DesiredStands)),
 			Doc: "The inputs ask for other content than the desired revision has and no consent is awaited; what is left to prune is pruned after it.",
 		},
 		{
 			On: "CurrentLost", From: in(Pruning), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIIsOurs, machine.Not(guards.DesiredIsCurrent)),
+			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, machine.Not(guards.DesiredIsCurrent)),
 			Doc: "The desired revision is not the current one, so its gates have to be passed first; nothing is pruned for it.",
 		},
 		{
@@ -192,7 +209,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "ListDisturbed", From: in(Installed), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIIsOurs, guards.DesiredStands, guards.Disturbed),
+			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, guards.DesiredStands, guards.Disturbed),
 			Doc: "The status of the ClusterAPI is not what it is after an installation: the current revision was taken out, older ones were put in, or a spec with the same content is new. Planning leads on from there, without a write to an object that is right.",
 		},
 		{
@@ -202,7 +219,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RetainedReleasable", From: in(Degraded), To: Pruning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIIsOurs, machine.Not(guards.InputChanged), guards.RetainedMayGo),
+			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, machine.Not(guards.InputChanged), guards.RetainedMayGo),
 			Doc: "An object that was retained for the data in it is empty now, or the administrator has consented to lose the data; that does not wait until the trouble is over.",
 		},
 		{
@@ -235,7 +252,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "InputChanged", From: in(Degraded), To: Planning, Urgent: true,
-			If:  machine.All(guards.ClusterAPIIsOurs, guards.InputChanged),
+			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, guards.InputChanged),
 			Doc: "An input has changed, or the status of the ClusterAPI lists something else than it did, so the way is taken again from planning.",
 		},
 		{
@@ -246,6 +263,10 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 	},
 
 	Asides: []machine.Aside[guards.Facts]{
+		{
+			Part: RevisionController, If: guards.PauseStands, Reads: paused,
+			Doc: "An administrator has paused the machine, so nothing new is listed.",
+		},
 		{
 			Part: RevisionController, If: guards.FormerInstallerRuns, For: othersPatience, Reads: degraded, Alert: formerRuns,
 			Doc: "The installer that OpenShift shipped before has run beside this operator for ten minutes, so an administrator has to end it: capstan takeover.",

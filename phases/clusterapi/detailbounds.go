@@ -33,7 +33,7 @@ func (d Detail) encode() []byte {
 			return raw
 		}
 		if err != nil || !d.cutLongest() {
-			raw, _ = json.Marshal(Detail{Waits: d.Waits, UninstallConsent: d.UninstallConsent}) // text can always be encoded
+			raw, _ = json.Marshal(Detail{Waits: d.Waits, Acts: d.Acts, UninstallConsent: d.UninstallConsent}) // text can always be encoded
 			return raw
 		}
 	}
@@ -44,6 +44,7 @@ func (d Detail) bounded() Detail {
 	d.Revisions, d.Moves = first(d.Revisions, maxListed), each(d.Moves, shortMove)
 	d.Retained, d.Collisions = each(d.Retained, shortRetained), each(d.Collisions, shortCollision)
 	d.Refused, d.Contested = each(d.Refused, shortRefused), each(d.Contested, shortContested)
+	d.Acts, d.Differs = each(d.Acts, shortAct), each(d.Differs, short)
 	d.Findings, d.Strays, d.Images = each(d.Findings, short), firstBytes(each(d.Strays, short), maxStrays), each(d.Images, shortImage)
 	return d
 }
@@ -51,7 +52,7 @@ func (d Detail) bounded() Detail {
 // cutLongest halves the list that takes most of the room, and says that there was one to halve.
 func (d *Detail) cutLongest() bool {
 	lists := []room{
-		roomOf(&d.Retained), roomOf(&d.Collisions), roomOf(&d.Refused), roomOf(&d.Contested), roomOf(&d.Findings),
+		roomOf(&d.Retained), roomOf(&d.Collisions), roomOf(&d.Refused), roomOf(&d.Contested), roomOf(&d.Findings), roomOf(&d.Differs),
 		roomOf(&d.Strays), roomOfImages(&d.Images), roomOf(&d.Moves), roomOfRevisions(&d.Revisions),
 	}
 	longest := slices.MaxFunc(lists, func(a, b room) int { return a.bytes - b.bytes })
@@ -153,6 +154,11 @@ func shortContested(c guards.Contested) guards.Contested {
 func shortRetained(r guards.RetainedObject) guards.RetainedObject {
 	r.Object, r.Why = short(r.Object), short(r.Why)
 	return r
+}
+
+func shortAct(a guards.Act) guards.Act {
+	a.By, a.Reason, a.Void = short(a.By), short(a.Reason), short(a.Void)
+	return a
 }
 
 // shortImage leaves the reference whole: it is bounded anyway, and is known by the whole of it.

@@ -13,6 +13,7 @@ import (
 // the first of each kind have room, as written says.
 func eventsOf(before, written Detail, d guards.Display) []events.Event {
 	return slices.Concat(
+		actEvents(before.Acts, written.Acts),
 		events.Appeared(events.Event{Reason: "Collision", Action: "Apply", Warns: true}, before.Collisions, first(d.Collisions, len(written.Collisions)), collisionKey),
 		events.Appeared(events.Event{Reason: "Refused", Action: "Apply", Warns: true}, before.Refused, first(d.Refused, len(written.Refused)), refusedKey),
 		events.Appeared(events.Event{Reason: "Contested", Action: "Apply", Warns: true}, before.Contested, first(d.Contested, len(written.Contested)), contestedKey),

@@ -35,6 +35,8 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 	if pass.former, err = pass.formerRuns(ctx); err != nil {
 		return guards.Facts{}, nil, err
 	}
+	pass.Display.Acts = pass.readActs(ctx)
+	pass.recordActs(pass.Display.Acts)
 	facts := pass.facts()
 	pass.Display.ImageStates = p.toldStates(pass.world, wanted)
 	pass.Display.ImageWarning = strings.Trim(p.Images.Warning()+"; "+p.planWarnings(pass.world, pass.plan), "; ")
@@ -117,6 +119,7 @@ func (p *Pass) facts() guards.Facts {
 		Images:       p.plan.ready,
 		Listed:       len(w.entries()),
 		Inputs:       w.inputs,
+		Pause:        pauseOf(p.Display.Acts),
 	}
 	p.Display.Attempted = p.memory.tried[p.desired]
 	if p.plan.err != nil {
@@ -159,6 +162,9 @@ func (p *Pass) applied() guards.Applied {
 		reports = append(reports, p.Engine.Look(revision))
 	}
 	p.Display.Collisions, p.Display.Refused, p.Display.Contested = collisions(reports...), refused(reports...), contested(reports...)
+	if pauseOf(p.Display.Acts).Stands {
+		p.Display.Differs = differs(reports)
+	}
 	p.Display.Findings, p.Display.Revisions = findings(reports...), p.progress(reports)
 	var notYet *notYetError
 	switch {

@@ -137,6 +137,9 @@ type memory struct {
 	// unmanaged are the definitions that are the administrator's, as last listed. Lost while there is no ClusterAPI, those of
 	// the revision that is kept count alone.
 	unmanaged []string
+	// acts are what people asked for as last seen, and proved whether there was a policy when their texts were first seen.
+	acts   []guards.Act
+	proved map[string]bool
 	// desired is the rendering of the desired revision, for the list of related objects.
 	desired *engine.Revision
 }
@@ -206,6 +209,10 @@ var (
 	KeepCurrent = machine.Action[*Pass]{
 		Name: "KeepCurrent", Run: work(releasing((*Pass).keepCurrent)), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},
 		Doc: "keeps the current revision applied, if there is one (of a revision that this release has listed also a part of it, while not all images are at hand), and writes it into the status again if somebody took it out, while it is applied as a whole.",
+	}
+	WatchOnly = machine.Action[*Pass]{
+		Name: "WatchOnly", Run: work((*Pass).watchOnly),
+		Doc: "looks, and tells what differs and what is wanted by now. Images may be fetched and rendered meanwhile. No managed object, inventory or status of the ClusterAPI is written, nothing is deleted, and nothing is tried.",
 	}
 	RecordCurrent = machine.Action[*Pass]{
 		Name: "RecordCurrent", Run: work((*Pass).recordCurrent), Writes: []string{WritesCurrent},

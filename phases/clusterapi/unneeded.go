@@ -52,7 +52,7 @@ func (u unneeded) doubted(w world) []images.Ref {
 	})
 }
 
-// recallUnneeded reads what an earlier process has told, once.
+// recallUnneeded reads what an earlier process has told, once; of acts too, so that they are not recorded anew.
 func (p *Phases) recallUnneeded(ctx context.Context) error {
 	if p.memory.unneeded != nil {
 		return nil
@@ -63,6 +63,7 @@ func (p *Phases) recallUnneeded(ctx context.Context) error {
 	}
 	p.memory.unneeded = unneeded{}
 	detail := storedDetail(status.Extension(operator.Status.Extension.Raw)[status.DetailKey(p.name)])
+	p.memory.acts = detail.Acts
 	for _, image := range detail.Images {
 		if image.State == notNeeded && detail.ImagesBy == p.imagesBy() {
 			p.memory.unneeded[images.Ref(image.Reference)] = brings{image.Platform, image.Retry}

@@ -19,6 +19,7 @@ const (
 	Object     Kind = "object"
 	Work       Kind = "work"
 	Failure    Kind = "error"
+	Act        Kind = "act"
 )
 
 // Entry is one thing that happened; its JSON is what is stored.
@@ -59,6 +60,11 @@ func Worked(at time.Time, revision, work, did string) Entry {
 // Acted is the entry of an action on an object.
 func Acted(at time.Time, revision, object, action, why string) Entry {
 	return Entry{At: at, Kind: Object, Revision: revision, Object: object, Action: action, Text: why}
+}
+
+// Asked is the entry of an act of people, of which something was seen: that it is there, or that it has ended.
+func Asked(at time.Time, act, seen, text string) Entry {
+	return Entry{At: at, Kind: Act, Object: act, Action: seen, Text: text}
 }
 
 // Failed is the entry of an error; kept is the decision whose effect it was, nil for an error of a state's work.

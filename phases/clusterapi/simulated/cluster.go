@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -74,7 +75,7 @@ type StatusWrites struct {
 // New is a cluster with nothing in it but the objects that every OpenShift has.
 func New() *Cluster {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{configv1.Install, operatorv1alpha1.Install, corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{configv1.Install, operatorv1alpha1.Install, corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme, admissionregistrationv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			panic(err) // schemes are made of code
 		}
@@ -87,6 +88,8 @@ func New() *Cluster {
 		WithObjects(
 			&configv1.Infrastructure{ObjectMeta: metav1.ObjectMeta{Name: phases.Singleton}},
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: phases.ImagesConfigMap}},
+			&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "capstan-acts"}},
+			&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "capstan-acts"}},
 		).Build()
 	c.cached = interceptor.NewClient(c.stored, interceptor.Funcs{Get: c.getCached, SubResourceUpdate: c.updateStatus})
 	c.live = interceptor.NewClient(c.stored, interceptor.Funcs{Get: c.getLive})

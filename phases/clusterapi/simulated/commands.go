@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
@@ -35,6 +37,7 @@ func (a Args) has(name string) bool {
 //	image release= name= error= [terminal]   one image fails
 //	spec [unmanaged=]            the spec is another generation
 //	retry, consent [uninstall=]  annotate the ClusterAPI
+//	pause for= [text=]           pauses the machine, or says something that is no act; resume takes it back
 //	status                       edits ClusterAPI.status: [clear-current] [enlist= number= [foreign] [forged] [current]] [unlist=] [unlist-desired] [observed=] [wiped]
 //	fill releases= [forged]      lists a revision of a release by hand until there are sixteen
 //	objects release= number=     another installer has applied a revision of a release
@@ -50,7 +53,7 @@ func (a Args) has(name string) bool {
 func (c *Cluster) Do(command string, args Args) (string, error) {
 	do, known := map[string]func(Args) string{
 		"cluster": c.doCluster, "clusterapi": c.doClusterAPI, "platform": c.doPlatform, "release": c.doRelease, "former": c.doFormer, "images": c.doImages, "image": c.doImage, "spec": c.doSpec,
-		"retry": c.doRetry, "consent": c.doConsent, "status": c.doStatus, "engine": c.doEngine, "object": c.doObject, "occupy": c.doOccupy, "fill": c.doFill, "objects": c.doObjects,
+		"retry": c.doRetry, "consent": c.doConsent, "pause": c.doPause, "resume": c.doResume, "status": c.doStatus, "engine": c.doEngine, "object": c.doObject, "occupy": c.doOccupy, "fill": c.doFill, "objects": c.doObjects,
 		"vacate": c.doVacate, "record": c.doRecord, "api": c.doAPI, "caches": c.doCaches, "definition": c.doDefinition, "requirements": c.doRequirements, "show": c.doShow, "calls": c.doCalls,
 	}[command]
 	if !known {
@@ -141,6 +144,22 @@ func (c *Cluster) doConsent(args Args) string {
 		return ""
 	}
 	c.ConsentToDelete()
+	return ""
+}
+
+func (c *Cluster) doPause(args Args) string {
+	if args.has("text") {
+		c.Annotate(acts.Annotation(acts.Pause), args["text"])
+		return ""
+	}
+	lasts, err := time.ParseDuration(args["for"])
+	must(err)
+	c.Pause(c.Now(), lasts)
+	return ""
+}
+
+func (c *Cluster) doResume(Args) string {
+	c.Resume()
 	return ""
 }
 

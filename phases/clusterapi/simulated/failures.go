@@ -40,6 +40,7 @@ func (c *Cluster) Heal() {
 	c.SetPlatform(true)
 	c.ListFor("")
 	c.FormerInstaller(false, false)
+	c.Resume()
 }
 
 // Listed counts the listed revisions.

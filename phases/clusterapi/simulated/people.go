@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/render"
@@ -126,6 +128,19 @@ func (c *Cluster) Unmanage(names ...string) {
 // Annotate sets an annotation of the ClusterAPI.
 func (c *Cluster) Annotate(key, value string) {
 	c.change(func(api *operatorv1alpha1.ClusterAPI) { metav1.SetMetaDataAnnotation(&api.ObjectMeta, key, value) })
+}
+
+// Pause pauses the machine for a time from a moment on.
+func (c *Cluster) Pause(at time.Time, lasts time.Duration) {
+	act := acts.Act{Name: acts.Pause, By: "anna", At: at.Truncate(time.Second), Until: at.Add(lasts).Truncate(time.Second), Reason: "etcd is slow"}
+	text, err := act.Text()
+	must(err)
+	c.Annotate(acts.Annotation(acts.Pause), text)
+}
+
+// Resume takes a pause back.
+func (c *Cluster) Resume() {
+	c.change(func(api *operatorv1alpha1.ClusterAPI) { delete(api.Annotations, acts.Annotation(acts.Pause)) })
 }
 
 // ConsentToDelete consents to lose the data in what was retained for the desired revision.

@@ -1,0 +1,70 @@
+package clusterapi
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// PauseAsked is the event that leads to Paused.
+const PauseAsked machine.Event = "PauseAsked"
+
+// Pause tells whether the administrator has paused the machine, and in Why who, until when and what for, or why an act
+// that is there does not count.
+type Pause struct {
+	Stands bool   `yaml:"stands"`
+	Why    string `yaml:"why"`
+}
+
+// PauseStands asks whether nothing may be written now.
+var PauseStands = machine.Guard[Facts]{
+	Name: "PauseStands",
+	Doc:  "There is a ClusterAPI with an act that pauses the machine, which is written as it should be, does not come from more than a minute ahead, and has not ended.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if f.ClusterAPI && f.Pause.Stands {
+			return machine.SayYes(f.Pause.Why)
+		}
+		why := f.Pause.Why
+		if !f.ClusterAPI {
+			why = "ClusterAPI cluster does not exist"
+		}
+		return machine.SayNo(unless(f.Then.Event != PauseAsked, why))
+	}),
+}
+
+// Act is what somebody asks for by an annotation of the ClusterAPI.
+type Act struct {
+	Name   string    `json:"name"`
+	By     string    `json:"by,omitempty"`
+	At     time.Time `json:"at,omitzero"`
+	Until  time.Time `json:"until,omitzero"`
+	Reason string    `json:"reason,omitempty"`
+	// Void says why it does not count, empty while it does; Ended that time has ended it.
+	Void  string `json:"void,omitempty"`
+	Ended bool   `json:"ended,omitempty"`
+	// Unproved says that no admission policy has held By against who wrote it.
+	Unproved bool `json:"unproved,omitempty"`
+}
+
+// String tells of it in a sentence without a full stop.
+func (a Act) String() string {
+	if a.By == "" {
+		return fmt.Sprintf("act %s is void: %s", a.Name, a.Void)
+	}
+	text := fmt.Sprintf("%s by %s since %s", a.Name, a.By, machine.Moment(a.At))
+	if !a.Until.IsZero() {
+		text += " until " + machine.Moment(a.Until)
+	}
+	text += ": " + a.Reason
+	if a.Unproved {
+		text += " (who it was is unproved: the admission policy capstan-acts is missing)"
+	}
+	switch {
+	case a.Ended:
+		text += " (ended)"
+	case a.Void != "":
+		text += " (void: " + a.Void + ")"
+	}
+	return text
+}

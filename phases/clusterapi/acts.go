@@ -1,0 +1,154 @@
+package clusterapi
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/acts"
+	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/events"
+	"github.com/capstan-capi/capstan/phases/recorder"
+)
+
+// actsPolicy is the admission policy that holds the name in an act against who writes it, and its binding.
+const actsPolicy = "capstan-acts"
+
+// obeyed are the acts that this release does something for. Others are told as void, but for the consent to delete, which
+// is no act yet.
+var obeyed = []string{acts.Pause}
+
+// readActs reads what people ask for by annotations of the ClusterAPI, and asks for a pass when time changes that.
+func (p *Pass) readActs(ctx context.Context) []guards.Act {
+	if p.world.api == nil {
+		return nil
+	}
+	var all []guards.Act
+	now := p.Now()
+	maps.DeleteFunc(p.memory.proved, func(text string, _ bool) bool {
+		return !slices.Contains(slices.Collect(maps.Values(p.world.api.Annotations)), text)
+	})
+	for _, form := range acts.Forms {
+		text, asked := p.world.api.Annotations[acts.Annotation(form.Name)]
+		if !asked || form.Name == acts.ConsentToDelete {
+			continue
+		}
+		act, err := acts.Read(form.Name, text)
+		told := guards.Act{Name: form.Name, By: act.By, At: act.At, Until: act.Until, Reason: act.Reason}
+		switch {
+		case err != nil:
+			told.Void = err.Error()
+		case !slices.Contains(obeyed, form.Name):
+			told.Void = "this release of the operator does not know it"
+		default:
+			told.Void, told.Ended = act.Void(now), act.Ended(now)
+			if turns := act.Turns(now); !turns.IsZero() {
+				p.lookAgainIn(turns.Sub(now))
+			}
+		}
+		told.Unproved = told.By != "" && !told.Ended && p.unproved(ctx, text)
+		all = append(all, told)
+	}
+	return all
+}
+
+// pauseOf is the pause among acts, as guards see it.
+func pauseOf(all []guards.Act) guards.Pause {
+	for _, act := range all {
+		if act.Name == acts.Pause {
+			return guards.Pause{Stands: act.Void == "", Why: act.String()}
+		}
+	}
+	return guards.Pause{Why: "nobody asks for a pause any more"}
+}
+
+// unproved says that there is no policy that holds the name in an act against who wrote it. It is asked once for each text:
+// whether there was one when it was written nobody can tell.
+func (p *Pass) unproved(ctx context.Context, text string) bool {
+	if proved, known := p.memory.proved[text]; known {
+		return !proved
+	}
+	key := client.ObjectKey{Name: actsPolicy}
+	proved, err := read(ctx, p.Live, key, &admissionregistrationv1.ValidatingAdmissionPolicy{})
+	if proved && err == nil {
+		proved, err = read(ctx, p.Live, key, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{})
+	}
+	if err != nil {
+		p.Log.Info("whether acts are proved cannot be told", "error", err.Error())
+		return true
+	}
+	if p.memory.proved == nil {
+		p.memory.proved = map[string]bool{}
+	}
+	p.memory.proved[text] = proved
+	return !proved
+}
+
+// recordActs puts into the flight recorder which acts are seen and which have ended since the last pass.
+func (p *Pass) recordActs(now []guards.Act) {
+	began, ended, void := turned(p.memory.acts, now)
+	at := p.Now()
+	for _, act := range slices.Concat(began, void) {
+		p.recorder.Add(recorder.Asked(at, act.Name, "seen", act.String()))
+	}
+	for _, act := range ended {
+		p.recorder.Add(recorder.Asked(at, act.Name, "ended", act.String()))
+	}
+	p.memory.acts = now
+}
+
+// turned are the acts that stand now and did not before, those that stood and do not any more, and those that are void now
+// and were not told so before.
+func turned(before, now []guards.Act) (began, ended, void []guards.Act) {
+	stands := func(a guards.Act) bool { return a.Void == "" }
+	without := func(all, known []guards.Act, counts func(guards.Act) bool) []guards.Act {
+		return slices.DeleteFunc(slices.Clone(all), func(a guards.Act) bool {
+			return !counts(a) || slices.ContainsFunc(known, func(k guards.Act) bool { return counts(k) && sameAct(a, k) })
+		})
+	}
+	isVoid := func(a guards.Act) bool { return !stands(a) && !a.Ended }
+	return without(now, before, stands), without(before, now, stands), without(now, before, isVoid)
+}
+
+func sameAct(a, b guards.Act) bool {
+	return a.Name == b.Name && a.By == b.By && a.At.Equal(b.At) && a.Until.Equal(b.Until) && a.Reason == b.Reason && a.Void == b.Void
+}
+
+// actEvents tells of acts that have begun, ended, or are void.
+func actEvents(before, now []guards.Act) []events.Event {
+	began, ended, void := turned(before, now)
+	key := func(a guards.Act) string { return a.Name + " " + a.At.Format(time.RFC3339) + " " + a.Void }
+	return slices.Concat(
+		events.Appeared(events.Event{Reason: "ActStands", Action: "Ask"}, nil, began, key),
+		events.Appeared(events.Event{Reason: "ActEnded", Action: "Ask"}, nil, ended, key),
+		events.Appeared(events.Event{Reason: "ActVoid", Action: "Ask", Warns: true}, nil, void, key),
+	)
+}
+
+// watchOnly does nothing: what there is to tell was seen, and when to look again was asked for, while looking.
+func (p *Pass) watchOnly(context.Context) error { return nil }
+
+// maxDiffers is how many objects are named that are not as they should be.
+const maxDiffers = 20
+
+// differs names the objects of revisions that are not there as the revisions have them, and why.
+func differs(reports []*engine.Report) []string {
+	var texts []string
+	for _, object := range obstacles(reports, func(r *engine.Report) []*engine.Object {
+		var those []*engine.Object
+		for o := range r.Objects {
+			if !o.Applied() && o.Action != engine.Unknown {
+				those = append(those, o)
+			}
+		}
+		return those
+	}) {
+		texts = append(texts, object.Key.String()+" "+object.Why)
+	}
+	return texts[:min(len(texts), maxDiffers)]
+}
