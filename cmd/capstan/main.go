@@ -43,7 +43,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(
 		operatorCommand(), webhooksCommand(), statusCommand(), explainCommand(), diagramCommand(),
-		recoverCommand(), takeoverCommand(), retryCommand(), replayCommand(), disarmCommand(),
+		recoverCommand(), takeoverCommand(), retryCommand(), pauseCommand(), resumeCommand(), replayCommand(), disarmCommand(),
 		renderCommand(), lintCommand(), versionCommand(),
 	)
 	return cmd

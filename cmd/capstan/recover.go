@@ -85,6 +85,9 @@ func (f *recoverFlags) run(ctx context.Context, out io.Writer) error {
 		return nil
 	}
 	fmt.Fprintln(out)
+	if plan.Paused != "" {
+		fmt.Fprintln(out, printable(plan.Paused))
+	}
 	switch {
 	case len(plan.Remove) == 0:
 		fmt.Fprintf(out, "Nothing to do: there is room for %s.\n", count(plan.Limit-plan.Listed, "more revision"))

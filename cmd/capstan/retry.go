@@ -32,10 +32,14 @@ It needs the right to patch ClusterAPI cluster, and not the verb intervene: it w
 			if err != nil {
 				return err
 			}
-			if err := cluster.Retry(cmd.Context(), time.Now()); err != nil {
+			paused, err := cluster.Retry(cmd.Context(), time.Now())
+			if err != nil {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), "Another attempt is asked for. Watch it with: capstan status --watch")
+			if paused != "" {
+				fmt.Fprintln(cmd.OutOrStdout(), printable(paused))
+			}
 			return nil
 		},
 	}

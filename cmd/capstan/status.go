@@ -47,7 +47,8 @@ state is the exit code:
   0     Installed                               Met
   1     could not be read                       could not be read, or there is no such requirement
   2     WaitingOnInfra, Planning, AwaitingCRDs, Arming, Unmet, Refused, Conflicted, Releasing,
-        Applying, Pruning, or nothing reported  or nothing reported
+        Applying, Pruning, Paused,              or nothing reported
+        or nothing reported
   3     Degraded, MaxRevisions, or in any       Degraded, Open
         state a revision that would uninstall
         something and awaits consent

@@ -106,7 +106,7 @@ func (s Step) write(b *strings.Builder) {
 		put(b, "  %s", s.Revision)
 	}
 	switch {
-	case s.Kind == recorder.Object:
+	case s.Kind == recorder.Object, s.Kind == recorder.Act:
 		put(b, "  %s %s", s.Action, s.Object)
 	case s.Kind == recorder.Work:
 		put(b, "  %s: %s", s.Action, s.Did)

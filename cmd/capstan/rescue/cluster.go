@@ -22,6 +22,8 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
@@ -77,6 +79,7 @@ func (c *Cluster) Recover(ctx context.Context, act bool) (Plan, error) {
 			return err
 		}
 		p = plan(api.Status, evidence)
+		p.Paused = pausedBy(object, time.Now())
 		if !act || len(p.Remove) == 0 {
 			return nil
 		}
@@ -213,11 +216,23 @@ func (c *Cluster) eachManaged(ctx context.Context, kind schema.GroupVersionResou
 }
 
 // Retry asks for another attempt: the annotation is one of the machine's inputs.
-func (c *Cluster) Retry(ctx context.Context, now time.Time) error {
+func (c *Cluster) Retry(ctx context.Context, now time.Time) (paused string, err error) {
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, phases.RetryAnnotation, now.UTC().Format(time.RFC3339Nano))
-	_, err := c.dynamic.Resource(clusterAPIs).Patch(ctx, phases.Singleton, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "capstan-retry"})
+	patched, err := c.dynamic.Resource(clusterAPIs).Patch(ctx, phases.Singleton, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "capstan-retry"})
 	if apierrors.IsNotFound(err) && !inspect.NotServed(err) {
-		return &inspect.Error{What: "ClusterAPI " + phases.Singleton + " does not exist: there is nothing to try again", Next: "create it, as in deploy/clusterapi.yaml", Err: err}
+		return "", &inspect.Error{What: "ClusterAPI " + phases.Singleton + " does not exist: there is nothing to try again", Next: "create it, as in deploy/clusterapi.yaml", Err: err}
 	}
-	return inspect.Explain(err, c.host, "patch", "ClusterAPI "+phases.Singleton)
+	if err != nil {
+		return "", inspect.Explain(err, c.host, "patch", "ClusterAPI "+phases.Singleton)
+	}
+	return pausedBy(patched, now), nil
+}
+
+// pausedBy says who has paused the operator until when, empty if nobody has.
+func pausedBy(api *unstructured.Unstructured, now time.Time) string {
+	act, err := acts.Read(acts.Pause, api.GetAnnotations()[acts.Annotation(acts.Pause)])
+	if err != nil || act.Void(now) != "" {
+		return ""
+	}
+	return fmt.Sprintf("It is paused by %s until %s (%s), and nothing is done before that ends: capstan resume", act.By, machine.Moment(act.Until), act.Reason)
 }

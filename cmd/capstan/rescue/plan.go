@@ -26,6 +26,8 @@ type Plan struct {
 	// that does not have them is installed.
 	Pruned []Object `json:"pruned"`
 	Done   bool     `json:"done"`
+	// Paused says who has paused the operator until when, empty if nobody has.
+	Paused string `json:"paused,omitempty"`
 }
 
 // Removal is a revision that can be taken off the list.

@@ -1,0 +1,150 @@
+// Package asking is the logic of commands by which people ask something of a running operator: it looks, writes one act as
+// an annotation of the ClusterAPI, and waits until the operator says what it makes of it. It writes nothing else, and
+// decides nothing: whether somebody may is the API server's to say, and whether the act counts the operator's.
+package asking
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/acts"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+)
+
+// fieldManager is what the annotations are written as.
+const fieldManager = "capstan-act"
+
+var clusterAPIs = operatorv1alpha1.GroupVersion.WithResource("clusterapis")
+
+// Cluster is what is read and written.
+type Cluster struct {
+	host, namespace string
+	dynamic         dynamic.Interface
+	reviews         authenticationclient.SelfSubjectReviewsGetter
+	leases          coordinationclient.LeasesGetter
+	clock           *serverClock
+}
+
+// NewCluster binds to a cluster and to the operator's namespace; nothing is sent.
+func NewCluster(config *rest.Config, namespace string) (*Cluster, error) {
+	c := &Cluster{host: config.Host, namespace: namespace, clock: &serverClock{}}
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = 50, 100 // looking again and again is no reason to wait longer
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			answer, err := next.RoundTrip(r)
+			if err == nil {
+				c.clock.hear(answer.Header.Get("Date"))
+			}
+			return answer, err
+		})
+	})
+	var err error
+	if c.dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	if c.reviews, err = authenticationclient.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	if c.leases, err = coordinationclient.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	return c, nil
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
+
+// serverClock is the time of the API server, as its last answer says it: clocks of people's machines go wrong.
+type serverClock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (s *serverClock) hear(date string) {
+	if at, err := http.ParseTime(date); err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.at = at.UTC()
+	}
+}
+
+func (s *serverClock) now() (time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at.IsZero() {
+		return time.Time{}, &inspect.Error{What: "the API server does not say what time it is", Next: "look for a proxy that takes the header Date away"}
+	}
+	return s.at, nil
+}
+
+// Looked is what there was before an act is written: who asks, when, what stands, and the version that a write is bound to.
+type Looked struct {
+	By      string
+	At      time.Time
+	Text    string // of the act that is there, empty for none
+	version string
+}
+
+// Look finds out who asks, what time it is at the API server, and what is asked for already by an act of a name.
+func (c *Cluster) Look(ctx context.Context, name string) (Looked, error) {
+	review, err := c.reviews.SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		return Looked{}, inspect.Explain(err, c.host, "create", "a SelfSubjectReview")
+	}
+	api, err := c.dynamic.Resource(clusterAPIs).Get(ctx, phases.Singleton, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err) && !inspect.NotServed(err):
+		return Looked{}, &inspect.Error{What: "ClusterAPI " + phases.Singleton + " does not exist, so there is nothing to ask of", Next: "create it"}
+	case err != nil:
+		return Looked{}, inspect.Explain(err, c.host, "get", "ClusterAPI "+phases.Singleton)
+	}
+	at, err := c.clock.now()
+	return Looked{
+		By: review.Status.UserInfo.Username, At: at, Text: api.GetAnnotations()[acts.Annotation(name)], version: api.GetResourceVersion(),
+	}, err
+}
+
+// Write sets an act, or takes it away if the text is empty. It is bound to what was looked at. With try the API server says
+// whether it would take it, and stores nothing.
+func (c *Cluster) Write(ctx context.Context, looked Looked, name, text string, try bool) error {
+	var value any
+	if text != "" {
+		value = text
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": looked.version, "annotations": map[string]any{acts.Annotation(name): value},
+	}})
+	if err != nil {
+		return fmt.Errorf("writing the act: %w", err)
+	}
+	options := metav1.PatchOptions{FieldManager: fieldManager}
+	if try {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	_, err = c.dynamic.Resource(clusterAPIs).Patch(ctx, phases.Singleton, types.MergePatchType, patch, options)
+	if apierrors.IsConflict(err) {
+		return &inspect.Error{What: "ClusterAPI " + phases.Singleton + " was changed since it was looked at, and nothing was written", Next: "run it again", Err: err}
+	}
+	return inspect.Explain(err, c.host, "patch", "ClusterAPI "+phases.Singleton)
+}
+
+// moment writes a time for people.
+func moment(at time.Time) string { return machine.Moment(at) }

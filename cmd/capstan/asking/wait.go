@@ -1,0 +1,116 @@
+package asking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/controllers/view"
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	"github.com/capstan-capi/capstan/phases/acts"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+)
+
+// lookEvery is how often the operator's report is read while it is waited for.
+const lookEvery = 250 * time.Millisecond
+
+// leaseName is the Lease that the operator holds while it works.
+const leaseName = "capstan-leader"
+
+// seen is what the operator tells of itself.
+type seen struct {
+	record machine.Record
+	detail phases.Detail
+}
+
+// Wait waits until the operator says that it is paused by an act, or with none that it is not paused any more. A request that
+// is under way when the time is over comes to its end.
+func (c *Cluster) Wait(ctx context.Context, act *acts.Act, timeout time.Duration) error {
+	over := time.NewTimer(timeout)
+	defer over.Stop()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		now, unread := c.told(ctx)
+		if unread == nil {
+			done, refused := confirmed(now, act)
+			if done || refused != nil {
+				return refused
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-over.C:
+			return errors.Join(fmt.Errorf("the operator has not said within %s what it makes of it: %s", timeout, c.running(ctx)), unread)
+		}
+	}
+}
+
+// confirmed says that the operator has come to where an act, or its end, leads; refused why it will not.
+func confirmed(now seen, act *acts.Act) (done bool, refused error) {
+	if act == nil {
+		return now.record.State != "" && now.record.State != table.Paused, nil
+	}
+	for _, told := range now.detail.Acts {
+		if !same(told, *act) {
+			continue
+		}
+		if told.Void != "" {
+			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with capstan resume"}
+		}
+		return now.record.State == table.Paused, nil
+	}
+	return false, nil
+}
+
+func same(told guards.Act, act acts.Act) bool {
+	return told.Name == act.Name && told.At.Equal(act.At) && (told.By == act.By || told.By == "")
+}
+
+// told reads what the operator has published.
+func (c *Cluster) told(ctx context.Context) (seen, error) {
+	object, err := c.dynamic.Resource(configv1.GroupVersion.WithResource("clusteroperators")).Get(ctx, phases.ClusterOperatorName, metav1.GetOptions{})
+	if err != nil {
+		return seen{}, inspect.Explain(err, c.host, "get", "ClusterOperator "+phases.ClusterOperatorName)
+	}
+	operator := &configv1.ClusterOperator{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, operator); err != nil {
+		return seen{}, fmt.Errorf("reading ClusterOperator %s: %w", phases.ClusterOperatorName, err)
+	}
+	var now seen
+	var problem string
+	if now.record, problem = view.Published(view.TableOf(table.Table), phases.ClusterOperatorName, operator, &now.detail); problem != "" {
+		return seen{}, errors.New(problem)
+	}
+	return now, nil
+}
+
+// running says whether an operator is at work, as far as its Lease tells.
+func (c *Cluster) running(ctx context.Context) string {
+	const restart = "; the act stands, and an operator that starts obeys it"
+	lease, err := c.leases.Leases(c.namespace).Get(ctx, leaseName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Sprintf("no operator runs, or it runs without Lease %s/%s%s", c.namespace, leaseName, restart)
+	case err != nil:
+		return fmt.Sprintf("whether one runs cannot be told (%v)", err)
+	case lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.RenewTime == nil:
+		return fmt.Sprintf("no operator runs: nobody holds Lease %s/%s%s", c.namespace, leaseName, restart)
+	}
+	now, err := c.clock.now()
+	if err == nil && now.Sub(lease.Spec.RenewTime.Time) > time.Minute {
+		return fmt.Sprintf("no operator runs: Lease %s/%s was renewed the last time at %s%s", c.namespace, leaseName, moment(lease.Spec.RenewTime.Time), restart)
+	}
+	return "one runs, and may not be able to write its report; look at capstan status"
+}

@@ -1,0 +1,65 @@
+package clusterapi_test
+
+import (
+	"strings"
+	"testing"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+)
+
+func TestConditions_of_a_pause_hide_no_trouble_and_let_nobody_upgrade(t *testing.T) {
+	const who = "pause by anna since 2026-01-01 12:00:00Z until 2026-01-01 13:00:00Z: etcd is slow"
+	facts := guards.Facts{
+		Seen: true, ClusterAPI: true, OlderSeen: true, CurrentNumber: 1, DesiredNumber: 1, Desired: "aaaaaaaaaa", Planned: "bbbbbbbbbb",
+		Pause: guards.Pause{Stands: true, Why: who},
+	}
+	shown := guards.Display{Attempted: true, DesiredName: "one", Differs: []string{"ConfigMap a/b is to be written: does not exist"}}
+	s := shot(machine.Record{State: table.Paused, Since: noon, CameFrom: table.Degraded, LastEvent: guards.PauseAsked}, facts, shown)
+	if got, want := told(s), `RevisionControllerProgressing False WaitingOnExternal
+RevisionControllerDegraded False AsExpected
+InstallerControllerProgressing False WaitingOnExternal
+InstallerControllerDegraded False AsExpected
+InstallerControllerAvailable True AsExpected
+InstallerControllerUpgradeable False WaitingOnExternal`; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for _, c := range table.Conditions(s) {
+		kept := strings.HasSuffix(c.Type, "Degraded") || strings.HasSuffix(c.Type, "Available")
+		if c.Unsure != kept {
+			t.Errorf("%s: what was said before stays is %v", c.Type, c.Unsure)
+		}
+		if !kept && !strings.Contains(c.Message, who) {
+			t.Errorf("%s does not say who: %s", c.Type, c.Message)
+		}
+	}
+	for _, want := range []string{who, "the inputs ask for content bbbbbbbb, revision 1 has aaaaaaaa", "(1): ConfigMap a/b is to be written"} {
+		if line := table.Line(s); !strings.Contains(line, want) {
+			t.Errorf("the line does not say %q: %s", want, line)
+		}
+	}
+}
+
+func TestLine_of_a_pause_tells_of_a_rollout_that_stands_still(t *testing.T) {
+	facts := guards.Facts{
+		Seen: true, ClusterAPI: true, CurrentNumber: 1, DesiredNumber: 2, Desired: "b", Planned: "b", Pause: guards.Pause{Stands: true, Why: "paused"},
+	}
+	s := shot(machine.Record{State: table.Paused, Since: noon}, facts, guards.Display{DesiredName: "two"})
+	if line := table.Line(s); !strings.Contains(line, "Paused two: paused; revision 2 is not fully applied: revision 1 is current; since ") {
+		t.Errorf("the line is %s", line)
+	}
+}
+
+func TestConditions_tell_of_an_act_that_is_void(t *testing.T) {
+	d := guards.Display{Acts: []guards.Act{{Name: "pause", Void: "line 1: it says at, where by stands"}, {Name: "pin", By: "anna", Void: "it ended", Ended: true}}}
+	s := shot(machine.Record{State: table.Installed, Since: noon}, guards.Facts{Seen: true, OlderSeen: true, CurrentNumber: 1, DesiredNumber: 1}, d)
+	var messages []string
+	for _, c := range table.Conditions(s) {
+		messages = append(messages, c.Message)
+	}
+	text := strings.Join(messages, "\n")
+	if !strings.Contains(text, "act pause is void: line 1: it says at, where by stands") || strings.Contains(text, "pin by anna") {
+		t.Errorf("told is\n%s", text)
+	}
+}
