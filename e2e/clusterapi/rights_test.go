@@ -121,6 +121,7 @@ func take(ctx context.Context, name, verb, resource string) (giveBack func(conte
 			role.Rules[i].Verbs = slices.DeleteFunc(rule.Verbs, func(v string) bool { return v == verb })
 		}
 	}
+	role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return len(r.Verbs) == 0 })
 	Expect(role.Rules).NotTo(Equal(whole))
 	Expect(env.Client.Update(ctx, role, administrator)).To(Succeed())
 	giveBack = func(ctx context.Context) {

@@ -22,6 +22,7 @@ const (
 	Installed      = "Installed"
 	Degraded       = "Degraded"
 	MaxRevisions   = "MaxRevisions"
+	Paused         = "Paused"
 )
 
 // recordKey is where the record lies in ClusterOperator.status.extension.
