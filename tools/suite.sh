@@ -19,7 +19,7 @@ fi
 
 start=$(date +%s)
 took() { printf '%4d s' $(($(date +%s) - start)); }
-go test -C e2e -v -count=1 -timeout 20m "$@" "$package" $report >"$log" 2>&1 &
+go test -C e2e -v -count=1 -timeout 40m "$@" "$package" $report >"$log" 2>&1 &
 suite=$!
 trap 'kill $suite' INT TERM
 seconds=0
