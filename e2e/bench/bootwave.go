@@ -101,6 +101,11 @@ func (s *stage) floorWave(ctx context.Context, one *sample, w bootWorld) error {
 func (s *stage) moved(ctx context.Context, w bootWorld, begin func(context.Context) error) (float64, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not all targets have the golden image after %s", patience))
 	defer cancel()
+	if s.operator != nil {
+		var stop context.CancelFunc
+		ctx, stop = s.operator.Context(ctx)
+		defer stop()
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	seen := make(chan struct{}, 2)
 	watching := 0
@@ -184,6 +189,9 @@ func (c *bare) edits(ctx context.Context) ([]edit, error) {
 	return append(all, others...), err
 }
 
+// cloneLabel is on what the operator may create of templates.
+const cloneLabel = "capi-operator.openshift.io/boot-image-clone-of"
+
 func (c *bare) clones(ctx context.Context) ([]edit, error) {
 	templates, err := c.list(ctx, templatesPath)
 	if err != nil {
@@ -203,7 +211,9 @@ func (c *bare) clones(ctx context.Context) ([]edit, error) {
 		template, name := by[reference["name"]], "floor-"+set.Metadata.Name
 		within(template.Spec, "template.spec.ami").(map[string]any)["id"] = ami(2)
 		clone := made("infrastructure.cluster.x-k8s.io/v1beta2", "AWSMachineTemplate", name, "", "spec", template.Spec)
-		clone["metadata"].(map[string]any)["labels"] = template.Metadata.Labels
+		labels := template.Metadata.Labels
+		labels[cloneLabel] = set.Metadata.Name // without it, no rights of the operator's are enough
+		clone["metadata"].(map[string]any)["labels"] = labels
 		body, err := json.Marshal(clone)
 		if err != nil {
 			return nil, fmt.Errorf("encoding a clone: %w", err)
