@@ -108,8 +108,8 @@ var _ = Describe("A hot loop", func() {
 		s, set := contested(ctx)
 		s.upgrade(ctx, 3)
 		becomes(ctx, set, amiID, ami(3))
-		Expect(s.writesOf(ctx, set)).To(HaveLen(4))
 		told(ctx, updateDegraded, "False")
+		Expect(s.writesOf(ctx, set)).To(HaveLen(4))
 	})
 
 	It("is left by the annotation retry, whose value counts once", func(ctx SpecContext) {
@@ -124,6 +124,7 @@ var _ = Describe("A hot loop", func() {
 		told(ctx, updateDegraded, "True", set.GetName())
 		annotate(ctx, set, retryOnce, "3")
 		becomes(ctx, set, amiID, ami(2))
+		s.targets(ctx, "Current", 1)
 		Expect(s.writesOf(ctx, set)).To(HaveLen(10))
 	})
 
