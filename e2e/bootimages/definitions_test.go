@@ -11,9 +11,13 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/capstan-capi/capstan/crds"
+	"github.com/capstan-capi/capstan/e2e/providers"
 )
 
-// definitionFiles are those of Cluster API and of its provider for AWS that boot images have to do with, by module.
+// gcpModule is no module of this suite; where it is, the pins of providers say.
+const gcpModule = "sigs.k8s.io/cluster-api-provider-gcp"
+
+// definitionFiles are those of Cluster API and of its providers that boot images have to do with, by module.
 var definitionFiles = map[string][]string{
 	"sigs.k8s.io/cluster-api": {
 		"cluster.x-k8s.io_clusters", "cluster.x-k8s.io_machinedeployments", "cluster.x-k8s.io_machinepools", "cluster.x-k8s.io_machines",
@@ -21,6 +25,9 @@ var definitionFiles = map[string][]string{
 	},
 	"sigs.k8s.io/cluster-api-provider-aws/v2": {
 		"infrastructure.cluster.x-k8s.io_awsmachines", "infrastructure.cluster.x-k8s.io_awsmachinetemplates",
+	},
+	gcpModule: {
+		"infrastructure.cluster.x-k8s.io_gcpmachines", "infrastructure.cluster.x-k8s.io_gcpmachinetemplates",
 	},
 }
 
@@ -52,8 +59,11 @@ func clusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResour
 	return all, nil
 }
 
-// moduleDir is where the Go client keeps a module of this suite.
+// moduleDir is where the Go client keeps a module.
 func moduleDir(ctx context.Context, module string) (string, error) {
+	if module == gcpModule {
+		return providers.Module(ctx, providers.CloudsTwo, providers.GCP)
+	}
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	if err != nil {
 		return "", fmt.Errorf("finding module %s: %w", module, err)

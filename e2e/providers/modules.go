@@ -11,6 +11,22 @@ import (
 	"os/exec"
 )
 
+// Module is the folder of the module that a component of a release is made from, such as for definitions that nobody has
+// packaged.
+func Module(ctx context.Context, release, component string) (string, error) {
+	wanted, err := components(release)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range wanted {
+		if p.Name == component {
+			folders, err := download(ctx, []pinned{p})
+			return folders[p.module()], err
+		}
+	}
+	return "", fmt.Errorf("release %s has no component %s", release, component)
+}
+
 // download fetches modules with the Go client, by way of its cache, and returns
 // the folder of each by "module@version". A module whose hash is not the pinned
 // one is refused.
