@@ -88,7 +88,7 @@ lint: bin/golangci-lint ## Run the linters; the import arrows are among them.
 
 .PHONY: unit
 unit: ## Run all tests but the end-to-end suite, with the race detector.
-	@go test $(RACE) ./...
+	@go test $(RACE) -timeout 30m ./...
 	@set -e; for module in cmd/manifests-gen packaging tools e2e/alerts; do go test -C $$module ./...; done
 
 # Two at a time, each with one worker, since more would not find more on two cores.
