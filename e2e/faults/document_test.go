@@ -124,6 +124,7 @@ it was, and the operator at work, when the fault is over, without help. %d more 
 	writeReplicas(&b)
 	writeKillPoints(&b)
 	writeNeeds(&b)
+	writeBootImages(&b)
 	return b.String()
 }
 
