@@ -124,7 +124,7 @@ var bootObjectFaults = []bootFault{
 				Expect(env.Client.Delete(ctx, &shards[i])).To(Succeed())
 			}
 		},
-		expect: func(s *bootStage) bootExpectation { return keptOf(s) },
+		expect: keptOf,
 	},
 	{
 		name: "record spoilt", doc: "Somebody writes nonsense into the ConfigMaps with the records of targets, or into the gate's.",

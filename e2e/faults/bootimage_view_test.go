@@ -119,7 +119,7 @@ func inGate(ctx context.Context, state string) error {
 func tellsBoot(ctx context.Context, texts ...string) error {
 	var messages []string
 	config, operator := &operatorv1.MachineConfiguration{}, &configv1.ClusterOperator{}
-	if err := env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, config); client.IgnoreNotFound(err) != nil {
+	if err := client.IgnoreNotFound(env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, config)); err != nil {
 		return err
 	}
 	for _, c := range config.Status.Conditions {
