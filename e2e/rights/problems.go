@@ -16,6 +16,7 @@ type use struct {
 
 // asked are the refusals of the operator that the specs of a suite ask for.
 var asked = map[string][]func(harness.Use) bool{
+	"bootimages": {isOfMachineAPI},
 	"clusterapi": {isInBrought, isOfUnwrittenReport},
 	"faults":     {isInBrought, isOfFault},
 }
@@ -28,6 +29,12 @@ func isInBrought(u harness.Use) bool {
 // isOfUnwrittenReport says that it is of the right to report, which is taken away to see that a pause holds all the same.
 func isOfUnwrittenReport(u harness.Use) bool {
 	return u.Verb == "patch" && u.Group == "config.openshift.io" && u.Resource == "clusteroperators/status"
+}
+
+// isOfMachineAPI says that it is of a right to look at what boot images of the Machine API are for, which is given late to see
+// that an operator without it says so and heals.
+func isOfMachineAPI(u harness.Use) bool {
+	return u.Namespace == "openshift-machine-api" && (u.Verb == "list" || u.Verb == "watch")
 }
 
 // isOfFault says that it is of the right that a fault takes away.
