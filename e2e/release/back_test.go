@@ -41,7 +41,7 @@ var _ = Describe("The way back to the former installer", func() {
 		}
 		Expect(brought(ctx, "cluster-capi-controllers")).To(Equal("image"))
 		Expect(takeOver(ctx, "--back", "--dry-run")).To(ContainSubstring("Nothing of Capstan's is on this cluster"))
-	}, SpecTimeout(patience))
+	}, SpecTimeout(2*patience)) // it waits for the end of an operator, and for the start of another
 })
 
 // formerLists writes the status of ClusterAPI as the account of the former installer.
