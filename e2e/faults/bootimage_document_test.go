@@ -7,22 +7,20 @@ import (
 )
 
 func TestTheMatrixOfBootImagesSpeaksOfEveryCell(t *testing.T) {
-	names := map[string]bool{}
-	for _, f := range bootFaults() {
-		if names[f.name] || !strings.HasSuffix(f.doc, ".") {
-			t.Errorf("fault %q has no name of its own, or no sentence", f.name)
-		}
-		names[f.name] = true
-		for _, s := range bootStages {
-			if e := f.expect(s); (e.never == "") == (e.word == "") {
-				t.Errorf("of %q in %s it is not said what is to happen, or why it cannot meet it", f.name, s.state)
-			}
-		}
-	}
+	bootGrid().speaks(t)
+}
+
+// bootGrid is the matrix as people read it.
+func bootGrid() grid {
+	return gridOf(bootStages, func(s *bootStage) described { return described{s.state, s.how} },
+		bootFaults(), func(f bootFault) (described, func(*bootStage) outcome) {
+			return described{f.name, f.doc}, func(s *bootStage) outcome { e := f.expect(s); return outcome{e.word, e.never} }
+		})
 }
 
 // writeBootImages is the part of the document that is about the machines bootimage and bootgate.
 func writeBootImages(b *strings.Builder) {
+	g := bootGrid()
 	fmt.Fprintf(b, `
 ## The machines bootimage and bootgate
 
@@ -34,24 +32,8 @@ target has the image that gate and state leave it meanwhile; and that everything
 the writes that the API server has taken are one of the Secret at most, one clone and one of the target, beside those that undo what
 somebody did. One clone is left, and a fault costs one attempt more at most, beside those at what somebody has put back.
 
-| Fault |`, len(bootFaults()), len(bootStages), len(bootPlaces()))
-	for _, s := range bootStages {
-		fmt.Fprintf(b, " %s |", s.state)
-	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(bootStages)) + "\n")
-	var never []nowhere
-	for _, f := range bootFaults() {
-		fmt.Fprintf(b, "| %s |", f.name)
-		for _, s := range bootStages {
-			e := f.expect(s)
-			if e.never != "" {
-				never = unmet(never, f.name, s.state, e.never)
-				e.word = "-"
-			}
-			fmt.Fprintf(b, " %s |", e.word)
-		}
-		b.WriteString("\n")
-	}
+`, len(bootFaults()), len(bootStages), len(bootPlaces()))
+	g.writeTable(b)
 	b.WriteString(`
 - **stays**, **-**: as above.
 - **stays, tells**: the state is kept while the fault lasts, and the ClusterOperator or the MachineConfiguration tells what is wrong: in a
@@ -64,17 +46,11 @@ somebody did. One clone is left, and a fault costs one attempt more at most, bes
 How the states are reached and held:
 
 `)
-	for _, s := range bootStages {
-		fmt.Fprintf(b, "- **%s**: %s.\n", s.state, s.how)
-	}
+	g.writeStates(b)
 	b.WriteString("\nWhat the faults are:\n\n")
-	for _, f := range bootFaults() {
-		fmt.Fprintf(b, "- **%s**: %s\n", f.name, f.doc)
-	}
+	g.writeFaults(b)
 	b.WriteString("\nWhat cannot happen:\n\n")
-	for _, n := range never {
-		fmt.Fprintf(b, "- %s in %s: %s.\n", n.fault, strings.Join(n.states, ", "), n.why)
-	}
+	g.writeNever(b)
 	b.WriteString(`
 The operator is killed with SIGKILL right after its n-th write and started again, for every n, when one of these things happens: records,
 Secret, clone, target, status, known images and the deletion of the clone before are all among those writes. The end is the undisturbed

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -46,24 +45,14 @@ type bootExpectation struct {
 
 // bootCell is one fault in one state while it is tried.
 type bootCell struct {
+	undoing
 	*bootStage
 	bootExpectation
 	// number is the release at which it ends, and was the one before.
 	number, was int
 	from        cluster.Mark
 	letGo       func()
-	undo        []func()
 	observed    string
-}
-
-// later is done when the fault is to end; the last goes first.
-func (c *bootCell) later(undo func()) { c.undo = append(c.undo, undo) }
-
-func (c *bootCell) end() {
-	for _, undo := range slices.Backward(c.undo) {
-		undo()
-	}
-	c.undo = nil
 }
 
 // bootPlace is one cell of the matrix.

@@ -7,22 +7,20 @@ import (
 )
 
 func TestTheMatrixOfCompatibilitySpeaksOfEveryCell(t *testing.T) {
-	names := map[string]bool{}
-	for _, f := range needFaults() {
-		if names[f.name] || !strings.HasSuffix(f.doc, ".") {
-			t.Errorf("fault %q has no name of its own, or no sentence", f.name)
-		}
-		names[f.name] = true
-		for _, s := range needStages {
-			if e := f.expect(s); (e.never == "") == (e.word == "") {
-				t.Errorf("of %q in %s it is not said what is to happen, or why it cannot meet it", f.name, s.state)
-			}
-		}
-	}
+	needGrid().speaks(t)
+}
+
+// needGrid is the matrix as people read it.
+func needGrid() grid {
+	return gridOf(needStages, func(s *needStage) described { return described{s.state, s.how} },
+		needFaults(), func(f needFault) (described, func(*needStage) outcome) {
+			return described{f.name, f.doc}, func(s *needStage) outcome { e := f.expect(s); return outcome{e.word, e.never} }
+		})
 }
 
 // writeNeeds is the part of the document that is about the machine compatibility.
 func writeNeeds(b *strings.Builder) {
+	g := needGrid()
 	fmt.Fprintf(b, `
 ## The machine compatibility
 
@@ -33,24 +31,8 @@ table says is what happens and what the requirement's condition Progressing says
 or let it pass where nothing is promised; and that the state and all configurations are as before when the fault is over, and the
 operator puts right what is disturbed then.
 
-| Fault |`, len(needFaults()), len(needStages), len(needPlaces()))
-	for _, s := range needStages {
-		fmt.Fprintf(b, " %s |", s.state)
-	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(needStages)) + "\n")
-	var never []nowhere
-	for _, f := range needFaults() {
-		fmt.Fprintf(b, "| %s |", f.name)
-		for _, s := range needStages {
-			e := f.expect(s)
-			if e.never != "" {
-				never = unmet(never, f.name, s.state, e.never)
-				e.word = "-"
-			}
-			fmt.Fprintf(b, " %s |", e.word)
-		}
-		b.WriteString("\n")
-	}
+`, len(needFaults()), len(needStages), len(needPlaces()))
+	g.writeTable(b)
 	b.WriteString(`
 - **stays**, **stays, tells**, **-**: as above; what is told stands in the requirement's condition Progressing.
 - **comes back**: the state is left while a webhook configuration is not as it should be, or because its record is not what the
@@ -62,17 +44,11 @@ operator puts right what is disturbed then.
 How the states are reached and held:
 
 `)
-	for _, s := range needStages {
-		fmt.Fprintf(b, "- **%s**: %s.\n", s.state, s.how)
-	}
+	g.writeStates(b)
 	b.WriteString("\nWhat the faults are:\n\n")
-	for _, f := range needFaults() {
-		fmt.Fprintf(b, "- **%s**: %s\n", f.name, f.doc)
-	}
+	g.writeFaults(b)
 	b.WriteString("\nWhat cannot happen:\n\n")
-	for _, n := range never {
-		fmt.Fprintf(b, "- %s in %s: %s.\n", n.fault, strings.Join(n.states, ", "), n.why)
-	}
+	g.writeNever(b)
 	b.WriteString(`
 The operator is killed with SIGKILL right after its n-th write and started again, for every n, when one of these things happens. What
 was denied before and is denied after is refused at every moment, and the end is the undisturbed one:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -45,21 +44,11 @@ type needExpectation struct {
 
 // needCell is one fault in one state while it is tried.
 type needCell struct {
+	undoing
 	*needStage
 	needExpectation
 	moves    []harness.Transition
-	undo     []func()
 	observed string
-}
-
-// later is done when the fault is to end; the last goes first.
-func (c *needCell) later(undo func()) { c.undo = append(c.undo, undo) }
-
-func (c *needCell) end() {
-	for _, undo := range slices.Backward(c.undo) {
-		undo()
-	}
-	c.undo = nil
 }
 
 // needPlace is one cell of the matrix.

@@ -61,22 +61,12 @@ const (
 
 // cell is one fault in one state while it is tried.
 type cell struct {
+	undoing
 	*stage
 	expectation
 	before   harness.State
 	moves    []harness.Transition
-	undo     []func()
 	observed string
-}
-
-// later is done when the fault is to end; the last goes first.
-func (c *cell) later(undo func()) { c.undo = append(c.undo, undo) }
-
-func (c *cell) end() {
-	for _, undo := range slices.Backward(c.undo) {
-		undo()
-	}
-	c.undo = nil
 }
 
 // everywhere expects the same in all states.
