@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -256,8 +257,8 @@ func TestTargets_of_boot_images_are_objects_with_names_of_their_own(t *testing.T
 			t.Errorf("%s is %v, %v", name, objects, err)
 		}
 	}
-	if ami(1) == ami(2) || len(ami(1)) != len("ami-")+16 {
-		t.Errorf("the images are %s and %s", ami(1), ami(2))
+	if bootworld.AMI(1) == bootworld.AMI(2) || len(bootworld.AMI(1)) != len("ami-")+17 {
+		t.Errorf("the images are %s and %s", bootworld.AMI(1), bootworld.AMI(2))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	configv1 "github.com/openshift/api/config/v1"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -25,7 +26,7 @@ func reverting(ctx context.Context, b *bench) ([]sample, error) {
 		if err := s.nextRelease(ctx); err != nil {
 			return err
 		}
-		if _, err := s.moved(ctx, w, func(ctx context.Context) error { return s.setHistory(ctx, configv1.CompletedUpdate, 2) }); err != nil {
+		if _, err := s.moved(ctx, w, func(ctx context.Context) error { return s.goes(ctx, configv1.CompletedUpdate) }); err != nil {
 			return err
 		}
 		if err := wait(ctx, restAfter); err != nil {
@@ -45,7 +46,7 @@ func reverting(ctx context.Context, b *bench) ([]sample, error) {
 
 // nextRelease has the cluster be on its way to release 2.
 func (s *stage) nextRelease(ctx context.Context) error {
-	return errors.Join(s.setHistory(ctx, configv1.PartialUpdate, 2), s.setGolden(ctx, 2))
+	return errors.Join(s.goes(ctx, configv1.PartialUpdate), s.moving.SetGolden(ctx, 2))
 }
 
 func (s *stage) revert(ctx context.Context, metrics *harness.Metrics, one *sample, set string) error {
@@ -63,7 +64,7 @@ func (s *stage) revert(ctx context.Context, metrics *harness.Metrics, one *sampl
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the old image stays"))
 	defer cancel()
-	err = s.watch(bounded, setsPath, url.Values{"fieldSelector": {"metadata.name=" + set}}, func(i item) bool { return strings.Contains(string(i.Spec), ami(2)) })
+	err = s.watch(bounded, setsPath, url.Values{"fieldSelector": {"metadata.name=" + set}}, func(i item) bool { return strings.Contains(string(i.Spec), bootworld.AMI(2)) })
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (s *stage) setBack(ctx context.Context, set string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	edit := fmt.Appendf(nil, `{"spec":{"template":{"spec":{"providerSpec":{"value":{"ami":{"id":%q}}}}}}}`, ami(1))
+	edit := fmt.Appendf(nil, `{"spec":{"template":{"spec":{"providerSpec":{"value":{"ami":{"id":%q}}}}}}}`, bootworld.AMI(1))
 	_, err = administrator.send(ctx, http.MethodPatch, setsPath+"/"+set, "application/merge-patch+json", edit)
 	return time.Now(), err
 }

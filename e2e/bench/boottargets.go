@@ -4,34 +4,26 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"net/http"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
-// The collections that targets, their templates and their Cluster are in.
+// The collections that targets and their templates are in.
 const (
 	setsPath      = "/apis/machine.openshift.io/v1beta1/namespaces/" + harness.MachineAPINamespace + "/machinesets"
 	capiPath      = "/apis/cluster.x-k8s.io/v1beta2/namespaces/" + harness.CAPINamespace
 	capiSetsPath  = capiPath + "/machinesets"
-	clustersPath  = capiPath + "/clusters"
 	templatesPath = "/apis/infrastructure.cluster.x-k8s.io/v1beta2/namespaces/" + harness.CAPINamespace + "/awsmachinetemplates"
 )
 
 // oldTemplate begins the names of the templates that sets have at first.
 const oldTemplate = "old-"
-
-// hashOf is the same number for the same values only.
-func hashOf(of ...any) uint64 {
-	hash := fnv.New64a()
-	fmt.Fprint(hash, of...)
-	return hash.Sum64()
-}
 
 // machineSet is one of the Machine API, with the image of release 1.
 func machineSet(number int) string {
@@ -66,7 +58,7 @@ spec:
           subnet: {filters: [{name: "tag:Name", values: [%[2]s-subnet-private-%[4]sa]}]}
           tags: [{name: kubernetes.io/cluster/%[2]s, value: owned}]
           userDataSecret: {name: %[5]s}
-`, number, infrastructureName, ami(1), region, stubName)
+`, number, bootworld.InfrastructureName, bootworld.AMI(1), bootworld.Region, bootworld.UserData)
 }
 
 // capiSet is one of Cluster API, and capiTemplate its own template, with the image of release 1.
@@ -87,7 +79,7 @@ spec:
       clusterName: %[2]s
       bootstrap: {dataSecretName: %[3]s}
       infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: AWSMachineTemplate, name: %[4]s%[1]d}
-`, number, infrastructureName, stubName, oldTemplate)
+`, number, bootworld.InfrastructureName, bootworld.UserData, oldTemplate)
 }
 
 func capiTemplate(number int) string {
@@ -106,12 +98,10 @@ spec:
       rootVolume: {size: 120, type: gp3, encrypted: true}
       additionalSecurityGroups: [{filters: [{name: "tag:Name", values: [%[3]s-node]}]}]
       subnet: {filters: [{name: "tag:Name", values: [%[3]s-subnet-private-%[5]sa]}]}
-`, oldTemplate, number, infrastructureName, ami(1), region)
+`, oldTemplate, number, bootworld.InfrastructureName, bootworld.AMI(1), bootworld.Region)
 }
 
-const bootCluster = `{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: ` + infrastructureName + `}, spec: {controlPlaneEndpoint: {host: api, port: 6443}}}`
-
-// makeTargets makes the targets of a world, and what those of Cluster API need.
+// makeTargets makes the targets of a world, and the templates of those of Cluster API.
 func (s *stage) makeTargets(ctx context.Context, w bootWorld) error {
 	administrator, err := s.administrator()
 	if err != nil {
@@ -129,7 +119,6 @@ func (s *stage) makeTargets(ctx context.Context, w bootWorld) error {
 			return err
 		})
 	}
-	post(clustersPath, bootCluster)
 	for i := range w.machineAPI {
 		post(setsPath, machineSet(i))
 	}

@@ -11,6 +11,8 @@ import (
 
 	configv1 "github.com/openshift/api/config/v1"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 )
 
 // moving measures a wave: the release is complete and its golden images are others, until a watch shows every target with its
@@ -59,7 +61,7 @@ func (s *stage) wave(ctx context.Context, one *sample, w bootWorld) error {
 	if err := wait(ctx, aftermath); err != nil {
 		return err
 	}
-	one.Seconds, err = s.moved(ctx, w, func(ctx context.Context) error { return s.setHistory(ctx, configv1.CompletedUpdate, 2) })
+	one.Seconds, err = s.moved(ctx, w, func(ctx context.Context) error { return s.goes(ctx, configv1.CompletedUpdate) })
 	if err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func (s *stage) moved(ctx context.Context, w bootWorld, begin func(context.Conte
 		count int
 		old   []byte
 	}{
-		{setsPath, w.machineAPI, []byte(ami(1))},
+		{setsPath, w.machineAPI, []byte(bootworld.AMI(1))},
 		{capiSetsPath, w.clusterAPI, []byte(`"name":"` + oldTemplate)},
 	} {
 		if one.count == 0 {
@@ -178,7 +180,7 @@ func (c *bare) edits(ctx context.Context) ([]edit, error) {
 	for _, set := range sets {
 		const image = spec + "/providerSpec/value/ami"
 		patch, err := patching(setsPath, set, []operation{
-			{"test", image, within(set.Spec, "template.spec.providerSpec.value.ami")}, {"add", image, map[string]any{"id": ami(2)}},
+			{"test", image, within(set.Spec, "template.spec.providerSpec.value.ami")}, {"add", image, map[string]any{"id": bootworld.AMI(2)}},
 		})
 		if err != nil {
 			return nil, err
@@ -209,7 +211,7 @@ func (c *bare) clones(ctx context.Context) ([]edit, error) {
 	for _, set := range sets {
 		reference := within(set.Spec, "template.spec.infrastructureRef").(map[string]any)
 		template, name := by[reference["name"]], "floor-"+set.Metadata.Name
-		within(template.Spec, "template.spec.ami").(map[string]any)["id"] = ami(2)
+		within(template.Spec, "template.spec.ami").(map[string]any)["id"] = bootworld.AMI(2)
 		clone := made("infrastructure.cluster.x-k8s.io/v1beta2", "AWSMachineTemplate", name, "", "spec", template.Spec)
 		labels := template.Metadata.Labels
 		labels[cloneLabel] = set.Metadata.Name // without it, no rights of the operator's are enough

@@ -17,6 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 	"github.com/capstan-capi/capstan/e2e/providers"
@@ -41,6 +42,8 @@ type stage struct {
 	*bare
 	bench    *bench
 	operator *harness.Operator
+	// moving is the cluster with its releases, where boot images are moved.
+	moving *bootworld.Cluster
 	// cache is the folder of images; empty for one that goes with the stage.
 	cache string
 	// steered gives the operator a clock that can be advanced.
