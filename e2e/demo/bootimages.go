@@ -100,7 +100,7 @@ func (m *moving) place(ctx context.Context) (err error) {
 		return err
 	}
 	m.operator, err = m.stage.StartOperator(harness.OperatorOptions{
-		Release: m.releases[0], LeaderElect: true, Arguments: []string{"--boot-images=MachineAPI,ClusterAPI"},
+		Release: m.releases[0], LeaderElect: true, Arguments: []string{"--boot-images=MachineAPI,ClusterAPI"}, SteeredClock: true,
 	})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -132,6 +133,9 @@ func (m *moving) letGo(ctx context.Context) error {
 	return m.tellRecorded(ctx, m.releases[0])
 }
 
+// alone is how long a clone is left as it is before it is deleted, and a little more.
+const alone = 2*time.Minute + time.Second
+
 // next has all sets follow one more release, for which the clones of the last one are no more needed.
 func (m *moving) next(ctx context.Context) error {
 	old, err := m.clones(ctx)
@@ -148,6 +152,10 @@ func (m *moving) next(ctx context.Context) error {
 	if err := m.tellCloned(ctx); err != nil {
 		return err
 	}
+	if err := m.operator.Advance(alone); err != nil {
+		return err
+	}
+	m.display.step("the operator's clock is set forward by %s: a clone stays for so long after nothing names it", alone)
 	err = m.soon(ctx, "the old clones to be gone", func(ctx context.Context) error {
 		now, err := m.clones(ctx)
 		if err != nil {
