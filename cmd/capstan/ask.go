@@ -52,7 +52,7 @@ func (f *askFlags) cluster() (*asking.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return asking.NewCluster(config, f.namespace)
+	return asking.NewCluster(config, f.namespace, leaseName)
 }
 
 // json prints what was done, if that is asked for.

@@ -23,6 +23,9 @@ const (
 	ConsentAct    = "capi-operator.openshift.io/consent-to-delete"
 )
 
+// Policy is the admission policy, and its binding, that holds the name in an act against who writes it.
+const Policy = "capstan-acts"
+
 // The limits of every act.
 const (
 	// MaxBytes bounds the text of an act, MaxLine each of its lines without the end, and MaxItems how many items it has.

@@ -16,9 +16,6 @@ import (
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
 
-// actsPolicy is the admission policy that holds the name in an act against who writes it, and its binding.
-const actsPolicy = "capstan-acts"
-
 // obeyed are the acts that this release does something for. Others are told as void, but for the consent to delete, which
 // is no act yet.
 var obeyed = []string{acts.Pause}
@@ -73,7 +70,7 @@ func (p *Pass) unproved(ctx context.Context, text string) bool {
 	if proved, known := p.memory.proved[text]; known {
 		return !proved
 	}
-	key := client.ObjectKey{Name: actsPolicy}
+	key := client.ObjectKey{Name: acts.Policy}
 	proved, err := read(ctx, p.Live, key, &admissionregistrationv1.ValidatingAdmissionPolicy{})
 	if proved && err == nil {
 		proved, err = read(ctx, p.Live, key, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{})

@@ -30,8 +30,8 @@ func acting(live client.Reader, now time.Time, annotations map[string]string) *P
 
 func policies() client.Reader {
 	return fake.NewClientBuilder().WithObjects(
-		&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: actsPolicy}},
-		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: actsPolicy}},
+		&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: acts.Policy}},
+		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: acts.Policy}},
 	).Build()
 }
 

@@ -34,16 +34,16 @@ var clusterAPIs = operatorv1alpha1.GroupVersion.WithResource("clusterapis")
 
 // Cluster is what is read and written.
 type Cluster struct {
-	host, namespace string
-	dynamic         dynamic.Interface
-	reviews         authenticationclient.SelfSubjectReviewsGetter
-	leases          coordinationclient.LeasesGetter
-	clock           *serverClock
+	host, namespace, lease string
+	dynamic                dynamic.Interface
+	reviews                authenticationclient.SelfSubjectReviewsGetter
+	leases                 coordinationclient.LeasesGetter
+	clock                  *serverClock
 }
 
-// NewCluster binds to a cluster and to the operator's namespace; nothing is sent.
-func NewCluster(config *rest.Config, namespace string) (*Cluster, error) {
-	c := &Cluster{host: config.Host, namespace: namespace, clock: &serverClock{}}
+// NewCluster binds to a cluster, to the operator's namespace and to the Lease that it holds there while it works; nothing is sent.
+func NewCluster(config *rest.Config, namespace, lease string) (*Cluster, error) {
+	c := &Cluster{host: config.Host, namespace: namespace, lease: lease, clock: &serverClock{}}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = 50, 100 // looking again and again is no reason to wait longer
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {

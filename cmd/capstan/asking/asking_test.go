@@ -87,7 +87,7 @@ func cluster(t *testing.T, s *server) *Cluster {
 	s.t = t
 	serving := httptest.NewServer(s)
 	t.Cleanup(serving.Close)
-	c, err := NewCluster(&rest.Config{Host: serving.URL}, "ops")
+	c, err := NewCluster(&rest.Config{Host: serving.URL}, "ops", "capstan-leader")
 	if err != nil {
 		t.Fatal(err)
 	}

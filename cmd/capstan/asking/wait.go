@@ -23,9 +23,6 @@ import (
 // lookEvery is how often the operator's report is read while it is waited for.
 const lookEvery = 250 * time.Millisecond
 
-// leaseName is the Lease that the operator holds while it works.
-const leaseName = "capstan-leader"
-
 // seen is what the operator tells of itself.
 type seen struct {
 	record machine.Record
@@ -99,18 +96,18 @@ func (c *Cluster) told(ctx context.Context) (seen, error) {
 // running says whether an operator is at work, as far as its Lease tells.
 func (c *Cluster) running(ctx context.Context) string {
 	const restart = "; the act stands, and an operator that starts obeys it"
-	lease, err := c.leases.Leases(c.namespace).Get(ctx, leaseName, metav1.GetOptions{})
+	lease, err := c.leases.Leases(c.namespace).Get(ctx, c.lease, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Sprintf("no operator runs, or it runs without Lease %s/%s%s", c.namespace, leaseName, restart)
+		return fmt.Sprintf("no operator runs, or it runs without Lease %s/%s%s", c.namespace, c.lease, restart)
 	case err != nil:
 		return fmt.Sprintf("whether one runs cannot be told (%v)", err)
 	case lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.RenewTime == nil:
-		return fmt.Sprintf("no operator runs: nobody holds Lease %s/%s%s", c.namespace, leaseName, restart)
+		return fmt.Sprintf("no operator runs: nobody holds Lease %s/%s%s", c.namespace, c.lease, restart)
 	}
 	now, err := c.clock.now()
 	if err == nil && now.Sub(lease.Spec.RenewTime.Time) > time.Minute {
-		return fmt.Sprintf("no operator runs: Lease %s/%s was renewed the last time at %s%s", c.namespace, leaseName, moment(lease.Spec.RenewTime.Time), restart)
+		return fmt.Sprintf("no operator runs: Lease %s/%s was renewed the last time at %s%s", c.namespace, c.lease, moment(lease.Spec.RenewTime.Time), restart)
 	}
 	return "one runs, and may not be able to write its report; look at capstan status"
 }

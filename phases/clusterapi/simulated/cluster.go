@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
@@ -88,8 +89,8 @@ func New() *Cluster {
 		WithObjects(
 			&configv1.Infrastructure{ObjectMeta: metav1.ObjectMeta{Name: phases.Singleton}},
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: phases.ImagesConfigMap}},
-			&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "capstan-acts"}},
-			&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "capstan-acts"}},
+			&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: acts.Policy}},
+			&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: acts.Policy}},
 		).Build()
 	c.cached = interceptor.NewClient(c.stored, interceptor.Funcs{Get: c.getCached, SubResourceUpdate: c.updateStatus})
 	c.live = interceptor.NewClient(c.stored, interceptor.Funcs{Get: c.getLive})

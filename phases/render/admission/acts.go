@@ -15,7 +15,7 @@ import (
 // the right alone: it may still be a number, which is what the operator takes.
 func (i Installation) acts() bound {
 	b := bound{
-		name: "capstan-acts",
+		name: acts.Policy,
 		description: "Lets only who has the verbs pause, pin, adopt and consent on ClusterAPI cluster set, change or remove the annotations by which " +
 			"Capstan is paused, pinned, given objects and consented to; whoever sets one is named by it, and it is within its limits.",
 		match: matching(nil, rule([]string{"operator.openshift.io"}, []string{"clusterapis"},
