@@ -12,6 +12,7 @@ func contested(ctx SpecContext) (*stage, *object) {
 	GinkgoHelper()
 	s, sets := standing(ctx, 1)
 	s.upgrade(ctx, 2)
+	eventOn(ctx, live(ctx, machineConfiguration()), "1 moved: 1 of 1 targets have the golden boot image")
 	s.contest(ctx, sets[0], 3)
 	s.targets(ctx, "HotLoop", 1)
 	return s, sets[0]
@@ -47,7 +48,6 @@ var _ = Describe("A hot loop", func() {
 		operatorTells(ctx, "Upgradeable", "False", "ClusterBootImageSkewError", set.GetName())
 		Expect(s.writesOf(ctx, set)).To(HaveLen(3))
 		eventOn(ctx, set, "administrator")
-		eventOn(ctx, live(ctx, machineConfiguration()), "1 moved: 1 of 1 targets have the golden boot image")
 
 		By("editing it")
 		Expect(merge(ctx, set, "metadata: {labels: {a: b}, annotations: {c: d}}")).To(Succeed())

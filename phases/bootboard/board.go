@@ -77,12 +77,14 @@ type Board struct {
 	blind func() string
 	// retiring are the templates that are being deleted, and whether a plan waits for that.
 	retiring map[string]bool
-	// moved is how many targets were given their image since the gate has asked.
-	moved int
+	// moved are the targets that were given their image since the gate has asked.
+	moved map[machine.Key]bool
 }
 
 // New is an empty board.
-func New() *Board { return &Board{standing: map[machine.Key]Standing{}, retiring: map[string]bool{}} }
+func New() *Board {
+	return &Board{standing: map[machine.Key]Standing{}, retiring: map[string]bool{}, moved: map[machine.Key]bool{}}
+}
 
 // OnNews has a function called when the gate's verdict is another. It must not wait.
 func (b *Board) OnNews(wake func()) {
@@ -129,19 +131,19 @@ func (b *Board) Stand(key machine.Key, s Standing) {
 	}
 }
 
-// Moved counts a target that was given its image.
-func (b *Board) Moved() {
+// Moved counts a target that was given its image; one that is given it again, as when somebody has changed it back, counts once.
+func (b *Board) Moved(key machine.Key) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.moved++
+	b.moved[key] = true
 }
 
 // TakeMoved is how many targets were given their image since it was asked last.
 func (b *Board) TakeMoved() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	moved := b.moved
-	b.moved = 0
+	moved := len(b.moved)
+	clear(b.moved)
 	return moved
 }
 

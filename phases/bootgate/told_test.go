@@ -154,9 +154,9 @@ func TestTellConfig_right_after_a_start_what_was_told_stays(t *testing.T) {
 
 func TestWave_is_told_once_of_what_a_verdict_has_moved(t *testing.T) {
 	b := open(t)
-	pass := func(moved int, standing bootboard.Standing) {
-		for range moved {
-			b.Board.Moved()
+	pass := func(moved string, standing bootboard.Standing) {
+		for _, key := range strings.Fields(moved) {
+			b.Board.Moved(machine.Key(key))
 		}
 		b.pass(RetireClones) // posts what there is to be judged by
 		b.stand(standing)
@@ -170,18 +170,18 @@ func TestWave_is_told_once_of_what_a_verdict_has_moved(t *testing.T) {
 	for _, row := range []struct {
 		what     string
 		golden   string
-		moved    int
+		moved    string
 		standing bootboard.Standing
 		told     int
 	}{
-		{"a start at which nothing moves", "", 0, bootboard.Standing{Name: "a", Done: true}, 0},
-		{"a set that was reverted", "", 1, bootboard.Standing{Name: "a", Done: true}, 0},
-		{"a wave that goes on", "ami-2", 2, bootboard.Standing{Name: "a", Working: true}, 0},
-		{"its end", "", 1, bootboard.Standing{Name: "a", Stuck: true}, 1},
-		{"after it", "", 0, bootboard.Standing{Name: "a", Stuck: true}, 1},
-		{"another try of it", "", 1, bootboard.Standing{Name: "a", Done: true}, 1},
-		{"a golden image that moves nothing", "ami-3", 0, bootboard.Standing{Name: "a", Skipped: true}, 1},
-		{"another one", "ami-4", 1, bootboard.Standing{Name: "a", Done: true}, 2},
+		{"a start at which nothing moves", "", "", bootboard.Standing{Name: "a", Done: true}, 0},
+		{"a set that was reverted", "", "a", bootboard.Standing{Name: "a", Done: true}, 0},
+		{"a wave that goes on, with a set that was reverted in it", "ami-2", "a b a", bootboard.Standing{Name: "a", Working: true}, 0},
+		{"its end", "", "c", bootboard.Standing{Name: "a", Stuck: true}, 1},
+		{"after it", "", "", bootboard.Standing{Name: "a", Stuck: true}, 1},
+		{"another try of it", "", "a", bootboard.Standing{Name: "a", Done: true}, 1},
+		{"a golden image that moves nothing", "ami-3", "", bootboard.Standing{Name: "a", Skipped: true}, 1},
+		{"another one", "ami-4", "a", bootboard.Standing{Name: "a", Done: true}, 2},
 	} {
 		if row.golden != "" {
 			upgrade(row.golden)

@@ -62,7 +62,7 @@ func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
 	}
 	version := object.GetResourceVersion()
 	p.memory.of(p.Key, func(r *remembered) { r.written, r.lost = version, false })
-	p.Board.Moved()
+	p.Board.Moved(p.Key)
 	return machine.Result{Did: fmt.Sprintf("gave %s %s image %s", kindName(p.Target.Kind), p.Target.Name, p.Judged.Wanted)}, nil
 }
 
