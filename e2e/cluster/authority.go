@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// lifetime outlasts any test and any demonstration left running.
+// lifetime, before now and after, outlasts any test and any demonstration left running, also of operators whose clock is set
+// back and forward.
 const lifetime = 30 * 24 * time.Hour
 
 // authority is a certificate authority that lives in memory: its key is never
@@ -119,7 +120,7 @@ func certificateFor(subject pkix.Name) (*x509.Certificate, error) {
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      subject,
-		NotBefore:    now.Add(-time.Hour),
+		NotBefore:    now.Add(-lifetime),
 		NotAfter:     now.Add(lifetime),
 	}, nil
 }

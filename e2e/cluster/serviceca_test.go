@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"testing"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,31 @@ import (
 
 	"github.com/capstan-capi/capstan/e2e/cluster"
 )
+
+func TestCertificatesHoldForOperatorsWhoseClockIsSetBackAndForward(t *testing.T) {
+	c := shared(t)
+	for name, pem := range map[string][]byte{"the client's": c.Config().CertData, "the authority's": c.Config().CAData} {
+		certificate := parsed(t, pem)
+		for _, by := range []time.Duration{-14 * 24 * time.Hour, 14 * 24 * time.Hour} {
+			if clock := time.Now().Add(by); clock.Before(certificate.NotBefore) || clock.After(certificate.NotAfter) {
+				t.Errorf("%s certificate holds from %s to %s, and an operator's clock may show %s", name, certificate.NotBefore, certificate.NotAfter, clock)
+			}
+		}
+	}
+}
+
+func parsed(t *testing.T, certificate []byte) *x509.Certificate {
+	t.Helper()
+	block, _ := pem.Decode(certificate)
+	if block == nil {
+		t.Fatalf("there is no certificate in %q", certificate)
+	}
+	read, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
 
 var inject = map[string]string{"service.beta.openshift.io/inject-cabundle": "true"}
 
@@ -42,11 +68,7 @@ func TestTheServiceCACertifiesAServiceSoThatAnInjectedBundleTrustsIt(t *testing.
 		return err == nil
 	})
 	bundle := validatingBundle(t, c, "validating")
-	block, _ := pem.Decode(secret.Data[corev1.TLSCertKey])
-	certificate, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	certificate := parsed(t, secret.Data[corev1.TLSCertKey])
 	trusted := x509.NewCertPool()
 	trusted.AppendCertsFromPEM(bundle)
 	if _, err := certificate.Verify(x509.VerifyOptions{DNSName: "webhook.default.svc", Roots: trusted}); err != nil {
