@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -36,7 +37,7 @@ var bootChanges = []*bootChange{
 	},
 	{
 		what: "a release comes, the stub is old, and a clone is left over", from: inCurrent, made: 1,
-		change: func(ctx context.Context, next int) { comes(ctx, next, oldStub) },
+		change: func(ctx context.Context, next int) { comes(ctx, next, bootworld.OldStub) },
 		does:   map[string]int{"update secrets": 1, "create awsmachinetemplates": 1, "patch machinesets": 1},
 	},
 	{
@@ -77,7 +78,7 @@ func (d *bootChange) begins(ctx context.Context) (number int, from cluster.Mark)
 	}
 	if d.from != "" && d.rests { // so that there are attempts left, whatever came before
 		number++
-		comes(ctx, number, newStub)
+		comes(ctx, number, bootworld.Stub)
 	}
 	if d.from != "" {
 		eventually(ctx, "the target to be at rest, with one clone", d.isDone(number))
@@ -140,11 +141,11 @@ func knows(ctx context.Context, number int) error {
 		return err
 	}
 	for _, images := range known.Data {
-		if strings.Contains(images, bootAMI(number)) {
+		if strings.Contains(images, bootworld.AMI(number)) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is not known", bootAMI(number))
+	return fmt.Errorf("%s is not known", bootworld.AMI(number))
 }
 
 // killedAfter kills the operator after its n-th write for the change, and sees another one through. It says whether there was an

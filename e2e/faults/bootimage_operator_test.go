@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/proxy"
 )
 
@@ -39,7 +40,7 @@ var bootWatchFaults = []bootFault{
 			stale, err := between.Stale(ctx)
 			Expect(err).NotTo(HaveOccurred())
 			if c.rests {
-				comes(ctx, c.number, newStub)
+				comes(ctx, c.number, bootworld.Stub)
 			}
 			c.letGo()
 			eventually(ctx, "the write to be done, and told", atRest(c.number))

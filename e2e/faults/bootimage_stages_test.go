@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/proxy"
 )
 
@@ -49,7 +50,7 @@ func comes(ctx context.Context, next int, stub string) {
 	release(ctx, next, configv1.PartialUpdate)
 	eventually(ctx, "the gate to be shut", func(ctx context.Context) error { return inGate(ctx, waitingForRelease) })
 	goldenOf(ctx, next, next)
-	if stub != newStub { // a stub that is put back again and again is left alone, unless somebody asks for more
+	if stub != bootworld.Stub { // a stub that is put back again and again is left alone, unless somebody asks for more
 		starts(ctx, stub)
 		patch(ctx, bootSet(), fmt.Sprintf(`{"metadata":{"annotations":{"capi-operator.openshift.io/retry":"%d"}}}`, next))
 	}
@@ -73,7 +74,7 @@ var bootStages = []*bootStage{
 		machine: "bootimage", state: upgradingStub, how: "the next release finds an old stub, and the write of its Secret is not answered",
 		reach: func(ctx context.Context, next int) func() {
 			letGo := holds(secretIsWritten)
-			comes(ctx, next, oldStub)
+			comes(ctx, next, bootworld.OldStub)
 			return letGo
 		},
 		writes: []proxy.Rule{secretIsWritten},
@@ -83,7 +84,7 @@ var bootStages = []*bootStage{
 		machine: "bootimage", state: cloning, how: "the next release has come, and the creation of the clone is not answered",
 		reach: func(ctx context.Context, next int) func() {
 			letGo := holds(cloneIsMade)
-			comes(ctx, next, newStub)
+			comes(ctx, next, bootworld.Stub)
 			return letGo
 		},
 		writes: []proxy.Rule{cloneIsMade, targetIsWritten}, does: moved,
@@ -95,7 +96,7 @@ var bootStages = []*bootStage{
 			silent := between.Add(targetsAreWatched)
 			cut := between.CutWatches("machinesets")
 			isMet(ctx, silent, cut)
-			comes(ctx, next, newStub)
+			comes(ctx, next, bootworld.Stub)
 			return silent.End
 		},
 		writes: []proxy.Rule{recordIsWritten}, does: moved,
@@ -151,7 +152,7 @@ func standBoot(ctx context.Context) {
 	newCache()
 	startBoot(ctx)
 	eventually(ctx, "the first release to be settled", atRest(1))
-	comes(ctx, 2, newStub)
+	comes(ctx, 2, bootworld.Stub)
 	eventually(ctx, "the second release to be settled", atRest(2))
 	bootAt = 2
 }
@@ -163,7 +164,7 @@ func reachBoot(ctx context.Context, p bootPlace) *bootCell {
 	if p.rests { // another release, so that all attempts are left
 		next := bootAt + 1
 		bootAt = 0
-		comes(ctx, next, newStub)
+		comes(ctx, next, bootworld.Stub)
 		eventually(ctx, "the target to be at rest, with one clone", func(ctx context.Context) error {
 			return errors.Join(atRest(next)(ctx), clonesAreThose(ctx, next))
 		})
@@ -205,8 +206,8 @@ func clonesAreThose(ctx context.Context, number int) error {
 	if err != nil {
 		return err
 	}
-	if len(clones) != 1 || len(clones[bootAMI(number)]) != 1 {
-		return errors.Join(fmt.Errorf("there are clones %v, and is to be one of %s", clones, bootAMI(number)), operator().Advance(minute))
+	if len(clones) != 1 || len(clones[bootworld.AMI(number)]) != 1 {
+		return errors.Join(fmt.Errorf("there are clones %v, and is to be one of %s", clones, bootworld.AMI(number)), operator().Advance(minute))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capstan-capi/capstan/e2e/bootworld"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -169,8 +170,8 @@ func hasImage(ctx context.Context, release int) error {
 	if err != nil {
 		return err
 	}
-	if image, _, _ := unstructured.NestedString(template.Object, "spec", "template", "spec", "ami", "id"); image != bootAMI(release) {
-		return fmt.Errorf("%s has %s, and is to have %s", template.GetName(), image, bootAMI(release))
+	if image, _, _ := unstructured.NestedString(template.Object, "spec", "template", "spec", "ami", "id"); image != bootworld.AMI(release) {
+		return fmt.Errorf("%s has %s, and is to have %s", template.GetName(), image, bootworld.AMI(release))
 	}
 	return nil
 }
