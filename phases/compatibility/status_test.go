@@ -9,8 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -87,8 +87,11 @@ func TestSave_takes_away_only_what_the_API_server_names(t *testing.T) {
 			r.Status.Conditions = append(r.Status.Conditions, metav1.Condition{Type: "Theirs", Status: metav1.ConditionTrue, Reason: "Theirs"})
 			b := newBench(t, r, widgets())
 			b.Client = interceptor.NewClient(b.Client.(client.WithWatch), interceptor.Funcs{
-				SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
-					return apierrors.NewInvalid(schema.GroupKind{Kind: requirementKind}, "one", field.ErrorList{row.refused})
+				SubResourcePatch: func(ctx context.Context, next client.Client, sub string, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+					if patch.Type() == types.ApplyPatchType {
+						return apierrors.NewInvalid(schema.GroupKind{Kind: requirementKind}, "one", field.ErrorList{row.refused})
+					}
+					return next.SubResource(sub).Patch(ctx, o, patch, opts...)
 				},
 			})
 			store := b.Store(func(Snapshot) []Condition { return nil }, func(Snapshot) string { return "" })

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -58,7 +58,12 @@ func NewApplied[F, E any, O client.Object](
 	tell func(O, machine.Snapshot[F, E]) (told []metav1.Condition, generation int64), line func(machine.Snapshot[F, E]) string, now func() time.Time,
 ) *Applied[F, E, O] {
 	s := &Applied[F, E, O]{objects: newObjects(c, blank, put), in: in, tell: tell, line: line, now: now, wrote: map[machine.Key]time.Time{}}
-	s.objects.send = func(ctx context.Context, _, after O) (O, error) { return applyStatus(ctx, c, after, blank(), manager) }
+	s.objects.send = func(ctx context.Context, before, after O) (O, error) {
+		err := applyStatus(ctx, c, after, manager)
+		theirs := slices.DeleteFunc(slices.Clone(*in(before)), func(one metav1.Condition) bool { return meta.FindStatusCondition(*in(after), one.Type) != nil })
+		*in(after) = append(*in(after), theirs...) // as they are stored, too
+		return after, err
+	}
 	return s
 }
 
@@ -149,31 +154,37 @@ func (s *Applied[F, E, O]) Forget(_ context.Context, key machine.Key) (time.Dura
 	return 0, nil
 }
 
-// applyStatus sends the status of an object in one server-side apply, and returns what is stored.
-func applyStatus[O client.Object](ctx context.Context, c client.Client, object, into O, manager string) (O, error) {
+// applyStatus sends the status of an object in one server-side apply, and gives the object the version that is stored. The
+// answer is metadata alone: an object may have a MiB of data beside its status.
+func applyStatus[O client.Object](ctx context.Context, c client.Client, object O, manager string) error {
 	kind, err := apiutil.GVKForObject(object, c.Scheme())
 	if err != nil {
-		return object, err
+		return err
 	}
 	text, err := json.Marshal(object) // the converter of apimachinery does not leave out what is zero
 	if err != nil {
-		return object, fmt.Errorf("encoding an object: %w", err)
+		return fmt.Errorf("encoding an object: %w", err)
 	}
 	var whole map[string]any
 	if err := utiljson.Unmarshal(text, &whole); err != nil {
-		return object, fmt.Errorf("decoding an object: %w", err)
+		return fmt.Errorf("decoding an object: %w", err)
 	}
 	apply := &unstructured.Unstructured{Object: map[string]any{"status": whole["status"]}}
 	apply.SetGroupVersionKind(kind)
 	apply.SetName(object.GetName())
 	apply.SetNamespace(object.GetNamespace())
 	apply.SetUID(object.GetUID())
-	err = c.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(apply), client.FieldOwner(manager), client.ForceOwnership)
+	if text, err = apply.MarshalJSON(); err != nil {
+		return fmt.Errorf("encoding a status: %w", err)
+	}
+	stored := &metav1.PartialObjectMetadata{}
+	stored.SetGroupVersionKind(kind)
+	stored.SetName(object.GetName())
+	stored.SetNamespace(object.GetNamespace())
+	err = c.Status().Patch(ctx, stored, client.RawPatch(types.ApplyPatchType, text), client.FieldOwner(manager), client.ForceOwnership)
 	if apierrors.IsConflict(err) { // the object is another one than the pass has seen
-		return object, apierrors.NewNotFound(kind.GroupVersion().WithResource(kind.Kind).GroupResource(), object.GetName())
+		return apierrors.NewNotFound(kind.GroupVersion().WithResource(kind.Kind).GroupResource(), object.GetName())
 	}
-	if err != nil {
-		return object, err
-	}
-	return into, runtime.DefaultUnstructuredConverter.FromUnstructured(apply.Object, into)
+	object.SetResourceVersion(stored.GetResourceVersion())
+	return err
 }

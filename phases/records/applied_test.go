@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -37,13 +36,13 @@ func newRequirementCluster(t *testing.T, r *requirement) *requirementCluster {
 	metav1.AddToGroupVersion(scheme, requirementsv1alpha1.GroupVersion)
 	c := &requirementCluster{}
 	c.Client = interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(r).WithStatusSubresource(r).Build(), interceptor.Funcs{
-		SubResourceApply: func(ctx context.Context, next client.Client, sub string, what runtime.ApplyConfiguration, opts ...client.SubResourceApplyOption) error {
+		SubResourcePatch: func(ctx context.Context, next client.Client, sub string, o client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 			c.applies++
-			text, err := json.Marshal(what)
+			text, err := patch.Data(o)
 			if c.last = string(text); err != nil || c.fails != nil {
 				return errors.Join(err, c.fails)
 			}
-			return next.SubResource(sub).Apply(ctx, what, opts...)
+			return next.SubResource(sub).Patch(ctx, o, patch, opts...)
 		},
 	})
 	return c
