@@ -50,6 +50,7 @@ type ConfigMaps[F, E any] struct {
 	options Options
 	room    int // for what is packed, in bytes
 	first   *listed
+	flow    flow
 
 	mu   sync.Mutex
 	open map[string]*shard
@@ -173,7 +174,7 @@ func (s *ConfigMaps[F, E]) at(name string) *shard {
 	defer s.mu.Unlock()
 	if s.open[name] == nil {
 		s.open[name] = newShard(&s.options, name, s.room, s.ownOf(name))
-		s.open[name].first = s.first
+		s.open[name].first, s.open[name].flow = s.first, &s.flow
 	}
 	return s.open[name]
 }

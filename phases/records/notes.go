@@ -5,12 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
+	"time"
 
 	"github.com/capstan-capi/capstan/machine"
 )
 
 // ErrNoteChanged says that a note was not stored since somebody else has stored one: who looks again sees that.
 var ErrNoteChanged = errors.New("another one was stored meanwhile")
+
+// maxGather bounds how long notes gather, as a multiple of [Options.Gather].
+const maxGather = 40
 
 // errNoteUnderWay says that a note was not stored since the one before it is not stored yet.
 var errNoteUnderWay = errors.New("the one before it is still being stored")
@@ -90,6 +95,7 @@ func (s *shard) join(key machine.Key, n newNote) (b *batch, first bool, err erro
 		s.open = &batch{notes: map[machine.Key]newNote{}, done: make(chan struct{})}
 	}
 	s.open.notes[key] = n
+	s.flow.comes(s.options.Clock.Now())
 	return s.open, first, nil
 }
 
@@ -102,7 +108,7 @@ func (s *shard) isSeen(stored entries, key machine.Key, n newNote) bool {
 func (s *shard) lead(ctx context.Context, b *batch, key machine.Key) error {
 	left := errUnfinished // it stays if there is a panic
 	defer func() { s.abandon(b, left) }()
-	err := s.options.sleep(ctx, s.options.Gather, b.done)
+	err := s.gather(ctx, b)
 	if err == nil {
 		err = s.takeTurn(ctx)
 	}
@@ -117,6 +123,45 @@ func (s *shard) lead(ctx context.Context, b *batch, key machine.Key) error {
 		_ = s.write(ctx) // the batch is told of its error
 	}
 	return b.came(key)
+}
+
+// gather waits until the notes of a batch have gathered, or somebody else has written them.
+func (s *shard) gather(ctx context.Context, b *batch) error {
+	began := s.options.Clock.Now()
+	for wait := s.options.Gather; wait > 0; {
+		if err := s.options.sleep(ctx, wait, b.done); err != nil {
+			return err
+		}
+		waited, quiet := s.options.Clock.Now().Sub(began), s.options.Clock.Now().Sub(s.flow.last())
+		select {
+		case <-b.done:
+			return nil
+		default:
+		}
+		if waited < 0 || quiet < 0 {
+			return nil // a clock that was set back holds nothing up
+		}
+		wait = min(s.options.Gather-quiet, maxGather*s.options.Gather-waited)
+	}
+	return ctx.Err()
+}
+
+// flow is when a note has come last to a store.
+type flow struct {
+	mu   sync.Mutex
+	came time.Time
+}
+
+func (f *flow) comes(at time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.came = at
+}
+
+func (f *flow) last() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.came
 }
 
 // abandon ends a batch that nobody writes any more: its notes are not stored.

@@ -67,6 +67,55 @@ func TestConfigMaps_a_thousand_notes_at_once_are_few_writes_and_each_is_stored_w
 	}
 }
 
+func TestConfigMaps_notes_gather_as_long_as_more_are_on_their_way(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		c.slow = 20 * time.Millisecond
+		s := gathering(c)
+		store := func(n int) (took time.Duration) {
+			began := time.Now()
+			if err := s.StoreNote(t.Context(), keyOf(n), nil, fmt.Appendf(nil, "%d", n)); err != nil {
+				t.Error(err)
+			}
+			return time.Since(began)
+		}
+		if took := store(5000); took > 80*time.Millisecond {
+			t.Errorf("one alone took %s", took)
+		}
+		c.writes = 0
+		keys := make(chan int)
+		processor := make(chan struct{}, 1)
+		var passes sync.WaitGroup
+		for range 256 {
+			passes.Go(func() {
+				for n := range keys {
+					processor <- struct{}{}
+					<-time.After(3 * time.Millisecond) // the look at the target
+					<-processor
+					store(n)
+				}
+			})
+		}
+		for n := range 1000 {
+			keys <- n
+		}
+		close(keys)
+		passes.Wait()
+		if c.writes > 80 {
+			t.Errorf("a thousand in passes that take their time are %d writes", c.writes)
+		}
+		var others sync.WaitGroup
+		for n := range 500 {
+			others.Go(func() { store(1000 + n) })
+			<-time.After(10 * time.Millisecond)
+			if n == 250 && noteIn(t, c, s, keyOf(1000)) != "1000" {
+				t.Error("nothing is stored as long as more come")
+			}
+		}
+		others.Wait()
+	})
+}
+
 // noteIn is the note of a key as the API server has it.
 func noteIn(t *testing.T, c *cluster, s *ConfigMaps[int, int], key machine.Key) string {
 	t.Helper()

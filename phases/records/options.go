@@ -38,7 +38,9 @@ type Options struct {
 
 	// Late is how long a record may wait for a write that takes it along; zero for not at all.
 	Late time.Duration
-	// Gather is how long a note waits for others that are written together with it.
+	// Gather is how long a note waits for others that are written together with it, and then for as long as notes come one
+	// soon after the other, to whichever ConfigMap: passes that are under way side by side end in one write for each of them,
+	// however long the machine takes for them. It waits forty times as long at most.
 	Gather time.Duration
 
 	// Tell is told, once for each time that it is found, what is amiss with a ConfigMap: that it is lost, or that something

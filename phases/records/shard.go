@@ -25,6 +25,7 @@ type shard struct {
 	own     func(machine.Key) bool
 	// first is where it is found when it is read first, nil for the API server.
 	first *listed
+	flow  *flow
 
 	// turn is taken during a request, and guards object; mu is held for a moment, and guards the rest.
 	// Whoever holds mu does not ask for the turn.
