@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -51,10 +52,13 @@ func (s *Server) crds(ctx context.Context, c call) admission.Response {
 	var response admission.Response
 	late := s.inTurn(ctx, func() {
 		written, err := decode[definition](c.Object.Raw)
-		stored, unread := decode[definition](c.OldObject.Raw)
-		if unread != nil {
-			stored = nil // it may go, and nothing tells what it has lacked
-		}
+		stored := sync.OnceValue(func() *definition { // which is as large, and is asked only about what is missing now
+			stored, unread := decode[definition](c.OldObject.Raw)
+			if unread != nil {
+				return nil // it may go, and nothing tells what it has lacked
+			}
+			return stored
+		})
 		response = together(all, func(q *question) crdschema.Verdict {
 			if err != nil {
 				return unjudged("cannot be judged: decoding the CustomResourceDefinition: " + err.Error())
@@ -137,7 +141,7 @@ func needed(name string) crdschema.Verdict {
 
 // compare is one requirement's. A requirement that cannot be judged has its definition left as it is. Nothing is stored before a
 // definition is created.
-func (s *Server) compare(q *question, now, before *definition) (verdict crdschema.Verdict) {
+func (s *Server) compare(q *question, now *definition, before func() *definition) (verdict crdschema.Verdict) {
 	defer func() {
 		if what := recover(); what != nil {
 			s.panicked("crds", what)
@@ -152,8 +156,12 @@ func (s *Server) compare(q *question, now, before *definition) (verdict crdschem
 	case q.found.need.Name() != now.Name:
 		return unjudged("cannot be judged: its data is about " + q.found.need.Name())
 	}
-	if verdict = q.found.need.Compare(now); before != nil {
-		verdict = verdict.Ratchet(q.found.need.Compare(before))
+	verdict = q.found.need.Compare(now)
+	if len(verdict.Missing) == 0 {
+		return verdict
+	}
+	if stored := before(); stored != nil {
+		verdict = verdict.Ratchet(q.found.need.Compare(stored))
 	}
 	return verdict
 }
