@@ -2,6 +2,7 @@ package bootimage
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/go-logr/logr"
 	machinev1 "github.com/openshift/api/machine/v1"
@@ -92,8 +93,12 @@ func (t targets) clusterAPI(which func(*unstructured.Unstructured) bool) []machi
 // matters lets through what comes, goes, or changes in what is kept of it, see keepTarget: more than how many machines it has and
 // what is told of them.
 var matters = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return !sameMetadata(e.ObjectOld, e.ObjectNew) || !equality.Semantic.DeepEqual(judged(e.ObjectOld), judged(e.ObjectNew))
+	return !sameMetadata(e.ObjectOld, e.ObjectNew) || !same(judged(e.ObjectOld), judged(e.ObjectNew))
 }}
+
+// same says that nothing is to be told apart. Most often nothing differs at all, which is found ten times as fast where there are
+// bytes, as in a providerSpec.
+func same(a, b any) bool { return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b) }
 
 // judged is what matters of an object beside its metadata.
 func judged(o client.Object) any {
