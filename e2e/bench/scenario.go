@@ -175,8 +175,8 @@ const (
 	// manyPages are those that targets are listed in, 500 in each: two of Machine API and one of Cluster API. manyStubs are the
 	// Secrets that they start from.
 	manyPages, manyStubs = 3, 2
-	// revertPasses are those of one target: one for each of its moves, and one for each event of it.
-	revertPasses = 10
+	// revertPasses are those of one target: five moves, what is waited for between them, and the record that may be late.
+	revertPasses = 12
 )
 
 // ratioLimit is the target for the ratio to the floor, if there is one.
