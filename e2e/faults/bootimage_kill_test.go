@@ -179,6 +179,13 @@ func (d *bootChange) killedAfter(ctx context.Context, n int) bool {
 		return d.isDone(number)(ctx)
 	})
 	if !cut {
+		between.CountWrites() // whatever is written from now on, nobody is killed for it
+		select {
+		case <-killed:
+			endAll()
+			startBoot(ctx)
+		default:
+		}
 		if d.from != "" {
 			bootAt = number
 		}
