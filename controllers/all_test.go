@@ -16,7 +16,7 @@ func TestKinds_watches_no_Secret_that_is_not_named_where_one_is(t *testing.T) {
 	kinds := Kinds(options.Options{OperatorNamespace: "ops", PullSecrets: []client.ObjectKey{
 		{Namespace: "openshift-config", Name: "pull-secret"}, {Namespace: "mine", Name: "one"}, {Namespace: "mine", Name: "two"}, {Namespace: "mine", Name: "one"},
 	}})
-	for object, by := range kinds.Cache().ByObject {
+	for object, by := range kinds.Cache(nil).ByObject {
 		if _, secret := object.(*corev1.Secret); !secret {
 			continue
 		}

@@ -66,7 +66,7 @@ func TestAdd_a_second_machine_can_be_added_to_the_same_manager(t *testing.T) {
 	}
 	kinds, again := Kinds(o), true // the test may run more than once in a process
 	mgr, err := ctrl.NewManager(o.REST, ctrl.Options{
-		Scheme: kinds.Scheme(), MapperProvider: kinds.Mapper, Cache: kinds.Cache(), Logger: logr.Discard(),
+		Scheme: kinds.Scheme(), MapperProvider: kinds.Mapper, Cache: kinds.Cache(nil), Logger: logr.Discard(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", Controller: ctrlconfig.Controller{SkipNameValidation: &again},
 	})
 	if err != nil {

@@ -167,7 +167,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                              kinds.Scheme(),
 		MapperProvider:                      kinds.Mapper,
-		Cache:                               kinds.Cache(),
+		Cache:                               kinds.Cache(config),
 		Controller:                          warm(),
 		LeaderElection:                      f.leaderElect,
 		LeaderElectionResourceLockInterface: lock,

@@ -77,7 +77,7 @@ When it is told to stop it says that it is not ready, goes on serving for --drai
 // kinds are those that are read. Of definitions only metadata is kept.
 func (f *webhooksFlags) kinds(o options.Options) house.Kinds {
 	return append(house.Kinds{
-		{Version: requirementsv1alpha1.GroupVersion, Object: &requirementsv1alpha1.CompatibilityRequirement{}, List: &requirementsv1alpha1.CompatibilityRequirementList{}, Optional: true, Arrival: &f.served},
+		{Version: requirementsv1alpha1.GroupVersion, Object: &requirementsv1alpha1.CompatibilityRequirement{}, List: &requirementsv1alpha1.CompatibilityRequirementList{}, Optional: true, Busy: true, Arrival: &f.served},
 		{Version: apiextensionsv1.SchemeGroupVersion, Object: &apiextensionsv1.CustomResourceDefinition{}, List: &apiextensionsv1.CustomResourceDefinitionList{}, Uncached: true},
 		{Version: configv1.GroupVersion, Object: &configv1.APIServer{}, List: &configv1.APIServerList{}},
 	}, scrape.Part.Kinds(o)...)
@@ -125,7 +125,7 @@ func (f *webhooksFlags) run(ctx context.Context) error {
 
 // manager has the caches filled from its start on.
 func (f *webhooksFlags) manager(ctx context.Context, config *rest.Config, kinds house.Kinds) (manager.Manager, error) {
-	caches := kinds.Cache()
+	caches := kinds.Cache(config)
 	caches.ByObject[&requirementsv1alpha1.CompatibilityRequirement{}] = cache.ByObject{Transform: compatibility.Slim}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  kinds.Scheme(),

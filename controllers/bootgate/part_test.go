@@ -57,7 +57,7 @@ func TestPart_runs_where_boot_images_are_moved(t *testing.T) {
 
 func TestApart_watches_the_ConfigMaps_by_name(t *testing.T) {
 	for _, kinds := range []house.Kinds{apart(ops), known(ops)} {
-		for object, by := range kinds.Cache().ByObject {
+		for object, by := range kinds.Cache(nil).ByObject {
 			if _, is := object.(*corev1.ConfigMap); !is {
 				continue
 			}

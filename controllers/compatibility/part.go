@@ -35,7 +35,7 @@ func kinds(o options.Options) []house.Kind {
 	return []house.Kind{
 		{
 			Version: requirementsv1alpha1.GroupVersion, Object: &requirementsv1alpha1.CompatibilityRequirement{},
-			List: &requirementsv1alpha1.CompatibilityRequirementList{}, Optional: true, Arrival: &served, Keep: withoutData,
+			List: &requirementsv1alpha1.CompatibilityRequirementList{}, Optional: true, Busy: true, Arrival: &served, Keep: withoutData,
 		},
 		{Version: apiextensionsv1.SchemeGroupVersion, Object: &apiextensionsv1.CustomResourceDefinition{}, List: &apiextensionsv1.CustomResourceDefinitionList{}, Uncached: true},
 		{Version: apiextensionsv1.SchemeGroupVersion, Object: phases.CRDMetadata(), List: &metav1.PartialObjectMetadataList{}, Keep: slim},

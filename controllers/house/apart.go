@@ -3,10 +3,7 @@ package house
 import (
 	"context"
 	"fmt"
-	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,10 +29,8 @@ type filled struct {
 // than others do reads them apart.
 func (kinds Kinds) Apart(ctx context.Context, mgr ctrl.Manager) (*Apart, error) {
 	a := &Apart{}
-	options := kinds.Cache()
-	options.NewInformer = func(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) toolscache.SharedIndexInformer {
-		return kinds.informer(a.refusals.noting(lists), of, resync, by)
-	}
+	options := kinds.Cache(mgr.GetConfig())
+	options.NewInformer = kinds.informers(mgr.GetConfig(), a.refusals.noting)
 	var err error
 	a.Cluster, err = cluster.New(mgr.GetConfig(), func(o *cluster.Options) {
 		o.Scheme, o.MapperProvider, o.Cache, o.Logger = kinds.Scheme(), kinds.Mapper, options, mgr.GetLogger()

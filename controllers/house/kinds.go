@@ -36,6 +36,8 @@ type Kind struct {
 	Uncached bool
 	// Optional says that a cluster may lack the kind, and has no objects of it then.
 	Optional bool
+	// Busy says that its objects are large, or that many of them change: what watches send is read by package wire.
+	Busy bool
 	// Arrival, of an optional kind, is told when the API server may have begun to serve it; nil looks for it now and then.
 	Arrival *Arrival
 	// Keep cuts an object down to what is read of it, before it is kept; nil for all of it.
@@ -102,9 +104,9 @@ func (kinds Kinds) Mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	return mapper, nil
 }
 
-// Cache has the manager keep only what is read.
-func (kinds Kinds) Cache() cache.Options {
-	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}, NewInformer: kinds.informer}
+// Cache has the manager keep only what is read. The configuration is that of the manager.
+func (kinds Kinds) Cache(cfg *rest.Config) cache.Options {
+	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}, NewInformer: kinds.informers(cfg, nil)}
 	for _, k := range kinds.cached() {
 		by := cache.ByObject{}
 		switch {
@@ -132,16 +134,28 @@ func (k Kind) keep(of any) (any, error) {
 	return of, nil
 }
 
-// informer notices an API server that was restored from a backup, and logs what its first list waits for.
-func (kinds Kinds) informer(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) (i toolscache.SharedIndexInformer) {
-	for _, k := range kinds {
-		if k.Optional && k.is(of) {
-			lists = optionally(lists, k.Object, k.Arrival)
+// informers notice an API server that was restored from a backup, and log what their first list waits for. noting, if it is not nil,
+// stands before each request.
+func (kinds Kinds) informers(cfg *rest.Config, noting func(toolscache.ListerWatcher) toolscache.ListerWatcher) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
+	log := log.Log.WithName("caches")
+	return func(lists toolscache.ListerWatcher, of runtime.Object, resync time.Duration, by toolscache.Indexers) (i toolscache.SharedIndexInformer) {
+		for _, k := range kinds.cached() {
+			if k.is(of) {
+				lists = k.directly(lists, cfg, log)
+			}
 		}
+		if noting != nil {
+			lists = noting(lists)
+		}
+		for _, k := range kinds {
+			if k.Optional && k.is(of) {
+				lists = optionally(lists, k.Object, k.Arrival)
+			}
+		}
+		begins := awaits(called(of), func() bool { return i.HasSynced() }, log)
+		i = toolscache.NewSharedIndexInformer(newest.Watched(lists, begins), of, resync, by)
+		return i
 	}
-	begins := awaits(called(of), func() bool { return i.HasSynced() }, log.Log.WithName("caches"))
-	i = toolscache.NewSharedIndexInformer(newest.Watched(lists, begins), of, resync, by)
-	return i
 }
 
 // called is the kind of an object, for people.

@@ -41,7 +41,7 @@ func TestKinds_cache_keeps_what_any_machine_reads_and_nothing_else(t *testing.T)
 		"several objects without a namespace": {Kinds{nodes(client.ObjectKey{Name: "n"}), nodes(client.ObjectKey{Name: "m"})}, ""},
 	} {
 		var got []string
-		for _, by := range row.kinds.Cache().ByObject {
+		for _, by := range row.kinds.Cache(nil).ByObject {
 			for namespace, config := range by.Namespaces {
 				got = append(got, fmt.Sprintf("%s %s", namespace, config.FieldSelector))
 			}
@@ -78,7 +78,7 @@ func TestKinds_of_one_kind_one_is_watched_by_its_metadata_and_the_whole_is_read_
 			t.Errorf("%T is %s, %v", o, kind, err)
 		}
 	}
-	by, is := kinds.Cache().ByObject[client.Object(watched)]
+	by, is := kinds.Cache(nil).ByObject[client.Object(watched)]
 	if cached := kinds.cached(); len(cached) != 1 || !is || by.Transform == nil {
 		t.Fatalf("cached are %+v", cached)
 	}

@@ -70,7 +70,7 @@ func TestOptional_a_kind_that_is_lacking_has_no_objects_until_it_comes(t *testin
 	synctest.Test(t, func(t *testing.T) {
 		s := &served{fails: lacking, object: &configv1.ClusterImagePolicy{ObjectMeta: metav1.ObjectMeta{Name: "late", ResourceVersion: "6"}}}
 		kinds := Kinds{{Version: configv1.GroupVersion, Object: &configv1.ClusterImagePolicy{}, List: &configv1.ClusterImagePolicyList{}, Optional: true}}
-		informer := kinds.informer(s, &configv1.ClusterImagePolicy{}, 0, toolscache.Indexers{})
+		informer := kinds.informers(nil, nil)(s, &configv1.ClusterImagePolicy{}, 0, toolscache.Indexers{})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -103,7 +103,7 @@ func TestArrival_has_a_kind_looked_for_at_once(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, arrival := &served{fails: lacking, object: &configv1.ClusterImagePolicy{ObjectMeta: metav1.ObjectMeta{Name: "late", ResourceVersion: "6"}}}, &Arrival{}
 		kinds := Kinds{{Version: configv1.GroupVersion, Object: &configv1.ClusterImagePolicy{}, List: &configv1.ClusterImagePolicyList{}, Optional: true, Arrival: arrival}}
-		informer := kinds.informer(s, &configv1.ClusterImagePolicy{}, 0, toolscache.Indexers{})
+		informer := kinds.informers(nil, nil)(s, &configv1.ClusterImagePolicy{}, 0, toolscache.Indexers{})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {

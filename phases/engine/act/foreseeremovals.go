@@ -11,7 +11,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
 	"github.com/capstan-capi/capstan/phases/engine/parallel"
 	"github.com/capstan-capi/capstan/phases/engine/report"
-	"github.com/capstan-capi/capstan/phases/engine/see"
+	"github.com/capstan-capi/capstan/phases/wire"
 )
 
 // removals foresees what becomes of what only older revisions have, in the order of removal. What may hold objects is looked
@@ -104,8 +104,8 @@ func (f *foresight) tryRemoval(ctx context.Context, pass *prunePass, c inventory
 	how := propagation(c.Key)
 	// Said in the address, it is in the audit log too.
 	options := metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}, PropagationPolicy: &how}
-	err = f.e.cluster.Reader.Objects.Delete().AbsPath(append(see.PathOf(served.GVR, c.Key.Namespace), c.Key.Name)...).
-		SpecificallyVersionedParams(&options, see.MetaParameters, see.MetaVersion).Do(ctx).Error()
+	err = f.e.cluster.Reader.Objects.Delete().AbsPath(append(wire.Path(served.GVR, c.Key.Namespace), c.Key.Name)...).
+		SpecificallyVersionedParams(&options, wire.MetaParameters, wire.MetaVersion).Do(ctx).Error()
 	switch webhook := withoutDryRun(err); {
 	case webhook != "":
 		o.Why += "; " + webhook + " does not support dry runs"

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/wire"
 )
 
 var (
@@ -76,7 +77,7 @@ const automanaged, ofOwnKinds = "kube-aggregator.kubernetes.io/automanaged", "on
 // checkAPIServices notes which versions are of other servers and which kube-apiserver's own, and that groups of other
 // servers which were not announced do not answer.
 func (r *Reader) checkAPIServices(ctx context.Context, said Discovered) error {
-	text, err := r.Objects.Get().AbsPath(PathOf(apiServices, "")...).Do(ctx).Raw()
+	text, err := r.Objects.Get().AbsPath(wire.Path(apiServices, "")...).Do(ctx).Raw()
 	if err != nil {
 		return fmt.Errorf("listing apiservices: %w", err)
 	}

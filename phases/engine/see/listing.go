@@ -15,6 +15,7 @@ import (
 	apiversion "k8s.io/apimachinery/pkg/version"
 
 	"github.com/capstan-capi/capstan/phases/engine/throttle"
+	"github.com/capstan-capi/capstan/phases/wire"
 )
 
 // metadataPage bounds how many objects are listed at a time. A list with a limit and without a selector is also one that
@@ -34,7 +35,7 @@ func (e *NoListError) Unwrap() error { return e.Err }
 
 // ListPage lists the metadata of objects that may be anybody's.
 func (r *Reader) ListPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string, how metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-	text, err := r.Objects.Get().AbsPath(PathOf(gvr, namespace)...).SpecificallyVersionedParams(&how, MetaParameters, MetaVersion).
+	text, err := r.Objects.Get().AbsPath(wire.Path(gvr, namespace)...).SpecificallyVersionedParams(&how, wire.MetaParameters, wire.MetaVersion).
 		SetHeader("Accept", onlyMetadataList).Do(throttle.Apart(ctx)).Raw()
 	list := &metav1.PartialObjectMetadataList{}
 	switch {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/enginetest/objects"
+	"github.com/capstan-capi/capstan/phases/wire"
 )
 
 func TestObserved_is_the_same_from_a_watch_and_from_the_answer_to_a_write(t *testing.T) {
@@ -120,7 +121,7 @@ func TestObserver_reads_lists_and_errors(t *testing.T) {
 func TestEnvelopes_an_object_stays_what_it_was_when_the_stream_reads_on(t *testing.T) {
 	text := []byte(`{"type":"MODIFIED","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7","labels":{"capi-operator.openshift.io/managed-by":"core"}},"data":{"key":"value"}}}` + "\n")
 	event := &metav1.WatchEvent{}
-	if _, _, err := (envelopes{}).Decode(text, nil, event); err != nil {
+	if _, _, err := (wire.Envelopes{}).Decode(text, nil, event); err != nil {
 		t.Fatal(err)
 	}
 	decoded, _, err := observer{}.Decode(event.Object.Raw, nil, nil)

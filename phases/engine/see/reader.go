@@ -6,10 +6,10 @@ import (
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
+	"github.com/capstan-capi/capstan/phases/wire"
 )
 
 // Reader makes all requests that read.
@@ -23,32 +23,20 @@ type Reader struct {
 func NewReader(config *rest.Config, client *http.Client) (*Reader, error) {
 	r := &Reader{config: config, transport: client.Transport}
 	var err error
-	if r.Objects, err = newObserver(config, client); err != nil {
+	if r.Objects, err = wire.Client(config, client, observer{}); err != nil {
 		return nil, fmt.Errorf("making a client of objects: %w", err)
 	}
 	return r, nil
 }
 
-// PathOf is where the API server keeps the objects of a resource, in one namespace or all.
-func PathOf(gvr schema.GroupVersionResource, namespace string) []string {
-	path := []string{"apis", gvr.Group, gvr.Version}
-	if gvr.Group == "" {
-		path = []string{"api", gvr.Version}
-	}
-	if namespace != "" {
-		path = append(path, "namespaces", namespace)
-	}
-	return append(path, gvr.Resource)
-}
-
 // Read gets the object itself, which the watches may not show, or not yet as it is; nil if there is none.
 func (r *Reader) Read(ctx context.Context, of Resource, key decide.Key) (*Object, error) {
-	return there(ctx, r.Objects.Get().AbsPath(append(PathOf(of.GVR, key.Namespace), key.Name)...))
+	return there(ctx, r.Objects.Get().AbsPath(append(wire.Path(of.GVR, key.Namespace), key.Name)...))
 }
 
 // ReadMetadata is Read of nothing but the metadata.
 func (r *Reader) ReadMetadata(ctx context.Context, of Resource, key decide.Key) (*Object, error) {
-	return there(ctx, r.Objects.Get().AbsPath(append(PathOf(of.GVR, key.Namespace), key.Name)...).SetHeader("Accept", onlyMetadata))
+	return there(ctx, r.Objects.Get().AbsPath(append(wire.Path(of.GVR, key.Namespace), key.Name)...).SetHeader("Accept", onlyMetadata))
 }
 
 func there(ctx context.Context, request *rest.Request) (*Object, error) {
