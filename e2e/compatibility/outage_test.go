@@ -146,7 +146,7 @@ var _ = Describe("Disarming", func() {
 		k.establish(ctx, k.definition(schema))
 		r := require(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
 		told(ctx, r, "Admitted", "False", "NotAdmitted", "not armed")
-		tried(ctx, 3)
+		tried(ctx, 2)
 		refusing(ctx, r, false)
 		s.Sever(false)
 		told(ctx, r, "Admitted", "True", "Admitted")
@@ -155,7 +155,7 @@ var _ = Describe("Disarming", func() {
 		By("being cut off again")
 		s.Sever(true)
 		disarm(ctx, "--for=0")
-		tried(ctx, 3)
+		tried(ctx, 1)
 		refusing(ctx, r, false)
 		s.Sever(false)
 		eventually(ctx, "it to be in force", func(ctx context.Context) error {

@@ -120,11 +120,20 @@ func standStill(ctx context.Context) {
 	})
 }
 
-// outlast lets the checker be away for longer than what it denies is refused.
+// outlast lets the checker be away for longer than what it denies is refused. The time is counted from when the operator sees that;
+// what it has counted before, since it has not known the checker for long, ends if time goes by while it does not see it yet.
 func outlast(ctx context.Context) {
 	GinkgoHelper()
-	untilNeed(ctx, "the absence to be counted", func(v needView) error { return v.tells("Record", "Stored", `"lasting":{"CheckerGone"`) })
-	advance(16 * minute)
+	eventually(ctx, "the absence to be counted, and to be too long", func(ctx context.Context) error {
+		v, err := seeNeed(ctx)
+		if err != nil || v.record.State == inOpen {
+			return err
+		}
+		if err := v.tells("Record", "Stored", `"lasting":{"CheckerGone"`); err != nil {
+			return err
+		}
+		return errors.Join(errors.New("it is not too long yet"), operator().Advance(4*minute))
+	})
 }
 
 // outlive lets time go by until the requirement is Open no more: a checker that is back has to stay for a minute.
