@@ -15,6 +15,9 @@ const (
 	fixedAtOnce = 10
 	// fixedEvery is how often it is put right after that.
 	fixedEvery = 10 * time.Second
+	// lookAgain is after how long it is looked again at a configuration that was another one than the one seen. Most often the newer one
+	// is seen before that; where it was the API server that was in somebody's way, nothing comes.
+	lookAgain = time.Second
 )
 
 // fights remember how often each configuration was written with the same webhooks as before: somebody has changed it
@@ -30,6 +33,8 @@ type fight struct {
 	paid time.Time
 	// waits says that the last write was held off.
 	waits bool
+	// missed says that the last write was for another version than the one that is there.
+	missed bool
 }
 
 // may says whether a configuration may be written so now.
@@ -37,14 +42,11 @@ func (f *fights) may(name string, wanted client.Object, now time.Time) bool {
 	webhooks := webhooksIn(wanted)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	one := f.by[name]
-	if one == nil || one.webhooks != webhooks {
-		one = &fight{webhooks: webhooks}
-		if f.by == nil {
-			f.by = map[string]*fight{}
-		}
-		f.by[name] = one
+	one := f.of(name)
+	if one.webhooks != webhooks {
+		*one = fight{webhooks: webhooks}
 	}
+	one.missed = false
 	if most := now.Add(fixedAtOnce * fixedEvery); one.paid.After(most) {
 		one.paid = most // the clock was set back
 	}
@@ -64,12 +66,29 @@ func (f *fight) wait(now time.Time) time.Duration {
 	return min(max(due.Sub(now), 0), fixedEvery)
 }
 
-// left is after how long a write is due that was held off; zero if none was.
+// of is the fight for a configuration. mu is held.
+func (f *fights) of(name string) *fight {
+	one := f.by[name]
+	if one == nil {
+		if one = (&fight{}); f.by == nil {
+			f.by = map[string]*fight{}
+		}
+		f.by[name] = one
+	}
+	return one
+}
+
+// left is after how long a write is due that was held off or has missed; zero if none was.
 func (f *fights) left(name string, now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if one := f.by[name]; one != nil && one.waits {
+	switch one := f.by[name]; {
+	case one == nil:
+		return 0
+	case one.waits:
 		return max(one.wait(now), time.Millisecond)
+	case one.missed:
+		return lookAgain
 	}
 	return 0
 }
@@ -79,7 +98,7 @@ func (f *fights) rests(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one := f.by[name]; one != nil {
-		one.waits = false
+		one.waits, one.missed = false, false
 	}
 }
 
@@ -93,13 +112,20 @@ func (f *fights) told(name string) string {
 	return ""
 }
 
-// refund takes back a write that did not reach the configuration.
+// refund takes back a write that did not reach the configuration, since it was another one than the one seen.
 func (f *fights) refund(name string) {
+	f.miss(name)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if one := f.by[name]; one != nil {
-		one.paid = one.paid.Add(-fixedEvery)
-	}
+	one := f.of(name)
+	one.paid = one.paid.Add(-fixedEvery)
+}
+
+// miss notes that a configuration was another one than the one seen.
+func (f *fights) miss(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.of(name).missed = true
 }
 
 func (f *fights) forget(name string) {

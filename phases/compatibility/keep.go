@@ -139,7 +139,7 @@ func setPolicies(o client.Object, policy func(name string, a armament) admission
 }
 
 // write sends a configuration if it differs from what is there, and says what it did. The API server refuses what was made
-// from an old copy; the pass for the newer one makes it again. What somebody keeps changing is not written on each pass.
+// from an old copy; the pass for the newer one, or one a moment later, makes it again. What somebody keeps changing is not written on each pass.
 func (p *Phases) write(ctx context.Context, c *configuration, wanted client.Object) (did string, err error) {
 	if c.live != nil && same(c.live, wanted) {
 		p.fights.rests(c.String())
@@ -169,7 +169,11 @@ func (p *Phases) write(ctx context.Context, c *configuration, wanted client.Obje
 // remove deletes a configuration as it was seen.
 func (p *Phases) remove(ctx context.Context, c *configuration) (did string, err error) {
 	err = p.Client.Delete(ctx, c.live, client.Preconditions{UID: ptr.To(c.live.GetUID()), ResourceVersion: ptr.To(c.live.GetResourceVersion())})
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+	if apierrors.IsConflict(err) {
+		p.fights.miss(c.String())
+		return "", nil
+	}
+	if p.fights.rests(c.String()); apierrors.IsNotFound(err) {
 		return "", nil
 	}
 	if err != nil {

@@ -129,3 +129,53 @@ func TestKeepHooks_does_not_try_again_what_the_API_server_cannot_take(t *testing
 		t.Errorf("it ends with %v", err)
 	}
 }
+
+func TestHooks_are_looked_at_again_where_a_write_meets_another_version_than_the_one_seen(t *testing.T) {
+	for name, work := range map[string]machine.Action[*Pass]{"KeepHooks": KeepHooks, "OpenHooks": OpenHooks, "RemoveHooks": RemoveHooks} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, needed(t, "Deny"), widgets(), endpoint())
+			b.trusts("one")
+			b.CA = []byte("ca")
+			b.do(KeepHooks)
+			both, err := b.configurationsOf(t.Context(), "one")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "KeepHooks" {
+				b.disarm(both[0], "")
+			}
+			plain, left := b.Client, 2
+			conflict := apierrors.NewConflict(schema.GroupResource{Resource: "validatingwebhookconfigurations"}, "one", nil)
+			b.Client = interceptor.NewClient(plain.(client.WithWatch), interceptor.Funcs{
+				Patch: func(ctx context.Context, next client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
+					if left--; left >= 0 {
+						return conflict
+					}
+					return next.Patch(ctx, o, patch, opts...)
+				},
+				Delete: func(ctx context.Context, next client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+					if left--; left >= 0 {
+						return conflict
+					}
+					return next.Delete(ctx, o, opts...)
+				},
+			})
+			for tries := 1; ; tries++ {
+				_, pass := b.observe()
+				result, err := work.Run(t.Context(), pass)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if left < 0 || tries > 3 {
+					if result.LookAgain == lookAgain || tries > 3 {
+						t.Errorf("after %d tries it looks again in %s", tries, result.LookAgain)
+					}
+					break
+				}
+				if result.LookAgain != lookAgain {
+					t.Errorf("after a conflict it looks again in %s", result.LookAgain)
+				}
+			}
+		})
+	}
+}
