@@ -20,6 +20,8 @@ type Options struct {
 	// Capstan is the version of the command, and At the moment.
 	Capstan string
 	At      time.Time
+	// Plan makes a plan over a connection that it is given, with nothing tried; nil for none.
+	Plan func(context.Context, *rest.Config) (any, error)
 	// Tell is told of every part that is done, and of one that takes long before it is begun; done is empty then.
 	Tell func(name string, done archive.State, why string)
 }
@@ -28,6 +30,7 @@ type Options struct {
 type collector struct {
 	Options
 
+	config  *rest.Config
 	cluster *cluster
 	into    *archive.Builder
 	// found is what parts are told of by those before them.
@@ -40,7 +43,7 @@ func Collect(ctx context.Context, config *rest.Config, o Options) (*archive.Buil
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{Options: o, cluster: cluster, into: archive.NewBuilder(o.At, o.Capstan)}
+	c := &collector{Options: o, config: config, cluster: cluster, into: archive.NewBuilder(o.At, o.Capstan)}
 	if err := c.versions(ctx); err != nil {
 		return nil, inspect.Explain(err, cluster.host, "get", "its version")
 	}
@@ -62,6 +65,7 @@ func Collect(ctx context.Context, config *rest.Config, o Options) (*archive.Buil
 		{eventsPart, c.events, true},
 		{podsPart, c.pods, false},
 		{logsFolder, c.logs, true},
+		{planPart, c.plan, true},
 	} {
 		if part.long {
 			c.Tell(part.name, "", "")

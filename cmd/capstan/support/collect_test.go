@@ -2,6 +2,7 @@ package support
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -109,8 +110,21 @@ func answers() map[string]string {
 	}
 }
 
-// collected collects from a server, by a proxy whose URL has a password.
+// planned collects from a server, with a plan.
+func planned(t *testing.T, s *server, plan func(context.Context, *rest.Config) (any, error)) (file string) {
+	t.Helper()
+	file, _ = collectedWith(t, s, plan)
+	return file
+}
+
+// collected collects from a server.
 func collected(t *testing.T, s *server) (file string, told string) {
+	t.Helper()
+	return collectedWith(t, s, nil)
+}
+
+// collectedWith collects by a proxy whose URL has a password.
+func collectedWith(t *testing.T, s *server, plan func(context.Context, *rest.Config) (any, error)) (file string, told string) {
 	t.Helper()
 	listening := httptest.NewServer(s)
 	t.Cleanup(listening.Close)
@@ -122,7 +136,7 @@ func collected(t *testing.T, s *server) (file string, told string) {
 	config := &rest.Config{Host: "http://api.example", BearerToken: canary, UserAgent: "capstan-cli", Proxy: http.ProxyURL(proxy)}
 	var lines strings.Builder
 	made, err := Collect(t.Context(), config, Options{
-		OperatorNamespace: "ops", CAPINamespace: "capi", Machines: []string{"clusterapi"}, Capstan: "v1", At: noon,
+		OperatorNamespace: "ops", CAPINamespace: "capi", Machines: []string{"clusterapi"}, Capstan: "v1", At: noon, Plan: plan,
 		Tell: func(name string, done archive.State, why string) { fmt.Fprintf(&lines, "%s %s %s\n", done, name, why) },
 	})
 	if err != nil {

@@ -19,4 +19,5 @@ const (
 	logsFolder       = "logs/"
 	definitionsPart  = "crds.json"
 	managersPart     = "managedfields.json"
+	planPart         = "plan.json"
 )
