@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,12 +16,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/support/archive"
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/engine"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -254,3 +258,100 @@ func TestOnlyGets_sends_nothing_that_writes_or_asks_for_secrets(t *testing.T) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
+
+func TestManagers_tells_fields_without_the_keys_and_values_of_elements_and_asks_for_no_data(t *testing.T) {
+	s := &server{answers: map[string]string{ops + "configmaps/a": `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","namespace":"ops",
+		"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"` + canary + `"},"managedFields":[{"manager":"rival","operation":"Update","apiVersion":"v1",
+		"fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:a":{}},"f:spec":{"f:list":{"k:{\"name\":\"` + canary + `\"}":{".":{},"f:env":{}},"v:\"` + canary + `\"":{}}}}}]}}`}}
+	listening := httptest.NewServer(s)
+	t.Cleanup(listening.Close)
+	cluster, err := newCluster(&rest.Config{Host: listening.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &collector{Options: Options{Tell: func(string, archive.State, string) {}}, cluster: cluster, into: archive.NewBuilder(noon, "v1")}
+	for _, key := range []engine.Key{
+		{Version: "v1", Kind: "ConfigMap", Namespace: "ops", Name: "a"},
+		{Version: "v1", Kind: "ConfigMap", Namespace: "ops", Name: "gone"},
+		{Version: "v1", Kind: "Secret", Namespace: "ops", Name: "b"},
+		{Group: "test.cluster.x-k8s.io", Version: "v1", Kind: "Machine", Namespace: "ops", Name: "c"},
+		{Group: "example.com", Version: "v1", Kind: "Thing", Namespace: "ops", Name: "d"},
+	} {
+		c.found.objects = append(c.found.objects, key)
+		c.found.contested = append(c.found.contested, guards.Contested{Object: key.String()})
+	}
+	c.found.define("things.example.com")
+	if err := c.managers(t.Context(), managersPart); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := c.into.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	read, err := archive.Read(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, content, _ := read.Of(managersPart)
+	if strings.Contains(string(content), canary) {
+		t.Errorf("it tells a key or a value: %s", content)
+	}
+	var held []heldManagers
+	if err := json.Unmarshal(content, &held); err != nil || len(held) != 5 || len(held[0].Managers) != 1 {
+		t.Fatalf("it tells %s (%v)", content, err)
+	}
+	if got := strings.Join(held[0].Managers[0].Fields, " "); got != ".data.a .spec.list[] .spec.list[].env" {
+		t.Errorf("the fields are %s", got)
+	}
+	if held[1].Why != "it does not exist" {
+		t.Errorf("of one that is gone it tells %q", held[1].Why)
+	}
+	for _, secret := range held[2:] {
+		if !strings.Contains(secret.Why, "not asked for") {
+			t.Errorf("of %s it tells %q", secret.Object, secret.Why)
+		}
+	}
+	if len(s.asked) != 2 {
+		t.Errorf("it has asked %q", s.asked)
+	}
+}
+
+func TestLastOf_keeps_the_last_lines(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		most       int
+		cut        bool
+	}{
+		{"one\ntwo\n", "one\ntwo\n", 8, false},
+		{"one\ntwo\nthree\n", "three\n", 8, true},
+		{strings.Repeat("a line\n", 100_000) + "last\n", "a line\nlast\n", 12, true},
+		{"", "", 8, false},
+	} {
+		got, cut, err := lastOf(strings.NewReader(c.text), c.most)
+		if err != nil || string(got) != c.want || cut != c.cut {
+			t.Errorf("of %d bytes %q is kept, %t (%v)", len(c.text), got, cut, err)
+		}
+	}
+	if _, _, err := lastOf(iotest.ErrReader(errors.New("torn")), 8); err == nil {
+		t.Error("half of a log is taken for all of it")
+	}
+}
+
+func TestScrubbed_takes_out_what_proves_who_somebody_is(t *testing.T) {
+	for _, text := range []string{
+		"https://user:" + canary + "@registry.example/v2", `proxy "http://` + canary + `@10.0.0.1:3128"`, "Authorization: Bearer " + canary, "authorization=basic " + canary,
+		`{"access_token":"` + canary + `","expires_in":300}`, `{\"token\":\"` + canary + `\"}`, "password=" + canary, "x eyJhbGciOiJSUzI1NiI." + canary + "." + canary + " y",
+		"-----BEGIN RSA PRIVATE KEY-----\n" + strings.ReplaceAll(canary, "-", "+") + "\n-----END",
+	} {
+		if got := scrubbed(text); strings.Contains(got, "4f8e1c") {
+			t.Errorf("%q is left of %q", got, text)
+		}
+	}
+	for _, text := range []string{
+		"pulling quay.io/example/core@sha256:4e1f0a", "asked with those of Secret openshift-config/pull-secret", "revision 1 is installed: all 56 objects", "see https://example.com/a?b=c and mail a@b.c",
+	} {
+		if got := scrubbed(text); got != text {
+			t.Errorf("of %q %q is left", text, got)
+		}
+	}
+}

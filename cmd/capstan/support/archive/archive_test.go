@@ -126,7 +126,7 @@ func TestLast_begins_with_a_whole_line(t *testing.T) {
 		text string
 		most int
 		want string
-	}{{"one\ntwo\n", 8, "one\ntwo\n"}, {"one\ntwo\n", 7, "two\n"}, {"one\ntwo\n", 5, "two\n"}, {"one\ntwo\n", 3, ""}, {"onetwo", 3, "two"}} {
+	}{{"one\ntwo\n", 8, "one\ntwo\n"}, {"one\ntwo\n", 7, "two\n"}, {"one\ntwo\n", 5, "two\n"}, {"one\ntwo\n", 4, "two\n"}, {"one\ntwo\n", 3, ""}, {"onetwo", 3, "two"}} {
 		if got := string(Last([]byte(c.text), c.most)); got != c.want {
 			t.Errorf("the last %d bytes of %q are %q", c.most, c.text, got)
 		}

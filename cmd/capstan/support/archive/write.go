@@ -161,8 +161,8 @@ func Last(text []byte, most int) []byte {
 	if len(text) <= most {
 		return text
 	}
-	text = text[len(text)-most:]
-	if end := bytes.IndexByte(text, '\n'); end >= 0 {
+	before, text := text[:len(text)-most], text[len(text)-most:]
+	if end := bytes.IndexByte(text, '\n'); end >= 0 && !bytes.HasSuffix(before, []byte("\n")) {
 		return text[end+1:]
 	}
 	return text
