@@ -1,16 +1,19 @@
 package main
 
 import (
-	"time"
+	"bytes"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/controllers"
+	"github.com/capstan-capi/capstan/message"
 )
 
 func explainCommand() *cobra.Command {
 	target := inspect.Target{Views: controllers.Views()}
+	var from fromFlag
 	var output string
 	cmd := &cobra.Command{
 		Use:   "explain",
@@ -21,14 +24,20 @@ moment time alone will make it.
 
 It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the right to get these two;
 with --machine compatibility the CompatibilityRequirement that --key names. The status of that has no room
-for the answers, so the moves are told without them.`,
+for the answers, so the moves are told without them. With --from it reads an archive of capstan support as if it
+were the cluster, as it was then.`,
 		Example: `  capstan explain
   capstan explain -o json | jq '.moves[] | select(.answer != "Yes")'
   capstan explain --machine compatibility --key my-widgets
+  capstan explain --from capstan-support.tar.gz
   capstan explain boot-images machineset/worker`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := textOrJSON(output); err != nil {
+				return err
+			}
+			now, err := from.use(&target)
+			if err != nil {
 				return err
 			}
 			view, err := target.Look(cmd.Context())
@@ -40,13 +49,19 @@ for the answers, so the moves are told without them.`,
 				return err
 			}
 			if output == "json" {
-				return printJSON(cmd.OutOrStdout(), explanation)
+				return from.printJSON(cmd.OutOrStdout(), explanation)
 			}
-			return explanation.Write(cmd.OutOrStdout(), time.Now())
+			var text bytes.Buffer
+			if err := explanation.Write(&text, now()); err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), message.Lines(text.String()))
+			return err
 		},
 	}
 	cmd.AddCommand(bootImagesExplainCommand())
 	target.Flags(cmd.Flags())
+	from.add(cmd.Flags())
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 func replayCommand() *cobra.Command {
 	var output string
+	var from fromFlag
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Steps through a flight recorder's file and decides everything again",
@@ -23,40 +25,60 @@ of its machine, in this release, decides for from that. No cluster is needed.
 
 The operator keeps its last 512 entries in ConfigMap capstan-recorder of its namespace. FILE is that
 ConfigMap as kubectl prints it with -o yaml or -o json, its binaryData entries.jsonl.gz, or that
-unpacked; - reads from standard input.
+unpacked; - reads from standard input. With --from it is the one in an archive of capstan support.
 
 The exit code is 1 if a decision differs from the recorded one, or if the file cannot be read.`,
 		Example: `  kubectl -n openshift-cluster-api-operator get configmap capstan-recorder -o yaml > flight.yaml
   capstan replay flight.yaml
-  kubectl -n openshift-cluster-api-operator get configmap capstan-recorder -o json | capstan replay - -o json | jq .differ`,
-		Args: cobra.ExactArgs(1),
+  kubectl -n openshift-cluster-api-operator get configmap capstan-recorder -o json | capstan replay - -o json | jq .differ
+  capstan replay --from capstan-support.tar.gz`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runReplay(args[0], output, cmd.InOrStdin(), cmd.OutOrStdout())
+			if err := textOrJSON(output); err != nil {
+				return err
+			}
+			if (len(args) == 1) == (from.from != "") {
+				return errors.New("name the recorder's file, or an archive with --from")
+			}
+			if from.from != "" {
+				log, err := from.recorded()
+				if err != nil {
+					return err
+				}
+				return replayed(log, output, cmd.OutOrStdout())
+			}
+			log, err := readRecorder(args[0], cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			return replayed(log, output, cmd.OutOrStdout())
 		},
 	}
+	from.add(cmd.Flags())
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
 }
 
-func runReplay(name, output string, in io.Reader, out io.Writer) error {
-	if err := textOrJSON(output); err != nil {
-		return err
-	}
+func readRecorder(name string, in io.Reader) ([]recorder.Entry, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return fmt.Errorf("reading the recorder's file: %w", err)
+			return nil, fmt.Errorf("reading the recorder's file: %w", err)
 		}
 		defer func() { _ = file.Close() }()
 		in = file
 	}
 	log, err := recorder.ReadFrom(in)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	return log, nil
+}
+
+func replayed(log []recorder.Entry, output string, out io.Writer) (err error) {
 	result := replay.Run(log, controllers.Views())
 	if output == "json" {
-		err = printJSON(out, result)
+		err = printPlainJSON(out, result)
 	} else {
 		err = result.Write(out)
 	}

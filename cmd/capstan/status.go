@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +22,7 @@ const lookEvery = time.Second
 
 type statusFlags struct {
 	inspect.Target
+	fromFlag
 	watch    bool
 	output   string
 	exitCode bool
@@ -37,6 +39,7 @@ that are refused or contested, objects kept for the data in them, and the condit
 
 It reads ClusterAPI cluster and ClusterOperator cluster-api, and needs only the right to get these two;
 with --machine compatibility the CompatibilityRequirement that --key names, which it needs the right to get.
+With --from it reads an archive of capstan support as if it were the cluster, as it was then.
 With --watch it looks every second and draws over what it drew before; into a file or a pipe it prints
 a line whenever something has changed. Ctrl-c ends it.
 
@@ -71,6 +74,7 @@ So 2 is on its way or not as it should be, and 3 that somebody has to look.`,
   capstan status -o json | jq .waits
   capstan status --exit-code --context prod && echo installed
   capstan status --machine compatibility --key my-widgets
+  capstan status --from capstan-support.tar.gz
   capstan status boot-images`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
@@ -78,6 +82,7 @@ So 2 is on its way or not as it should be, and 3 that somebody has to look.`,
 	cmd.AddCommand(bootImagesStatusCommand())
 	flags := cmd.Flags()
 	f.Flags(flags)
+	f.add(flags)
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on looking, every second")
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json (with --watch a line of JSON for each change)")
 	flags.BoolVar(&f.exitCode, "exit-code", false, "make the state the exit code, by the table above")
@@ -88,8 +93,15 @@ func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
 	if err := textOrJSON(f.output); err != nil {
 		return err
 	}
+	if f.watch && f.from != "" {
+		return errors.New("nothing changes in an archive: say either --from or --watch")
+	}
 	if f.watch {
 		return f.follow(ctx, out)
+	}
+	now, err := f.use(&f.Target)
+	if err != nil {
+		return err
 	}
 	seen, err := f.Look(ctx)
 	if err != nil {
@@ -97,10 +109,10 @@ func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
 	}
 	status := seen.Status
 	if f.output == "json" {
-		err = printJSON(out, status)
+		err = f.printJSON(out, status)
 	} else {
 		var text bytes.Buffer
-		if err = status.Write(&text, time.Now()); err == nil {
+		if err = status.Write(&text, now()); err == nil {
 			_, err = io.WriteString(out, message.Lines(text.String()))
 		}
 	}

@@ -80,10 +80,23 @@ func Read(file []byte) ([]Entry, error) {
 	if err := yaml.Unmarshal(file, &stored); err != nil {
 		return nil, fmt.Errorf("reading the file: it is neither entries nor a ConfigMap: %w", err)
 	}
-	if stored.Kind != "ConfigMap" || stored.BinaryData[contentKey] == nil {
+	if stored.Kind != "ConfigMap" {
+		return nil, fmt.Errorf("reading the file: it holds no ConfigMap with binaryData %s", contentKey)
+	}
+	return Of(&stored)
+}
+
+// Of reads the entries that a ConfigMap of a recorder holds.
+func Of(stored *corev1.ConfigMap) ([]Entry, error) {
+	if stored.BinaryData[contentKey] == nil {
 		return nil, fmt.Errorf("reading the file: it holds no ConfigMap with binaryData %s", contentKey)
 	}
 	return unpack(stored.BinaryData[contentKey])
+}
+
+// ReadLines reads entries that are unpacked, of which there may be none.
+func ReadLines(lines []byte) ([]Entry, error) {
+	return readLines(&limited{from: bytes.NewReader(lines), left: maxFile})
 }
 
 func unpack(packed []byte) ([]Entry, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/machine"
@@ -20,6 +21,21 @@ type Target struct {
 	Views   []view.View
 	Machine string
 	Key     string
+	// Instead, unless nil, is looked at in place of a cluster.
+	Instead Source
+}
+
+// Source is what is looked at: a cluster, or what was collected of one.
+type Source interface {
+	Get(ctx context.Context, kind schema.GroupVersionResource, word, namespace, name string, into any) (bool, error)
+	Names(ctx context.Context, of view.Instances, few int64) (names []string, others int64, err error)
+}
+
+func (t *Target) source() (Source, error) {
+	if t.Instead != nil {
+		return t.Instead, nil
+	}
+	return t.Reader()
 }
 
 // Flags adds the flags of a target.
@@ -77,7 +93,7 @@ func (t *Target) Looker() (func(context.Context) (View, error), error) {
 	if err != nil {
 		return nil, err
 	}
-	reader, err := t.Reader()
+	source, err := t.source()
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +103,11 @@ func (t *Target) Looker() (func(context.Context) (View, error), error) {
 	}
 	return func(ctx context.Context) (View, error) {
 		if of.Instances != nil && t.Key == "" {
-			return View{}, t.choose(ctx, reader, *of.Instances, "--key is missing: machine "+t.Machine+" has an instance for each "+of.Instances.Word)
+			return View{}, t.choose(ctx, source, *of.Instances, "--key is missing: machine "+t.Machine+" has an instance for each "+of.Instances.Word)
 		}
-		seen, err := of.Look(ctx, reader.Get, machine.Key(t.Key))
+		seen, err := of.Look(ctx, source.Get, machine.Key(t.Key))
 		if err == nil && seen.Absent && first {
-			err = t.choose(ctx, reader, *of.Instances, seen.Problem)
+			err = t.choose(ctx, source, *of.Instances, seen.Problem)
 		}
 		first = false
 		return View{Seen: seen, Table: of.Table, Instance: instance}, err
@@ -102,8 +118,8 @@ func (t *Target) Looker() (func(context.Context) (View, error), error) {
 const keysNamed = 5
 
 // choose is the error that has people choose another key, with the first of those there are.
-func (t *Target) choose(ctx context.Context, reader *Reader, of view.Instances, what string) error {
-	names, others, err := reader.Names(ctx, of, keysNamed)
+func (t *Target) choose(ctx context.Context, source Source, of view.Instances, what string) error {
+	names, others, err := source.Names(ctx, of, keysNamed)
 	next := "name one with --key: " + strings.Join(names, ", ")
 	switch {
 	case apierrors.IsForbidden(err):

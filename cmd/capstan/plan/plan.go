@@ -108,8 +108,41 @@ var always = []string{
 
 // Of makes a plan of what was foreseen.
 func Of(ctx context.Context, seen *phases.Foresight, access *Access, state string, now time.Time) *Plan {
+	p := begun(ctx, seen, state, now)
+	p.As = &access.As
+	if seen.Forecast != nil {
+		p.addRights(ctx, access, seen.Forecast)
+	}
+	p.Limits = slices.Concat(access.limits, p.Limits, always)
+	return p
+}
+
+// Computed makes a plan of what was foreseen with nothing tried and nobody asked, for others to read: it tells no value of a field,
+// and not who made it.
+func Computed(ctx context.Context, seen *phases.Foresight, state string, now time.Time) *Plan {
+	p := begun(ctx, seen, state, now)
+	for _, w := range p.Waves {
+		withoutValues(w.Objects)
+	}
+	withoutValues(p.Removals)
+	p.Limits = slices.Concat(p.Limits, []string{
+		"nothing was tried: what the API server, webhooks and policies refuse is not in it", "which rights the operator lacks was not asked",
+	}, always)
+	return p
+}
+
+func withoutValues(objects []Object) {
+	for _, o := range objects {
+		for i := range o.Fields {
+			o.Fields[i].From, o.Fields[i].To = nil, nil
+		}
+	}
+}
+
+// begun is a plan of what was foreseen, without what access to the cluster tells.
+func begun(ctx context.Context, seen *phases.Foresight, state string, now time.Time) *Plan {
 	p := empty(now)
-	p.As, p.State, p.forecast = &access.As, state, seen.Forecast
+	p.State, p.forecast = state, seen.Forecast
 	p.From, p.To = revisionOf(seen.From), revisionOf(seen.To)
 	for _, o := range seen.Obstacles {
 		p.Stops = append(p.Stops, Stop{What: o.What, Why: o.Why, Next: o.Next})
@@ -118,9 +151,8 @@ func Of(ctx context.Context, seen *phases.Foresight, access *Access, state strin
 		judgeLater(ctx, seen.Forecast)
 		judgeRequirements(seen.Forecast)
 		p.add(seen.Forecast)
-		p.addRights(ctx, access, seen.Forecast)
 	}
-	p.Limits = slices.Concat(access.limits, seen.Limits, p.Limits, always)
+	p.Limits = slices.Clone(seen.Limits)
 	return p
 }
 

@@ -129,3 +129,26 @@ func TestPlan_names_objects_as_kubectl_takes_them(t *testing.T) {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
+
+func TestComputed_tells_fields_and_no_value_and_nobody_who_made_it(t *testing.T) {
+	changed := foreseen("ConfigMap", "a", engine.WouldChange, engine.Computed)
+	changed.Changes = []engine.Change{{Path: ".data.a", From: "one-value", To: "other-value", Managers: []string{"rival"}}}
+	seen := &phases.Foresight{Forecast: &engine.Forecast{
+		Waves:    []engine.ForeseenWave{{Number: 1, Component: "core", Class: "config", Objects: []*engine.Foreseen{changed}}},
+		Removals: []*engine.Foreseen{changed},
+	}}
+	text, err := json.Marshal(Computed(t.Context(), seen, "Installed", now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"one-value", "other-value"} {
+		if strings.Contains(string(text), value) {
+			t.Errorf("%s is told: %s", value, text)
+		}
+	}
+	for _, part := range []string{`"as":null`, `"path":".data.a","managers":["rival"]`, "nothing was tried"} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("%s is not told: %s", part, text)
+		}
+	}
+}

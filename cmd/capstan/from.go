@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+	"unicode"
+
+	"github.com/spf13/pflag"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/capstan/support"
+	"github.com/capstan-capi/capstan/phases/recorder"
+)
+
+// fromFlag has a command read an archive of capstan support as if it were the cluster.
+type fromFlag struct{ from string }
+
+func (f *fromFlag) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.from, "from", "", "archive of capstan support, a `file` that is read in place of a cluster")
+}
+
+// use has a target look at the archive, if there is one. now is the moment of what is seen.
+func (f *fromFlag) use(target *inspect.Target) (now func() time.Time, err error) {
+	if f.from == "" {
+		return time.Now, nil
+	}
+	if target.Kubeconfig != "" || target.Context != "" || target.As != "" {
+		return nil, errors.New("--from names an archive in place of a cluster: leave out --kubeconfig, --context and --as")
+	}
+	source, err := support.Open(f.from)
+	if err != nil {
+		return nil, err
+	}
+	target.Instead = source
+	return source.At, nil
+}
+
+// recorded are the entries of the flight recorder in the archive.
+func (f *fromFlag) recorded() ([]recorder.Entry, error) {
+	source, err := support.Open(f.from)
+	if err != nil {
+		return nil, err
+	}
+	return source.Recorded()
+}
+
+// printJSON prints what was read of a cluster, or of an archive, which anybody may have written.
+func (f *fromFlag) printJSON(out io.Writer, value any) error {
+	if f.from == "" {
+		return printJSON(out, value)
+	}
+	return printPlainJSON(out, value)
+}
+
+// printPlainJSON prints JSON with everything escaped that could control a terminal; it is the same JSON.
+func printPlainJSON(out io.Writer, value any) error {
+	var text, plain bytes.Buffer
+	if err := printJSON(&text, value); err != nil {
+		return err
+	}
+	for _, r := range text.String() {
+		switch {
+		case r == '\n' || unicode.IsPrint(r):
+			plain.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			fmt.Fprintf(&plain, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			fmt.Fprintf(&plain, `\u%04x`, r)
+		}
+	}
+	_, err := out.Write(plain.Bytes())
+	return err
+}
