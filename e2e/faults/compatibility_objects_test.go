@@ -24,7 +24,12 @@ var needObjectFaults = []needFault{
 			})
 			c.disturb(ctx)
 		},
-		expect: repaired,
+		expect: func(s *needStage) needExpectation {
+			if s.state == refused {
+				return needExpectation{never: "its work restores what refuses, and no more"}
+			}
+			return repaired(s)
+		},
 	},
 	{
 		name: "configurations deleted", doc: "Somebody deletes every configuration by which API servers ask the checker.",
@@ -53,7 +58,12 @@ var needObjectFaults = []needFault{
 			})
 			c.disturb(ctx)
 		},
-		expect: repaired,
+		expect: func(s *needStage) needExpectation {
+			if s.state == refused {
+				return needExpectation{never: "its work restores what refuses, and no more"}
+			}
+			return repaired(s)
+		},
 	},
 	{
 		name: "configuration taken", doc: "Somebody puts a configuration of their own in the place of the requirement's.",
