@@ -38,6 +38,7 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 	pass.Display.Acts = pass.readActs(ctx)
 	pass.recordActs(pass.Display.Acts)
 	facts := pass.facts()
+	pass.seeHistory(ctx)
 	pass.Display.ImageStates = p.toldStates(pass.world, wanted)
 	pass.Display.ImageWarning = strings.Trim(p.Images.Warning()+"; "+p.planWarnings(pass.world, pass.plan), "; ")
 	return facts, pass, nil

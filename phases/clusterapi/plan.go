@@ -144,17 +144,24 @@ func (p *Pass) publish(ctx context.Context) error {
 	if err := p.Engine.Announce(ctx, announced(entry)); err != nil {
 		return err
 	}
-	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
+	listed := false
+	err = p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		did := p.restore(api)
+		listed = false // of an attempt that met a conflict
 		switch now := DesiredOf(&api.Status); {
 		case now != nil && now.Name != p.world.desiredName():
 			p.lookAgainIn(askAgainSoon) // somebody else has listed one meanwhile
 			return did
 		case enlist(api, entry, giveWay, generation):
+			listed = true
 			return append(did, "listed revision "+string(entry.Name))
 		}
 		return did
 	})
+	if listed && err == nil {
+		p.History.List(p.enters(entry))
+	}
+	return err
 }
 
 // isListed says that the planned content is that of the newest revision, which is this operator's.
