@@ -82,6 +82,10 @@ func remembered(entry *operatorv1alpha1.ClusterAPIInstallerRevision) history.Rev
 func (p *Pass) enters(entry operatorv1alpha1.ClusterAPIInstallerRevision) history.Revision {
 	r := remembered(&entry)
 	r.Listed, r.Cause = p.Now(), p.causeOf(r)
+	if pin := p.world.pin; pin.stands() {
+		r.Pin = &history.Pin{Revision: pin.told.Revision, By: pin.told.By, At: pin.told.At}
+		r.Cause = fmt.Sprintf("pin to revision %d by %s: %s", pin.told.Revision, pin.told.By, pin.told.Reason)
+	}
 	if p.plan.uninstalls != "" {
 		r.Consents = append(r.Consents, UninstallConsentAnnotation+" "+p.world.uninstallConsent)
 	}

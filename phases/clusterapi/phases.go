@@ -145,6 +145,10 @@ type memory struct {
 	// acts are what people asked for as last seen, and proved whether there was a policy when their texts were first seen.
 	acts   []guards.Act
 	proved map[string]bool
+	// takenUp is the text of the pin that was taken up, and tried what came of looking whether another one may be. Lost, the
+	// history tells of the former, and the latter is looked for again.
+	takenUp  string
+	triedPin triedPin
 	// desired is the rendering of the desired revision, for the list of related objects.
 	desired *engine.Revision
 }

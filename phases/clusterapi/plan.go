@@ -39,6 +39,8 @@ func (p *Phases) makePlan(ctx context.Context, w world) plan {
 		return plan{waiting: "ClusterAPI cluster does not exist; create it to go on"}
 	case w.platform == "":
 		return plan{waiting: "Infrastructure cluster has no status.platformStatus.type yet"}
+	case w.pinWaits != "":
+		return plan{waiting: w.pinWaits}
 	case w.listRelease != "":
 		return plan{waiting: fmt.Sprintf("ConfigMap %s/%s is for release %s, and this operator is of release %s; what is installed stays until the operator of that release comes",
 			p.OperatorNamespace, ImagesConfigMap, w.listRelease, p.Release)}
@@ -131,7 +133,7 @@ func (p *Pass) publish(ctx context.Context) error {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
 	p.memory.counted = counted{known: true, desired: p.world.desiredName(), highest: highest}
-	entry := NewEntry(p.Release, p.numberAfter(highest), p.plan.revision)
+	entry := NewEntry(p.releaseOf(p.world), p.numberAfter(highest), p.plan.revision)
 	if p.plan.uninstalls != "" && p.world.uninstallConsent != string(entry.Name) {
 		p.lookAgainIn(askAgainSoon) // with the number that is known now
 		return p.restoreCurrent(ctx)
@@ -160,6 +162,11 @@ func (p *Pass) publish(ctx context.Context) error {
 	})
 	if listed && err == nil {
 		p.History.List(p.enters(entry))
+		if p.world.pin.stands() { // a restart goes by it; what cannot be written now is written soon
+			if err := p.History.Flush(ctx); err != nil {
+				p.Log.Info("the history of revisions could not be written, trying again", "error", err.Error())
+			}
+		}
 	}
 	return err
 }
@@ -182,7 +189,7 @@ func (p *Pass) numberAfter(highest int64) int64 {
 // that nothing of it was applied: there is no need for another number.
 func (p *Pass) isAnnounced(number int64) bool {
 	known := p.proofs.of(number)
-	return known != nil && known.Announced && known.Listed == ProofOf(NewEntry(p.Release, number, p.plan.revision))
+	return known != nil && known.Announced && known.Listed == ProofOf(NewEntry(p.releaseOf(p.world), number, p.plan.revision))
 }
 
 // askAgainSoon is when consent is asked for with the exact number. It is a pause,

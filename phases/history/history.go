@@ -36,6 +36,8 @@ type Revision struct {
 	Unmanaged     []string          `json:"unmanaged,omitempty"`
 	// Cause is why it was listed: an input, or an act; empty where nobody has noted it.
 	Cause string `json:"cause,omitempty"`
+	// Pin is the act that it was listed for; nil for none.
+	Pin *Pin `json:"pin,omitempty"`
 	// Listed, Applied and Ended are when; the zero time for what has not happened, or was not noted.
 	Listed  time.Time `json:"listed,omitzero"`
 	Applied time.Time `json:"applied,omitzero"`
@@ -45,6 +47,13 @@ type Revision struct {
 	Counts map[string]int64 `json:"counts,omitempty"`
 	// Consents are those of the administrator that were used for it.
 	Consents []string `json:"consents,omitempty"`
+}
+
+// Pin is an act by which the images of a revision took the place of the list.
+type Pin struct {
+	Revision int64     `json:"revision"`
+	By       string    `json:"by"`
+	At       time.Time `json:"at"`
 }
 
 // Images are those that its components are of, sorted, each once.
