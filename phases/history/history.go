@@ -114,16 +114,18 @@ func (h *History) enter(r Revision) {
 	}
 }
 
-// count adds to the changes that were made for a revision, by its name.
-func (h *History) count(name, action string) {
-	for i := range h.Revisions {
-		if r := &h.Revisions[i]; r.Name == name {
-			if r.Counts == nil {
-				r.Counts = map[string]int64{}
-			}
-			r.Counts[action]++
-		}
+// count adds to the changes that were made for a revision, by its name, and says whether there is one.
+func (h *History) count(name, action string) bool {
+	at := slices.IndexFunc(h.Revisions, func(r Revision) bool { return r.Name == name })
+	if at < 0 {
+		return false
 	}
+	r := &h.Revisions[at]
+	if r.Counts == nil {
+		r.Counts = map[string]int64{}
+	}
+	r.Counts[action]++
+	return true
 }
 
 // Holds says that a revision is remembered, or that there was no room for it any more.

@@ -126,7 +126,13 @@ func (k *Keeper) Note(change func(*History)) {
 	if next.Began.IsZero() {
 		next.Began = k.clock.Now().UTC().Truncate(time.Second)
 	}
-	k.known, k.dirty = next, true
+	k.known = next
+	k.announce()
+}
+
+// announce says that there is something to write. It is called with the lock held.
+func (k *Keeper) announce() {
+	k.dirty = true
 	select {
 	case k.fresh <- struct{}{}:
 	default:
@@ -139,9 +145,16 @@ func same(a, b History) bool {
 	return err == nil && errToo == nil && slices.Equal(before, after)
 }
 
-// Count notes a change that was made to an object for a revision, by its name.
+// Count notes a change that was made to an object for a revision, by its name. It is called for every one of hundreds.
 func (k *Keeper) Count(revision, action string) {
-	k.Note(func(h *History) { h.count(revision, action) })
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.read && k.known.count(revision, action) {
+		k.announce()
+	}
 }
 
 // Run writes what was noted until ctx ends, and once more then. It never returns an error: what cannot be written is tried again.
