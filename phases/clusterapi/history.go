@@ -13,12 +13,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/history"
 )
 
-// seeHistory brings the history up to what is listed. It holds up nothing: what cannot be read now is read by a later pass.
-func (p *Pass) seeHistory(ctx context.Context) {
-	if err := p.History.Load(ctx); err != nil {
-		p.Log.Info("the history of revisions cannot be read", "error", err.Error())
-		return
-	}
+// seeHistory brings the history up to what is listed, once it was read. It waits for nothing.
+func (p *Pass) seeHistory() {
 	if p.world.api == nil {
 		return
 	}
@@ -47,7 +43,7 @@ func (p *Pass) holdHistory(ctx context.Context) error {
 	if err := p.History.Load(ctx); err != nil {
 		return err
 	}
-	p.seeHistory(ctx)
+	p.seeHistory()
 	if err := p.History.Flush(ctx); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func New(o Options) (*Phases, error) {
 	}
 	return &Phases{
 		diagnosis: looksAtPods, Acted: o.Acted, recorder: o.Recorder,
-		History: history.New(o.Live, o.Client, o.OperatorNamespace, o.Clock, o.Log.WithName("history")),
+		History: history.New(o.Live, o.Client, o.OperatorNamespace, o.Again, o.Clock, o.Log.WithName("history")),
 		Client:  o.Client, Live: o.Live,
 		Images: providerImages, PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,

@@ -39,7 +39,7 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 		return guards.Facts{}, nil, err
 	}
 	facts := pass.facts()
-	pass.seeHistory(ctx)
+	pass.seeHistory()
 	pass.Display.ImageStates = p.toldStates(pass.world, wanted)
 	pass.Display.ImageWarning = strings.Trim(p.Images.Warning()+"; "+p.planWarnings(pass.world, pass.plan), "; ")
 	return facts, pass, nil

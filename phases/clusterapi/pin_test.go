@@ -55,7 +55,7 @@ func pinning(t *testing.T, now time.Time, text string) (*Pass, *narrow, shelf) {
 	t.Helper()
 	p := acting(policies(), now, map[string]string{acts.Annotation(acts.Pin): text})
 	c := fake.NewFakeClient()
-	p.History = history.New(c, c, "ops", clocktesting.NewFakeClock(now), logr.Discard())
+	p.History = history.New(c, c, "ops", func() {}, clocktesting.NewFakeClock(now), logr.Discard())
 	if err := p.History.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestAskPin_plans_nothing_while_the_history_cannot_be_read(t *testing.T) {
 			return errors.New("down")
 		},
 	})
-	p.History = history.New(broken, broken, "ops", clocktesting.NewFakeClock(atNoon), logr.Discard())
+	p.History = history.New(broken, broken, "ops", func() {}, clocktesting.NewFakeClock(atNoon), logr.Discard())
 	told := p.readActs(t.Context())[0]
 	if plan := p.makePlan(t.Context(), p.world); !strings.Contains(plan.waiting, "the history of revisions cannot be read") || told.Waits == "" || told.Void != "" {
 		t.Errorf("told is %+v, and the plan %+v", told, plan)

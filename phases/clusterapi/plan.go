@@ -146,6 +146,9 @@ func (p *Pass) publish(ctx context.Context) error {
 	if err := p.Engine.Announce(ctx, announced(entry)); err != nil {
 		return err
 	}
+	if err := p.History.Load(ctx); err != nil {
+		p.Log.Info("the history of revisions could not be read, and will not say why the next one is listed", "error", err.Error())
+	}
 	listed := false
 	err = p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		did := p.restore(api)

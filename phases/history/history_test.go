@@ -21,7 +21,7 @@ var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
 func keeper(t *testing.T, c client.Client) *Keeper {
 	t.Helper()
-	return New(c, c, "ns", clocktesting.NewFakeClock(noon), logr.Discard())
+	return New(c, c, "ns", func() {}, clocktesting.NewFakeClock(noon), logr.Discard())
 }
 
 func loaded(t *testing.T, c client.Client) *Keeper {

@@ -37,6 +37,8 @@ type Keeper struct {
 	key    client.ObjectKey
 	clock  clock.WithTicker
 	log    logr.Logger
+	// again asks for another pass once the history was read.
+	again func()
 	// fresh holds a token while there is something to write.
 	fresh chan struct{}
 
@@ -49,10 +51,11 @@ type Keeper struct {
 	object *corev1.ConfigMap
 }
 
-// New makes a keeper of the ConfigMap in a namespace. It sends no request before it is asked.
-func New(live client.Reader, writer client.Writer, namespace string, clock clock.WithTicker, log logr.Logger) *Keeper {
+// New makes a keeper of the ConfigMap in a namespace. It sends no request before it is asked, or runs; again is called once what
+// is stored was read by running.
+func New(live client.Reader, writer client.Writer, namespace string, again func(), clock clock.WithTicker, log logr.Logger) *Keeper {
 	return &Keeper{
-		live: live, writer: writer, key: client.ObjectKey{Namespace: namespace, Name: ConfigMap}, clock: clock, log: log,
+		live: live, writer: writer, key: client.ObjectKey{Namespace: namespace, Name: ConfigMap}, again: again, clock: clock, log: log,
 		fresh: make(chan struct{}, 1),
 	}
 }
@@ -157,11 +160,26 @@ func (k *Keeper) Count(revision, action string) {
 	}
 }
 
-// Run writes what was noted until ctx ends, and once more then. It never returns an error: what cannot be written is tried again.
+// readUntil reads what is stored, as often as it takes: nothing waits for it.
+func (k *Keeper) readUntil(ctx context.Context) {
+	for err := k.Load(ctx); err != nil; err = k.Load(ctx) {
+		k.log.Info("the history of revisions could not be read, trying again", "error", err.Error())
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.clock.After(writeEvery):
+		}
+	}
+	k.again()
+}
+
+// Run reads what is stored, and writes what was noted until ctx ends, and once more then. It never returns an error: what cannot
+// be written is tried again.
 func (k *Keeper) Run(ctx context.Context) error {
 	if k == nil {
 		return nil
 	}
+	k.readUntil(ctx)
 	// A write under way when ctx ends is finished.
 	writing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
