@@ -151,7 +151,7 @@ var _ = Describe("A rollback", func() {
 		until(ctx, "it to be void", says("InstallerControllerProgressing", "False", "AsExpected", "it was not taken up within 10m0s"))
 		operator.Kill()
 		Expect(env.Client.Delete(ctx, mine)).To(Succeed())
-		operator = operate(harness.OperatorOptions{SteeredClock: true})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		Expect(env.Client.Delete(ctx, configMap("alpha", ""))).To(Succeed())
 		appears(ctx, configMap("alpha", ""))
 		v = until(ctx, "nothing to have happened", harness.Settled(2), says("InstallerControllerProgressing", "False", "AsExpected", "it was not taken up within 10m0s"))
