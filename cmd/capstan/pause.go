@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
+	"github.com/capstan-capi/capstan/cmd/capstan/plan"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/acts"
 )
@@ -63,8 +64,13 @@ type asked struct {
 	At     time.Time `json:"at"`
 	Until  time.Time `json:"until,omitzero"`
 	Reason string    `json:"reason,omitempty"`
+	// Revision is the number of the one that it is about.
+	Revision int64 `json:"revision,omitempty"`
 	// Replaces is the text of the act that is there.
 	Replaces string `json:"replaces,omitempty"`
+	// Plan is what a rollback would do; Uncontrolled names what stays of it without its controller.
+	Plan         *plan.Plan `json:"plan,omitempty"`
+	Uncontrolled []string   `json:"uncontrolled,omitempty"`
 	// Done says that it is written, Confirmed that the operator says so.
 	Done      bool `json:"done"`
 	Confirmed bool `json:"confirmed"`
@@ -205,7 +211,7 @@ func (f *askFlags) do(ctx context.Context, in io.Reader, out io.Writer, cluster 
 		return err
 	}
 	r.does.Done = true
-	err := cluster.Wait(ctx, r.act, f.timeout)
+	err := cluster.Wait(ctx, r.name, r.act, f.timeout)
 	if r.does.Confirmed = err == nil; err == nil {
 		fmt.Fprint(tell, "\n"+printable(r.said))
 	}

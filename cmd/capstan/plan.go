@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/client"
@@ -77,17 +78,22 @@ error. --exit-code=false makes 2 and 3 a 0.`,
 	flags.StringArrayVar(&f.dirs, "dir", nil, "`folder` with the content of a provider image, in place of the list (repeatable)")
 	flags.StringVar(&f.payload, "payload", "", "`folder` with the manifests of a release, whose list of images counts")
 	flags.StringVar(&f.release, "release-version", "", "`version` that begins the revision's name; without it that of the list, or of the newest revision")
-	flags.StringVar(&f.account, "operator-account", "capstan", "`name` of the operator's ServiceAccount")
+	f.lookFlags(flags)
 	flags.StringVar(&f.operatorNamespace, "operator-namespace", "openshift-cluster-api-operator", "`namespace` of the operator and its list of images")
-	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` that the providers are installed in")
-	flags.StringArrayVar(&f.pullSecrets, "pull-secret", []string{pullSecret}, "`namespace/name` of a Secret with credentials for registries (repeatable)")
-	flags.StringVar(&f.cacheDir, "cache-dir", userCache(), "`folder` that keeps provider images by digest; empty for none")
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text`, json, name or diff")
 	flags.BoolVar(&f.all, "all", false, "show every object and field in the text")
 	flags.BoolVar(&f.exitCode, "exit-code", true, "answer by the exit code")
-	f.registryFlags(flags)
 	f.without.flags(flags)
 	return cmd
+}
+
+// lookFlags are those of how it looks.
+func (f *planFlags) lookFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.account, "operator-account", "capstan", "`name` of the operator's ServiceAccount")
+	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` that the providers are installed in")
+	flags.StringArrayVar(&f.pullSecrets, "pull-secret", []string{pullSecret}, "`namespace/name` of a Secret with credentials for registries (repeatable)")
+	flags.StringVar(&f.cacheDir, "cache-dir", userCache(), "`folder` that keeps provider images by digest; empty for none")
+	f.registryFlags(flags)
 }
 
 // dryRunTimeout is how long a request may take: a dry run asks webhooks, each of which may take half a minute.
@@ -153,27 +159,36 @@ func (f *planFlags) make(ctx context.Context) (*plan.Plan, error) {
 	if f.without.given() {
 		return f.compare(ctx)
 	}
-	instead, err := f.instead()
+	seen, access, err := f.foresee(ctx)
 	if err != nil {
 		return nil, err
+	}
+	return plan.Of(ctx, seen, access, f.state(ctx, access.Config), time.Now()), nil
+}
+
+// foresee looks at the cluster, and says with which access.
+func (f *planFlags) foresee(ctx context.Context) (*phases.Foresight, *plan.Access, error) {
+	instead, err := f.instead()
+	if err != nil {
+		return nil, nil, err
 	}
 	config, err := f.Config()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	access, err := plan.NewAccess(ctx, config, plan.Account{Namespace: f.operatorNamespace, Name: f.account})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	foreseer, err := f.foreseer(access.Config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	seen, err := foreseer.Foresee(ctx, instead, engine.ForeseeOptions{MayTry: access.MayTry})
 	if err != nil {
-		return nil, inspect.Explain(err, config.Host, "read", "the inputs of the operator")
+		return nil, nil, inspect.Explain(err, config.Host, "read", "the inputs of the operator")
 	}
-	return plan.Of(ctx, seen, access, f.state(ctx, access.Config), time.Now()), nil
+	return seen, access, nil
 }
 
 // foreseer binds the operator's own phases to a connection that changes nothing.

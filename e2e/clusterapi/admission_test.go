@@ -226,6 +226,7 @@ var _ = Describe("The wall outside of the process", func() {
 			"one of any name":   func(c client.Client) error { return c.Create(ctx, labelledInventory(), client.DryRunAll) },
 			"none any more":     func(c client.Client) error { return c.Delete(ctx, inventory.DeepCopy(), client.DryRunAll) },
 			"the recorder":      func(c client.Client) error { return c.Create(ctx, list("capstan-recorder"), client.DryRunAll) },
+			"the history":       func(c client.Client) error { return c.Create(ctx, list("capstan-history"), client.DryRunAll) },
 			"a record": func(c client.Client) error {
 				return c.Create(ctx, list("capstan-clusterapi-records"), client.DryRunAll)
 			},

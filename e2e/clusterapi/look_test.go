@@ -148,9 +148,11 @@ func requests(ctx context.Context, since cluster.Mark) cluster.RequestList {
 	})
 }
 
-// unrecorded drops what the flight recorder writes, which comes up to ten seconds after what it is about.
+// unrecorded drops what flight recorder and history write, which comes up to ten seconds after what it is about.
 func unrecorded(requests cluster.RequestList) cluster.RequestList {
-	return requests.Where(func(r cluster.Request) bool { return r.Resource != "configmaps" || r.Name != "capstan-recorder" })
+	return requests.Where(func(r cluster.Request) bool {
+		return r.Resource != "configmaps" || r.Name != "capstan-recorder" && r.Name != "capstan-history"
+	})
 }
 
 // inState is the question whether the machine is in a state.

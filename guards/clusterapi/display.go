@@ -46,6 +46,8 @@ type Display struct {
 	// which is told while nothing is put right.
 	Acts    []Act
 	Differs []string
+	// HistoryBegins says that revisions were listed of which the history knows nothing, empty if there were none.
+	HistoryBegins string
 	// UninstallConsent is what has to be written for a revision that would end what runs, empty while none awaits consent.
 	UninstallConsent string
 }

@@ -70,6 +70,10 @@ type Facts struct {
 	ObjectRequirements []Requirement `yaml:"objectRequirements"`
 	// Pause says whether the administrator has paused the machine.
 	Pause Pause `yaml:"pause"`
+	// Pin tells of the act by which the images of a revision take the place of the list, empty for none; PinDiffers says that the
+	// list asks for others.
+	Pin        string `yaml:"pin"`
+	PinDiffers bool   `yaml:"pinDiffers"`
 	// Inputs is a fingerprint of all that people can change; empty while it cannot be told.
 	Inputs string `yaml:"inputs"`
 	// Then is what the record remembers of how the present state was entered.

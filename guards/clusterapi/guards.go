@@ -40,11 +40,11 @@ var DesiredMatchesInputs = machine.Guard[Facts]{
 		case f.DesiredNumber == 0:
 			return machine.SayNo("no revision is listed")
 		case f.Desired != f.Planned:
-			return machine.SayNo(fmt.Sprintf("the inputs ask for content %s, revision %d has %s", id(f.Planned), f.DesiredNumber, id(f.Desired)))
+			return machine.SayNo(fmt.Sprintf("the inputs ask for content %s, revision %d has %s", id(f.Planned), f.DesiredNumber, id(f.Desired)) + pinned(f))
 		case f.Begun > f.DesiredNumber:
 			return machine.SayNo(fmt.Sprintf("revision %d was begun and is not listed any more, so that objects may be as it has them", f.Begun))
 		}
-		return machine.SayYes(fmt.Sprintf("revision %d has the planned content %s", f.DesiredNumber, id(f.Planned)))
+		return machine.SayYes(fmt.Sprintf("revision %d has the planned content %s", f.DesiredNumber, id(f.Planned)) + pinned(f))
 	}),
 }
 
@@ -270,7 +270,7 @@ var ProgressIsMade = machine.Guard[Facts]{
 // InputChanged asks whether people have changed something since.
 var InputChanged = machine.Guard[Facts]{
 	Name: "InputChanged",
-	Doc: "An input has changed since: images, the release that their list is for, platform, the infrastructure's name, ClusterAPI spec, release version, TLS profile, or annotation retry or consent-to-uninstall. " +
+	Doc: "An input has changed since: images, the release that their list is for, a pin, platform, the infrastructure's name, ClusterAPI spec, release version, TLS profile, or annotation retry or consent-to-uninstall. " +
 		"Nor is the way the same if an urgent move would leave the state that the machine came from, for what the status of the ClusterAPI lists now.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
@@ -288,6 +288,14 @@ var InputChanged = machine.Guard[Facts]{
 
 // Disturbed asks whether the status is another one than an installation leaves.
 var Disturbed = machine.Any(machine.Not(DesiredIsCurrent), machine.Not(OlderGone), machine.Not(SpecObserved))
+
+// pinned says by whom the list of images is not what is asked for; empty while it is.
+func pinned(f Facts) string {
+	if f.Pin == "" {
+		return ""
+	}
+	return " (" + f.Pin + ")"
+}
 
 // unless returns the text where is is false.
 func unless(is bool, text string) string {

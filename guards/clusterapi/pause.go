@@ -40,6 +40,10 @@ type Act struct {
 	At     time.Time `json:"at,omitzero"`
 	Until  time.Time `json:"until,omitzero"`
 	Reason string    `json:"reason,omitempty"`
+	// Revision is the number of the one that it is about, 0 for none.
+	Revision int64 `json:"revision,omitempty"`
+	// Waits says what it waits for before it counts, which is soon.
+	Waits string `json:"waits,omitempty"`
 	// Void says why it does not count, empty while it does; Ended that time has ended it.
 	Void  string `json:"void,omitempty"`
 	Ended bool   `json:"ended,omitempty"`
@@ -52,9 +56,16 @@ func (a Act) String() string {
 	if a.By == "" {
 		return fmt.Sprintf("act %s is void: %s", a.Name, a.Void)
 	}
-	text := fmt.Sprintf("%s by %s since %s", a.Name, a.By, machine.Moment(a.At))
-	if !a.Until.IsZero() {
+	text := a.Name
+	if a.Revision > 0 {
+		text += fmt.Sprintf(" to revision %d", a.Revision)
+	}
+	text += fmt.Sprintf(" by %s since %s", a.By, machine.Moment(a.At))
+	switch {
+	case !a.Until.IsZero():
 		text += " until " + machine.Moment(a.Until)
+	case a.Revision > 0:
+		text += " until the list of images changes"
 	}
 	text += ": " + a.Reason
 	if a.Unproved {
@@ -65,6 +76,8 @@ func (a Act) String() string {
 		text += " (ended)"
 	case a.Void != "":
 		text += " (void: " + a.Void + ")"
+	case a.Waits != "":
+		text += " (not taken up yet: " + a.Waits + ")"
 	}
 	return text
 }

@@ -90,6 +90,9 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	if r.State == Paused {
 		cause(machine.WaitingOnExternal, f.Pause.Why)
 	}
+	if f.Pin != "" {
+		cause(machine.WaitingOnExternal, f.Pin)
+	}
 	if f.Listed-f.GivingWay >= guards.MaxRevisions {
 		cause(machine.NonRetryableError, guards.RoomLeft.Answer(f).Reason)
 	}

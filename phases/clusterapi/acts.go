@@ -18,7 +18,7 @@ import (
 
 // obeyed are the acts that this release does something for. Others are told as void, but for the consent to delete, which
 // is no act yet.
-var obeyed = []string{acts.Pause}
+var obeyed = []string{acts.Pause, acts.Pin}
 
 // readActs reads what people ask for by annotations of the ClusterAPI, and asks for a pass when time changes that.
 func (p *Pass) readActs(ctx context.Context) []guards.Act {
@@ -44,6 +44,9 @@ func (p *Pass) readActs(ctx context.Context) []guards.Act {
 			told.Void = "this release of the operator does not know it"
 		default:
 			told.Void, told.Ended = act.Void(now), act.Ended(now)
+			if form.Name == acts.Pin {
+				p.askPin(ctx, act, &told)
+			}
 			if turns := act.Turns(now); !turns.IsZero() {
 				p.lookAgainIn(turns.Sub(now))
 			}

@@ -24,7 +24,7 @@ func (p *Pass) applyRevision(ctx context.Context) error {
 	}
 	report, err := p.Engine.Reconcile(ctx, p.desired, p.applyOptions()...)
 	p.memory.tried[p.desired] = true
-	p.acted("applying", report)
+	p.acted(applying, report)
 	return errors.Join(inTheWay(report), err)
 }
 

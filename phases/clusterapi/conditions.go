@@ -15,7 +15,7 @@ const operandVersion = "operator"
 // versions reports the release once everything it asks for is installed and
 // nothing older is left; until then what was reported before stays.
 func (p *Phases) versions(reported []configv1.OperandVersion, f guards.Facts) []configv1.OperandVersion {
-	if !f.Pause.Stands && f.Planned != "" && f.Desired == f.Planned && f.DesiredNumber == f.CurrentNumber && f.Applied.Complete && f.Older == 0 {
+	if !f.Pause.Stands && !f.PinDiffers && f.Planned != "" && f.Desired == f.Planned && f.DesiredNumber == f.CurrentNumber && f.Applied.Complete && f.Older == 0 {
 		return []configv1.OperandVersion{{Name: operandVersion, Version: p.Release}}
 	}
 	return reported

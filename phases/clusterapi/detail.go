@@ -28,7 +28,9 @@ type Detail struct {
 	// them, while a pause stands.
 	Acts    []guards.Act `json:"acts,omitempty"`
 	Differs []string     `json:"differs,omitempty"`
-	Strays  []string     `json:"strays,omitempty"`
+	// HistoryBegins says that the history does not know all revisions that were listed.
+	HistoryBegins string   `json:"historyBegins,omitempty"`
+	Strays        []string `json:"strays,omitempty"`
 	// StraysElsewhere are strays in namespaces of others, which are not named; StrayCount counts these, the named ones, and those
 	// that there is no room for.
 	StraysElsewhere []guards.StrayCount `json:"straysElsewhere,omitempty"`
@@ -61,7 +63,7 @@ const notNeeded = "NotNeeded"
 // detailOf puts together what is shown beside the record.
 func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 	return Detail{
-		Acts: d.Acts, Differs: d.Differs,
+		Acts: d.Acts, Differs: d.Differs, HistoryBegins: d.HistoryBegins,
 		Waits: line, UninstallConsent: d.UninstallConsent, Revisions: d.Revisions, Retained: d.Retained, Collisions: d.Collisions,
 		Refused: d.Refused, Contested: d.Contested, Findings: d.Findings, Strays: d.Strays,
 		StraysElsewhere: d.StraysElsewhere, StrayCount: len(d.Strays) + d.MoreStrays, Images: imageDetails(d.ImageStates), Moves: moves,

@@ -45,6 +45,7 @@ type Foresight struct {
 	Forecast  *engine.Forecast                              // nil while the inputs cannot be planned
 	Obstacles []Obstacle
 	Limits    []string // what is not told, and why
+	List      string   // a fingerprint of the list of images, as a rollback names it; empty if there is none
 }
 
 // Obstacle is what keeps a revision from being listed.
@@ -82,7 +83,7 @@ func (f *Foreseer) Foresee(ctx context.Context, in Instead, how engine.ForeseeOp
 	if err != nil {
 		return nil, err
 	}
-	told.From = w.desiredEntry()
+	told.From, told.List = w.desiredEntry(), w.list
 	knows := true
 	if err := f.engine.ListInventories(ctx); err != nil {
 		knows, told.Limits = false, append(told.Limits, fmt.Sprintf("what older revisions have applied is not known: %v", err))

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/history"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/recorder"
 	"github.com/capstan-capi/capstan/phases/render/policy"
@@ -79,7 +80,8 @@ func New(o Options) (*Phases, error) {
 	}
 	return &Phases{
 		diagnosis: looksAtPods, Acted: o.Acted, recorder: o.Recorder,
-		Client: o.Client, Live: o.Live,
+		History: history.New(o.Live, o.Client, o.OperatorNamespace, o.Again, o.Clock, o.Log.WithName("history")),
+		Client:  o.Client, Live: o.Live,
 		Images: providerImages, PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		Contents: &policy.Policy{Namespaces: []string{o.CAPINamespace}},
@@ -105,5 +107,5 @@ func source(o Options, changed func(), checkNotFound check) (images.Source, erro
 
 // Background is what has to run beside the passes until the context ends.
 func (p *Phases) Background() []func(context.Context) error {
-	return []func(context.Context) error{p.Images.Start, p.diagnose}
+	return []func(context.Context) error{p.Images.Start, p.diagnose, p.History.Run}
 }

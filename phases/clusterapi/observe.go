@@ -31,13 +31,15 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 	if err := p.recallUnneeded(ctx); err != nil {
 		return guards.Facts{}, nil, err
 	}
+	pass.proofs = proofs{p.Engine.Proofs(pass.world.numbers()...)}
+	pass.Display.Acts = pass.readActs(ctx)
+	pass.recordActs(pass.Display.Acts)
 	wanted := p.prepare(ctx, pass)
 	if pass.former, err = pass.formerRuns(ctx); err != nil {
 		return guards.Facts{}, nil, err
 	}
-	pass.Display.Acts = pass.readActs(ctx)
-	pass.recordActs(pass.Display.Acts)
 	facts := pass.facts()
+	pass.seeHistory()
 	pass.Display.ImageStates = p.toldStates(pass.world, wanted)
 	pass.Display.ImageWarning = strings.Trim(p.Images.Warning()+"; "+p.planWarnings(pass.world, pass.plan), "; ")
 	return facts, pass, nil
@@ -48,7 +50,6 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 func (p *Phases) prepare(ctx context.Context, pass *Pass) []images.Ref {
 	w := pass.world
 	p.retryImages(w)
-	pass.proofs = proofs{p.Engine.Proofs(w.numbers()...)}
 	wanted := p.wantImages(w, pass.proofs)
 	p.forget(w)
 	pass.plan = p.makePlan(ctx, w)
@@ -96,7 +97,7 @@ func (p *Phases) wantImages(w world, proven proofs) []images.Ref {
 			wanted = append(wanted, refs...)
 		}
 	}
-	p.Images.Want(sorted(slices.Concat(wanted, p.memory.unneeded.doubted(w))))
+	p.Images.Want(sorted(slices.Concat(wanted, p.memory.unneeded.doubted(w), w.pin.asks())))
 	return sorted(wanted)
 }
 
@@ -120,6 +121,9 @@ func (p *Pass) facts() guards.Facts {
 		Listed:       len(w.entries()),
 		Inputs:       w.inputs,
 		Pause:        pauseOf(p.Display.Acts),
+	}
+	if w.pin.stands() {
+		facts.Pin, facts.PinDiffers = w.pin.told.String(), w.pin.differs
 	}
 	p.Display.Attempted = p.memory.tried[p.desired]
 	if p.plan.err != nil {

@@ -18,6 +18,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/history"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/recorder"
 	"github.com/capstan-capi/capstan/phases/render/policy"
@@ -80,6 +81,8 @@ type Phases struct {
 	// Acted is told of every change to a managed object, by its action; nil is allowed.
 	Acted func(action string)
 
+	// History is what is remembered of listed revisions; nil for nothing.
+	History *history.Keeper
 	// Contents is what provider images may contain, but for exceptions; nil for anything.
 	Contents *policy.Policy
 
@@ -142,6 +145,10 @@ type memory struct {
 	// acts are what people asked for as last seen, and proved whether there was a policy when their texts were first seen.
 	acts   []guards.Act
 	proved map[string]bool
+	// takenUp is the text of the pin that was taken up, and tried what came of looking whether another one may be. Lost, the
+	// history tells of the former, and the latter is looked for again.
+	takenUp  string
+	triedPin triedPin
 	// desired is the rendering of the desired revision, for the list of related objects.
 	desired *engine.Revision
 }
@@ -222,7 +229,7 @@ var (
 	}
 	TrimRevisions = machine.Action[*Pass]{
 		Name: "TrimRevisions", Run: work((*Pass).trimRevisions), Writes: []string{WritesTrimmed, WritesInventories},
-		Doc: "takes the older revisions off status.revisions, lists what was retained in the desired revision's inventory, and then deletes the older inventories.",
+		Doc: "takes the older revisions off status.revisions, once the history of revisions is written that holds those which this operator has listed, lists what was retained in the desired revision's inventory, and then deletes the older inventories.",
 	}
 )
 

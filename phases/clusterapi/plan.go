@@ -39,6 +39,8 @@ func (p *Phases) makePlan(ctx context.Context, w world) plan {
 		return plan{waiting: "ClusterAPI cluster does not exist; create it to go on"}
 	case w.platform == "":
 		return plan{waiting: "Infrastructure cluster has no status.platformStatus.type yet"}
+	case w.pinWaits != "":
+		return plan{waiting: w.pinWaits}
 	case w.listRelease != "":
 		return plan{waiting: fmt.Sprintf("ConfigMap %s/%s is for release %s, and this operator is of release %s; what is installed stays until the operator of that release comes",
 			p.OperatorNamespace, ImagesConfigMap, w.listRelease, p.Release)}
@@ -131,7 +133,7 @@ func (p *Pass) publish(ctx context.Context) error {
 		return fmt.Errorf("finding the next revision number: %w", err)
 	}
 	p.memory.counted = counted{known: true, desired: p.world.desiredName(), highest: highest}
-	entry := NewEntry(p.Release, p.numberAfter(highest), p.plan.revision)
+	entry := NewEntry(p.releaseOf(p.world), p.numberAfter(highest), p.plan.revision)
 	if p.plan.uninstalls != "" && p.world.uninstallConsent != string(entry.Name) {
 		p.lookAgainIn(askAgainSoon) // with the number that is known now
 		return p.restoreCurrent(ctx)
@@ -144,17 +146,32 @@ func (p *Pass) publish(ctx context.Context) error {
 	if err := p.Engine.Announce(ctx, announced(entry)); err != nil {
 		return err
 	}
-	return p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
+	if err := p.History.Load(ctx); err != nil {
+		p.Log.Info("the history of revisions could not be read, and will not say why the next one is listed", "error", err.Error())
+	}
+	listed := false
+	err = p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		did := p.restore(api)
+		listed = false // of an attempt that met a conflict
 		switch now := DesiredOf(&api.Status); {
 		case now != nil && now.Name != p.world.desiredName():
 			p.lookAgainIn(askAgainSoon) // somebody else has listed one meanwhile
 			return did
 		case enlist(api, entry, giveWay, generation):
+			listed = true
 			return append(did, "listed revision "+string(entry.Name))
 		}
 		return did
 	})
+	if listed && err == nil {
+		p.History.List(p.enters(entry))
+		if p.world.pin.stands() { // a restart goes by it; what cannot be written now is written soon
+			if err := p.History.Flush(ctx); err != nil {
+				p.Log.Info("the history of revisions could not be written, trying again", "error", err.Error())
+			}
+		}
+	}
+	return err
 }
 
 // isListed says that the planned content is that of the newest revision, which is this operator's.
@@ -175,7 +192,7 @@ func (p *Pass) numberAfter(highest int64) int64 {
 // that nothing of it was applied: there is no need for another number.
 func (p *Pass) isAnnounced(number int64) bool {
 	known := p.proofs.of(number)
-	return known != nil && known.Announced && known.Listed == ProofOf(NewEntry(p.Release, number, p.plan.revision))
+	return known != nil && known.Announced && known.Listed == ProofOf(NewEntry(p.releaseOf(p.world), number, p.plan.revision))
 }
 
 // askAgainSoon is when consent is asked for with the exact number. It is a pause,

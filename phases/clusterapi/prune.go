@@ -105,6 +105,9 @@ func (p *Pass) trimRevisions(ctx context.Context) error {
 	if !last.of(p.desired) {
 		return errors.New("what older revisions left behind has not been looked at yet")
 	}
+	if err := p.holdHistory(ctx); err != nil {
+		return err
+	}
 	err := p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		return said(trim(api, p.desired.Number), "took the revisions before %d off the list", p.desired.Number)
 	})

@@ -1,12 +1,17 @@
 package clusterapi
 
 import (
+	"slices"
+
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
 
 // deleted is the action that the engine's reports have no word for: there a pruned object is just not left.
 const deleted = "Deleted"
+
+// applying is what a revision is rolled out by, and its changes to objects count for the history; keeping is not.
+const applying = "applying"
 
 // WorkedOn is the name of the desired revision, empty for none.
 func (p *Phases) WorkedOn() string {
@@ -25,6 +30,9 @@ func (p *Pass) acted(doing string, report *engine.Report) {
 		switch object.Action {
 		case engine.Created, engine.Updated, engine.Recovered:
 			p.actedOn(doing, report.Revision, object.Key, string(object.Action), object.Why)
+			if doing == applying {
+				p.History.Count(report.Revision, string(object.Action))
+			}
 		}
 	}
 }
@@ -39,7 +47,9 @@ func (p *Pass) removed(report, before *engine.TeardownReport) {
 	}
 	for _, o := range report.Gone {
 		if !known[o.Key] {
+			p.consented(o.Key, before)
 			p.actedOn("pruning", p.desired.Name, o.Key, deleted, o.Why)
+			p.History.Count(p.desired.Name, deleted)
 		}
 	}
 }
@@ -50,4 +60,14 @@ func (p *Pass) actedOn(doing, revision string, key engine.Key, action, why strin
 	if p.Acted != nil {
 		p.Acted(action)
 	}
+}
+
+// consented notes that the administrator's consent was used, if it lets an object go that was retained before.
+func (p *Pass) consented(key engine.Key, before *engine.TeardownReport) {
+	consent := p.Display.DeleteConsent
+	if before == nil || consent.Given == "" || consent.Given != consent.Wanted ||
+		!slices.ContainsFunc(before.Retained, func(o engine.Orphan) bool { return o.Key == key }) {
+		return
+	}
+	p.History.Consent(p.desired.Name, DeleteConsentAnnotation+" "+consent.Given)
 }

@@ -26,6 +26,8 @@ type Engine interface {
 	// Requirements are what a revision requires of definitions that others install, as it was seen.
 	Requirements(revision *engine.Revision) []engine.Requirement
 	Look(revision *engine.Revision) *engine.Report
+	// Narrowed are the definitions of which a revision would take what is stored or used, by name, with what.
+	Narrowed(ctx context.Context, revision *engine.Revision) (map[string]string, error)
 	Orphans(keep *engine.Revision) engine.Orphans
 	// Inventories are what revisions have applied, also those that no image tells of.
 	Inventories() engine.Inventories

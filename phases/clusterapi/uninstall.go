@@ -74,7 +74,7 @@ func (p *Pass) expectedNumber(stored engine.Inventories) (number int64, exact bo
 }
 
 func (p *Pass) plannedName(number int64) string {
-	return render.Name(p.Release, p.plan.revision.ContentID, number)
+	return render.Name(p.releaseOf(p.world), p.plan.revision.ContentID, number)
 }
 
 // numberToUninstallBy is the number in a consent to the planned content, 0 if there is none.

@@ -78,9 +78,9 @@ func (p *Phases) imagesBy() string { return p.Release + " " + runtime.GOARCH }
 
 // learnUnneeded notes which of its images a plan has nothing from, and
 // forgets what is not listed any more. A list that is for another release, or that
-// cannot be read, says of no image that it is not listed.
+// cannot be read, or that a pin takes the place of, says of no image that it is not listed.
 func (p *Phases) learnUnneeded(w world, plan plan) {
-	if w.listRelease != "" || w.refsErr != nil {
+	if w.listRelease != "" || w.refsErr != nil || w.pin.stands() {
 		return
 	}
 	for ref := range p.memory.unneeded {

@@ -32,6 +32,11 @@ type world struct {
 	refs []images.Ref
 	// listRelease is the release that the list is for, if that is another one than the operator's: its images are not asked for.
 	listRelease string
+	// list is a fingerprint of what the list says, empty while there is none; pin is what takes its place, nil for nothing, and
+	// pinWaits says why it cannot be told yet whether something does.
+	list     string
+	pin      *pin
+	pinWaits string
 	// leftKeys are the keys of the list that are another release's, and not followed.
 	leftKeys      []string
 	refsErr       error
@@ -102,6 +107,11 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 		}
 	} else {
 		w.refsErr = fmt.Errorf("ConfigMap %s does not exist; the release's manifests should create it with one image reference by digest per key", key)
+	}
+	if found {
+		if w.list, err = fingerprint(list.Data); err != nil {
+			return w, err
+		}
 	}
 	w.inputs, err = w.fingerprint(p.Release, list.Data)
 	return w, err

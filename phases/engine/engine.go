@@ -76,6 +76,11 @@ func (e *Engine) Adopt(ctx context.Context, revs ...RevisionRef) error {
 	return e.act.Adopt(ctx, revs...)
 }
 
+// Narrowed are the definitions of which a revision would take what is stored or used, by name, with what. It sends no write.
+func (e *Engine) Narrowed(ctx context.Context, rev *Revision) (map[string]string, error) {
+	return e.act.Narrowed(ctx, rev)
+}
+
 // Look says where a revision stands from what the watches have seen. It sends nothing and writes nothing, and costs only
 // as much as there is that changed since the last time. Before everything was seen once the report is Unknown.
 func (e *Engine) Look(rev *Revision) *Report { return e.act.Look(rev) }

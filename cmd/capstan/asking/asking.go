@@ -15,6 +15,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
@@ -97,10 +98,12 @@ func (s *serverClock) now() (time.Time, error) {
 
 // Looked is what there was before an act is written: who asks, when, what stands, and the version that a write is bound to.
 type Looked struct {
-	By      string
-	At      time.Time
-	Text    string // of the act that is there, empty for none
-	version string
+	By   string
+	At   time.Time
+	Text string // of the act that is there, empty for none
+	// Newest is the number of the newest listed revision, Current that of the current one; 0 for none.
+	Newest, Current int64
+	version         string
 }
 
 // Look finds out who asks, what time it is at the API server, and what is asked for already by an act of a name.
@@ -116,10 +119,19 @@ func (c *Cluster) Look(ctx context.Context, name string) (Looked, error) {
 	case err != nil:
 		return Looked{}, inspect.Explain(err, c.host, "get", "ClusterAPI "+phases.Singleton)
 	}
+	typed := &operatorv1alpha1.ClusterAPI{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(api.Object, typed); err != nil {
+		return Looked{}, fmt.Errorf("reading ClusterAPI %s: %w", phases.Singleton, err)
+	}
 	at, err := c.clock.now()
-	return Looked{
-		By: review.Status.UserInfo.Username, At: at, Text: api.GetAnnotations()[acts.Annotation(name)], version: api.GetResourceVersion(),
-	}, err
+	looked := Looked{By: review.Status.UserInfo.Username, At: at, Text: api.GetAnnotations()[acts.Annotation(name)], version: api.GetResourceVersion()}
+	for _, entry := range typed.Status.Revisions {
+		looked.Newest = max(looked.Newest, entry.Revision)
+		if entry.Name == typed.Status.CurrentRevision {
+			looked.Current = entry.Revision
+		}
+	}
+	return looked, err
 }
 
 // Write sets an act, or takes it away if the text is empty. It is bound to what was looked at. With try the API server says

@@ -171,7 +171,7 @@ func TestWait_is_over_when_the_operator_says_so_and_not_before(t *testing.T) {
 			if row.wrong != "" {
 				timeout = time.Second
 			}
-			err := c.Wait(t.Context(), row.act, timeout)
+			err := c.Wait(t.Context(), acts.Pause, row.act, timeout)
 			if (err == nil) != (row.wrong == "") || err != nil && !strings.Contains(err.Error(), row.wrong) {
 				t.Errorf("the error is %v", err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -29,9 +30,9 @@ type seen struct {
 	detail phases.Detail
 }
 
-// Wait waits until the operator says that it is paused by an act, or with none that it is not paused any more. A request that
-// is under way when the time is over comes to its end.
-func (c *Cluster) Wait(ctx context.Context, act *acts.Act, timeout time.Duration) error {
+// Wait waits until the operator says that it obeys an act of a name, or with none that it obeys none of that name any more. A
+// request that is under way when the time is over comes to its end.
+func (c *Cluster) Wait(ctx context.Context, name string, act *acts.Act, timeout time.Duration) error {
 	over := time.NewTimer(timeout)
 	defer over.Stop()
 	tick := time.NewTicker(lookEvery)
@@ -39,7 +40,7 @@ func (c *Cluster) Wait(ctx context.Context, act *acts.Act, timeout time.Duration
 	for {
 		now, unread := c.told(ctx)
 		if unread == nil {
-			done, refused := confirmed(now, act)
+			done, refused := confirmed(now, name, act)
 			if done || refused != nil {
 				return refused
 			}
@@ -55,21 +56,26 @@ func (c *Cluster) Wait(ctx context.Context, act *acts.Act, timeout time.Duration
 }
 
 // confirmed says that the operator has come to where an act, or its end, leads; refused why it will not.
-func confirmed(now seen, act *acts.Act) (done bool, refused error) {
+func confirmed(now seen, name string, act *acts.Act) (done bool, refused error) {
+	pauses := name == acts.Pause
 	if act == nil {
-		return now.record.State != "" && now.record.State != table.Paused, nil
+		told := slices.ContainsFunc(now.detail.Acts, func(told guards.Act) bool { return told.Name == name })
+		return now.record.State != "" && (pauses && now.record.State != table.Paused || !pauses && !told), nil
 	}
 	for _, told := range now.detail.Acts {
 		if !same(told, *act) {
 			continue
 		}
 		if told.Void != "" {
-			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with capstan resume"}
+			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with capstan " + back[name]}
 		}
-		return now.record.State == table.Paused, nil
+		return pauses && now.record.State == table.Paused || !pauses && told.Waits == "", nil
 	}
 	return false, nil
 }
+
+// back are the commands that take acts back.
+var back = map[string]string{acts.Pause: "resume", acts.Pin: "unpin"}
 
 func same(told guards.Act, act acts.Act) bool {
 	return told.Name == act.Name && told.At.Equal(act.At) && (told.By == act.By || told.By == "")

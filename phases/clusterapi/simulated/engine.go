@@ -351,3 +351,16 @@ func (e *Engine) Strays() (strays []engine.Stray, more int) {
 	}
 	return strays, 0
 }
+
+// Narrowed are the definitions of a revision whose update is refused.
+func (e *Engine) Narrowed(_ context.Context, revision *engine.Revision) (map[string]string, error) {
+	narrowed := map[string]string{}
+	for _, component := range revision.Components {
+		for _, key := range component.Keys() {
+			if why := e.refused[key.String()]; why != "" {
+				narrowed[key.Name] = why
+			}
+		}
+	}
+	return narrowed, nil
+}

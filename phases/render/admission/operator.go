@@ -105,7 +105,7 @@ request.operation in ['CREATE', 'UPDATE'] && (
 // books says that a ConfigMap is one of those in which the operator keeps what it must not lose.
 func books(configMap string) string {
 	return strings.ReplaceAll(`(
-  $o.metadata.name.startsWith('capstan-inventory-') || $o.metadata.name == 'capstan-recorder' ||
+  $o.metadata.name.startsWith('capstan-inventory-') || $o.metadata.name in ['capstan-recorder', 'capstan-history'] ||
   $o.metadata.name.startsWith('capstan-bootimages-') || $o.metadata.name == 'capstan-known-images' ||
   $o.metadata.name.startsWith('capstan-') && $o.metadata.name.endsWith('-records'))`, "$o", configMap)
 }

@@ -1,0 +1,88 @@
+package clusterapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	configv1 "github.com/openshift/api/config/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+// pinAnnotation is the act that pins.
+const pinAnnotation = "capi-operator.openshift.io/pin"
+
+var _ = Describe("A pin", func() {
+	It("holds what is installed while the list changes, also over a restart, repairs it, and ends by itself", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"))})
+		operator := operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		until(ctx, "the conditions of a finished installation", finished)
+
+		pin := []string{"pin", "--for", "1h", "--reason", "tried elsewhere first"}
+		Expect(admin().run(ctx, codeFailed, pin...)).To(And(ContainSubstring("Stay with the images of revision 1 until "), ContainSubstring("nobody sits at a terminal")))
+		Expect(admin().run(ctx, 0, append(pin, "--dry-run")...)).To(ContainSubstring("Nothing was changed."))
+		Expect(admin().run(ctx, codeFailed, "pin", "--for", "721h", "--reason", "r", "--yes")).To(ContainSubstring("--for is 721h0m0s"))
+		told := struct {
+			By              string
+			Revision        int
+			Done, Confirmed bool
+			Undo            string
+		}{}
+		Expect(json.Unmarshal([]byte(admin().run(ctx, 0, append(pin, "--yes", "-o", "json")...)), &told)).To(Succeed())
+		Expect(told.Done && told.Confirmed).To(BeTrue())
+		Expect(told.Undo).To(Equal("capstan unpin"))
+		Expect(told.Revision).To(Equal(1))
+
+		release(ctx, newProvider("alpha").with(configMap("comes", "two")))
+		until(ctx, "the pin to be told", inState(harness.Installed),
+			says("Upgradeable", "False", "WaitingOnExternal", "pin to revision 1 by an-administrator", "tried elsewhere first"), says("Available", "True", "AsExpected"))
+		Expect(env.Client.Delete(ctx, configMap("alpha", ""))).To(Succeed())
+		appears(ctx, configMap("alpha", ""))
+		operator.Kill()
+		pinTo(ctx, 1, env.Now(), fmt.Sprintf("until: %s\n", env.Now().Add(time.Hour).UTC().Format(time.RFC3339)))
+		operator = operate(harness.OperatorOptions{SteeredClock: true})
+		Expect(env.Client.Delete(ctx, configMap("alpha", ""))).To(Succeed())
+		appears(ctx, configMap("alpha", ""))
+		Expect(installed(ctx, 1).Revisions()).To(HaveLen(1))
+		expectGone(ctx, configMap("comes", ""))
+		Expect(admin().run(ctx, 0, "status")).To(ContainSubstring("pin to revision 1 by "))
+
+		Expect(operator.Advance(61 * time.Minute)).To(Succeed())
+		v := installed(ctx, 2)
+		uids(ctx, configMap("comes", ""))
+		until(ctx, "upgrades to be allowed again", says("Upgradeable", "True", "AsExpected"))
+		Expect(v.Revisions()).To(HaveLen(1))
+	})
+
+	It("is taken back by a command, and one to what was never installed is void and told", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"))})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		pinTo(ctx, 7, time.Now(), "until: "+time.Now().UTC().Add(time.Hour).Format(time.RFC3339)+"\n")
+		until(ctx, "it to be told", says("InstallerControllerProgressing", "False", "AsExpected", "the history does not have revision 7 as installed"), says("Upgradeable", "True", "AsExpected"))
+		Expect(admin().run(ctx, 0, "pin", "--for", "1h", "--reason", "r", "--yes")).To(ContainSubstring("It takes the place of the one by "))
+		hold(ctx, "two")
+		release(ctx, newProvider("alpha").running("two"))
+		until(ctx, "the pin to hold", inState(harness.Installed), says("Upgradeable", "False", "WaitingOnExternal", "pin to revision 1"))
+		Expect(admin().run(ctx, 0, "unpin", "--yes")).To(And(ContainSubstring("End the pin to revision 1 by an-administrator"), ContainSubstring("Nothing is pinned any more."), ContainSubstring("capstan pin --for ")))
+		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		Expect(admin().run(ctx, codeFailed, "pin", "--for", "1h", "--reason", "r", "--yes")).To(ContainSubstring("to pin revision 1 is a rollback"))
+		Expect(admin().run(ctx, 0, "unpin", "--yes")).To(ContainSubstring("Nothing to do"))
+	})
+})
+
+// pinTo asks for a pin from a moment on as whoever the suite is, with a line of its end, or none, and items behind its number.
+func pinTo(ctx context.Context, number int, at time.Time, until string, items ...string) {
+	GinkgoHelper()
+	review := &authenticationv1.SelfSubjectReview{}
+	Expect(env.Client.Create(ctx, review)).To(Succeed())
+	head := fmt.Sprintf("by: %s\nat: %s\n%sreason: tried by hand\nrevision: %d", review.Status.UserInfo.Username, at.UTC().Format(time.RFC3339), until, number)
+	annotate(ctx, pinAnnotation, strings.Join(append([]string{head}, items...), "\n"))
+}

@@ -1,0 +1,215 @@
+package clusterapi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/acts"
+	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/history"
+	"github.com/capstan-capi/capstan/phases/images"
+)
+
+const (
+	// takeUpWithin is how long after it was asked for a pin may be taken up. Later nobody expects it.
+	takeUpWithin = 10 * time.Minute
+	// tryPinAgain is how long what came of looking whether a pin may be taken up is not looked for again.
+	tryPinAgain = 30 * time.Second
+)
+
+// pin is what the history has of a revision, whose images take the place of the list. A nil one does not stand.
+type pin struct {
+	told    guards.Act
+	images  []images.Ref
+	release string
+	// taken says that it counts, differs that the list asks for other images.
+	taken, differs bool
+}
+
+func (p *pin) stands() bool { return p != nil && p.taken }
+
+// asks are the images that are fetched for it.
+func (p *pin) asks() []images.Ref {
+	if p == nil {
+		return nil
+	}
+	return p.images
+}
+
+// releaseOf is the release that the images of a plan are of.
+func (p *Phases) releaseOf(w world) string {
+	if w.pin.stands() {
+		return w.pin.release
+	}
+	return p.Release
+}
+
+// triedPin is what came of looking whether a pin may be taken up: why not, empty if it may.
+type triedPin struct {
+	text string
+	at   time.Time
+	why  string
+}
+
+// askPin obeys a pin that is well formed, or tells why not.
+func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
+	var list string
+	for _, item := range act.Items {
+		switch item.Key {
+		case "revision":
+			told.Revision, _ = strconv.ParseInt(item.Value, 10, 64) // its form is that of a number
+		case "list":
+			list = item.Value
+		}
+	}
+	if told.Void != "" {
+		return
+	}
+	w := &p.world
+	if list != "" && w.list != "" && list != w.list {
+		told.Void, told.Ended = "it ended when the list of images changed", true
+		return
+	}
+	known, waits := p.pinned(ctx, told.Revision)
+	switch {
+	case waits != "":
+		w.pinWaits, told.Waits = "whether a pin counts cannot be told yet: "+waits, waits
+		p.lookAgainIn(askAgainSoon)
+		return
+	case known == nil:
+		told.Void = fmt.Sprintf("it is not taken up: the history does not have revision %d as installed", told.Revision)
+		return
+	case minor(known.Release) != minor(p.Release):
+		told.Void, told.Ended = fmt.Sprintf("it ended with another minor release: revision %d is of %s, and the operator of %s", told.Revision, known.Release, p.Release), true
+		return
+	}
+	w.pin = &pin{told: *told, release: known.Release}
+	for _, image := range known.Images() {
+		w.pin.images = append(w.pin.images, images.Ref(image))
+	}
+	text := fmt.Sprint(act)
+	if w.pin.taken = p.memory.takenUp == text || p.isListedFor(*told, *known); !w.pin.taken {
+		p.takeUp(ctx, text, told)
+	}
+	if w.pin.stands() {
+		p.memory.takenUp = text
+		p.putInPlace()
+	}
+}
+
+// pinned is what is known of an installed revision; nil for nothing, unless that cannot be told yet. One that is current is
+// known by the list itself, if the history is lost.
+func (p *Pass) pinned(ctx context.Context, number int64) (known *history.Revision, waits string) {
+	if err := p.History.Load(ctx); err != nil {
+		return nil, "the history of revisions cannot be read: " + err.Error()
+	}
+	if h, _ := p.History.Known(); h.Of(number) != nil {
+		if r := h.Of(number); r.Result == history.Installed {
+			return r, ""
+		}
+	}
+	switch entry := p.world.currentEntry(); {
+	case entry == nil || entry.Revision != number:
+		return nil, ""
+	case p.proofs.prove(entry):
+		r := remembered(entry)
+		return &r, ""
+	case !p.proofs.Seen && p.proofs.Err == nil:
+		return nil, "the inventories are being listed, which prove whose revisions are"
+	}
+	return nil, ""
+}
+
+// isListedFor says that the newest revision is the pinned one, was listed for this pin, or has the images that it asks for.
+func (p *Pass) isListedFor(told guards.Act, known history.Revision) bool {
+	desired := p.world.desiredEntry()
+	if desired == nil {
+		return false
+	}
+	newest := remembered(desired)
+	if h, _ := p.History.Known(); h.Of(desired.Revision) != nil {
+		newest = *h.Of(desired.Revision)
+	}
+	return newest.Number == told.Revision || slices.Equal(newest.Images(), known.Images()) ||
+		newest.Pin != nil && newest.Pin.Revision == told.Revision && newest.Pin.By == told.By && newest.Pin.At.Equal(told.At)
+}
+
+// takeUp looks whether a pin may be taken up: nothing is listed for one before its images are at hand, and before none of its
+// definitions would be refused.
+func (p *Pass) takeUp(ctx context.Context, text string, told *guards.Act) {
+	until := told.At.Add(takeUpWithin)
+	if !p.Now().Before(until) {
+		p.world.pin = nil
+		told.Void = fmt.Sprintf("it was not taken up within %s, and nothing begins later by surprise; ask again", takeUpWithin)
+		return
+	}
+	p.lookAgainIn(until.Sub(p.Now()))
+	var missing []string
+	for _, ref := range p.world.pin.images {
+		switch state := p.Images.State(ref); {
+		case state.Phase == images.Ready:
+		case state.Err != nil:
+			told.Void = fmt.Sprintf("it is not taken up: image %s is not to be had: %v", ref, state.Err)
+			return
+		default:
+			missing = append(missing, string(ref))
+		}
+	}
+	if len(missing) > 0 {
+		told.Waits = "images are being fetched: " + strings.Join(missing, ", ")
+		return
+	}
+	last := p.memory.triedPin
+	if age := p.Now().Sub(last.at); last.text != text || age < 0 || age >= tryPinAgain {
+		last = triedPin{text: text, at: p.Now(), why: p.whyNotPinned(ctx)}
+		p.memory.triedPin = last
+	}
+	if last.why != "" {
+		told.Void = "it is not taken up: " + last.why
+		p.lookAgainIn(tryPinAgain)
+		return
+	}
+	p.world.pin.taken = true
+}
+
+// whyNotPinned renders what the pin asks for and holds its definitions against those that there are.
+func (p *Pass) whyNotPinned(ctx context.Context) string {
+	w := p.world
+	w.refs, w.refsErr = w.pin.images, nil
+	profiles, _ := p.profiles(w.refs) // they are at hand
+	rendered := p.render(ctx, w, "a pin", profiles)
+	if rendered.err != nil {
+		return rendered.err.Error()
+	}
+	narrowed, err := p.Engine.Narrowed(ctx, &engine.Revision{
+		Name: "pin", Number: w.pin.told.Revision, ContentID: rendered.revision.ContentID, Unmanaged: rendered.revision.Unmanaged, Components: rendered.components,
+	})
+	if err != nil {
+		return err.Error()
+	}
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(narrowed)) {
+		texts = append(texts, fmt.Sprintf("the update of CustomResourceDefinition %s is refused: it %s", name, narrowed[name]))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// putInPlace has the pinned images take the place of the list.
+func (p *Pass) putInPlace() {
+	w := &p.world
+	w.pin.differs = w.listRelease != "" || w.refsErr != nil || !slices.Equal(sorted(p.neededOf(*w, nil)), w.pin.images)
+	w.refs, w.refsErr = slices.Clone(w.pin.images), nil
+	w.inputs += " " + w.pin.told.At.Format(time.RFC3339) + fmt.Sprint(w.pin.told.Revision)
+}
+
+// minor is the minor release of a version.
+func minor(release string) string {
+	parts := strings.SplitN(release, ".", 3)
+	return strings.Join(parts[:min(len(parts), 2)], ".")
+}

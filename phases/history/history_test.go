@@ -1,0 +1,241 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+func keeper(t *testing.T, c client.Client) *Keeper {
+	t.Helper()
+	return New(c, c, "ns", func() {}, clocktesting.NewFakeClock(noon), logr.Discard())
+}
+
+func loaded(t *testing.T, c client.Client) *Keeper {
+	t.Helper()
+	k := keeper(t, c)
+	if err := k.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func revision(number int64) Revision {
+	return Revision{Number: number, Name: fmt.Sprintf("4.22.0-c-%d", number), Listed: noon, Result: Applying}
+}
+
+// look is what a look shows when these are listed, and one of them is current.
+func look(at time.Time, current int64, numbers ...int64) Seen {
+	s := Seen{At: at, Current: current, Numbers: numbers}
+	for _, number := range numbers {
+		r := revision(number)
+		r.Listed = time.Time{}
+		s.Listed, s.Highest = append(s.Listed, r), max(s.Highest, number)
+	}
+	return s
+}
+
+func TestKeeper_tells_what_became_of_revisions(t *testing.T) {
+	k := loaded(t, fake.NewFakeClient())
+	later := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	k.List(revision(1))
+	k.Count("4.22.0-c-1", "Created")
+	k.See(look(later(1), 0, 1))
+	k.See(look(later(2), 1, 1))
+	k.List(revision(2))
+	k.See(look(later(3), 1, 1, 2))
+	k.List(revision(3))
+	k.See(look(later(4), 1, 1, 2, 3))
+	k.See(look(later(5), 3, 1, 2, 3))
+	k.See(look(later(6), 3, 3))
+	h, _ := k.Known()
+	var got []string
+	for _, r := range h.Revisions {
+		got = append(got, fmt.Sprintf("%d %s %v %v %v", r.Number, r.Result, r.Applied.After(noon), r.Ended.After(noon), r.Counts))
+	}
+	want := "1 Installed true true map[Created:1]|2 Superseded false true map[]|3 Installed true false map[]"
+	if strings.Join(got, "|") != want || h.Lost {
+		t.Errorf("it remembers %s, lost %v, want %s", strings.Join(got, "|"), h.Lost, want)
+	}
+	if before := h.Before(3); before == nil || before.Number != 1 {
+		t.Errorf("before 3 comes %v", before)
+	}
+}
+
+func TestKeeper_enters_again_what_is_listed_and_says_that_something_was_lost(t *testing.T) {
+	k := loaded(t, fake.NewFakeClient())
+	k.See(look(noon, 7, 7, 8))
+	h, _ := k.Known()
+	if len(h.Revisions) != 2 || !h.Lost || h.Of(7).Result != Installed || !h.Of(7).Applied.IsZero() || h.Of(8).Result != Applying {
+		t.Errorf("it remembers %+v", h)
+	}
+	k.See(look(noon, 7, 7)) // somebody has taken 8 off the list
+	if h, _ = k.Known(); h.Of(8).Result != Superseded {
+		t.Errorf("it remembers %+v", h)
+	}
+}
+
+func TestKeeper_goes_on_from_what_is_stored(t *testing.T) {
+	c := fake.NewFakeClient()
+	first := loaded(t, c)
+	first.List(revision(1))
+	if err := first.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := loaded(t, c)
+	second.List(revision(2))
+	// Somebody else has written or deleted it meanwhile: what this process knows is stored all the same.
+	stored := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: "ns", Name: ConfigMap}
+	if err := c.Get(t.Context(), key, stored); err != nil {
+		t.Fatal(err)
+	}
+	stored.Data[Key] = "{}"
+	if err := c.Update(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if h, _ := loaded(t, c).Known(); len(h.Revisions) != 2 || h.Lost {
+		t.Errorf("stored is %+v", h)
+	}
+	if err := c.Delete(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	second.List(revision(3))
+	if err := second.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if h, _ := loaded(t, c).Known(); len(h.Revisions) != 3 {
+		t.Errorf("stored is %+v", h)
+	}
+}
+
+func TestKeeper_notes_nothing_before_it_has_read_and_forgets_nothing_that_it_cannot_write(t *testing.T) {
+	broken := true
+	c := interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if broken {
+				return errors.New("down")
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if broken {
+				return errors.New("down")
+			}
+			return c.Create(ctx, o, opts...)
+		},
+	})
+	k := keeper(t, c)
+	if err := k.Load(t.Context()); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/capstan-history: down") {
+		t.Errorf("the error is %v", err)
+	}
+	k.List(revision(1))
+	if _, read := k.Known(); read {
+		t.Error("it knows what it has not read")
+	}
+	broken = false
+	if err := k.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	k.List(revision(1))
+	broken = true
+	if err := k.Flush(t.Context()); err == nil {
+		t.Error("what was not written is no error")
+	}
+	broken = false
+	if err := k.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if h, _ := loaded(t, c).Known(); len(h.Revisions) != 1 {
+		t.Errorf("stored is %+v", h)
+	}
+}
+
+func TestRun_writes_what_was_noted_and_once_more_at_the_end(t *testing.T) {
+	c := fake.NewFakeClient()
+	k := loaded(t, c)
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- k.Run(ctx) }()
+	k.List(revision(1))
+	end()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if h, _ := loaded(t, c).Known(); len(h.Revisions) != 1 || !h.Began.Equal(noon) {
+		t.Errorf("stored is %+v", h)
+	}
+}
+
+func TestRead_refuses_what_the_operator_does_not_write(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":        "",
+		"no JSON":        "{",
+		"another format": `{"format":2}`,
+		"the same twice": `{"format":1,"revisions":[{"number":1,"name":"a"},{"number":1,"name":"b"}]}`,
+		"no number":      `{"format":1,"revisions":[{"name":"a"}]}`,
+		"a number alone": `{"format":1,"revisions":[{"number":1}]}`,
+		"too much":       strings.Repeat(" ", MaxBytes+1),
+	} {
+		if h, err := Read([]byte(text)); err == nil {
+			t.Errorf("%s is read as %+v", name, h)
+		}
+	}
+}
+
+func TestEncode_keeps_the_bounds_and_the_last_installed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var h History
+		long := rapid.IntRange(0, 30000).Draw(t, "bytes of each")
+		for number := range int64(rapid.IntRange(0, 40).Draw(t, "revisions")) {
+			r := revision(number + 1)
+			r.Result = rapid.SampledFrom([]Result{Applying, Installed, Superseded}).Draw(t, "result")
+			r.Unmanaged = []string{strings.Repeat("a", long)}
+			h.enter(r)
+		}
+		var installed []int64
+		for _, r := range h.Revisions {
+			if r.Result == Installed {
+				installed = append(installed, r.Number)
+			}
+		}
+		all := len(h.Revisions)
+		text, left, err := encode(h.clone())
+		if err != nil || len(text) > MaxBytes || len(left.Revisions) > MaxRevisions {
+			t.Fatalf("%d bytes, %d revisions, error %v", len(text), len(left.Revisions), err)
+		}
+		for _, number := range installed[max(0, len(installed)-KeepInstalled):] {
+			if left.Of(number) == nil {
+				t.Fatalf("installed revision %d is dropped", number)
+			}
+		}
+		for _, r := range h.Revisions {
+			if !left.Holds(r.Number) {
+				t.Fatalf("revision %d is neither held nor dropped", r.Number)
+			}
+		}
+		if (left.Dropped > 0) != (len(left.Revisions) < all) {
+			t.Fatalf("dropped up to %d, and %d of %d are left", left.Dropped, len(left.Revisions), all)
+		}
+		again, err := Read(text)
+		if err != nil || !same(again, left) {
+			t.Fatalf("what is written is read as %+v: %v", again, err)
+		}
+	})
+}
