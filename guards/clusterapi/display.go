@@ -46,6 +46,8 @@ type Display struct {
 	// which is told while nothing is put right.
 	Acts    []Act
 	Differs []string
+	// LeftAlone are the objects that people ask to leave as they are.
+	LeftAlone []LeftAlone
 	// UninstallConsent is what has to be written for a revision that would end what runs, empty while none awaits consent.
 	UninstallConsent string
 }

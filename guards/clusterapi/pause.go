@@ -35,7 +35,9 @@ var PauseStands = machine.Guard[Facts]{
 
 // Act is what somebody asks for by an annotation of the ClusterAPI.
 type Act struct {
-	Name   string    `json:"name"`
+	Name string `json:"name"`
+	// About says in a few words which objects it is about, empty for all.
+	About  string    `json:"about,omitempty"`
 	By     string    `json:"by,omitempty"`
 	At     time.Time `json:"at,omitzero"`
 	Until  time.Time `json:"until,omitzero"`
@@ -52,7 +54,11 @@ func (a Act) String() string {
 	if a.By == "" {
 		return fmt.Sprintf("act %s is void: %s", a.Name, a.Void)
 	}
-	text := fmt.Sprintf("%s by %s since %s", a.Name, a.By, machine.Moment(a.At))
+	text := a.Name
+	if a.About != "" {
+		text += " of " + a.About
+	}
+	text += fmt.Sprintf(" by %s since %s", a.By, machine.Moment(a.At))
 	if !a.Until.IsZero() {
 		text += " until " + machine.Moment(a.Until)
 	}

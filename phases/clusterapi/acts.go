@@ -18,7 +18,7 @@ import (
 
 // obeyed are the acts that this release does something for. Others are told as void, but for the consent to delete, which
 // is no act yet.
-var obeyed = []string{acts.Pause}
+var obeyed = []string{acts.Pause, acts.LeaveAlone}
 
 // readActs reads what people ask for by annotations of the ClusterAPI, and asks for a pass when time changes that.
 func (p *Pass) readActs(ctx context.Context) []guards.Act {
@@ -36,7 +36,7 @@ func (p *Pass) readActs(ctx context.Context) []guards.Act {
 			continue
 		}
 		act, err := acts.Read(form.Name, text)
-		told := guards.Act{Name: form.Name, By: act.By, At: act.At, Until: act.Until, Reason: act.Reason}
+		told := guards.Act{Name: form.Name, About: act.About(), By: act.By, At: act.At, Until: act.Until, Reason: act.Reason}
 		switch {
 		case err != nil:
 			told.Void = err.Error()

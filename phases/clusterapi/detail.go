@@ -25,10 +25,11 @@ type Detail struct {
 	Contested  []guards.Contested      `json:"contested,omitempty"`
 	Findings   []string                `json:"findings,omitempty"`
 	// Acts are what people ask for by annotations of the ClusterAPI. Differs names objects that are not as revisions have
-	// them, while a pause stands.
-	Acts    []guards.Act `json:"acts,omitempty"`
-	Differs []string     `json:"differs,omitempty"`
-	Strays  []string     `json:"strays,omitempty"`
+	// them, while a pause stands. LeftAlone are those that people ask to leave as they are.
+	Acts      []guards.Act       `json:"acts,omitempty"`
+	Differs   []string           `json:"differs,omitempty"`
+	LeftAlone []guards.LeftAlone `json:"leftAlone,omitempty"`
+	Strays    []string           `json:"strays,omitempty"`
 	// StraysElsewhere are strays in namespaces of others, which are not named; StrayCount counts these, the named ones, and those
 	// that there is no room for.
 	StraysElsewhere []guards.StrayCount `json:"straysElsewhere,omitempty"`
@@ -61,7 +62,7 @@ const notNeeded = "NotNeeded"
 // detailOf puts together what is shown beside the record.
 func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 	return Detail{
-		Acts: d.Acts, Differs: d.Differs,
+		Acts: d.Acts, Differs: d.Differs, LeftAlone: d.LeftAlone,
 		Waits: line, UninstallConsent: d.UninstallConsent, Revisions: d.Revisions, Retained: d.Retained, Collisions: d.Collisions,
 		Refused: d.Refused, Contested: d.Contested, Findings: d.Findings, Strays: d.Strays,
 		StraysElsewhere: d.StraysElsewhere, StrayCount: len(d.Strays) + d.MoreStrays, Images: imageDetails(d.ImageStates), Moves: moves,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -29,9 +31,17 @@ type seen struct {
 	detail phases.Detail
 }
 
-// Wait waits until the operator says that it is paused by an act, or with none that it is not paused any more. A request that
-// is under way when the time is over comes to its end.
-func (c *Cluster) Wait(ctx context.Context, act *acts.Act, timeout time.Duration) error {
+// Asked is what the operator is to say something of.
+type Asked struct {
+	Name string
+	Act  *acts.Act // nil: it was taken away
+	// Objects are those that somebody has named just now, each of which the operator has to know.
+	Objects []string
+}
+
+// Wait waits until the operator says that it obeys an act, or that it does not any more. A request that is under way when the
+// time is over comes to its end.
+func (c *Cluster) Wait(ctx context.Context, asked Asked, timeout time.Duration) error {
 	over := time.NewTimer(timeout)
 	defer over.Stop()
 	tick := time.NewTicker(lookEvery)
@@ -39,7 +49,7 @@ func (c *Cluster) Wait(ctx context.Context, act *acts.Act, timeout time.Duration
 	for {
 		now, unread := c.told(ctx)
 		if unread == nil {
-			done, refused := confirmed(now, act)
+			done, refused := confirmed(now, asked)
 			if done || refused != nil {
 				return refused
 			}
@@ -55,20 +65,43 @@ func (c *Cluster) Wait(ctx context.Context, act *acts.Act, timeout time.Duration
 }
 
 // confirmed says that the operator has come to where an act, or its end, leads; refused why it will not.
-func confirmed(now seen, act *acts.Act) (done bool, refused error) {
-	if act == nil {
+func confirmed(now seen, asked Asked) (done bool, refused error) {
+	if asked.Act == nil && asked.Name != acts.Pause {
+		return now.record.State != "" && !slices.ContainsFunc(now.detail.Acts, func(a guards.Act) bool { return a.Name == asked.Name }), nil
+	}
+	if asked.Act == nil {
 		return now.record.State != "" && now.record.State != table.Paused, nil
 	}
 	for _, told := range now.detail.Acts {
-		if !same(told, *act) {
+		if !same(told, *asked.Act) {
 			continue
 		}
 		if told.Void != "" {
 			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with capstan resume"}
 		}
+		if asked.Name == acts.LeaveAlone {
+			return true, unknown(now.detail.LeftAlone, asked.Objects)
+		}
 		return now.record.State == table.Paused, nil
 	}
 	return false, nil
+}
+
+// unknown says which of the objects no revision has that counts; nil if each is known.
+func unknown(left []guards.LeftAlone, objects []string) error {
+	var names []string
+	for _, l := range left {
+		if l.Nowhere && slices.Contains(objects, l.Object) {
+			names = append(names, l.Object)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return &inspect.Error{
+		What: "neither the newest revision nor the one that is installed has " + strings.Join(names, ", ") + "; what else is named is left alone",
+		Next: "look for the kind, its API group and the namespace, and take back with capstan resume what is wrong",
+	}
 }
 
 func same(told guards.Act, act acts.Act) bool {

@@ -18,6 +18,8 @@ import (
 type Noted struct {
 	Unmanaged []string // names of CRDs that no revision applies, updates or deletes, whatever it has itself
 	Current   int64    // the number of the revision that is installed, 0 for none
+	// LeftAlone are objects that are not written, created or deleted, by identity, with who asks for that and until when.
+	LeftAlone map[decide.Key]string
 }
 
 // Note says what counts from now on, in all that is asked of the engine.
@@ -25,7 +27,7 @@ func (e *Engine) Note(n Noted) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	n.Unmanaged = slices.Compact(slices.Sorted(slices.Values(n.Unmanaged)))
-	if e.noted.Current == n.Current && slices.Equal(e.noted.Unmanaged, n.Unmanaged) {
+	if e.noted.Current == n.Current && slices.Equal(e.noted.Unmanaged, n.Unmanaged) && maps.Equal(e.noted.LeftAlone, n.LeftAlone) {
 		return
 	}
 	e.noted = n
@@ -96,7 +98,7 @@ func (e *Engine) toRelease() (found []*see.Object) {
 	defer e.cluster.Unlock()
 	for _, name := range e.noted.Unmanaged {
 		w := e.unmanagedWatches[name]
-		if w == nil || !w.Seen() {
+		if w == nil || !w.Seen() || e.noted.LeftAlone[decide.Key{Group: see.CRDKind.Group, Kind: see.CRDKind.Kind, Name: name}] != "" {
 			continue
 		}
 		o := w.Objects[types.NamespacedName{Name: name}]

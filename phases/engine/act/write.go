@@ -52,7 +52,7 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 			want = r.desired(j)
 		}
 		j.verdict = r.decide(j, want)
-		if j.settled = !j.verdict.Writes() || j.verdict.Deferrable() && !j.migrates; j.settled {
+		if j.settled = !j.verdict.Writes() || j.verdict.Deferrable() && !j.migrates || j.left; j.settled {
 			return nil
 		}
 		if r.changesPresent(j) {
