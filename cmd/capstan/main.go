@@ -43,7 +43,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(
 		operatorCommand(), webhooksCommand(), statusCommand(), explainCommand(), diagramCommand(),
-		planCommand(), recoverCommand(), takeoverCommand(), retryCommand(), pauseCommand(), resumeCommand(), replayCommand(), disarmCommand(),
+		planCommand(), recoverCommand(), takeoverCommand(), retryCommand(), pauseCommand(), resumeCommand(), adoptCommand(), replayCommand(), disarmCommand(),
 		renderCommand(), lintCommand(), versionCommand(),
 	)
 	return cmd

@@ -74,6 +74,8 @@ type asked struct {
 	Reason string    `json:"reason,omitempty"`
 	// Objects are those that it is about, none for all.
 	Objects []string `json:"objects,omitempty"`
+	// Changes are the fields that it would change.
+	Changes []string `json:"changes,omitempty"`
 	// Replaces is the text of the act that is there.
 	Replaces string `json:"replaces,omitempty"`
 	// Done says that it is written, Confirmed that the operator says so.

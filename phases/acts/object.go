@@ -2,6 +2,7 @@ package acts
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -58,6 +59,17 @@ func (a Act) Objects() []Object {
 		}
 	}
 	return all
+}
+
+// Revision is the number of the revision that an act is for, 0 for none.
+func (a Act) Revision() int64 {
+	for _, item := range a.Items {
+		if item.Key == "revision" {
+			number, _ := strconv.ParseInt(item.Value, 10, 64) // its pattern is that of a number
+			return number
+		}
+	}
+	return 0
 }
 
 // About says in a few words what objects an act is about; empty for none.

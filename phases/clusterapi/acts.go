@@ -18,7 +18,7 @@ import (
 
 // obeyed are the acts that this release does something for. Others are told as void, but for the consent to delete, which
 // is no act yet.
-var obeyed = []string{acts.Pause, acts.LeaveAlone}
+var obeyed = []string{acts.Pause, acts.LeaveAlone, acts.Adopt}
 
 // readActs reads what people ask for by annotations of the ClusterAPI, and asks for a pass when time changes that.
 func (p *Pass) readActs(ctx context.Context) []guards.Act {
@@ -43,7 +43,7 @@ func (p *Pass) readActs(ctx context.Context) []guards.Act {
 		case !slices.Contains(obeyed, form.Name):
 			told.Void = "this release of the operator does not know it"
 		default:
-			told.Void, told.Ended = act.Void(now), act.Ended(now)
+			told.Void, told.Ended = p.void(act, now)
 			if turns := act.Turns(now); !turns.IsZero() {
 				p.lookAgainIn(turns.Sub(now))
 			}

@@ -137,7 +137,7 @@ func short(text string) string {
 }
 
 func shortCollision(c guards.Collision) guards.Collision {
-	c.Object, c.Holder = short(c.Object), short(c.Holder)
+	c.Object, c.Holder, c.UID, c.WayOut, c.Changes = short(c.Object), short(c.Holder), short(c.UID), short(c.WayOut), each(c.Changes, short)
 	return c
 }
 

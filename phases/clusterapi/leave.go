@@ -16,7 +16,10 @@ func (p *Pass) standing(name string) *acts.Act {
 		return nil
 	}
 	act, err := acts.Read(name, p.world.api.Annotations[acts.Annotation(name)])
-	if err != nil || act.Void(p.Now()) != "" {
+	if err != nil {
+		return nil
+	}
+	if void, _ := p.void(act, p.Now()); void != "" {
 		return nil
 	}
 	return &act
@@ -43,13 +46,16 @@ func (p *Pass) leftAlone() map[engine.Key]string {
 // inputs are a fingerprint of all that people can change; an act that stands is among that, and so is its end. A pause is not:
 // it has rows of its own.
 func (p *Pass) inputs() string {
-	act := p.standing(acts.LeaveAlone)
-	if act == nil {
-		return p.world.inputs
-	}
-	inputs, err := fingerprint([]string{p.world.inputs, p.world.api.Annotations[acts.LeaveAloneAct]})
-	if err != nil {
-		return p.world.inputs
+	inputs := p.world.inputs
+	for _, name := range []string{acts.LeaveAlone, acts.Adopt} {
+		if p.standing(name) == nil {
+			continue
+		}
+		with, err := fingerprint([]string{inputs, p.world.api.Annotations[acts.Annotation(name)]})
+		if err != nil {
+			return p.world.inputs
+		}
+		inputs = with
 	}
 	return inputs
 }

@@ -163,6 +163,7 @@ func (p *Pass) applied() guards.Applied {
 	}
 	p.Display.Collisions, p.Display.Refused, p.Display.Contested = collisions(reports...), refused(reports...), contested(reports...)
 	p.Display.LeftAlone = p.tellLeft(reports)
+	p.judgeAdoption(p.Display.Collisions)
 	if pauseOf(p.Display.Acts).Stands {
 		p.Display.Differs = differs(reports)
 	}

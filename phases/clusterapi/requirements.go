@@ -98,6 +98,7 @@ func (p *Pass) requirements(facts *guards.Facts) {
 // installed.
 func (p *Pass) note() {
 	noted := engine.Noted{Unmanaged: p.world.unmanaged(), LeftAlone: p.leftAlone()}
+	noted.Adopts, noted.AdoptsIn = p.adopts()
 	if current := p.world.currentEntry(); current != nil {
 		noted.Current = current.Revision
 	}

@@ -77,7 +77,10 @@ func confirmed(now seen, asked Asked) (done bool, refused error) {
 			continue
 		}
 		if told.Void != "" {
-			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with capstan resume"}
+			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with " + takesBack(asked.Name)}
+		}
+		if asked.Name == acts.Adopt {
+			return adopted(now, asked.Objects), nil
 		}
 		if asked.Name == acts.LeaveAlone {
 			return true, unknown(now.detail.LeftAlone, asked.Objects)
@@ -85,6 +88,14 @@ func confirmed(now seen, asked Asked) (done bool, refused error) {
 		return now.record.State == table.Paused, nil
 	}
 	return false, nil
+}
+
+// takesBack is the command that takes an act back.
+func takesBack(name string) string {
+	if name == acts.Adopt {
+		return "kubectl annotate clusterapi " + phases.Singleton + " " + acts.AdoptAct + "-"
+	}
+	return "capstan resume"
 }
 
 // unknown says which of the objects no revision has that counts; nil if each is known.

@@ -17,7 +17,7 @@ import (
 func (f *foresight) object(ctx context.Context, t *target) *report.Foreseen {
 	o := &report.Foreseen{Key: t.Key, Component: t.Component, How: report.Computed}
 	f.p.mu.Lock()
-	s, c := t.observation, t.decision
+	s, c, stamp := t.observation, t.decision, t.stampLocked()
 	f.p.mu.Unlock()
 	if o.Resource = s.resource.GVR; s.isLeft() {
 		f.left(o, t, s, c)
@@ -38,7 +38,7 @@ func (f *foresight) object(ctx context.Context, t *target) *report.Foreseen {
 	default:
 		return f.unobservable(o, t, s)
 	}
-	j := &job{t: t, resource: s.resource, seen: c.from, readFirst: c.from == nil, verdict: c.Verdict}
+	j := &job{t: t, resource: s.resource, seen: c.from, readFirst: c.from == nil, stamp: stamp, verdict: c.Verdict}
 	if waits := f.namespaceComes(t); waits != "" {
 		o.Outlook, o.How, o.Why = report.WouldCreate, report.Later, waits
 		return o

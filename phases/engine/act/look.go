@@ -66,8 +66,15 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 	older := e.desired != nil && e.desired.Number > p.rev.Number
 	unmanaged, current := e.unmanagedLocked(), e.noted.Current == p.rev.Number
 	for _, t := range dirty {
+		former := t.observation.adopts
 		t.observation = e.observeLocked(t.Key)
 		t.observation.older, t.observation.current, t.observation.left = older, current, e.noted.LeftAlone[t.Key.Identity()]
+		if p.rev.Number == e.noted.AdoptsIn {
+			t.observation.adopts = e.noted.Adopts[t.Key.Identity()]
+		}
+		if t.observation.adopts != former {
+			t.decision = nil // it was taken without
+		}
 		switch {
 		case !t.Key.IsCRD():
 		case e.leavesLocked(t.Key.Name):
@@ -155,6 +162,9 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 		o.Action = decide.Idle
 		return o
 	}
+	if v.Action == decide.Collision {
+		o.Taken = e.takenLocked(t, c)
+	}
 	if !v.Writes() {
 		return o
 	}
@@ -166,6 +176,12 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 		o.Action, o.Err = decide.Failed, t.err
 	}
 	return o
+}
+
+// takenLocked tells of the object that somebody else has.
+func (e *Engine) takenLocked(t *target, c *decision) *report.Taken {
+	actual, desired := c.from.Tree(t.Key.GVK()), t.desiredLocked()
+	return &report.Taken{UID: actual.GetUID(), Adoptable: c.Adoptable, Changes: decide.Changes(actual, decide.Foretold(desired, actual, e.us), e.us)}
 }
 
 // probeLocked is what an object's probe says, and of what it depends on beside itself.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
@@ -19,7 +21,8 @@ type Object struct {
 	Err       error            // of the last attempt to write it
 	Conflict  *decide.Conflict // nil: not contested
 
-	Left *Left // nil: it is not left alone
+	Left  *Left  // nil: it is not left alone
+	Taken *Taken // of a Collision: what is there; nil for another action
 
 	Older   bool // seen from a revision that is not the desired one
 	Claimed bool // this revision has written it
@@ -27,6 +30,13 @@ type Object struct {
 	// Ahead is the number that this installation wrote on the object, if it is higher than the newest revision's and no
 	// inventory tells of it; else 0.
 	Ahead int64
+}
+
+// Taken is the object that somebody else has in the place of one of the revision.
+type Taken struct {
+	UID       types.UID
+	Adoptable bool            // it has no controller and is of no other installation
+	Changes   []decide.Change // what adopting it would change
 }
 
 // Left tells of an object that people ask to leave as it is.
