@@ -36,7 +36,7 @@ type Notice[E any] struct {
 	// Name is the word for it in metrics.
 	Name  string
 	Count func(E) int
-	// Alert calls somebody while there is any; a notice may do without.
+	// Alert calls somebody while there is any, which may be that of a row; a notice may do without.
 	Alert Alert
 	// Doc is a sentence an administrator understands.
 	Doc string
@@ -69,6 +69,10 @@ func (t Table[F, E]) Calls() []Call {
 		add(aside.Alert, aside.Doc)
 	}
 	for _, notice := range t.Notices {
+		if at := slices.IndexFunc(all, func(c Call) bool { return c.Alert == notice.Alert }); at >= 0 { // it may share that of a row
+			all[at].Doc += " " + notice.Doc
+			continue
+		}
 		add(notice.Alert, notice.Doc)
 	}
 	return all
@@ -80,7 +84,7 @@ func (t Table[F, E]) Calls() []Call {
 func (t Table[F, E]) Calling(s Snapshot[F, E]) []string {
 	var names []string
 	add := func(alert Alert) {
-		if alert.Name != "" {
+		if alert.Name != "" && !slices.Contains(names, alert.Name) {
 			names = append(names, alert.Name)
 		}
 	}

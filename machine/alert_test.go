@@ -87,6 +87,23 @@ func TestCalls_are_all_alerts_of_a_table_once_with_what_they_stand_for(t *testin
 	}
 }
 
+func TestCalls_of_a_notice_that_shares_the_alert_of_a_row_stand_for_both(t *testing.T) {
+	table := called()
+	table.Notices[0].Alert = table.States[2].Alert
+	if err := table.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range table.Calls() {
+		if call.Name == "CapstanStuck" && call.Doc != table.States[2].Doc+" "+table.Notices[0].Doc {
+			t.Errorf("it stands for %q", call.Doc)
+		}
+	}
+	seen := &world{urgent: true}
+	if got := table.Calling(Snapshot[world, *world]{Record: Record{State: "Stuck"}, Seen: seen}); strings.Join(got, " ") != "CapstanStuck" {
+		t.Errorf("%v call", got)
+	}
+}
+
 func TestValidate_what_needs_a_human_calls_one(t *testing.T) {
 	for want, spoil := range map[string]func(*Table[world, *world]){
 		"state Stuck needs a human":                  func(d *Table[world, *world]) { d.States[2].Alert = Alert{} },

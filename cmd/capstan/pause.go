@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -27,26 +28,34 @@ type pauseFlags struct {
 func pauseCommand() *cobra.Command {
 	f := &pauseFlags{}
 	cmd := &cobra.Command{
-		Use:   "pause --for DURATION --reason TEXT",
-		Short: "Has the operator write nothing for a time",
+		Use:   "pause --for DURATION --reason TEXT [OBJECT...]",
+		Short: "Has the operator write nothing, or leave objects alone, for a time",
 		Long: `Pauses the machine clusterapi for a time, up to 24h: it looks, and tells what differs and what is wanted by
 now, and writes nothing but that. No object is applied, put right or deleted, and no revision is listed. What
 was asked to go before goes on going. It ends by itself, or with capstan resume, and all is done then. Boot
 images and CompatibilityRequirements go on by their own rules, and the cluster's upgrade waits.
 
-It writes the annotation capi-operator.openshift.io/pause on ClusterAPI cluster, in your name and by the time of
-the API server. That takes the rights to get and patch it and the verb pause on it, which ClusterRole
+With objects, written as Kind.group/namespace/name without what they do not have, it goes on, and leaves these
+alone: they are not written, created or deleted. How they differ is told. A new revision waits at the wave of
+one that is not as it wants it. Objects that are left alone already stay so, for the new time and reason.
+
+It writes the annotation capi-operator.openshift.io/pause, or leave-alone, on ClusterAPI cluster, in your name
+and by the time of the API server. That takes the rights to get and patch it and the verb pause on it, which ClusterRole
 capstan-operate has. A pause that is there is replaced. It waits until the operator says that it is paused, for
 which it needs the right to get ClusterOperator cluster-api.
 
 On a terminal it asks before it does so; without one it wants --yes. --dry-run shows what it would do, and
 whether the API server would take it.
 
-Exit codes: 0 if the operator says that it is paused, or the API server would take it; 1 if not, or if nobody
-answers within --timeout: then the act stands all the same.`,
-		Example: `  capstan pause --for 1h --reason "etcd is being moved"`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+Exit codes: 0 if the operator says that it is paused, or leaves the objects alone, or the API server would take
+it; 1 if not, if no revision that counts has an object, or if nobody answers within --timeout: then the act
+stands all the same.`,
+		Example: `  capstan pause --for 1h --reason "etcd is being moved"
+  capstan pause --for 4h --reason "a hotfix" Deployment.apps/openshift-cluster-api/capi-controller-manager`,
+		RunE: func(cmd *cobra.Command, objects []string) error {
+			if len(objects) > 0 {
+				return f.leave(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), objects)
+			}
 			return f.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
@@ -66,6 +75,10 @@ type asked struct {
 	Reason string    `json:"reason,omitempty"`
 	// Revision is the number of the one that it is about.
 	Revision int64 `json:"revision,omitempty"`
+	// Objects are those that it is about, none for all.
+	Objects []string `json:"objects,omitempty"`
+	// Changes are the fields that it would change.
+	Changes []string `json:"changes,omitempty"`
 	// Replaces is the text of the act that is there.
 	Replaces string `json:"replaces,omitempty"`
 	// Plan is what a rollback would do; Uncontrolled names what stays of it without its controller.
@@ -78,16 +91,21 @@ type asked struct {
 	Undo string `json:"undo,omitempty"`
 }
 
-func (f *pauseFlags) run(ctx context.Context, in io.Reader, out io.Writer) error {
-	if err := f.validate(); err != nil {
-		return err
-	}
-	form, _ := acts.FormOf(acts.Pause)
+// check refuses what no act could say.
+func (f *pauseFlags) check(act string) error {
+	form, _ := acts.FormOf(act)
 	switch {
 	case f.lasts < time.Second || f.lasts > form.Longest:
 		return fmt.Errorf("--for is %s, and can be 1s to %s", f.lasts, form.Longest)
 	case f.reason == "":
-		return fmt.Errorf("--reason is missing: say why, for those who find it paused")
+		return errors.New("--reason is missing: say why, for those who find it paused")
+	}
+	return f.validate()
+}
+
+func (f *pauseFlags) run(ctx context.Context, in io.Reader, out io.Writer) error {
+	if err := f.check(acts.Pause); err != nil {
+		return err
 	}
 	cluster, err := f.cluster()
 	if err != nil {
@@ -126,10 +144,11 @@ func replaces(text string) string {
 func resumeCommand() *cobra.Command {
 	f := &askFlags{}
 	cmd := &cobra.Command{
-		Use:   "resume",
+		Use:   "resume [OBJECT...]",
 		Short: "Ends a pause before its time",
 		Long: `Takes the annotation capi-operator.openshift.io/pause off ClusterAPI cluster, whoever has put it there, and waits
-until the operator says that it goes on. It takes the rights to get and patch ClusterAPI cluster and the verb
+until the operator says that it goes on. With objects, it takes these off annotation leave-alone in its place, so
+that they are put right at once; the others stay as they are until their end. It takes the rights to get and patch ClusterAPI cluster and the verb
 pause on it, which ClusterRole capstan-operate has, and to get ClusterOperator cluster-api.
 
 On a terminal it asks before it does so; without one it wants --yes. --dry-run shows what it would do, and
@@ -138,8 +157,10 @@ whether the API server would take it.
 Exit codes: 0 if nothing is paused any more, or the API server would take it; 1 if not, or if nobody answers
 within --timeout.`,
 		Example: `  capstan resume --yes`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, objects []string) error {
+			if len(objects) > 0 {
+				return f.release(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), objects)
+			}
 			return f.resume(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
@@ -184,6 +205,7 @@ func (f *askFlags) resume(ctx context.Context, in io.Reader, out io.Writer) erro
 type request struct {
 	name, text  string
 	act         *acts.Act // nil: it is taken away
+	objects     []string  // that are named, and have to be known
 	does        asked
 	shows, said string
 }
@@ -211,7 +233,7 @@ func (f *askFlags) do(ctx context.Context, in io.Reader, out io.Writer, cluster 
 		return err
 	}
 	r.does.Done = true
-	err := cluster.Wait(ctx, r.name, r.act, f.timeout)
+	err := cluster.Wait(ctx, asking.Asked{Name: r.name, Act: r.act, Objects: r.objects}, f.timeout)
 	if r.does.Confirmed = err == nil; err == nil {
 		fmt.Fprint(tell, "\n"+printable(r.said))
 	}

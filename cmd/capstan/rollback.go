@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -206,6 +207,8 @@ func (f *rollbackFlags) plan(ctx context.Context, target *history.Revision) (rol
 		return rollbackPlan{}, "", err
 	}
 	made := plan.Of(ctx, seen, access, look.state(ctx, access.Config), time.Now())
+	// A pin that stands is no stop: this one takes its place.
+	made.Stops = slices.DeleteFunc(made.Stops, func(s plan.Stop) bool { return s.What == acts.Pin })
 	if seen.List == "" {
 		made.Stops = append(made.Stops, plan.Stop{What: "inputs", Why: "there is no list of images, by whose change a rollback ends", Next: "have the release put ConfigMap capi-installer-images back"})
 	}

@@ -17,13 +17,13 @@ import (
 var (
 	standingMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "capstan_standing",
-		Help: "How many objects need a look: retained objects, collisions, refused updates, contested fields, strays, and objects whose deletion waits for finalizers.",
+		Help: "How many objects need a look: retained objects, collisions, refused updates, contested fields, strays, objects that are left alone, and objects whose deletion waits for finalizers.",
 	}, []string{"what"})
 	objectsMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "capstan_objects", Help: "Objects of the desired revision, all of them and those that are as they should be.",
 	}, []string{"which"})
 	pausedMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "capstan_paused", Help: "1 while an act pauses all that the machine clusterapi does, else 0.",
+		Name: "capstan_paused", Help: "all: 1 while an act pauses all that the machine clusterapi does, else 0; objects: how many objects an act leaves alone.",
 	}, []string{"what"})
 	actionMetric = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "capstan_object_actions_total", Help: "Changes made to managed objects, by action.",
@@ -60,4 +60,5 @@ func measure(facts guards.Facts, pass *phases.Pass) {
 		paused = 1
 	}
 	pausedMetric.WithLabelValues("all").Set(paused)
+	pausedMetric.WithLabelValues("objects").Set(float64(len(pass.Display.LeftAlone)))
 }

@@ -20,6 +20,7 @@ func (s Status) Write(out io.Writer, now time.Time) error {
 	s.revisionLines(&b)
 	view.Section(&b, "Asked for by people", guards.Texts(s.Acts))
 	view.Section(&b, "Not as it should be, and left so while it is paused", s.Differs)
+	view.Section(&b, "Left alone, because people ask for that", guards.Texts(s.LeftAlone))
 	view.Section(&b, "Images", s.imageLines())
 	view.Section(&b, "In the way of objects to be applied", s.collisionLines())
 	view.Section(&b, "Refused, because data would be lost", guards.Texts(s.Refused))

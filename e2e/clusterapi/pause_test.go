@@ -159,9 +159,15 @@ func act(by string, at time.Time) string {
 // pauseFrom pauses for an hour from a moment on, as whoever the suite is.
 func pauseFrom(ctx context.Context, at time.Time) {
 	GinkgoHelper()
+	annotate(ctx, pauseAnnotation, act(me(ctx), at))
+}
+
+// me is whoever the suite is.
+func me(ctx context.Context) string {
+	GinkgoHelper()
 	review := &authenticationv1.SelfSubjectReview{}
 	Expect(env.Client.Create(ctx, review)).To(Succeed())
-	annotate(ctx, pauseAnnotation, act(review.Status.UserInfo.Username, at))
+	return review.Status.UserInfo.Username
 }
 
 // annotateAway takes an annotation off the ClusterAPI.

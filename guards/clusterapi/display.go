@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -48,6 +49,8 @@ type Display struct {
 	Differs []string
 	// HistoryBegins says that revisions were listed of which the history knows nothing, empty if there were none.
 	HistoryBegins string
+	// LeftAlone are the objects that people ask to leave as they are.
+	LeftAlone []LeftAlone
 	// UninstallConsent is what has to be written for a revision that would end what runs, empty while none awaits consent.
 	UninstallConsent string
 }
@@ -83,8 +86,24 @@ type ImageState struct {
 type Collision struct {
 	Object string `json:"object" yaml:"object"`
 	Holder string `json:"holder" yaml:"holder"`
+	// Group is the object's API group, UID that of the object which is there, as far as it was read.
+	Group string `json:"group,omitempty" yaml:"group"`
+	UID   string `json:"uid,omitempty" yaml:"uid"`
+	// Adoptable says that it may be adopted, Changes which fields that would change; else WayOut says what to do.
+	Adoptable bool     `json:"adoptable,omitempty" yaml:"adoptable"`
+	Changes   []string `json:"changes,omitempty" yaml:"changes"`
+	WayOut    string   `json:"wayOut,omitempty" yaml:"wayOut"`
 	// Why says so in a sentence that begins with the object, and what lets the machine go on.
 	Why string `json:"-" yaml:"why"`
+}
+
+// Named is the object as an act names it.
+func (c Collision) Named() string {
+	if c.Group == "" {
+		return c.Object
+	}
+	kind, name, _ := strings.Cut(c.Object, " ")
+	return kind + "." + c.Group + " " + name
 }
 
 func (c Collision) String() string { return c.Object + " " + c.Why }

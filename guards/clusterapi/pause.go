@@ -35,7 +35,9 @@ var PauseStands = machine.Guard[Facts]{
 
 // Act is what somebody asks for by an annotation of the ClusterAPI.
 type Act struct {
-	Name   string    `json:"name"`
+	Name string `json:"name"`
+	// About says in a few words which objects it is about, empty for all.
+	About  string    `json:"about,omitempty"`
 	By     string    `json:"by,omitempty"`
 	At     time.Time `json:"at,omitzero"`
 	Until  time.Time `json:"until,omitzero"`
@@ -57,6 +59,9 @@ func (a Act) String() string {
 		return fmt.Sprintf("act %s is void: %s", a.Name, a.Void)
 	}
 	text := a.Name
+	if a.About != "" {
+		text += " of " + a.About
+	}
 	if a.Revision > 0 {
 		text += fmt.Sprintf(" to revision %d", a.Revision)
 	}

@@ -48,7 +48,7 @@ var (
 	}
 	isPaused = machine.Alert{
 		Name: "CapstanPaused", Severity: machine.Warning, After: 25 * time.Hour,
-		Summary: "Capstan has been paused for more than a day",
+		Summary: "Capstan has been paused, or has left objects alone, for more than a day",
 	}
 	uninstallIsAsked = machine.Alert{
 		Name: "CapstanUninstallAwaitsConsent", Severity: machine.Warning, After: 10 * time.Minute,
@@ -93,6 +93,10 @@ var notices = []machine.Notice[*phases.Pass]{
 	{
 		Name: "retained", Count: func(p *phases.Pass) int { return len(p.Display.Retained) },
 		Doc: "Objects that no revision has any more are kept for the data in them. Nothing is wrong.",
+	},
+	{
+		Name: "leftalone", Count: func(p *phases.Pass) int { return len(p.Display.LeftAlone) }, Alert: isPaused,
+		Doc: "Objects are left alone, because people ask for that: they are not written, created or deleted.",
 	},
 	{
 		Name: "finalizer", Count: func(p *phases.Pass) int { return p.Display.Finalizers },

@@ -7,6 +7,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
@@ -29,7 +30,7 @@ func Line(s phases.Snapshot) string {
 	if row, _ := Table.State(r.State); why == "" && row.Rest {
 		why = r.Cause // the state has just been entered
 		if row.Reads == (machine.Reading{}) {
-			why = atRest(f)
+			why = atRest(f, d)
 		}
 	}
 	if r.State == Paused {
@@ -37,6 +38,9 @@ func Line(s phases.Snapshot) string {
 	}
 	if awaits := f.AwaitsUninstallConsent; tellsOfConsent(s) && !strings.Contains(why, awaits) {
 		why = strings.TrimSuffix(awaits+"; "+why, "; ")
+	}
+	if len(d.LeftAlone) > 0 {
+		why = strings.TrimPrefix(why+"; "+leftText(d), "; ")
 	}
 	if why != "" {
 		b.WriteString(": " + why)
@@ -71,12 +75,14 @@ func whilePaused(s phases.Snapshot) string {
 }
 
 // atRest is what there is to say while nothing is to be done but to repair.
-func atRest(f guards.Facts) string {
+func atRest(f guards.Facts, d guards.Display) string {
 	switch {
 	case f.Applied.Known && !f.Applied.Complete:
 		return f.Applied.Why
 	case f.AwaitsUninstallConsent != "":
 		return ""
+	case len(d.LeftAlone) > 0:
+		return "everything else is as it should be"
 	}
 	return "everything is as it should be"
 }
@@ -151,6 +157,24 @@ func objectWarning(d guards.Display) string {
 			"look into them, a CustomResourceDefinition goes with its instances, a Namespace with its content; then delete what nobody needs", count))
 	}
 	return strings.Join(texts, "; ")
+}
+
+// leftNamed is how many objects a message names that are left alone.
+const leftNamed = 3
+
+// leftText tells who asks to leave objects as they are, and how they are.
+func leftText(d guards.Display) string {
+	text := ""
+	for _, act := range d.Acts {
+		if act.Name == acts.LeaveAlone {
+			text = act.String()
+		}
+	}
+	named := guards.Texts(d.LeftAlone[:min(len(d.LeftAlone), leftNamed)])
+	if more := len(d.LeftAlone) - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("and %d more", more))
+	}
+	return text + "; left alone: " + strings.Join(named, "; ")
 }
 
 // clipBefore shortens text so that it fits together with its tail.

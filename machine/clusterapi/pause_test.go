@@ -3,6 +3,7 @@ package clusterapi_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -48,6 +49,25 @@ func TestLine_of_a_pause_tells_of_a_rollout_that_stands_still(t *testing.T) {
 	s := shot(machine.Record{State: table.Paused, Since: noon}, facts, guards.Display{DesiredName: "two"})
 	if line := table.Line(s); !strings.Contains(line, "Paused two: paused; revision 2 is not fully applied: revision 1 is current; since ") {
 		t.Errorf("the line is %s", line)
+	}
+}
+
+func TestLine_tells_of_what_is_left_alone_in_every_state(t *testing.T) {
+	d := guards.Display{
+		Acts: []guards.Act{{Name: "leave-alone", About: "ConfigMap a/b and 3 more", By: "anna", At: noon, Until: noon.Add(time.Hour), Reason: "r"}},
+		LeftAlone: []guards.LeftAlone{
+			{Object: "ConfigMap a/b", Differs: "it is not there"}, {Object: "ConfigMap a/c"}, {Object: "ConfigMap a/d", Probe: "0/1 available"}, {Object: "ConfigMap a/e", Nowhere: true},
+		},
+	}
+	for state, says := range map[machine.State]string{
+		table.Installed: "everything else is as it should be; leave-alone of ConfigMap a/b and 3 more by anna since ", table.Applying: "leave-alone of ConfigMap a/b and 3 more by anna since ",
+		table.Paused: "leave-alone of ConfigMap a/b and 3 more by anna since ",
+	} {
+		s := shot(machine.Record{State: state, Since: noon}, guards.Facts{Seen: true, CurrentNumber: 1, DesiredNumber: 1, Applied: guards.Applied{Known: true, Complete: true}}, d)
+		line := table.Line(s)
+		if !strings.Contains(line, says) || !strings.Contains(line, ": r; left alone: ConfigMap a/b: it is not there; ConfigMap a/c: it is as wanted; ConfigMap a/d: it is as wanted; 0/1 available; and 1 more") {
+			t.Errorf("%s says %s", state, line)
+		}
 	}
 }
 

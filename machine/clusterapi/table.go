@@ -61,7 +61,7 @@ var (
 // Table is the machine.
 var Table = machine.Table[guards.Facts, *phases.Pass]{
 	Name:     "clusterapi",
-	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if it is known and its images are at hand and render to what is listed, is kept applied in every state but Paused; of a revision that this release has listed also the components whose images are at hand, while those of others are not. A CustomResourceDefinition that the ClusterAPI lists as unmanaged is let go of in each of these states, whatever revisions have.",
+	Doc:      "Installs Cluster API from the release's provider images, upgrades it and keeps it as it should be. The current revision, if it is known and its images are at hand and render to what is listed, is kept applied in every state but Paused; of a revision that this release has listed also the components whose images are at hand, while those of others are not. A CustomResourceDefinition that the ClusterAPI lists as unmanaged is let go of in each of these states, whatever revisions have. An object that an act leaves alone is not written, created or deleted in any state, nor is what it would go with; in the revision that is installed it is no lost gate, and in another one its wave waits unless it is as wanted, its number apart.",
 	Start:    WaitingOnInfra,
 	Parts:    []string{RevisionController, InstallerController},
 	Progress: guards.Progress,

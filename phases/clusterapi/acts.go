@@ -16,10 +16,6 @@ import (
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
 
-// obeyed are the acts that this release does something for. Others are told as void, but for the consent to delete, which
-// is no act yet.
-var obeyed = []string{acts.Pause, acts.Pin}
-
 // readActs reads what people ask for by annotations of the ClusterAPI, and asks for a pass when time changes that.
 func (p *Pass) readActs(ctx context.Context) []guards.Act {
 	if p.world.api == nil {
@@ -32,18 +28,15 @@ func (p *Pass) readActs(ctx context.Context) []guards.Act {
 	})
 	for _, form := range acts.Forms {
 		text, asked := p.world.api.Annotations[acts.Annotation(form.Name)]
-		if !asked || form.Name == acts.ConsentToDelete {
+		if !asked || form.Name == acts.ConsentToDelete { // which is a number, and no act yet
 			continue
 		}
 		act, err := acts.Read(form.Name, text)
-		told := guards.Act{Name: form.Name, By: act.By, At: act.At, Until: act.Until, Reason: act.Reason}
-		switch {
-		case err != nil:
+		told := guards.Act{Name: form.Name, About: act.About(), By: act.By, At: act.At, Until: act.Until, Reason: act.Reason}
+		if err != nil {
 			told.Void = err.Error()
-		case !slices.Contains(obeyed, form.Name):
-			told.Void = "this release of the operator does not know it"
-		default:
-			told.Void, told.Ended = act.Void(now), act.Ended(now)
+		} else {
+			told.Void, told.Ended = p.void(act, now)
 			if form.Name == acts.Pin {
 				p.askPin(ctx, act, &told)
 			}

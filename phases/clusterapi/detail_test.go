@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -129,7 +130,7 @@ func TestStillStanding_what_was_in_the_way_stays_told_until_it_was_tried(t *test
 		for _, name := range row.want {
 			want = append(want, collision(name))
 		}
-		if got := p.stillStanding(before, row.shown).Collisions; !slices.Equal(got, want) {
+		if got := p.stillStanding(before, row.shown).Collisions; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}

@@ -44,7 +44,7 @@ func (d Detail) bounded() Detail {
 	d.Revisions, d.Moves = first(d.Revisions, maxListed), each(d.Moves, shortMove)
 	d.Retained, d.Collisions = each(d.Retained, shortRetained), each(d.Collisions, shortCollision)
 	d.Refused, d.Contested = each(d.Refused, shortRefused), each(d.Contested, shortContested)
-	d.Acts, d.Differs = each(d.Acts, shortAct), each(d.Differs, short)
+	d.Acts, d.Differs, d.LeftAlone = each(d.Acts, shortAct), each(d.Differs, short), each(d.LeftAlone, shortLeft)
 	d.Findings, d.Strays, d.Images = each(d.Findings, short), firstBytes(each(d.Strays, short), maxStrays), each(d.Images, shortImage)
 	return d
 }
@@ -52,7 +52,7 @@ func (d Detail) bounded() Detail {
 // cutLongest halves the list that takes most of the room, and says that there was one to halve.
 func (d *Detail) cutLongest() bool {
 	lists := []room{
-		roomOf(&d.Retained), roomOf(&d.Collisions), roomOf(&d.Refused), roomOf(&d.Contested), roomOf(&d.Findings), roomOf(&d.Differs),
+		roomOf(&d.Retained), roomOf(&d.Collisions), roomOf(&d.Refused), roomOf(&d.Contested), roomOf(&d.Findings), roomOf(&d.Differs), roomOf(&d.LeftAlone),
 		roomOf(&d.Strays), roomOfImages(&d.Images), roomOf(&d.Moves), roomOfRevisions(&d.Revisions),
 	}
 	longest := slices.MaxFunc(lists, func(a, b room) int { return a.bytes - b.bytes })
@@ -137,7 +137,7 @@ func short(text string) string {
 }
 
 func shortCollision(c guards.Collision) guards.Collision {
-	c.Object, c.Holder = short(c.Object), short(c.Holder)
+	c.Object, c.Holder, c.UID, c.WayOut, c.Changes = short(c.Object), short(c.Holder), short(c.UID), short(c.WayOut), each(c.Changes, short)
 	return c
 }
 
@@ -157,8 +157,13 @@ func shortRetained(r guards.RetainedObject) guards.RetainedObject {
 }
 
 func shortAct(a guards.Act) guards.Act {
-	a.By, a.Reason, a.Void = short(a.By), short(a.Reason), short(a.Void)
+	a.About, a.By, a.Reason, a.Void = short(a.About), short(a.By), short(a.Reason), short(a.Void)
 	return a
+}
+
+func shortLeft(l guards.LeftAlone) guards.LeftAlone {
+	l.Object, l.Differs, l.Probe = short(l.Object), short(l.Differs), short(l.Probe)
+	return l
 }
 
 // shortImage leaves the reference whole: it is bounded anyway, and is known by the whole of it.

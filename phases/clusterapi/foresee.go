@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/acts"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/render"
@@ -50,7 +52,7 @@ type Foresight struct {
 
 // Obstacle is what keeps a revision from being listed.
 type Obstacle struct {
-	What      string // inputs, images, manifests, room or consent
+	What      string // inputs, images, manifests, room, consent or pause
 	Why, Next string
 }
 
@@ -108,6 +110,7 @@ func (f *Foreseer) Foresee(ctx context.Context, in Instead, how engine.ForeseeOp
 	if knows {
 		told.Obstacles = append(told.Obstacles, pass.whyNotListed(entry)...)
 	}
+	told.Obstacles = append(told.Obstacles, pass.whatStands()...)
 	pass.note()
 	revision := &engine.Revision{
 		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: rendered.Unmanaged, Components: p.memory.rendered.components,
@@ -195,6 +198,26 @@ func (p *Pass) whyNotListed(entry operatorv1alpha1.ClusterAPIInstallerRevision) 
 		})
 	}
 	return found
+}
+
+// whatStands are acts because of which nothing would be done.
+func (p *Pass) whatStands() []Obstacle {
+	var stops []Obstacle
+	for _, back := range []struct{ name, by string }{{acts.Pause, "capstan resume"}, {acts.Pin, "capstan unpin"}} {
+		act := p.standing(back.name)
+		if act == nil || act.List() != "" && act.List() != p.world.list {
+			continue
+		}
+		until := " until the list of images changes"
+		if !act.Until.IsZero() {
+			until = " until " + machine.Moment(act.Until)
+		}
+		stops = append(stops, Obstacle{
+			What: act.Name, Why: fmt.Sprintf("by %s since %s%s: %s", act.By, machine.Moment(act.At), until, act.Reason),
+			Next: "wait for its end, or " + back.by,
+		})
+	}
+	return stops
 }
 
 // unplannable is why the inputs come to nothing.

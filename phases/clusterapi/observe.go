@@ -119,7 +119,7 @@ func (p *Pass) facts() guards.Facts {
 		Planning:     p.plan.waiting,
 		Images:       p.plan.ready,
 		Listed:       len(w.entries()),
-		Inputs:       w.inputs,
+		Inputs:       p.inputs(),
 		Pause:        pauseOf(p.Display.Acts),
 	}
 	if w.pin.stands() {
@@ -166,6 +166,8 @@ func (p *Pass) applied() guards.Applied {
 		reports = append(reports, p.Engine.Look(revision))
 	}
 	p.Display.Collisions, p.Display.Refused, p.Display.Contested = collisions(reports...), refused(reports...), contested(reports...)
+	p.Display.LeftAlone = p.tellLeft(reports)
+	p.judgeAdoption(p.Display.Collisions)
 	if pauseOf(p.Display.Acts).Stands {
 		p.Display.Differs = differs(reports)
 	}

@@ -2,7 +2,9 @@ package clusterapi
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/engine"
@@ -43,9 +45,38 @@ func sameObject(a, b engine.Key) bool {
 func collisions(reports ...*engine.Report) []guards.Collision {
 	var facts []guards.Collision
 	for _, object := range obstacles(reports, (*engine.Report).Collisions) {
-		facts = append(facts, guards.Collision{Object: object.Key.String(), Holder: object.Owner, Why: object.Why})
+		fact := guards.Collision{Object: object.Key.String(), Group: object.Key.Group, Holder: object.Owner, Why: object.Why}
+		if taken := object.Taken; taken != nil {
+			fact.UID, fact.Adoptable, fact.Changes = string(taken.UID), taken.Adoptable, changed(taken.Changes)
+		}
+		facts = append(facts, fact)
 	}
 	return facts
+}
+
+// maxChanged is how many fields are named that an adoption would change.
+const maxChanged = 20
+
+// changed names fields, and who holds them. Their values are nobody's business who may only read what the operator tells.
+func changed(changes []engine.Change) []string {
+	var texts []string
+	for _, c := range changes[:min(len(changes), maxChanged)] {
+		text := "~ " + c.Path
+		switch {
+		case c.Added:
+			text = "+ " + c.Path
+		case c.Removed:
+			text = "- " + c.Path
+		}
+		if len(c.Managers) > 0 {
+			text += " (held by " + strings.Join(c.Managers, ", ") + ")"
+		}
+		texts = append(texts, text)
+	}
+	if more := len(changes) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return texts
 }
 
 func refused(reports ...*engine.Report) []guards.Refused {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -59,20 +58,12 @@ type triedPin struct {
 
 // askPin obeys a pin that is well formed, or tells why not.
 func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
-	var list string
-	for _, item := range act.Items {
-		switch item.Key {
-		case "revision":
-			told.Revision, _ = strconv.ParseInt(item.Value, 10, 64) // its form is that of a number
-		case "list":
-			list = item.Value
-		}
-	}
+	told.Revision = act.Revision()
 	if told.Void != "" {
 		return
 	}
 	w := &p.world
-	if list != "" && w.list != "" && list != w.list {
+	if list := act.List(); list != "" && w.list != "" && list != w.list {
 		told.Void, told.Ended = "it ended when the list of images changed", true
 		return
 	}

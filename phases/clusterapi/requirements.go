@@ -97,7 +97,8 @@ func (p *Pass) requirements(facts *guards.Facts) {
 // note tells the engine which definitions are the administrator's from now on, whatever revisions say, and which revision is
 // installed.
 func (p *Pass) note() {
-	noted := engine.Noted{Unmanaged: p.world.unmanaged()}
+	noted := engine.Noted{Unmanaged: p.world.unmanaged(), LeftAlone: p.leftAlone()}
+	noted.Adopts, noted.AdoptsIn = p.adopts()
 	if current := p.world.currentEntry(); current != nil {
 		noted.Current = current.Revision
 	}

@@ -39,6 +39,8 @@ type (
 	Wave = report.Wave
 	// Object is where one object of a revision stands.
 	Object = report.Object
+	// Left tells of an object that people ask to leave as it is.
+	Left = report.Left
 	// TeardownReport is where the removal of orphans stands.
 	TeardownReport = report.TeardownReport
 	// Orphan is one object that only older revisions have, and what became of it.
@@ -144,6 +146,7 @@ const (
 	Foreign     = decide.Foreign
 	Orphaned    = decide.Orphaned
 	Retained    = decide.Retained
+	LeftAlone   = decide.LeftAlone
 )
 
 // The outlooks of a forecast, and how they are found.
@@ -163,6 +166,7 @@ const (
 	StuckNames        = report.StuckNames
 	StuckRequirements = report.StuckRequirements
 	StuckUnanswered   = report.StuckUnanswered
+	StuckLeft         = report.StuckLeft
 
 	Tried    = report.Tried
 	Computed = report.Computed

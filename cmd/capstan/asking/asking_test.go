@@ -13,7 +13,10 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/acts"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
@@ -171,10 +174,41 @@ func TestWait_is_over_when_the_operator_says_so_and_not_before(t *testing.T) {
 			if row.wrong != "" {
 				timeout = time.Second
 			}
-			err := c.Wait(t.Context(), acts.Pause, row.act, timeout)
+			err := c.Wait(t.Context(), Asked{Name: acts.Pause, Act: row.act}, timeout)
 			if (err == nil) != (row.wrong == "") || err != nil && !strings.Contains(err.Error(), row.wrong) {
 				t.Errorf("the error is %v", err)
 			}
 		})
+	}
+}
+
+func TestConfirmed_of_objects_that_are_left_alone(t *testing.T) {
+	act := acts.Act{Name: acts.LeaveAlone, By: "anna", At: noon}
+	asked := Asked{Name: acts.LeaveAlone, Act: &act, Objects: []string{"Namespace a"}}
+	seenAs := func(a guards.Act, left ...guards.LeftAlone) seen {
+		return seen{record: machine.Record{State: "Installed"}, detail: phases.Detail{Acts: []guards.Act{a}, LeftAlone: left}}
+	}
+	stands := guards.Act{Name: acts.LeaveAlone, By: "anna", At: noon}
+	void := stands
+	void.Void = "it ended"
+	for name, row := range map[string]struct {
+		now   seen
+		asked Asked
+		done  bool
+		wrong string
+	}{
+		"it stands":                         {seenAs(stands, guards.LeftAlone{Object: "Namespace a"}), asked, true, ""},
+		"one that is named is nowhere":      {seenAs(stands, guards.LeftAlone{Object: "Namespace a", Nowhere: true}), asked, true, "neither the newest revision nor the one that is installed has Namespace a"},
+		"one of before is nowhere by now":   {seenAs(stands, guards.LeftAlone{Object: "Namespace b", Nowhere: true}), asked, true, ""},
+		"it is void":                        {seenAs(void), asked, false, "the operator does not obey"},
+		"another one stands":                {seenAs(guards.Act{Name: acts.LeaveAlone, By: "anna", At: noon.Add(-time.Hour)}), asked, false, ""},
+		"it is taken away, and stands yet":  {seenAs(stands), Asked{Name: acts.LeaveAlone}, false, ""},
+		"it is taken away, a pause is left": {seenAs(guards.Act{Name: acts.Pause}), Asked{Name: acts.LeaveAlone}, true, ""},
+		"it is taken away, nothing is told": {seen{}, Asked{Name: acts.LeaveAlone}, false, ""},
+	} {
+		done, err := confirmed(row.now, row.asked)
+		if done != row.done || (err == nil) != (row.wrong == "") || err != nil && !strings.Contains(err.Error(), row.wrong) {
+			t.Errorf("%s: %v, %v", name, done, err)
+		}
 	}
 }

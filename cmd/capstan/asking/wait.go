@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -30,9 +31,17 @@ type seen struct {
 	detail phases.Detail
 }
 
-// Wait waits until the operator says that it obeys an act of a name, or with none that it obeys none of that name any more. A
-// request that is under way when the time is over comes to its end.
-func (c *Cluster) Wait(ctx context.Context, name string, act *acts.Act, timeout time.Duration) error {
+// Asked is what the operator is to say something of.
+type Asked struct {
+	Name string
+	Act  *acts.Act // nil: it was taken away
+	// Objects are those that somebody has named just now, each of which the operator has to know.
+	Objects []string
+}
+
+// Wait waits until the operator says that it obeys an act, or that it does not any more. A request that is under way when the
+// time is over comes to its end.
+func (c *Cluster) Wait(ctx context.Context, asked Asked, timeout time.Duration) error {
 	over := time.NewTimer(timeout)
 	defer over.Stop()
 	tick := time.NewTicker(lookEvery)
@@ -40,7 +49,7 @@ func (c *Cluster) Wait(ctx context.Context, name string, act *acts.Act, timeout 
 	for {
 		now, unread := c.told(ctx)
 		if unread == nil {
-			done, refused := confirmed(now, name, act)
+			done, refused := confirmed(now, asked)
 			if done || refused != nil {
 				return refused
 			}
@@ -56,26 +65,61 @@ func (c *Cluster) Wait(ctx context.Context, name string, act *acts.Act, timeout 
 }
 
 // confirmed says that the operator has come to where an act, or its end, leads; refused why it will not.
-func confirmed(now seen, name string, act *acts.Act) (done bool, refused error) {
-	pauses := name == acts.Pause
-	if act == nil {
-		told := slices.ContainsFunc(now.detail.Acts, func(told guards.Act) bool { return told.Name == name })
-		return now.record.State != "" && (pauses && now.record.State != table.Paused || !pauses && !told), nil
+func confirmed(now seen, asked Asked) (done bool, refused error) {
+	if asked.Act == nil && asked.Name != acts.Pause {
+		return now.record.State != "" && !slices.ContainsFunc(now.detail.Acts, func(a guards.Act) bool { return a.Name == asked.Name }), nil
+	}
+	if asked.Act == nil {
+		return now.record.State != "" && now.record.State != table.Paused, nil
 	}
 	for _, told := range now.detail.Acts {
-		if !same(told, *act) {
+		if !same(told, *asked.Act) {
 			continue
 		}
 		if told.Void != "" {
-			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with capstan " + back[name]}
+			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with " + takesBack(asked.Name)}
 		}
-		return pauses && now.record.State == table.Paused || !pauses && told.Waits == "", nil
+		if asked.Name == acts.Adopt {
+			return adopted(now, asked.Objects), nil
+		}
+		if asked.Name == acts.LeaveAlone {
+			return true, unknown(now.detail.LeftAlone, asked.Objects)
+		}
+		if asked.Name == acts.Pause {
+			return now.record.State == table.Paused, nil
+		}
+		return told.Waits == "", nil
 	}
 	return false, nil
 }
 
-// back are the commands that take acts back.
-var back = map[string]string{acts.Pause: "resume", acts.Pin: "unpin"}
+// takesBack is the command that takes an act back.
+func takesBack(name string) string {
+	if name == acts.Adopt {
+		return "kubectl annotate clusterapi " + phases.Singleton + " " + acts.AdoptAct + "-"
+	}
+	if name == acts.Pin {
+		return "capstan unpin"
+	}
+	return "capstan resume"
+}
+
+// unknown says which of the objects no revision has that counts; nil if each is known.
+func unknown(left []guards.LeftAlone, objects []string) error {
+	var names []string
+	for _, l := range left {
+		if l.Nowhere && slices.Contains(objects, l.Object) {
+			names = append(names, l.Object)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return &inspect.Error{
+		What: "neither the newest revision nor the one that is installed has " + strings.Join(names, ", ") + "; what else is named is left alone",
+		Next: "look for the kind, its API group and the namespace, and take back with capstan resume what is wrong",
+	}
+}
 
 func same(told guards.Act, act acts.Act) bool {
 	return told.Name == act.Name && told.At.Equal(act.At) && (told.By == act.By || told.By == "")

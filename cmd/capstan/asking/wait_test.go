@@ -35,7 +35,7 @@ func TestConfirmed_of_a_pin(t *testing.T) {
 		"taken back, and a pause stands": {nil, []guards.Act{{Name: acts.Pause}}, true, ""},
 	} {
 		now := seen{record: machine.Record{State: table.Installed}, detail: phases.Detail{Acts: row.told}}
-		done, err := confirmed(now, acts.Pin, row.act)
+		done, err := confirmed(now, Asked{Name: acts.Pin, Act: row.act})
 		if done != row.done || (err == nil) != (row.wrong == "") {
 			t.Errorf("%s: it is done %v, %v", name, done, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
@@ -78,6 +79,8 @@ type Object struct {
 	Why     string         `json:"why"`
 	Fields  []Field        `json:"fields"`
 	Holds   string         `json:"holds"`
+
+	left bool // people ask to leave it as it is
 }
 
 // Field is one field that would change. From is left out of one that is new, To of one that goes, and both of Secrets.
@@ -198,7 +201,7 @@ func refOf(o *engine.Foreseen) Ref {
 }
 
 func (p *Plan) object(o *engine.Foreseen) Object {
-	told := Object{Object: refOf(o), Verdict: o.Outlook, How: o.How, Why: o.Why, Holds: o.Holds, Fields: []Field{}}
+	told := Object{Object: refOf(o), Verdict: o.Outlook, How: o.How, Why: o.Why, Holds: o.Holds, Fields: []Field{}, left: o.LeftAlone}
 	for _, c := range o.Changes {
 		told.Fields = append(told.Fields, fieldOf(o, c))
 	}
@@ -249,10 +252,20 @@ func stopOf(o *engine.Foreseen) (Stop, bool) {
 		return Stop{What: "deny", Why: o.Why, Next: "repair what is refused, or let it through, and plan again"}, true
 	case o.StuckBy == engine.StuckUnanswered:
 		return Stop{What: o.StuckBy, Why: o.Stuck, Next: "plan again, with a longer --request-timeout"}, true
+	case o.StuckBy == engine.StuckLeft:
+		return Stop{What: o.StuckBy, Why: o.Stuck, Next: "wait for its end, or capstan resume " + o.Key.Kind + suffixed(o.Key.Group) + "/" + strings.TrimPrefix(o.Key.NamespacedName().String(), "/")}, true
 	case o.Stuck != "":
 		return Stop{What: o.StuckBy, Why: o.Stuck, Next: "repair that first"}, true
 	}
 	return Stop{}, false
+}
+
+// suffixed is an API group as it follows a kind; empty for the core group.
+func suffixed(group string) string {
+	if group == "" {
+		return ""
+	}
+	return "." + group
 }
 
 // Code is the exit code that is the answer: 0 for nothing to do, 2 for changes, 3 for what would stop them or cannot be told.

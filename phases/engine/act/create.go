@@ -27,10 +27,10 @@ const neverWritten = "1"
 //     dry runs: nobody reads the fields of those, and a POST is cheaper.
 func (r *run) create(ctx context.Context, j *job, as effect) (*see.Object, error) {
 	if as == dryRun || j.mustPost || !r.e.checksVersions(j.t.Key.GVK()) {
-		return r.e.post(ctx, j.resource, j.t.Key, j.t.Body(j.t.Stamp, ""), r.createOptions(as))
+		return r.e.post(ctx, j.resource, j.t.Key, j.t.Body(j.stamp, ""), r.createOptions(as))
 	}
 	force := true // or a conflict of managers would be answered before that of versions
-	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.t.Stamp, neverWritten), metav1.PatchOptions{
+	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.stamp, neverWritten), metav1.PatchOptions{
 		FieldManager: r.e.us.FieldManager, FieldValidation: metav1.FieldValidationStrict, Force: &force,
 	}, false)
 }

@@ -60,6 +60,7 @@ func (f *foresight) comes(key decide.Key) bool {
 // which is not met as things are.
 func (f *foresight) stuck(o *report.Foreseen, t *target) {
 	switch {
+	case o.LeftAlone:
 	case t.Key.IsCRD():
 		plural, _, _ := strings.Cut(t.Key.Name, ".")
 		f.e.cluster.Lock()

@@ -17,9 +17,13 @@ import (
 func (f *foresight) object(ctx context.Context, t *target) *report.Foreseen {
 	o := &report.Foreseen{Key: t.Key, Component: t.Component, How: report.Computed}
 	f.p.mu.Lock()
-	s, c := t.observation, t.decision
+	s, c, stamp := t.observation, t.decision, t.stampLocked()
 	f.p.mu.Unlock()
-	switch o.Resource = s.resource.GVR; s.unobservable {
+	if o.Resource = s.resource.GVR; s.isLeft() {
+		f.left(o, t, s, c)
+		return o
+	}
+	switch s.unobservable {
 	case "":
 	case decide.Progressed:
 		o.Outlook, o.Why = report.WouldLeave, s.why
@@ -34,7 +38,7 @@ func (f *foresight) object(ctx context.Context, t *target) *report.Foreseen {
 	default:
 		return f.unobservable(o, t, s)
 	}
-	j := &job{t: t, resource: s.resource, seen: c.from, readFirst: c.from == nil, verdict: c.Verdict}
+	j := &job{t: t, resource: s.resource, seen: c.from, readFirst: c.from == nil, stamp: stamp, verdict: c.Verdict}
 	if waits := f.namespaceComes(t); waits != "" {
 		o.Outlook, o.How, o.Why = report.WouldCreate, report.Later, waits
 		return o
@@ -50,6 +54,25 @@ func (f *foresight) object(ctx context.Context, t *target) *report.Foreseen {
 	}
 	f.try(ctx, o, j)
 	return o
+}
+
+// left tells of an object that is left alone: its wave waits unless it is as wanted, or its revision is installed.
+func (f *foresight) left(o *report.Foreseen, t *target, s observation, c *decision) {
+	f.p.mu.Lock()
+	defer f.p.mu.Unlock()
+	told := &report.Object{Key: t.Key, Component: t.Component}
+	if s.unobservable != "" {
+		leave(told, s, s.why)
+	} else {
+		told = f.e.lookAtLeftLocked(told, t, c)
+		if c.from != nil {
+			o.Before = c.from.Tree(t.Key.GVK())
+		}
+	}
+	o.Outlook, o.Why, o.LeftAlone = report.WouldLeave, told.Why, true
+	if !told.Applied() {
+		o.StuckBy, o.Stuck = report.StuckLeft, told.Why
+	}
 }
 
 // unobservable tells of an object of which nothing is known, by why that is so.

@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,28 +68,24 @@ func (f *foresight) removal(ctx context.Context, pass *prunePass, c inventory.Ca
 		}
 		f.tryRemoval(ctx, pass, c, o)
 	case decide.Retained:
-		o.Outlook, o.Holds, o.Why = report.WouldRetain, holding(looked.Why), ""
+		if o.Outlook = report.WouldRetain; strings.HasPrefix(looked.Why, holds) {
+			o.Holds, o.Why = looked.Why[len(holds):], ""
+		}
 	case decide.Terminating:
 		o.Outlook = report.WouldWait
 	case decide.Failed:
 		o.Outlook, o.How = report.WouldRemove, report.Unseen
 	default:
 		o.Outlook = report.WouldLeave
-		if o.Why == "" {
+		if o.LeftAlone = looked.Action == decide.LeftAlone; o.Why == "" {
 			o.Why = "is not there any more"
 		}
 	}
 	return o
 }
 
-// holding is what a decision to retain says of the data.
-func holding(why string) string {
-	const holds = "holds "
-	if len(why) > len(holds) && why[:len(holds)] == holds {
-		return why[len(holds):]
-	}
-	return why
-}
+// holds begins what a decision to retain says of the data.
+const holds = "holds "
 
 // tryRemoval asks the API server whether it would delete an object.
 func (f *foresight) tryRemoval(ctx context.Context, pass *prunePass, c inventory.Candidate, o *report.Foreseen) {

@@ -66,8 +66,15 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 	older := e.desired != nil && e.desired.Number > p.rev.Number
 	unmanaged, current := e.unmanagedLocked(), e.noted.Current == p.rev.Number
 	for _, t := range dirty {
+		former := t.observation.adopts
 		t.observation = e.observeLocked(t.Key)
-		t.observation.older = older
+		t.observation.older, t.observation.current, t.observation.left = older, current, e.noted.LeftAlone[t.Key.Identity()]
+		if p.rev.Number == e.noted.AdoptsIn {
+			t.observation.adopts = e.noted.Adopts[t.Key.Identity()]
+		}
+		if t.observation.adopts != former {
+			t.decision = nil // it was taken without
+		}
 		switch {
 		case !t.Key.IsCRD():
 		case e.leavesLocked(t.Key.Name):
@@ -78,7 +85,7 @@ func (e *Engine) observations(p *plan) (wait string, dirty []*target) {
 			continue
 		}
 		if t.About != "" {
-			t.observation.definition, t.observation.current = e.definitionLocked(t.About), current
+			t.observation.definition = e.definitionLocked(t.About)
 			if t.observation.unobservable == decide.Failed { // others bring its kind, and it is waited for
 				t.observation.unobservable, t.observation.err = decide.Pending, nil
 			}
@@ -130,33 +137,33 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 	if s.unobservable != "" {
 		t.required = t.requirementLocked()
 		o.Action, o.Why = s.unobservable, s.why
-		if s.err != nil {
+		switch {
+		case s.isLeft():
+			leave(o, s, s.why)
+		case s.err != nil:
 			o.Err = &report.ObjectError{Key: t.Key, Component: t.Component, Verb: "looking for", Err: s.err}
 		}
 		return o
 	}
 	c := e.decideOnLocked(t, s.object)
+	if s.isLeft() {
+		return e.lookAtLeftLocked(o, t, c)
+	}
 	v, conflict := e.conflicts.judge(t.Key, t.refusal.over(c.Verdict, s.object.Version()), t.undone)
 	if conflict != nil {
 		e.markDirty(p, t) // it changes as time passes
 	}
 	t.pausedByConflict = v.Action == decide.Contested
-	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, c.probe, conflict
-	if c.probe.Answer == decide.AnswerTrue && len(t.Calls) > 0 {
-		o.Probe = s.reachable
-	}
-	if t.About != "" {
-		t.required = t.requirementLocked()
-		if e.cfg.Meets != nil && c.probe.Answer == decide.AnswerTrue {
-			o.Probe = e.cfg.Meets(t.required, s.current)
-		}
-	}
+	o.Action, o.Why, o.Owner, o.Claimed, o.Probe, o.Conflict = v.Action, v.Why, v.Owner, v.Claimed, e.probeLocked(t, c), conflict
 	if v.Action == decide.Progressed && s.ahead > 0 {
 		return e.unexplained(o, s, p.rev.Number)
 	}
 	if v.Deferrable() {
 		o.Action = decide.Idle
 		return o
+	}
+	if v.Action == decide.Collision {
+		o.Taken = e.takenLocked(t, c)
 	}
 	if !v.Writes() {
 		return o
@@ -169,6 +176,27 @@ func (e *Engine) lookAtLocked(p *plan, t *target) *report.Object {
 		o.Action, o.Err = decide.Failed, t.err
 	}
 	return o
+}
+
+// takenLocked tells of the object that somebody else has.
+func (e *Engine) takenLocked(t *target, c *decision) *report.Taken {
+	actual, desired := c.from.Tree(t.Key.GVK()), t.desiredLocked()
+	return &report.Taken{UID: actual.GetUID(), Adoptable: c.Adoptable, Changes: decide.Changes(actual, decide.Foretold(desired, actual, e.us), e.us)}
+}
+
+// probeLocked is what an object's probe says, and of what it depends on beside itself.
+func (e *Engine) probeLocked(t *target, c *decision) decide.Probe {
+	probe := c.probe
+	if c.probe.Answer == decide.AnswerTrue && len(t.Calls) > 0 {
+		probe = t.observation.reachable
+	}
+	if t.About != "" {
+		t.required = t.requirementLocked()
+		if e.cfg.Meets != nil && c.probe.Answer == decide.AnswerTrue {
+			probe = e.cfg.Meets(t.required, t.observation.current)
+		}
+	}
+	return probe
 }
 
 // decision is what was decided about an object, and how its probe answered. The object itself is not kept.

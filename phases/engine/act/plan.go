@@ -79,9 +79,16 @@ type known struct {
 
 // desiredLocked is the object as it is sent, with what is known of its fields. The plan's mu is held.
 func (t *target) desiredLocked() decide.Desired {
-	d := t.Desired(t.Stamp)
+	d := t.Desired(t.stampLocked())
 	d.Dropped = t.dropped
 	return d
+}
+
+// stampLocked is what is written on the object, with what it may adopt by now. The plan's mu is held.
+func (t *target) stampLocked() decide.Stamp {
+	stamp := t.Stamp
+	stamp.Adopts = t.observation.adopts
+	return stamp
 }
 
 // trial is how a dry run went that was made ahead of the target's turn. The plan's pass guards it.

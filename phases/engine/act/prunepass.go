@@ -159,6 +159,7 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 	if c.Key.IsNamespace() {
 		c.Inhabited = r.live(func(p *plan) bool { return p.inhabits(c.Key.Name) })
 	}
+	c.LeftAlone = r.e.leftAlone(c)
 	decided := c.Decide(r.keep.rev.Number, r.e.us, r.consented)
 	going := decided.Action == decide.Terminating && c.Key.IsCRD()
 	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key) && !decide.DeletesClaims(c.Actual)) {

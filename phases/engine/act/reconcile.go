@@ -130,7 +130,9 @@ type job struct {
 	verdict    decide.Verdict
 	settled    bool            // the verdict is about the copy seen, and leaves it as it is
 	dropped    map[string]bool // fields that the answer to its last write lacked, nil when there was none
-	foundSafe  string          // resourceVersion of the CRD that was found to lose nothing in this pass
+	stamp      decide.Stamp
+	left       bool   // people ask to leave it as it is: it is read at most
+	foundSafe  string // resourceVersion of the CRD that was found to lose nothing in this pass
 
 	foreseen foreseen
 }
@@ -167,9 +169,9 @@ func (r *run) todo(targets []*target, what work) []*job {
 		if c == nil || t.observation.unobservable != "" || t.observation.object == nil && r.left[t.Key.Identity()] {
 			continue
 		}
-		write := c.Writes() && c.Deferrable() == (what == migrations) && !t.refuses(c) && !t.pausedByConflict && t.refusal.due(c.from.Version(), r.e.cfg.Clock.Now())
+		write := c.Writes() && c.Deferrable() == (what == migrations) && !t.refuses(c) && !t.pausedByConflict && !t.observation.isLeft() && t.refusal.due(c.from.Version(), r.e.cfg.Clock.Now())
 		if write || t.observation.readFirst && what == contents {
-			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, migrates: what == migrations, verdict: c.Verdict})
+			jobs = append(jobs, &job{t: t, resource: t.observation.resource, seen: c.from, readFirst: t.observation.readFirst, left: t.observation.isLeft(), stamp: t.stampLocked(), migrates: what == migrations, verdict: c.Verdict})
 		}
 	}
 	// What fails is tried last in its wave: it may be what the API server does not answer.

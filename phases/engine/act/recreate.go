@@ -60,7 +60,7 @@ func (r *run) recreate(ctx context.Context, j *job, fields []string, apiErr erro
 // tryAnew asks the API server whether it would create the object that is to take the place of one that cannot be changed:
 // it lets admission see the very object, and answers that there is one already only when nobody else refuses it.
 func (r *run) tryAnew(ctx context.Context, j *job) error {
-	_, err := r.e.post(ctx, j.resource, j.t.Key, j.t.Trial(j.t.Stamp, j.actual), r.createOptions(dryRun))
+	_, err := r.e.post(ctx, j.resource, j.t.Key, j.t.Trial(j.stamp, j.actual), r.createOptions(dryRun))
 	if report.OnlyTaken(err, func(counted string) int64 { return decide.Frees(j.actual, j.resource.GVR.GroupResource(), counted) }) {
 		return nil
 	}

@@ -209,7 +209,9 @@ type observation struct {
 	older        bool          // seen from a revision that is not the desired one
 	reachable    decide.Probe  // of a webhook configuration: whether anybody serves for the Services that it names
 	definition   definition    // of a requirement: the CRD that it is about
-	current      bool          // of a requirement: its revision is the one that is installed
+	current      bool          // its revision is the one that is installed
+	left         string        // who asks to leave it as it is, and until when; empty if nobody does
+	adopts       types.UID     // of the object that an administrator lets it adopt, empty for none
 	ahead        int64         // the number on the object, if nobody knows a revision of it and it is above all known ones
 	unobservable decide.Action // Unknown, Pending, Progressed or Failed: why nothing can be said of the object, empty if something can
 	why          string

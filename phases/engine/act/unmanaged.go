@@ -18,6 +18,11 @@ import (
 type Noted struct {
 	Unmanaged []string // names of CRDs that no revision applies, updates or deletes, whatever it has itself
 	Current   int64    // the number of the revision that is installed, 0 for none
+	// LeftAlone are objects that are not written, created or deleted, by identity, with who asks for that and until when.
+	LeftAlone map[decide.Key]string
+	// Adopts are objects without a controller that revision AdoptsIn may adopt, by identity, with the UID of each.
+	Adopts   map[decide.Key]types.UID
+	AdoptsIn int64
 }
 
 // Note says what counts from now on, in all that is asked of the engine.
@@ -25,7 +30,8 @@ func (e *Engine) Note(n Noted) {
 	e.cluster.Lock()
 	defer e.cluster.Unlock()
 	n.Unmanaged = slices.Compact(slices.Sorted(slices.Values(n.Unmanaged)))
-	if e.noted.Current == n.Current && slices.Equal(e.noted.Unmanaged, n.Unmanaged) {
+	if e.noted.Current == n.Current && slices.Equal(e.noted.Unmanaged, n.Unmanaged) && maps.Equal(e.noted.LeftAlone, n.LeftAlone) &&
+		e.noted.AdoptsIn == n.AdoptsIn && maps.Equal(e.noted.Adopts, n.Adopts) {
 		return
 	}
 	e.noted = n
@@ -96,7 +102,7 @@ func (e *Engine) toRelease() (found []*see.Object) {
 	defer e.cluster.Unlock()
 	for _, name := range e.noted.Unmanaged {
 		w := e.unmanagedWatches[name]
-		if w == nil || !w.Seen() {
+		if w == nil || !w.Seen() || e.noted.LeftAlone[decide.Key{Group: see.CRDKind.Group, Kind: see.CRDKind.Kind, Name: name}] != "" {
 			continue
 		}
 		o := w.Objects[types.NamespacedName{Name: name}]

@@ -52,7 +52,7 @@ func (r *run) attempt(ctx context.Context, j *job, as effect) error {
 			want = r.desired(j)
 		}
 		j.verdict = r.decide(j, want)
-		if j.settled = !j.verdict.Writes() || j.verdict.Deferrable() && !j.migrates; j.settled {
+		if j.settled = !j.verdict.Writes() || j.verdict.Deferrable() && !j.migrates || j.left; j.settled {
 			return nil
 		}
 		if r.changesPresent(j) {
@@ -287,5 +287,5 @@ func (r *run) update(ctx context.Context, j *job, as effect) (*see.Object, error
 	if as == dryRun {
 		opts.DryRun = []string{metav1.DryRunAll}
 	}
-	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.t.Stamp, j.seen.ResourceVersion), opts, as == dryRun && !j.foreseen.whole)
+	return r.e.patch(ctx, j.resource, j.t.Key, types.ApplyPatchType, j.t.Body(j.stamp, j.seen.ResourceVersion), opts, as == dryRun && !j.foreseen.whole)
 }

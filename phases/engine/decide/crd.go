@@ -20,6 +20,16 @@ func VersionsOf(crd *unstructured.Unstructured) []map[string]any {
 	return out
 }
 
+// Instance says that an object is one of a CRD's instances, as far as kinds tell. Without a CRD there is none.
+func Instance(crd *unstructured.Unstructured, key Key) bool {
+	if crd == nil {
+		return false
+	}
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	return key.Group == group && key.Kind == kind
+}
+
 // InstancesOf is the resource of a CRD's instances.
 func InstancesOf(crd *unstructured.Unstructured, version string) schema.GroupVersionResource {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")

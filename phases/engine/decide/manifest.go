@@ -41,11 +41,12 @@ type Desired struct {
 	*Manifest
 	Payload *unstructured.Unstructured
 	Dropped map[string]bool // see [Dropped]; nil: not known
+	Adopts  types.UID       // of the object that an administrator lets it adopt, unless a controller has it; empty for none
 }
 
 // Desired unpacks a manifest. Nobody keeps what it gives for longer than it takes to decide.
 func (m *Manifest) Desired(s Stamp) Desired {
-	return Desired{Manifest: m, Payload: payloadOf(m.packed.Unpack(), s)}
+	return Desired{Manifest: m, Payload: payloadOf(m.packed.Unpack(), s), Adopts: s.Adopts}
 }
 
 // Body is what is sent for a manifest, as JSON: its text with other metadata. A version binds it to the copy of that

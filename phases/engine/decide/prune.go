@@ -28,6 +28,8 @@ type Candidate struct {
 	LiveIn    string    // the name of a live revision that has it, empty if none
 	Unmanaged bool      // the current revision leaves it to administrators
 	Inhabited string    // of a Namespace: the name of a live revision that has objects in it, empty if none
+	LeftAlone string    // why it, or what would go with it, is left alone, empty if it is not
+	Retained  bool      // it is listed as retained
 
 	Served   bool                       // its kind is
 	Actual   *unstructured.Unstructured // nil: it is not there
@@ -72,6 +74,10 @@ func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdi
 	}
 	claim := ClaimOf(c.Actual, us)
 	switch {
+	case c.LeftAlone != "" && c.Retained: // so that it is looked at again after that
+		return PruneVerdict{Retained, c.LeftAlone}
+	case c.LeftAlone != "":
+		return PruneVerdict{LeftAlone, c.LeftAlone}
 	case claim.Needs > CollisionProtectionIfNoController:
 		return PruneVerdict{Foreign, "belongs to " + claim.Owner}
 	case c.UID != "" && c.UID != c.Actual.GetUID() && !us.manages(c.Actual):

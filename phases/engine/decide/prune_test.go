@@ -105,6 +105,10 @@ func TestFate(t *testing.T) {
 		{"T11, T12: holds data", with(oneOrphan(t), full), false, Retained, "holds 2 instances"},
 		{"T11, T12: holds data, with consent", with(oneOrphan(t), full), true, Deleted, "consented"},
 		{"T11, T12: holds nothing", with(oneOrphan(t), func(c *Candidate) { c.Contents = &Contents{} }), false, Deleted, ""},
+		{"left alone", with(oneOrphan(t), func(c *Candidate) { c.LeftAlone = "is left alone" }), false, LeftAlone, "is left alone"},
+		{"left alone, with consent", with(with(oneOrphan(t), full), func(c *Candidate) { c.LeftAlone = "is left alone" }), true, LeftAlone, ""},
+		{"left alone, and retained before", with(oneOrphan(t), func(c *Candidate) { c.LeftAlone, c.Retained = "is left alone", true }), true, Retained, "is left alone"},
+		{"left alone, and gone", with(oneOrphan(t), func(c *Candidate) { c.LeftAlone, c.Actual = "is left alone", nil }), false, Absent, ""},
 		{"3.7: a live revision has it", with(oneOrphan(t), func(c *Candidate) { c.LiveIn = "new" }), true, HandedOver, "revision new"},
 		{"3.7: a live revision has objects in it", with(oneOrphan(t), func(c *Candidate) {
 			c.Inhabited, c.Contents = "new", &Contents{Count: 1, What: "1 object"}

@@ -39,6 +39,7 @@ type Verdict struct {
 	Migrate    bool     // turn our Update entry, and those of legacy managers, into our Apply entry first
 	Ours       bool     // it is there, and belongs to this installation in whatever revision
 	Claimed    bool     // this revision has written the object: our field manager put its number there
+	Adoptable  bool     // of a Collision: it has no controller and is of no other installation
 	OnlyNumber bool     // of a write: nothing changes but the number, so that the API server cannot refuse it
 
 	onlyLater bool   // the content is right as far as anybody knows
@@ -80,14 +81,23 @@ func Reconcile(t Desired, actual *unstructured.Unstructured, number int64, us Id
 	switch {
 	case c.Owner == "":
 		return decideOurs(v, t, actual, c, number, us)
-	case t.Collision < c.Needs:
+	case t.Collision < c.Needs && !t.adopts(actual, c):
+		v.Adoptable = c.Needs == CollisionProtectionIfNoController
 		v.Action, v.Owner, v.Why = Collision, c.Owner, "exists already and belongs to "+c.Owner+remedy(t, c.Needs)
 		return v
 	}
 	v.Action, v.Why, v.Force = Updated, "adopted from "+c.Owner+", as its manifest asks for", true
+	if t.Collision < c.Needs {
+		v.Why = "adopted from " + c.Owner + ", as an administrator asks for"
+	}
 	v.Release = c.Needs == CollisionProtectionNone
 	v.Migrate = ownershipOf(actual, us).legacy != nil
 	return v
+}
+
+// adopts says that an administrator lets this very object be adopted, as a manifest could ask for.
+func (t Desired) adopts(actual *unstructured.Unstructured, c Claim) bool {
+	return t.Adopts != "" && t.Adopts == actual.GetUID() && c.Needs == CollisionProtectionIfNoController
 }
 
 // remedy is what a provider's author can do about a collision.

@@ -4,12 +4,16 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Stamp is what the engine writes on an object besides its manifest.
 type Stamp struct {
 	Component string
 	Number    int64
+	// Adopts is the UID of the object that an administrator lets the manifest adopt as if it said adopt-existing: always, and says
+	// so; empty for none.
+	Adopts types.UID
 
 	owner, label string
 }
@@ -25,6 +29,9 @@ func (s Stamp) on(metadata any) map[string]any {
 	}
 	annotations[RevisionAnnotation] = strconv.FormatInt(s.Number, 10)
 	annotations[OwnerAnnotation] = s.owner
+	if s.Adopts != "" {
+		annotations[AdoptAnnotation] = AdoptAlways
+	}
 	meta["labels"], meta["annotations"] = labels, annotations
 	return meta
 }

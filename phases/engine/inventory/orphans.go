@@ -43,7 +43,7 @@ func Candidates(stored []Stored, current Current) ([]Candidate, error) {
 			known[id] = true
 			found = append(found, Candidate{entry, decide.Candidate{
 				Key: key, Component: entry.Component, UID: entry.UID,
-				LastWave: last[entry.Component], Unmanaged: id.IsCRD() && current.Unmanaged[id.Name],
+				LastWave: last[entry.Component], Retained: entry.Retained, Unmanaged: id.IsCRD() && current.Unmanaged[id.Name],
 			}})
 		}
 	}

@@ -73,7 +73,7 @@ func severity(o *Object) int {
 	switch {
 	case errors.As(o.Err, &final) && final.Terminal():
 		return 0
-	case o.Action == decide.Collision, o.Action == decide.Refused:
+	case o.Action == decide.Collision, o.Action == decide.Refused, o.Action == decide.LeftAlone:
 		return 1
 	case o.Err != nil:
 		return 2

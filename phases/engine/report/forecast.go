@@ -41,6 +41,7 @@ const (
 	StuckNames        = "names"        // a definition's are taken
 	StuckRequirements = "requirements" // a definition of others is not as needed
 	StuckUnanswered   = "unanswered"   // a dry run was not answered
+	StuckLeft         = "left alone"   // people ask to leave it as it is, and it is not as wanted
 )
 
 // Foreseen is what would become of one object.
@@ -56,6 +57,7 @@ type Foreseen struct {
 	// and StuckBy is the kind of that.
 	Stuck, StuckBy string
 	Changes        []decide.Change
+	LeftAlone      bool   // people ask to leave it as it is
 	Holds          string // the data that goes, or stays, with it
 	// Before and After are the object as it is and as it would be; nil where it is not there, or nobody can tell.
 	Before, After *unstructured.Unstructured

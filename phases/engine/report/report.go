@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
@@ -19,6 +21,9 @@ type Object struct {
 	Err       error            // of the last attempt to write it
 	Conflict  *decide.Conflict // nil: not contested
 
+	Left  *Left  // nil: it is not left alone
+	Taken *Taken // of a Collision: what is there; nil for another action
+
 	Older   bool // seen from a revision that is not the desired one
 	Claimed bool // this revision has written it
 
@@ -27,19 +32,37 @@ type Object struct {
 	Ahead int64
 }
 
-// Applied says that the object is there as desired, or in the hands of a newer revision.
+// Taken is the object that somebody else has in the place of one of the revision.
+type Taken struct {
+	UID       types.UID
+	Adoptable bool            // it has no controller and is of no other installation
+	Changes   []decide.Change // what adopting it would change
+}
+
+// Left tells of an object that people ask to leave as it is.
+type Left struct {
+	Asked     string // who asks, and until when
+	Differs   string // how it is not as desired, the number apart; empty if it is
+	Installed bool   // its revision is the one that is installed
+}
+
+// Applied says that the object is there as desired, or in the hands of a newer revision, or left alone in the revision that is
+// installed.
 func (o *Object) Applied() bool {
 	switch o.Action {
 	case decide.Created, decide.Updated, decide.Recovered, decide.Idle, decide.Progressed, decide.Contested:
 		return true
+	case decide.LeftAlone:
+		return o.Left.Installed || o.Left.Differs == ""
 	}
 	return false
 }
 
 // Complete says that the object is applied and its probe passes. In an older revision an object that a newer one has
-// taken over is complete: it is not the older one's business any more.
+// taken over is complete: it is not the older one's business any more. One that is left alone in the revision that is installed is no
+// lost gate, whatever its probe says.
 func (o *Object) Complete() bool {
-	return o.Applied() && (o.Probe.Answer == decide.AnswerTrue || o.Older && o.Action == decide.Progressed)
+	return o.Applied() && (o.Probe.Answer == decide.AnswerTrue || o.Older && o.Action == decide.Progressed || o.Left != nil && o.Left.Installed)
 }
 
 // Wave is where one wave of a revision stands.
@@ -172,6 +195,9 @@ func (r *Report) Collisions() []*Object { return r.those(decide.Collision) }
 // Refused are the CRDs that are not updated, because instances would lose data; Why names them. They are looked at again
 // when the CRD changes, and otherwise no sooner than after 30 seconds.
 func (r *Report) Refused() []*Object { return r.those(decide.Refused) }
+
+// LeftAlone are the objects that people ask to leave as they are.
+func (r *Report) LeftAlone() []*Object { return r.those(decide.LeftAlone) }
 
 // Contested are the objects that somebody else keeps writing, also those that are right at the moment. When their time
 // has come, Config.Notify is called.

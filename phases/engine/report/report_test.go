@@ -35,6 +35,12 @@ func bad(message string) decide.Probe {
 
 func unseen(message string) decide.Probe { return decide.Probe{Message: message} }
 
+func left(p decide.Probe, differs string, installed bool) *Object {
+	o := one("l", decide.LeftAlone, p)
+	o.Left = &Left{Asked: "by anna", Differs: differs, Installed: installed}
+	return o
+}
+
 func fault(name string, err error) *Object {
 	o := one(name, decide.Failed, decide.Probe{})
 	o.Err = &ObjectError{Key: o.Key, Component: "core", Verb: "creating", Err: err}
@@ -64,6 +70,10 @@ func TestReport_counts(t *testing.T) {
 		{"a deletion", reportOf([]*Object{one("b", decide.Terminating, good)}), false, false, false, 1},
 		{"not seen", reportOf([]*Object{one("b", decide.Unknown, decide.Probe{})}), false, false, true, 1},
 		{"taken over by a newer revision", reportOf([]*Object{older}), true, true, false, 1},
+		{"left alone, as it should be", reportOf([]*Object{left(good, "", false)}), true, true, false, 1},
+		{"left alone, as it should be, and down", reportOf([]*Object{left(bad("down"), "", false)}), false, true, false, 1},
+		{"left alone, and not as it should be", reportOf([]*Object{left(good, "it differs", false)}), false, false, false, 1},
+		{"left alone in what is installed, whatever it is like", reportOf([]*Object{left(bad("down"), "it differs", true)}), true, true, false, 1},
 		{"desired, but somebody else is newer and down", reportOf([]*Object{one("b", decide.Progressed, bad("down"))}), false, true, false, 1},
 	}
 	for _, row := range rows {

@@ -14,7 +14,7 @@ import (
 type Orphan struct {
 	Key        decide.Key
 	Component  string
-	Action     decide.Action // Deleted, Absent, HandedOver, Foreign, Orphaned, Retained, Terminating, Pending or Failed
+	Action     decide.Action // Deleted, Absent, HandedOver, Foreign, Orphaned, LeftAlone, Retained, Terminating, Pending or Failed
 	Why        string
 	Count      int64    // of what is retained or goes by consent: objects that it holds, 0 if that cannot be told
 	Finalizers []string // of Terminating: what has to be taken off by others before it is gone
@@ -31,7 +31,7 @@ type TeardownReport struct {
 	Gone     []Orphan // not in the cluster any more
 	Waiting  []Orphan // being deleted, failed to be deleted, or their turn has not come
 	Retained []Orphan // not deleted, because they hold data of users
-	Left     []Orphan // not deleted, because they are not this installation's any more; see Action
+	Left     []Orphan // not deleted, because they are not this installation's any more, or people ask for that; see Action
 	Wait     string   // why nothing was looked at yet, or not everything
 
 	Consented bool // users' data goes with what holds it, as the administrator wrote
@@ -45,7 +45,7 @@ func (r *TeardownReport) Add(o Orphan) {
 		r.Gone = append(r.Gone, o)
 	case decide.Retained:
 		r.Retained = append(r.Retained, o)
-	case decide.HandedOver, decide.Foreign, decide.Orphaned:
+	case decide.HandedOver, decide.Foreign, decide.Orphaned, decide.LeftAlone:
 		r.Left = append(r.Left, o)
 	default:
 		r.Waiting = append(r.Waiting, o)

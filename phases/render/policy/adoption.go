@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // AdoptAnnotation asks to take over an object that is there; see decide.AdoptAnnotation of the engine.
@@ -33,6 +35,14 @@ object.metadata.annotations[$adopt] != 'force' && (
 variables.stored.?metadata.?annotations[?$adopt] == optional.of(object.metadata.annotations[$adopt])`,
 			"$adopt", text(AdoptAnnotation), "$ours", list(p.Namespaces))
 	},
+}
+
+// MayAdopt says whether an image might ask to take over an object of a kind, group/Kind, of this name.
+func (p *Policy) MayAdopt(kind, namespace, name string) bool {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetNamespace(namespace)
+	object.SetName(name)
+	return check{Policy: p, object: object, kind: kind}.adoptable()
 }
 
 // adoptable says that an object of this name can only have been made for providers.
