@@ -49,7 +49,7 @@ were the cluster, as it was then.`,
 				return err
 			}
 			if output == "json" {
-				return from.printJSON(cmd.OutOrStdout(), explanation)
+				return printJSON(cmd.OutOrStdout(), explanation)
 			}
 			var text bytes.Buffer
 			if err := explanation.Write(&text, now()); err != nil {

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"time"
-	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -45,33 +41,4 @@ func (f *fromFlag) recorded() ([]recorder.Entry, error) {
 		return nil, err
 	}
 	return source.Recorded()
-}
-
-// printJSON prints what was read of a cluster, or of an archive, which anybody may have written.
-func (f *fromFlag) printJSON(out io.Writer, value any) error {
-	if f.from == "" {
-		return printJSON(out, value)
-	}
-	return printPlainJSON(out, value)
-}
-
-// printPlainJSON prints JSON with everything escaped that could control a terminal; it is the same JSON.
-func printPlainJSON(out io.Writer, value any) error {
-	var text, plain bytes.Buffer
-	if err := printJSON(&text, value); err != nil {
-		return err
-	}
-	for _, r := range text.String() {
-		switch {
-		case r == '\n' || unicode.IsPrint(r):
-			plain.WriteRune(r)
-		case r > 0xffff:
-			r -= 0x10000
-			fmt.Fprintf(&plain, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		default:
-			fmt.Fprintf(&plain, `\u%04x`, r)
-		}
-	}
-	_, err := out.Write(plain.Bytes())
-	return err
 }

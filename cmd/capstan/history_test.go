@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,12 +14,16 @@ import (
 // past is what an operator of 4.22 remembers: it went back once, and came from another minor release.
 func past() history.History {
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	return history.History{Lost: true, Began: at, Revisions: []history.Revision{
+	h := history.History{Lost: true, Began: at, Revisions: []history.Revision{
 		{Number: 1, Name: "4.21.9-a-1", Release: "4.21.9", Result: history.Installed},
 		{Number: 2, Name: "4.22.0-b-2", Release: "4.22.0", Result: history.Installed, Listed: at, Applied: at.Add(time.Minute), Cause: "images\x1b[2J"},
 		{Number: 3, Name: "4.22.1-c-3", Release: "4.22.1", Result: history.Superseded},
 		{Number: 4, Name: "4.22.2-d-4", Release: "4.22.2", Result: history.Installed, Counts: map[string]int64{"Created": 3}, Consents: []string{"one"}},
 	}}
+	for i := range h.Revisions {
+		h.Revisions[i].Components = []history.Component{{Name: "core", Image: fmt.Sprintf("registry.example/core-%d", i)}}
+	}
+	return h
 }
 
 func TestTargetOf(t *testing.T) {
@@ -29,11 +34,13 @@ func TestTargetOf(t *testing.T) {
 		"the last installed one before":     {4, 4, 0, 2, ""},
 		"one by its number":                 {4, 4, 2, 2, ""},
 		"the current one of a rollout":      {4, 5, 4, 4, ""},
+		"the current one, without a number": {4, 5, 0, 4, ""},
 		"nothing is installed":              {0, 4, 0, 0, "no revision is installed"},
 		"there is none before":              {1, 1, 0, 0, "no installed revision before 1"},
 		"one that is not there":             {4, 4, 9, 0, "does not have revision 9; it has 1, 2, 3, 4"},
 		"one that was never installed":      {4, 4, 3, 0, "was never installed as a whole: it is Superseded"},
 		"the newest one":                    {4, 4, 4, 0, "to stay with it: capstan pin"},
+
 		"one of another minor release":      {4, 4, 1, 0, "there is no way back to another minor release"},
 		"without a number, another release": {2, 2, 0, 0, "there is no way back to another minor release"},
 	} {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
 )
 
@@ -31,11 +32,11 @@ func named(texts []string) ([]string, error) {
 
 // undoes is a command about objects, as a shell takes it.
 func undoes(command string, objects []string) string {
-	var words []string
+	words := []string{command}
 	for _, o := range objects {
-		words = append(words, strings.Replace(o, " ", "/", 1))
+		words = append(words, message.ShellWord(strings.Replace(o, " ", "/", 1)))
 	}
-	return command + " " + strings.Join(words, " ")
+	return strings.Join(words, " ")
 }
 
 // about is an act's items that name objects.
@@ -141,7 +142,7 @@ func (f *askFlags) release(ctx context.Context, in io.Reader, out io.Writer, obj
 	if counts {
 		r.shows = fmt.Sprintf("End that these are left alone, by %s since %s until %s: %s\n%s", before.By, machine.Moment(before.At), machine.Moment(before.Until), before.Reason, listed(freed))
 		if left := before.Until.Sub(looked.At); left >= time.Second {
-			r.does.Undo = undoes(fmt.Sprintf("capstan pause --for %s --reason %q", left, before.Reason), freed)
+			r.does.Undo = undoes(fmt.Sprintf("capstan pause --for %s --reason %s", left, message.ShellWord(before.Reason)), freed)
 			r.said = "They are not left alone any more. To do so again: " + r.does.Undo + "\n"
 		}
 	}

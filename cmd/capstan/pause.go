@@ -13,6 +13,7 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/cmd/capstan/plan"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
 )
 
@@ -192,7 +193,7 @@ func (f *askFlags) resume(ctx context.Context, in io.Reader, out io.Writer) erro
 	if act, err := acts.Read(acts.Pause, looked.Text); err == nil {
 		shows = fmt.Sprintf("End the pause by %s since %s, which would last until %s: %s\n", act.By, machine.Moment(act.At), machine.Moment(act.Until), act.Reason)
 		if left := act.Until.Sub(looked.At); left >= time.Second {
-			does.Undo = fmt.Sprintf("capstan pause --for %s --reason %q", left, act.Reason)
+			does.Undo = fmt.Sprintf("capstan pause --for %s --reason %s", left, message.ShellWord(act.Reason))
 		}
 	}
 	return f.do(ctx, in, out, cluster, looked, request{

@@ -14,6 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
 )
 
@@ -125,16 +126,6 @@ func replacesPin(text string) string {
 	return fmt.Sprintf("It takes the place of the one by %s since %s: %s\n", act.By, machine.Moment(act.At), act.Reason)
 }
 
-// revisionOf is the number of the revision that a pin is to, and whether it is a rollback, which time does not end.
-func revisionOf(act acts.Act) (number int64, rollback bool) {
-	for _, item := range act.Items {
-		if item.Key == "revision" {
-			number, _ = strconv.ParseInt(item.Value, 10, 64) // its form is that of a number
-		}
-	}
-	return number, act.Until.IsZero()
-}
-
 func unpinCommand() *cobra.Command {
 	f := &askFlags{}
 	cmd := &cobra.Command{
@@ -182,15 +173,11 @@ func (f *askFlags) unpin(ctx context.Context, in io.Reader, out io.Writer) error
 	}
 	shows := "Take back a pin that is void already.\n"
 	if act, err := acts.Read(acts.Pin, looked.Text); err == nil {
-		number, rollback := revisionOf(act)
+		number := act.Revision()
 		does.Revision = number
 		shows = fmt.Sprintf("End the pin to revision %d by %s since %s: %s\nWhat the list of images says is installed then.\n", number, act.By, machine.Moment(act.At), act.Reason)
-		if left := act.Until.Sub(looked.At); left >= time.Second && looked.Current == looked.Newest {
-			does.Undo = fmt.Sprintf("capstan pin --for %s --reason %q", left, act.Reason)
-		}
-		if rollback {
-			does.Undo = fmt.Sprintf("capstan rollback %d --reason %q", number, act.Reason)
-		}
+		// What the list says is installed by then, which capstan pin would pin.
+		does.Undo = fmt.Sprintf("capstan rollback %d --reason %s", number, message.ShellWord(act.Reason))
 	}
 	return f.do(ctx, in, out, cluster, looked, request{
 		name: acts.Pin, does: does, shows: shows,

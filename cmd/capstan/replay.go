@@ -78,7 +78,7 @@ func readRecorder(name string, in io.Reader) ([]recorder.Entry, error) {
 func replayed(log []recorder.Entry, output string, out io.Writer) (err error) {
 	result := replay.Run(log, controllers.Views())
 	if output == "json" {
-		err = printPlainJSON(out, result)
+		err = printJSON(out, result)
 	} else {
 		err = result.Write(out)
 	}

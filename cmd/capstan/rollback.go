@@ -31,7 +31,7 @@ func rollbackCommand() *cobra.Command {
 		Use:   "rollback [REVISION] --reason TEXT",
 		Short: "Has the operator go back to the images of a revision that was installed before",
 		Long: `Plans what it would be to go back to the images of a revision that the history has as installed, without a number to
-the last one before the current, and asks the operator for it if nothing would stop that. A new revision is listed, with a new
+what is installed while a newer one is being rolled out, and else to the last one before it that has other images, and asks the operator for it if nothing would stop that. A new revision is listed, with a new
 number and the release of those images in its name; platform, TLS profile, unmanaged definitions and the rules for
 images are today's. No version of a definition that is stored is dropped and no schema narrowed that an object uses:
 what that would take is refused, before anything is written. Definitions that only newer revisions had are retained with
@@ -154,12 +154,16 @@ func (f *rollbackFlags) target(ctx context.Context, looked asking.Looked, number
 	return targetOf(known, looked.Current, looked.Newest, number)
 }
 
-// targetOf is the revision of a number, or the last installed one before the current.
+// targetOf is the revision of a number. Without one it is what is installed while a newer one is being rolled out, and else the last
+// installed one before that of other images.
 func targetOf(known history.History, current, newest, number int64) (*history.Revision, error) {
 	if current == 0 {
 		return nil, &inspect.Error{What: "no revision is installed, so that there is none to go back from", Next: "look at capstan status"}
 	}
 	target := known.Before(current)
+	if newest > current { // what is installed is the way back from what is being rolled out
+		target = known.Of(current)
+	}
 	if number > 0 {
 		if target = known.Of(number); target == nil {
 			return nil, notInHistory(known, number)
@@ -172,6 +176,9 @@ func targetOf(known history.History, current, newest, number int64) (*history.Re
 		return nil, &inspect.Error{What: fmt.Sprintf("revision %d was never installed as a whole: it is %s", target.Number, target.Result), Next: "choose one that capstan history shows as Installed"}
 	case target.Number == newest:
 		return nil, &inspect.Error{What: fmt.Sprintf("revision %d is the newest one", target.Number), Next: "to stay with it: capstan pin"}
+	}
+	if now := known.Of(newest); now != nil && slices.Equal(now.Images(), target.Images()) {
+		return nil, &inspect.Error{What: fmt.Sprintf("revision %d has the images of revision %d, which is the newest one", target.Number, newest), Next: "to stay with them: capstan pin"}
 	}
 	if now := known.Of(newest); now != nil && minorOf(now.Release) != minorOf(target.Release) {
 		return nil, &inspect.Error{

@@ -109,7 +109,7 @@ func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
 	}
 	status := seen.Status
 	if f.output == "json" {
-		err = f.printJSON(out, status)
+		err = printJSON(out, status)
 	} else {
 		var text bytes.Buffer
 		if err = status.Write(&text, now()); err == nil {

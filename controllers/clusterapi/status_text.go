@@ -63,10 +63,22 @@ func (r Revision) role() string {
 	return "not desired any more"
 }
 
+// before is a text with something before it, empty for none.
+func before(with, text string) string {
+	if text == "" {
+		return ""
+	}
+	return with + text
+}
+
 func (s Status) collisionLines() []string {
 	return view.Columns(func(w io.Writer) {
 		for _, c := range s.Collisions {
-			fmt.Fprintf(w, "%s\tbelongs to %s\n", c.Object, cmp.Or(c.Holder, "nobody that says so"))
+			out := c.WayOut
+			if c.Adoptable {
+				out = "capstan adopt " + strings.Replace(c.Named(), " ", "/", 1) + " shows what that would change"
+			}
+			fmt.Fprintf(w, "%s\tbelongs to %s%s\n", c.Object, cmp.Or(c.Holder, "nobody that says so"), before("; ", out))
 		}
 	})
 }

@@ -71,7 +71,7 @@ var _ = Describe("A pin", func() {
 		hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two"))
 		until(ctx, "the pin to hold", inState(harness.Installed), says("Upgradeable", "False", "WaitingOnExternal", "pin to revision 1"))
-		Expect(admin().run(ctx, 0, "unpin", "--yes")).To(And(ContainSubstring("End the pin to revision 1 by an-administrator"), ContainSubstring("Nothing is pinned any more."), ContainSubstring("capstan pin --for ")))
+		Expect(admin().run(ctx, 0, "unpin", "--yes")).To(And(ContainSubstring("End the pin to revision 1 by an-administrator"), ContainSubstring("Nothing is pinned any more."), ContainSubstring("capstan rollback 1 --reason ")))
 		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(admin().run(ctx, codeFailed, "pin", "--for", "1h", "--reason", "r", "--yes")).To(ContainSubstring("to pin revision 1 is a rollback"))
 		Expect(admin().run(ctx, 0, "unpin", "--yes")).To(ContainSubstring("Nothing to do"))

@@ -211,7 +211,7 @@ func listPrint(ctx context.Context) string {
 	GinkgoHelper()
 	list := &corev1.ConfigMap{}
 	Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: harness.OperatorNamespace, Name: "capi-installer-images"}, list)).To(Succeed())
-	text, err := json.Marshal(list.Data)
+	text, err := json.Marshal([]any{list.Data, list.Annotations["release.openshift.io/version"]})
 	Expect(err).NotTo(HaveOccurred())
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])

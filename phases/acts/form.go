@@ -23,6 +23,10 @@ const (
 	ConsentAct    = "capi-operator.openshift.io/consent-to-delete"
 )
 
+// UninstallConsent is the annotation that lets a revision be listed that would end what runs. It is a name, and no act; setting it takes
+// the verb of [ConsentToDelete] all the same.
+const UninstallConsent = "capi-operator.openshift.io/consent-to-uninstall"
+
 // Policy is the admission policy, and its binding, that holds the name in an act against who writes it.
 const Policy = "capstan-acts"
 

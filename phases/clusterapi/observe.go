@@ -122,8 +122,11 @@ func (p *Pass) facts() guards.Facts {
 		Inputs:       p.inputs(),
 		Pause:        pauseOf(p.Display.Acts),
 	}
-	if w.pin.stands() {
+	switch {
+	case w.pin.stands():
 		facts.Pin, facts.PinDiffers = w.pin.told.String(), w.pin.differs
+	case w.pinWaits != "": // it may stand
+		facts.Pin, facts.PinDiffers = w.pinWaits, true
 	}
 	p.Display.Attempted = p.memory.tried[p.desired]
 	if p.plan.err != nil {

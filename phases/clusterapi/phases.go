@@ -17,6 +17,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/acts"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/history"
 	"github.com/capstan-capi/capstan/phases/images"
@@ -49,7 +50,7 @@ const (
 	DeleteConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
 	// UninstallConsentAnnotation lets a revision be listed that would end what runs; its value is the name that the revision
 	// gets, of release, content and number, and it counts for that one only.
-	UninstallConsentAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
+	UninstallConsentAnnotation = acts.UninstallConsent
 	// RetryAnnotation asks for another attempt now, by any value that it did not have before.
 	RetryAnnotation = "capi-operator.openshift.io/retry"
 )
@@ -147,7 +148,9 @@ type memory struct {
 	proved map[string]bool
 	// takenUp is the text of the pin that was taken up, and tried what came of looking whether another one may be. Lost, the
 	// history tells of the former, and the latter is looked for again.
-	takenUp  string
+	takenUp string
+	// endedPin is the text of the pin that has ended last: what ended it may be undone, and it does not begin again.
+	endedPin string
 	triedPin triedPin
 	// desired is the rendering of the desired revision, for the list of related objects.
 	desired *engine.Revision

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/acts"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/history"
@@ -59,19 +60,32 @@ type triedPin struct {
 // askPin obeys a pin that is well formed, or tells why not.
 func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	told.Revision = act.Revision()
-	if told.Void != "" {
-		return
-	}
+	text := fmt.Sprint(act)
+	defer func() {
+		if told.Ended {
+			p.memory.endedPin, p.memory.takenUp = text, ""
+		}
+	}()
 	w := &p.world
-	if list := act.List(); list != "" && w.list != "" && list != w.list {
+	list := act.List()
+	switch {
+	case told.Ended:
+		return
+	case p.memory.endedPin == text:
+		told.Void, told.Ended = "it has ended before, and does not begin again; ask again", true
+		return
+	case list != "" && w.list != "" && list != w.list:
 		told.Void, told.Ended = "it ended when the list of images changed", true
 		return
 	}
-	known, waits := p.pinned(ctx, told.Revision)
+	early := told.Void // by a clock that is behind, which ends nothing that was taken up
+	known, waits := p.pinned(ctx, act)
 	switch {
 	case waits != "":
 		w.pinWaits, told.Waits = "whether a pin counts cannot be told yet: "+waits, waits
 		p.lookAgainIn(askAgainSoon)
+		return
+	case known == nil && early != "":
 		return
 	case known == nil:
 		told.Void = fmt.Sprintf("it is not taken up: the history does not have revision %d as installed", told.Revision)
@@ -84,9 +98,17 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	for _, image := range known.Images() {
 		w.pin.images = append(w.pin.images, images.Ref(image))
 	}
-	text := fmt.Sprint(act)
-	if w.pin.taken = p.memory.takenUp == text || p.isListedFor(*told, *known); !w.pin.taken {
+	w.pin.taken = p.memory.takenUp == text || p.isListedFor(*told, *known)
+	switch {
+	case w.pin.taken:
+		told.Void = ""
+	case early != "":
+		w.pin = nil
+	default:
 		p.takeUp(ctx, text, told)
+	}
+	if known.Number != told.Revision {
+		told.Waits = "the history was lost after it was asked for: what is newest stays as it is until it is asked for again, or taken back"
 	}
 	if w.pin.stands() {
 		p.memory.takenUp = text
@@ -94,20 +116,25 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	}
 }
 
-// pinned is what is known of an installed revision; nil for nothing, unless that cannot be told yet. One that is current is
-// known by the list itself, if the history is lost.
-func (p *Pass) pinned(ctx context.Context, number int64) (known *history.Revision, waits string) {
+// pinned is what is known of the revision that a pin is to; nil for nothing, unless that cannot be told yet. One that is current is
+// known by the list itself, if the history is lost. So is the newest, if the history was lost after the pin was asked for: it may have
+// been listed for that, and nobody knows the way back any more, but what is there stays.
+func (p *Pass) pinned(ctx context.Context, act acts.Act) (known *history.Revision, waits string) {
 	if err := p.History.Load(ctx); err != nil {
 		return nil, "the history of revisions cannot be read: " + err.Error()
 	}
-	if h, _ := p.History.Known(); h.Of(number) != nil {
-		if r := h.Of(number); r.Result == history.Installed {
-			return r, ""
-		}
+	number := act.Revision()
+	h, _ := p.History.Known()
+	if r := h.Of(number); r != nil && r.Result == history.Installed {
+		return r, ""
 	}
-	switch entry := p.world.currentEntry(); {
-	case entry == nil || entry.Revision != number:
+	entry := p.world.currentEntry()
+	if desired := p.world.desiredEntry(); desired != nil && desired.Revision > number && (h.Began.IsZero() || h.Began.After(act.At)) {
+		entry = desired
+	} else if entry == nil || entry.Revision != number {
 		return nil, ""
+	}
+	switch {
 	case p.proofs.prove(entry):
 		r := remembered(entry)
 		return &r, ""
@@ -146,7 +173,7 @@ func (p *Pass) takeUp(ctx context.Context, text string, told *guards.Act) {
 		switch state := p.Images.State(ref); {
 		case state.Phase == images.Ready:
 		case state.Err != nil:
-			told.Void = fmt.Sprintf("it is not taken up: image %s is not to be had: %v", ref, state.Err)
+			told.Void = fmt.Sprintf("it is not taken up: image %s is not to be had: %v; %s", ref, state.Err, looksUntil(until))
 			return
 		default:
 			missing = append(missing, string(ref))
@@ -162,11 +189,16 @@ func (p *Pass) takeUp(ctx context.Context, text string, told *guards.Act) {
 		p.memory.triedPin = last
 	}
 	if last.why != "" {
-		told.Void = "it is not taken up: " + last.why
+		told.Void = "it is not taken up: " + last.why + "; " + looksUntil(until)
 		p.lookAgainIn(tryPinAgain)
 		return
 	}
 	p.world.pin.taken = true
+}
+
+// looksUntil says for how long a pin that is not taken up may be taken up still.
+func looksUntil(until time.Time) string {
+	return "that is looked at again until " + machine.Moment(until) + ", unless capstan unpin takes it back"
 }
 
 // whyNotPinned renders what the pin asks for and holds its definitions against those that there are.

@@ -147,6 +147,58 @@ func TestAskPin(t *testing.T) {
 	}
 }
 
+func TestAskPin_stays_with_what_is_newest_when_the_history_is_lost(t *testing.T) {
+	for name, began := range map[string]time.Time{"nothing is entered yet": {}, "it was begun anew": atNoon.Add(time.Hour)} {
+		p, _, _ := pinning(t, atNoon.Add(time.Hour), anAct("", "revision: 1", "list: 0123456789abcdef"))
+		listedFor("anna")(p, nil, shelf{})
+		newest := &p.world.api.Status.Revisions[1]
+		newest.Components = []operatorv1alpha1.ClusterAPIInstallerComponent{{Name: "alpha"}}
+		newest.Components[0].Image.Ref, newest.Name = operatorv1alpha1.ImageDigestFormat(ref("one")), "4.22.1-d-5"
+		c := fake.NewFakeClient()
+		p.History = history.New(c, c, "ops", func() {}, clocktesting.NewFakeClock(began), logr.Discard())
+		if err := p.History.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !began.IsZero() {
+			p.History.See(history.Seen{Listed: []history.Revision{remembered(newest)}})
+		}
+		p.proofs = proofs{engine.Proofs{Seen: true, Of: []engine.Proof{{Number: 5, Listed: ProofOf(*newest)}}}}
+		told := p.readActs(t.Context())[0]
+		if told.Void != "" || !p.world.pin.stands() || !slices.Equal(p.world.refs, []images.Ref{ref("one")}) || !strings.Contains(told.Waits, "the history was lost") {
+			t.Errorf("%s: told is %+v, and %v are planned", name, told, p.world.refs)
+		}
+	}
+}
+
+func TestAskPin_that_has_ended_does_not_begin_again(t *testing.T) {
+	p, _, _ := pinning(t, atNoon, anAct("", "revision: 1", "list: 0123456789abcdef"))
+	look := func(list string) (standing, ended bool) {
+		p.world.list, p.world.pin, p.world.refs = list, nil, []images.Ref{ref("two")}
+		told := p.readActs(t.Context())[0]
+		return p.world.pin.stands(), told.Ended
+	}
+	for _, row := range []struct {
+		list            string
+		standing, ended bool
+	}{{"0123456789abcdef", true, false}, {"another", false, true}, {"0123456789abcdef", false, true}} {
+		if standing, ended := look(row.list); standing != row.standing || ended != row.ended {
+			t.Errorf("with list %s it stands is %v, ended %v", row.list, standing, ended)
+		}
+	}
+}
+
+func TestAskPin_that_was_taken_up_is_not_ended_by_a_clock_that_is_behind(t *testing.T) {
+	early := atNoon.Add(-time.Hour)
+	p, _, _ := pinning(t, early, anAct(anHourOn, "revision: 1"))
+	if told := p.readActs(t.Context())[0]; told.Void == "" || p.world.pin.stands() {
+		t.Errorf("one that was not taken up: told is %+v", told)
+	}
+	listedFor("anna")(p, nil, shelf{})
+	if told := p.readActs(t.Context())[0]; told.Void != "" || !p.world.pin.stands() {
+		t.Errorf("one for which a revision was listed: told is %+v", told)
+	}
+}
+
 // listedFor lists a revision 5 for a pin of somebody's, of the pinned image and another one.
 func listedFor(by string) func(*Pass, *narrow, shelf) {
 	return func(p *Pass, _ *narrow, _ shelf) {

@@ -109,7 +109,8 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 		w.refsErr = fmt.Errorf("ConfigMap %s does not exist; the release's manifests should create it with one image reference by digest per key", key)
 	}
 	if found {
-		if w.list, err = fingerprint(list.Data); err != nil {
+		// Another release may have the same images, and ends a rollback as well.
+		if w.list, err = fingerprint([]any{list.Data, list.Annotations[ReleaseAnnotation]}); err != nil {
 			return w, err
 		}
 	}

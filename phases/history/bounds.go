@@ -41,10 +41,15 @@ func encode(h History) ([]byte, History, error) {
 	}
 }
 
-// drop drops the oldest revision that is none of the last installed ones; if there is none, the oldest of all.
+// drop drops the oldest revision that is none of the last installed ones, and not the one that the newest was pinned to; if there is
+// none, the oldest of all.
 func (h *History) drop() {
 	kept, oldest := 0, 0
+	pinned := h.Revisions[len(h.Revisions)-1].Pin
 	for i, r := range slices.Backward(h.Revisions) {
+		if pinned != nil && r.Number == pinned.Revision {
+			continue
+		}
 		if r.Result == Installed && kept < KeepInstalled {
 			kept++
 			continue

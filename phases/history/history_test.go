@@ -34,7 +34,10 @@ func loaded(t *testing.T, c client.Client) *Keeper {
 }
 
 func revision(number int64) Revision {
-	return Revision{Number: number, Name: fmt.Sprintf("4.22.0-c-%d", number), Listed: noon, Result: Applying}
+	return Revision{
+		Number: number, Name: fmt.Sprintf("4.22.0-c-%d", number), Listed: noon, Result: Applying,
+		Components: []Component{{Name: "core", Image: fmt.Sprintf("core-%d", number)}},
+	}
 }
 
 // look is what a look shows when these are listed, and one of them is current.

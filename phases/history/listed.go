@@ -18,13 +18,18 @@ type Seen struct {
 	Highest, Current int64
 }
 
-// See brings what is remembered up to what is listed. A revision that is listed and not remembered is entered again, and that
-// something is missing is remembered as well.
+// See brings what is remembered up to what is listed. A revision that is listed and not remembered is entered again, and so is one that
+// is remembered as another one, as after an etcd was restored from a backup: what is listed is proved. That something is missing is
+// remembered, unless it is no more than the newest, which may be listed a moment before that is noted.
 func (k *Keeper) See(s Seen) {
 	k.Note(func(h *History) {
 		for _, r := range s.Listed {
-			if h.Of(r.Number) == nil && r.Number > h.Dropped {
-				h.Lost = true
+			known := h.Of(r.Number)
+			switch {
+			case known != nil && known.Name != r.Name:
+				*known = r
+			case known == nil && r.Number > h.Dropped:
+				h.Lost = h.Lost || len(h.Revisions) == 0 || r.Number < h.Revisions[len(h.Revisions)-1].Number
 				h.enter(r)
 			}
 		}

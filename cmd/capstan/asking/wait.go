@@ -18,6 +18,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
@@ -77,7 +78,7 @@ func confirmed(now seen, asked Asked) (done bool, refused error) {
 			continue
 		}
 		if told.Void != "" {
-			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with " + takesBack(asked.Name)}
+			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with " + takesBack(asked)}
 		}
 		if asked.Name == acts.Adopt {
 			return adopted(now, asked.Objects), nil
@@ -94,14 +95,23 @@ func confirmed(now seen, asked Asked) (done bool, refused error) {
 }
 
 // takesBack is the command that takes an act back.
-func takesBack(name string) string {
-	if name == acts.Adopt {
+func takesBack(asked Asked) string {
+	if asked.Name == acts.Adopt {
 		return "kubectl annotate clusterapi " + phases.Singleton + " " + acts.AdoptAct + "-"
 	}
-	if name == acts.Pin {
+	if asked.Name == acts.Pin {
 		return "capstan unpin"
 	}
-	return "capstan resume"
+	return resumes(asked.Objects)
+}
+
+// resumes is the command that ends a pause, or that objects are left alone. Without objects it is the whole pause, whoever asked for it.
+func resumes(objects []string) string {
+	words := []string{"capstan resume"}
+	for _, o := range objects {
+		words = append(words, message.ShellWord(strings.Replace(o, " ", "/", 1)))
+	}
+	return strings.Join(words, " ")
 }
 
 // unknown says which of the objects no revision has that counts; nil if each is known.
@@ -117,7 +127,7 @@ func unknown(left []guards.LeftAlone, objects []string) error {
 	}
 	return &inspect.Error{
 		What: "neither the newest revision nor the one that is installed has " + strings.Join(names, ", ") + "; what else is named is left alone",
-		Next: "look for the kind, its API group and the namespace, and take back with capstan resume what is wrong",
+		Next: "look for the kind, its API group and the namespace, and take back what is wrong: " + resumes(names),
 	}
 }
 

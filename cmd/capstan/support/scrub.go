@@ -19,6 +19,7 @@ var secrets = []struct {
 	{regexp.MustCompile(`(?i)\b(bearer|basic)([ =:]+)[a-z0-9._~+/=-]{8,}`), "$1$2…"},
 	{regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)?`), "…"},
 	{regexp.MustCompile(`(?i)((?:token|password|passwd|secret|auth)\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,&;]{8,}`), "$1…"},
+	{regexp.MustCompile(`\bsha256~[A-Za-z0-9_-]{16,}`), "sha256~…"}, // tokens of OpenShift's own OAuth server
 	{regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*`), "…"},
 }
 

@@ -12,17 +12,22 @@ import (
 
 // acts guards what people ask of the operator by annotations of the ClusterAPI: who may, that nobody says to be somebody
 // else, and what an act looks like. The operator reads them once more, and more strictly. The consent to delete is held to
-// the right alone: it may still be a number, which is what the operator takes.
+// the right alone: it may still be a number, which is what the operator takes. So is the consent to uninstall, and the spec to the right to
+// update: who may patch for the sake of an act, as those may who have ClusterRole capstan-operate, may no more than that.
 func (i Installation) acts() bound {
 	b := bound{
 		name: acts.Policy,
 		description: "Lets only who has the verbs pause, pin, adopt and consent on ClusterAPI cluster set, change or remove the annotations by which " +
-			"Capstan is paused, pinned, given objects and consented to; whoever sets one is named by it, and it is within its limits.",
+			"Capstan is paused, pinned, given objects and consented to; whoever sets one is named by it, and it is within its limits. Lets only who has the verb update change the spec.",
 		match: matching(nil, rule([]string{"operator.openshift.io"}, []string{"clusterapis"},
 			admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete)),
 		conditions: []admissionregistrationv1.MatchCondition{{
 			Name:       "an-act-is-new-or-gone",
-			Expression: fmt.Sprintf("%s.exists(a, %s != %s)", annotationsOf(acts.Forms), annotation("object", "a"), annotation("oldObject", "a")),
+			Expression: fmt.Sprintf("%s.exists(a, %s != %s) ||\n%s", annotationsOf(append(annotated(acts.Forms), acts.UninstallConsent)), annotation("object", "a"), annotation("oldObject", "a"), newSpec),
+		}},
+		validations: []admissionregistrationv1.Validation{{
+			Expression:        fmt.Sprintf("!(%s) ||\n%s", newSpec, mayDo("update")),
+			MessageExpression: quoted("changing the spec of ClusterAPI cluster takes the verb update on it, which patch alone is not; see docs/threat-model.md"),
 		}},
 	}
 	var verbs []string
@@ -41,17 +46,28 @@ func (i Installation) acts() bound {
 
 // mayAct asks whether the user has a verb, if an act that takes it is another one than before.
 func mayAct(verb string) admissionregistrationv1.Validation {
-	forms := slices.DeleteFunc(slices.Clone(acts.Forms), func(f acts.Form) bool { return f.Verb != verb })
+	keys := annotated(slices.DeleteFunc(slices.Clone(acts.Forms), func(f acts.Form) bool { return f.Verb != verb }))
+	if form, _ := acts.FormOf(acts.ConsentToDelete); form.Verb == verb {
+		keys = append(keys, acts.UninstallConsent)
+	}
 	var names []string
-	for _, form := range forms {
-		names = append(names, form.Name)
+	for _, key := range keys {
+		_, name, _ := strings.Cut(key, "/")
+		names = append(names, name)
 	}
 	return admissionregistrationv1.Validation{
-		Expression: fmt.Sprintf("!%s.exists(a, %s != %s) ||\nauthorizer.group('operator.openshift.io').resource('clusterapis').name('cluster').check('%s').allowed()",
-			annotationsOf(forms), annotation("object", "a"), annotation("oldObject", "a"), verb),
+		Expression: fmt.Sprintf("!%s.exists(a, %s != %s) ||\n%s", annotationsOf(keys), annotation("object", "a"), annotation("oldObject", "a"), mayDo(verb)),
 		MessageExpression: quoted(fmt.Sprintf("setting, changing or removing %s takes the verb %s on clusterapis.operator.openshift.io cluster; see docs/threat-model.md",
 			strings.Join(names, " or "), verb)),
 	}
+}
+
+// newSpec says that a request changes what ClusterAPI is asked to be.
+const newSpec = "request.operation == 'UPDATE' && object.?spec != oldObject.?spec"
+
+// mayDo asks whether the user has a verb on the ClusterAPI.
+func mayDo(verb string) string {
+	return fmt.Sprintf("authorizer.group('operator.openshift.io').resource('clusterapis').name('cluster').check('%s').allowed()", verb)
 }
 
 // aTime is how a moment is written.
@@ -114,13 +130,21 @@ func annotation(object, key string) string {
 	return fmt.Sprintf("(%s == null ? '' : %s.metadata.?annotations[?%s].orValue(''))", object, object, key)
 }
 
-// annotationsOf are the keys of acts.
-func annotationsOf(forms []acts.Form) string {
-	var keys []string
+// annotated are the annotations of acts.
+func annotated(forms []acts.Form) (keys []string) {
 	for _, form := range forms {
-		keys = append(keys, quoted(acts.Annotation(form.Name)))
+		keys = append(keys, acts.Annotation(form.Name))
 	}
-	return "[" + strings.Join(keys, ", ") + "]"
+	return keys
+}
+
+// annotationsOf is a list of annotations.
+func annotationsOf(keys []string) string {
+	var words []string
+	for _, key := range keys {
+		words = append(words, quoted(key))
+	}
+	return "[" + strings.Join(words, ", ") + "]"
 }
 
 // camel is the name of an act as a variable has it.

@@ -134,6 +134,27 @@ func TestActs_hold_the_consent_to_delete_to_the_right(t *testing.T) {
 	}
 }
 
+func TestActs_hold_the_consent_to_uninstall_to_the_same_right_and_the_spec_to_that_to_update(t *testing.T) {
+	none, other := clusterAPI("", ""), clusterAPI("", "")
+	other.Object["spec"] = map[string]any{"unmanagedCustomResourceDefinitions": []any{"as.b"}}
+	for _, row := range []struct {
+		verbs    []string
+		now, old *unstructured.Unstructured
+		refused  string
+	}{
+		{[]string{"consent"}, clusterAPI(acts.UninstallConsent, "4.22.0-c-2"), none, ""},
+		{[]string{"pause"}, clusterAPI(acts.UninstallConsent, "4.22.0-c-2"), none, "consent-to-delete or consent-to-uninstall takes the verb consent"},
+		{[]string{"pause", "consent", "pin", "adopt"}, other, none, "takes the verb update on it"},
+		{[]string{"pause"}, none, other, "takes the verb update on it"},
+		{[]string{"update"}, other, none, ""},
+		{nil, other, other, ""},
+	} {
+		if refused := refusal(t, "anna", row.verbs, row.now, row.old); (refused == "") != (row.refused == "") || !strings.Contains(refused, row.refused) {
+			t.Errorf("with %q the answer is %q, and not %q", row.verbs, refused, row.refused)
+		}
+	}
+}
+
 func TestActs_cost_little_beside_asking_for_a_right(t *testing.T) {
 	const verbCost, limit = 350_000, 100_000
 	largest := anAct(acts.LeaveAlone, func(a *acts.Act) {
