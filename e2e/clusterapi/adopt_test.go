@@ -78,8 +78,8 @@ var _ = Describe("An object that is in the way", func() {
 		until(ctx, "the act to be told", inState(harness.Applying), func(harness.View) error {
 			return announced(ctx, "ActStands", "adopt of ConfigMap openshift-cluster-api/shared")
 		})
+		patch(ctx, newProvider("alpha").find("ServiceAccount", "alpha"), `{"metadata":{"labels":{"`+harness.ManagedByLabel+`":"me"}}}`)
 		eventually(ctx, "drift of what is ours to be put right", func(ctx context.Context) error {
-			patch(ctx, newProvider("alpha").find("ServiceAccount", "alpha"), `{"metadata":{"labels":{"`+harness.ManagedByLabel+`":"me"}}}`)
 			return has(ctx, newProvider("alpha").find("ServiceAccount", "alpha"), "alpha", "metadata", "labels", harness.ManagedByLabel)
 		})
 		Expect(fetched(ctx, foreign)).To(Equal(before))

@@ -75,7 +75,7 @@ var _ = Describe("A pause", func() {
 		wroteOnlyItsReport(ctx, since)
 
 		Expect(admin().run(ctx, 0, "resume", "--yes")).To(And(
-			ContainSubstring("End the pause by an-administrator since"), ContainSubstring("Nothing is paused any more."), ContainSubstring(`--reason "etcd is being moved"`)))
+			ContainSubstring("End the pause by an-administrator since"), ContainSubstring("Nothing is paused any more."), ContainSubstring("--reason 'etcd is being moved'")))
 		installed(ctx, 2)
 		Expect(fetched(ctx, configMap("alpha", "one")).Object).To(HaveKeyWithValue("data", HaveKeyWithValue("setting", "one")))
 		uids(ctx, deleted, configMap("new", "one"))

@@ -82,7 +82,7 @@ var _ = Describe("capstan support", func() {
 			}
 		}
 		// Nobody has a log here: there is no kubelet that could be asked for it.
-		Expect(missing).To(And(HaveLen(2), HaveKey("history.json"), HaveKeyWithValue("logs/0.log", ContainSubstring("when asked to get pods/log"))))
+		Expect(missing).To(And(HaveLen(1), HaveKeyWithValue("logs/0.log", ContainSubstring("when asked to get pods/log"))))
 		Expect(string(parts["inventories.json"])).To(ContainSubstring(`"capstan-inventory-1"`))
 		Expect(string(parts["crds.json"])).To(And(ContainSubstring("alphas.test.cluster.x-k8s.io"), Not(ContainSubstring("openAPIV3Schema"))))
 		Expect(string(parts["pods.json"])).To(And(ContainSubstring(`"registry.example/planted"`), ContainSubstring(`"alpha-`)))

@@ -63,3 +63,15 @@ func (e *Environment) Now() time.Time {
 	defer e.clock.mu.Unlock()
 	return time.Now().Add(e.clock.offset)
 }
+
+// ResetClock lets operators that are started from now on, in a world that is begun anew, go by the real time again, as commands do
+// that people run beside them.
+func (e *Environment) ResetClock() error {
+	e.clock.mu.Lock()
+	defer e.clock.mu.Unlock()
+	e.clock.offset = 0
+	if e.clock.path == "" {
+		return nil
+	}
+	return e.clock.write()
+}
