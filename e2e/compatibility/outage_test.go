@@ -251,7 +251,7 @@ func bounded(ctx context.Context) context.Context {
 func disarm(ctx context.Context, more ...string) {
 	GinkgoHelper()
 	if len(more) == 0 { // the clock that operators go by may be ahead, and the command knows nothing of that
-		more = []string{"--for=" + (env.Now().Sub(time.Now()).Round(time.Second) + 15*time.Minute).String()}
+		more = []string{"--for=" + (time.Until(env.Now()).Round(time.Second) + 15*time.Minute).String()}
 	}
 	out, err := exec.CommandContext(ctx, filepath.Join(bin, "capstan"), append([]string{"disarm", "--yes", "--kubeconfig=" + env.Cluster.Kubeconfig()}, more...)...).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), string(out))

@@ -66,18 +66,10 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 			p.memory.endedPin, p.memory.takenUp = text, ""
 		}
 	}()
-	w := &p.world
-	list := act.List()
-	switch {
-	case told.Ended:
-		return
-	case p.memory.endedPin == text:
-		told.Void, told.Ended = "it has ended before, and does not begin again; ask again", true
-		return
-	case list != "" && w.list != "" && list != w.list:
-		told.Void, told.Ended = "it ended when the list of images changed", true
+	if p.endsPin(act, text, told); told.Ended {
 		return
 	}
+	w := &p.world
 	early := told.Void // by a clock that is behind, which ends nothing that was taken up
 	known, waits := p.pinned(ctx, act)
 	switch {
@@ -113,6 +105,18 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	if w.pin.stands() {
 		p.memory.takenUp = text
 		p.putInPlace()
+	}
+}
+
+// endsPin tells what has ended a pin.
+func (p *Pass) endsPin(act acts.Act, text string, told *guards.Act) {
+	list, now := act.List(), p.world.list
+	switch {
+	case told.Ended:
+	case p.memory.endedPin == text:
+		told.Void, told.Ended = "it has ended before, and does not begin again; ask again", true
+	case list != "" && now != "" && list != now:
+		told.Void, told.Ended = "it ended when the list of images changed", true
 	}
 }
 
