@@ -25,8 +25,8 @@ var needObjectFaults = []needFault{
 			c.disturb(ctx)
 		},
 		expect: func(s *needStage) needExpectation {
-			if s.state == refused {
-				return needExpectation{never: "its work restores what refuses, and no more"}
+			if s.state == refused || s.state == inOpen {
+				return needExpectation{never: "its work sets what refuses, and no more"}
 			}
 			return repaired(s)
 		},
@@ -59,8 +59,8 @@ var needObjectFaults = []needFault{
 			c.disturb(ctx)
 		},
 		expect: func(s *needStage) needExpectation {
-			if s.state == refused {
-				return needExpectation{never: "its work restores what refuses, and no more"}
+			if s.state == refused || s.state == inOpen {
+				return needExpectation{never: "its work sets what refuses, and no more"}
 			}
 			return repaired(s)
 		},

@@ -272,7 +272,7 @@ func reachNeed(ctx context.Context, s *needStage) {
 		v, err := seeNeed(ctx)
 		inTime := err == nil && (v.record.Deadline == nil || v.record.Deadline.At.Sub(env.Now()) > 3*minute)
 		if inTime && s.rests(v) == nil && s.right(ctx) == nil {
-			if s.state == refused || s.state == conflicted { // whoever edits one thing again and again in a moment is waited for
+			if s.state == refused || s.state == inOpen || s.state == conflicted { // whoever edits one thing again and again in a moment is waited for
 				advance(2 * minute)
 			}
 			return
