@@ -122,12 +122,7 @@ func (p *Pass) facts() guards.Facts {
 		Inputs:       p.inputs(),
 		Pause:        pauseOf(p.Display.Acts),
 	}
-	switch {
-	case w.pin.stands():
-		facts.Pin, facts.PinDiffers = w.pin.told.String(), w.pin.differs
-	case w.pinWaits != "": // it may stand
-		facts.Pin, facts.PinDiffers = w.pinWaits, true
-	}
+	facts.Pin, facts.PinDiffers = w.pinned()
 	p.Display.Attempted = p.memory.tried[p.desired]
 	if p.plan.err != nil {
 		facts.Planning, facts.Unplannable, facts.PlanTerminal = p.plan.err.Error(), true, machine.IsTerminal(p.plan.err)

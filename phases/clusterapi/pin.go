@@ -34,6 +34,15 @@ type pin struct {
 
 func (p *pin) stands() bool { return p != nil && p.taken }
 
+// pinned says by what the world is pinned, empty if it is not, and whether the list of images asks for others. As long as that cannot
+// be told, it may be.
+func (w world) pinned() (by string, differs bool) {
+	if w.pin.stands() {
+		return w.pin.told.String(), w.pin.differs
+	}
+	return w.pinWaits, w.pinWaits != ""
+}
+
 // asks are the images that are fetched for it.
 func (p *pin) asks() []images.Ref {
 	if p == nil {

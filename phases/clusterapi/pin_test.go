@@ -247,6 +247,9 @@ func TestAskPin_plans_nothing_while_the_history_cannot_be_read(t *testing.T) {
 	if plan := p.makePlan(t.Context(), p.world); !strings.Contains(plan.waiting, "the history of revisions cannot be read") || told.Waits == "" || told.Void != "" {
 		t.Errorf("told is %+v, and the plan %+v", told, plan)
 	}
+	if by, differs := p.world.pinned(); by == "" || !differs {
+		t.Error("an upgrade to another minor release would be let begin")
+	}
 }
 
 func TestReleaseOf_names_what_is_pinned(t *testing.T) {

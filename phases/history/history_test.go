@@ -242,3 +242,41 @@ func TestEncode_keeps_the_bounds_and_the_last_installed(t *testing.T) {
 		}
 	})
 }
+
+func TestHistory_keeps_what_the_newest_is_pinned_to(t *testing.T) {
+	var h History
+	for number := int64(1); number <= MaxRevisions+1; number++ {
+		r := revision(number)
+		r.Result = Installed
+		h.enter(r)
+	}
+	h.Revisions[len(h.Revisions)-1].Pin = &Pin{Revision: 1}
+	if _, fits, err := encode(h); err != nil || fits.Of(1) == nil || fits.Of(2) != nil || len(fits.Revisions) != MaxRevisions {
+		t.Errorf("%d are kept, the first of which is %d (%v)", len(fits.Revisions), fits.Revisions[0].Number, err)
+	}
+}
+
+func TestKeeper_believes_what_is_listed_and_takes_a_newest_one_for_no_loss(t *testing.T) {
+	k := loaded(t, fake.NewFakeClient())
+	for number := int64(1); number <= 2; number++ {
+		k.List(revision(number))
+	}
+	other := look(noon, 1, 1, 2, 3) // 3 was listed, and nobody was left to note that
+	other.Listed[1].Name = "4.22.0-other-2"
+	k.See(other)
+	h, _ := k.Known()
+	if h.Lost || h.Of(2).Name != "4.22.0-other-2" || h.Of(3) == nil {
+		t.Errorf("it remembers %+v", h)
+	}
+}
+
+func TestBefore_skips_what_has_the_same_images(t *testing.T) {
+	h := History{Revisions: []Revision{revision(1), revision(2), revision(3)}}
+	for i := range h.Revisions {
+		h.Revisions[i].Result = Installed
+	}
+	h.Revisions[1].Components = h.Revisions[2].Components
+	if before := h.Before(3); before == nil || before.Number != 1 {
+		t.Errorf("before 3 comes %v", before)
+	}
+}

@@ -340,7 +340,7 @@ func TestLastOf_keeps_the_last_lines(t *testing.T) {
 func TestScrubbed_takes_out_what_proves_who_somebody_is(t *testing.T) {
 	for _, text := range []string{
 		"https://user:" + canary + "@registry.example/v2", `proxy "http://` + canary + `@10.0.0.1:3128"`, "Authorization: Bearer " + canary, "authorization=basic " + canary,
-		`{"access_token":"` + canary + `","expires_in":300}`, `{\"token\":\"` + canary + `\"}`, "password=" + canary, "x eyJhbGciOiJSUzI1NiI." + canary + "." + canary + " y",
+		`{"access_token":"` + canary + `","expires_in":300}`, `{\"token\":\"` + canary + `\"}`, "password=" + canary, "it is sha256~" + canary + "-0123456789abcdef,", "x eyJhbGciOiJSUzI1NiI." + canary + "." + canary + " y",
 		"-----BEGIN RSA PRIVATE KEY-----\n" + strings.ReplaceAll(canary, "-", "+") + "\n-----END",
 	} {
 		if got := scrubbed(text); strings.Contains(got, "4f8e1c") {
