@@ -25,6 +25,9 @@ var allArchitectures = []string{"amd64", "arm64", "ppc64le", "s390x"}
 // name is a made-up name that a cloud could have given.
 var name = rapid.StringMatching(`[a-z][a-z0-9._-]{0,8}[a-z0-9]`)
 
+// ami is a made-up image of a stream, and none of those that were golden before.
+var ami = name.Filter(func(name string) bool { return name != "old" && name != "older" })
+
 func region(i int) string { return fmt.Sprintf("region-%d", i) }
 
 // drawnStream makes up a stream over the library's types: all architectures, thirty regions, all variants, and gaps.
@@ -42,7 +45,7 @@ func drawnStream(t *rapid.T) *stream.Stream {
 	for _, goarch := range allArchitectures {
 		regions := map[string]stream.SingleImage{}
 		for i := range 30 {
-			regions[region(i)] = stream.SingleImage{Release: "9.8", Image: "ami-" + name.Draw(t, "ami")}
+			regions[region(i)] = stream.SingleImage{Release: "9.8", Image: "ami-" + ami.Draw(t, "ami")}
 		}
 		of.Architectures[arch.RpmArch(goarch)] = stream.Arch{
 			Artifacts: map[string]stream.PlatformArtifacts{"vmware": {Release: "9.8"}},
