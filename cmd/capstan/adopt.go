@@ -64,11 +64,7 @@ func (f *adoptFlags) adopt(ctx context.Context, in io.Reader, out io.Writer, obj
 	if err := f.validate(); err != nil {
 		return err
 	}
-	cluster, err := f.cluster()
-	if err != nil {
-		return err
-	}
-	looked, err := cluster.Look(ctx, acts.Adopt)
+	cluster, looked, err := f.look(ctx, acts.Adopt)
 	if err != nil {
 		return err
 	}

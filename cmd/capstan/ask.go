@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,16 @@ func (f *askFlags) cluster() (*asking.Cluster, error) {
 		return nil, err
 	}
 	return asking.NewCluster(config, f.namespace, leaseName)
+}
+
+// look binds to the cluster, and finds out who asks, when, and what is asked for already by an act of a name.
+func (f *askFlags) look(ctx context.Context, name string) (*asking.Cluster, asking.Looked, error) {
+	cluster, err := f.cluster()
+	if err != nil {
+		return nil, asking.Looked{}, err
+	}
+	looked, err := cluster.Look(ctx, name)
+	return cluster, looked, err
 }
 
 // json prints what was done, if that is asked for.

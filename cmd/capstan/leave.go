@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
@@ -28,15 +29,6 @@ func named(texts []string) ([]string, error) {
 		}
 	}
 	return all, nil
-}
-
-// undoes is a command about objects, as a shell takes it.
-func undoes(command string, objects []string) string {
-	words := []string{command}
-	for _, o := range objects {
-		words = append(words, message.ShellWord(strings.Replace(o, " ", "/", 1)))
-	}
-	return strings.Join(words, " ")
 }
 
 // about is an act's items that name objects.
@@ -63,15 +55,11 @@ func (f *pauseFlags) leave(ctx context.Context, in io.Reader, out io.Writer, obj
 	if err := f.check(acts.LeaveAlone); err != nil {
 		return err
 	}
-	cluster, err := f.cluster()
+	cluster, looked, err := f.look(ctx, acts.LeaveAlone)
 	if err != nil {
 		return err
 	}
-	looked, err := cluster.Look(ctx, acts.LeaveAlone)
-	if err != nil {
-		return err
-	}
-	undo, shows, wanted := undoes("capstan resume", objects), "", slices.Clone(objects)
+	undo, shows, wanted := asking.Command(asking.Resume, objects), "", slices.Clone(objects)
 	if before, counts := stands(acts.LeaveAlone, looked.Text, looked.At); counts {
 		for _, o := range before.Objects() {
 			if !slices.Contains(objects, o.String()) {
@@ -110,11 +98,7 @@ func (f *askFlags) release(ctx context.Context, in io.Reader, out io.Writer, obj
 	if err := f.validate(); err != nil {
 		return err
 	}
-	cluster, err := f.cluster()
-	if err != nil {
-		return err
-	}
-	looked, err := cluster.Look(ctx, acts.LeaveAlone)
+	cluster, looked, err := f.look(ctx, acts.LeaveAlone)
 	if err != nil {
 		return err
 	}
@@ -142,7 +126,7 @@ func (f *askFlags) release(ctx context.Context, in io.Reader, out io.Writer, obj
 	if counts {
 		r.shows = fmt.Sprintf("End that these are left alone, by %s since %s until %s: %s\n%s", before.By, machine.Moment(before.At), machine.Moment(before.Until), before.Reason, listed(freed))
 		if left := before.Until.Sub(looked.At); left >= time.Second {
-			r.does.Undo = undoes(fmt.Sprintf("capstan pause --for %s --reason %s", left, message.ShellWord(before.Reason)), freed)
+			r.does.Undo = asking.Command(fmt.Sprintf("capstan pause --for %s --reason %s", left, message.ShellWord(before.Reason)), freed)
 			r.said = "They are not left alone any more. To do so again: " + r.does.Undo + "\n"
 		}
 	}

@@ -108,11 +108,7 @@ func (f *pauseFlags) run(ctx context.Context, in io.Reader, out io.Writer) error
 	if err := f.check(acts.Pause); err != nil {
 		return err
 	}
-	cluster, err := f.cluster()
-	if err != nil {
-		return err
-	}
-	looked, err := cluster.Look(ctx, acts.Pause)
+	cluster, looked, err := f.look(ctx, acts.Pause)
 	if err != nil {
 		return err
 	}
@@ -173,11 +169,7 @@ func (f *askFlags) resume(ctx context.Context, in io.Reader, out io.Writer) erro
 	if err := f.validate(); err != nil {
 		return err
 	}
-	cluster, err := f.cluster()
-	if err != nil {
-		return err
-	}
-	looked, err := cluster.Look(ctx, acts.Pause)
+	cluster, looked, err := f.look(ctx, acts.Pause)
 	if err != nil {
 		return err
 	}

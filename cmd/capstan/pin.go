@@ -71,11 +71,7 @@ func (f *pinFlags) run(ctx context.Context, in io.Reader, out io.Writer) error {
 	case f.reason == "":
 		return errors.New("--reason is missing: say why, for those who find it pinned")
 	}
-	cluster, err := f.cluster()
-	if err != nil {
-		return err
-	}
-	looked, err := cluster.Look(ctx, acts.Pin)
+	cluster, looked, err := f.look(ctx, acts.Pin)
 	if err != nil {
 		return err
 	}
@@ -155,11 +151,7 @@ func (f *askFlags) unpin(ctx context.Context, in io.Reader, out io.Writer) error
 	if err := f.validate(); err != nil {
 		return err
 	}
-	cluster, err := f.cluster()
-	if err != nil {
-		return err
-	}
-	looked, err := cluster.Look(ctx, acts.Pin)
+	cluster, looked, err := f.look(ctx, acts.Pin)
 	if err != nil {
 		return err
 	}

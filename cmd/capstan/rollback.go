@@ -16,6 +16,7 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/cmd/capstan/plan"
 	"github.com/capstan-capi/capstan/phases/acts"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 	"github.com/capstan-capi/capstan/phases/history"
 )
 
@@ -79,11 +80,7 @@ func (f *rollbackFlags) run(ctx context.Context, in io.Reader, out io.Writer, ar
 	if err != nil {
 		return err
 	}
-	cluster, err := f.cluster()
-	if err != nil {
-		return err
-	}
-	looked, err := cluster.Look(ctx, acts.Pin)
+	cluster, looked, err := f.askFlags.look(ctx, acts.Pin)
 	if err != nil {
 		return err
 	}
@@ -180,19 +177,13 @@ func targetOf(known history.History, current, newest, number int64) (*history.Re
 	if now := known.Of(newest); now != nil && slices.Equal(now.Images(), target.Images()) {
 		return nil, &inspect.Error{What: fmt.Sprintf("revision %d has the images of revision %d, which is the newest one", target.Number, newest), Next: "to stay with them: capstan pin"}
 	}
-	if now := known.Of(newest); now != nil && minorOf(now.Release) != minorOf(target.Release) {
+	if now := known.Of(newest); now != nil && phases.Minor(now.Release) != phases.Minor(target.Release) {
 		return nil, &inspect.Error{
 			What: fmt.Sprintf("revision %d is of release %s, and revision %d of %s: there is no way back to another minor release", target.Number, target.Release, newest, now.Release),
 			Next: "choose one of the same",
 		}
 	}
 	return target, nil
-}
-
-// minorOf is the minor release of a version.
-func minorOf(release string) string {
-	parts := strings.SplitN(release, ".", 3)
-	return strings.Join(parts[:min(len(parts), 2)], ".")
 }
 
 // rollbackPlan is what it would do, and what stays without its controller.

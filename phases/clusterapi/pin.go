@@ -91,7 +91,7 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	case known == nil:
 		told.Void = fmt.Sprintf("it is not taken up: the history does not have revision %d as installed", told.Revision)
 		return
-	case minor(known.Release) != minor(p.Release):
+	case Minor(known.Release) != Minor(p.Release):
 		told.Void, told.Ended = fmt.Sprintf("it ended with another minor release: revision %d is of %s, and the operator of %s", told.Revision, known.Release, p.Release), true
 		return
 	}
@@ -244,8 +244,8 @@ func (p *Pass) putInPlace() {
 	w.inputs += " " + w.pin.told.At.Format(time.RFC3339) + fmt.Sprint(w.pin.told.Revision)
 }
 
-// minor is the minor release of a version.
-func minor(release string) string {
+// Minor is the minor release of a version.
+func Minor(release string) string {
 	parts := strings.SplitN(release, ".", 3)
 	return strings.Join(parts[:min(len(parts), 2)], ".")
 }

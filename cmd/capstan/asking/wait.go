@@ -102,12 +102,15 @@ func takesBack(asked Asked) string {
 	if asked.Name == acts.Pin {
 		return "capstan unpin"
 	}
-	return resumes(asked.Objects)
+	return Command(Resume, asked.Objects)
 }
 
-// resumes is the command that ends a pause, or that objects are left alone. Without objects it is the whole pause, whoever asked for it.
-func resumes(objects []string) string {
-	words := []string{"capstan resume"}
+// Resume is the command that ends a pause, or that objects are left alone. Without objects it is the whole pause, whoever asked for it.
+const Resume = "capstan resume"
+
+// Command is a command about objects, as a shell takes it.
+func Command(command string, objects []string) string {
+	words := []string{command}
 	for _, o := range objects {
 		words = append(words, message.ShellWord(strings.Replace(o, " ", "/", 1)))
 	}
@@ -127,7 +130,7 @@ func unknown(left []guards.LeftAlone, objects []string) error {
 	}
 	return &inspect.Error{
 		What: "neither the newest revision nor the one that is installed has " + strings.Join(names, ", ") + "; what else is named is left alone",
-		Next: "look for the kind, its API group and the namespace, and take back what is wrong: " + resumes(names),
+		Next: "look for the kind, its API group and the namespace, and take back what is wrong: " + Command(Resume, names),
 	}
 }
 
