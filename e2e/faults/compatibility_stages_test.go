@@ -224,11 +224,11 @@ var needStages = []*needStage{
 		},
 		disturb: func(ctx context.Context) {
 			GinkgoHelper()
-			v, err := seeNeed(ctx)
-			Expect(err).NotTo(HaveOccurred())
+			r := &requirement{}
+			Expect(env.Client.Get(ctx, client.ObjectKey{Name: need}, r)).To(Succeed())
 			Expect(client.IgnoreAlreadyExists(env.Client.Create(ctx, &validating{ObjectMeta: metav1.ObjectMeta{
 				Name: need, Labels: checkers,
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apiextensions.openshift.io/v1alpha1", Kind: "CompatibilityRequirement", Name: need, UID: v.UID}},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apiextensions.openshift.io/v1alpha1", Kind: "CompatibilityRequirement", Name: need, UID: r.UID}},
 			}}, client.FieldOwner("capstan-compatibility")))).To(Succeed())
 		},
 		right: func(ctx context.Context) error {
