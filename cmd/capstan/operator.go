@@ -134,7 +134,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	collectOften()
+	collect(operatorGarbage)
 	ctrl.SetLogger(zap.New(zap.UseDevMode(false)))
 	clocks, err := f.time.clocks(ctx)
 	if err != nil {

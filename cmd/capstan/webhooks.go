@@ -84,7 +84,7 @@ func (f *webhooksFlags) kinds(o options.Options) house.Kinds {
 }
 
 func (f *webhooksFlags) run(ctx context.Context) error {
-	collectOften()
+	collect(checkerGarbage)
 	ctrl.SetLogger(zap.New(zap.UseDevMode(false)))
 	clocks, err := f.time.clocks(ctx)
 	if err != nil {

@@ -32,14 +32,14 @@ func (s *Server) crds(ctx context.Context, c call) admission.Response {
 	if c.Operation == admissionv1.Delete {
 		now = nil
 	}
-	if now == nil && before == nil || before != nil && before.Metadata.DeletionTimestamp != nil {
+	if now == nil && before == nil || before != nil && before.goes {
 		return admission.Allowed("")
 	}
 	of := now
 	if now == nil {
 		of = before
 	}
-	all, err := s.questions(ctx, c, of.Metadata.Name, now == nil)
+	all, err := s.questions(ctx, c, of.name, now == nil)
 	if err != nil {
 		return s.unknowable(c, err)
 	}
@@ -47,7 +47,7 @@ func (s *Server) crds(ctx context.Context, c call) admission.Response {
 		return admission.Allowed("")
 	}
 	if now == nil {
-		return together(all, func(*question) crdschema.Verdict { return needed(of.Metadata.Name) })
+		return together(all, func(*question) crdschema.Verdict { return needed(of.name) })
 	}
 	var response admission.Response
 	late := s.inTurn(ctx, func() {

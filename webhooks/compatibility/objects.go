@@ -69,7 +69,7 @@ func (s *Server) trial(ctx context.Context, c call) (*trial, error) {
 	if c.Operation == admissionv1.Update {
 		if stored, err := headOf(c.OldObject.Raw); err != nil {
 			return &trial{}, errors.New("the stored object cannot be decoded")
-		} else if stored != nil && stored.Metadata.DeletionTimestamp != nil {
+		} else if stored != nil && stored.goes {
 			return nil, nil
 		}
 	}

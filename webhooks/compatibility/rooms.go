@@ -64,8 +64,9 @@ func received(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	connection := http.NewResponseController(w)
 	// A connection that knows no deadlines is none of a server's.
 	_ = connection.SetReadDeadline(time.Now().Add(bodyTimeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead)) // no longer than maxBody, as was asked before
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
 	// Of a connection whose deadline passes the server takes it that whoever asked has gone.
 	_ = connection.SetReadDeadline(time.Time{})
-	return body, err
+	return body.Bytes(), err
 }

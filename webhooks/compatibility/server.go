@@ -118,15 +118,18 @@ func (s *Server) serve(e endpoint) http.Handler {
 	hook := &admission.Webhook{
 		Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
 			about, _ := ctx.Value(subjectKey{}).(paths.Subject)
+			if taken, are := ctx.Value(objectsKey{}).(objects); are {
+				taken.into(&request)
+			}
 			return s.answer(ctx, e, call{request, about, e.warns})
 		}),
 		// Its own errors quote what could not be decoded.
 		LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return logr.Discard() },
 	}
 	if e.prefix == "" {
-		return s.rooms.before(hook)
+		return s.rooms.before(apart(hook))
 	}
-	inRoom := s.rooms.before(hook)
+	inRoom := s.rooms.before(apart(hook))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		about, is := paths.Parse(e.prefix, r.URL.Path)
 		if !is {
