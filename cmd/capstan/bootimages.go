@@ -27,6 +27,9 @@ templates of Cluster API. With the right to get Secrets it tells which version a
 of it; without, it says that the version is not known. With that to get Lease capstan-leader it tells whether an
 operator is at work. It writes nothing.`
 
+// lookAtImagesEvery is how often --watch looks: each look lists all that may be a target.
+const lookAtImagesEvery = 5 * time.Second
+
 type bootImagesFlags struct {
 	inspect.Access
 	operatorNamespace, capiNamespace string
@@ -96,7 +99,7 @@ func (f *bootImagesFlags) tell(out io.Writer, found interface {
 }
 
 func bootImagesStatusCommand() *cobra.Command {
-	f, exitCode := &bootImagesFlags{}, false
+	f, exitCode, watch := &bootImagesFlags{}, false, false
 	cmd := &cobra.Command{
 		Use:   "boot-images [TARGET]",
 		Short: "Tells which machine templates have the release's boot image, and why others have not",
@@ -106,6 +109,9 @@ old for the next upgrade, and each target that has not the wanted image, with th
 target it tells of that one.
 
 ` + bootImagesRights + `
+
+With --watch it looks every five seconds and draws over what it drew before; into a file or a pipe it prints a line
+whenever something has changed. Ctrl-c ends it.
 
 Exit codes: 0 if it could be read, 1 if not, or if there is no such target. With --exit-code:
 
@@ -119,14 +125,16 @@ Exit codes: 0 if it could be read, 1 if not, or if there is no such target. With
         VoucherOverdue, or a target HotLoop or Failed`,
 		Example: `  capstan status boot-images
   capstan status boot-images -o json | jq '.targets[] | select(.state == "Skipped") | .next'
+  capstan status boot-images --watch
   capstan status boot-images machineset/worker --exit-code`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			look, key, err := f.look(cmd.Context(), names)
-			if err != nil {
-				return err
+			if watch {
+				return follow(cmd.Context(), cmd.OutOrStdout(), f.output, lookAtImagesEvery, func(ctx context.Context) (inspect.Status, error) {
+					return f.status(ctx, names)
+				})
 			}
-			status, err := look.Status(key)
+			status, err := f.status(cmd.Context(), names)
 			if err == nil {
 				err = f.tell(cmd.OutOrStdout(), status)
 			}
@@ -137,8 +145,18 @@ Exit codes: 0 if it could be read, 1 if not, or if there is no such target. With
 		},
 	}
 	f.addFlags(cmd.Flags())
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on looking, every five seconds")
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "make what is found the exit code, by the table above")
 	return cmd
+}
+
+// status looks once.
+func (f *bootImagesFlags) status(ctx context.Context, names []string) (bootimages.Status, error) {
+	look, key, err := f.look(ctx, names)
+	if err != nil {
+		return bootimages.Status{}, err
+	}
+	return look.Status(key)
 }
 
 func bootImagesExplainCommand() *cobra.Command {

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/controllers"
@@ -127,21 +125,10 @@ func (f *statusFlags) follow(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
-	follow := inspect.Follow{Look: look, Now: time.Now, Tick: ticker.C, Show: &inspect.Lines{Out: out, JSON: f.output == "json"}}
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && f.output == "text" {
-		follow.Show = &inspect.Screen{Out: out, Size: func() (int, int) {
-			columns, rows, err := term.GetSize(int(file.Fd()))
-			if err != nil {
-				return 80, 24
-			}
-			return columns, rows
-		}}
-		fmt.Fprint(out, "\x1b[2J")
-		defer fmt.Fprintln(out)
-	}
-	return follow.Run(ctx)
+	return follow(ctx, out, f.output, lookEvery, func(ctx context.Context) (inspect.Status, error) {
+		seen, err := look(ctx)
+		return seen.Status, err
+	})
 }
 
 // textOrJSON checks a flag --output.

@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -175,5 +178,32 @@ var _ = Describe("The commands that look at boot images", func() {
 			MatchRegexp(`State: +Current\n`), MatchRegexp(`Image: +`+ami(1)), MatchRegexp(`Wanted: +not known\n`), MatchRegexp(`Why: .*is not of release`), MatchRegexp(`No +GateIsOpen +as is said above`),
 			ContainSubstring("Next step\n  capstan explain boot-images"),
 		))
+	})
+
+	It("follow what happens until they are interrupted", func(ctx SpecContext) {
+		s, sets := standing(ctx, 1)
+		s.history(ctx, configv1.CompletedUpdate, s.version(2), s.version(1), installed)
+		s.goldenStream(ctx, golden(2), s.version(1))
+		gate(ctx, "WaitingForVoucher")
+
+		watching := exec.CommandContext(ctx, bin+"/capstan", "status", "boot-images", "--watch", "--kubeconfig="+admin().kubeconfig)
+		out, err := os.Create(filepath.Join(GinkgoT().TempDir(), "watched"))
+		Expect(err).NotTo(HaveOccurred())
+		defer out.Close()
+		watching.Stdout, watching.Stderr = out, out
+		Expect(watching.Start()).To(Succeed())
+		shows := func(text string) {
+			GinkgoHelper()
+			Eventually(func() (string, error) {
+				seen, err := os.ReadFile(out.Name())
+				return string(seen), err
+			}).WithContext(ctx).WithTimeout(patience).WithPolling(time.Second).Should(ContainSubstring(text))
+		}
+		shows("Z gate WaitingForVoucher: ")
+		s.goldenStream(ctx, golden(2), s.version(2))
+		becomes(ctx, sets[0], amiID, ami(2))
+		shows("Z gate Open; MachineAPI MachineSet: 1 of 1 done, 0 skipped, 0 moving\n")
+		Expect(watching.Process.Signal(syscall.SIGINT)).To(Succeed())
+		Expect(watching.Wait()).To(Succeed())
 	})
 })

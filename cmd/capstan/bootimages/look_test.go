@@ -110,6 +110,9 @@ func TestStatus(t *testing.T) {
 				t.Fatal(err)
 			}
 			says(t, printed(t, status), row.says...)
+			if line := status.Line(); !strings.HasPrefix(line, "gate "+string(status.Gate.State)) || strings.Contains(line, "\n") {
+				t.Errorf("in a line it is %q", line)
+			}
 			if got := status.Code(); got != row.code {
 				t.Errorf("the exit code is %d, want %d", got, row.code)
 			}
@@ -125,6 +128,19 @@ func TestStatus_of_one_target_has_its_exit_code(t *testing.T) {
 			t.Errorf("%s: %d, want %d (%v)", key, status.Code(), want, err)
 		}
 		says(t, printed(t, status), string(key), "!Gate:")
+		if line := status.Line(); !strings.HasPrefix(line, string(key)+" ") {
+			t.Errorf("in a line it is %q", line)
+		}
+	}
+}
+
+func TestStatus_in_a_line_has_the_sums_and_what_needs_a_look(t *testing.T) {
+	s := Status{
+		Gate: Gate{State: "Open"}, Sums: []Sum{{API: "MachineAPI", Kind: "MachineSet", Total: 4, Done: 1, Skipped: 1, Working: 1}},
+		Targets: []Row{{Target: "a", State: "Skipped"}, {Target: "b", State: "HotLoop"}},
+	}
+	if got, want := s.Line(), "gate Open; MachineAPI MachineSet: 1 of 4 done, 1 skipped, 1 moving; b HotLoop"; got != want {
+		t.Errorf("it is %q, want %q", got, want)
 	}
 }
 

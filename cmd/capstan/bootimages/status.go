@@ -138,6 +138,27 @@ func (s Status) Code() int {
 	return view.CodeOnItsWay
 }
 
+// Line is the status in one line: the gate and the sums of each kind, or the target that was named.
+func (s Status) Line() string {
+	if s.one {
+		r := s.Targets[0]
+		return strings.TrimSuffix(r.Target+" "+string(r.State)+": "+r.Why, ": ")
+	}
+	parts := []string{"gate " + string(s.Gate.State)}
+	if s.Gate.Why != "" {
+		parts[0] += ": " + s.Gate.Why
+	}
+	for _, of := range s.Sums {
+		parts = append(parts, fmt.Sprintf("%s %s: %d of %d done, %d skipped, %d moving", of.API, of.Kind, of.Done, of.Total, of.Skipped, of.Working))
+	}
+	for _, r := range s.Targets {
+		if table.Table.Alarms(r.State) {
+			parts = append(parts, r.Target+" "+string(r.State))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
 // Write prints it for people.
 func (s Status) Write(out io.Writer, now time.Time) error {
 	var b strings.Builder

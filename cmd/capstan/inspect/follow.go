@@ -10,17 +10,22 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/message"
 )
 
-// Follow looks every second until ctx ends and shows what it sees. An error of
+// Status is what a look tells: for a screen, in a line, and as JSON.
+type Status interface {
+	Write(out io.Writer, now time.Time) error
+	Line() string
+}
+
+// Follow looks at each tick until ctx ends and shows what it sees. An error of
 // the first look ends it; later ones are shown, and it goes on.
 type Follow struct {
-	Look func(context.Context) (View, error)
+	Look func(context.Context) (Status, error)
 	Show interface {
 		// Status shows a status, and Error what kept one from being read.
-		Status(view.Status, time.Time) error
+		Status(Status, time.Time) error
 		Error(error, time.Time) error
 	}
 	Now func() time.Time
@@ -43,10 +48,10 @@ func (f Follow) Run(ctx context.Context) error {
 }
 
 func (f Follow) once(ctx context.Context, first bool) error {
-	seen, err := f.Look(ctx)
+	status, err := f.Look(ctx)
 	switch {
 	case err == nil:
-		return f.Show.Status(seen.Status, f.Now())
+		return f.Show.Status(status, f.Now())
 	case first || ctx.Err() != nil:
 		return err
 	}
@@ -62,7 +67,7 @@ type Screen struct {
 }
 
 // Status draws a status.
-func (s *Screen) Status(status view.Status, now time.Time) error {
+func (s *Screen) Status(status Status, now time.Time) error {
 	var text bytes.Buffer
 	if err := status.Write(&text, now); err != nil {
 		return err
@@ -110,7 +115,7 @@ type Lines struct {
 }
 
 // Status prints a status that is not the one before.
-func (l *Lines) Status(status view.Status, now time.Time) error {
+func (l *Lines) Status(status Status, now time.Time) error {
 	line := status.Line()
 	if l.JSON {
 		text, err := json.Marshal(status)

@@ -10,15 +10,13 @@ import (
 	"time"
 
 	"gotest.tools/v3/golden"
-
-	"github.com/capstan-capi/capstan/controllers/view"
 )
 
 // follow plays looks, one per tick, and ends the context with the last.
 func follow(t *testing.T, show interface {
-	Status(view.Status, time.Time) error
+	Status(Status, time.Time) error
 	Error(error, time.Time) error
-}, looks ...func() (View, error),
+}, looks ...func() (Status, error),
 ) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -29,10 +27,10 @@ func follow(t *testing.T, show interface {
 	}
 	left := looks
 	return Follow{
-		Look: func(context.Context) (View, error) {
+		Look: func(context.Context) (Status, error) {
 			if len(left) == 0 {
 				cancel()
-				return View{}, ctx.Err()
+				return nil, ctx.Err()
 			}
 			look := left[0]
 			left = left[1:]
@@ -42,9 +40,12 @@ func follow(t *testing.T, show interface {
 	}.Run(ctx)
 }
 
-func sees(v View) func() (View, error) { return func() (View, error) { return v, nil } }
-func meets(text string) func() (View, error) {
-	return func() (View, error) { return View{}, errors.New(text) }
+func sees(v View) func() (Status, error) {
+	return func() (Status, error) { return v.Status, nil }
+}
+
+func meets(text string) func() (Status, error) {
+	return func() (Status, error) { return nil, errors.New(text) }
 }
 
 func TestFollow_prints_a_line_for_each_change_and_survives_a_gap(t *testing.T) {
@@ -105,17 +106,17 @@ func TestScreen_draws_within_the_terminal(t *testing.T) {
 func TestFollow_lets_no_text_of_a_cluster_control_the_terminal(t *testing.T) {
 	other := seen(fmt.Sprintf(`{"clusterapi":%s,"clusterapiDetail":{"waits":"\\u001b]52;c;AAAA\\u0007"}}`, record))
 	for name, show := range map[string]func(*bytes.Buffer) interface {
-		Status(view.Status, time.Time) error
+		Status(Status, time.Time) error
 		Error(error, time.Time) error
 	}{
 		"lines": func(out *bytes.Buffer) interface {
-			Status(view.Status, time.Time) error
+			Status(Status, time.Time) error
 			Error(error, time.Time) error
 		} {
 			return &Lines{Out: out}
 		},
 		"screen": func(out *bytes.Buffer) interface {
-			Status(view.Status, time.Time) error
+			Status(Status, time.Time) error
 			Error(error, time.Time) error
 		} {
 			return &Screen{Out: out, Size: func() (int, int) { return 200, 50 }}
