@@ -141,15 +141,11 @@ func (p *Phases) gone(ctx context.Context, key machine.Key, known *judgement) (*
 func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alpha1.CompatibilityRequirement, isNew bool) (*judgement, error) {
 	p.judged.reading.Lock()
 	defer p.judged.reading.Unlock()
-	whole := &requirementsv1alpha1.CompatibilityRequirement{}
-	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(r), whole); err != nil {
-		return nil, fmt.Errorf("reading CompatibilityRequirement %s: %w", r.Name, err)
-	}
-	if versionOf(whole) != versionOf(r) {
-		return nil, fmt.Errorf("CompatibilityRequirement %s has just changed, and is looked at again", r.Name)
+	need, unread, err := p.decoded(ctx, r, isNew)
+	if unread != nil {
+		return nil, unread
 	}
 	j := &judgement{of: versionOf(r)}
-	need, err := usable(&whole.Spec, isNew)
 	if err != nil {
 		j.problem = machine.Shorten(err.Error(), maxProblem)
 		p.judged.keep(key, j)
@@ -168,6 +164,25 @@ func (p *Phases) read(ctx context.Context, key machine.Key, r *requirementsv1alp
 	}
 	p.judged.keep(key, j)
 	return j, nil
+}
+
+// decoded is what a requirement needs, or why its data cannot be used; unread is why it could not be read.
+func (p *Phases) decoded(ctx context.Context, r *requirementsv1alpha1.CompatibilityRequirement, isNew bool) (need *crdschema.Need, unread, err error) {
+	if last := p.judged.last; last != nil && last.of == versionOf(r) && !isNew {
+		return last.need, nil, nil
+	}
+	whole := &requirementsv1alpha1.CompatibilityRequirement{}
+	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(r), whole); err != nil {
+		return nil, fmt.Errorf("reading CompatibilityRequirement %s: %w", r.Name, err), nil
+	}
+	if versionOf(whole) != versionOf(r) {
+		return nil, fmt.Errorf("CompatibilityRequirement %s has just changed, and is looked at again", r.Name), nil
+	}
+	p.judged.last = nil
+	if need, err = usable(&whole.Spec, isNew); err == nil && len(whole.Spec.CompatibilitySchema.CustomResourceDefinition.Data) <= keptNeed {
+		p.judged.last = &lastNeed{versionOf(r), need}
+	}
+	return need, nil, err
 }
 
 // usable decodes a specification that webhooks can go by. Rules are compiled only where objects are asked them.

@@ -39,6 +39,9 @@ func TestObserve_reads_the_whole_of_requirement_and_definition_once_for_each_gen
 	if f, _ := b.observe(); !slices.Equal(f.CRD.Missing, []string{"v1: size is missing"}) {
 		t.Errorf("missing is %v", f.CRD.Missing)
 	}
+	if b.reads != 3 {
+		t.Errorf("the requirement, which has not changed, is read again with the definition: %d reads", b.reads)
+	}
 	if err := b.Client.Delete(t.Context(), less); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/compatibility"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/crdschema"
 )
 
 // The names of what the machine reads and writes.
@@ -83,6 +84,19 @@ type Pass struct {
 type judged struct {
 	mu sync.Mutex
 	by map[machine.Key]*judgement
-	// reading lets one requirement be decoded at a time: each takes many times its size.
+	// reading lets one requirement be decoded at a time: each takes many times its size. It guards last.
 	reading sync.Mutex
+	// last is the requirement that was decoded last, nil if that is too large to be kept: a definition that changes often is compared
+	// each time.
+	last *lastNeed
 }
+
+// lastNeed is a requirement as it was decoded.
+type lastNeed struct {
+	of   version
+	need *crdschema.Need
+}
+
+// keptNeed is how long a requirement's data may be to be kept, in bytes: in memory it takes up to ten times as much. Most of
+// Cluster API's definitions are shorter.
+const keptNeed = 512 << 10

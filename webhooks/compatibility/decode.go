@@ -1,10 +1,11 @@
 package compatibility
 
 import (
-	"encoding/json"
 	"errors"
 
 	"github.com/tidwall/gjson"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/capstan-capi/capstan/phases/crdschema"
 )
@@ -41,5 +42,18 @@ func decode[T any](raw []byte) (*T, error) {
 		return nil, err
 	}
 	object := new(T)
-	return object, json.Unmarshal(raw, object)
+	return object, kjson.UnmarshalCaseSensitivePreserveInts(raw, object)
+}
+
+// decodeUnstructured reads an object whose type nobody knows as [decode] does. Its own way of reading JSON would go over it thrice.
+func decodeUnstructured(raw []byte) (*unstructured.Unstructured, error) {
+	content, err := decode[map[string]any](raw)
+	if content == nil || err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{Object: *content}
+	if object.GetKind() == "" {
+		return nil, errors.New("it says no kind")
+	}
+	return object, nil
 }

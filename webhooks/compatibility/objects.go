@@ -120,13 +120,13 @@ func (s *Server) tried(ctx context.Context, c call, t *trial, do func() admissio
 
 // unstructuredObjects are what is written and what is stored, nil if there is none.
 func unstructuredObjects(c call) (now, before *unstructured.Unstructured, err error) {
-	if now, err = decode[unstructured.Unstructured](c.Object.Raw); err != nil {
+	if now, err = decodeUnstructured(c.Object.Raw); err != nil {
 		return nil, nil, errors.New("the object cannot be decoded")
 	}
 	if c.Operation != admissionv1.Update {
 		return now, nil, nil
 	}
-	if before, err = decode[unstructured.Unstructured](c.OldObject.Raw); err != nil {
+	if before, err = decodeUnstructured(c.OldObject.Raw); err != nil {
 		return nil, nil, errors.New("the stored object cannot be decoded")
 	}
 	return now, before, nil
