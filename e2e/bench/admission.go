@@ -75,7 +75,8 @@ func (a admission) admitting(ctx context.Context, b *bench) ([]sample, error) {
 				if err != nil {
 					return fmt.Errorf("run %d: %w", run+1, err)
 				}
-				b.say("run %d of %d: %.1f ms, the floor %.1f ms, %d questions", run+1, b.runs, one.Seconds*1000, one.FloorSeconds*1000, one.questions)
+				b.say("run %d of %d: %.1f ms, the floor %.1f ms, %d questions; of half of the writes %.1f ms, the floor %.1f ms",
+					run+1, b.runs, one.Seconds*1000, one.FloorSeconds*1000, one.questions, one.half.Seconds()*1000, one.floorHalf.Seconds()*1000)
 				if err := s.checkerCosts(c, &one, nil); err != nil {
 					return err
 				}
@@ -116,6 +117,7 @@ func (a admission) turns(ctx context.Context, floor, checked *bare, run int) (sa
 	}
 	return sample{
 		FloorSeconds: quantile(took[0], a.quantile).Seconds(), Seconds: quantile(took[1], a.quantile).Seconds(), questions: after - before,
+		floorHalf: quantile(took[0], middle), half: quantile(took[1], middle),
 	}, nil
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -33,7 +35,9 @@ type result struct {
 	rewrites int
 	// questions is how often the API server has asked the checker, and ready after how many seconds the checker took requests.
 	questions int
-	ready     float64
+	// half and floorHalf are what half of the writes took at most; people read them beside the quantile of the target.
+	half, floorHalf time.Duration
+	ready           float64
 	// passes are those of the machines that a scenario is about.
 	passes int
 	// without are the requests of the same operator without what the scenario is about.

@@ -191,8 +191,10 @@ var needObjectFaults = []needFault{
 		expect: func(s *needStage) needExpectation {
 			e := needExpectation{word: refused, to: refused, reason: "ConfigurationError", told: []string{"spec.compatibilitySchema.customResourceDefinition.data"}}
 			switch s.state {
-			case refused, inOpen, releasing:
+			case refused, releasing:
 				return unmoved(s)
+			case inOpen: // what had to be opened for the edit is armed once the checker is back
+				return needExpectation{word: unnoticed, to: inOpen, reason: s.reason, departs: true}
 			case harness.Degraded:
 				e.departs = true // armed anew, it has five minutes again
 			}
