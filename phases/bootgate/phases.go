@@ -123,7 +123,7 @@ func (p *Pass) Golden() *golden.Golden { return p.golden }
 
 // memory is what the process remembers. Lost, it is read again, or made again at the price of a request.
 type memory struct {
-	// began is when the first pass was made; sure says that all targets have stood, or have had the time to.
+	// began is when the first pass was made; sure says that all targets have been judged, or have had the time to.
 	began time.Time
 	sure  bool
 	// golden is what was read last from the golden ConfigMap, and images from the lists of known and of trusted ones.

@@ -1,6 +1,7 @@
 package bootgate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,18 @@ type Store struct {
 	*status.Store[guards.Facts, *Pass]
 	phases *Phases
 	words  Words
+	// loaded is the record that the pass has begun with, empty for none.
+	loaded []byte
+}
+
+// Load notes what is stored.
+func (s *Store) Load(ctx context.Context, key machine.Key) (machine.Record, bool, error) {
+	record, found, err := s.Store.Load(ctx, key)
+	s.loaded = nil
+	if found && err == nil {
+		s.loaded, err = json.Marshal(record)
+	}
+	return record, found, err
 }
 
 // Store makes the store.
@@ -50,13 +63,23 @@ func (p *Phases) Store(t machine.Table[guards.Facts, *Pass], words Words, operat
 	})}
 }
 
-// Save posts first: targets wait for the gate, not for what is told of it.
+// Save posts first: targets wait for the gate, not for what is told of it. Right after a start, what was told before stays until
+// all targets have stood, unless the record has changed.
 func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.Duration, error) {
 	s.phases.Board.Post(shot.Seen.Verdict())
-	later, err := s.Store.Save(ctx, key, shot)
+	later, err := s.save(ctx, key, shot)
 	again, problem := s.phases.tellConfig(ctx, shot.Seen, s.words.ConfigConditions(shot))
 	s.phases.tellWave(shot)
 	return sooner(later, again), errors.Join(err, problem)
+}
+
+func (s *Store) save(ctx context.Context, key machine.Key, shot Snapshot) (time.Duration, error) {
+	if now := s.phases.Now(); !shot.Seen.Targets.Sure && s.loaded != nil {
+		if record, err := json.Marshal(shot.Record); err == nil && bytes.Equal(record, s.loaded) {
+			return s.phases.untilSure(now), nil
+		}
+	}
+	return s.Store.Save(ctx, key, shot)
 }
 
 // tell derives what stands in the status of the ClusterOperator.

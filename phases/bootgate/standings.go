@@ -16,7 +16,7 @@ const (
 	ClusterAPI = "ClusterAPI"
 )
 
-// listing is how long targets have to stand after a start, before sums are told that may not be of all.
+// listing is how long targets have after a start to be judged, before sums are told that may not be of all.
 const listing = 15 * time.Second
 
 // KindOf is a kind of targets by its API and the name that people call it by.
@@ -38,9 +38,14 @@ func KindOf(kind golden.Kind) (api, name string) {
 func (p *Pass) sum() {
 	p.standings, p.judged = p.Board.Standings(), p.Verdict()
 	all, judged := p.Board.Complete(p.judged.News)
-	p.memory.sure = p.memory.sure || all || p.Now().Sub(p.memory.began) >= listing
+	p.memory.sure = p.memory.sure || judged || p.Now().Sub(p.memory.began) >= listing
 	p.Targets = sumsOf(p.standings)
 	p.Targets.Sure, p.Targets.Stand, p.Targets.Judged = p.memory.sure, all, judged
+}
+
+// untilSure is how long it is at most until sums are told.
+func (p *Phases) untilSure(now time.Time) time.Duration {
+	return max(p.memory.began.Add(listing).Sub(now), again)
 }
 
 func sumsOf(standings []bootboard.Standing) Sums {

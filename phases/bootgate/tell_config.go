@@ -29,7 +29,7 @@ func (p *Phases) tellConfig(ctx context.Context, pass *Pass, told []Condition) (
 		return 0, nil
 	}
 	if !pass.Targets.Sure {
-		return max(p.memory.began.Add(listing).Sub(now), again), nil
+		return p.untilSure(now), nil
 	}
 	if wait := p.memory.told.wait(now); wait > 0 {
 		return wait, nil
