@@ -35,11 +35,14 @@ func set(path string, value any) Operation {
 	return Operation{Op: "add", Path: path, Value: value}
 }
 
+// escaped writes a key as a part of a JSON pointer.
+var escaped = strings.NewReplacer("~", "~0", "/", "~1")
+
 // pointer is the path of a field, as JSON pointers write it (RFC 6901).
 func pointer(keys ...string) string {
 	var path strings.Builder
 	for _, key := range keys {
-		path.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
+		path.WriteString("/" + escaped.Replace(key))
 	}
 	return path.String()
 }
