@@ -110,10 +110,7 @@ func (s *ConfigMaps[F, E]) Note(ctx context.Context, key machine.Key) (json.RawM
 // [ErrNoteChanged]: of two operators that count, neither loses what the other one
 // has counted.
 func (s *ConfigMaps[F, E]) StoreNote(ctx context.Context, key machine.Key, seen, note json.RawMessage) error {
-	n, err := newNote{seen: seen, note: note}.compacted()
-	if err == nil && len(n.note) > s.options.maxNote() {
-		err = fmt.Errorf("it takes %d bytes, and %d is the most", len(n.note), s.options.maxNote())
-	}
+	n, err := s.newNote(seen, note)
 	if err == nil {
 		err = s.of(key).storeNote(ctx, key, n)
 	}
@@ -121,6 +118,27 @@ func (s *ConfigMaps[F, E]) StoreNote(ctx context.Context, key machine.Key, seen,
 		return fmt.Errorf("storing the note of %s: %w", key, err)
 	}
 	return nil
+}
+
+// OfferNote is StoreNote for who does not wait: it says whether the note is stored by now. When it is, or is not, [Options.Wake]
+// is told, and whoever offers it once more sees which: an error is of the write, and is returned once.
+func (s *ConfigMaps[F, E]) OfferNote(ctx context.Context, key machine.Key, seen, note json.RawMessage) (stored bool, err error) {
+	n, err := s.newNote(seen, note)
+	if err == nil {
+		stored, err = s.of(key).offerNote(ctx, key, n)
+	}
+	if err != nil {
+		return false, fmt.Errorf("storing the note of %s: %w", key, err)
+	}
+	return stored, nil
+}
+
+func (s *ConfigMaps[F, E]) newNote(seen, note json.RawMessage) (newNote, error) {
+	n, err := newNote{seen: seen, note: note}.compacted()
+	if err == nil && len(n.note) > s.options.maxNote() {
+		err = fmt.Errorf("it takes %d bytes, and %d is the most", len(n.note), s.options.maxNote())
+	}
+	return n, err
 }
 
 // Keys are those of all that is stored, also of objects that went while nobody was looking.

@@ -31,7 +31,9 @@ func (n newNote) compacted() (newNote, error) {
 
 // batch are notes that are written together. What came of it is set before done is closed.
 type batch struct {
-	notes   map[machine.Key]newNote
+	notes map[machine.Key]newNote
+	// offers are the keys of those that nobody waits for.
+	offers  []machine.Key
 	done    chan struct{}
 	err     error
 	refused map[machine.Key]error
@@ -56,47 +58,120 @@ func (s *shard) storeNote(ctx context.Context, key machine.Key, n newNote) error
 	if err := s.fill(ctx); err != nil {
 		return err
 	}
-	b, first, err := s.join(key, n)
-	if b == nil || err != nil {
+	in, err := s.join(key, n, false)
+	if in.batch == nil || err != nil {
 		return err
 	}
-	if first {
-		return s.lead(ctx, b, key)
+	if in.leads {
+		return s.lead(ctx, in.batch, key)
 	}
 	select {
-	case <-b.done:
-		return b.came(key)
+	case <-in.batch.done:
+		return in.batch.came(key)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// join lets a note gather with others. There is no batch if nothing is to be written.
-func (s *shard) join(key machine.Key, n newNote) (b *batch, first bool, err error) {
+// offer is an offered note that was not stored, and why.
+type offer struct {
+	note json.RawMessage
+	err  error
+}
+
+// offerNote lets a note be stored together with all that gather meanwhile, and says whether it is stored already. Why one was not
+// that was offered before is told once.
+func (s *shard) offerNote(ctx context.Context, key machine.Key, n newNote) (stored bool, err error) {
+	if err := s.fill(ctx); err != nil {
+		return false, err
+	}
+	if stored, err := s.cameOf(key, n); stored || err != nil {
+		return stored, err
+	}
+	in, err := s.join(key, n, true)
+	switch {
+	case errors.Is(err, errNoteUnderWay):
+		return false, nil
+	case in.batch == nil || err != nil:
+		return err == nil, err
+	case in.awaits:
+		go s.await(context.WithoutCancel(ctx), in, key)
+	}
+	return false, nil
+}
+
+// cameOf says that an offered note is stored, or why it was not when it was offered before.
+func (s *shard) cameOf(key machine.Key, n newNote) (stored bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open != nil {
-		_, first = s.open.notes[key]
+	before := s.offered[key]
+	delete(s.offered, key)
+	if bytes.Equal(s.stored[key].Note, n.note) && !s.amiss {
+		return true, nil
 	}
-	if under := s.sending[key]; first || under.note != nil {
-		return nil, false, errNoteUnderWay
+	if !bytes.Equal(before.note, n.note) {
+		return false, nil
+	}
+	return false, before.err
+}
+
+// await writes a batch if nobody else does, and has those looked at again whose notes were offered.
+func (s *shard) await(ctx context.Context, in place, key machine.Key) {
+	b := in.batch
+	if in.leads {
+		_ = s.lead(ctx, b, key) // the batch is told of its error
+	}
+	<-b.done
+	s.mu.Lock()
+	for _, key := range b.offers {
+		if err := b.came(key); err != nil {
+			s.offered[key] = offer{note: b.notes[key].note, err: err}
+		}
+	}
+	s.mu.Unlock()
+	for _, key := range b.offers {
+		s.options.Wake(key)
+	}
+}
+
+// place is that of a note in a batch, nil if nothing is to be written. Who leads writes the batch, and who awaits tells of its offers.
+type place struct {
+	batch         *batch
+	leads, awaits bool
+}
+
+// join lets a note gather with others; nobody waits for one that is offered.
+func (s *shard) join(key machine.Key, n newNote, offered bool) (place, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gathers := false
+	if s.open != nil {
+		_, gathers = s.open.notes[key]
+	}
+	if under := s.sending[key]; gathers || under.note != nil {
+		return place{}, errNoteUnderWay
 	}
 	if !s.isSeen(s.stored, key, n) {
-		return nil, false, ErrNoteChanged
+		return place{}, ErrNoteChanged
 	}
 	if bytes.Equal(s.stored[key].Note, n.note) && !s.amiss {
-		return nil, false, nil
+		return place{}, nil
 	}
 	if err := s.justFailed(); err != nil {
-		return nil, false, err
+		return place{}, err
 	}
-	first = s.open == nil
-	if first {
+	in := place{leads: s.open == nil}
+	if in.leads {
 		s.open = &batch{notes: map[machine.Key]newNote{}, done: make(chan struct{})}
 	}
-	s.open.notes[key] = n
+	in.batch = s.open
+	in.batch.notes[key] = n
+	if offered {
+		in.awaits = len(in.batch.offers) == 0
+		in.batch.offers = append(in.batch.offers, key)
+	}
 	s.flow.comes(s.options.Clock.Now())
-	return s.open, first, nil
+	return in, nil
 }
 
 // isSeen says that what is stored is what a new note is to replace; one that is expired is as good as none.

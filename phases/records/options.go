@@ -43,6 +43,8 @@ type Options struct {
 	// however long the machine takes for them. It waits forty times as long at most.
 	Gather time.Duration
 
+	// Wake is told the key of each note that was offered, once it is stored or is not; nil for nobody.
+	Wake func(machine.Key)
 	// Tell is told, once for each time that it is found, what is amiss with a ConfigMap: that it is lost, or that something
 	// in it is spoilt, and what comes of that. It must be quick, and must not call the store. Nil for nobody.
 	Tell func(configMap client.ObjectKey, what string)
@@ -58,6 +60,9 @@ func (o Options) completed() Options {
 	}
 	if o.Worth == nil {
 		o.Worth = func(json.RawMessage) bool { return true }
+	}
+	if o.Wake == nil {
+		o.Wake = func(machine.Key) {}
 	}
 	if o.Tell == nil {
 		o.Tell = func(client.ObjectKey, string) {}

@@ -47,6 +47,8 @@ type shard struct {
 	// open are the notes that the next write takes along, and sending is what the write under way takes.
 	open    *batch
 	sending changes
+	// offered are the notes that were offered and not stored, until that is told.
+	offered map[machine.Key]offer
 	// wrote is when a write was tried last, and failed why it failed, nil if it did not; the same of reading.
 	wrote, read    time.Time
 	failed, unread error
@@ -56,6 +58,7 @@ func newShard(o *Options, name string, room int, own func(machine.Key) bool) *sh
 	return &shard{
 		key: client.ObjectKey{Namespace: o.Namespace, Name: name}, options: o, room: room, own: own, turn: make(chan struct{}, 1),
 		held: map[machine.Key]json.RawMessage{}, waiting: map[machine.Key]json.RawMessage{}, refused: map[machine.Key]error{},
+		offered: map[machine.Key]offer{},
 	}
 }
 
