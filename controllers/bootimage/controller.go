@@ -26,10 +26,11 @@ import (
 	"github.com/capstan-capi/capstan/phases/records"
 )
 
-// How records are kept, and how many targets get their passes side by side. A pass that writes waits for its attempt to be
-// stored together with those of others: the more wait, the fewer writes.
+// How records are kept, and how many targets get their passes side by side: as many as a busy API server has use for. With more,
+// what was written first would be seen no earlier than what is written last. No pass waits for its attempt to be stored, so that
+// all that come together are stored together.
 const (
-	side        = 256
+	side        = 16
 	shards      = 16
 	entry       = 1 << 10
 	transitions = 4
@@ -62,8 +63,9 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	limit := events.NewLimit(told, time.Minute, o.House.Queue, log)
 	p.Blind, p.Served = apart.Unfilled, come.served
 	p.Wrote, p.Contested, p.Event = wrote, hotLoopsMetric.Inc, limit.Through(o.House.Events.Tell)
-	kept := keeps(p, records.Options{Live: apart.GetAPIReader(), Writer: apart.GetClient(), Clock: o.House.Queue, Namespace: o.OperatorNamespace, Tell: amiss(log)})
 	trigger := &house.Trigger{}
+	p.Wake = func(key machine.Key) { trigger.After(key, 0) }
+	kept := keeps(p, records.Options{Wake: p.Wake, Live: apart.GetAPIReader(), Writer: apart.GetClient(), Clock: o.House.Queue, Namespace: o.OperatorNamespace, Tell: amiss(log)})
 	t := targets{Phases: p, log: log}
 	o.BootImages.Board.OnNews(func() {
 		for _, key := range t.all(context.Background()) {
@@ -78,7 +80,6 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		return keys, err == nil
 	})
 	o.BootImages.Board.OnBlind(p.Blind)
-	p.Wake = func(key machine.Key) { trigger.After(key, 0) }
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, *phases.Pass]{
 		Table: table.Table, Observe: p.Observe, Exists: p.Exists, Words: words, Limit: limit, Side: side, Trigger: trigger,
 		UID:     func(pass *phases.Pass) string { return pass.UID },

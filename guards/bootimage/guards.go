@@ -231,6 +231,23 @@ var StubIsReady = guard{
 	}),
 }
 
+// AttemptIsStored asks whether what is to be written counts by now, whatever becomes of the operator.
+var AttemptIsStored = guard{
+	Name: "AttemptIsStored",
+	Doc:  "The attempt at the wanted image is stored. Yes where only the stub was old.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch {
+		case !f.Attempts.Known:
+			return machine.SayUnknown("it is not known yet how often " + f.Object.String() + " was changed")
+		case f.Verdict.Same:
+			return machine.SayYes("the image of " + f.Object.String() + " is the wanted one, and only its stub was old")
+		case !f.Attempts.Own:
+			return machine.SayNo("the attempt at " + f.Object.String() + " is not stored yet: nothing of it is sent before")
+		}
+		return machine.SayYes("the attempt at " + f.Object.String() + " is stored")
+	}),
+}
+
 // TemplateIsReady asks whether the template to point to is there.
 var TemplateIsReady = guard{
 	Name: "TemplateIsReady",

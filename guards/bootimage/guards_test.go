@@ -55,7 +55,7 @@ func ask(t *testing.T, rows map[string]row) {
 
 func TestGuards_nothing_seen_is_unknown(t *testing.T) {
 	for _, g := range []machine.Guard[Facts]{
-		Enrolled, Touchable, GateIsOpen, IsAsWanted, MayBeWritten, AttemptsLeft, PlanStands, StubIsReady, TemplateIsReady, WriteIsSeen, IsValid, CauseIsGone, InputChanged,
+		Enrolled, Touchable, GateIsOpen, IsAsWanted, MayBeWritten, AttemptsLeft, PlanStands, StubIsReady, AttemptIsStored, TemplateIsReady, WriteIsSeen, IsValid, CauseIsGone, InputChanged,
 	} {
 		if got := g.Answer(Facts{}); got.Truth != machine.Unknown {
 			t.Errorf("%s answers %s (%q)", g.Name, got.Truth, got.Reason)
@@ -145,6 +145,10 @@ func TestGuards_of_the_way(t *testing.T) {
 		"StubIsReady/old":                             {StubIsReady, target(oldStub), machine.No, "spec 2.2.0"},
 		"StubIsReady/a copy":                          {StubIsReady, target(oldStub, awaits), machine.No, "until it follows Secret openshift-machine-api/worker-user-data"},
 		"StubIsReady/yes":                             {StubIsReady, target(), machine.Yes, ""},
+		"AttemptIsStored/not known":                   {AttemptIsStored, target(func(f *Facts) { f.Attempts = Attempts{} }), machine.Unknown, ""},
+		"AttemptIsStored/not yet":                     {AttemptIsStored, target(made(1, false)), machine.No, "is not stored yet: nothing of it is sent before"},
+		"AttemptIsStored/that of this plan":           {AttemptIsStored, target(made(1, true)), machine.Yes, "is stored"},
+		"AttemptIsStored/nothing is to be written":    {AttemptIsStored, target(func(f *Facts) { f.Verdict.Same = true }), machine.Yes, "only its stub was old"},
 		"TemplateIsReady/none is needed":              {TemplateIsReady, target(), machine.Yes, "needs no template"},
 		"TemplateIsReady/not looked for":              {TemplateIsReady, target(ofClusterAPI), machine.Unknown, ""},
 		"TemplateIsReady/there is none":               {TemplateIsReady, target(ofClusterAPI, func(f *Facts) { f.Template = Template{Known: true, Name: "a-1"} }), machine.No, "template a-1"},

@@ -71,7 +71,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			Name: Cloning, Work: phases.CloneTemplate, Part: Controller, Reads: working,
-			Doc: "The stub can be read by the wanted image; a target of the Cluster API gets a template with the image.",
+			Doc: "The stub can be read by the wanted image. The attempt is stored; then a target of the Cluster API gets a template with the image.",
 		},
 		{
 			Name: Settling, Work: phases.AwaitWrite, Part: Controller, Reads: working,
@@ -147,8 +147,8 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "Written", From: in(Cloning), To: Settling,
-			If: machine.All(guards.PlanStands, guards.StubIsReady, guards.TemplateIsReady), Do: phases.WriteImage,
-			Doc: "All is ready, and the wanted image is written.",
+			If: machine.All(guards.PlanStands, guards.StubIsReady, guards.AttemptIsStored, guards.TemplateIsReady), Do: phases.WriteImage,
+			Doc: "All is ready and the attempt is stored, and the wanted image is written.",
 		},
 		{
 			On: "PlanChanged", From: in(UpgradingStub, Cloning), To: Deciding, If: machine.Not(guards.PlanStands),

@@ -1,6 +1,7 @@
 package bootimage
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -163,11 +164,47 @@ func (p *Pass) count(ctx context.Context) error {
 		return err
 	}
 	p.attempts, p.seen = next, note
-	counted := *p.plan
-	counted.Counted = true
-	p.plan = &counted
-	p.memory.of(p.Key, func(r *remembered) { r.plan = &counted })
+	p.replan(func(plan *plan) { plan.Counted = true })
 	return nil
+}
+
+// offer has the plan stored as an attempt, and says whether it is by now. When it is, the target is looked at again.
+func (p *Pass) offer(ctx context.Context) (stored bool, err error) {
+	if p.plan.Counted || p.Tries {
+		return true, nil
+	}
+	if p.plan.Offered == nil {
+		note, err := json.Marshal(p.counted(p.plan.Wanted))
+		if err != nil {
+			return false, fmt.Errorf("encoding the attempts at %s: %w", p.Key, err)
+		}
+		p.replan(func(plan *plan) { plan.Offered = note })
+		p.memory.stand(hashed(p.UID), false)
+	}
+	stored, err = p.Notes.OfferNote(ctx, p.Key, p.seen, p.plan.Offered)
+	switch {
+	case err != nil: // it may be stored all the same, which a look shows
+		p.replan(func(plan *plan) { plan.Offered = nil })
+	case stored:
+		p.attempts, p.seen = decodedAttempts(p.plan.Offered), p.plan.Offered
+		p.replan(func(plan *plan) { plan.Counted = true })
+	}
+	return stored, err
+}
+
+// storedByNow has the plan counted if what is stored is what was offered for it.
+func (p *Pass) storedByNow() {
+	if p.plan != nil && !p.plan.Counted && p.plan.Offered != nil && bytes.Equal(p.seen, p.plan.Offered) {
+		p.replan(func(plan *plan) { plan.Counted = true })
+	}
+}
+
+// replan changes the plan, for this pass and those after it.
+func (p *Pass) replan(change func(*plan)) {
+	changed := *p.plan
+	change(&changed)
+	p.plan = &changed
+	p.memory.of(p.Key, func(r *remembered) { r.plan = &changed })
 }
 
 // upgraded notes that a stub was upgraded for the attempt, for whoever reads why an image does not stay. Lost, that is not told.

@@ -3,6 +3,7 @@ package bootimage
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -116,6 +117,98 @@ func (n *noted) StoreNote(_ context.Context, _ machine.Key, _, note json.RawMess
 	n.note = note
 	return nil
 }
+
+// offered is a note that is stored by whoever sets stored, and what is offered meanwhile.
+type offered struct {
+	noted
+	stored bool
+	fails  error
+	offers []string
+}
+
+func (o *offered) OfferNote(_ context.Context, _ machine.Key, _, note json.RawMessage) (bool, error) {
+	o.offers = append(o.offers, string(note))
+	if o.stored && o.fails == nil {
+		o.note = note
+	}
+	return o.stored && o.fails == nil, o.fails
+}
+
+func (n *noted) OfferNote(context.Context, machine.Key, json.RawMessage, json.RawMessage) (bool, error) {
+	return false, nil
+}
+
+func TestOffer_offers_one_note_for_a_plan_until_it_is_stored(t *testing.T) {
+	c, kept := newCounter(), &offered{}
+	c.pass.Notes = kept
+	c.pass.Judged.Wanted = "a"
+	c.pass.makePlan()
+	offers := func(want bool, err error) {
+		t.Helper()
+		if stored, got := c.pass.offer(t.Context()); stored != want || !errors.Is(got, err) {
+			t.Fatalf("stored %v, %v", stored, got)
+		}
+		c.now = c.now.Add(time.Second)
+	}
+	offers(false, nil)
+	offers(false, nil)
+	kept.stored = true
+	offers(true, nil)
+	if kept.offers[0] != kept.offers[1] || kept.offers[1] != kept.offers[2] || c.pass.attempts.Made != 1 {
+		t.Errorf("offered is %q, and %d attempts count", kept.offers, c.pass.attempts.Made)
+	}
+	if offers(true, nil); len(kept.offers) != 3 {
+		t.Errorf("offered is %q", kept.offers)
+	}
+}
+
+func TestOffer_takes_what_is_found_stored_for_its_own(t *testing.T) {
+	c, kept := newCounter(), &offered{fails: errors.New("the answer is lost")}
+	c.pass.Notes = kept
+	c.pass.Judged.Wanted = "a"
+	c.pass.makePlan()
+	kept.fails = nil
+	if stored, err := c.pass.offer(t.Context()); stored || err != nil {
+		t.Fatal(stored, err)
+	}
+	c.pass.seen = c.pass.plan.Offered
+	if c.pass.storedByNow(); !c.pass.plan.Counted {
+		t.Error("it is not counted")
+	}
+}
+
+func TestMakePlan_counts_no_attempt_twice_of_which_nothing_was_sent(t *testing.T) {
+	for name, row := range map[string]struct {
+		does func(*counter)
+		same bool
+	}{
+		"nothing was sent":        {func(*counter) {}, true},
+		"another image is wanted": {func(c *counter) { c.pass.Judged.Wanted = "b" }, false},
+		"another object":          {func(c *counter) { c.pass.UID = "v" }, false},
+		"a template was made":     {func(c *counter) { c.remembers(func(r *remembered) { r.cloned = "a-1" }) }, false},
+		"the answer was lost":     {func(c *counter) { c.remembers(func(r *remembered) { r.lost = true }) }, false},
+		"it was written":          {func(c *counter) { c.remembers(func(r *remembered) { r.written = "1" }) }, false},
+		"a stub was upgraded":     {func(c *counter) { c.remembers(func(r *remembered) { r.plan.Upgraded = true }) }, false},
+		"somebody asks for more":  {func(c *counter) { c.asks("1") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCounter()
+			c.pass.Notes = &offered{stored: true}
+			c.pass.Judged.Wanted = "a"
+			c.pass.makePlan()
+			if _, err := c.pass.offer(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			row.does(c)
+			if c.pass.makePlan(); c.pass.plan.Counted != row.same {
+				t.Errorf("that it counts is %v", c.pass.plan.Counted)
+			}
+		})
+	}
+}
+
+// remembers changes what is remembered of the target.
+func (c *counter) remembers(change func(*remembered)) { c.pass.memory.of(c.pass.Key, change) }
 
 // Somebody changes an image back once a month: each time it is given anew, and no hot loop.
 func TestStood_lets_attempts_go_at_an_image_that_stood_for_a_day(t *testing.T) {

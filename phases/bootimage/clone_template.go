@@ -22,28 +22,46 @@ import (
 var CloneTemplate = machine.Action[*Pass]{
 	Name: "CloneTemplate", Writes: []string{"ConfigMap", "AWSMachineTemplate", "GCPMachineTemplate"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.cloneTemplate(ctx) },
-	Doc: "stores the attempt, and creates a clone of the target's infrastructure template with the wanted image, if there is none; one that the machine bootgate is deleting is made anew after that. Fails for good if another template has its name. Targets of the Machine API need none.",
+	Doc: "has the attempt stored, and once it is, creates a clone of the target's infrastructure template with the wanted image, if there is none; one that the machine bootgate is deleting is made anew after that. Fails for good if another template has its name. Targets of the Machine API need none.",
 }
 
 func (p *Pass) cloneTemplate(ctx context.Context) (machine.Result, error) {
 	if err := p.readStub(); err != nil || !p.writes() {
 		return machine.Result{}, err
 	}
-	if api(p.Target.Kind) == guards.MachineAPI || p.Judged.CloneName == "" {
-		return machine.Result{}, nil
+	needed := api(p.Target.Kind) != guards.MachineAPI && p.Judged.CloneName != ""
+	if needed && p.clone != nil {
+		if err := p.taken(p.clone); err != nil {
+			return machine.Result{}, err
+		}
+		needed = false
 	}
-	if p.clone != nil {
-		return machine.Result{}, p.taken(p.clone)
-	}
-	if p.facts.Template.Retiring || p.Board.Retiring(p.Judged.CloneName) {
+	if needed && (p.facts.Template.Retiring || p.Board.Retiring(p.Judged.CloneName)) {
 		return machine.Result{LookAgain: soon}, nil
 	}
+	if !needed {
+		return p.offered(ctx)
+	}
 	return p.trying(func() (machine.Result, error) {
-		if err := p.count(ctx); err != nil {
-			return machine.Result{}, err
+		if stored, err := p.offer(ctx); err != nil || !stored {
+			return machine.Result{LookAgain: unheard}, err
 		}
 		return p.makeClone(ctx, p.Tries)
 	})
+}
+
+// unheard is after how long a target is looked at again whose attempt is being stored, though that wakes it.
+const unheard = 10 * time.Second
+
+// offered has the attempt stored, if an image is to be written.
+func (p *Pass) offered(ctx context.Context) (machine.Result, error) {
+	if p.Judged.Outcome != golden.Outdated {
+		return machine.Result{}, nil
+	}
+	if stored, err := p.offer(ctx); err != nil || !stored {
+		return machine.Result{LookAgain: unheard}, err
+	}
+	return machine.Result{}, nil
 }
 
 // makeClone creates the clone, or only tries that.

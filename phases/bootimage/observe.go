@@ -146,6 +146,7 @@ func (p *Pass) remembers(ctx context.Context, f *guards.Facts) error {
 	p.seen, p.attempts = note, decodedAttempts(note)
 	remembered := p.memory.of(p.Key, nil)
 	p.plan, p.Tries = remembered.plan, remembered.state == Failed
+	p.storedByNow()
 	f.Attempts = guards.Attempts{
 		Known: f.Verdict.Known, Made: p.made(f.Verdict.Wanted),
 		Own: p.plan != nil && p.plan.Counted, LastWriter: lastWriter(p.Target.Object),

@@ -85,6 +85,7 @@ type Phases struct {
 type Notes interface {
 	Note(ctx context.Context, key machine.Key) (json.RawMessage, error)
 	StoreNote(ctx context.Context, key machine.Key, seen, note json.RawMessage) error
+	OfferNote(ctx context.Context, key machine.Key, seen, note json.RawMessage) (stored bool, err error)
 }
 
 // Pass is what one pass has seen, for the work of the same pass.
@@ -185,6 +186,8 @@ type plan struct {
 	UID, Wanted, Old, SecretVersion string
 	// Counted says that it is among the attempts, Upgraded that a stub was written for it.
 	Counted, Upgraded bool
+	// Offered is the note that counts it, from when it was to be stored on.
+	Offered json.RawMessage
 }
 
 // KeyOf is the key of a target, such as machinesets.cluster.x-k8s.io/worker.
