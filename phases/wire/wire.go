@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/client-go/rest"
 	kjson "sigs.k8s.io/json"
 )
@@ -59,7 +58,7 @@ type serializers struct{ objects runtime.Serializer }
 func (s serializers) SupportedMediaTypes() []runtime.SerializerInfo {
 	return []runtime.SerializerInfo{{
 		MediaType: runtime.ContentTypeJSON, MediaTypeType: "application", MediaTypeSubType: "json", EncodesAsText: true, Serializer: s.objects,
-		StreamSerializer: &runtime.StreamSerializerInfo{EncodesAsText: true, Framer: json.Framer, Serializer: Envelopes{s.objects}},
+		StreamSerializer: &runtime.StreamSerializerInfo{EncodesAsText: true, Framer: framer, Serializer: Envelopes{s.objects}},
 	}}
 }
 
@@ -77,7 +76,7 @@ func (serializers) DecoderToVersion(decoder runtime.Decoder, _ runtime.GroupVers
 type Envelopes struct{ runtime.Serializer }
 
 // Decode reads an event into the one that is given. Its object is not copied: the stream decodes that before it reads on.
-// The text is JSON: the framer reads it with encoding/json, which ends the watch at anything else.
+// The text is JSON: the framer ends the watch at anything else.
 func (Envelopes) Decode(text []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	event, isEvent := into.(*metav1.WatchEvent)
 	if !isEvent {
