@@ -167,7 +167,12 @@ var _ = Describe("Disarming", func() {
 
 var _ = Describe("A rolling restart of the checker", func() {
 	It("fails no write of a definition, and lets no break through", func(ctx SpecContext) {
-		s := alone(ctx, 2)
+		const drain = "--drain=1s" // long enough for the Service to see that a replica is not ready any more
+		s := alone(ctx, 0)
+		for range 2 {
+			_, err := s.another(ctx, drain)
+			Expect(err).NotTo(HaveOccurred())
+		}
 		s.operate()
 		k := newKind()
 		k.establish(ctx, k.definition(schema))
@@ -197,7 +202,7 @@ var _ = Describe("A rolling restart of the checker", func() {
 			}
 		}()
 		for _, old := range s.replicas[:2] {
-			fresh, err := s.another(ctx)
+			fresh, err := s.another(ctx, drain)
 			Expect(err).NotTo(HaveOccurred())
 			eventually(ctx, "the new replica to be ready", fresh.Ready)
 			old.Terminate()
