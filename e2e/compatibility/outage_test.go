@@ -146,19 +146,19 @@ var _ = Describe("Disarming", func() {
 		k.establish(ctx, k.definition(schema))
 		r := require(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
 		told(ctx, r, "Admitted", "False", "NotAdmitted", "not armed")
-		tried(ctx, 2)
+		s.tries(ctx, 2)
 		refusing(ctx, r, false)
 		s.Sever(false)
-		told(ctx, r, "Admitted", "True", "Admitted")
+		s.sooner(ctx, r.Name+" to be admitted", says(r, "Admitted", "True", "Admitted"))
 		refusing(ctx, r, true)
 
 		By("being cut off again")
 		s.Sever(true)
 		disarm(ctx, "--for=0")
-		tried(ctx, 1)
+		s.tries(ctx, 1)
 		refusing(ctx, r, false)
 		s.Sever(false)
-		eventually(ctx, "it to be in force", func(ctx context.Context) error {
+		s.sooner(ctx, "it to be in force", func(ctx context.Context) error {
 			Expect(read(ctx, r.Name, r)).To(BeTrue())
 			return inForceNow(ctx, r, s.CA())
 		})
@@ -263,12 +263,12 @@ func disarm(ctx context.Context, more ...string) {
 	Expect(string(out)).To(ContainSubstring("is set to Ignore"))
 }
 
-// tried waits until the operator has tried the checker so often from now on.
-func tried(ctx context.Context, times int) {
+// tries waits until the operator has tried the checker so often from now on.
+func (s *stage) tries(ctx context.Context, times int) {
 	GinkgoHelper()
 	from, err := env.Cluster.Mark(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	eventually(ctx, "the operator to try the checker", func(ctx context.Context) error {
+	s.sooner(ctx, "the operator to try the checker", func(ctx context.Context) error {
 		requests, err := env.Cluster.RequestsSince(ctx, from)
 		if err != nil {
 			return err
