@@ -114,6 +114,21 @@ func soon(ctx context.Context, what string, questions ...func(harness.View) erro
 	})
 }
 
+// hastened is eventually where the newest operator, whose clock can be steered, looks again after so long only: its clock goes
+// ahead by that until it has.
+func hastened(ctx context.Context, what string, again time.Duration, attempt func(context.Context) error) {
+	GinkgoHelper()
+	last := time.Now()
+	eventually(ctx, what, func(ctx context.Context) error {
+		err := attempt(ctx)
+		if err != nil && time.Since(last) > 500*time.Millisecond {
+			Expect(started[len(started)-1].Advance(again)).To(Succeed())
+			last = time.Now()
+		}
+		return err
+	})
+}
+
 // eventually repeats an attempt until it returns nil.
 func eventually(ctx context.Context, what string, attempt func(context.Context) error) {
 	GinkgoHelper()
