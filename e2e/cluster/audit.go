@@ -113,6 +113,25 @@ func Requests(path string) (RequestList, error) { return RequestsBetween(path, 0
 // RequestsBetween reads what was logged after one mark and before another; a
 // negative end means now. A line that is still being written is left out.
 func RequestsBetween(path string, from, to Mark) (RequestList, error) {
+	data, err := readBetween(path, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var list RequestList
+	for line := range bytes.Lines(data) {
+		if line[len(line)-1] != '\n' {
+			break
+		}
+		request, err := parseRequest(line)
+		if err != nil {
+			return nil, fmt.Errorf("parsing audit log %s: %w: %.200s", path, err, line)
+		}
+		list = append(list, request)
+	}
+	return list, nil
+}
+
+func readBetween(path string, from, to Mark) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the audit log: %w", err)
@@ -129,26 +148,20 @@ func RequestsBetween(path string, from, to Mark) (RequestList, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading audit log %s: %w", path, err)
 	}
-	var list RequestList
-	for line := range bytes.Lines(data) {
-		if line[len(line)-1] != '\n' {
-			break
-		}
-		request, err := parseRequest(line)
-		if err != nil {
-			return nil, fmt.Errorf("parsing audit log %s: %w: %.200s", path, err, line)
-		}
-		list = append(list, request)
-	}
-	return list, nil
+	return data, nil
 }
 
 // Mark returns this moment in the audit log: every request answered before the
 // call lies before it. It makes one request of its own, lets it be logged, and
 // returns the place after it.
 func (c *Cluster) Mark(ctx context.Context) (Mark, error) {
+	// The log of a suite becomes long, and who waits for something marks it often.
+	before, err := os.Stat(c.AuditLog())
+	if err != nil {
+		return 0, fmt.Errorf("looking at the audit log: %w", err)
+	}
 	fence := string(uuid.NewUUID())
-	err := c.eventually(ctx, "marking the audit log", func(ctx context.Context) error {
+	err = c.eventually(ctx, "marking the audit log", func(ctx context.Context) error {
 		return c.client.RESTClient().Get().AbsPath("/version").Param("fence", fence).Do(ctx).Error()
 	})
 	if err != nil {
@@ -156,16 +169,16 @@ func (c *Cluster) Mark(ctx context.Context) (Mark, error) {
 	}
 	var mark Mark
 	err = c.eventually(ctx, "waiting for the mark in the audit log", func(context.Context) error {
-		data, err := os.ReadFile(c.AuditLog())
+		data, err := readBetween(c.AuditLog(), Mark(before.Size()), -1)
 		if err != nil {
-			return fmt.Errorf("reading the audit log: %w", err)
+			return err
 		}
 		at := bytes.LastIndex(data, []byte(fence))
 		end := bytes.IndexByte(data[max(at, 0):], '\n')
 		if at < 0 || end < 0 {
 			return fmt.Errorf("request %s is not in it", fence)
 		}
-		mark = Mark(at + end + 1)
+		mark = Mark(before.Size()) + Mark(at+end+1)
 		return nil
 	})
 	return mark, err

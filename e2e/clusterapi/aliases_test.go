@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -70,7 +71,7 @@ var _ = Describe("An object that OpenShift serves under two API groups", func() 
 		home := namespaceOf("home")
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").with(home))})
 		lookEverywhere(ctx)
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		before := uids(ctx, home)
 		role := roles("mine", "home")[2]
@@ -83,7 +84,7 @@ var _ = Describe("An object that OpenShift serves under two API groups", func() 
 
 		silent(ctx)
 		Expect(env.Client.Delete(ctx, role)).To(Succeed())
-		eventually(ctx, "the namespace to be deleted", func(ctx context.Context) error { return gone(ctx, home) })
+		hastened(ctx, "the namespace to be deleted", 10*time.Second, func(ctx context.Context) error { return gone(ctx, home) })
 		Expect(deletionsOf(ctx, since)).To(ConsistOf("namespaces home/home"))
 	})
 })

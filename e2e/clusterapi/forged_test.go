@@ -17,7 +17,7 @@ import (
 var _ = Describe("A record that somebody forged in the middle of an upgrade", func() {
 	It("opens no gate, whatever state it tells and whether or not the operator runs", func(ctx SpecContext) {
 		u := beginGated(ctx)
-		operator := operate(harness.OperatorOptions{})
+		operator := operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		old := until(ctx, "the record of the installation", finished).ClusterOperator.Status.Extension
 		u.ask(ctx, 2)
@@ -42,7 +42,7 @@ var _ = Describe("A record that somebody forged in the middle of an upgrade", fu
 			By(f.what + ", while it does not")
 			operator.Kill()
 			edit(ctx, f.forge)
-			operator = operate(harness.OperatorOptions{})
+			operator = operate(harness.OperatorOptions{SteeredClock: true})
 			eventually(ctx, "the new operator to work", leads(operator))
 			u.isHeld(ctx, 1, 2)
 		}
@@ -74,11 +74,11 @@ var _ = Describe("An operator that ends while the stored state is Pruning and a 
 
 			u := beginGated(ctx)
 			u.free(2)
-			operator := operate(harness.OperatorOptions{Through: between.URL()})
+			operator := operate(harness.OperatorOptions{Through: between.URL(), SteeredClock: true})
 			installed(ctx, 1)
 			patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":["test.cluster.x-k8s.io/hold"]}}`)
 			u.ask(ctx, 2)
-			until(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.cluster.x-k8s.io/hold"))
+			soon(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.cluster.x-k8s.io/hold"))
 
 			// The record stays behind, as it does for a moment whenever the machine moves.
 			behind := between.Add(proxy.Rule{Verb: "patch", Resource: "clusteroperators", Fault: proxy.Hang})
@@ -89,7 +89,7 @@ var _ = Describe("An operator that ends while the stored state is Pruning and a 
 			Expect(v.Record.State).To(Equal(harness.Pruning))
 			u.keepsGates(ctx, 2)
 
-			operate(harness.OperatorOptions{})
+			operate(harness.OperatorOptions{SteeredClock: true})
 			u.isHeld(ctx, 2, 3)
 			patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":null}}`)
 			u.converges(ctx, 3)
@@ -100,14 +100,14 @@ var _ = Describe("An operator that ends while the stored state is Pruning and a 
 var _ = Describe("A revision's number that somebody raised on the objects of the last wave while the operator was away", func() {
 	It("opens no gate of the next revision", func(ctx SpecContext) {
 		u := beginGated(ctx)
-		operator := operate(harness.OperatorOptions{})
+		operator := operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		operator.Kill()
 		patch(ctx, gatedRelease(1).find("ValidatingWebhookConfiguration", "alpha"),
 			fmt.Sprintf(`{"metadata":{"annotations":{%q:"99"}}}`, harness.RevisionAnnotation))
 		u.ask(ctx, 2)
-		operate(harness.OperatorOptions{})
-		until(ctx, "the upgrade to wait for the Deployment", stuckOn("Deployment openshift-cluster-api/alpha"))
+		operate(harness.OperatorOptions{SteeredClock: true})
+		soon(ctx, "the upgrade to wait for the Deployment", stuckOn("Deployment openshift-cluster-api/alpha"))
 		u.hook(ctx, 1)
 		u.converges(ctx, 2)
 	})
@@ -150,7 +150,7 @@ func (u *gated) free(number int64) { u.release[number]() }
 // isHeld waits until the upgrade from one revision to another waits for its Deployment.
 func (u *gated) isHeld(ctx context.Context, from, to int64) {
 	GinkgoHelper()
-	until(ctx, "the upgrade to wait for the Deployment", stuckOn("Deployment openshift-cluster-api/alpha"), func(v harness.View) error {
+	soon(ctx, "the upgrade to wait for the Deployment", stuckOn("Deployment openshift-cluster-api/alpha"), func(v harness.View) error {
 		if revision := v.Revision(string(v.ClusterAPI.Status.DesiredRevision)); revision == nil || revision.Revision != to {
 			return fmt.Errorf("the desired revision is %q", v.ClusterAPI.Status.DesiredRevision)
 		}

@@ -48,8 +48,8 @@ var _ = Describe("An installation waits", func() {
 	It("for a Deployment that does not become Available before it begins with the next wave", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"), newProvider("beta").at(30))})
 		free := hold(ctx, "one")
-		operate(harness.OperatorOptions{})
-		v := until(ctx, "the message to name the Deployment", stuckOn("Deployment openshift-cluster-api/alpha"),
+		operate(harness.OperatorOptions{SteeredClock: true})
+		v := soon(ctx, "the message to name the Deployment", stuckOn("Deployment openshift-cluster-api/alpha"),
 			says("InstallerControllerProgressing", "True", "Progressing", "wave", "Degraded at"))
 		Expect(v.Current()).To(BeEmpty())
 		Expect(v.Condition("Available")).To(BeNil())
@@ -66,11 +66,11 @@ var _ = Describe("An installation waits", func() {
 		missing := &configv1.ClusterOperator{ObjectMeta: metav1.ObjectMeta{Name: harness.ClusterOperatorName}}
 		Expect(env.Client.Delete(ctx, missing)).To(Succeed())
 		free := hold(ctx, "one")
-		operate(harness.OperatorOptions{})
-		first := until(ctx, "the ClusterOperator to be created", stuckOn("Deployment openshift-cluster-api/alpha"))
+		operate(harness.OperatorOptions{SteeredClock: true})
+		first := soon(ctx, "the ClusterOperator to be created", stuckOn("Deployment openshift-cluster-api/alpha"))
 
 		Expect(env.Client.Delete(ctx, missing)).To(Succeed())
-		again := until(ctx, "the ClusterOperator to be created again", stuckOn("Deployment openshift-cluster-api/alpha"))
+		again := soon(ctx, "the ClusterOperator to be created again", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(again.ClusterOperator.UID).NotTo(Equal(first.ClusterOperator.UID))
 		Expect(again.Revisions()).To(Equal(first.Revisions()))
 

@@ -29,11 +29,11 @@ type pastRevision struct {
 var _ = Describe("The history of revisions", func() {
 	It("tells what was listed, why, and what became of it, and only the operator writes it", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one").with(configMap("goes", "one")))})
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		free := hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two"))
-		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		release(ctx, newProvider("alpha").running("three"))
 		v := installed(ctx, 3)
 		free()

@@ -37,14 +37,14 @@ var _ = Describe("What a former revision has left", func() {
 	It("waits while its inventory cannot be read, stays listed, and goes once that is deleted", func(ctx SpecContext) {
 		goes := configMap("only-in-two", "two")
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"))})
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two").with(goes))
-		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		free := hold(ctx, "three")
 		release(ctx, newProvider("alpha").running("three"))
-		until(ctx, "the upgrade to be stuck again", stuckOn("Deployment openshift-cluster-api/alpha"), func(v harness.View) error {
+		soon(ctx, "the upgrade to be stuck again", stuckOn("Deployment openshift-cluster-api/alpha"), func(v harness.View) error {
 			if len(v.Revisions()) < 3 {
 				return fmt.Errorf("%d revisions are listed", len(v.Revisions()))
 			}

@@ -147,7 +147,7 @@ var _ = Describe("An object of a provider", func() {
 })
 
 // deny has the API server refuse ConfigMaps of a name, and returns when it does;
-// what it returns ends that.
+// what it returns ends that, and returns when it has ended.
 func deny(ctx context.Context, name string) (lift func()) {
 	GinkgoHelper()
 	policy := object(`
@@ -176,5 +176,8 @@ spec: {policyName: ` + name + `, validationActions: [Deny]}`)
 		GinkgoHelper()
 		Expect(env.Client.Delete(ctx, binding)).To(Succeed())
 		Expect(env.Client.Delete(ctx, policy)).To(Succeed())
+		eventually(ctx, "the policy to be enforced no more", func(ctx context.Context) error {
+			return client.IgnoreAlreadyExists(env.Client.Create(ctx, configMap(name, "one"), client.DryRunAll))
+		})
 	}
 }

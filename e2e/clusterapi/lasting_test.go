@@ -22,7 +22,7 @@ var _ = Describe("An error that may heal by itself and lasts for five minutes", 
 		installed(ctx, 1)
 		free, freeLate := hold(ctx, "soon"), hold(ctx, "late")
 		release(ctx, newProvider("alpha").running("soon"), newProvider("beta").at(30).running("late"))
-		until(ctx, "the rollout to wait", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the rollout to wait", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(env.Client.Delete(ctx, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: harness.ImagesConfigMap},
 		})).To(Succeed())
@@ -69,7 +69,7 @@ var _ = Describe("A rollout that was given up", func() {
 		installed(ctx, 1)
 		free := hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two"))
-		until(ctx, "the rollout to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the rollout to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(operator.Advance(5*time.Minute + time.Second)).To(Succeed())
 		until(ctx, "the rollout to be given up", inState(harness.Degraded))
 		Expect(env.SetImages(ctx, map[string]string{"alpha": "registry.example/alpha:latest"})).To(Succeed())

@@ -76,7 +76,6 @@ var _ = Describe("What is left alone", func() {
 		edited, same, goes := configMap("alpha", "one"), configMap("same", "one"), configMap("goes", "one")
 		one := newProvider("alpha").with(same, goes)
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one)})
-		Expect(env.ResetClock()).To(Succeed())
 		operator := operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		admin().run(ctx, 0, append([]string{"pause", "--for", "1h", "--reason", "a hotfix", "--yes"}, words(same, goes)...)...)

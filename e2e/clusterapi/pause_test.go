@@ -88,7 +88,7 @@ var _ = Describe("A pause", func() {
 		installed(ctx, 1)
 		free := hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two"))
-		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 
 		pauseFrom(ctx, env.Now().Add(10*time.Minute))
 		until(ctx, "the act to be told as void", inState(harness.Applying), says("InstallerControllerProgressing", "True", "Progressing", "more than a minute ahead"))

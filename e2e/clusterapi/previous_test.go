@@ -25,7 +25,7 @@ var _ = Describe("Trouble in keeping the previous revision does not hold up the 
 		operator = operate(harness.OperatorOptions{SteeredClock: true})
 		free := hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two"))
-		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"),
+		soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"),
 			says(installerController+"Progressing", "True", "Progressing", "the current revision cannot be kept", "goes"))
 		Expect(operator.Advance(5*time.Minute + time.Second)).To(Succeed())
 		until(ctx, "the rollout to be given up", inState(harness.Degraded))

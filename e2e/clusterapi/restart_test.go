@@ -52,14 +52,14 @@ var _ = Describe("An operator that is killed", func() {
 
 	It("while an upgrade is stuck goes on with it, and publishes nothing twice", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"))})
-		operator := operate(harness.OperatorOptions{})
+		operator := operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		before := uids(ctx, newProvider("alpha").objects...)
 		free := hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two"))
-		stuck := until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		stuck := soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		operator.Kill()
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		free()
 		v := installed(ctx, 2)
 		Expect(string(v.Revisions()[0].Name)).To(Equal(string(stuck.Revisions()[1].Name)))
@@ -70,17 +70,17 @@ var _ = Describe("An operator that is killed", func() {
 		alpha := newProvider("alpha").with(configMap("goes", "one"))
 		gamma := newProvider("gamma").at(30)
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, alpha, gamma)})
-		operator := operate(harness.OperatorOptions{})
+		operator := operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		before := uids(ctx, newProvider("alpha").objects...)
 		// A finalizer keeps Pruning from its end.
 		patch(ctx, gamma.find("Service", "gamma"), `{"metadata":{"finalizers":["test.cluster.x-k8s.io/hold"]}}`)
 		release(ctx, newProvider("alpha"))
-		until(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning),
+		soon(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning),
 			says("Progressing", "True", "Progressing", "Service openshift-cluster-api/gamma", "test.cluster.x-k8s.io/hold"))
 		operator.Kill()
 		patch(ctx, gamma.find("Service", "gamma"), `{"metadata":{"finalizers":null}}`)
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		v := installed(ctx, 2)
 		expectGone(ctx, append(gamma.objects, configMap("goes", "one"))...)
 		Expect(inventories(ctx)).To(ConsistOf("capstan-inventory-2"))
@@ -110,12 +110,12 @@ var _ = Describe("A ClusterAPI object", func() {
 
 	It("that is deleted and created again during an upgrade costs no object either", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one").with(configMap("goes", "one")))})
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		before := uids(ctx, newProvider("alpha").objects...)
 		free := hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two"))
-		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 
 		Expect(env.Client.Delete(ctx, &operatorv1alpha1.ClusterAPI{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}})).To(Succeed())
 		until(ctx, "the loss to be reported", inState(harness.WaitingOnInfra), says("Progressing", "True", "WaitingOnExternal", "ClusterAPI cluster does not exist"))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -59,7 +60,7 @@ var _ = Describe("The rights of the operator", func() {
 		home, inside := namespaceOf("home"), configMap("inside", "one")
 		inside.SetNamespace("home")
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").with(home, inside))})
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		until(ctx, "the missing right to be told", says("Progressing", "True", "EphemeralError", `cannot list resource "configmaps" in API group ""`, `in the namespace "home"`))
 		Expect(env.Allow(ctx, "in-home", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create", "delete", "get", "list", "patch", "watch"}})).To(Succeed())
 		installed(ctx, 1)
@@ -71,7 +72,7 @@ var _ = Describe("The rights of the operator", func() {
 		until(ctx, "the namespace to be retained", says("Upgradeable", "True", "AsExpected",
 			"Namespace home", "the operator may not list limitranges, persistentvolumeclaims, pods, podtemplates", "in namespace home: let it (verb list)"))
 		lookEverywhere(ctx)
-		eventually(ctx, "the namespace to be deleted", func(ctx context.Context) error { return gone(ctx, home) })
+		hastened(ctx, "the namespace to be deleted", 10*time.Second, func(ctx context.Context) error { return gone(ctx, home) })
 	})
 
 	DescribeTable("to give rights that it does not have itself come from two verbs, and leave no trace elsewhere",

@@ -176,7 +176,7 @@ var _ = Describe("A workload that does not come up", func() {
 		Expect(env.Cluster.CrashPods(ctx, crashing)).To(Succeed())
 		since := mark(ctx)
 		operator := operate(harness.OperatorOptions{SteeredClock: true})
-		until(ctx, "the message to name the Deployment", stuckOn("Deployment openshift-cluster-api/alpha: 0/1 updated replicas available"))
+		soon(ctx, "the message to name the Deployment", stuckOn("Deployment openshift-cluster-api/alpha: 0/1 updated replicas available"))
 		looked := func() cluster.RequestList {
 			return requests(ctx, since).Where(func(r cluster.Request) bool { return r.Resource == "pods" })
 		}
@@ -213,7 +213,7 @@ var _ = Describe("A workload that does not come up", func() {
 			return nil
 		})
 		operator := operate(harness.OperatorOptions{SteeredClock: true})
-		until(ctx, "the message to name the Deployment", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the message to name the Deployment", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(operator.Advance(31 * time.Second)).To(Succeed())
 		until(ctx, "the message to name the quota", stuckOn("its pods cannot be made: "), says("Progressing", "True", "Progressing", "exceeded quota: tiny"))
 		Expect(env.Client.Delete(ctx, quota)).To(Succeed())

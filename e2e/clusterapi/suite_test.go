@@ -96,6 +96,39 @@ func until(ctx context.Context, what string, questions ...func(harness.View) err
 	return v
 }
 
+// The operator gathers moves for so long before it tells them, and words for less.
+const gathers = 3 * time.Second
+
+// soon is until where the newest operator, whose clock can be steered, gathers before it tells: its clock goes ahead by that, a
+// few times at most, since nobody sees when it has begun to gather.
+func soon(ctx context.Context, what string, questions ...func(harness.View) error) harness.View {
+	GinkgoHelper()
+	question, last, times := harness.All(questions...), time.Now(), 0
+	return until(ctx, what, func(v harness.View) error {
+		err := question(v)
+		if err != nil && times < 3 && time.Since(last) > 500*time.Millisecond {
+			Expect(started[len(started)-1].Advance(gathers)).To(Succeed())
+			last, times = time.Now(), times+1
+		}
+		return err
+	})
+}
+
+// hastened is eventually where the newest operator, whose clock can be steered, looks again after so long only: its clock goes
+// ahead by that until it has.
+func hastened(ctx context.Context, what string, again time.Duration, attempt func(context.Context) error) {
+	GinkgoHelper()
+	last := time.Now()
+	eventually(ctx, what, func(ctx context.Context) error {
+		err := attempt(ctx)
+		if err != nil && time.Since(last) > 500*time.Millisecond {
+			Expect(started[len(started)-1].Advance(again)).To(Succeed())
+			last = time.Now()
+		}
+		return err
+	})
+}
+
 // eventually repeats an attempt until it returns nil.
 func eventually(ctx context.Context, what string, attempt func(context.Context) error) {
 	GinkgoHelper()

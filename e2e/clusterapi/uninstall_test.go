@@ -60,8 +60,8 @@ var _ = Describe("An emptied list of provider images", func() {
 	It("does not stop a rollout, and asks about a first installation that is stuck as well", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"))})
 		free := hold(ctx, "one")
-		operate(harness.OperatorOptions{})
-		until(ctx, "the first installation to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		operate(harness.OperatorOptions{SteeredClock: true})
+		soon(ctx, "the first installation to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
 		annotate(ctx, uninstallAnnotation, askedToUninstall(ctx, 2))
 		v := installed(ctx, 2)
@@ -72,7 +72,7 @@ var _ = Describe("An emptied list of provider images", func() {
 		installed(ctx, 3)
 		free = hold(ctx, "four")
 		release(ctx, newProvider("alpha").running("four"))
-		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
 		until(ctx, "the error to be told beside the rollout", says(installerController+"Progressing", "True", "Progressing", "waits for Deployment openshift-cluster-api/alpha"),
 			says(revisionController+"Degraded", "True", nonRetryable, uninstallAnnotation+"="))

@@ -50,13 +50,13 @@ var _ = Describe("An upgrade", func() {
 	It("that is taken back while it is stuck leaves everything as it was", func(ctx SpecContext) {
 		one := newProvider("alpha").running("one").with(configMap("goes", "one"))
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one)})
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		first := installed(ctx, 1)
 		before := uids(ctx, one.objects...)
 
 		hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two"), newProvider("beta").at(30))
-		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		expectGone(ctx, newProvider("beta").objects...)
 		release(ctx, one)
 		v := installed(ctx, 3)
@@ -71,11 +71,11 @@ var _ = Describe("An upgrade", func() {
 	DescribeTable("whose revision somebody takes off the list while it is stuck and the operator away leaves no mixture", func(ctx SpecContext, lost bool) {
 		one := newProvider("alpha").running("one").with(configMap("mixed", "one"))
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one)})
-		operator := operate(harness.OperatorOptions{})
+		operator := operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two").with(configMap("mixed", "two")))
-		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(fetched(ctx, configMap("mixed", "")).Object["data"]).To(HaveKeyWithValue("setting", "two"))
 
 		operator.Kill()
@@ -86,7 +86,7 @@ var _ = Describe("An upgrade", func() {
 			Expect(env.Client.Delete(ctx, inventory(2))).To(Succeed())
 		}
 		release(ctx, one)
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		v := installed(ctx, 3)
 		Expect(v.Revisions()).To(HaveLen(1))
 		Expect(fetched(ctx, configMap("mixed", "")).Object["data"]).To(HaveKeyWithValue("setting", "one"))
@@ -98,12 +98,12 @@ var _ = Describe("An upgrade", func() {
 
 	It("during an upgrade that is stuck wins over it", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"))})
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 
 		hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two").with(configMap("only-in-two", "two")))
-		v := until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		v := soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(v.Revisions()).To(HaveLen(2))
 		Expect(v.Revision(v.Current()).Revision).To(Equal(int64(1)))
 		release(ctx, newProvider("alpha").running("three"))
@@ -118,11 +118,11 @@ var _ = Describe("An upgrade", func() {
 	It("that is stuck keeps the last good revision applied, but for what the new one has taken over", func(ctx SpecContext) {
 		one := newProvider("alpha").running("one").with(configMap("goes", "one"))
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, one)})
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		free := hold(ctx, "two")
 		release(ctx, newProvider("alpha").running("two").set("ConfigMap", "alpha", "two", "data", "setting"))
-		until(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
+		soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 
 		Expect(env.Client.Delete(ctx, configMap("goes", "one"))).To(Succeed())
 		eventually(ctx, "what only the old revision has to be created again", func(ctx context.Context) error {
@@ -139,13 +139,13 @@ var _ = Describe("An upgrade", func() {
 var _ = Describe("A new revision", func() {
 	It("takes over from one that is still being pruned, and nothing is forgotten", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").with(configMap("goes", "one")))})
-		operate(harness.OperatorOptions{})
+		operate(harness.OperatorOptions{SteeredClock: true})
 		installed(ctx, 1)
 		patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":["test.cluster.x-k8s.io/hold"]}}`)
 		release(ctx, newProvider("alpha").with(configMap("two", "two")))
-		until(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.cluster.x-k8s.io/hold"))
+		soon(ctx, "Pruning to wait for the finalizer", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.cluster.x-k8s.io/hold"))
 		release(ctx, newProvider("alpha").with(configMap("three", "three")))
-		v := until(ctx, "Pruning to wait for it again", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.cluster.x-k8s.io/hold"),
+		v := soon(ctx, "Pruning to wait for it again", inState(harness.Pruning), says("Progressing", "True", "Progressing", "test.cluster.x-k8s.io/hold"),
 			func(v harness.View) error { return current(v, 3) })
 		Expect(v.Revisions()).To(HaveLen(3))
 		patch(ctx, configMap("goes", ""), `{"metadata":{"finalizers":null}}`)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -129,6 +130,18 @@ func (s *stage) armed(ctx context.Context) {
 			return err
 		}
 		return unless(policies(shared) == "Fail", "its configuration says "+policies(shared))
+	})
+}
+
+// sooner is eventually, with the operator's clock going ahead meanwhile: what it does every few seconds need not be waited for.
+func (s *stage) sooner(ctx context.Context, what string, attempt func(context.Context) error) {
+	GinkgoHelper()
+	eventually(ctx, what, func(ctx context.Context) error {
+		err := attempt(ctx)
+		if err != nil {
+			Expect(s.operator.Advance(time.Second)).To(Succeed())
+		}
+		return err
 	})
 }
 

@@ -22,7 +22,7 @@ import (
 
 var _ = Describe("The commands that look at a requirement", func() {
 	It("tell of the one that is named, say which there are, and need no right but to read requirements", func(ctx SpecContext) {
-		shared(ctx)
+		s := shared(ctx)
 		k := newKind()
 		k.establish(ctx, k.definition(without("color:")))
 		r := inForce(ctx, k.requirement(k.definition(schema)))
@@ -67,7 +67,7 @@ var _ = Describe("The commands that look at a requirement", func() {
 			HavePrefix("CompatibilityRequirement "+r.Name+" has been in Unmet since "), ContainSubstring("has no room for what each guard answers"), Not(ContainSubstring("not told")),
 		))
 		Expect(capstan(0, "diagram", "--live", "--key="+r.Name)).To(ContainSubstring("class Unmet current"))
-		replays(ctx, r)
+		s.records(ctx, r)
 		for _, command := range []string{"status", "explain"} {
 			Expect(capstan(1, command)).To(And(ContainSubstring("--key is missing"), ContainSubstring(r.Name)))
 			Expect(capstan(1, command, "--key=nobody")).To(And(ContainSubstring("CompatibilityRequirement nobody does not exist"), ContainSubstring(r.Name)))
@@ -77,11 +77,11 @@ var _ = Describe("The commands that look at a requirement", func() {
 	})
 })
 
-// replays waits until the flight recorder has how a requirement came into force, and has all that is recorded decided again.
-func replays(ctx context.Context, r *requirement) {
+// records waits until the flight recorder has how a requirement came into force, and has all that is recorded decided again.
+func (s *stage) records(ctx context.Context, r *requirement) {
 	GinkgoHelper()
 	file := filepath.Join(GinkgoT().TempDir(), "entries.jsonl.gz")
-	eventually(ctx, "the requirement to be in the recorder's file", func(ctx context.Context) error {
+	s.sooner(ctx, "the requirement to be in the recorder's file", func(ctx context.Context) error {
 		recorded := &corev1.ConfigMap{}
 		if err := env.Client.Get(ctx, client.ObjectKey{Namespace: harness.OperatorNamespace, Name: "capstan-recorder"}, recorded); err != nil {
 			return err

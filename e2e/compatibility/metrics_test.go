@@ -9,11 +9,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
@@ -62,31 +58,16 @@ var _ = Describe("The checker's metrics", func() {
 	It("are told to Prometheus, and to whom the API server allows it", func(ctx SpecContext) {
 		_, metrics := counting(ctx)
 		counted(ctx, metrics)
-		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "reader"}}
-		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reader"}, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}}
-		binding := &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: "reader"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "reader"},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
-		}
-		for _, o := range []client.Object{account, role} {
-			Expect(env.Client.Create(ctx, o)).To(Succeed())
-			DeferCleanup(func(ctx SpecContext) { Expect(client.IgnoreNotFound(env.Client.Delete(ctx, o))).To(Succeed()) })
-		}
-		request := &authenticationv1.TokenRequest{}
-		Expect(env.Client.SubResource("token").Create(ctx, account, request)).To(Succeed())
-		status := func(visitor harness.Visitor) int {
-			GinkgoHelper()
-			answer, err := metrics.Ask(ctx, visitor)
-			Expect(err).NotTo(HaveOccurred())
-			return answer.Status
-		}
-		Expect(status(harness.Visitor{})).To(Equal(http.StatusUnauthorized))
-		Expect(status(harness.Visitor{Token: "x"})).To(Equal(http.StatusUnauthorized))
-		Expect(status(harness.Visitor{Token: request.Status.Token})).To(Equal(http.StatusForbidden))
-		Expect(env.Client.Create(ctx, binding)).To(Succeed())
-		DeferCleanup(func(ctx SpecContext) { Expect(client.IgnoreNotFound(env.Client.Delete(ctx, binding))).To(Succeed()) })
-		eventually(ctx, "the reader to be let in", func(context.Context) error {
-			return unless(status(harness.Visitor{Token: request.Status.Token}) == http.StatusOK, "it is not")
+		reader, err := env.Token(ctx, "reader")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(env.LetScrape(ctx, "reader")).To(Succeed())
+		tenant, err := env.Token(ctx, "tenant")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(metrics.Answers(ctx, harness.Visitor{}, http.StatusUnauthorized)).To(Succeed())
+		Expect(metrics.Answers(ctx, harness.Visitor{Token: "x"}, http.StatusUnauthorized)).To(Succeed())
+		Expect(metrics.Answers(ctx, harness.Visitor{Token: tenant}, http.StatusForbidden)).To(Succeed())
+		eventually(ctx, "the reader to be let in", func(ctx context.Context) error {
+			return metrics.Answers(ctx, harness.Visitor{Token: reader}, http.StatusOK)
 		})
 	})
 })

@@ -146,19 +146,19 @@ var _ = Describe("Disarming", func() {
 		k.establish(ctx, k.definition(schema))
 		r := require(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
 		told(ctx, r, "Admitted", "False", "NotAdmitted", "not armed")
-		tried(ctx, 2)
+		s.tries(ctx, 2)
 		refusing(ctx, r, false)
 		s.Sever(false)
-		told(ctx, r, "Admitted", "True", "Admitted")
+		s.sooner(ctx, r.Name+" to be admitted", says(r, "Admitted", "True", "Admitted"))
 		refusing(ctx, r, true)
 
 		By("being cut off again")
 		s.Sever(true)
 		disarm(ctx, "--for=0")
-		tried(ctx, 1)
+		s.tries(ctx, 1)
 		refusing(ctx, r, false)
 		s.Sever(false)
-		eventually(ctx, "it to be in force", func(ctx context.Context) error {
+		s.sooner(ctx, "it to be in force", func(ctx context.Context) error {
 			Expect(read(ctx, r.Name, r)).To(BeTrue())
 			return inForceNow(ctx, r, s.CA())
 		})
@@ -167,7 +167,12 @@ var _ = Describe("Disarming", func() {
 
 var _ = Describe("A rolling restart of the checker", func() {
 	It("fails no write of a definition, and lets no break through", func(ctx SpecContext) {
-		s := alone(ctx, 2)
+		const drain = "--drain=1s" // long enough for the Service to see that a replica is not ready any more
+		s := alone(ctx, 0)
+		for range 2 {
+			_, err := s.another(ctx, drain)
+			Expect(err).NotTo(HaveOccurred())
+		}
 		s.operate()
 		k := newKind()
 		k.establish(ctx, k.definition(schema))
@@ -197,7 +202,7 @@ var _ = Describe("A rolling restart of the checker", func() {
 			}
 		}()
 		for _, old := range s.replicas[:2] {
-			fresh, err := s.another(ctx)
+			fresh, err := s.another(ctx, drain)
 			Expect(err).NotTo(HaveOccurred())
 			eventually(ctx, "the new replica to be ready", fresh.Ready)
 			old.Terminate()
@@ -258,12 +263,12 @@ func disarm(ctx context.Context, more ...string) {
 	Expect(string(out)).To(ContainSubstring("is set to Ignore"))
 }
 
-// tried waits until the operator has tried the checker so often from now on.
-func tried(ctx context.Context, times int) {
+// tries waits until the operator has tried the checker so often from now on.
+func (s *stage) tries(ctx context.Context, times int) {
 	GinkgoHelper()
 	from, err := env.Cluster.Mark(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	eventually(ctx, "the operator to try the checker", func(ctx context.Context) error {
+	s.sooner(ctx, "the operator to try the checker", func(ctx context.Context) error {
 		requests, err := env.Cluster.RequestsSince(ctx, from)
 		if err != nil {
 			return err

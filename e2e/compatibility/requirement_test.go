@@ -211,8 +211,13 @@ func inForce(ctx context.Context, r *requirement) *requirement {
 // fills the requirement with what it has seen.
 func told(ctx context.Context, r *requirement, kind, is, reason string, texts ...string) {
 	GinkgoHelper()
+	eventually(ctx, fmt.Sprintf("%s to say %s=%s/%s %q", r.Name, kind, is, reason, texts), says(r, kind, is, reason, texts...))
+}
+
+// says is what told repeats.
+func says(r *requirement, kind, is, reason string, texts ...string) func(context.Context) error {
 	generation := r.Generation
-	eventually(ctx, fmt.Sprintf("%s to say %s=%s/%s %q", r.Name, kind, is, reason, texts), func(ctx context.Context) error {
+	return func(ctx context.Context) error {
 		if err := env.Client.Get(ctx, client.ObjectKeyFromObject(r), r); err != nil {
 			return err
 		}
@@ -229,7 +234,7 @@ func told(ctx context.Context, r *requirement, kind, is, reason string, texts ..
 			}
 		}
 		return nil
-	})
+	}
 }
 
 // change changes a requirement's spec, as its author does who looks again when somebody else has written.

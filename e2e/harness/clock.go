@@ -64,9 +64,9 @@ func (e *Environment) Now() time.Time {
 	return time.Now().Add(e.clock.offset)
 }
 
-// ResetClock lets operators that are started from now on, in a world that is begun anew, go by the real time again, as commands do
+// resetClock lets operators that are started from now on, in a world that is begun anew, go by the real time again, as commands do
 // that people run beside them.
-func (e *Environment) ResetClock() error {
+func (e *Environment) resetClock() error {
 	e.clock.mu.Lock()
 	defer e.clock.mu.Unlock()
 	e.clock.offset = 0

@@ -34,6 +34,7 @@ func TestEnvironment(t *testing.T) {
 	})
 	t.Run("Begin erases whatever was done, finalizers and webhooks or not", func(t *testing.T) { beginErases(ctx, t, e) })
 	t.Run("a world has what it says and nothing else", func(t *testing.T) { worlds(ctx, t, e) })
+	t.Run("a world begins at the real time", func(t *testing.T) { realTime(ctx, t, e) })
 	t.Run("the operator has the rights of its ServiceAccount", func(t *testing.T) { rights(ctx, t, e) })
 	t.Run("an operator that ends by itself ends the waiting for it", func(t *testing.T) { endsByItself(ctx, t, e) })
 }
@@ -107,6 +108,28 @@ func worlds(ctx context.Context, t *testing.T, e *Environment) {
 		if client.IgnoreNotFound(err) != nil || (err != nil) != (w.Images == nil) || len(images.Data) != len(w.Images) {
 			t.Errorf("the images are %v, want %v: %v", images.Data, w.Images, err)
 		}
+	}
+}
+
+func realTime(ctx context.Context, t *testing.T, e *Environment) {
+	path, err := e.clock.file(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Operator{clock: &e.clock}).Advance(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if ahead := time.Until(e.Now()); ahead < 59*time.Minute {
+		t.Errorf("the clock is %s ahead, want an hour", ahead)
+	}
+	if err := e.Begin(ctx, World{}); err != nil {
+		t.Fatal(err)
+	}
+	if ahead := time.Until(e.Now()); ahead > 0 {
+		t.Errorf("the clock is %s ahead in a new world", ahead)
+	}
+	if offset, err := os.ReadFile(path); err != nil || string(offset) != "0s" {
+		t.Errorf("operators read the offset %q: %v", offset, err)
 	}
 }
 

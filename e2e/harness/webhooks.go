@@ -72,7 +72,8 @@ func (w *Webhooks) URL(path string) string { return "https://" + w.address + pat
 // CA is the authority of the certificate, in PEM.
 func (w *Webhooks) CA() []byte { return w.env.Cluster.Config().CAData }
 
-// Start starts the process and does not wait for anything.
+// Start starts the process and does not wait for anything. It ends soon when it is told to, unless arguments have it drain: the
+// suites mostly end it when nobody asks it any more.
 func (w *Webhooks) Start(arguments ...string) error {
 	kubeconfig, err := w.env.Cluster.KubeconfigFor(webhooksUser, operatorGroup, operatorGroups)
 	if err != nil {
@@ -80,7 +81,7 @@ func (w *Webhooks) Start(arguments ...string) error {
 	}
 	w.process, err = w.env.Cluster.Spawn("the webhooks", w.Log, slices.Concat([]string{
 		filepath.Join(w.env.bin, "capstan"), "webhooks", "--kubeconfig=" + kubeconfig, "--address=" + w.address,
-		"--cert-dir=" + w.dir, "--metrics-address=0", "--health-address=" + w.health, "--drain=1s",
+		"--cert-dir=" + w.dir, "--metrics-address=0", "--health-address=" + w.health, "--drain=50ms",
 	}, arguments)...)
 	return err
 }

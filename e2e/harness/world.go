@@ -42,8 +42,12 @@ type World struct {
 }
 
 // Begin brings the cluster back to what deploy brings, whatever was done to it,
-// and sets up a world. No operator may run.
+// sets clocks that can be steered back to the real time, and sets up a world. No
+// operator may run.
 func (e *Environment) Begin(ctx context.Context, w World) error {
+	if err := e.resetClock(); err != nil {
+		return err
+	}
 	if err := e.reset(ctx); err != nil {
 		return fmt.Errorf("emptying the cluster: %w", err)
 	}

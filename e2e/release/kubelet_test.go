@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,15 +31,18 @@ type kubelet struct {
 	// images are the files of those that pods may mount, by reference.
 	images map[string]map[string][]byte
 
-	// ending are pods that go on serving for a while.
-	ending sync.WaitGroup
-
 	mu   sync.Mutex
 	pods map[types.UID]*pod
-	last int // makes addresses
 }
 
-// startKubelet looks for pods until the spec ends, when all of them are stopped.
+// addresses are how many pods have had one. draining are those of the checker that were told to end: they go on answering for
+// ten seconds, beside the next specs, in which nobody asks them.
+var (
+	addresses int
+	draining  errgroup.Group
+)
+
+// startKubelet looks for pods until the spec ends, when all of them are told to end. It waits for those of the operator.
 func startKubelet(images map[string]map[string][]byte) *kubelet {
 	k := &kubelet{images: images, pods: map[types.UID]*pod{}}
 	ctx, end := context.WithCancel(context.Background())
@@ -55,16 +59,29 @@ func startKubelet(images map[string]map[string][]byte) *kubelet {
 	DeferCleanup(func() {
 		end()
 		finished.Wait()
+		var ending errgroup.Group
 		for _, p := range k.running() {
-			k.ending.Go(func() {
-				defer GinkgoRecover()
-				Expect(p.process.Stop(stopGrace)).To(Succeed())
-				Expect(p.process.Failure()).To(Succeed(), "see %s", p.log())
-			})
+			if p.answers() {
+				draining.Go(p.end)
+			} else {
+				ending.Go(p.end)
+			}
 		}
-		k.ending.Wait()
+		Expect(ending.Wait()).To(Succeed())
 	})
 	return k
+}
+
+// end has a pod end, and without an error.
+func (p *pod) end() error {
+	err := p.process.Stop(stopGrace)
+	if err == nil {
+		err = p.process.Failure()
+	}
+	if err != nil {
+		return fmt.Errorf("ending pod %s: %w; see %s", p.object.Name, err, p.log())
+	}
+	return nil
 }
 
 // look starts pods that are new, and ends those that are to go, one after the
@@ -86,8 +103,8 @@ func (k *kubelet) look(ctx context.Context) error {
 		if k.known(object.UID) {
 			continue
 		}
-		k.last++
-		p, err := run(ctx, object, fmt.Sprintf("127.0.77.%d", k.last), k.images)
+		addresses++
+		p, err := run(ctx, object, fmt.Sprintf("127.0.77.%d", addresses), k.images)
 		if err != nil {
 			return fmt.Errorf("running pod %s: %w", object.Name, err)
 		}
@@ -103,10 +120,7 @@ func (k *kubelet) look(ctx context.Context) error {
 			continue
 		}
 		if p.answers() {
-			k.ending.Go(func() {
-				defer GinkgoRecover()
-				Expect(p.process.Stop(stopGrace)).To(Succeed())
-			})
+			draining.Go(func() error { return p.process.Stop(stopGrace) })
 		} else if err := p.process.Stop(stopGrace); err != nil {
 			return err
 		}

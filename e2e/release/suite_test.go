@@ -62,6 +62,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 
 var _ = AfterSuite(func() {
 	if env != nil {
+		Expect(draining.Wait()).To(Succeed())
 		Expect(env.Stop()).To(Succeed())
 	}
 })
