@@ -26,7 +26,7 @@ RACE = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 
 .PHONY: help
 help: ## Show this list.
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-15s %s\n' "$$target" "$$intent"; done
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-16s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
 build: $(PROGRESS) ## Build bin/capstan, bin/capstan-stub and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
@@ -227,6 +227,22 @@ up: build controlplane bin/demo-runner ## Install Cluster API on an embedded clu
 .PHONY: down
 down: bin/demo-runner ## End what `make up` left running.
 	@bin/demo-runner down
+
+.PHONY: man
+man: build ## Write the manual pages of all commands to bin/man.
+	@rm -rf bin/man && bin/capstan man bin/man
+
+# What docs/tutorial.md takes besides Capstan, for those who have Go alone.
+bin/kubectl: $(CONTROL_PLANE) | $(PROGRESS)
+	@$(PROGRESS) kubectl go build -C=e2e/controlplane -buildvcs=false -o=../../$@ -ldflags='-s -w' k8s.io/kubernetes/cmd/kubectl
+	@touch $@
+bin/crane: e2e/go.mod e2e/go.sum | $(PROGRESS)
+	@$(PROGRESS) crane go build -C=e2e -buildvcs=false -o=../$@ -ldflags='-s -w' github.com/google/go-containerregistry/cmd/crane
+	@touch $@
+
+.PHONY: tutorial-cluster
+tutorial-cluster: build controlplane bin/kubectl bin/crane bin/demo-runner ## Run an embedded cluster for docs/tutorial.md until ctrl-c.
+	@bin/demo-runner tutorial
 
 .PHONY: clean
 clean: ## End what `make up` left running and remove everything that was built.

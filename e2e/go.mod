@@ -4,6 +4,8 @@ go 1.26.0
 
 toolchain go1.26.8
 
+tool github.com/google/go-containerregistry/cmd/crane
+
 require (
 	github.com/coreos/stream-metadata-go v0.4.10
 	github.com/fluxcd/pkg/envsubst v1.8.0

@@ -16,14 +16,16 @@ import (
 )
 
 func main() {
-	err := root().ExecuteContext(ctrl.SetupSignalHandler())
+	cmd := root()
+	asPlugin(cmd, os.Args)
+	err := cmd.ExecuteContext(ctrl.SetupSignalHandler())
 	var code exit
 	switch {
 	case err == nil:
 	case errors.As(err, &code):
 		os.Exit(int(code))
 	default:
-		fmt.Fprintln(os.Stderr, "capstan:", message.Lines(err.Error()))
+		fmt.Fprintln(os.Stderr, cmd.DisplayName()+":", message.Lines(err.Error()))
 		os.Exit(1)
 	}
 }
@@ -44,8 +46,9 @@ func root() *cobra.Command {
 	cmd.AddCommand(
 		operatorCommand(), webhooksCommand(), statusCommand(), explainCommand(), diagramCommand(),
 		planCommand(), recoverCommand(), takeoverCommand(), retryCommand(), pauseCommand(), resumeCommand(), adoptCommand(), historyCommand(), pinCommand(), unpinCommand(), rollbackCommand(), replayCommand(), supportCommand(), disarmCommand(),
-		renderCommand(), lintCommand(), versionCommand(),
+		renderCommand(), lintCommand(), manCommand(), versionCommand(),
 	)
+	completeNames(cmd)
 	return cmd
 }
 

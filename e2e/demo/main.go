@@ -2,8 +2,8 @@
 // real Cluster API providers, upgrades them and reports what was seen (no
 // arguments), or has two parties share a definition of Cluster API (crds), or
 // moves boot images (bootimages), or installs providers and leaves the cluster
-// running (up) until it is told to end it (down). It shows what any user could
-// see, and decides nothing.
+// running (up) until it is told to end it (down), or runs one for docs/tutorial.md
+// (tutorial). It shows what any user could see, and decides nothing.
 package main
 
 import (
@@ -20,11 +20,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-const usage = `usage: demo-runner [crds | bootimages | up | down]
+const usage = `usage: demo-runner [crds | bootimages | up | down | tutorial]
 
 Without an argument it installs Cluster API on an embedded cluster, upgrades it
 and ends the cluster. "crds" has two parties share a definition there.
-"bootimages" moves boot images there. "up" installs and leaves it running; "down" ends that.`
+"bootimages" moves boot images there. "up" installs and leaves it running; "down" ends that.
+"tutorial" runs a cluster for docs/tutorial.md until ctrl-c.`
 
 func main() {
 	// What client libraries say would break the display; what goes wrong is returned.
@@ -67,6 +68,8 @@ func run(ctx context.Context, arguments []string) error {
 		return up(ctx, os.Stdout, bin, upFolder(bin))
 	case "down":
 		return down(ctx, os.Stdout, upFolder(bin))
+	case "tutorial":
+		return tutorial(ctx, os.Stdout, bin, filepath.Join(bin, "tutorial"))
 	case serveCommand:
 		return serve(ctx, arguments[1:])
 	case "help", "-h", "--help":

@@ -24,6 +24,15 @@ const ManifestsDir = "capi-operator-manifests"
 
 // Image packs the profile as a provider image.
 func (p Profile) Image() (v1.Image, error) {
+	files, err := p.Files()
+	if err != nil {
+		return nil, err
+	}
+	return Image(files)
+}
+
+// Files are those of the profile's image, by their path below its root.
+func (p Profile) Files() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(os.DirFS(p.Folder), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -36,7 +45,7 @@ func (p Profile) Image() (v1.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the profile of %s: %w", p.Component, err)
 	}
-	return Image(files)
+	return files, nil
 }
 
 // Image makes an OCI image with one layer of the given files, by their path

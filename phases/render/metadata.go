@@ -198,15 +198,16 @@ func (m *metadataReader) platform(node *yaml.Node, path string) string {
 // error lists those that are.
 func CheckPlatform(name string) error {
 	if !slices.Contains(platforms, configv1.PlatformType(name)) {
-		return fmt.Errorf("unknown platform %q: the platforms are %s", message.Shorten(name, 100), platformNames())
+		return fmt.Errorf("unknown platform %q: the platforms are %s", message.Shorten(name, 100), strings.Join(Platforms(), ", "))
 	}
 	return nil
 }
 
-func platformNames() string {
+// Platforms are the platform types of OpenShift's API.
+func Platforms() []string {
 	var names []string
 	for _, p := range platforms {
 		names = append(names, string(p))
 	}
-	return strings.Join(names, ", ")
+	return names
 }

@@ -55,6 +55,15 @@ func (l *Look) Name(text string) (machine.Key, error) {
 	return "", &inspect.Error{What: text + " does not exist", Next: "near it are: " + few(near(name, others))}
 }
 
+// Keys are those of all targets, each of which Name finds.
+func (l *Look) Keys() []string {
+	var keys []string
+	for _, t := range l.targets {
+		keys = append(keys, string(t.key))
+	}
+	return keys
+}
+
 var allKinds = []golden.Kind{golden.CAPIMachineSets, golden.MachineDeployments, golden.MachineSets, golden.ControlPlaneMachineSets}
 
 // kindsOf are the kinds that a word may mean: all for none.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -34,10 +35,25 @@ func (a *Access) Flags(flags *pflag.FlagSet) {
 	flags.DurationVar(&a.Timeout, "request-timeout", 10*time.Second, "how long one request may take; 0 for no bound")
 }
 
-// Config finds the cluster. Its errors are for people.
-func (a *Access) Config() (*rest.Config, error) {
+// rules say which kubeconfig counts.
+func (a *Access) rules() *clientcmd.ClientConfigLoadingRules {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = a.Kubeconfig
+	return rules
+}
+
+// Contexts are the names of the kubeconfig's contexts, in their order.
+func (a *Access) Contexts() ([]string, error) {
+	raw, err := a.rules().Load()
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts)), nil
+}
+
+// Config finds the cluster. Its errors are for people.
+func (a *Access) Config() (*rest.Config, error) {
+	rules := a.rules()
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: a.Context, Timeout: a.Timeout.String()}
 	overrides.AuthInfo.Impersonate = a.As
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
