@@ -67,7 +67,7 @@ func (c *connection) listed(ctx context.Context, kind schema.GroupVersionResourc
 }
 
 // maxAnswer bounds what is read of one answer, but of a watch, whose events are read one by one.
-const maxAnswer = 64 << 20
+const maxAnswer = 128 << 20
 
 // bounded reads no more of an answer than there is room for.
 type bounded struct{ next http.RoundTripper }

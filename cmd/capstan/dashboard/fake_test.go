@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -63,7 +64,8 @@ func newFakeCluster(t *testing.T) *fakeCluster {
 		f.mu.Unlock()
 		f.answer(ctx, w, r)
 	}))
-	f.StartTLS() // a kubeconfig gives no credentials without TLS
+	f.Config.ErrorLog = log.New(io.Discard, "", 0) // clients go while they shake hands
+	f.StartTLS()                                   // a kubeconfig gives no credentials without TLS
 	t.Cleanup(func() {
 		cancel()
 		f.CloseClientConnections()
@@ -420,7 +422,7 @@ func (p *page) stream(path string) *stream {
 // until reads lines until one is as wanted.
 func (s *stream) until(what string, wanted func(Line) bool) Line {
 	s.t.Helper()
-	timer := time.NewTimer(20 * time.Second)
+	timer := time.NewTimer(time.Minute)
 	defer timer.Stop()
 	var last Line
 	for {

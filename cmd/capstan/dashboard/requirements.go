@@ -40,7 +40,7 @@ const requirementsWord = "CompatibilityRequirements"
 
 const (
 	// pageOf is how many are listed at a time: each may carry a definition.
-	pageOf = 100
+	pageOf = 50
 	// maxInstances is how many of a family are kept in memory.
 	maxInstances = 20_000
 	// share is how much of the time a list of a family takes at most.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -98,9 +97,7 @@ func TestWatch_tells_of_an_expired_login_and_goes_on_after_the_next(t *testing.T
 func TestWatch_tells_of_credentials_that_are_not_to_be_had(t *testing.T) {
 	f := installed(t)
 	plugin := func(script string) string {
-		path := filepath.Join(t.TempDir(), "plugin")
-		rewrite(t, path, "#!/bin/sh\n"+script+"\n")
-		return fmt.Sprintf(`{name: one, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: IfAvailable, command: sh, args: [%q]}}}`, path)
+		return fmt.Sprintf(`{name: one, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: IfAvailable, command: sh, args: [-c, %q]}}}`, script)
 	}
 	for name, row := range map[string]struct{ script, says, next string }{
 		"it fails":      {"exit 3", "exit code 3", "log in again"},
