@@ -16,7 +16,7 @@ import (
 // crowded is a cluster with 5,000 instances of a family and 5,000 objects in memory, which nobody asks for.
 func crowded(b *testing.B) *cluster {
 	b.Helper()
-	c := newCluster(b.Context(), "0", Cluster{Name: "one"}, "https://one", Options{Views: controllers.Views()})
+	c := newCluster("0", Cluster{Name: "one"}, "https://one", Options{Views: controllers.Views()})
 	c.known.singles = map[schema.GroupVersionResource]*single{
 		clusterAPIs:      {read: true, object: &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "cluster"}}}},
 		clusterOperators: {read: true, object: &unstructured.Unstructured{Object: operator(map[string]any{"clusterapi": stands("Installed", "all is well")})}},

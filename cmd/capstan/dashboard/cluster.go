@@ -34,7 +34,6 @@ type cluster struct {
 	views     []view.View
 	namespace string
 	times     times
-	base      context.Context // that of the server
 
 	// reads has what is read on demand, and plans the plan that is made, one at a time.
 	reads, plans lane
@@ -70,8 +69,8 @@ type single struct {
 	again time.Duration
 }
 
-// use has the cluster asked until it is released.
-func (c *cluster) use() (release func()) {
+// use has the cluster asked until it is released, and for a while after that, whatever becomes of the context.
+func (c *cluster) use(ctx context.Context) (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.leave != nil {
@@ -80,7 +79,7 @@ func (c *cluster) use() (release func()) {
 	}
 	c.viewers++
 	if c.end == nil {
-		c.begin()
+		c.begin(ctx)
 	}
 	return sync.OnceFunc(c.release)
 }
@@ -94,8 +93,8 @@ func (c *cluster) release() {
 }
 
 // begin starts to ask, with nothing known; c.mu is held.
-func (c *cluster) begin() {
-	ctx, cancel := context.WithCancel(c.base)
+func (c *cluster) begin(ctx context.Context) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.end, c.conn, c.told = cancel, nil, nil
 	c.known = known{singles: map[schema.GroupVersionResource]*single{clusterAPIs: {}, clusterOperators: {}}, objects: &shelf{}}
 	for _, of := range []*feed{
@@ -121,6 +120,15 @@ func (c *cluster) rest() {
 	if c.viewers == 0 && c.end != nil {
 		c.end()
 		c.end = nil
+	}
+}
+
+// stop ends all requests, whoever looks.
+func (c *cluster) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.end != nil {
+		c.end()
 	}
 }
 
@@ -276,11 +284,11 @@ func (c *cluster) get(_ context.Context, kind schema.GroupVersionResource, word,
 }
 
 // operator is the ClusterOperator as it was read last, nil for none.
-func (c *cluster) operator() *configv1.ClusterOperator {
+func (c *cluster) operator(ctx context.Context) *configv1.ClusterOperator {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	operator := &configv1.ClusterOperator{}
-	found, err := c.get(context.Background(), clusterOperators, "ClusterOperator", "", phases.ClusterOperatorName, operator)
+	found, err := c.get(ctx, clusterOperators, "ClusterOperator", "", phases.ClusterOperatorName, operator)
 	if !found || err != nil {
 		return nil
 	}

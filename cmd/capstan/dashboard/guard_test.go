@@ -55,7 +55,7 @@ func TestServer_lets_no_answer_run_or_load_what_is_not_its_own(t *testing.T) {
 					t.Errorf("%s of %s (%d) is %q", name, path, response.StatusCode, got)
 				}
 			}
-			if len(response.Cookies()) > 0 {
+			if response.Header.Get("Set-Cookie") != "" {
 				t.Errorf("%s sets a cookie", path)
 			}
 		}

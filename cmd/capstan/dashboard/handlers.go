@@ -90,7 +90,7 @@ func (s *Server) asked(w http.ResponseWriter, r *http.Request, answer func(conte
 		s.refuse(w, http.StatusBadRequest, Problem{Error: "the query cannot be read"})
 		return
 	}
-	defer c.use()()
+	defer c.use(r.Context())()
 	ctx, cancel := context.WithTimeout(r.Context(), 2*c.times.request+grace)
 	defer cancel()
 	value, err := answer(ctx, c, query)
@@ -264,7 +264,6 @@ func (s *Server) makePlan(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), planWithin)
 	defer cancel()
-	defer context.AfterFunc(s.ends, cancel)()
 	made, err := taken(ctx, c.plans, func(ctx context.Context) (any, error) { return s.o.Plan(ctx, conn.config) })
 	if err != nil {
 		c.renew(conn)

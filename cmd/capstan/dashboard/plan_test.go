@@ -20,7 +20,7 @@ import (
 func TestPlan_is_made_once_at_a_time_and_ends_with_who_asks(t *testing.T) {
 	f := installed(t)
 	begun, ended := make(chan struct{}, 10), make(chan error, 10)
-	p := open(t, kubeconfigOf(t, "", map[string]string{"one": f.URL, "two": f.URL}), func(ctx context.Context, config *rest.Config) (any, error) {
+	p := open(t, kubeconfigOf(t, "", map[string]string{"one": f.URL, "two": f.URL}), func(ctx context.Context, _ *rest.Config) (any, error) {
 		begun <- struct{}{}
 		<-ctx.Done()
 		ended <- ctx.Err()

@@ -78,7 +78,7 @@ func Listen(ctx context.Context, port int, o Options) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.clusters = append(s.clusters, newCluster(ctx, strconv.Itoa(i), of, conn.config.Host, o))
+		s.clusters = append(s.clusters, newCluster(strconv.Itoa(i), of, conn.config.Host, o))
 	}
 	var err error
 	if s.diagrams, err = encoded(diagramsOf(o.Views)); err != nil {
@@ -93,9 +93,9 @@ func Listen(ctx context.Context, port int, o Options) (*Server, error) {
 	return s, nil
 }
 
-func newCluster(ctx context.Context, id string, of Cluster, server string, o Options) *cluster {
+func newCluster(id string, of Cluster, server string, o Options) *cluster {
 	return &cluster{
-		Context: Context{ID: id, Name: of.Name, Server: server}, access: of.Access, views: o.Views, namespace: o.OperatorNamespace, times: usual, base: ctx,
+		Context: Context{ID: id, Name: of.Name, Server: server}, access: of.Access, views: o.Views, namespace: o.OperatorNamespace, times: usual,
 		shell: shell{kubeconfig: of.Access.Kubeconfig, context: of.Access.Context, as: of.Access.As}, reads: newLane(), plans: newLane(), news: make(chan struct{}),
 	}
 }
@@ -107,7 +107,8 @@ func (s *Server) Address() string { return "http://" + s.host + "/#code=" + s.se
 func (s *Server) Serve() error {
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerWithin, ReadTimeout: requestWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
-		ErrorLog: log.New(io.Discard, "", 0), // which quotes what anybody sends
+		ErrorLog:    log.New(io.Discard, "", 0), // which quotes what anybody sends
+		BaseContext: func(net.Listener) context.Context { return s.ends },
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listener) }()
@@ -115,6 +116,9 @@ func (s *Server) Serve() error {
 	case err := <-ended:
 		return fmt.Errorf("serving the page: %w", err)
 	case <-s.ends.Done():
+	}
+	for _, c := range s.clusters {
+		c.stop()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ends), endWithin)
 	defer cancel()

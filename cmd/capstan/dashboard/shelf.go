@@ -60,7 +60,7 @@ func (s *shelf) read(ctx context.Context, c *cluster) error {
 	case same && age < shelfKept:
 		if c.reads.take() {
 			go func() {
-				ctx, cancel := context.WithTimeout(c.base, c.times.request)
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.times.request)
 				defer cancel()
 				_ = s.refresh(ctx, c, listed) // what was read stays; the next one meets the error, too
 			}()

@@ -38,7 +38,6 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, of ...*cluster) 
 	}
 	ctx, cancel := context.WithDeadline(r.Context(), until)
 	defer cancel()
-	defer context.AfterFunc(s.ends, cancel)()
 	to := http.NewResponseController(w)
 	_ = to.SetReadDeadline(time.Time{}) // else it would count as gone
 	w.Header().Set("Content-Type", "application/x-ndjson; charset=utf-8")
@@ -60,7 +59,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, of ...*cluster) 
 	for _, c := range of {
 		all.Go(func() {
 			defer cancel()
-			defer c.use()()
+			defer c.use(ctx)()
 			_ = c.follow(ctx, send)
 		})
 	}

@@ -54,7 +54,7 @@ func (t *targets) run(ctx context.Context) {
 
 // look takes in what the gate tells, and says whether it was worth it.
 func (t *targets) look(ctx context.Context, first bool) bool {
-	detail, text := t.detail()
+	detail, text := t.detail(ctx)
 	late := len(detail.Targets) > 0 && time.Since(t.asked) > t.c.times.round
 	if text == t.told && !late && !first {
 		return false
@@ -73,9 +73,9 @@ func (t *targets) look(ctx context.Context, first bool) bool {
 }
 
 // detail is what the gate tells of targets, and its text, empty for nothing.
-func (t *targets) detail() (bootgate.Detail, string) {
+func (t *targets) detail(ctx context.Context) (bootgate.Detail, string) {
 	var detail bootgate.Detail
-	operator := t.c.operator()
+	operator := t.c.operator(ctx)
 	if operator == nil {
 		return detail, ""
 	}

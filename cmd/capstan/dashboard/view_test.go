@@ -62,7 +62,8 @@ func TestView_tells_what_needs_a_look_and_which_command_to_copy(t *testing.T) {
 			map[string]any{"name": "pause", "by": "anna", "at": "2026-01-31T12:00:00Z", "until": "2026-01-31T13:00:00Z", "reason": "<i>"},
 			map[string]any{"name": "leave-alone", "by": "anna", "void": "it ended", "ended": true},
 			map[string]any{"name": "pin", "by": "bert", "revision": 3, "waits": "images"},
-			map[string]any{"name": "consent-to-delete"}, map[string]any{"name": "unheard-of"},
+			map[string]any{"name": "consent-to-delete"},
+			map[string]any{"name": "unheard-of"},
 		},
 	}}))
 	p := openOne(t, f)
