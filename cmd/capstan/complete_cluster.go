@@ -145,7 +145,7 @@ func revisionsWhere(ctx context.Context, cmd *cobra.Command, is func(history.Rev
 	if err != nil {
 		return nil
 	}
-	known, err := readHistory(ctx, reader, typedFlag(cmd, "operator-namespace"))
+	known, err := reader.History(ctx, typedFlag(cmd, "operator-namespace"))
 	if err != nil {
 		return nil
 	}

@@ -30,6 +30,7 @@ import (
 // what was written first would be seen no earlier than what is written last. No pass waits for its attempt to be stored, so that
 // all that come together are stored together.
 const (
+	recordsName = "capstan-bootimages"
 	side        = 16
 	shards      = 16
 	entry       = 1 << 10
@@ -89,7 +90,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 
 // keeps has records and attempts of targets kept in ConfigMaps.
 func keeps(p *phases.Phases, o records.Options) *Records {
-	o.Name, o.Shards, o.Entry, o.Transitions, o.Late, o.Gather = "capstan-bootimages", shards, entry, transitions, late, gather
+	o.Name, o.Shards, o.Entry, o.Transitions, o.Late, o.Gather = recordsName, shards, entry, transitions, late, gather
 	o.Keep, o.Worth = worth, p.Worth
 	kept := records.NewConfigMaps[guards.Facts, *phases.Pass](o)
 	p.Notes = kept

@@ -35,6 +35,18 @@ func (a *Access) Flags(flags *pflag.FlagSet) {
 	flags.DurationVar(&a.Timeout, "request-timeout", 10*time.Second, "how long one request may take; 0 for no bound")
 }
 
+// Current is the name of the context that is used; empty where there is none, as in a pod.
+func (a *Access) Current() string {
+	if a.Context != "" {
+		return a.Context
+	}
+	raw, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(a.rules(), nil).RawConfig()
+	if err != nil {
+		return "" // which Config tells
+	}
+	return raw.CurrentContext
+}
+
 // rules say which kubeconfig counts.
 func (a *Access) rules() *clientcmd.ClientConfigLoadingRules {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
