@@ -23,15 +23,20 @@ func (f *fromFlag) use(target *inspect.Target) (now func() time.Time, err error)
 	if f.from == "" {
 		return time.Now, nil
 	}
-	if target.Kubeconfig != "" || target.Context != "" || target.As != "" {
-		return nil, errors.New("--from names an archive in place of a cluster: leave out --kubeconfig, --context and --as")
-	}
-	source, err := support.Open(f.from)
+	source, err := f.open(&target.Access)
 	if err != nil {
 		return nil, err
 	}
 	target.Instead = source
 	return source.At, nil
+}
+
+// open opens the archive, which takes the place of a cluster.
+func (f *fromFlag) open(cluster *inspect.Access) (*support.Source, error) {
+	if cluster.Kubeconfig != "" || cluster.Context != "" || cluster.As != "" {
+		return nil, errors.New("--from names an archive in place of a cluster: leave out --kubeconfig, --context and --as")
+	}
+	return support.Open(f.from)
 }
 
 // recorded are the entries of the flight recorder in the archive.

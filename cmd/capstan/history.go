@@ -20,6 +20,7 @@ import (
 
 type historyFlags struct {
 	inspect.Access
+	fromFlag
 	namespace, output string
 }
 
@@ -34,15 +35,18 @@ components, substitutions, how many objects were changed, and which consents wer
 
 It reads ConfigMap capstan-history in the operator's namespace, which only the operator writes, and needs the
 right to get it, which ClusterRole capstan-view has. It holds 20 revisions, the last 5 that were installed among
-them. Times that nobody has noted are left out.
+them. Times that nobody has noted are left out. With --from it reads an archive of capstan support as
+if it were the cluster.
 
 Exit codes: 0 if it could be read, 1 if not, or if that revision is not in it.`,
 		Example: `  capstan history
-  capstan history 7 -o json | jq .components`,
+  capstan history 7 -o json | jq .components
+  capstan history --from capstan-support.tar.gz`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), cmd.OutOrStdout(), args) },
 	}
 	f.Flags(cmd.Flags())
+	f.fromFlag.add(cmd.Flags())
 	cmd.Flags().StringVar(&f.namespace, "operator-namespace", "openshift-cluster-api-operator", "`namespace` of the operator")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
@@ -56,15 +60,7 @@ func (f *historyFlags) run(ctx context.Context, out io.Writer, args []string) er
 	if err != nil {
 		return err
 	}
-	config, err := f.Config()
-	if err != nil {
-		return err
-	}
-	reader, err := inspect.NewReader(config)
-	if err != nil {
-		return err
-	}
-	known, err := reader.History(ctx, f.namespace)
+	known, err := f.known(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,6 +78,22 @@ func (f *historyFlags) run(ctx context.Context, out io.Writer, args []string) er
 		return printJSON(out, one)
 	}
 	return printRevision(out, *one)
+}
+
+// known reads the history from the cluster, or from an archive.
+func (f *historyFlags) known(ctx context.Context) (history.History, error) {
+	if f.from != "" {
+		source, err := f.open(&f.Access)
+		if err != nil {
+			return history.History{}, err
+		}
+		return source.History()
+	}
+	reader, err := f.Reader()
+	if err != nil {
+		return history.History{}, err
+	}
+	return reader.History(ctx, f.namespace)
 }
 
 // revisionArgument is the number that was given, 0 for none.

@@ -45,7 +45,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(
 		operatorCommand(), webhooksCommand(), statusCommand(), explainCommand(), diagramCommand(),
-		planCommand(), recoverCommand(), takeoverCommand(), retryCommand(), pauseCommand(), resumeCommand(), adoptCommand(), historyCommand(), pinCommand(), unpinCommand(), rollbackCommand(), replayCommand(), supportCommand(), dashboardCommand(), disarmCommand(),
+		planCommand(), recoverCommand(), takeoverCommand(), retryCommand(), pauseCommand(), resumeCommand(), adoptCommand(), consentCommand(), historyCommand(), pinCommand(), unpinCommand(), rollbackCommand(), replayCommand(), supportCommand(), dashboardCommand(), disarmCommand(),
 		renderCommand(), lintCommand(), manCommand(), versionCommand(),
 	)
 	completeNames(cmd)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
+	"github.com/capstan-capi/capstan/cmd/capstan/losses"
 	"github.com/capstan-capi/capstan/cmd/capstan/plan"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/message"
@@ -80,6 +81,9 @@ type asked struct {
 	Objects []string `json:"objects,omitempty"`
 	// Changes are the fields that it would change.
 	Changes []string `json:"changes,omitempty"`
+	// Losses are what would be lost, and Digest tells them from all else.
+	Losses []losses.Loss `json:"losses,omitempty"`
+	Digest string        `json:"digest,omitempty"`
 	// Replaces is the text of the act that is there.
 	Replaces string `json:"replaces,omitempty"`
 	// Plan is what a rollback would do; Uncontrolled names what stays of it without its controller.
@@ -201,6 +205,8 @@ type request struct {
 	objects     []string  // that are named, and have to be known
 	does        asked
 	shows, said string
+	// still says what is not as it was shown any more, right before anything is written; nil if nothing can change.
+	still func() error
 }
 
 // do shows, asks, writes and waits.
@@ -219,6 +225,11 @@ func (f *askFlags) do(ctx context.Context, in io.Reader, out io.Writer, cluster 
 	}
 	if !f.yes {
 		if err := agreed(in, out); err != nil {
+			return err
+		}
+	}
+	if r.still != nil {
+		if err := r.still(); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ func (s Status) Write(out io.Writer, now time.Time) error {
 	view.Section(&b, "Refused, because data would be lost", guards.Texts(s.Refused))
 	view.Section(&b, "Contested", guards.Texts(s.Contested))
 	view.Section(&b, "Found by the API server, and refused by nobody", s.Findings)
-	view.Section(&b, "Retained for the data in them", guards.Texts(s.Retained))
+	view.Section(&b, "Retained for the data in them", s.retainedLines())
 	view.Section(&b, "Strays: marked as this operator's, and known to no revision", s.strayLines())
 	view.Section(&b, "Conditions", view.ConditionLines(s.Conditions, s.Waits, now))
 	_, err := io.WriteString(out, b.String())
@@ -81,6 +81,14 @@ func (s Status) collisionLines() []string {
 			fmt.Fprintf(w, "%s\tbelongs to %s%s\n", c.Object, cmp.Or(c.Holder, "nobody that says so"), before("; ", out))
 		}
 	})
+}
+
+// retainedLines end with the command that shows what would be lost.
+func (s Status) retainedLines() []string {
+	if len(s.Retained) == 0 {
+		return nil
+	}
+	return append(guards.Texts(s.Retained), "capstan consent shows what would be lost with them, and who may consents to that")
 }
 
 // strayLines count the strays that are not named.

@@ -87,7 +87,7 @@ var _ = Describe("A definition with instances", func() {
 		until(ctx, "the Event", func(harness.View) error { return announced(ctx, "Retained", "1 instance in 1 namespace") })
 		untold()
 
-		annotate(ctx, consentAnnotation, "2")
+		annotate(ctx, consentAnnotation, consentTo(ctx, 2, gamma.objects[0], theirs))
 		until(ctx, "the instance to be waited for", says("Progressing", "True", "Progressing", name, "1 instance in 1 namespace, 1 of them being deleted (kubectl get gammas.v1.test.cluster.x-k8s.io -A -o yaml)"))
 		untold()
 		Expect(env.Client.Patch(ctx, theirs, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)), administrator)).To(Succeed())

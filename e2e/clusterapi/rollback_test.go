@@ -192,7 +192,7 @@ var _ = Describe("A rollback", func() {
 		installed(ctx, 3)
 		uids(ctx, definition, mine)
 		patch(ctx, mine, `{"metadata":{"finalizers":null}}`)
-		annotate(ctx, consentAnnotation, "3")
+		annotate(ctx, consentAnnotation, consentTo(ctx, 3, definition, mine))
 		eventually(ctx, "the definition to be deleted", func(ctx context.Context) error { return gone(ctx, definition) })
 		until(ctx, "the conditions of it", inState(harness.Installed), says("Upgradeable", "False", "WaitingOnExternal", "pin to revision 1"))
 
@@ -201,7 +201,7 @@ var _ = Describe("A rollback", func() {
 		Expect(env.Client.Create(ctx, custom("gamma", "again"), administrator)).To(Succeed())
 		rollback(ctx, 0, "1", "--yes")
 		installed(ctx, 5)
-		until(ctx, "the message to ask for another consent", says("Upgradeable", "False", "WaitingOnExternal", definition.GetName(), "the consent that is given is not for revision 5"))
+		until(ctx, "the message to ask for another consent", says("Upgradeable", "False", "WaitingOnExternal", definition.GetName(), "the consent that is given is void: it is for revision 3, and the newest is 5"))
 		uids(ctx, definition, custom("gamma", "again"))
 	})
 })

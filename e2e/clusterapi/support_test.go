@@ -93,7 +93,7 @@ var _ = Describe("capstan support", func() {
 		By("being read as if it were the cluster")
 		nobody := command{}
 		for _, args := range [][]string{
-			{"status", "-o", "json"}, {"explain", "-o", "json"}, {"status", "--machine", "bootgate", "-o", "json"},
+			{"status", "-o", "json"}, {"explain", "-o", "json"}, {"status", "--machine", "bootgate", "-o", "json"}, {"history", "-o", "json"}, {"history", "1", "-o", "json"},
 		} {
 			Expect(nobody.run(ctx, 0, append(args, "--from", file)...)).To(MatchJSON(viewer.run(ctx, 0, args...)), strings.Join(args, " "))
 		}
@@ -160,7 +160,7 @@ var _ = Describe("capstan support", func() {
 		} {
 			file := filepath.Join(dir, "forged.tar.gz")
 			Expect(os.WriteFile(file, forgedArchive(c.headers...), 0o600)).To(Succeed())
-			for _, command := range []string{"status", "explain", "replay"} {
+			for _, command := range []string{"status", "explain", "replay", "history"} {
 				out := nobody.run(ctx, codeFailed, command, "--from", file)
 				Expect(out).To(ContainSubstring(c.says), name)
 				Expect(out).NotTo(ContainSubstring("\x1b"), name)

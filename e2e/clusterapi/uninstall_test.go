@@ -33,7 +33,6 @@ var _ = Describe("An emptied list of provider images", func() {
 		g.survives(ctx, revisionController, nonRetryable, asked...)
 		two := askedToUninstall(ctx, 2)
 		annotate(ctx, uninstallAnnotation, "2") // a number is no name
-		annotate(ctx, consentAnnotation, "2")
 		g.survives(ctx, revisionController, nonRetryable, append(asked, "Installed "+g.revision, "; since ", "ConfigMap openshift-cluster-api-operator/capi-installer-images", "not for revision "+two)...)
 		Expect(admin().run(ctx, codeLook, "status", "--exit-code")).To(And(ContainSubstring("State:      Installed since"), ContainSubstring(uninstallAnnotation+"="+two+"\n")))
 		Expect(admin().run(ctx, 0, "explain")).To(ContainSubstring("No: revision 1 goes on: revision " + two + " would uninstall"))
@@ -41,7 +40,6 @@ var _ = Describe("An emptied list of provider images", func() {
 		Expect(v.Revisions()[0].Components).To(HaveLen(2))
 
 		annotate(ctx, uninstallAnnotation, two)
-		annotate(ctx, consentAnnotation, "none")
 		v = until(ctx, "a revision without components", harness.Settled(2), g.isAvailable)
 		Expect(v.Revisions()[0].Components).To(BeEmpty())
 		left := &corev1.ConfigMapList{}

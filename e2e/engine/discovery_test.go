@@ -54,7 +54,7 @@ var _ = Describe("An API server that announces less than it serves", func() {
 			Expect(report.Complete()).To(BeFalse())
 			Expect(w.fetch(ctx, extra).GetDeletionTimestamp()).To(BeNil())
 			ready.Store(true)
-			Expect(e.prune(ctx, rev, 0).WhyRetained()).To(ContainSubstring("1 object"))
+			Expect(e.prune(ctx, rev, nil).WhyRetained()).To(ContainSubstring("1 object"))
 		})
 
 		It("does not make an object look gone, while it "+what, func(ctx SpecContext) {
@@ -141,7 +141,7 @@ var _ = Describe("An object that is served as two kinds", func() {
 		e.adopts(ctx, 770)
 		rev := of(771, w.configMap("a"))
 		e.converge(ctx, rev)
-		report := e.prune(ctx, rev, 0)
+		report := e.prune(ctx, rev, nil)
 		Expect(report.Gone).To(HaveLen(1))
 		Expect(report.Gone[0].Key).To(Equal(engine.KeyOf(w.newNamespace("empty"))))
 		Expect(report.Retained).To(HaveLen(1))
@@ -160,7 +160,7 @@ var _ = Describe("An object that is served as two kinds", func() {
 			_, err := w.get(ctx, w.object(`{apiVersion: v1, kind: ServiceAccount, metadata: {namespace: $NAME-extra, name: default}}`))
 			return err
 		})
-		Expect(e.prune(ctx, rev, 0).WhyRetained()).To(ContainSubstring("1 object"))
+		Expect(e.prune(ctx, rev, nil).WhyRetained()).To(ContainSubstring("1 object"))
 		w.delete(ctx, mine)
 		e.deletes(ctx, rev)
 	})

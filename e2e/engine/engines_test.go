@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -225,12 +224,12 @@ func (r *running) see(ctx context.Context, rev *engine.Revision) *engine.Report 
 }
 
 // prune removes what older revisions had, until nothing is left to do but what is retained.
-func (r *running) prune(ctx context.Context, keep *engine.Revision, consent int64) *engine.TeardownReport {
+func (r *running) prune(ctx context.Context, keep *engine.Revision, consented map[engine.Key]engine.Consent) *engine.TeardownReport {
 	GinkgoHelper()
 	var report *engine.TeardownReport
 	Expect(r.drive(ctx, "pruning for revision "+keep.Name, func(ctx context.Context) (bool, error) {
 		var failed error
-		if report, failed = r.Teardown(ctx, keep, engine.Consent(strconv.FormatInt(consent, 10))); report.Complete() {
+		if report, failed = r.Teardown(ctx, keep, engine.Consented(consented)); report.Complete() {
 			return false, nil
 		}
 		return failed != nil, errors.New(report.Blocked())

@@ -35,7 +35,7 @@ var _ = Describe("An inventory that somebody forged", func() {
 		e = w.start()
 		rev := of(2, w.configMap("stays"))
 		e.converge(ctx, rev)
-		report := e.prune(ctx, rev, 0)
+		report := e.prune(ctx, rev, nil)
 		Expect(report.Left).To(HaveLen(1))
 		Expect(report.Left[0].Action).To(Equal(engine.Foreign))
 		Expect(report.Left[0].Why).To(ContainSubstring("its managedFields do not say that this installation wrote it"))
@@ -74,7 +74,7 @@ var _ = Describe("An inventory that somebody forged", func() {
 		e = w.start()
 		rev := of(2, w.configMap("stays"))
 		e.converge(ctx, rev)
-		Expect(e.prune(ctx, rev, 0).Gone).NotTo(BeEmpty())
+		Expect(e.prune(ctx, rev, nil).Gone).NotTo(BeEmpty())
 		Expect(w.isGone(ctx, old)).To(Succeed())
 		watched := map[string]bool{}
 		for _, r := range w.requests(ctx, since) {
@@ -108,7 +108,7 @@ var _ = Describe("An inventory that somebody forged", func() {
 			return e.Announce(ctx, engine.RevisionRef{Name: "r9", Number: 9, ContentID: "next", Listed: "proof"})
 		})
 		e.converge(ctx, rev)
-		Expect(e.prune(ctx, rev, 0).Gone).To(HaveLen(1))
+		Expect(e.prune(ctx, rev, nil).Gone).To(HaveLen(1))
 		Expect(w.isGone(ctx, old)).To(Succeed())
 	})
 
@@ -140,7 +140,7 @@ var _ = Describe("An inventory that somebody forged", func() {
 			}
 			return nil
 		})
-		Expect(e.prune(ctx, rev, 0).Gone).To(HaveLen(1))
+		Expect(e.prune(ctx, rev, nil).Gone).To(HaveLen(1))
 		Expect(w.isGone(ctx, old)).To(Succeed())
 	})
 })

@@ -31,17 +31,4 @@ var _ = Describe("An inventory", func() {
 			return nil
 		})
 	})
-
-	It("that was lost lets no consent count that its revision may have used before", func(ctx SpecContext) {
-		w := begin(ctx)
-		e, rev := w.start(), of(1, w.configMap("a"))
-		Expect(e.install(ctx, rev).Spent).To(BeZero())
-		inventory := w.configMap("capstan-inventory-1")
-		w.delete(ctx, inventory)
-		e.until(ctx, rev, func(*engine.Report) error {
-			_, err := w.get(ctx, inventory)
-			return err
-		})
-		Expect(e.install(ctx, rev).Spent).To(BeNumerically(">", 1_000_000))
-	})
 })

@@ -17,8 +17,8 @@ var _ = Describe("A namespace that a revision does not have any more", func() {
 		uid := w.uid(ctx, inside)
 		rev := of(2, inside)
 		e.converge(ctx, rev)
-		for _, consent := range []int64{0, 2} {
-			report := e.prune(ctx, rev, consent)
+		for _, consented := range []map[engine.Key]engine.Consent{nil, e.consenting(ctx, extra)} {
+			report := e.prune(ctx, rev, consented)
 			Expect(report.Gone).To(BeEmpty())
 			Expect(report.Left).To(HaveLen(1))
 			Expect(report.Left[0].Action).To(Equal(engine.HandedOver))
@@ -40,7 +40,7 @@ var _ = Describe("A namespace that a revision does not have any more", func() {
 		copied := w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {namespace: $NAME-extra, name: copied}}`)
 		copied.SetAnnotations(w.fetch(ctx, w.configMap("stays")).GetAnnotations())
 		w.create(ctx, copied)
-		report := e.prune(ctx, rev, 0)
+		report := e.prune(ctx, rev, nil)
 		Expect(report.Retained).To(HaveLen(1))
 		Expect(report.WhyRetained()).To(ContainSubstring("2 objects"))
 		Expect(w.fetch(ctx, extra).GetDeletionTimestamp()).To(BeNil())

@@ -22,7 +22,7 @@ var _ = Describe("An aggregated API that does not answer", func() {
 		e := w.start()
 		rev := e.upgrade(ctx, w, w.newNamespace("old"))
 		answers := w.silence(ctx, "aggregated."+w.group)
-		report := e.prune(ctx, rev, 0)
+		report := e.prune(ctx, rev, nil)
 		Expect(report.Retained).To(HaveLen(1))
 		Expect(report.WhyRetained()).To(And(ContainSubstring("aggregated."+w.group), ContainSubstring("APIService")))
 		Expect(w.uid(ctx, w.newNamespace("old"))).NotTo(BeEmpty())

@@ -18,7 +18,7 @@ var _ = Describe("A StatefulSet whose volume claims go with it", func() {
 		rev := e.upgrade(ctx, w, set)
 		claim := w.create(ctx, w.claim("data-db-0"))
 		w.create(ctx, w.claim("data-db-x"))
-		report := e.prune(ctx, rev, 0)
+		report := e.prune(ctx, rev, nil)
 		Expect(report.Retained).To(HaveLen(1))
 		Expect(report.WhyRetained()).To(ContainSubstring("1 volume claim"))
 		Expect(w.fetch(ctx, set).GetDeletionTimestamp()).To(BeNil())
@@ -30,9 +30,15 @@ var _ = Describe("A StatefulSet whose volume claims go with it", func() {
 	It("goes by consent", func(ctx SpecContext) {
 		w := begin(ctx)
 		e := w.start()
-		rev := e.upgrade(ctx, w, w.statefulSet("db", "Delete"))
+		set := w.statefulSet("db", "Delete")
+		rev := e.upgrade(ctx, w, set)
 		w.create(ctx, w.claim("data-db-0"))
-		Expect(e.prune(ctx, rev, rev.Number).Gone).To(HaveLen(1))
+		consented := e.consenting(ctx, set)
+		w.create(ctx, w.claim("data-db-1"))
+		report := e.prune(ctx, rev, consented)
+		Expect(report.Retained).To(HaveLen(1))
+		Expect(report.Retained[0].Void).To(ContainSubstring("it was for 1, and there are 2 now"))
+		Expect(e.prune(ctx, rev, e.consenting(ctx, set)).Gone).To(HaveLen(1))
 	})
 
 	It("is pruned when they are retained by Kubernetes", func(ctx SpecContext) {
@@ -40,7 +46,7 @@ var _ = Describe("A StatefulSet whose volume claims go with it", func() {
 		e := w.start()
 		rev := e.upgrade(ctx, w, w.statefulSet("db", "Retain"))
 		claim := w.create(ctx, w.claim("data-db-0"))
-		Expect(e.prune(ctx, rev, 0).Gone).To(HaveLen(1))
+		Expect(e.prune(ctx, rev, nil).Gone).To(HaveLen(1))
 		Expect(w.uid(ctx, claim)).To(Equal(claim.GetUID()))
 	})
 

@@ -2,13 +2,11 @@ package engine_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/phases/engine"
 )
@@ -123,7 +121,7 @@ var _ = Describe("The revisions of another installer", func() {
 		})
 		rev := of(731, w.configMap("a"))
 		e.converge(ctx, rev)
-		Expect(e.pruning(ctx, rev, 0).Waiting[0].Action).To(Equal(engine.Terminating), "what follows is up to Kubernetes")
+		Expect(e.pruning(ctx, rev, nil).Waiting[0].Action).To(Equal(engine.Terminating), "what follows is up to Kubernetes")
 	})
 
 	It("do not stand in the way of a revision's own inventory", func(ctx SpecContext) {
@@ -139,107 +137,3 @@ var _ = Describe("The revisions of another installer", func() {
 		Expect(w.isGone(ctx, w.configMap("b"))).To(Succeed())
 	})
 })
-
-var _ = Describe("The consent of an administrator", func() {
-	It("counts for nothing when it is for another revision", func(ctx SpecContext) {
-		w := begin(ctx)
-		e := w.start()
-		rev := e.upgrade(ctx, w, w.crd("held"))
-		w.create(ctx, w.instance("held", "mine"))
-		for _, consent := range []int64{0, -1, rev.Number - 1, rev.Number + 1} {
-			Expect(e.prune(ctx, rev, consent).Retained).To(HaveLen(1))
-		}
-		Expect(w.uid(ctx, w.instance("held", "mine"))).NotTo(BeEmpty())
-	})
-
-	It("is spent when the teardown that used it has come to its end, whatever turns up again later", func(ctx SpecContext) {
-		w := begin(ctx)
-		e := w.start()
-		rev := e.upgrade(ctx, w, w.crd("held"))
-		former := bare(w.fetch(ctx, w.configMap("capstan-inventory-1")))
-		w.create(ctx, w.instance("held", "mine"))
-		Expect(e.Forget(ctx, rev, e.prune(ctx, rev, rev.Number))).To(Succeed())
-		eventually(ctx, "the definition to go", func(ctx context.Context) error { return w.isGone(ctx, w.crd("held")) })
-		Expect(e.ConsentFor(rev.Number)).To(Equal("2-2"))
-
-		By("restoring from a backup what the former revision had")
-		w.create(ctx, w.stamped(1, w.crd("held")), client.FieldOwner(fieldManager))
-		eventually(ctx, "the kind to be served", func(ctx context.Context) error {
-			return w.client.Create(ctx, w.instance("held", "again"))
-		})
-		w.create(ctx, former)
-		eventually(ctx, "the engine to see it", func(context.Context) error {
-			if found := e.Orphans(rev).Open; len(found) != 1 {
-				return fmt.Errorf("%d orphans", len(found))
-			}
-			return nil
-		})
-		report := e.prune(ctx, rev, rev.Number)
-		Expect(report.Consented).To(BeFalse())
-		Expect(report.Retained).To(HaveLen(1))
-		Expect(w.uid(ctx, w.instance("held", "again"))).NotTo(BeEmpty())
-		Expect(e.Forget(ctx, rev, report)).To(Succeed())
-		Expect(e.ConsentFor(rev.Number)).To(Equal("2-2"), "it was not used")
-
-		report = e.drain(ctx, rev)
-		Expect(report.Consented).To(BeTrue())
-		Expect(e.Forget(ctx, rev, report)).To(Succeed())
-		Expect(e.ConsentFor(rev.Number)).To(Equal("2-3"))
-	})
-
-	It("lets a definition go with its instances before the workload that finalizes them, and the report says so", func(ctx SpecContext) {
-		w := begin(ctx)
-		e := w.start()
-		rev := e.upgrade(ctx, w, w.crd("held"), w.crd("free"), w.deployment("manager"), w.serviceAccount("manager"))
-		mine := w.create(ctx, w.instance("held", "mine"))
-		w.create(ctx, w.instance("held", "yours"))
-		w.merge(ctx, "controller", mine, `{"metadata":{"finalizers":["`+finalizer+`"]}}`)
-		since := mark(ctx)
-		report := e.pruning(ctx, rev, rev.Number)
-		first := report.Waiting[0]
-		Expect(first.Key.Name).To(Equal(w.crd("held").GetName()))
-		Expect(first.Consented).To(BeTrue())
-		Expect(first.Why).To(And(ContainSubstring("2 instances"), ContainSubstring("consented")))
-		eventually(ctx, "the instance without a finalizer to go", func(ctx context.Context) error { return w.isGone(ctx, w.instance("held", "yours")) })
-		Expect(w.fetch(ctx, mine).GetDeletionTimestamp()).NotTo(BeNil())
-		Expect(e.pruning(ctx, rev, rev.Number).Blocked()).To(And(
-			ContainSubstring("1 instance in 1 namespace, 1 of them being deleted (kubectl get "),
-			Not(ContainSubstring("mine")), Not(ContainSubstring(finalizer))))
-		Expect(deletions(successful(w.writes(ctx, since)))).To(ConsistOf("customresourcedefinitions " + w.crd("held").GetName()))
-
-		w.merge(ctx, "controller", mine, `{"metadata":{"finalizers":null}}`)
-		report = e.prune(ctx, rev, rev.Number)
-		Expect(report.Gone).To(HaveLen(4))
-		for _, o := range report.Gone {
-			Expect(o.Consented).To(Equal(o.Key.Name == w.crd("held").GetName()), o.Key.String())
-		}
-	})
-
-	It("lets a namespace go with what is in it, which is retained without it", func(ctx SpecContext) {
-		w := begin(ctx)
-		e := w.start()
-		rev := e.upgrade(ctx, w, w.newNamespace("full"))
-		theirs := w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {namespace: $NAME-full, name: theirs}}`)
-		w.create(ctx, theirs)
-		report := e.prune(ctx, rev, 0)
-		Expect(report.Retained).To(HaveLen(1))
-		Expect(report.WhyRetained()).To(ContainSubstring("1 object"))
-		Expect(report.Gone).To(BeEmpty())
-		Expect(e.drain(ctx, rev).Gone).To(HaveLen(1))
-		Expect(w.isGone(ctx, w.newNamespace("full"))).To(Succeed())
-	})
-})
-
-// drain removes with its data what older revisions had, as whoever reads what to write consents to.
-func (r *running) drain(ctx context.Context, keep *engine.Revision) *engine.TeardownReport {
-	GinkgoHelper()
-	var report *engine.TeardownReport
-	Expect(r.drive(ctx, "what holds data to go", func(ctx context.Context) (bool, error) {
-		var err error
-		if report, err = r.Teardown(ctx, keep, engine.Consent(r.ConsentFor(keep.Number))); err != nil || !report.Complete() {
-			return true, errors.Join(err, errors.New(report.Blocked()))
-		}
-		return false, nil
-	})).To(Succeed())
-	return report
-}

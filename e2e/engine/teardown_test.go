@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -26,13 +25,13 @@ var _ = Describe("An object that only an older revision has", func() {
 		e := w.start(wire.tap)
 		rev := e.upgrade(ctx, w, w.deployment("old"))
 		found := w.fetch(ctx, w.deployment("old"))
-		report := e.pruning(ctx, rev, 0)
+		report := e.pruning(ctx, rev, nil)
 		Expect(report.Waiting).To(HaveLen(1))
 		Expect(report.Waiting[0].Action).To(Equal(engine.Terminating))
 		Expect(wire.deletions()).To(ConsistOf(And(
 			ContainSubstring(`"uid":"`+string(found.GetUID())+`"`), ContainSubstring(`"resourceVersion":"`), ContainSubstring("Foreground"),
 		)))
-		report = e.prune(ctx, rev, 0)
+		report = e.prune(ctx, rev, nil)
 		Expect(report.Gone).To(HaveLen(1))
 		Expect(w.isGone(ctx, found)).To(Succeed())
 	})
@@ -55,13 +54,13 @@ var _ = Describe("An object that only an older revision has", func() {
 		w.merge(ctx, "other", old, `{"metadata":{"finalizers":["`+finalizer+`"]}}`)
 		since := mark(ctx)
 		for range 3 {
-			report := e.pruning(ctx, rev, 0)
+			report := e.pruning(ctx, rev, nil)
 			Expect(report.Blocked()).To(ContainSubstring(finalizer))
 			Expect(report.Waiting[0].Finalizers).To(ConsistOf(finalizer))
 		}
 		Expect(about(old, successful(w.writes(ctx, since)))).To(HaveLen(1))
 		w.merge(ctx, "other", old, `{"metadata":{"finalizers":null}}`)
-		Expect(e.prune(ctx, rev, 0).Gone).To(HaveLen(1))
+		Expect(e.prune(ctx, rev, nil).Gone).To(HaveLen(1))
 	})
 
 	It("case 35: is decided on again when it changes between the look and the deletion", func(ctx SpecContext) {
@@ -98,7 +97,7 @@ var _ = Describe("An object that only an older revision has", func() {
 		old := w.configMap("old")
 		rev := e.upgrade(ctx, w, old)
 		w.merge(ctx, "other", old, `{"metadata":{"labels":{"`+engine.ManagedByLabel+`":null}}}`)
-		Expect(e.prune(ctx, rev, 0).Gone).To(HaveLen(1))
+		Expect(e.prune(ctx, rev, nil).Gone).To(HaveLen(1))
 		Expect(w.isGone(ctx, old)).To(Succeed())
 	})
 
@@ -110,7 +109,7 @@ var _ = Describe("An object that only an older revision has", func() {
 		rev := e.upgrade(ctx, w, old)
 		w.merge(ctx, "other", old, fmt.Sprintf(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":%q,"controller":true}]}}`, owner.GetUID()))
 		before, since := w.fetch(ctx, old), mark(ctx)
-		report := e.prune(ctx, rev, 0)
+		report := e.prune(ctx, rev, nil)
 		Expect(report.Left).To(HaveLen(1))
 		Expect(report.Left[0].Why).To(ContainSubstring("ConfigMap owner"))
 		Expect(w.fetch(ctx, old)).To(Equal(before))
@@ -162,7 +161,7 @@ var _ = Describe("An object that only an older revision has", func() {
 
 		w.delete(ctx, mine)
 		eventually(ctx, "the instance to go", func(ctx context.Context) error { return w.isGone(ctx, mine) })
-		report = e.prune(ctx, rev, 0)
+		report = e.prune(ctx, rev, nil)
 		Expect(report.Gone).To(HaveLen(1))
 		Expect(e.Forget(ctx, rev, report)).To(Succeed())
 		Expect(e.Orphans(rev).Retained).To(BeEmpty())
@@ -190,13 +189,13 @@ var _ = Describe("An object that only an older revision has", func() {
 		w.merge(ctx, "other", pod, `{"metadata":{"finalizers":["`+finalizer+`"]}}`)
 		since := mark(ctx)
 		for range 3 {
-			report := e.pruning(ctx, rev, 0)
+			report := e.pruning(ctx, rev, nil)
 			Expect(report.Blocked()).To(ContainSubstring("Deployment"))
 			Expect(report.Waiting).To(HaveLen(4))
 		}
 		Expect(deletions(successful(w.writes(ctx, since)))).To(ConsistOf("deployments old"))
 		w.merge(ctx, "other", pod, `{"metadata":{"finalizers":null}}`)
-		Expect(e.prune(ctx, rev, 0).Gone).To(HaveLen(4))
+		Expect(e.prune(ctx, rev, nil).Gone).To(HaveLen(4))
 		Expect(deletions(successful(w.writes(ctx, since)))).To(HaveExactElements("deployments old", "services old",
 			BeElementOf("serviceaccounts old", "clusterroles "+w.name("old")), BeElementOf("serviceaccounts old", "clusterroles "+w.name("old"))))
 	})
@@ -228,9 +227,9 @@ func (r *running) upgrade(ctx context.Context, w *world, old ...*unstructured.Un
 }
 
 // pruning is one pass of a prune that has to wait.
-func (r *running) pruning(ctx context.Context, rev *engine.Revision, consent int64) *engine.TeardownReport {
+func (r *running) pruning(ctx context.Context, rev *engine.Revision, consented map[engine.Key]engine.Consent) *engine.TeardownReport {
 	GinkgoHelper()
-	report, err := r.Teardown(ctx, rev, engine.Consent(strconv.FormatInt(consent, 10)))
+	report, err := r.Teardown(ctx, rev, engine.Consented(consented))
 	Expect(err).NotTo(HaveOccurred())
 	Expect(report.Complete()).To(BeFalse())
 	Expect(report.Waiting).NotTo(BeEmpty(), report.Blocked())
@@ -244,7 +243,7 @@ func (w *world) leaves(ctx context.Context, action engine.Action, why, patch str
 	old := w.configMap("old")
 	rev := e.upgrade(ctx, w, old)
 	before, since := w.merge(ctx, "other", old, patch), mark(ctx)
-	report := e.prune(ctx, rev, 0)
+	report := e.prune(ctx, rev, nil)
 	Expect(report.Left).To(HaveLen(1))
 	Expect(report.Left[0].Action).To(Equal(action))
 	Expect(report.Left[0].Why).To(ContainSubstring(why))

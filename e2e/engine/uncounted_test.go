@@ -40,9 +40,14 @@ var _ = Describe("A definition that cannot be asked for its instances", func() {
 		rev := e.upgrade(ctx, w, w.crd("hidden"))
 		w.create(ctx, w.instance("hidden", "mine"))
 		w.unconvertible(ctx, "hidden")
-		report := e.prune(ctx, rev, 0)
-		Expect(report.Retained).To(HaveLen(1))
-		Expect(report.WhyRetained()).To(ContainSubstring("cannot be read"))
+		definition := w.crd("hidden")
+		consented := e.consenting(ctx, definition)
+		Expect(consented[engine.KeyOf(definition).Identity()].Digest).To(BeEmpty())
+		for _, given := range []map[engine.Key]engine.Consent{nil, consented} {
+			report := e.prune(ctx, rev, given)
+			Expect(report.Retained).To(HaveLen(1))
+			Expect(report.WhyRetained()).To(ContainSubstring("cannot be read"))
+		}
 	})
 
 	It("is deleted when its names were never accepted, so that it never had any", func(ctx SpecContext) {

@@ -32,7 +32,7 @@ var _ = Describe("A kind that is announced and cannot be listed", func() {
 		e.adopts(ctx, 760)
 		rev := of(761, w.configMap("a"))
 		e.converge(ctx, rev)
-		report := e.prune(ctx, rev, 0)
+		report := e.prune(ctx, rev, nil)
 		Expect(w.isGone(ctx, w.configMap("old"))).To(Succeed())
 		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed { // there may be some, which nobody can list
 			Expect(report.WhyRetained()).To(ContainSubstring("requests." + w.group + " cannot be read"))
@@ -76,7 +76,7 @@ var _ = Describe("A kind that is announced and cannot be listed", func() {
 		Expect(report.Wait).To(And(ContainSubstring(w.group), ContainSubstring("give the operator the verb list")))
 		may.Store(true)
 		e.adopts(ctx, 760)
-		e.prune(ctx, rev, 0)
+		e.prune(ctx, rev, nil)
 	})
 })
 

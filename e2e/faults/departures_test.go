@@ -70,7 +70,8 @@ var departures = []*departure{
 	{
 		state: harness.Installed, what: "the administrator consents to the loss of what is retained", from: 2, to: 2, ungated: true,
 		reach: retainsThings, change: func(ctx context.Context, _ *departure) {
-			patch(ctx, theClusterAPI(), `{"metadata":{"annotations":{"capi-operator.openshift.io/consent-to-delete":"2"}}}`)
+			definition := shape("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "gadgets.faults.cluster.x-k8s.io")
+			Expect(harness.Consent(ctx, env.Client, 2, definition, shape("faults.cluster.x-k8s.io/v1", "Gadget", harness.CAPINamespace, "mine"))).To(Succeed())
 		},
 	},
 	{

@@ -41,8 +41,7 @@ type Display struct {
 	// Revisions tell how far the listed revisions are, the oldest first.
 	Revisions []Revision
 	// Finalizers counts the objects that are being deleted and have finalizers pending.
-	Finalizers    int
-	DeleteConsent DeleteConsent
+	Finalizers int
 	// Acts are what people ask for by annotations of the ClusterAPI; Differs names objects that are not as revisions have them,
 	// which is told while nothing is put right.
 	Acts    []Act
@@ -54,10 +53,6 @@ type Display struct {
 	// UninstallConsent is what has to be written for a revision that would end what runs, empty while none awaits consent.
 	UninstallConsent string
 }
-
-// DeleteConsent is how the administrator lets retained objects be deleted with the data in them: what was written for
-// that, and what has to be written for the desired revision, empty if there is none.
-type DeleteConsent struct{ Given, Wanted string }
 
 // ImageState is how one provider image stands: at hand, failed, being fetched
 // or waiting for its turn.
@@ -98,12 +93,15 @@ type Collision struct {
 }
 
 // Named is the object as an act names it.
-func (c Collision) Named() string {
-	if c.Group == "" {
-		return c.Object
+func (c Collision) Named() string { return named(c.Object, c.Group) }
+
+// named is an object of an API group as an act names it.
+func named(object, group string) string {
+	if group == "" {
+		return object
 	}
-	kind, name, _ := strings.Cut(c.Object, " ")
-	return kind + "." + c.Group + " " + name
+	kind, name, _ := strings.Cut(object, " ")
+	return kind + "." + group + " " + name
 }
 
 func (c Collision) String() string { return c.Object + " " + c.Why }
@@ -146,20 +144,34 @@ func (c Contested) String() string {
 // it holds data of users.
 type RetainedObject struct {
 	Object string `json:"object" yaml:"object"`
+	// Group is the object's API group.
+	Group string `json:"group,omitempty" yaml:"group"`
 	// Why says what it holds, Count how much of that; zero while it was not counted.
 	Why   string `json:"why,omitempty" yaml:"why"`
 	Count int64  `json:"count,omitempty" yaml:"count"`
+	// Void says why a consent to lose it does not count, which was given at the moment Asked; empty if there is none.
+	Void  string    `json:"void,omitempty" yaml:"void"`
+	Asked time.Time `json:"asked,omitzero" yaml:"asked"`
 }
+
+// Named is the object as an act names it.
+func (r RetainedObject) Named() string { return named(r.Object, r.Group) }
 
 // Uncounted says that the object was looked at, and that nobody can tell how much it holds.
 func (r RetainedObject) Uncounted() bool { return r.Count == 0 && r.Why != "" }
 
 func (r RetainedObject) String() string {
-	if r.Why == "" {
+	why := strings.TrimPrefix(strings.TrimSuffix(r.Why+"; "+r.Void, "; "), "; ")
+	if why == "" {
 		return r.Object
 	}
-	return fmt.Sprintf("%s (%s)", r.Object, r.Why)
+	return fmt.Sprintf("%s (%s)", r.Object, why)
 }
+
+// VoidConsent is a consent to lose an object that does not count.
+type VoidConsent struct{ Object, Void string }
+
+func (v VoidConsent) String() string { return v.Object + ": " + v.Void }
 
 // StrayCount is how many strays there are of a kind, which is written with its API group as kubectl takes it.
 type StrayCount struct {

@@ -220,7 +220,7 @@ var OrphansAreGone = machine.Guard[Facts]{
 // RetainedMayGo asks whether an object that was kept for its data can be deleted now.
 var RetainedMayGo = machine.Guard[Facts]{
 	Name: "RetainedMayGo",
-	Doc:  "The desired revision is current, and an object that was retained for its data is empty now, or the administrator has consented to lose the data.",
+	Doc:  "The desired revision is current, and an object that was retained for its data is empty now, or the administrator has consented to lose exactly what it holds.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
 		case !f.Retained.Known:

@@ -2,11 +2,11 @@ package clusterapi
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 	"github.com/capstan-capi/capstan/phases/status"
 )
@@ -118,7 +118,7 @@ func upgradeable(s phases.Snapshot) phases.Condition {
 	texts, tail := causes, ""
 	if len(d.Retained) > 0 {
 		texts = append(texts, "kept for the data in them: "+strings.Join(guards.Texts(d.Retained), "; "))
-		tail = deleteConsentText(d.DeleteConsent, slices.ContainsFunc(d.Retained, guards.RetainedObject.Uncounted))
+		tail = deleteConsentText(d.Retained, d.Acts)
 	}
 	condition.Message = clipBefore(strings.Join(texts, "; "), tail)
 	return condition
@@ -138,24 +138,28 @@ func leaveText(collisions []guards.Collision) string {
 	return fmt.Sprintf("; to leave it to its owner, list it in spec.unmanagedCustomResourceDefinitions of ClusterAPI %s: %s", phases.Singleton, strings.Join(names, ", "))
 }
 
-// deleteConsentText says what deletes retained objects with the data in them, and
-// what to do before where nobody can count that.
-func deleteConsentText(c guards.DeleteConsent, uncounted bool) string {
-	if c.Wanted == "" {
-		return ""
+// maxVoid bounds what is said of a consent that is void.
+const maxVoid = 128
+
+// deleteConsentText says what deletes retained objects with the data in them, and what to do before where nobody can count
+// that, since to the loss of it nobody can consent; and why a consent that is given does not count.
+func deleteConsentText(retained []guards.RetainedObject, asked []guards.Act) string {
+	text, uncounted := "; delete the data", 0
+	for _, r := range retained {
+		if r.Uncounted() {
+			uncounted++
+		}
 	}
-	text := "; delete the data"
-	if uncounted {
+	if uncounted > 0 {
 		text += ", or repair what keeps it from being counted"
 	}
-	text += fmt.Sprintf(", or consent to lose it: kubectl annotate clusterapi cluster --overwrite %s=%s", phases.DeleteConsentAnnotation, c.Wanted)
-	number, _, again := strings.Cut(c.Wanted, "-")
-	switch {
-	case c.Given == "" || c.Given == c.Wanted:
-	case again && strings.HasPrefix(c.Given+"-", number+"-"):
-		text += " (the consent that is given was used)"
-	default:
-		text += " (the consent that is given is not for revision " + number + ")"
+	if uncounted < len(retained) {
+		text += ", or consent to lose it: capstan consent"
+	}
+	for _, act := range asked {
+		if act.Name == acts.ConsentToDelete && act.Void != "" {
+			text += fmt.Sprintf(" (the consent that is given is void: %s)", machine.Shorten(act.Void, maxVoid))
+		}
 	}
 	return text
 }

@@ -325,16 +325,16 @@ func TestConditions_what_was_not_seen_leaves_what_was_said(t *testing.T) {
 func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
 	f := guards.Facts{DesiredNumber: 2, CurrentNumber: 2}
 	d := guards.Display{
-		DeleteConsent: guards.DeleteConsent{Given: strings.Repeat("ab", 32), Wanted: "2"},
-		Retained:      []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}},
-		Collisions:    []guards.Collision{{Object: "ConfigMap a/b", Holder: "field manager kubectl", Why: "exists already and belongs to field manager kubectl; remove it"}},
-		Refused:       []guards.Refused{{Object: "CustomResourceDefinition bs.test", Why: "version v1 is dropped, and 3 instances are stored in it"}},
+		Acts:       []guards.Act{{Name: "consent-to-delete", By: "anna", Void: "it is for revision 1, and the newest is 2"}},
+		Retained:   []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}},
+		Collisions: []guards.Collision{{Object: "ConfigMap a/b", Holder: "field manager kubectl", Why: "exists already and belongs to field manager kubectl; remove it"}},
+		Refused:    []guards.Refused{{Object: "CustomResourceDefinition bs.test", Why: "version v1 is dropped, and 3 instances are stored in it"}},
 	}
 	c := table.Conditions(shot(machine.Record{State: table.Applying}, f, d))[5]
 	want := "objects of other owners are in the way: ConfigMap a/b exists already and belongs to field manager kubectl; remove it; " +
 		"the update of CustomResourceDefinition bs.test is refused: version v1 is dropped, and 3 instances are stored in it; " +
 		"kept for the data in them: CustomResourceDefinition as.test (holds 2 instances); delete the data, or consent to lose it: " +
-		"kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-delete=2 (the consent that is given is not for revision 2)"
+		"capstan consent (the consent that is given is void: it is for revision 1, and the newest is 2)"
 	if c.Is || c.Reason != machine.EphemeralError || c.Message != want {
 		t.Errorf("got  %+v\nwant %s", c, want)
 	}
@@ -344,7 +344,7 @@ func TestConditions_upgradeable_names_every_cause_and_what_to_do(t *testing.T) {
 		t.Errorf("got %s", c.Message)
 	}
 	d.Retained[0].Why = strings.Repeat("many ", 400)
-	if c = table.Conditions(shot(machine.Record{State: table.Applying}, f, d))[5]; len(c.Message) > machine.MaxMessage || !strings.Contains(c.Message, "consent-to-delete=2 ") {
+	if c = table.Conditions(shot(machine.Record{State: table.Applying}, f, d))[5]; len(c.Message) > machine.MaxMessage || !strings.Contains(c.Message, "lose it: capstan consent (") {
 		t.Errorf("a long message has %d bytes and does not say how to consent: %s", len(c.Message), c.Message)
 	}
 }

@@ -128,22 +128,26 @@ func TestExplain_tells_why_the_content_that_awaits_consent_is_not_planned(t *tes
 	}
 }
 
-func TestConditions_upgradeable_says_what_became_of_the_consent_that_is_given(t *testing.T) {
-	for _, row := range []struct {
-		consent guards.DeleteConsent
-		tail    string
+func TestConditions_upgradeable_says_why_a_consent_does_not_count(t *testing.T) {
+	void := func(why string) []guards.Act {
+		return []guards.Act{{Name: "adopt", Void: "another matter"}, {Name: "consent-to-delete", By: "anna", Void: why}}
+	}
+	retained := guards.RetainedObject{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}
+	changed := retained
+	changed.Void = "the consent by anna does not count: it was for 1, and there are 2 now"
+	for name, row := range map[string]struct {
+		acts     []guards.Act
+		retained guards.RetainedObject
+		tail     string
 	}{
-		{guards.DeleteConsent{Wanted: "12"}, "consent-to-delete=12"},
-		{guards.DeleteConsent{Given: "12", Wanted: "12"}, "consent-to-delete=12"},
-		{guards.DeleteConsent{Given: "1", Wanted: "12"}, "consent-to-delete=12 (the consent that is given is not for revision 12)"},
-		{guards.DeleteConsent{Given: "12", Wanted: "12-2"}, "consent-to-delete=12-2 (the consent that is given was used)"},
-		{guards.DeleteConsent{Given: "12-2", Wanted: "12-3"}, "consent-to-delete=12-3 (the consent that is given was used)"},
-		{guards.DeleteConsent{Given: "11", Wanted: "12-2"}, "consent-to-delete=12-2 (the consent that is given is not for revision 12)"},
-		{guards.DeleteConsent{}, "(holds 2 instances)"},
+		"none is given":        {nil, retained, "as.test (holds 2 instances); delete the data, or consent to lose it: capstan consent"},
+		"one counts":           {void(""), retained, "(holds 2 instances); delete the data, or consent to lose it: capstan consent"},
+		"one is void":          {void("it is for revision 1, and the newest is 2"), retained, "capstan consent (the consent that is given is void: it is for revision 1, and the newest is 2)"},
+		"what it held differs": {void(""), changed, "(holds 2 instances; the consent by anna does not count: it was for 1, and there are 2 now); delete the data, or consent to lose it: capstan consent"},
 	} {
-		d := guards.Display{DeleteConsent: row.consent, Retained: []guards.RetainedObject{{Object: "CustomResourceDefinition as.test", Why: "holds 2 instances", Count: 2}}}
+		d := guards.Display{Acts: row.acts, Retained: []guards.RetainedObject{row.retained}}
 		if c := table.Conditions(shot(machine.Record{State: table.Installed}, guards.Facts{DesiredNumber: 12, CurrentNumber: 12}, d))[5]; !strings.HasSuffix(c.Message, row.tail) {
-			t.Errorf("%+v: got %s", row.consent, c.Message)
+			t.Errorf("%s: got %s", name, c.Message)
 		}
 	}
 }

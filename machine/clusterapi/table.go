@@ -92,7 +92,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		{
 			Name: Pruning, Work: phases.PruneOrphans,
 			Part: InstallerController, Reads: working,
-			Doc: "The desired revision is fully applied; what only older revisions had is deleted. What holds users' data is retained, unless it is empty or the administrator has consented.",
+			Doc: "The desired revision is fully applied; what only older revisions had is deleted. What holds users' data is retained, unless it is empty or the administrator has consented to lose exactly what it holds, which is listed anew right before.",
 		},
 		{
 			Name: Installed, Rest: true, Work: phases.KeepApplied,
@@ -215,12 +215,12 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		{
 			On: "RetainedReleasable", From: in(Installed), To: Pruning,
 			If:  guards.RetainedMayGo,
-			Doc: "An object that was retained for the data in it is empty now, or the administrator has consented to lose the data.",
+			Doc: "An object that was retained for the data in it is empty now, or the administrator has consented, by capstan consent, to lose exactly what it holds.",
 		},
 		{
 			On: "RetainedReleasable", From: in(Degraded), To: Pruning, Urgent: true,
 			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, machine.Not(guards.InputChanged), guards.RetainedMayGo),
-			Doc: "An object that was retained for the data in it is empty now, or the administrator has consented to lose the data; that does not wait until the trouble is over.",
+			Doc: "An object that was retained for the data in it is empty now, or the administrator has consented, by capstan consent, to lose exactly what it holds; that does not wait until the trouble is over.",
 		},
 		{
 			On: guards.ProgressStalled, From: in(Planning, AwaitingCRDs, Applying, Pruning), To: Degraded, Stalled: patience,

@@ -12,6 +12,9 @@ var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
 const head = "by: anna\nat: 2026-01-31T12:00:00Z\nuntil: 2026-01-31T13:00:00Z\nreason: etcd is slow"
 
+// aDigest has the form of one.
+const aDigest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 // endless is a head without an end by time.
 const endless = "by: anna\nat: 2026-01-31T12:00:00Z\nreason: r"
 
@@ -26,7 +29,7 @@ func TestRead(t *testing.T) {
 		"a pin":                             {acts.Pin, head + "\nrevision: 4", ""},
 		"a rollback":                        {acts.Pin, endless + "\nrevision: 4\nlist: abc", ""},
 		"an adoption":                       {acts.Adopt, endless + "\nrevision: 4\nobject: ConfigMap a/b 12-34", ""},
-		"a consent":                         {acts.ConsentToDelete, endless + "\nrevision: 4\nobject: Namespace a 12-34 0 abc\nobject: Namespace b 12-35 20 abc", ""},
+		"a consent":                         {acts.ConsentToDelete, endless + "\nrevision: 4\nobject: Namespace a 12-34 0 " + aDigest + "\nobject: Namespace b 12-35 20 " + aDigest, ""},
 		"no act":                            {"retry", head, "there is no act retry"},
 		"nothing":                           {acts.Pause, "", `line 1: it is not as "key: value" is`},
 		"a bare content ID":                 {acts.ConsentToDelete, "4", `line 1: it is not as "key: value" is`},
@@ -56,6 +59,9 @@ func TestRead(t *testing.T) {
 		"no object":                           {acts.LeaveAlone, head, "it does not say object"},
 		"a revision that is no number":        {acts.Pin, head + "\nrevision: 04", "line 5: it does not say what revision is said of"},
 		"an object to adopt without its UID":  {acts.Adopt, endless + "\nrevision: 4\nobject: ConfigMap a/b", "line 5: it does not say what object is said of"},
+		"a consent without a digest":          {acts.ConsentToDelete, endless + "\nrevision: 4\nobject: Namespace a 12 1", "line 5: it does not say what object is said of"},
+		"a digest that is none":               {acts.ConsentToDelete, endless + "\nrevision: 4\nobject: Namespace a 12 1 abc", "line 5: it does not say what object is said of"},
+		"a consent without a revision":        {acts.ConsentToDelete, endless + "\nobject: Namespace a 12 1 " + aDigest, "it does not say revision"},
 		"carriage returns at the end of line": {acts.Pause, strings.ReplaceAll(head, "\n", "\r\n"), "line 1: it has what cannot be printed"},
 	} {
 		t.Run(name, func(t *testing.T) {

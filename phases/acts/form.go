@@ -45,6 +45,7 @@ const (
 	numberPattern = `[1-9][0-9]{0,17}`
 	objectPattern = `[A-Z][A-Za-z0-9]*([.][a-z0-9.-]+)? ([a-z0-9.-]+/)?[^ /]+`
 	wordPattern   = `[^ ]+`
+	digestPattern = `[0-9a-f]{64}`
 )
 
 // Item is what the items of one key look like.
@@ -80,7 +81,7 @@ var Forms = []Form{
 		{Key: "revision", Pattern: numberPattern, Once: true}, {Key: "object", Pattern: objectPattern + " " + wordPattern},
 	}},
 	{Name: ConsentToDelete, Annotation: ConsentAct, Verb: "consent", Items: []Item{
-		{Key: "revision", Pattern: numberPattern, Once: true}, {Key: "object", Pattern: objectPattern + " " + wordPattern + " (0|" + numberPattern + ") " + wordPattern},
+		{Key: "revision", Pattern: numberPattern, Once: true}, {Key: "object", Pattern: objectPattern + " " + wordPattern + " (0|" + numberPattern + ") " + digestPattern},
 	}},
 }
 

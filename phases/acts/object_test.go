@@ -29,12 +29,12 @@ func TestNamed(t *testing.T) {
 }
 
 func TestObjects(t *testing.T) {
-	act, err := acts.Read(acts.ConsentToDelete, endless+"\nrevision: 4\nobject: Namespace a 12-34 0 abc\nobject: ConfigMap a/b 12-35 20 def")
+	act, err := acts.Read(acts.ConsentToDelete, endless+"\nrevision: 4\nobject: Namespace a 12-34 0 "+aDigest+"\nobject: ConfigMap a/b 12-35 20 "+aDigest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	objects := act.Objects()
-	if len(objects) != 2 || objects[1].String() != "ConfigMap a/b" || strings.Join(objects[1].Rest, " ") != "12-35 20 def" {
+	if len(objects) != 2 || objects[1].String() != "ConfigMap a/b" || strings.Join(objects[1].Rest, " ") != "12-35 20 "+aDigest {
 		t.Errorf("they are %+v", objects)
 	}
 	if act.About() != "Namespace a and 1 more" {

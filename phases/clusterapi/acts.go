@@ -28,7 +28,7 @@ func (p *Pass) readActs(ctx context.Context) []guards.Act {
 	})
 	for _, form := range acts.Forms {
 		text, asked := p.world.api.Annotations[acts.Annotation(form.Name)]
-		if !asked || form.Name == acts.ConsentToDelete { // which is a number, and no act yet
+		if !asked {
 			continue
 		}
 		act, err := acts.Read(form.Name, text)

@@ -51,7 +51,7 @@ func TestReadActs(t *testing.T) {
 		"one from ahead":        {policies(), noon.Add(-time.Hour), map[string]string{acts.Annotation(acts.Pause): anHour}, false, 59 * time.Minute, "more than a minute ahead"},
 		"one that is none":      {policies(), noon, map[string]string{acts.Annotation(acts.Pause): "true"}, false, 0, "act pause is void: line 1"},
 		"another act":           {policies(), noon, map[string]string{acts.Annotation(acts.LeaveAlone): anHour + "\nobject: ConfigMap a/b"}, false, time.Hour, "leave-alone of ConfigMap a/b by anna since 2026-01-31 12:00:00Z until 2026-01-31 13:00:00Z: etcd is slow"},
-		"a consent by a number": {policies(), noon, map[string]string{DeleteConsentAnnotation: "4"}, false, 0, ""},
+		"a consent by a number": {policies(), noon, map[string]string{acts.ConsentAct: "4"}, false, 0, "act consent-to-delete is void: line 1"},
 		"nothing":               {policies(), noon, nil, false, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

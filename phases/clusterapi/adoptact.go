@@ -16,7 +16,7 @@ func (p *Pass) void(act acts.Act, now time.Time) (why string, ended bool) {
 	if why = act.Void(now); why != "" {
 		return why, act.Ended(now)
 	}
-	if act.Name != acts.Adopt {
+	if act.Name != acts.Adopt && act.Name != acts.ConsentToDelete {
 		return "", false
 	}
 	newest := int64(0)
@@ -25,6 +25,9 @@ func (p *Pass) void(act acts.Act, now time.Time) (why string, ended bool) {
 	}
 	if of := act.Revision(); of != newest {
 		return fmt.Sprintf("it is for revision %d, and the newest is %d", of, newest), true
+	}
+	if act.Name == acts.ConsentToDelete {
+		return "", false
 	}
 	for _, o := range act.Objects() {
 		if why := p.wayOut(o); why != "" {

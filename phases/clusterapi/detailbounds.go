@@ -152,7 +152,7 @@ func shortContested(c guards.Contested) guards.Contested {
 }
 
 func shortRetained(r guards.RetainedObject) guards.RetainedObject {
-	r.Object, r.Why = short(r.Object), short(r.Why)
+	r.Object, r.Why, r.Void = short(r.Object), short(r.Why), short(r.Void)
 	return r
 }
 
@@ -189,3 +189,5 @@ func contestedKey(c guards.Contested) string {
 }
 
 func retainedKey(r guards.RetainedObject) string { return short(r.Object) }
+
+func voidKey(v guards.VoidConsent) string { return short(v.Object) + " " + short(v.Void) }

@@ -19,6 +19,7 @@ func eventsOf(before, written Detail, d guards.Display) []events.Event {
 		events.Appeared(events.Event{Reason: "Refused", Action: "Apply", Warns: true}, before.Refused, first(d.Refused, len(written.Refused)), refusedKey),
 		events.Appeared(events.Event{Reason: "Contested", Action: "Apply", Warns: true}, before.Contested, first(d.Contested, len(written.Contested)), contestedKey),
 		events.Appeared(events.Event{Reason: "Retained", Action: "Prune"}, before.Retained, first(d.Retained, len(written.Retained)), retainedKey),
+		events.Appeared(events.Event{Reason: "ConsentVoid", Action: "Prune", Warns: true}, voided(before.Retained), voided(first(d.Retained, len(written.Retained))), voidKey),
 		events.Appeared(events.Event{Reason: "Stray", Action: "Watch", Warns: true}, before.Strays, first(d.Strays, len(written.Strays)), short),
 	)
 }

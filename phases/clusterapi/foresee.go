@@ -116,7 +116,7 @@ func (f *Foreseer) Foresee(ctx context.Context, in Instead, how engine.ForeseeOp
 		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: rendered.Unmanaged, Components: p.memory.rendered.components,
 	}
 	p.Engine.Watch(revision)
-	how.Consent = w.deleteConsent
+	how.Consents = pass.consents(revision.Number)
 	told.Forecast, err = f.engine.Foresee(ctx, revision, how)
 	return told, err
 }

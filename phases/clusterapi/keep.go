@@ -90,11 +90,11 @@ func (p *Pass) lookAtRetained(ctx context.Context) error {
 	}
 	last, now := p.memory.torndown, p.Now()
 	// A look in the future was made before the clock was set back.
-	if wait := last.due().Sub(now); last.of(p.desired) && last.deleteConsent == p.world.deleteConsent && wait > 0 && !last.at.After(now) {
+	if wait := last.due().Sub(now); last.of(p.desired) && last.consent == p.consentText() && wait > 0 && !last.at.After(now) {
 		p.lookAgainIn(wait)
 		return nil
 	}
-	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(p.world.deleteConsent), engine.OnlyLook())
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(p.consents(p.desired.Number)), engine.OnlyLook())
 	p.tornDown(report, true)
 	return err
 }

@@ -90,6 +90,12 @@ func New(o Options) (*Phases, error) {
 	}, nil
 }
 
+// NewEngineOfViewer is an engine that tells a viewer what objects hold, with the viewer's rights. It does not run, and is asked
+// nothing that writes.
+func NewEngineOfViewer(config *rest.Config, namespace string) (*engine.Engine, error) {
+	return engine.New(engine.Config{REST: config, Namespace: namespace, Owner: owner, FieldManager: fieldManager, InventoryPrefix: inventoryPrefix, ForViewer: true})
+}
+
 func source(o Options, changed func(), checkNotFound check) (images.Source, error) {
 	mounted, err := imageVolumes(o)
 	if err != nil {

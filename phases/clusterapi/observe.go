@@ -138,7 +138,6 @@ func (p *Pass) facts() guards.Facts {
 		facts.Desired, facts.DesiredNumber = desired.ContentID, desired.Revision
 		facts.DesiredForeign = p.desiredForeign()
 		p.Display.DesiredName = string(desired.Name)
-		p.Display.DeleteConsent = guards.DeleteConsent{Given: w.deleteConsent, Wanted: p.Engine.ConsentFor(desired.Revision)}
 	}
 	if w.api != nil {
 		facts.CurrentNumber = w.numberOf(w.api.Status.CurrentRevision)
@@ -230,7 +229,7 @@ func (p *Pass) retained(facts *guards.Facts, kept *engine.Revision, numbers map[
 		numbers[number] = true
 	}
 	for _, key := range stored.Retained {
-		p.Display.Retained = append(p.Display.Retained, guards.RetainedObject{Object: key.String()})
+		p.Display.Retained = append(p.Display.Retained, guards.RetainedObject{Object: key.String(), Group: key.Group})
 	}
 	last := p.memory.torndown
 	facts.Retained.Known = stored.Seen && (len(stored.Retained) == 0 || last.of(kept))

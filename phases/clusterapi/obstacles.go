@@ -109,7 +109,7 @@ func findings(reports ...*engine.Report) []string {
 func retainedObjects(report *engine.TeardownReport) []guards.RetainedObject {
 	var facts []guards.RetainedObject
 	for _, o := range report.Retained {
-		facts = append(facts, guards.RetainedObject{Object: o.Key.String(), Why: o.Why, Count: o.Count})
+		facts = append(facts, guards.RetainedObject{Object: o.Key.String(), Group: o.Key.Group, Why: o.Why, Count: o.Count, Void: o.Void, Asked: o.Asked})
 	}
 	return facts
 }

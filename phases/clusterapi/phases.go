@@ -45,9 +45,6 @@ const (
 
 // What an administrator says to the machine by annotations of the ClusterAPI.
 const (
-	// DeleteConsentAnnotation lets retained objects be deleted with the data in them; its value is the number of the revision
-	// that is installed, and it counts for that one only.
-	DeleteConsentAnnotation = "capi-operator.openshift.io/consent-to-delete"
 	// UninstallConsentAnnotation lets a revision be listed that would end what runs; its value is the name that the revision
 	// gets, of release, content and number, and it counts for that one only.
 	UninstallConsentAnnotation = acts.UninstallConsent
@@ -212,7 +209,7 @@ var (
 	}
 	PruneOrphans = machine.Action[*Pass]{
 		Name: "PruneOrphans", Run: work(releasing((*Pass).pruneOrphans)), Writes: []string{WritesDeletions, WritesObjects, WritesInventories},
-		Doc: "gives an inventory to older revisions that are listed without one, and then deletes what only older revisions had, in reverse order of waves; CRDs that go with their instances by consent go first, while their controllers still run. What holds users' data is retained, unless it is empty or the administrator has consented to lose it. An object that administrators manage from now on stays, without our marks; a CompatibilityRequirement named ccapio-*, which the former installer made for those who host clusters here, stays as it is. It keeps the desired revision, and deletes nothing before that is current. An API group that does not answer holds up the end: after five minutes without progress that is told as Degraded.",
+		Doc: "gives an inventory to older revisions that are listed without one, and then deletes what only older revisions had, in reverse order of waves; CRDs that go with their instances by consent go first, while their controllers still run. What holds users' data is retained, unless it is empty or the administrator has consented to lose that very object with exactly what it holds: that is listed anew right before the deletion, by UID and resourceVersion, and another digest keeps it. An object that administrators manage from now on stays, without our marks; a CompatibilityRequirement named ccapio-*, which the former installer made for those who host clusters here, stays as it is. It keeps the desired revision, and deletes nothing before that is current. An API group that does not answer holds up the end: after five minutes without progress that is told as Degraded.",
 	}
 	KeepApplied = machine.Action[*Pass]{
 		Name: "KeepApplied", Run: work(releasing((*Pass).keepApplied)), Writes: []string{WritesObjects, WritesInventories, WritesCurrent},

@@ -18,9 +18,10 @@ type torndown struct {
 	// older are the numbers of the older revisions that were looked at and were there ever since.
 	older []int64
 	// looked says that nothing was deleted: what the report waits for is what may go.
-	looked        bool
-	at            time.Time
-	deleteConsent string
+	looked bool
+	at     time.Time
+	// consent is what was consented to then.
+	consent string
 }
 
 // of says whether the look was at what a revision does not have.
@@ -48,7 +49,7 @@ func (p *Pass) prune(ctx context.Context) error {
 	if err := p.adopt(ctx); err != nil {
 		return err
 	}
-	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consent(p.world.deleteConsent))
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(p.consents(p.desired.Number)))
 	p.tornDown(report, false)
 	return err
 }
@@ -78,13 +79,14 @@ func (p *Pass) tornDown(report *engine.TeardownReport, looked bool) {
 	}
 	before := p.memory.torndown
 	changed := !before.of(p.desired) || before.looked != looked || before.report.Progress() != report.Progress() || before.report.Wait != report.Wait
+	p.tellConsents(report, before.report)
 	if !looked {
 		if changed {
 			p.Log.Info("pruning", "keeping", p.desired.Name, "progress", report.Progress(), "blocked", report.Blocked(), "retained", report.WhyRetained())
 		}
 		p.removed(report, before.report)
 	}
-	p.memory.torndown = torndown{number: p.desired.Number, report: report, older: slices.Clone(p.older), looked: looked, at: p.Now(), deleteConsent: p.world.deleteConsent}
+	p.memory.torndown = torndown{number: p.desired.Number, report: report, older: slices.Clone(p.older), looked: looked, at: p.Now(), consent: p.consentText()}
 	switch {
 	case changed && (!looked || len(report.Waiting) > 0):
 		p.lookAgainIn(0)

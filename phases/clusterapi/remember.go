@@ -1,8 +1,6 @@
 package clusterapi
 
 import (
-	"slices"
-
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
@@ -47,7 +45,6 @@ func (p *Pass) removed(report, before *engine.TeardownReport) {
 	}
 	for _, o := range report.Gone {
 		if !known[o.Key] {
-			p.consented(o.Key, before)
 			p.actedOn("pruning", p.desired.Name, o.Key, deleted, o.Why)
 			p.History.Count(p.desired.Name, deleted)
 		}
@@ -60,14 +57,4 @@ func (p *Pass) actedOn(doing, revision string, key engine.Key, action, why strin
 	if p.Acted != nil {
 		p.Acted(action)
 	}
-}
-
-// consented notes that the administrator's consent was used, if it lets an object go that was retained before.
-func (p *Pass) consented(key engine.Key, before *engine.TeardownReport) {
-	consent := p.Display.DeleteConsent
-	if before == nil || consent.Given == "" || consent.Given != consent.Wanted ||
-		!slices.ContainsFunc(before.Retained, func(o engine.Orphan) bool { return o.Key == key }) {
-		return
-	}
-	p.History.Consent(p.desired.Name, DeleteConsentAnnotation+" "+consent.Given)
 }

@@ -34,8 +34,6 @@ type Engine interface {
 	// Announce stores that a revision is about to be listed, and Proofs are what is stored of how revisions were listed.
 	Announce(ctx context.Context, revision engine.RevisionRef) error
 	Proofs(listed ...int64) engine.Proofs
-	// ConsentFor is what lets users' data go for a revision.
-	ConsentFor(number int64) string
 	Strays() (found []engine.Stray, more int)
 	StraysElsewhere() map[schema.GroupKind]int
 	// HighestNumber is the highest number that was ever used; listed is the highest that the list of revisions has.

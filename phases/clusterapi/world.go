@@ -41,9 +41,9 @@ type world struct {
 	leftKeys      []string
 	refsErr       error
 	substitutions map[string]string
-	// deleteConsent is what the administrator wrote to let retained objects be deleted with the data in them,
-	// uninstallConsent to let what runs be ended; retry is a word whose change asks for another attempt.
-	deleteConsent, uninstallConsent, retry string
+	// uninstallConsent is what the administrator wrote to let what runs be ended; retry is a word whose change asks for another
+	// attempt.
+	uninstallConsent, retry string
 	// inputs is a fingerprint of all of the above that is not status, and of the release.
 	inputs string
 }
@@ -79,7 +79,7 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 			p.memory.wrote = nil // the cache has come as far, or the API server has gone back: what it shows from now on is how it is
 		}
 		w.api = api
-		w.deleteConsent, w.uninstallConsent, w.retry = api.Annotations[DeleteConsentAnnotation], api.Annotations[UninstallConsentAnnotation], api.Annotations[RetryAnnotation]
+		w.uninstallConsent, w.retry = api.Annotations[UninstallConsentAnnotation], api.Annotations[RetryAnnotation]
 	}
 	w.current = p.currentOf(w.api)
 	infra := &configv1.Infrastructure{}

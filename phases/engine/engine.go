@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capstan-capi/capstan/phases/engine/act"
-	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
 
 // Config is what an engine works with.
@@ -57,14 +56,14 @@ func (e *Engine) Reconcile(ctx context.Context, rev *Revision, opts ...Reconcile
 
 // Teardown deletes what only older revisions than the current one have, in the reverse of the order of installation: the
 // next step begins when the former is gone. It refuses to start before current is applied as a whole. What holds users'
-// data is retained, which is no error, unless the administrator consented to current: then it goes with its data. The
+// data is retained, which is no error, unless the administrator consented to lose exactly that: then it goes with its data. The
 // report comes back in any case.
 func (e *Engine) Teardown(ctx context.Context, current *Revision, opts ...TeardownOption) (*TeardownReport, error) {
 	return e.act.Teardown(ctx, current, TeardownOptionsOf(opts...))
 }
 
 // Forget ends a finished Teardown: what was retained is listed with the current revision, so that it is deleted when it
-// holds nothing any more, a consent is spent, and then the older inventories go. It writes nothing when there is nothing to forget.
+// holds nothing any more, and then the older inventories go. It writes nothing when there is nothing to forget.
 func (e *Engine) Forget(ctx context.Context, current *Revision, done *TeardownReport) error {
 	return e.act.Forget(ctx, current, done)
 }
@@ -100,14 +99,9 @@ func Compare(from, to *Revision) (*Forecast, error) { return act.Compare(from, t
 // Orphans looks up in the inventories what Teardown would have to look at.
 func (e *Engine) Orphans(current *Revision) Orphans { return e.act.Orphans(current) }
 
-// ConsentFor is what the administrator writes to let users' data go for a revision: its number, since content may come back
-// and a number does not, and once Forget has ended a teardown with consent, with the number of the next one, such as 4-2.
-// After its inventory was lost, that number is one that was never asked for.
-func (e *Engine) ConsentFor(number int64) string { return e.act.ConsentFor(number) }
-
-// ConsentText is what ConsentFor says of a revision number of which some consents are spent already. Another
-// implementation of ConsentFor says it too.
-func ConsentText(number int64, spent int) string { return decide.Consent(number, spent) }
+// Holds reads an object, and lists all that would be lost with it. It is an error with which apierrors.IsNotFound agrees if
+// there is no such object.
+func (e *Engine) Holds(ctx context.Context, key Key) (*Loss, error) { return e.act.Holds(ctx, key) }
 
 // Announce stores that a revision is about to be listed, and how: an inventory that lists nothing yet. It makes a number
 // that of one content before anybody can see it, and its entry provable by Proofs. It is safe to repeat.
@@ -172,10 +166,10 @@ type TeardownOptions = act.TeardownOptions
 // TeardownOption changes what Teardown does.
 type TeardownOption func(*TeardownOptions)
 
-// Consent is what the administrator wrote to let users' data go with the objects that hold it. It counts if it is what
-// ConsentFor says of the revision that stays.
-func Consent(given string) TeardownOption {
-	return func(o *TeardownOptions) { o.Consent = given }
+// Consented says what an administrator consented to lose, by the identities of objects, for the revision that stays. Each counts
+// for that very object while it holds exactly that, which is looked at anew right before it would be deleted.
+func Consented(to map[Key]Consent) TeardownOption {
+	return func(o *TeardownOptions) { o.Consents = to }
 }
 
 // OnlyLook deletes nothing: what would be deleted is reported as Pending.

@@ -45,6 +45,15 @@ type (
 	TeardownReport = report.TeardownReport
 	// Orphan is one object that only older revisions have, and what became of it.
 	Orphan = report.Orphan
+	// Consent is what an administrator consented to lose.
+	Consent = decide.Consent
+	// Loss is what would be lost with an object.
+	Loss = report.Loss
+	// Contents are what an object holds.
+	Contents = decide.Contents
+	// Holding is each object that would go with one, and InHolding one of them.
+	Holding   = decide.Holding
+	InHolding = decide.Held
 	// Orphans is what inventories say about older revisions.
 	Orphans = report.Orphans
 	// Inventories are the stored inventories.

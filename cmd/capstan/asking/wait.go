@@ -83,6 +83,9 @@ func confirmed(now seen, asked Asked) (done bool, refused error) {
 		if asked.Name == acts.Adopt {
 			return adopted(now, asked.Objects), nil
 		}
+		if asked.Name == acts.ConsentToDelete {
+			return consented(now, asked.Objects, told.At)
+		}
 		if asked.Name == acts.LeaveAlone {
 			return true, unknown(now.detail.LeftAlone, asked.Objects)
 		}
@@ -98,6 +101,9 @@ func confirmed(now seen, asked Asked) (done bool, refused error) {
 func TakesBack(asked Asked) string {
 	if asked.Name == acts.Adopt {
 		return "kubectl annotate clusterapi " + phases.Singleton + " " + acts.AdoptAct + "-"
+	}
+	if asked.Name == acts.ConsentToDelete {
+		return Unconsent
 	}
 	if asked.Name == acts.Pin {
 		return "capstan unpin"

@@ -100,6 +100,9 @@ func (w *writer) object(o Object) {
 	w.line("  %-8s%s (%s)%s", o.Verdict, message.Line(o.Object.text), o.How, because(o))
 	if o.Holds != "" {
 		w.line("          holds %s", message.Shorten(o.Holds, shownText))
+		if o.Verdict == engine.WouldRetain {
+			w.line("          next: capstan consent, once this is installed, shows what would be lost")
+		}
 	}
 	shown := o.Fields
 	if !w.all {

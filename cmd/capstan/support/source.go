@@ -14,6 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/support/archive"
 	"github.com/capstan-capi/capstan/controllers/view"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/history"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
 
@@ -136,6 +137,19 @@ func (s *Source) Names(_ context.Context, of view.Instances, few int64) (names [
 		}
 	}
 	return names, int64(len(list) - len(names)), nil
+}
+
+// History is what the operator remembers of revisions.
+func (s *Source) History() (history.History, error) {
+	content, err := s.part(historyPart, "the history of revisions")
+	if err != nil {
+		return history.History{}, err
+	}
+	known, err := history.Read(content)
+	if err != nil {
+		return history.History{}, s.unreadable("the history of revisions", err)
+	}
+	return known, nil
 }
 
 // Recorded are the entries of the flight recorder.

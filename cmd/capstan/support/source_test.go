@@ -39,6 +39,7 @@ func TestSource_is_read_as_the_cluster_is(t *testing.T) {
 	s := sourceOf(t, map[string]string{
 		clusterAPIPart: `{"metadata":{"name":"cluster"},"status":{"currentRevision":"r"}}`, operatorPart: "null\n",
 		requirementsPart: `[{"metadata":{"name":"a"}},{"metadata":{"name":"b"},"status":{"crdName":"c"}},{"metadata":{"name":"c"}}]`,
+		historyPart:      `{"format":1,"revisions":[{"number":3,"name":"r","result":"Installed"}]}`,
 		recorderPart:     `{"at":"2026-01-01T12:00:00Z","kind":"object","object":"ConfigMap a/b"}` + "\n",
 	})
 	api, operator, r := &operatorv1alpha1.ClusterAPI{}, &configv1.ClusterOperator{}, &requirementsv1alpha1.CompatibilityRequirement{}
@@ -58,6 +59,9 @@ func TestSource_is_read_as_the_cluster_is(t *testing.T) {
 	if strings.Join(names, " ") != "a b" || others != 1 || err != nil {
 		t.Errorf("the names are %q and %d others (%v)", names, others, err)
 	}
+	if known, err := s.History(); err != nil || len(known.Revisions) != 1 || known.Revisions[0].Number != 3 {
+		t.Errorf("the history is read as %+v (%v)", known, err)
+	}
 	if log, err := s.Recorded(); err != nil || len(log) != 1 || !s.At().Equal(noon) {
 		t.Errorf("%d entries at %s (%v)", len(log), s.At(), err)
 	}
@@ -65,7 +69,7 @@ func TestSource_is_read_as_the_cluster_is(t *testing.T) {
 
 func TestSource_says_what_is_not_in_it_and_why(t *testing.T) {
 	s := sourceOf(t, map[string]string{
-		clusterAPIPart: "", operatorPart: `{"metadata":1}`, requirementsPart: "[" + strings.Repeat("{},", maxCommas+1) + "{}]", recorderPart: "nonsense",
+		clusterAPIPart: "", operatorPart: `{"metadata":1}`, requirementsPart: "[" + strings.Repeat("{},", maxCommas+1) + "{}]", recorderPart: "nonsense", historyPart: "nonsense",
 	})
 	get := func(name string) error {
 		_, err := s.Get(t.Context(), clusterOperators, "ClusterOperator", "", name, &configv1.ClusterOperator{})
@@ -75,10 +79,11 @@ func TestSource_says_what_is_not_in_it_and_why(t *testing.T) {
 	_, _, noNames := s.Names(t.Context(), view.Instances{Kind: requirementKind, Word: "CompatibilityRequirement"}, 2)
 	_, _, noKind := s.Names(t.Context(), view.Instances{Kind: pods, Word: "Pod"}, 2)
 	_, noRecorder := s.Recorded()
+	_, noHistory := s.History()
 	_, noFile := Open(filepath.Join(t.TempDir(), "none"))
 	for want, got := range map[string]error{
 		"has the right to see it": noAPI, "ClusterOperator cluster-api in the archive": get("cluster-api"), "ClusterOperator other is in no archive": get("other"),
-		"longer lists than any": noNames, "Pods are in no archive": noKind, "the flight recorder in the archive": noRecorder, "name a file that `capstan support`": noFile,
+		"longer lists than any": noNames, "Pods are in no archive": noKind, "the flight recorder in the archive": noRecorder, "the history of revisions in the archive": noHistory, "name a file that `capstan support`": noFile,
 	} {
 		if got == nil || !strings.Contains(got.Error(), want) {
 			t.Errorf("want %q, got %v", want, got)

@@ -208,7 +208,9 @@ func (c *Cluster) doObjects(args Args) string {
 	for _, component := range c.content(args["release"]).Components {
 		for _, o := range component.Objects {
 			key := engine.KeyOf(o)
-			c.Engine.objects[key.String()] = &object{key: key, number: number}
+			there := c.Engine.newObject(key)
+			there.number = number
+			c.Engine.objects[key.String()] = there
 		}
 	}
 	return ""

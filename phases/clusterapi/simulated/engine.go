@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine"
 )
@@ -40,6 +41,7 @@ type Engine struct {
 	unserved    bool
 	// notify is called when something has changed.
 	notify func()
+	made   int
 	wrote  Writes
 	calls  []string
 }
@@ -54,15 +56,15 @@ type object struct {
 	// going says that it is being deleted, finalizers what that waits for.
 	going      bool
 	finalizers []string
-	// data is how many instances or objects of users it holds.
+	// data is how many instances or objects of users it holds; made is which object of the simulation it is, as a UID is.
 	data int64
+	made int
 }
 
 // inventory is what a revision applied.
 type inventory struct {
 	name    string
 	entries []entry
-	spent   int // consents to lose data
 	// listed and content say how the revision was listed; announced that nothing of it was applied.
 	listed, content string
 	announced       bool
@@ -271,7 +273,7 @@ func (e *Engine) write(revision *engine.Revision, key engine.Key, left int) engi
 	there, action := e.objects[name], engine.Updated
 	switch {
 	case there == nil:
-		there, action = &object{key: key}, engine.Created
+		there, action = e.newObject(key), engine.Created
 		e.objects[name] = there
 	case there.drifted:
 		action = engine.Recovered
@@ -280,6 +282,24 @@ func (e *Engine) write(revision *engine.Revision, key engine.Key, left int) engi
 	e.wrote.Objects++
 	e.notify()
 	return action
+}
+
+// uid tells an object from all others of its name.
+func (o *object) uid() types.UID { return types.UID(fmt.Sprintf("%d", o.made)) }
+
+// holding is what an object holds.
+func (o *object) holding() *engine.Holding {
+	holding := &engine.Holding{}
+	for i := range o.data {
+		holding.Add(engine.InHolding{UID: types.UID(fmt.Sprintf("%d/%d", o.made, i))})
+	}
+	return holding
+}
+
+// newObject is another one than all before.
+func (e *Engine) newObject(key engine.Key) *object {
+	e.made++
+	return &object{key: key, made: e.made}
 }
 
 // record writes what the revision is about to apply into its inventory.

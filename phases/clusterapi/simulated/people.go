@@ -3,6 +3,7 @@ package simulated
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -143,11 +144,27 @@ func (c *Cluster) Resume() {
 	c.change(func(api *operatorv1alpha1.ClusterAPI) { delete(api.Annotations, acts.Annotation(acts.Pause)) })
 }
 
-// ConsentToDelete consents to lose the data in what was retained for the desired revision.
+// ConsentToDelete consents to lose, for the desired revision, whatever holds data now.
 func (c *Cluster) ConsentToDelete() {
-	if desired := c.desired(); desired != nil {
-		c.Annotate(phases.DeleteConsentAnnotation, c.Engine.ConsentFor(desired.Revision))
+	desired := c.desired()
+	if desired == nil {
+		return
 	}
+	act := acts.Act{Name: acts.ConsentToDelete, By: "anna", At: c.Now().Truncate(time.Second), Reason: "nobody needs it", Items: []acts.Said{
+		{Key: "revision", Value: fmt.Sprint(desired.Revision)},
+	}}
+	for _, name := range slices.Sorted(maps.Keys(c.Engine.objects)) {
+		if o := c.Engine.objects[name]; o.data > 0 {
+			named := acts.Object{Group: o.key.Group, Kind: o.key.Kind, Namespace: o.key.Namespace, Name: o.key.Name}
+			act.Items = append(act.Items, acts.Said{Key: "object", Value: fmt.Sprintf("%s %s %d %s", named, o.uid(), o.data, o.holding().Digest())})
+		}
+	}
+	if len(act.Items) == 1 {
+		return
+	}
+	text, err := act.Text()
+	must(err)
+	c.Annotate(acts.ConsentAct, text)
 }
 
 // EditStatus changes ClusterAPI.status by hand, if there is a ClusterAPI.

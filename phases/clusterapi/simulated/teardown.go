@@ -39,17 +39,6 @@ func (e *Engine) Orphans(keep *engine.Revision) engine.Orphans {
 	return found
 }
 
-// ConsentFor is what counts as a consent.
-func (e *Engine) ConsentFor(number int64) string { return engine.ConsentText(number, e.spent(number)) }
-
-// spent is how many consents to lose data were used for a revision.
-func (e *Engine) spent(number int64) int {
-	if kept := e.inventories[number]; kept != nil {
-		return kept.spent
-	}
-	return 0
-}
-
 // Inventories are what revisions have applied.
 func (e *Engine) Inventories() engine.Inventories {
 	found := engine.Inventories{Seen: e.unseen == ""}
@@ -117,11 +106,9 @@ func (e *Engine) Teardown(_ context.Context, keep *engine.Revision, opts ...engi
 		report.Wait = "pruning waits for its inventories: " + e.broken.Error()
 		return report, e.broken
 	}
-	report.Spent = e.spent(keep.Number)
-	report.Consented = options.Consent == e.ConsentFor(keep.Number)
 	left := e.left()
 	for _, have := range e.orphans(keep) {
-		o := e.judge(have, keep, report.Consented)
+		o := e.judge(have, keep, options.Consents)
 		if o.Action == engine.Deleted {
 			switch {
 			case options.OnlyLook:
@@ -139,9 +126,14 @@ func (e *Engine) Teardown(_ context.Context, keep *engine.Revision, opts ...engi
 }
 
 // judge decides about one orphan.
-func (e *Engine) judge(have entry, keep *engine.Revision, consented bool) engine.Orphan {
+func (e *Engine) judge(have entry, keep *engine.Revision, consents map[engine.Key]engine.Consent) engine.Orphan {
 	name := have.key.String()
 	o, there := engine.Orphan{Key: have.key, Component: have.component}, e.objects[name]
+	consent, consented := consents[have.key.Identity()]
+	void := ""
+	if consented && there != nil {
+		void = consent.Void(there.uid(), there.holding())
+	}
 	switch {
 	case there == nil:
 		o.Action = engine.Absent
@@ -154,7 +146,8 @@ func (e *Engine) judge(have entry, keep *engine.Revision, consented bool) engine
 	case there.going:
 		o.Action, o.Finalizers = engine.Terminating, there.finalizers
 		o.Why = "is being deleted, finalizers pending: " + strings.Join(there.finalizers, ", ")
-	case there.data > 0 && !consented:
+	case there.data > 0 && (!consented || void != ""):
+		o.Void, o.Asked = void, consent.At
 		o.Action, o.Count, o.Why = engine.Retained, there.data, fmt.Sprintf("holds %d instances", there.data)
 	case e.failing[name] != nil:
 		o.Action, o.Why = engine.Failed, e.failing[name].Error()
@@ -257,14 +250,11 @@ func (e *Engine) Forget(_ context.Context, keep *engine.Revision, done *engine.T
 	case e.unseen != "":
 		return fmt.Errorf("forgetting revisions older than %s: %w", keep.Name, errUnseen)
 	}
-	kept := &inventory{name: keep.Name, entries: e.entriesOf(keep), spent: done.Spent, listed: keep.Listed, content: keep.ContentID}
-	if done.Consented {
-		kept.spent++
-	}
+	kept := &inventory{name: keep.Name, entries: e.entriesOf(keep), listed: keep.Listed, content: keep.ContentID}
 	for _, o := range done.Retained {
 		kept.entries = append(kept.entries, entry{key: o.Key, component: o.Component, retained: true})
 	}
-	if have := e.inventories[keep.Number]; have == nil || have.spent != kept.spent || !slices.Equal(have.entries, kept.entries) {
+	if have := e.inventories[keep.Number]; have == nil || !slices.Equal(have.entries, kept.entries) {
 		e.store(keep.Number, kept)
 	}
 	for _, number := range slices.Sorted(maps.Keys(e.inventories)) {

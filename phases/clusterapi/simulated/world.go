@@ -104,7 +104,9 @@ func (e *Engine) Release(name string) {
 func (e *Engine) Occupy(kind, namespace, name, holder string) {
 	key := engine.Key{Version: "v1", Kind: kind, Namespace: namespace, Name: name}
 	if e.objects[key.String()] == nil {
-		e.objects[key.String()] = &object{key: key, holder: holder}
+		there := e.newObject(key)
+		there.holder = holder
+		e.objects[key.String()] = there
 		e.notify()
 	}
 }

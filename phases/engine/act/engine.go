@@ -51,6 +51,9 @@ type Config struct {
 	// is the gate of the requirement's wave, and asks nobody. Nil: nothing is waited for.
 	Meets func(r decide.Requirement, installed bool) decide.Probe
 
+	// ForViewer says that it only looks, with the rights of whoever reads what it says.
+	ForViewer bool
+
 	Concurrency int    // writes at the same time, 8 if not set
 	Notify      func() // something that matters changed: look again. It must not block
 	Clock       clock.Clock

@@ -28,8 +28,8 @@ type Request struct {
 type ForeseeOptions struct {
 	// MayTry says whether a dry run may be sent; nil: always. It may be asked several at a time.
 	MayTry func(context.Context, Request) bool
-	// Consent is what the administrator wrote to let users' data go.
-	Consent string
+	// Consents are what an administrator consented to lose for the revision.
+	Consents map[decide.Key]decide.Consent
 }
 
 // ListInventories shows an engine that does not run the inventories as they are now.

@@ -28,7 +28,7 @@ func (f *foresight) removals(ctx context.Context) {
 	if err != nil {
 		f.unseen("what only older revisions have: %v", err)
 	}
-	pass := &prunePass{e: f.e, keep: f.p, onlyLook: true, going: map[decide.Key]bool{}, consented: f.opts.Consent == decide.Consent(f.p.rev.Number, 0)}
+	pass := &prunePass{e: f.e, keep: f.p, onlyLook: true, going: map[decide.Key]bool{}, consents: f.opts.Consents}
 	told := map[decide.Key]*report.Foreseen{}
 	for _, holds := range []func(decide.Key) bool{
 		func(k decide.Key) bool { return !k.IsCRD() && !k.IsNamespace() }, decide.Key.IsCRD, decide.Key.IsNamespace,

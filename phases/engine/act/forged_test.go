@@ -114,16 +114,13 @@ func TestSweep_looks_first_through_the_namespaces_that_the_inventory_of_a_watche
 }
 
 func TestRecord_of_the_current_revision_goes_on_however_much_room_newer_inventories_take(t *testing.T) {
-	e, p := recording(t, own(func(inv *inventory.Inventory) { inv.Spent = 2 }))
+	e, p := recording(t, own(func(*inventory.Inventory) {}))
 	stores(t, e, listed(2, "old"))
 	for number := range int64(6) {
 		stores(t, e, everywhere(number+10, 10_000))
 	}
-	if recorded, err := e.record(t.Context(), p, true); !recorded || err != nil {
+	if recorded, err := e.record(t.Context(), p); !recorded || err != nil {
 		t.Errorf("it is recorded: %v, %v", recorded, err)
-	}
-	if got := e.ConsentFor(3); got != "3-3" {
-		t.Errorf("it asks for %s", got)
 	}
 	if got := e.Inventories(); got.Seen || !errors.Is(got.Err, inventory.ErrNoRoom) {
 		t.Errorf("what runs is known before anybody knows what is listed: %v, %v", got.Seen, got.Err)
@@ -149,9 +146,6 @@ func TestRecord_of_the_current_revision_goes_on_however_much_room_newer_inventor
 	}
 	if got := e.Proofs(); proves(got) || got.Seen || !errors.Is(got.Err, inventory.ErrNoRoom) {
 		t.Errorf("who asks for proofs is told %v, %v", got.Seen, got.Err)
-	}
-	if got := e.ConsentFor(3); got != "3-3" {
-		t.Errorf("before it is watched, it asks for %s", got)
 	}
 	if got := e.Inventories(); got.Seen || !errors.Is(got.Err, inventory.ErrNoRoom) {
 		t.Errorf("who asks for inventories is told %v, %v", got.Seen, got.Err)

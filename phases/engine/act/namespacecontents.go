@@ -61,7 +61,7 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string, going 
 	}
 	count := look.census.Count()
 	if len(look.forbidden) > 0 {
-		look.open = append(look.open, mayNotList(look.forbidden, namespace))
+		look.open = append(look.open, e.mayNotList(look.forbidden, namespace))
 	}
 	if count == 0 && len(look.open) > 0 {
 		return decide.Contents{What: "what nobody can tell, because " + strings.Join(look.open, ", and ")}, nil
@@ -69,7 +69,10 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string, going 
 	if count == 0 && len(look.without) > 0 {
 		e.cfg.Log.Info("A namespace counts as empty, and kinds that cannot be listed do not count", "namespace", namespace, "kinds", look.without)
 	}
-	return counted(count, "objects"), nil
+	contents := counted(count, "objects")
+	contents.Holding = look.census.Holding()
+	contents.Holding.Open = append(contents.Holding.Open, look.open...)
+	return contents, nil
 }
 
 // unread says what to make of an error of a list: nothing is concluded from one that kube-apiserver gives for a kind of its
@@ -100,14 +103,17 @@ func (look *namespaceLook) unread(ctx context.Context, gvk schema.GroupVersionKi
 // forbiddenAtMost is how many kinds a message names that may not be listed.
 const forbiddenAtMost = 4
 
-// mayNotList says which rights the operator lacks to know what there is of kinds, in a namespace or everywhere.
-func mayNotList(resources []string, namespace string) string {
+// mayNotList says which rights are lacking to know what there is of kinds, in a namespace or everywhere.
+func (e *Engine) mayNotList(resources []string, namespace string) string {
 	text, where := strings.Join(resources[:min(len(resources), forbiddenAtMost)], ", "), "anywhere"
 	if more := len(resources) - forbiddenAtMost; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	if namespace != "" {
 		where = "in namespace " + namespace
+	}
+	if e.cfg.ForViewer {
+		return fmt.Sprintf("you may not list %s %s: have somebody give you that right (verb list), or look who may", text, where)
 	}
 	return fmt.Sprintf("the operator may not list %s %s: let it (verb list), or look yourself", text, where)
 }

@@ -1,5 +1,7 @@
 package act
 
+import "github.com/capstan-capi/capstan/phases/engine/decide"
+
 // ReconcileOptions change what Reconcile does.
 type ReconcileOptions struct {
 	// Keep keeps a revision that was applied before as it was: drift is repaired and what was deleted is created again, in
@@ -13,9 +15,9 @@ type ReconcileOptions struct {
 
 // TeardownOptions change what Teardown does.
 type TeardownOptions struct {
-	// Consent is what the administrator wrote to let users' data go with the objects that hold it. It counts if it is
-	// what ConsentFor says: it names the revision that stays, and was not spent by a teardown that came to its end.
-	Consent string
+	// Consents are by the identities of objects what an administrator consented to lose with them, for the revision that stays.
+	// Each counts for that very object while it holds exactly that.
+	Consents map[decide.Key]decide.Consent
 	// OnlyLook deletes nothing: what would be deleted is reported as Pending.
 	OnlyLook bool
 }

@@ -75,32 +75,6 @@ func (e *Engine) Orphans(keep *decide.Revision) report.Orphans {
 	return o
 }
 
-// ConsentFor is what the administrator writes to let users' data go for a revision.
-func (e *Engine) ConsentFor(number int64) string {
-	e.cluster.Lock()
-	defer e.cluster.Unlock()
-	spent, _ := e.spentLocked(number)
-	return decide.Consent(number, spent)
-}
-
-// spentLocked is how many consents to lose data were used for a revision; nobody knows while it has no list of its own. The
-// cluster's lock is held.
-func (e *Engine) spentLocked(number int64) (spent int, known bool) {
-	for _, s := range e.storedLocked() {
-		if s.Number != number {
-			continue
-		}
-		if head := e.shelf.Head(s); head != nil {
-			return head.Spent, head.IsOwn()
-		}
-	}
-	return 0, false
-}
-
-// neverSpent counts as how many consents were used where nobody knows: seconds pass faster than anybody consents, so that
-// the next one has a text that was never asked for.
-func (e *Engine) neverSpent() int { return int(e.cfg.Clock.Now().Unix()) }
-
 // Inventories looks up what the stored inventories list. They are not all seen while one is not read for lack of room that is
 // of a listed or watched revision, or may be, as long as nobody has said which revisions are listed.
 func (e *Engine) Inventories() report.Inventories {

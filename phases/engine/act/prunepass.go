@@ -25,8 +25,8 @@ type prunePass struct {
 	discovered see.Discovered // what it answered
 	err        error          // of that
 
-	consented bool // data goes with the object that holds it
-	onlyLook  bool // nothing is deleted
+	consents map[decide.Key]decide.Consent // to lose objects with the data in them, by identity
+	onlyLook bool                          // nothing is deleted
 
 	going map[decide.Key]bool // of a forecast: what would be gone by then, and is nobody's loss, by identity
 }
@@ -59,7 +59,18 @@ func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) report.Or
 		o.Action = gone
 	}
 	_, o.Consented = r.keep.pruneMemory.of(o.Key)
+	o.Consented = o.Consented || r.wentByConsent(c, o.Action)
 	return o
+}
+
+// wentByConsent says of what is going or gone that a consent is for that very object: the process that deleted it may have
+// ended before it said so.
+func (r *prunePass) wentByConsent(c inventory.Candidate, action decide.Action) bool {
+	consent, is := r.consents[c.Key.Identity()]
+	if c.Actual != nil {
+		c.UID = c.Actual.GetUID()
+	}
+	return is && consent.UID == c.UID && (action == decide.Terminating || action == decide.Absent)
 }
 
 // remove deletes one orphan if that is decided. What the watches do not show is read: it may have lost its label.
@@ -83,7 +94,10 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 		if err != nil {
 			return err
 		}
-		o.Action, o.Why = decided.Action, decided.Why
+		o.Action, o.Why, o.Void = decided.Action, decided.Why, decided.Void
+		if o.Void != "" {
+			o.Asked = c.Consent.At
+		}
 		if o.Action == decide.Terminating {
 			o.Finalizers = c.Actual.GetFinalizers()
 		}
@@ -153,19 +167,24 @@ func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
 	return err != nil || decided.Action == decide.Terminating || c.Contents != nil && c.Contents.What != ""
 }
 
-// decide looks at what may hold data right before it would be deleted, and at nothing else.
+// decide looks at what may hold data right before it would be deleted, and at nothing else. Where somebody consented to lose
+// it, each object that it holds is listed anew.
 func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.PruneVerdict, error) {
 	c.LiveIn, c.Contents = r.live(func(p *plan) bool { return p.keys[c.Key.Identity()] != nil }), nil
 	if c.Key.IsNamespace() {
 		c.Inhabited = r.live(func(p *plan) bool { return p.inhabits(c.Key.Name) })
 	}
-	c.LeftAlone = r.e.leftAlone(c)
-	decided := c.Decide(r.keep.rev.Number, r.e.us, r.consented)
+	c.LeftAlone, c.Consent = r.e.leftAlone(c), nil
+	if consent, is := r.consents[c.Key.Identity()]; is {
+		c.Consent = &consent
+	}
+	decided := c.Decide(r.keep.rev.Number, r.e.us)
 	going := decided.Action == decide.Terminating && c.Key.IsCRD()
 	if !going && (decided.Action != decide.Deleted || !decide.HoldsData(c.Key) && !decide.DeletesClaims(c.Actual)) {
 		return decided, nil
 	}
-	contents, err := r.e.contentsOf(ctx, c.Actual, r.going)
+	each := !going && c.Consent != nil && c.Consent.UID == c.Actual.GetUID()
+	contents, err := r.e.contentsOf(ctx, c.Actual, r.going, each)
 	if err != nil && going {
 		return decided, nil // it is being deleted already, whatever it holds
 	}
@@ -173,7 +192,7 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 		return decide.PruneVerdict{}, err
 	}
 	c.Contents = &contents
-	return c.Decide(r.keep.rev.Number, r.e.us, r.consented), nil
+	return c.Decide(r.keep.rev.Number, r.e.us), nil
 }
 
 // live names a revision that says yes and was handed to the engine while this pass goes on.

@@ -35,7 +35,7 @@ func (e *Engine) Reconcile(ctx context.Context, rev *decide.Revision, opts Recon
 		return r, e.inventoriesErr()
 	}
 	reached := reachedWave(r)
-	recorded, err := e.record(ctx, p, reached >= 0)
+	recorded, err := e.record(ctx, p)
 	if err != nil {
 		failed := *r
 		failed.Fault = err

@@ -15,19 +15,26 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine/see"
 )
 
-var volumeClaims = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
+var (
+	volumeClaims = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
+	claimKind    = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+)
 
-// contentsOf finds out which data of users would be deleted with an object; what is going before does not count.
-func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructured, going map[decide.Key]bool) (decide.Contents, error) {
+// contentsOf finds out which data of users would be deleted with an object; what is going before does not count. Instances are
+// listed one by one only if each is asked for.
+func (e *Engine) contentsOf(ctx context.Context, actual *unstructured.Unstructured, going map[decide.Key]bool, each bool) (decide.Contents, error) {
 	switch key := decide.KeyOf(actual); {
 	case key.IsCRD():
-		return e.crdContents(ctx, actual, going)
+		return e.crdContents(ctx, actual, going, each)
 	case key.IsNamespace():
 		return e.namespaceContents(ctx, key.Name, going)
 	case decide.DeletesClaims(actual):
 		return e.claimsOf(ctx, actual)
 	}
-	return counted(1, "volume"), nil
+	contents := counted(1, "volume")
+	contents.Holding = &decide.Holding{}
+	contents.Holding.Add(decide.HeldOf(actual.GroupVersionKind().GroupKind(), actual))
+	return contents, nil
 }
 
 // cannotRead says that the API server could not return objects that may exist: it asks a conversion webhook, which does
@@ -48,7 +55,7 @@ func counted(n int64, what string) decide.Contents {
 
 // crdContents counts the objects of a CRD. It asks for the stored version first and then for every other
 // served one. No answer is an error: whether there is data must be known for sure.
-func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured, going map[decide.Key]bool) (decide.Contents, error) {
+func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured, going map[decide.Key]bool, each bool) (decide.Contents, error) {
 	established := decide.Condition(crd, "Established").Answer == decide.AnswerTrue
 	versions := decide.ServedVersions(crd)
 	if established && len(versions) == 0 {
@@ -63,24 +70,45 @@ func (e *Engine) crdContents(ctx context.Context, crd *unstructured.Unstructured
 		case e.cannotRead(err):
 			return decide.Contents{What: "what cannot be read: " + err.Error()}, nil
 		case apierrors.IsForbidden(err):
-			return decide.Contents{What: "what nobody can tell, because " + mayNotList([]string{resourceOf(see.Resource{GVR: gvr})}, "")}, nil
+			return decide.Contents{What: "what nobody can tell, because " + e.mayNotList([]string{resourceOf(see.Resource{GVR: gvr})}, "")}, nil
 		case err != nil:
 			return decide.Contents{}, err
 		case withoutGoing(list, crd, going):
 			e.watchInstances(crd, gvr)
-			return held(gvr, list), nil
+			contents := held(gvr, list)
+			if each {
+				contents.Holding, err = e.instancesOf(ctx, crd, gvr, going)
+			}
+			return contents, err
 		}
 	}
 	return decide.Contents{}, nil
 }
 
+// instancesOf lists all instances of a CRD.
+func (e *Engine) instancesOf(ctx context.Context, crd *unstructured.Unstructured, gvr schema.GroupVersionResource, going map[decide.Key]bool) (*decide.Holding, error) {
+	holding, kind := &decide.Holding{}, kindOf(crd)
+	err := e.cluster.Reader.ListAll(ctx, gvr, "", "", func(obj *metav1.PartialObjectMetadata) {
+		if !going[decide.Key{Group: kind.Group, Kind: kind.Kind, Namespace: obj.Namespace, Name: obj.Name}] {
+			holding.Add(decide.HeldOf(kind, obj))
+		}
+	})
+	return holding, err
+}
+
+// kindOf is the kind that a CRD defines.
+func kindOf(crd *unstructured.Unstructured) schema.GroupKind {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	return schema.GroupKind{Group: group, Kind: kind}
+}
+
 // withoutGoing takes off a page the instances that are going before, and says whether there is any other.
 func withoutGoing(page *metav1.PartialObjectMetadataList, crd *unstructured.Unstructured, going map[decide.Key]bool) bool {
 	if len(going) > 0 {
-		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-		kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+		kind := kindOf(crd)
 		page.Items = slices.DeleteFunc(page.Items, func(o metav1.PartialObjectMetadata) bool {
-			return going[decide.Key{Group: group, Kind: kind, Namespace: o.Namespace, Name: o.Name}]
+			return going[decide.Key{Group: kind.Group, Kind: kind.Kind, Namespace: o.Namespace, Name: o.Name}]
 		})
 	}
 	return len(page.Items) > 0 || page.RemainingItemCount != nil && *page.RemainingItemCount > 0
@@ -108,11 +136,13 @@ func held(gvr schema.GroupVersionResource, page *metav1.PartialObjectMetadataLis
 
 // claimsOf counts the volume claims of a StatefulSet.
 func (e *Engine) claimsOf(ctx context.Context, set *unstructured.Unstructured) (decide.Contents, error) {
-	var claims int64
+	holding := &decide.Holding{}
 	err := e.cluster.Reader.ListAll(ctx, volumeClaims, set.GetNamespace(), "", func(claim *metav1.PartialObjectMetadata) {
 		if decide.IsClaimOf(set, claim.Name) {
-			claims++
+			holding.Add(decide.HeldOf(claimKind, claim))
 		}
 	})
-	return counted(claims, "volume claims"), err
+	contents := counted(int64(len(holding.Objects)), "volume claims")
+	contents.Holding = holding
+	return contents, err
 }

@@ -109,9 +109,9 @@ func (e *Engine) inventoryOf(p *plan) *inventory.Inventory {
 
 // record makes sure that the inventory of a plan is stored: before the first object of the revision is written, and again
 // after somebody has deleted it. Without it the objects could never be pruned. That of a part would not list the rest, so
-// it is never stored, and recorded is false where that of the whole is missing. One that was lost may have known of consents
-// that were used, and one that was stored without a proof of the listed revision gets it.
-func (e *Engine) record(ctx context.Context, p *plan, written bool) (recorded bool, err error) {
+// it is never stored, and recorded is false where that of the whole is missing. One that was stored without a proof of the
+// listed revision gets it.
+func (e *Engine) record(ctx context.Context, p *plan) (recorded bool, err error) {
 	if s, found := e.storedOf(p.rev.Number); found && s.Inventory != nil {
 		if err := s.SameContent(p.rev); err != nil {
 			return false, err
@@ -123,11 +123,7 @@ func (e *Engine) record(ctx context.Context, p *plan, written bool) (recorded bo
 	if p.rev.Partial {
 		return false, nil
 	}
-	inv := e.inventoryOf(p)
-	if written {
-		inv.Spent = e.neverSpent()
-	}
-	err = e.store(ctx, inv)
+	err = e.store(ctx, e.inventoryOf(p))
 	return err == nil, err
 }
 

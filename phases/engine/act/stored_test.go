@@ -53,48 +53,14 @@ func own(change func(*inventory.Inventory)) *inventory.Inventory {
 
 func TestRecord_adds_the_proof_to_an_inventory_that_has_none_and_changes_nothing_else(t *testing.T) {
 	for listed, want := range map[string]string{"": "proof", "another": "another", "proof": "proof"} {
-		e, p := recording(t, own(func(inv *inventory.Inventory) { inv.Listed, inv.Spent = listed, 2 }))
-		if recorded, err := e.record(t.Context(), p, true); !recorded || err != nil {
+		e, p := recording(t, own(func(inv *inventory.Inventory) { inv.Listed = listed }))
+		if recorded, err := e.record(t.Context(), p); !recorded || err != nil {
 			t.Fatal(recorded, err)
 		}
 		s, _ := e.storedOf(3)
-		wanted := own(func(inv *inventory.Inventory) { inv.Listed, inv.Spent = want, 2 })
-		if s.Inventory.Listed != want || s.Inventory.Spent != 2 || !slices.Equal(s.Inventory.Entries, wanted.Entries) {
+		wanted := own(func(inv *inventory.Inventory) { inv.Listed = want })
+		if s.Inventory.Listed != want || !slices.Equal(s.Inventory.Entries, wanted.Entries) {
 			t.Errorf("%q becomes %+v", listed, s.Inventory)
-		}
-	}
-}
-
-func TestRecord_asks_for_a_consent_that_was_never_asked_for_after_an_inventory_was_lost(t *testing.T) {
-	e, p := recording(t, nil)
-	if recorded, err := e.record(t.Context(), p, true); !recorded || err != nil {
-		t.Fatal(recorded, err)
-	}
-	if got := e.ConsentFor(3); got != "3-1800000001" {
-		t.Errorf("it asks for %s", got)
-	}
-	e, p = recording(t, nil)
-	if recorded, err := e.record(t.Context(), p, false); !recorded || err != nil || e.ConsentFor(3) != "3" {
-		t.Errorf("a revision of which nothing was written asks for %s, %v", e.ConsentFor(3), err)
-	}
-}
-
-func TestSpent_is_known_only_by_the_revisions_own_list(t *testing.T) {
-	for name, row := range map[string]struct {
-		stored *inventory.Inventory
-		want   bool
-	}{
-		"the revision's own list":      {own(func(*inventory.Inventory) {}), true},
-		"none":                         {nil, false},
-		"one that was rebuilt":         {own(func(inv *inventory.Inventory) { inv.Adopted = true }), false},
-		"nothing but the announcement": {inventory.Announcement(inventory.RevisionRef{Name: "rev", Number: 3, ContentID: "content"}), false},
-	} {
-		e, p := recording(t, row.stored)
-		e.cluster.Lock()
-		spent, known := e.spentLocked(p.rev.Number)
-		e.cluster.Unlock()
-		if known != row.want || spent != 0 {
-			t.Errorf("%s: %d were spent, known: %v", name, spent, known)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 // Teardown deletes what older revisions applied and current does not have, in the reverse order of installation: a step
 // begins when the objects of the one before are gone. It works from the inventories. It reads from the API server what the
 // watches do not show, because an object that lost its label has to be deleted as well. It refuses to start before all of
-// current is applied. What holds users' data is retained, which is no error, unless the administrator consented for
-// current: then it is deleted with its data. Every pass looks at all orphans again, except those
+// current is applied. What holds users' data is retained, which is no error, unless the administrator consented to lose
+// exactly that: then it is deleted with its data. Every pass looks at all orphans again, except those
 // that it saw go; and at those too before it says that all are gone.
 func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options TeardownOptions) (*report.TeardownReport, error) {
 	done := &report.TeardownReport{}
@@ -33,17 +33,12 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 	e.cluster.Lock()
 	entries, err := e.orphansLocked(p)
 	done.Wait = e.waitsForGapsLocked(current.Number)
-	spent, known := e.spentLocked(current.Number)
 	e.cluster.Unlock()
 	if err != nil {
 		done.Wait = "pruning waits for its inventories: " + err.Error()
 		return done, err
 	}
-	if done.Spent = spent; !known {
-		done.Spent = e.neverSpent()
-	}
-	done.Consented = known && options.Consent == decide.Consent(current.Number, done.Spent)
-	pass := &prunePass{e: e, keep: p, consented: done.Consented, onlyLook: options.OnlyLook}
+	pass := &prunePass{e: e, keep: p, consents: options.Consents, onlyLook: options.OnlyLook}
 	entries, gone := pass.seenToGo(entries)
 	if pass.through(ctx, entries, done); done.Complete() { // what was seen to go may be back: the API server may have been restored
 		pass.through(ctx, gone, done)
@@ -69,7 +64,7 @@ func (e *Engine) waitsForGapsLocked(number int64) string {
 
 // through removes step by step what may go, until objects of a step have to be waited for.
 func (r *prunePass) through(ctx context.Context, entries []inventory.Candidate, done *report.TeardownReport) {
-	if r.consented {
+	if len(r.consents) > 0 {
 		var first []inventory.Candidate
 		first, entries = r.withData(ctx, entries)
 		r.step(ctx, first, done)
@@ -113,8 +108,7 @@ func (r *prunePass) seenToGo(entries []inventory.Candidate) (rest, gone []invent
 }
 
 // Forget ends a finished Teardown. It lists what was retained with the current revision, so that it is deleted once it
-// holds nothing, notes that a consent is spent, and then deletes the older inventories. It writes nothing when there is
-// nothing to forget.
+// holds nothing, and then deletes the older inventories. It writes nothing when there is nothing to forget.
 func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report.TeardownReport) error {
 	if !done.Complete() {
 		return fmt.Errorf("forgetting revisions older than %s: %s", keep.Name, done.Blocked())
@@ -129,10 +123,6 @@ func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report
 		return fmt.Errorf("forgetting revisions older than %s: %w", keep.Name, errNotSeen)
 	}
 	inv := e.inventoryOf(p)
-	inv.Spent = done.Spent
-	if done.Consented {
-		inv.Spent++ // before the older inventories go: what turns up later needs another one
-	}
 	for _, o := range done.Retained {
 		o.Entry.Retained = true
 		inv.Entries = append(inv.Entries, o.Entry)
@@ -143,7 +133,7 @@ func (e *Engine) Forget(ctx context.Context, keep *decide.Revision, done *report
 			return err
 		}
 	}
-	if !found || s.Inventory == nil || s.Inventory.Spent != inv.Spent || !slices.Equal(s.Inventory.Retained(), inv.Retained()) {
+	if !found || s.Inventory == nil || !slices.Equal(s.Inventory.Retained(), inv.Retained()) {
 		if err := e.store(ctx, inv); err != nil {
 			return err
 		}

@@ -63,11 +63,14 @@ func (i Inside) Counts() bool {
 type Census struct {
 	namespaced func(schema.GroupVersionKind) bool
 	said       map[types.UID]saying
-	unknown    int64 // of those without a UID
+	unknown    []Held // those without a UID
 }
 
 // saying is what kinds say of an object.
-type saying struct{ own, counts bool }
+type saying struct {
+	own, counts bool
+	held        Held
+}
 
 // NewCensus begins a count; namespaced says whether a kind is, and false of one that nobody serves.
 func NewCensus(namespaced func(schema.GroupVersionKind) bool) *Census {
@@ -76,12 +79,12 @@ func NewCensus(namespaced func(schema.GroupVersionKind) bool) *Census {
 
 // Add takes up an object of a kind; own says that kube-apiserver itself stores it.
 func (c *Census) Add(kind schema.GroupKind, obj metav1.Object, own bool) {
-	now := saying{own, Inside{Kind: kind, Object: obj, Namespaced: c.namespaced}.Counts()}
+	now := saying{own, Inside{Kind: kind, Object: obj, Namespaced: c.namespaced}.Counts(), HeldOf(kind, obj)}
 	before, again := c.said[obj.GetUID()]
 	switch {
 	case obj.GetUID() == "":
 		if now.counts {
-			c.unknown++
+			c.unknown = append(c.unknown, now.held)
 		}
 	case !again, own && !before.own, own == before.own && now.counts != own:
 		c.said[obj.GetUID()] = now
@@ -90,11 +93,27 @@ func (c *Census) Add(kind schema.GroupKind, obj metav1.Object, own bool) {
 
 // Count is how many there are.
 func (c *Census) Count() int64 {
-	total := c.unknown
+	total := int64(len(c.unknown))
 	for _, said := range c.said {
 		if said.counts {
 			total++
 		}
 	}
 	return total
+}
+
+// Holding is each of them, in the order of kind, namespace and name.
+func (c *Census) Holding() *Holding {
+	all := slices.Clone(c.unknown)
+	for _, said := range c.said {
+		if said.counts {
+			all = append(all, said.held)
+		}
+	}
+	slices.SortFunc(all, Held.compare)
+	holding := &Holding{}
+	for _, o := range all {
+		holding.Add(o)
+	}
+	return holding
 }

@@ -3,7 +3,6 @@ package decide
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -34,74 +33,72 @@ type Candidate struct {
 	Served   bool                       // its kind is
 	Actual   *unstructured.Unstructured // nil: it is not there
 	Contents *Contents                  // nil as long as nobody looked
+	Consent  *Consent                   // to lose it with what it holds, nil for none
 }
 
 // Contents are what would be lost with an object.
 type Contents struct {
-	Count int64  // 0 when it is not known
-	What  string // in words, empty for nothing
-}
-
-// Consent is what the administrator writes to let users' data go for a revision of which some consents are spent already:
-// the revision's number, and from the second on which one it is. So one that was used counts for nothing later.
-func Consent(number int64, spent int) string {
-	if spent == 0 {
-		return strconv.FormatInt(number, 10)
-	}
-	return fmt.Sprintf("%d-%d", number, spent+1)
+	Count   int64    // 0 when it is not known
+	What    string   // in words, empty for nothing
+	Holding *Holding // each of it; nil where that was not listed, or nobody can tell
 }
 
 // PruneVerdict is a decision about a candidate.
 type PruneVerdict struct {
 	Action Action
 	Why    string
+	Void   string // of what is retained: why a consent to lose it does not count
 }
 
 // notWritten is all that can be said of an object that others may have given our marks: also one of ours is left once somebody
 // has wiped its managedFields.
 const notWritten = "but its managedFields do not say that this installation wrote it"
 
-// Decide says what to do with a candidate. Current is the number of the revision that stays; consented says that users'
-// data goes with the object that holds it. What could hold data is deleted only once somebody looked into it.
-func (c Candidate) Decide(current int64, us Identity, consented bool) PruneVerdict {
+// Decide says what to do with a candidate. Current is the number of the revision that stays. What could hold data is deleted
+// only once somebody looked into it, and with data only if a consent is for that very object and all that it holds.
+func (c Candidate) Decide(current int64, us Identity) PruneVerdict {
+	verdict := func(action Action, why string) PruneVerdict { return PruneVerdict{Action: action, Why: why} }
 	switch {
 	case c.LiveIn != "":
-		return PruneVerdict{HandedOver, "revision " + c.LiveIn + " has it"}
+		return verdict(HandedOver, "revision "+c.LiveIn+" has it")
 	case !c.Served:
-		return PruneVerdict{Absent, "its kind is not served"}
+		return verdict(Absent, "its kind is not served")
 	case c.Actual == nil:
-		return PruneVerdict{Absent, ""}
+		return verdict(Absent, "")
 	}
 	claim := ClaimOf(c.Actual, us)
 	switch {
 	case c.LeftAlone != "" && c.Retained: // so that it is looked at again after that
-		return PruneVerdict{Retained, c.LeftAlone}
+		return verdict(Retained, c.LeftAlone)
 	case c.LeftAlone != "":
-		return PruneVerdict{LeftAlone, c.LeftAlone}
+		return verdict(LeftAlone, c.LeftAlone)
 	case claim.Needs > CollisionProtectionIfNoController:
-		return PruneVerdict{Foreign, "belongs to " + claim.Owner}
+		return verdict(Foreign, "belongs to "+claim.Owner)
 	case c.UID != "" && c.UID != c.Actual.GetUID() && !us.manages(c.Actual):
-		return PruneVerdict{Foreign, "is another object of the same name, " + notWritten}
+		return verdict(Foreign, "is another object of the same name, "+notWritten)
 	case claim.Owner != "" && (c.UID == "" || claim.Number == 0): // an identity that the very object has lost is no matter
-		return PruneVerdict{Foreign, "belongs to " + claim.Owner}
+		return verdict(Foreign, "belongs to "+claim.Owner)
 	case !us.manages(c.Actual) && !us.Numbered(c.Actual): // others can write an inventory, and the marks
-		return PruneVerdict{Foreign, "carries this installation's marks, " + notWritten}
+		return verdict(Foreign, "carries this installation's marks, "+notWritten)
 	case c.Unmanaged:
-		return PruneVerdict{Orphaned, "is left to administrators from now on"}
+		return verdict(Orphaned, "is left to administrators from now on")
 	case claim.Number == 0:
-		return PruneVerdict{Foreign, "carries no revision number any more"}
+		return verdict(Foreign, "carries no revision number any more")
 	case claim.Number > current:
-		return PruneVerdict{HandedOver, fmt.Sprintf("belongs to revision %d", claim.Number)}
+		return verdict(HandedOver, fmt.Sprintf("belongs to revision %d", claim.Number))
 	case c.Actual.GetDeletionTimestamp() != nil:
-		return PruneVerdict{Terminating, terminatingWhy(c.Actual) + c.inside()}
+		return verdict(Terminating, terminatingWhy(c.Actual)+c.inside())
 	case c.Inhabited != "":
-		return PruneVerdict{HandedOver, "revision " + c.Inhabited + " has objects in it"}
+		return verdict(HandedOver, "revision "+c.Inhabited+" has objects in it")
 	case c.Contents == nil || c.Contents.What == "":
-		return PruneVerdict{Deleted, "is being deleted"}
-	case !consented:
-		return PruneVerdict{Retained, "holds " + c.Contents.What}
+		return verdict(Deleted, "is being deleted")
+	case c.Consent == nil:
+		return verdict(Retained, "holds "+c.Contents.What)
 	}
-	return PruneVerdict{Deleted, "is being deleted with the " + c.Contents.What + " that it holds, as the administrator consented"}
+	if void := c.Consent.Void(c.Actual.GetUID(), c.Contents.Holding); void != "" {
+		return PruneVerdict{Action: Retained, Why: "holds " + c.Contents.What, Void: void}
+	}
+	return verdict(Deleted, "is being deleted with the "+c.Contents.What+" that it holds, as "+c.Consent.By+" consented")
 }
 
 // inside says what keeps an object from going that is not the object itself.

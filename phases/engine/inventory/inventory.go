@@ -21,8 +21,6 @@ type Inventory struct {
 	Announced bool `json:"announced,omitempty"`
 	// Listed is what proves that the revision is listed as its owner listed it, see RevisionRef.
 	Listed string `json:"listed,omitempty"`
-	// Spent is how many consents to lose data were used for the revision, or, if nobody knows, more than can have been used.
-	Spent int `json:"spentConsents,omitempty"`
 	// Silent are the API groups that did not answer when it was rebuilt, or might not be listed: it may lack objects of theirs.
 	Silent []string `json:"silent,omitempty"`
 	// Unsearched: when it was rebuilt, inventories listed more Namespaces than are looked through. It may lack objects in the others.

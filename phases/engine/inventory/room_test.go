@@ -115,7 +115,7 @@ func TestShelf_reads_first_what_is_at_hand_and_heads_by_themselves(t *testing.T)
 	if got := readable(s.Of(slices.Values(forged), 1)); got != "1 2 3 4 5 6 7" {
 		t.Errorf("what fits: %s", got)
 	}
-	full := append(shown(t, &Inventory{Number: 8, Entries: listed(8, "Service a").Entries, Spent: 2}), forged...)
+	full := append(shown(t, &Inventory{Number: 8, Entries: listed(8, "Service a").Entries}), forged...)
 	stored := s.Of(slices.Values(full), 1)
 	if got := readable(stored); got != "1 (2) (3) 4 5 6 7 8" {
 		t.Errorf("with one more: %s", got)

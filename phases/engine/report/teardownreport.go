@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/engine/decide"
@@ -16,14 +17,22 @@ type Orphan struct {
 	Component  string
 	Action     decide.Action // Deleted, Absent, HandedOver, Foreign, Orphaned, LeftAlone, Retained, Terminating, Pending or Failed
 	Why        string
-	Count      int64    // of what is retained or goes by consent: objects that it holds, 0 if that cannot be told
-	Finalizers []string // of Terminating: what has to be taken off by others before it is gone
-	Consented  bool     // goes, or went, with what it holds, because the administrator consented
+	Count      int64     // of what is retained or goes by consent: objects that it holds, 0 if that cannot be told
+	Void       string    // of what is retained: why a consent to lose it does not count
+	Asked      time.Time // when that was given
+	Finalizers []string  // of Terminating: what has to be taken off by others before it is gone
+	Consented  bool      // goes, or went, with what it holds, because the administrator consented
 
 	Would decide.Action // of Pending where nothing is deleted: what it may be now; else empty
 
 	Entry inventory.Entry // as it is listed
 	Err   error           // why it is not deleted yet, when something went wrong
+}
+
+// Loss is what would be lost with an object.
+type Loss struct {
+	Object   decide.Held
+	Contents decide.Contents
 }
 
 // TeardownReport is where the removal of orphans stands.
@@ -33,9 +42,6 @@ type TeardownReport struct {
 	Retained []Orphan // not deleted, because they hold data of users
 	Left     []Orphan // not deleted, because they are not this installation's any more, or people ask for that; see Action
 	Wait     string   // why nothing was looked at yet, or not everything
-
-	Consented bool // users' data goes with what holds it, as the administrator wrote
-	Spent     int  // how many consents were used for the kept revision before
 }
 
 // Add sorts an orphan into the report.

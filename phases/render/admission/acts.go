@@ -11,9 +11,9 @@ import (
 )
 
 // acts guards what people ask of the operator by annotations of the ClusterAPI: who may, that nobody says to be somebody
-// else, and what an act looks like. The operator reads them once more, and more strictly. The consent to delete is held to
-// the right alone: it may still be a number, which is what the operator takes. So is the consent to uninstall, and the spec to the right to
-// update: who may patch for the sake of an act, as those may who have ClusterRole capstan-operate, may no more than that.
+// else, and what an act looks like. The operator reads them once more, and more strictly. The consent to uninstall, which is
+// a name and no act, is held to the right alone, and the spec to the right to update: who may patch for the sake of an act, as
+// those may who have ClusterRole capstan-operate, may no more than that.
 func (i Installation) acts() bound {
 	b := bound{
 		name: acts.Policy,
@@ -36,10 +36,8 @@ func (i Installation) acts() bound {
 			verbs = append(verbs, form.Verb)
 			b.validations = append(b.validations, mayAct(form.Verb))
 		}
-		if form.Name != acts.ConsentToDelete {
-			b.variables = append(b.variables, variable(camel(form.Name), fmt.Sprintf("%s.split('\\n')", annotation("object", quoted(acts.Annotation(form.Name))))))
-			b.validations = append(b.validations, isWhole(form))
-		}
+		b.variables = append(b.variables, variable(camel(form.Name), fmt.Sprintf("%s.split('\\n')", annotation("object", quoted(acts.Annotation(form.Name))))))
+		b.validations = append(b.validations, isWhole(form))
 	}
 	return b
 }
@@ -153,5 +151,5 @@ func camel(name string) string {
 	if rest == "" {
 		return first
 	}
-	return first + strings.ToUpper(rest[:1]) + rest[1:]
+	return first + camel(strings.ToUpper(rest[:1])+rest[1:])
 }

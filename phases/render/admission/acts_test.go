@@ -24,6 +24,12 @@ func clusterAPI(key, value string) *unstructured.Unstructured {
 	return o
 }
 
+// aDigest has the form of one, and forRevision4 is the head of an act that no time ends.
+const (
+	aDigest      = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	forRevision4 = "by: anna\nat: 2026-01-31T12:00:00Z\nreason: r\nrevision: 4"
+)
+
 func anAct(name string, change func(*acts.Act)) acts.Act {
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	act := acts.Act{Name: name, By: "anna", At: at, Until: at.Add(time.Hour), Reason: "etcd: is slow"}
@@ -50,6 +56,9 @@ func TestActs_take_what_is_written_of_every_act_from_whom_it_names_and_who_has_t
 		"a rollback":  anAct(acts.Pin, func(a *acts.Act) { a.Until, a.Items = time.Time{}, said("revision", "4", "list", "abc") }),
 		"an adoption": anAct(acts.Adopt, func(a *acts.Act) {
 			a.Until, a.Items = time.Time{}, said("revision", "4", "object", "ConfigMap a/b 12-34")
+		}),
+		"a consent": anAct(acts.ConsentToDelete, func(a *acts.Act) {
+			a.Until, a.Items = time.Time{}, said("revision", "4", "object", "CustomResourceDefinition.apiextensions.k8s.io as.b 12-34 3 "+aDigest, "object", "Namespace c 12-35 0 "+aDigest)
 		}),
 		"a long pinning": anAct(acts.Pin, func(a *acts.Act) { a.Until, a.Items = a.At.Add(30*24*time.Hour), said("revision", "4") }),
 	} {
@@ -110,6 +119,19 @@ func TestActs_refuse_what_is_not_written_as_an_act_is(t *testing.T) {
 		"an adoption with an end":      {acts.Adopt, head + "\nrevision: 4\nobject: ConfigMap a/b 12"},
 		"an adoption without a UID":    {acts.Adopt, "by: anna\nat: 2026-01-31T12:00:00Z\nreason: r\nrevision: 4\nobject: ConfigMap a/b"},
 		"an adoption without a number": {acts.Adopt, "by: anna\nat: 2026-01-31T12:00:00Z\nreason: r\nobject: ConfigMap a/b 12"},
+		"a bare number":                {acts.ConsentToDelete, "4"},
+		"a bare content ID":            {acts.ConsentToDelete, aDigest},
+		"a consent to nothing":         {acts.ConsentToDelete, forRevision4},
+		"a consent with an end":        {acts.ConsentToDelete, head + "\nrevision: 4\nobject: Namespace a 12 1 " + aDigest},
+		"a consent without a number":   {acts.ConsentToDelete, "by: anna\nat: 2026-01-31T12:00:00Z\nreason: r\nobject: Namespace a 12 1 " + aDigest},
+		"a consent without a UID":      {acts.ConsentToDelete, forRevision4 + "\nobject: Namespace a 1 " + aDigest},
+		"a consent without a count":    {acts.ConsentToDelete, forRevision4 + "\nobject: Namespace a 12 " + aDigest},
+		"a count that is none":         {acts.ConsentToDelete, forRevision4 + "\nobject: Namespace a 12 01 " + aDigest},
+		"a consent without a digest":   {acts.ConsentToDelete, forRevision4 + "\nobject: Namespace a 12 1"},
+		"a digest that is too short":   {acts.ConsentToDelete, forRevision4 + "\nobject: Namespace a 12 1 " + aDigest[1:]},
+		"a digest that is too long":    {acts.ConsentToDelete, forRevision4 + "\nobject: Namespace a 12 1 a" + aDigest},
+		"a digest in capitals":         {acts.ConsentToDelete, forRevision4 + "\nobject: Namespace a 12 1 " + strings.ToUpper(aDigest)},
+		"65 consents":                  {acts.ConsentToDelete, forRevision4 + strings.Repeat("\nobject: Namespace a 12 1 "+aDigest, acts.MaxItems+1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := acts.Read(row.act, row.text); err == nil {
@@ -123,13 +145,16 @@ func TestActs_refuse_what_is_not_written_as_an_act_is(t *testing.T) {
 	}
 }
 
-// The consent is a number as long as the operator takes that; the right to it is asked all the same.
-func TestActs_hold_the_consent_to_delete_to_the_right(t *testing.T) {
-	set, none := clusterAPI(acts.Annotation(acts.ConsentToDelete), "4"), clusterAPI("", "")
-	if refused := refusal(t, "anna", []string{"consent"}, set, none); refused != "" {
+// A number was the former form, and may stand there when this release comes.
+func TestActs_let_a_consent_of_the_former_form_stay_and_go(t *testing.T) {
+	former, none := clusterAPI(acts.ConsentAct, "4"), clusterAPI("", "")
+	if refused := refusal(t, "anna", []string{"update"}, former, former); refused != "" {
 		t.Error(refused)
 	}
-	if refused := refusal(t, "anna", []string{"pause"}, set, none); !strings.Contains(refused, "takes the verb consent") {
+	if refused := refusal(t, "anna", []string{"consent"}, none, former); refused != "" {
+		t.Error(refused)
+	}
+	if refused := refusal(t, "anna", []string{"pause"}, none, former); !strings.Contains(refused, "takes the verb consent") {
 		t.Errorf("the answer is %q", refused)
 	}
 }

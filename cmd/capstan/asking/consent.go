@@ -1,0 +1,65 @@
+package asking
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	"github.com/capstan-capi/capstan/phases/acts"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+)
+
+// Kept is what awaits a consent, by what the operator has told.
+type Kept struct {
+	// Retained are the objects that are kept for the data in them.
+	Retained []guards.RetainedObject
+	// Uninstall is the name of a revision that would end what runs, empty for none; Why says what of it.
+	Uninstall, Why string
+}
+
+// Kept reads what awaits a consent.
+func (c *Cluster) Kept(ctx context.Context) (Kept, error) {
+	now, err := c.told(ctx)
+	if err != nil {
+		return Kept{}, err
+	}
+	return Kept{Retained: now.detail.Retained, Uninstall: now.detail.UninstallConsent, Why: now.detail.Waits}, nil
+}
+
+// Of is what is told of an object, and false if it is not retained.
+func (k Kept) Of(object string) (guards.RetainedObject, bool) {
+	at := slices.IndexFunc(k.Retained, func(r guards.RetainedObject) bool { return r.Named() == object })
+	if at < 0 {
+		return guards.RetainedObject{}, false
+	}
+	return k.Retained[at], true
+}
+
+// consented says that none of the objects is retained any more, or why one is still although somebody consented to lose it at
+// that moment.
+func consented(now seen, objects []string, at time.Time) (done bool, refused error) {
+	kept := Kept{Retained: now.detail.Retained}
+	for _, object := range objects {
+		told, is := kept.Of(object)
+		switch {
+		case !is:
+		case told.Void != "" && told.Asked.Equal(at):
+			return false, &inspect.Error{What: fmt.Sprintf("%s stays: %s", object, told.Void), Next: "look at what it holds now: " + Command(Consent, []string{object})}
+		case now.record.State == table.Paused:
+			return false, &inspect.Error{What: fmt.Sprintf("%s stays while the operator is paused, and what it holds is looked at after that", object), Next: Resume + ", or take the consent back with " + Unconsent}
+		default:
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// Consent is the command by which people consent to lose data; Unconsent takes a consent back that was not used yet.
+const (
+	Consent   = "capstan consent"
+	Unconsent = "kubectl annotate clusterapi " + phases.Singleton + " " + acts.ConsentAct + "-"
+)

@@ -1,0 +1,43 @@
+package asking
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/clusterapi"
+	"github.com/capstan-capi/capstan/phases/acts"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+)
+
+func TestConfirmed_of_a_consent(t *testing.T) {
+	const object = "CustomResourceDefinition.apiextensions.k8s.io as.test"
+	act := &acts.Act{Name: acts.ConsentToDelete, By: "anna", At: noon}
+	told := []guards.Act{{Name: acts.ConsentToDelete, By: "anna", At: noon}}
+	kept := func(void string, asked time.Time) []guards.RetainedObject {
+		return []guards.RetainedObject{{Object: "Namespace a"}, {Object: "CustomResourceDefinition as.test", Group: "apiextensions.k8s.io", Void: void, Asked: asked}}
+	}
+	for name, row := range map[string]struct {
+		state    machine.State
+		told     []guards.Act
+		retained []guards.RetainedObject
+		done     bool
+		wrong    string
+	}{
+		"it goes, and another stays":       {table.Pruning, told, kept("", noon)[:1], true, ""},
+		"it is not looked at yet":          {table.Installed, told, kept("", time.Time{}), false, ""},
+		"it holds something else":          {table.Installed, told, kept("it was for 1, and there are 2 now", noon), false, "it was for 1, and there are 2 now"},
+		"so it did before, by another act": {table.Installed, told, kept("it was for 1, and there are 2 now", noon.Add(-time.Second)), false, ""},
+		"the act is not seen yet":          {table.Installed, nil, kept("", time.Time{}), false, ""},
+		"the act is void":                  {table.Installed, []guards.Act{{Name: acts.ConsentToDelete, By: "anna", At: noon, Void: "it is for revision 1"}}, kept("", noon), false, "it is for revision 1"},
+		"the operator is paused":           {table.Paused, told, kept("", time.Time{}), false, "stays while the operator is paused"},
+	} {
+		now := seen{record: machine.Record{State: row.state}, detail: phases.Detail{Acts: row.told, Retained: row.retained}}
+		done, err := confirmed(now, Asked{Name: acts.ConsentToDelete, Act: act, Objects: []string{object}})
+		if done != row.done || (err == nil) != (row.wrong == "") || err != nil && !strings.Contains(err.Error(), row.wrong) {
+			t.Errorf("%s: it is done %v, %v", name, done, err)
+		}
+	}
+}

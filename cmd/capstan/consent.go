@@ -1,0 +1,326 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/asking"
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/capstan/losses"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/acts"
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+)
+
+type consentFlags struct {
+	askFlags
+	reason, digest string
+	all            bool
+}
+
+func consentCommand() *cobra.Command {
+	f := &consentFlags{}
+	cmd := &cobra.Command{
+		Use:   "consent [OBJECT...]",
+		Short: "Shows what is kept for the data in it, and consents to lose that",
+		Long: `Shows the objects that no revision has any more and that the operator keeps for the data in them, and what would be
+lost with each: how many objects it holds, their names, ages and pending finalizers, and a digest of all of that. It
+names 20 of each; --all names all.
+
+With objects, written as Kind.group/namespace/name without what they do not have, it asks whether they may go with
+all that they hold. The consent is for the revision that is installed, for these very objects by their UIDs, and for
+exactly what they hold now. The operator lists that anew right before it deletes one: if anything has come or gone
+meanwhile, the object stays, and the operator says so. What is consented to already, and not used, stays consented
+to, from then on in your name.
+
+On a terminal it asks before it does so; without one it wants --yes and, with that, --digest with the digest that it
+has shown: it writes nothing if what would be lost is something else by then. The digest of one object is SHA-256
+over the sorted UIDs of what it holds, a line each; that of several objects is SHA-256 over their lines in the act,
+sorted. --dry-run shows what it would do, and whether the API server would take it.
+
+It lists with your rights, and to consent you need the right to list what would be lost. It writes the annotation
+capi-operator.openshift.io/consent-to-delete on ClusterAPI cluster, in your name and by the time of the API server.
+That takes the rights to get and patch it and the verb consent on it, which ClusterRole capstan-admin has, and to get
+ClusterOperator cluster-api. It waits until the operator has begun to delete the objects, or says why it does not. Until
+then the annotation can be removed; what is deleted does not come back.
+
+Exit codes: 0 if it was shown, if the objects go, or the API server would take it; 1 if not, if the digest is another
+one, or if nobody answers within --timeout: then the act stands all the same.`,
+		Example: `  capstan consent
+  capstan consent CustomResourceDefinition.apiextensions.k8s.io/foos.example.com --reason "nobody uses them"`,
+		RunE: func(cmd *cobra.Command, objects []string) error {
+			if len(objects) == 0 {
+				return f.show(cmd.Context(), cmd.OutOrStdout())
+			}
+			return f.consent(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), objects)
+		},
+	}
+	f.add(cmd.Flags())
+	cmd.Flags().StringVar(&f.reason, "reason", "", "`text` that says why, in one line")
+	cmd.Flags().StringVar(&f.digest, "digest", "", "`digest` of what may be lost, as it was shown")
+	cmd.Flags().BoolVar(&f.all, "all", false, "name all that would be lost")
+	return cmd
+}
+
+// named is how much of what an object holds is named.
+func (f *consentFlags) named() int {
+	if f.all {
+		return math.MaxInt
+	}
+	return losses.Named
+}
+
+// awaiting is what -o json prints without objects.
+type awaiting struct {
+	At time.Time `json:"at"`
+	// Revision is the number of the one beside which they are kept.
+	Revision int64         `json:"revision,omitempty"`
+	Retained []losses.Loss `json:"retained"`
+	// Unread says of which objects it cannot be told what they hold, and why.
+	Unread []string `json:"unread,omitempty"`
+	// Uninstall is the name of a revision that would end what runs.
+	Uninstall string `json:"uninstall,omitempty"`
+}
+
+// show tells of all that is kept.
+func (f *consentFlags) show(ctx context.Context, out io.Writer) error {
+	switch {
+	case f.yes || f.dryRun || f.digest != "" || f.reason != "":
+		return errors.New("name the objects that are consented to: capstan consent shows them")
+	case f.timeout <= 0:
+		return fmt.Errorf("--timeout is %s, and has to be above 0", f.timeout)
+	}
+	if err := textOrJSON(f.output); err != nil {
+		return err
+	}
+	cluster, looked, err := f.look(ctx, acts.ConsentToDelete)
+	if err != nil {
+		return err
+	}
+	kept, err := cluster.Kept(ctx)
+	if err != nil {
+		return err
+	}
+	lister, err := f.lister()
+	if err != nil {
+		return err
+	}
+	found := awaiting{At: looked.At, Revision: looked.Newest, Retained: []losses.Loss{}, Uninstall: kept.Uninstall}
+	var texts []string
+	for _, r := range kept.Retained {
+		text, err := f.showOne(ctx, lister, &found, r.Named(), r.Void, looked)
+		if err != nil {
+			return err
+		}
+		texts = append(texts, text)
+	}
+	if f.output == "json" {
+		return printJSON(out, found)
+	}
+	_, err = io.WriteString(out, printable(found.text(texts, kept)))
+	return err
+}
+
+// showOne tells of one object that is kept; that it cannot be read is told in its place.
+func (f *consentFlags) showOne(ctx context.Context, lister *losses.Lister, found *awaiting, name, void string, looked asking.Looked) (string, error) {
+	object, err := acts.Named(name)
+	if err != nil {
+		return "", err
+	}
+	loss, err := lister.Of(ctx, object, f.named(), givenAt(looked, object, void))
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		found.Unread = append(found.Unread, name+": "+err.Error())
+		return name + "\n  " + strings.ReplaceAll(err.Error(), "\n", "\n  ") + "\n", nil
+	}
+	found.Retained = append(found.Retained, loss)
+	text := loss.Text(looked.At)
+	if void != "" {
+		text += "  Consent: " + void + "\n"
+	}
+	if loss.Digest != "" {
+		text += "  Next:    " + asking.Command(asking.Consent, []string{name}) + " --reason TEXT\n"
+	}
+	return text, nil
+}
+
+// givenAt is when a consent to lose an object was given that does not count any more, the zero time for none.
+func givenAt(looked asking.Looked, object acts.Object, void string) time.Time {
+	act, counts := stands(acts.ConsentToDelete, looked.Text, looked.At)
+	if void == "" || !counts || !slices.ContainsFunc(act.Objects(), func(o acts.Object) bool { return o.String() == object.String() }) {
+		return time.Time{}
+	}
+	return act.At
+}
+
+func (a awaiting) text(texts []string, kept asking.Kept) string {
+	text := "Nothing is kept for the data in it.\n"
+	if len(texts) > 0 {
+		text = fmt.Sprintf("Kept beside revision %d for the data in them. Each goes by itself once it holds nothing.\n\n%s", a.Revision, strings.Join(texts, "\n"))
+	}
+	if a.Uninstall != "" {
+		text += fmt.Sprintf("\nA revision is not listed because it would end what runs: %s\n  Next:    kubectl annotate clusterapi %s --overwrite %s=%s\n",
+			kept.Why, phases.Singleton, acts.UninstallConsent, a.Uninstall)
+	}
+	return text
+}
+
+func (f *consentFlags) lister() (*losses.Lister, error) {
+	config, err := f.Config()
+	if err != nil {
+		return nil, err
+	}
+	return losses.NewLister(config, f.namespace)
+}
+
+// check refuses what no act could say, and what nobody has seen.
+func (f *consentFlags) check() error {
+	switch {
+	case f.reason == "":
+		return errors.New("--reason is missing: say why, for those who miss it")
+	case f.yes && f.digest == "":
+		return errors.New("--digest is missing, without which --yes would consent to what nobody has seen: --dry-run shows it")
+	}
+	return f.validate()
+}
+
+// consent asks to lose objects with what they hold.
+func (f *consentFlags) consent(ctx context.Context, in io.Reader, out io.Writer, objects []string) error {
+	objects, err := named(objects)
+	if err != nil {
+		return err
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	cluster, looked, err := f.look(ctx, acts.ConsentToDelete)
+	if err != nil {
+		return err
+	}
+	kept, err := cluster.Kept(ctx)
+	if err != nil {
+		return err
+	}
+	if err := mayConsent(kept, looked, objects); err != nil {
+		return err
+	}
+	lister, err := f.lister()
+	if err != nil {
+		return err
+	}
+	lost, err := f.list(ctx, lister, kept, looked, objects)
+	if err != nil {
+		return err
+	}
+	digest := losses.DigestOf(lost)
+	if f.digest != "" && f.digest != digest {
+		return changed(f.digest, digest, objects)
+	}
+	r, err := f.request(looked, kept, objects, lost)
+	if err != nil {
+		return err
+	}
+	r.still = func() error {
+		now, err := f.list(ctx, lister, kept, looked, objects)
+		if err != nil {
+			return err
+		}
+		if now := losses.DigestOf(now); now != digest {
+			return changed(digest, now, objects)
+		}
+		return nil
+	}
+	return f.do(ctx, in, out, cluster, looked, r)
+}
+
+// mayConsent says why nobody can consent to lose some of the objects now.
+func mayConsent(kept asking.Kept, looked asking.Looked, objects []string) error {
+	if looked.Newest != looked.Current {
+		return &inspect.Error{
+			What: fmt.Sprintf("revision %d is not installed yet, and what it leaves behind is known once it is", looked.Newest), Next: "wait until capstan status says Installed, and look again",
+		}
+	}
+	for _, o := range objects {
+		if _, is := kept.Of(o); !is {
+			return &inspect.Error{What: "the operator does not keep " + o + " for the data in it", Next: asking.Consent + " shows what it keeps"}
+		}
+	}
+	return nil
+}
+
+// list lists what would be lost, and refuses what nobody can tell all of.
+func (f *consentFlags) list(ctx context.Context, lister *losses.Lister, kept asking.Kept, looked asking.Looked, objects []string) ([]losses.Loss, error) {
+	var all []losses.Loss
+	for _, name := range objects {
+		object, err := acts.Named(name)
+		if err != nil {
+			return nil, err
+		}
+		told, _ := kept.Of(name)
+		loss, err := lister.Of(ctx, object, f.named(), givenAt(looked, object, told.Void))
+		switch {
+		case err != nil:
+			return nil, err
+		case loss.Digest == "":
+			return nil, &inspect.Error{
+				What: fmt.Sprintf("nobody can consent to lose %s, since nobody can tell all that would be lost: it holds %s", name, strings.Join(append(loss.Open, loss.Holds), ", and ")),
+				Next: "do what it says, or delete the object yourself",
+			}
+		}
+		all = append(all, loss)
+	}
+	return all, nil
+}
+
+// changed says that what would be lost is not what somebody has seen.
+func changed(seen, now string, objects []string) error {
+	return &inspect.Error{
+		What: fmt.Sprintf("what would be lost has changed, and nothing was written: its digest is %s, and not %s", now, seen),
+		Next: "look at it again: " + asking.Command(asking.Consent, objects) + " --reason TEXT --dry-run",
+	}
+}
+
+// request is the act with what people are told of it. What else is consented to, and was not used, stays in it.
+func (f *consentFlags) request(looked asking.Looked, kept asking.Kept, objects []string, lost []losses.Loss) (request, error) {
+	act := acts.Act{Name: acts.ConsentToDelete, By: looked.By, At: looked.At, Reason: f.reason, Items: []acts.Said{{Key: "revision", Value: fmt.Sprint(looked.Newest)}}}
+	var shows strings.Builder
+	fmt.Fprintf(&shows, "Let these go beside revision %d, with all that they hold, by %s, because: %s\n\n", looked.Newest, act.By, act.Reason)
+	for _, loss := range lost {
+		act.Items = append(act.Items, acts.Said{Key: "object", Value: loss.Line()})
+		shows.WriteString(loss.Text(looked.At) + "\n")
+	}
+	if before, counts := stands(acts.ConsentToDelete, looked.Text, looked.At); counts && before.Revision() == looked.Newest {
+		for _, item := range before.Items[1:] {
+			o := acts.ObjectOf(item.Value).String()
+			if told, is := kept.Of(o); is && told.Void == "" && !slices.Contains(objects, o) {
+				act.Items = append(act.Items, item)
+				fmt.Fprintf(&shows, "Consented to by %s since %s, and from now on in your name: %s\n", before.By, machine.Moment(before.At), o)
+			}
+		}
+	}
+	digest := losses.DigestOf(lost)
+	fmt.Fprintf(&shows, "Digest: %s\n", digest)
+	text, err := act.Text()
+	if err != nil {
+		return request{}, fmt.Errorf("what is asked for cannot be written down: %w", err)
+	}
+	return request{
+		name: acts.ConsentToDelete, text: text, act: &act, objects: objects,
+		does: asked{
+			Does: "consent", By: act.By, At: act.At, Reason: act.Reason, Revision: looked.Newest, Objects: objects, Losses: lost, Digest: digest,
+			Replaces: looked.Text, Undo: asking.Unconsent,
+		},
+		shows: shows.String() + "Until it is used, this takes it back: " + asking.Unconsent + "\n",
+		said:  "Consented: they are being deleted, or are gone, and do not come back. What they still wait for: capstan status\n",
+	}, nil
+}

@@ -1,0 +1,86 @@
+package clusterapi
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/acts"
+	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/recorder"
+)
+
+// consents are what an administrator consented to lose with objects that are retained beside a revision; nil if nobody did.
+func (p *Pass) consents(revision int64) map[engine.Key]engine.Consent {
+	act := p.standing(acts.ConsentToDelete)
+	if act == nil || act.Revision() != revision {
+		return nil
+	}
+	all := map[engine.Key]engine.Consent{}
+	for _, o := range act.Objects() {
+		said := ConsentOf(o)
+		said.By, said.At = act.By, act.At
+		all[keyOf(o)] = said
+	}
+	return all
+}
+
+// ConsentOf reads what an item of the act says of the object that it names.
+func ConsentOf(o acts.Object) engine.Consent {
+	count, _ := strconv.ParseInt(o.Rest[1], 10, 64) // its pattern is that of a number
+	return engine.Consent{UID: types.UID(o.Rest[0]), Count: count, Digest: o.Rest[2]}
+}
+
+// consentText is what people consented to as they wrote it, empty while that does not count.
+func (p *Pass) consentText() string {
+	if p.standing(acts.ConsentToDelete) == nil {
+		return ""
+	}
+	return p.world.api.Annotations[acts.ConsentAct]
+}
+
+// tellConsents tells recorder and history of consents by which objects have begun to go, or went, and the recorder of those that
+// do not count, if that was not so before.
+func (p *Pass) tellConsents(report, before *engine.TeardownReport) {
+	known := map[engine.Key]bool{}
+	void := map[engine.Key]string{}
+	if before != nil {
+		for _, o := range slices.Concat(before.Waiting, before.Gone) {
+			known[o.Key.Identity()] = o.Consented
+		}
+		for _, o := range before.Retained {
+			void[o.Key.Identity()] = o.Void
+		}
+	}
+	for _, o := range report.Retained {
+		if o.Void != "" && o.Void != void[o.Key.Identity()] {
+			p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToDelete, "void", o.Key.String()+": "+o.Void))
+		}
+	}
+	given := p.consents(p.desired.Number)
+	for _, o := range slices.Concat(report.Waiting, report.Gone) {
+		if !o.Consented || known[o.Key.Identity()] {
+			continue
+		}
+		used := o.Key.String()
+		if c, is := given[o.Key.Identity()]; is {
+			used = fmt.Sprintf("%s (UID %s) with %d that it held, by %s", o.Key, c.UID, c.Count, c.By)
+		}
+		p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToDelete, "used", used))
+		p.History.Consent(p.desired.Name, acts.ConsentToDelete+" of "+used)
+	}
+}
+
+// voided are the retained objects that a consent does not count for although it names them.
+func voided(retained []guards.RetainedObject) []guards.VoidConsent {
+	var all []guards.VoidConsent
+	for _, r := range retained {
+		if r.Void != "" {
+			all = append(all, guards.VoidConsent{Object: r.Object, Void: r.Void})
+		}
+	}
+	return all
+}
