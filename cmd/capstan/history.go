@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/machine"
@@ -65,7 +64,7 @@ func (f *historyFlags) run(ctx context.Context, out io.Writer, args []string) er
 	if err != nil {
 		return err
 	}
-	known, err := readHistory(ctx, reader, f.namespace)
+	known, err := reader.History(ctx, f.namespace)
 	if err != nil {
 		return err
 	}
@@ -95,28 +94,6 @@ func revisionArgument(args []string) (int64, error) {
 		return 0, fmt.Errorf("%q is no number of a revision, such as 7: capstan history shows them", args[0])
 	}
 	return number, nil
-}
-
-// readHistory reads what the operator remembers of revisions.
-func readHistory(ctx context.Context, reader *inspect.Reader, namespace string) (history.History, error) {
-	stored := &corev1.ConfigMap{}
-	found, err := reader.Get(ctx, corev1.SchemeGroupVersion.WithResource("configmaps"), "ConfigMap", namespace, history.ConfigMap, stored)
-	switch {
-	case err != nil:
-		return history.History{}, err
-	case !found:
-		return history.History{}, &inspect.Error{
-			What: fmt.Sprintf("ConfigMap %s/%s does not exist: no operator that keeps a history has listed a revision here", namespace, history.ConfigMap),
-			Next: "look at capstan status",
-		}
-	}
-	known, err := history.Read([]byte(stored.Data[history.Key]))
-	if err != nil {
-		return known, &inspect.Error{
-			What: fmt.Sprintf("ConfigMap %s/%s cannot be read: %v", namespace, history.ConfigMap, err), Next: "use the capstan of the release that runs on the cluster", Err: err,
-		}
-	}
-	return known, nil
 }
 
 func notInHistory(known history.History, number int64) error {

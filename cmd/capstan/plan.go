@@ -89,12 +89,15 @@ error. --exit-code=false makes 2 and 3 a 0.`,
 
 // lookFlags are those of how it looks.
 func (f *planFlags) lookFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.account, "operator-account", "capstan", "`name` of the operator's ServiceAccount")
+	flags.StringVar(&f.account, "operator-account", operatorAccount, "`name` of the operator's ServiceAccount")
 	flags.StringVar(&f.capiNamespace, "capi-namespace", "openshift-cluster-api", "`namespace` that the providers are installed in")
 	flags.StringArrayVar(&f.pullSecrets, "pull-secret", []string{pullSecret}, "`namespace/name` of a Secret with credentials for registries (repeatable)")
 	flags.StringVar(&f.cacheDir, "cache-dir", userCache(), "`folder` that keeps provider images by digest; empty for none")
 	f.registryFlags(flags)
 }
+
+// operatorAccount is the operator's ServiceAccount, as deploy has it.
+const operatorAccount = "capstan"
 
 // dryRunTimeout is how long a request may take: a dry run asks webhooks, each of which may take half a minute.
 const dryRunTimeout = 40 * time.Second
@@ -176,6 +179,11 @@ func (f *planFlags) foresee(ctx context.Context) (*phases.Foresight, *plan.Acces
 	if err != nil {
 		return nil, nil, err
 	}
+	return f.foreseeBy(ctx, config, instead)
+}
+
+// foreseeBy is foresee over a connection that is there.
+func (f *planFlags) foreseeBy(ctx context.Context, config *rest.Config, instead phases.Instead) (*phases.Foresight, *plan.Access, error) {
 	access, err := plan.NewAccess(ctx, config, plan.Account{Namespace: f.operatorNamespace, Name: f.account})
 	if err != nil {
 		return nil, nil, err

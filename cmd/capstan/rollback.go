@@ -144,7 +144,7 @@ func (f *rollbackFlags) target(ctx context.Context, looked asking.Looked, number
 	if err != nil {
 		return nil, err
 	}
-	known, err := readHistory(ctx, reader, f.namespace)
+	known, err := reader.History(ctx, f.namespace)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ import (
 // How records are kept, and how many targets get their passes side by side. A pass that writes waits for its attempt to be
 // stored together with those of others: the more wait, the fewer writes.
 const (
+	recordsName = "capstan-bootimages"
 	side        = 256
 	shards      = 16
 	entry       = 1 << 10
@@ -88,7 +89,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 
 // keeps has records and attempts of targets kept in ConfigMaps.
 func keeps(p *phases.Phases, o records.Options) *Records {
-	o.Name, o.Shards, o.Entry, o.Transitions, o.Late, o.Gather = "capstan-bootimages", shards, entry, transitions, late, gather
+	o.Name, o.Shards, o.Entry, o.Transitions, o.Late, o.Gather = recordsName, shards, entry, transitions, late, gather
 	o.Keep, o.Worth = worth, p.Worth
 	kept := records.NewConfigMaps[guards.Facts, *phases.Pass](o)
 	p.Notes = kept

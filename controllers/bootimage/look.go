@@ -1,6 +1,7 @@
 package bootimage
 
 import (
+	"fmt"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -27,3 +28,12 @@ func Looking(from client.Reader, o options.Options, now func() time.Time) (*phas
 
 // Kinds are those that a look reads.
 func Kinds(o options.Options) house.Kinds { return apartKinds(o, arrivals{}) }
+
+// RecordConfigMaps are the names of those that records are stored in.
+func RecordConfigMaps() []string {
+	var all []string
+	for n := range shards {
+		all = append(all, fmt.Sprintf("%s-%x", recordsName, n))
+	}
+	return all
+}

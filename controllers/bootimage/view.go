@@ -67,11 +67,7 @@ func look(ctx context.Context, get view.Getter, key machine.Key) (view.Seen, err
 	}
 	for _, target := range detail.Targets {
 		if _, known := tableView.State(target.State); target.Name == string(key) && known {
-			record := machine.Record{State: target.State, Reason: target.Why}
-			return view.Seen{
-				Record: record, Waits: target.Why, Untold: untold,
-				Status: Status{Head: view.HeadOf(tableView, record, "", target.Why, table.Current), Target: string(key)},
-			}, nil
+			return SeenOf(key, machine.Record{State: target.State, Reason: target.Why}), nil
 		}
 	}
 	problem := "the operator tells nothing of " + string(key) + ": it has the wanted image, it is not enrolled, or there is no such target"
@@ -82,4 +78,12 @@ func look(ctx context.Context, get view.Getter, key machine.Key) (view.Seen, err
 		problem += "; it names 64 of those that have not the wanted image, and there are more"
 	}
 	return view.Seen{Problem: problem, Status: Status{Head: view.HeadOf(tableView, machine.Record{}, problem, ""), Target: string(key)}}, nil
+}
+
+// SeenOf is a target as commands see it, by what is told of it, or stored.
+func SeenOf(key machine.Key, record machine.Record) view.Seen {
+	return view.Seen{
+		Record: record, Waits: record.Reason, Untold: untold,
+		Status: Status{Head: view.HeadOf(tableView, record, "", record.Reason, table.Current), Target: string(key)},
+	}
 }

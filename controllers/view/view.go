@@ -3,6 +3,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -82,6 +83,7 @@ type Status interface {
 // Table is a machine's table as people read it, whatever its facts are.
 type Table struct {
 	Name, Doc string
+	Start     machine.State
 	// Parts are those that have conditions of their own.
 	Parts  []string
 	States []State
@@ -102,6 +104,17 @@ type State struct {
 	Ways        []Way
 }
 
+// Kind says which moves go before others: urgent ones, then ordinary ones, then those of a failure, and at last those of a deadline.
+type Kind string
+
+// The kinds of moves.
+const (
+	KindUrgent   Kind = "urgent"
+	KindOrdinary Kind = "ordinary"
+	KindFailure  Kind = "failure"
+	KindDeadline Kind = "deadline"
+)
+
 // Way is a move that can leave a state.
 type Way struct {
 	Event   machine.Event `json:"event"`
@@ -109,6 +122,9 @@ type Way struct {
 	When    string        `json:"when"`
 	Meaning string        `json:"meaning"`
 	Effect  string        `json:"effect,omitempty"`
+	// Kind and After, which is how long it takes, are told in words by When.
+	Kind  Kind          `json:"-"`
+	After time.Duration `json:"-"`
 	// Answer is what the guard says now; nil if the operator has not told.
 	Answer *machine.Truth `json:"answer,omitempty"`
 	Why    string         `json:"why,omitempty"`
@@ -125,7 +141,7 @@ type Question struct {
 
 // TableOf is a table without its facts.
 func TableOf[F, E any](t machine.Table[F, E]) Table {
-	table := Table{Name: t.Name, Doc: t.Doc, Parts: t.Parts, Calls: t.Calls(), Diagram: t.Diagram, Replay: t.Replay}
+	table := Table{Name: t.Name, Doc: t.Doc, Start: t.Start, Parts: t.Parts, Calls: t.Calls(), Diagram: t.Diagram, Replay: t.Replay}
 	for _, row := range t.States {
 		state := State{Name: row.Name, Doc: row.Doc, Rest: row.Rest, Alarm: row.Alarm}
 		if row.Work.Name != "" {
@@ -133,6 +149,7 @@ func TableOf[F, E any](t machine.Table[F, E]) Table {
 		}
 		for _, move := range t.Leaving(row.Name) {
 			way := Way{Event: move.On, To: move.To, When: move.When(), Meaning: move.Doc, Questions: []Question{}}
+			way.Kind, way.After = kindOf(move)
 			if move.Do.Name != "" {
 				way.Effect = move.Do.Name + " " + move.Do.Doc
 			}
@@ -144,6 +161,20 @@ func TableOf[F, E any](t machine.Table[F, E]) Table {
 		table.States = append(table.States, state)
 	}
 	return table
+}
+
+// kindOf is the kind of a move, and how long it takes.
+func kindOf[F, E any](move *machine.Move[F, E]) (Kind, time.Duration) {
+	after := cmp.Or(move.Stalled, move.Failing, move.For)
+	switch {
+	case move.Urgent:
+		return KindUrgent, after
+	case move.Failing > 0:
+		return KindFailure, after
+	case move.Stalled > 0:
+		return KindDeadline, after
+	}
+	return KindOrdinary, after
 }
 
 // State returns the row of a state.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"maps"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/capstan-capi/capstan/machine"
 )
 
@@ -121,6 +123,24 @@ func unpack(packed []byte, own func(machine.Key) bool, maxNote int) content {
 		return content{all: entries{}, err: err}
 	}
 	return read
+}
+
+// Of reads the records that a ConfigMap of a family holds, for who only looks. What cannot be read of it is left out.
+func Of(stored *corev1.ConfigMap) (map[machine.Key]machine.Record, error) {
+	all := map[machine.Key]machine.Record{}
+	if len(stored.BinaryData[contentKey]) == 0 {
+		return all, nil
+	}
+	read := unpack(stored.BinaryData[contentKey], func(machine.Key) bool { return true }, maxEntry)
+	for key, e := range read.all {
+		if record, is := decoded(e.Record); is {
+			all[key] = record
+		}
+	}
+	if read.err != nil {
+		return nil, fmt.Errorf("reading ConfigMap %s/%s: %w", stored.Namespace, stored.Name, read.err)
+	}
+	return all, nil
 }
 
 // errNoEntries is why content is spoilt that is JSON.

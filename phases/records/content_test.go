@@ -52,6 +52,21 @@ func TestUnpack_drops_what_no_store_would_have_written(t *testing.T) {
 	}
 }
 
+func TestOf_reads_records_and_nothing_else(t *testing.T) {
+	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "shard"}}
+	if all, err := Of(stored); err != nil || len(all) != 0 {
+		t.Errorf("of nothing: %v, %v", all, err)
+	}
+	stored.BinaryData = map[string][]byte{contentKey: gzipped(t, `{"a":{"record":{"state":"Ready"},"note":[1]},"b":{"note":[1]},"c":7}`)}
+	if all, err := Of(stored); err != nil || len(all) != 1 || all["a"].State != "Ready" {
+		t.Errorf("got %v, %v", all, err)
+	}
+	stored.BinaryData[contentKey] = []byte("spoilt")
+	if _, err := Of(stored); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/shard") {
+		t.Errorf("of what is spoilt: %v", err)
+	}
+}
+
 func TestConfigMaps_with_null_inside_works(t *testing.T) {
 	c := newCluster(t, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: only.Namespace, Name: only.Name},

@@ -22,13 +22,21 @@ func (e *RefusedError) Error() string {
 
 // Transport passes what is harmless to another one.
 type Transport struct {
-	next   http.RoundTripper
-	prefix string
+	next    http.RoundTripper
+	prefix  string
+	watches bool
 }
 
 // New passes harmless requests to an API server that is found below a path, which is empty for most, on to next.
 func New(prefix string, next http.RoundTripper) *Transport {
 	return &Transport{next: next, prefix: strings.TrimSuffix(prefix, "/")}
+}
+
+// NewWatching is New for a command that goes on looking: watches pass, too.
+func NewWatching(prefix string, next http.RoundTripper) *Transport {
+	t := New(prefix, next)
+	t.watches = true
+	return t
 }
 
 // RoundTrip sends a harmless request.
@@ -61,7 +69,7 @@ func (t *Transport) judge(r *http.Request) (why string, sent *http.Request) {
 	case !known:
 		return "it is not about objects as such, or their kinds", nil
 	case r.Method == http.MethodGet:
-		return whyNoGet(query), r
+		return t.whyNoGet(query), r
 	case what.isReview() && r.Method == http.MethodPost:
 		return "", r
 	case what.resource == "":
@@ -88,8 +96,11 @@ func hasMethodOverride(r *http.Request) bool {
 	return false
 }
 
-// whyNoGet refuses watches: a look ends.
-func whyNoGet(query url.Values) string {
+// whyNoGet refuses watches, unless they are let through: a look ends.
+func (t *Transport) whyNoGet(query url.Values) string {
+	if t.watches {
+		return ""
+	}
 	for _, value := range query["watch"] {
 		if value != "false" && value != "0" {
 			return "it is a watch"

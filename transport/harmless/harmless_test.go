@@ -180,3 +180,30 @@ func TestTransport_knows_where_the_API_server_is_found(t *testing.T) {
 		t.Error("a request beside the API server was sent")
 	}
 }
+
+func TestTransport_lets_who_goes_on_looking_watch_and_no_more(t *testing.T) {
+	for _, row := range []struct {
+		method, url string
+		is          bool
+	}{
+		{"GET", objects + "?watch=true&fieldSelector=metadata.name%3Done", true},
+		{"GET", object, true},
+		{"GET", "/api/v1/watch/namespaces", false},
+		{"POST", objects + "?watch=true", false},
+		{"DELETE", object + "?watch=true", false},
+		{"GET", "/api/v1/namespaces/here/pods/one/exec?watch=true", false},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), row.method, "https://server"+row.url, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got sent
+		answer, err := harmless.NewWatching("", &got).RoundTrip(request)
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		if got.is != row.is || (err == nil) != row.is {
+			t.Errorf("%s %s was sent: %v, %v", row.method, row.url, got.is, err)
+		}
+	}
+}

@@ -78,7 +78,7 @@ func confirmed(now seen, asked Asked) (done bool, refused error) {
 			continue
 		}
 		if told.Void != "" {
-			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with " + takesBack(asked)}
+			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with " + TakesBack(asked)}
 		}
 		if asked.Name == acts.Adopt {
 			return adopted(now, asked.Objects), nil
@@ -94,8 +94,8 @@ func confirmed(now seen, asked Asked) (done bool, refused error) {
 	return false, nil
 }
 
-// takesBack is the command that takes an act back.
-func takesBack(asked Asked) string {
+// TakesBack is the command that takes an act back.
+func TakesBack(asked Asked) string {
 	if asked.Name == acts.Adopt {
 		return "kubectl annotate clusterapi " + phases.Singleton + " " + acts.AdoptAct + "-"
 	}

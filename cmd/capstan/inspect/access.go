@@ -34,6 +34,20 @@ func (a *Access) Flags(flags *pflag.FlagSet) {
 	flags.DurationVar(&a.Timeout, "request-timeout", 10*time.Second, "how long one request may take; 0 for no bound")
 }
 
+// Current is the name of the context that is used; empty where there is none, as in a pod.
+func (a *Access) Current() string {
+	if a.Context != "" {
+		return a.Context
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = a.Kubeconfig
+	raw, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).RawConfig()
+	if err != nil {
+		return "" // which Config tells
+	}
+	return raw.CurrentContext
+}
+
 // Config finds the cluster. Its errors are for people.
 func (a *Access) Config() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()

@@ -1,0 +1,101 @@
+package dashboard
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// codeLasts is how long a code may be used, once.
+	codeLasts = 10 * time.Minute
+	// tokenLasts is how long a session lasts.
+	tokenLasts = 12 * time.Hour
+	// maxGuesses is after how many wrong codes the one that counts is void: 256 bits are not guessed, and whoever tries is to be noticed.
+	maxGuesses = 5
+	// maxSessions is how many sessions there are at a time; the oldest goes.
+	maxSessions = 8
+)
+
+// secret is what is kept of a code or of a token: enough to know it again.
+type secret [sha256.Size]byte
+
+func secretOf(text string) secret { return sha256.Sum256([]byte(text)) }
+
+func (s secret) is(other secret) bool { return subtle.ConstantTimeCompare(s[:], other[:]) == 1 }
+
+// fresh is a text of 256 random bits that needs no escaping anywhere.
+func fresh() string {
+	bits := make([]byte, 32)
+	_, _ = rand.Read(bits) // it never fails
+	return base64.RawURLEncoding.EncodeToString(bits)
+}
+
+// sessions are who may ask. They live in memory, and end with the command.
+type sessions struct {
+	now func() time.Time
+
+	mu sync.Mutex
+	// code is the one that counts, until it was used, guessed at too often, or became too old; open says that there is one.
+	code    secret
+	until   time.Time
+	open    bool
+	guesses int
+	tokens  []token
+}
+
+type token struct {
+	secret secret
+	until  time.Time
+}
+
+// newCode makes a code, in the place of the one before.
+func (s *sessions) newCode() string {
+	code := fresh()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.code, s.until, s.open, s.guesses = secretOf(code), s.now().Add(codeLasts), true, 0
+	return code
+}
+
+// begin takes a code for a session. void says that a guess was one too many.
+func (s *sessions) begin(code string) (begun Session, is, void bool) {
+	given := secretOf(code)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if !s.open || !now.Before(s.until) {
+		return Session{}, false, false
+	}
+	if !s.code.is(given) {
+		s.guesses++
+		s.open = s.guesses < maxGuesses
+		return Session{}, false, !s.open
+	}
+	s.open = false
+	begun = Session{Token: fresh(), Expires: now.Add(tokenLasts).UTC()}
+	s.tokens = append(s.tokens, token{secret: secretOf(begun.Token), until: begun.Expires})
+	if extra := len(s.tokens) - maxSessions; extra > 0 {
+		s.tokens = slices.Delete(s.tokens, 0, extra)
+	}
+	return begun, true, false
+}
+
+// lasts says whether a token counts, and until when.
+func (s *sessions) lasts(text string) (until time.Time, is bool) {
+	given := secretOf(text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	s.tokens = slices.DeleteFunc(s.tokens, func(t token) bool { return !now.Before(t.until) })
+	for _, t := range s.tokens {
+		if t.secret.is(given) {
+			until, is = t.until, true
+		}
+	}
+	return until, is
+}
