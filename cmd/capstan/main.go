@@ -43,7 +43,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(
 		operatorCommand(), webhooksCommand(), statusCommand(), explainCommand(), diagramCommand(),
-		planCommand(), recoverCommand(), takeoverCommand(), retryCommand(), pauseCommand(), resumeCommand(), adoptCommand(), historyCommand(), pinCommand(), unpinCommand(), rollbackCommand(), replayCommand(), supportCommand(), disarmCommand(),
+		planCommand(), recoverCommand(), takeoverCommand(), retryCommand(), pauseCommand(), resumeCommand(), adoptCommand(), historyCommand(), pinCommand(), unpinCommand(), rollbackCommand(), replayCommand(), supportCommand(), dashboardCommand(), disarmCommand(),
 		renderCommand(), lintCommand(), versionCommand(),
 	)
 	return cmd

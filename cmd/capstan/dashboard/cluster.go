@@ -205,25 +205,24 @@ func (c *cluster) watches(of *single, is bool) {
 	}
 }
 
-// latest is the newest line that there is to tell, as JSON, nil for none yet; version tells it from others, and news is closed when there
-// is another one.
-func (c *cluster) latest(ctx context.Context) (line []byte, version int, news <-chan struct{}) {
+// latest is the newest line that there is to tell, as JSON, nil for none yet; news is closed when there may be another one.
+func (c *cluster) latest(ctx context.Context) (line []byte, news <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, kind := range []schema.GroupVersionResource{clusterOperators, clusterAPIs} {
 		if of := c.known.singles[kind]; of.err != nil {
-			return c.troubled(of.err, of.again), c.version, c.news
+			return c.troubled(of.err, of.again), c.news
 		}
 	}
 	for _, of := range c.known.singles {
 		if !of.read {
-			return nil, c.version, c.news
+			return nil, c.news
 		}
 	}
 	if c.told == nil || c.toldOf != c.version {
 		c.told, c.toldOf = c.view(ctx), c.version
 	}
-	return c.told, c.version, c.news
+	return c.told, c.news
 }
 
 // troubled is a line about trouble.

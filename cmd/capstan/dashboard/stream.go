@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"sync"
@@ -70,11 +71,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, of ...*cluster) 
 func (c *cluster) follow(ctx context.Context, send func(line []byte) error) error {
 	ticker := time.NewTicker(c.times.alive)
 	defer ticker.Stop()
-	sent := -1
+	var sent []byte
 	for {
-		line, version, news := c.latest(ctx)
-		if line != nil && version != sent {
-			sent = version
+		line, news := c.latest(ctx)
+		if line != nil && !bytes.Equal(line, sent) {
+			sent = line
 			if err := send(line); err != nil {
 				return err
 			}
