@@ -3,23 +3,21 @@ import { Component, html } from "./html.js";
 import { say } from "./store.js";
 
 export class Command extends Component {
-  copy = async () => {
+  /** Where a browser lets no page write to its clipboard, the command is selected. */
+  copy = async (event) => {
+    const code = event.currentTarget.previousElementSibling;
+    let done = "Copied";
     try {
       await navigator.clipboard.writeText(this.props.text);
-      this.setState({ done: "Copied" });
     } catch {
-      this.select();
-      this.setState({ done: "Selected" });
+      getSelection().selectAllChildren(code);
+      done = "Selected";
     }
-    say(`${this.state.done}: ${this.props.text}`);
+    this.setState({ done });
+    say(`${done}: ${this.props.text}`);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.setState({ done: "" }), 2000);
   };
-
-  /** Where a browser lets no page write to its clipboard, the command is selected. */
-  select() {
-    getSelection().selectAllChildren(this.base.querySelector("code"));
-  }
 
   componentWillUnmount() {
     clearTimeout(this.timer);

@@ -32,8 +32,8 @@ export class Diagram extends Component {
   key = (event) => {
     if (!event.key.startsWith("Arrow")) return;
     event.preventDefault();
-    const next = beside(laidOut(this.props.table).nodes, this.here, event.key);
-    this.setState({ at: next, shown: next }, () => this.base.querySelector(`[data-state="${next}"]`).focus());
+    const drawing = event.currentTarget, next = beside(laidOut(this.props.table).nodes, this.here, event.key);
+    this.setState({ at: next, shown: next }, () => drawing.querySelector(`[data-state="${next}"]`).focus());
   };
 
   render({ table, current, transitions = [], moves = [], counts = {} }, { shown }) {

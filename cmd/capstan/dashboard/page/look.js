@@ -22,9 +22,9 @@ export function Look({ view }) {
     ${more(view) > 0 && html`<p class="soft">${count(more(view), "more")}${" "}not shown here: <code>capstan status</code> has them.</p>`}`;
 }
 
-const more = (view) => view.moreLook + Math.max(0, view.look.length - 100);
+const more = (view) => (view.moreLook ?? 0) + Math.max(0, view.look.length - 100);
 
-export const looks = (view) => view.look.length + view.moreLook;
+export const looks = (view) => Math.min(view.look.length, 100) + more(view);
 
 export function Acts({ view }) {
   if (!view.acts.length) return html`<p class="none">Nobody asks for anything at present.</p>`;

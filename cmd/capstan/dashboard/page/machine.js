@@ -5,7 +5,8 @@ import { cameBy, Diagram, kind } from "./diagram.js";
 import { state } from "./store.js";
 import { ago, lasted, moment, until } from "./words.js";
 
-export const badgeOf = (table, name) => kind(table?.states.find((one) => one.name === name));
+/** BadgeOf is the class of a state's badge; one that is not known has none. */
+export const badgeOf = (table, name) => (name ? kind(table?.states.find((one) => one.name === name)) : "");
 
 /** Machine draws an instance, which is a machine of a view or one of a family; children come below the diagram. */
 export function Machine({ table, one, counts, title, children }) {
@@ -17,7 +18,7 @@ export function Machine({ table, one, counts, title, children }) {
     </section>
     <div class="aside">
       ${one && html`<${Head} table=${table} one=${one} title=${title}/><${Next} table=${table} one=${one} moves=${moves}/><${Came} one=${one}/>`}
-      ${!one && html`<section class="card"><h2>${title}</h2><p>${table.doc}</p></section>`}
+      ${!one && html`<section class="card"><h2>${title}</h2><p>${table.doc}</p><p class="soft">Choose an instance to see where it stands.</p></section>`}
     </div>
     ${children}
   </div>`;
