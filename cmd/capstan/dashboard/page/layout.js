@@ -28,7 +28,7 @@ export function layout(table) {
     nodes: table.states.map((state) => ({ state, ...graph.node(state.name) })),
     lines: lines.map((line) => {
       const edge = graph.edge({ v: line.from, w: line.to, name: line.key });
-      return { ...line, path: curve(edge.points), label: { x: edge.x, y: edge.y } };
+      return { ...line, path: curve(edge.points), label: middle(edge.points) };
     }),
   };
 }
@@ -43,6 +43,15 @@ export function curve(points) {
     path += `Q${at(points[i])} ${at(i + 2 === points.length ? points[i + 1] : between(points[i], points[i + 1]))}`;
   }
   return points.length === 2 ? path + "L" + at(points[1]) : path;
+}
+
+/** Middle is where a curve is at the middle one of its points. */
+function middle(points) {
+  const i = points.length >> 1;
+  if (points.length < 3) return between(points[0], points[1]);
+  const before = i === 1 ? points[0] : between(points[i - 1], points[i]);
+  const after = i + 2 === points.length ? points[i + 1] : between(points[i], points[i + 1]);
+  return between(between(before, points[i]), between(points[i], after));
 }
 
 /** Beside is the state that lies next in a direction of the arrow keys, or the same one. */
