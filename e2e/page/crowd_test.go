@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,10 +69,16 @@ var _ = Describe("A crowd", func() {
 		t.sees(`.machines`, strconv.Itoa(many))
 
 		By("showing the state")
-		since := len(t.requests())
-		t.do(chromedp.Reload())
-		t.sees(`.machines`, strconv.Itoa(many))
-		told("the state is shown after", eval[float64](t, `seen.state`), shownIn)
+		var shown []float64
+		var since int
+		for range 5 {
+			since = len(t.requests())
+			t.do(chromedp.Reload())
+			t.sees(`.machines`, strconv.Itoa(many))
+			shown = append(shown, eval[float64](t, `seen.state`))
+		}
+		slices.Sort(shown)
+		told("the state is shown, at the median of five, after", shown[2], shownIn)
 
 		By("showing the instances, and finding one")
 		began := eval[float64](t, `performance.now()`)
@@ -84,6 +91,8 @@ var _ = Describe("A crowd", func() {
 		told("a hundred are found after", eval[float64](t, fmt.Sprintf(search, title, "100 of them match", "requirement-12")), foundIn)
 
 		By("scrolling to the end of the list")
+		eval[bool](t, `(() => { const input = document.querySelector("input[type=search]"); input.value = ""; return input.dispatchEvent(new Event("input", { bubbles: true })) })()`)
+		t.sees(`.rows`, "requirement-0000")
 		eval[bool](t, `(() => { const rows = document.querySelector(".rows"); rows.scrollTop = rows.scrollHeight; return true })()`)
 		t.sees(`.rows`, "requirement-4999")
 		Expect(eval[int](t, nodes)).To(BeNumerically("<", mostDOM))

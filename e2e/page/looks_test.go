@@ -68,12 +68,14 @@ var _ = Describe("What the viewer's system prefers", func() {
 			grounds[mode] = eval[string](t, `getComputedStyle(document.documentElement).backgroundColor`)
 			for _, section := range t.texts(tabs) {
 				t.click(tabs, section)
+				t.sees(`[role=tab][aria-selected=true]`, section)
 				Expect(eval[[]string](t, pale)).To(BeEmpty(), "%s in %s", section, mode)
 			}
 			t.click(`.machines button`, "compatibility")
-			t.sees(`main`, "CompatibilityRequirement")
+			t.sees(`main`, "Choose an instance")
 			Expect(eval[[]string](t, pale)).To(BeEmpty(), "the family in %s", mode)
 			t.click(`.machines button`, "clusterapi")
+			t.sees(live, "Applying")
 			Expect(eval[[]string](t, faint)).To(BeEmpty(), mode)
 			Expect(eval[[]string](t, moving)).To(BeEmpty(), mode)
 		}

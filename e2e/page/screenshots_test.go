@@ -52,7 +52,7 @@ func (t *tab) keep(name string) {
 	}
 }
 
-// few is a picture with the 256 colours that it has most of, a third as large: the others are those at the edges of letters.
+// few is a picture with 256 colours at most, a third as large: of colours that are nearly the same the one that it has most of.
 func few(shot []byte) []byte {
 	GinkgoHelper()
 	from, err := png.Decode(bytes.NewReader(shot))
@@ -64,10 +64,18 @@ func few(shot []byte) []byte {
 			counts[from.At(x, y)]++
 		}
 	}
-	most := slices.SortedFunc(maps.Keys(counts), func(a, b color.Color) int { return counts[b] - counts[a] })
+	alike := map[[3]uint32]color.Color{}
+	for one := range counts {
+		r, g, b, _ := one.RGBA()
+		about := [3]uint32{r >> 12, g >> 12, b >> 12}
+		if kept := alike[about]; kept == nil || counts[one] > counts[kept] {
+			alike[about] = one
+		}
+	}
+	most := slices.SortedFunc(maps.Values(alike), func(a, b color.Color) int { return counts[b] - counts[a] })
 	to := image.NewPaletted(area, most[:min(len(most), 256)])
 	near := map[color.Color]uint8{}
-	for _, one := range most {
+	for one := range counts {
 		near[one] = uint8(to.Palette.Index(one))
 	}
 	for y := area.Min.Y; y < area.Max.Y; y++ {
