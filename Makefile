@@ -161,6 +161,20 @@ PLAN_RELEASES ?= 200
 test-plan: build controlplane ## Plan PLAN_RELEASES (200) random releases and install each: what is said is what happens.
 	@PLAN_RELEASES=$(PLAN_RELEASES) go test -C e2e -v -count=1 -timeout 3h ./clusterapi -args -ginkgo.label-filter plan
 
+.PHONY: page-libs
+page-libs: ## Copy the libraries of the dashboard's page from their npm packages: what is committed is what the lock file pins.
+	@tools/page/libs.sh
+
+# A browser is needed, and nobody who has none is kept from `make test`.
+PAGE = go test -C e2e -tags page -v -count=1 -timeout 20m ./page -args -ginkgo.no-color
+.PHONY: test-page
+test-page: build controlplane ## See the dashboard's page in Debian's chromium, which tools/page/needs.sh installs.
+	@$(PAGE)
+
+.PHONY: screenshots
+screenshots: build controlplane ## Take the docs' screenshots of the dashboard anew.
+	@$(PAGE) -ginkgo.focus=screenshots -screenshots=$(CURDIR)/docs/screenshots
+
 .PHONY: soak
 soak: build controlplane ## Give the operator random trouble for SOAK (5m), and see it come to rest; test-faults does so too.
 	@$(FAULTS) -ginkgo.label-filter soak

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"context"
-	"slices"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/controllers/clusterapi"
@@ -99,6 +98,6 @@ func (v *View) tellStatus(s clusterapi.Status, as shell) {
 		}
 		v.Acts = append(v.Acts, told)
 	}
-	v.Look = slices.Concat(v.Look, looksAt(s, as))
+	v.Look = append(v.Look, looksAt(s, as)...)
 	v.Commands = as.commands(s)
 }
