@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
@@ -134,14 +135,16 @@ var bootObjectFaults = []bootFault{
 				patchStatus(ctx, theClusterOperator(), `{"status":{"extension":{"bootgate":{"state":"Ajar","since":7}}}}`)
 				return
 			}
-			shards, err := bootShards(ctx)
-			Expect(err).NotTo(HaveOccurred())
-			for i := range shards {
-				for key := range shards[i].BinaryData {
-					shards[i].BinaryData[key] = []byte("nonsense")
+			Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error { // the operator may be writing one
+				shards, err := bootShards(ctx)
+				for i := range shards {
+					for key := range shards[i].BinaryData {
+						shards[i].BinaryData[key] = []byte("nonsense")
+					}
+					err = errors.Join(err, env.Client.Update(ctx, &shards[i]))
 				}
-				Expect(env.Client.Update(ctx, &shards[i])).To(Succeed())
-			}
+				return err
+			})).To(Succeed())
 		},
 		expect: func(s *bootStage) bootExpectation {
 			e := keptOf(s)

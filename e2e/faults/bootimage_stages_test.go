@@ -83,9 +83,13 @@ var bootStages = []*bootStage{
 	{
 		machine: "bootimage", state: cloning, how: "the next release has come, and the creation of the clone is not answered",
 		reach: func(ctx context.Context, next int) func() {
-			letGo := holds(cloneIsMade)
+			GinkgoHelper()
+			rule := cloneIsMade
+			rule.Fault = proxy.Hang
+			held := between.Add(rule)
 			comes(ctx, next, bootworld.Stub)
-			return letGo
+			isMet(ctx, held, 1) // by then the attempt is stored
+			return held.End
 		},
 		writes: []proxy.Rule{cloneIsMade, targetIsWritten}, does: moved,
 	},
