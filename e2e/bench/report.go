@@ -1,14 +1,13 @@
 package main
 
 import (
-	"time"
-
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"time"
 )
 
 // reportFile lies in the folder bench of the binaries' folder.
