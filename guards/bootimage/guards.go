@@ -299,6 +299,8 @@ var CauseIsGone = guard{
 			return machine.SayYes("the stub is not for others to upgrade")
 		case f.Then.From == Cloning && f.Template.Known && !f.Template.Ready:
 			return machine.SayYes("the template is not for others to make")
+		case f.Then.From == Cloning && f.Attempts.Known && !f.Attempts.Own && !f.Verdict.Same:
+			return machine.SayYes("the attempt is not for others to store")
 		}
 		return done
 	}),

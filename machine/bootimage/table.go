@@ -71,7 +71,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			Name: Cloning, Work: phases.CloneTemplate, Part: Controller, Reads: working,
-			Doc: "The stub can be read by the wanted image. The attempt is stored; then a target of the Cluster API gets a template with the image.",
+			Doc: "The stub can be read by the wanted image. The attempt is stored, together with those of other targets, and the target is looked at again then; a target of the Cluster API gets a template with the image.",
 		},
 		{
 			Name: Settling, Work: phases.AwaitWrite, Part: Controller, Reads: working,

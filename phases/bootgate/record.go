@@ -64,7 +64,7 @@ func (p *Phases) Store(t machine.Table[guards.Facts, *Pass], words Words, operat
 }
 
 // Save posts first: targets wait for the gate, not for what is told of it. Right after a start, what was told before stays until
-// all targets have stood, unless the record has changed.
+// all targets are judged, unless the record has changed.
 func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.Duration, error) {
 	s.phases.Board.Post(shot.Seen.Verdict())
 	later, err := s.save(ctx, key, shot)

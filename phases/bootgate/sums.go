@@ -18,7 +18,7 @@ type Sums struct {
 	Skipped, Stuck []Told
 	// Waiting are the targets that are none of all that, such as those that wait for the gate.
 	Waiting int
-	// Sure says that the sums may be told; right after a start they are not of all targets. Stand says that every target there
+	// Sure says that the sums may be told; right after a start not all targets are judged. Stand says that every target there
 	// is stands on the board, and Judged that each was judged by what the gate says now.
 	Sure, Stand, Judged bool
 }

@@ -184,10 +184,12 @@ func (p *Pass) offer(ctx context.Context) (stored bool, err error) {
 	stored, err = p.Notes.OfferNote(ctx, p.Key, p.seen, p.plan.Offered)
 	switch {
 	case err != nil: // it may be stored all the same, which a look shows
-		p.replan(func(plan *plan) { plan.Offered = nil })
+		p.replan(func(plan *plan) { plan.Offered, plan.Unstored = nil, err })
 	case stored:
 		p.attempts, p.seen = decodedAttempts(p.plan.Offered), p.plan.Offered
-		p.replan(func(plan *plan) { plan.Counted = true })
+		p.replan(func(plan *plan) { plan.Counted, plan.Unstored = true, nil })
+	default:
+		err = p.plan.Unstored // that it is tried again does not end a failure
 	}
 	return stored, err
 }
@@ -195,7 +197,7 @@ func (p *Pass) offer(ctx context.Context) (stored bool, err error) {
 // storedByNow has the plan counted if what is stored is what was offered for it.
 func (p *Pass) storedByNow() {
 	if p.plan != nil && !p.plan.Counted && p.plan.Offered != nil && bytes.Equal(p.seen, p.plan.Offered) {
-		p.replan(func(plan *plan) { plan.Counted = true })
+		p.replan(func(plan *plan) { plan.Counted, plan.Unstored = true, nil })
 	}
 }
 

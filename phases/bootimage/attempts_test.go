@@ -162,6 +162,24 @@ func TestOffer_offers_one_note_for_a_plan_until_it_is_stored(t *testing.T) {
 	}
 }
 
+func TestOffer_fails_until_the_note_is_stored_however_often_that_is_tried(t *testing.T) {
+	c, kept := newCounter(), &offered{fails: errors.New("away")}
+	c.pass.Notes = kept
+	c.pass.Judged.Wanted = "a"
+	c.pass.makePlan()
+	away := kept.fails
+	for _, tells := range []error{away, nil, away, nil} { // a store tells of each write once
+		kept.fails = tells
+		if stored, err := c.pass.offer(t.Context()); stored || !errors.Is(err, away) {
+			t.Fatal(stored, err)
+		}
+	}
+	kept.stored = true
+	if stored, err := c.pass.offer(t.Context()); !stored || err != nil {
+		t.Fatal(stored, err)
+	}
+}
+
 func TestOffer_takes_what_is_found_stored_for_its_own(t *testing.T) {
 	c, kept := newCounter(), &offered{fails: errors.New("the answer is lost")}
 	c.pass.Notes = kept

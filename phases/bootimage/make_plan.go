@@ -10,7 +10,7 @@ import (
 var MakePlan = machine.Action[*Pass]{
 	Name: "MakePlan",
 	Run:  func(_ context.Context, p *Pass) (machine.Result, error) { return p.makePlan(), nil },
-	Doc:  "notes the wanted image, the old reference and the version of the Secret as they are seen; they are stored with the attempt. What was planned before is forgotten. Nothing is sent.",
+	Doc:  "notes the wanted image, the old reference and the version of the Secret as they are seen; they are stored with the attempt. What was planned before is forgotten, but for an attempt at the same image of which nothing was sent: that stands for this plan, unless another one is asked for by annotation. Nothing is sent.",
 }
 
 func (p *Pass) makePlan() machine.Result {

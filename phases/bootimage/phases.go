@@ -188,6 +188,8 @@ type plan struct {
 	Counted, Upgraded bool
 	// Offered is the note that counts it, from when it was to be stored on.
 	Offered json.RawMessage
+	// Unstored is why it was not stored when that was tried last, nil if it was not tried, or is by now.
+	Unstored error
 }
 
 // KeyOf is the key of a target, such as machinesets.cluster.x-k8s.io/worker.

@@ -16,19 +16,14 @@ import (
 var WriteImage = machine.Action[*Pass]{
 	Name: "WriteImage", Writes: []string{"ConfigMap", "MachineSet", "MachineDeployment", "ControlPlaneMachineSet", "AWSMachineTemplate", "GCPMachineTemplate"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.writeImage(ctx) },
-	Doc: "stores the attempt if it is not yet; annotates a clone that this plan has not made just now, so that no process which does not lead any more deletes it; and changes the image reference of the target, or the name of its infrastructure template, and nothing else, by a JSON Patch that tests UID, old reference and what allows a rollout. What is refused because the target has changed is looked at again, and is no error.",
+	Doc: "annotates a clone that this plan has not made just now, so that no process which does not lead any more deletes it; and changes the image reference of the target, or the name of its infrastructure template, and nothing else, by a JSON Patch that tests UID, old reference and what allows a rollout. What is refused because the target has changed is looked at again, and is no error.",
 }
 
 func (p *Pass) writeImage(ctx context.Context) (machine.Result, error) {
 	if !p.writes() || p.Judged.Outcome != golden.Outdated { // the image is the wanted one, and only the stub was old
 		return machine.Result{}, nil
 	}
-	return p.trying(func() (machine.Result, error) {
-		if err := p.count(ctx); err != nil {
-			return machine.Result{}, err
-		}
-		return p.patch(ctx, p.Tries)
-	})
+	return p.trying(func() (machine.Result, error) { return p.patch(ctx, p.Tries) })
 }
 
 // patch sends the edit of the target, or only tries that.
