@@ -117,7 +117,7 @@ func (f *dashboardFlags) run(ctx context.Context, in io.Reader, out io.Writer) e
 			tell(server.Address())
 		}
 	}()
-	return server.Serve()
+	return server.Serve() //nolint:contextcheck // each request has a context of its own
 }
 
 // plan makes a plan over a connection that changes nothing, as `capstan plan` does.

@@ -299,7 +299,7 @@ var CauseIsGone = guard{
 			return machine.SayYes("the stub is not for others to upgrade")
 		case f.Then.From == Cloning && f.Template.Known && !f.Template.Ready:
 			return machine.SayYes("the template is not for others to make")
-		case f.Then.From == Cloning && f.Attempts.Known && !f.Attempts.Own && !f.Verdict.Same:
+		case f.Then.From == Cloning && TemplateIsReady.Answer(f).Truth == machine.Yes && AttemptIsStored.Answer(f).Truth == machine.No:
 			return machine.SayYes("the attempt is not for others to store")
 		}
 		return done

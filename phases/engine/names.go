@@ -51,8 +51,9 @@ type (
 	Loss = report.Loss
 	// Contents are what an object holds.
 	Contents = decide.Contents
-	// Holding is each object that would go with one, and InHolding one of them.
-	Holding   = decide.Holding
+	// Holding is each object that would go with one.
+	Holding = decide.Holding
+	// InHolding is one of them.
 	InHolding = decide.Held
 	// Orphans is what inventories say about older revisions.
 	Orphans = report.Orphans

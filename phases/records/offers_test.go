@@ -76,7 +76,7 @@ func TestConfigMaps_an_offered_note_that_is_not_stored_is_told_once(t *testing.T
 			t.Fatal(stored, err)
 		}
 		c.fails = nil
-		time.Sleep(retryAfter)
+		<-time.After(retryAfter)
 		if stored, err := offer("1"); stored || err != nil {
 			t.Fatal("told twice:", stored, err)
 		}
