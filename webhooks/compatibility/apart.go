@@ -42,10 +42,14 @@ func (o objects) into(request *admission.Request) {
 	}
 }
 
-// split takes the objects out of the text of a review, and leaves null in their places. A text that is no JSON is left whole, for
-// the decoder to refuse. API servers write no member twice; whoever else asks fools nobody but himself.
+// maxDepth is how many maps and lists may be inside each other, as many as the decoder of reviews takes.
+const maxDepth = 10_000
+
+// split takes the objects out of the text of a review, and leaves null in their places. A text that is no JSON, or too deep, is left
+// whole, for the decoder to refuse: what looks for objects calls itself for each map and list inside another, without a bound.
+// API servers write no member twice; whoever else asks fools nobody but himself.
 func split(review []byte) (rest []byte, taken objects) {
-	if !gjson.ValidBytes(review) {
+	if isDeeper(review, maxDepth) || !gjson.ValidBytes(review) {
 		return review, objects{}
 	}
 	found := gjson.GetManyBytes(review, "request.object", "request.oldObject")
@@ -63,4 +67,26 @@ func split(review []byte) (rest []byte, taken objects) {
 		}
 	}
 	return append(rest, review[from:]...), taken
+}
+
+// isDeeper says that a text has more than so many maps and lists inside each other. Of what is no JSON it may say anything that is
+// not less than what a reader would find before it gives up.
+func isDeeper(text []byte, most int) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > most {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
 }

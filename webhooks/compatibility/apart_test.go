@@ -2,12 +2,17 @@ package compatibility
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capstan-capi/capstan/phases/crdschema/paths"
 )
 
 func TestSplit_takes_the_objects_out_of_a_review(t *testing.T) {
@@ -28,6 +33,29 @@ func TestSplit_takes_the_objects_out_of_a_review(t *testing.T) {
 				t.Errorf("rest %s, written %s, stored %s", rest, taken.written, taken.stored)
 			}
 		})
+	}
+}
+
+func TestIsDeeper(t *testing.T) {
+	for text, want := range map[string]bool{
+		`[[]]`: false, `[[[]]]`: true, `[{"a":[]}]`: true, `{"a":"[[["}`: false, `{"a":"\"[[["}`: false, `{"a":"\\\\"},[[[`: true, `[][][][]`: false, `]]][[[`: false, ``: false,
+	} {
+		if got := isDeeper([]byte(text), 2); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// Whoever reaches the port may send anything: the whole process would end, since a stack that overflows cannot be recovered from.
+func TestServer_survives_what_is_too_deep(t *testing.T) {
+	handler, _ := world{}.served(t)
+	for _, deep := range []string{"[", `{"a":`, `{"request":{"object":[`} {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, paths.CRDsDeny, strings.NewReader(strings.Repeat(deep, maxBody/len(deep))))
+		request.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		if handler.ServeHTTP(answer, request); !strings.Contains(answer.Body.String(), `"allowed":false`) {
+			t.Errorf("%s: %d %.200s", deep, answer.Code, answer.Body)
+		}
 	}
 }
 
