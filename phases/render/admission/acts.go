@@ -18,16 +18,16 @@ func (i Installation) acts() bound {
 	b := bound{
 		name: acts.Policy,
 		description: "Lets only who has the verbs pause, pin, adopt and consent on ClusterAPI cluster set, change or remove the annotations by which " +
-			"Capstan is paused, pinned, given objects and consented to; whoever sets one is named by it, and it is within its limits. Lets only who has the verb update change the spec.",
+			"Capstan is paused, pinned, given objects and consented to; whoever sets one is named by it, and it is within its limits. Lets only who has the verb update change the spec, owners and finalizers.",
 		match: matching(nil, rule([]string{"operator.openshift.io"}, []string{"clusterapis"},
 			admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete)),
 		conditions: []admissionregistrationv1.MatchCondition{{
 			Name:       "an-act-is-new-or-gone",
-			Expression: fmt.Sprintf("%s.exists(a, %s != %s) ||\n%s", annotationsOf(append(annotated(acts.Forms), acts.UninstallConsent)), annotation("object", "a"), annotation("oldObject", "a"), newSpec),
+			Expression: fmt.Sprintf("%s.exists(a, %s != %s) ||\n%s", annotationsOf(append(annotated(acts.Forms), acts.UninstallConsent)), annotation("object", "a"), annotation("oldObject", "a"), moreThanMarks),
 		}},
 		validations: []admissionregistrationv1.Validation{{
-			Expression:        fmt.Sprintf("!(%s) ||\n%s", newSpec, mayDo("update")),
-			MessageExpression: quoted("changing the spec of ClusterAPI cluster takes the verb update on it, which patch alone is not; see docs/threat-model.md"),
+			Expression:        fmt.Sprintf("!(%s) ||\n%s", moreThanMarks, mayDo("update")),
+			MessageExpression: quoted("changing the spec, owners or finalizers of ClusterAPI cluster takes the verb update on it, which patch alone is not; see docs/threat-model.md"),
 		}},
 	}
 	var verbs []string
@@ -60,8 +60,10 @@ func mayAct(verb string) admissionregistrationv1.Validation {
 	}
 }
 
-// newSpec says that a request changes what ClusterAPI is asked to be.
-const newSpec = "request.operation == 'UPDATE' && object.?spec != oldObject.?spec"
+// moreThanMarks says that a request changes what ClusterAPI is asked to be, or what lets it go or keeps it: whoever may set an owner has the
+// garbage collector delete it.
+const moreThanMarks = "request.operation == 'UPDATE' && (object.?spec != oldObject.?spec ||\n" +
+	"  object.metadata.?ownerReferences != oldObject.metadata.?ownerReferences || object.metadata.?finalizers != oldObject.metadata.?finalizers)"
 
 // mayDo asks whether the user has a verb on the ClusterAPI.
 func mayDo(verb string) string {

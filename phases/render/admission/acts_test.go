@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiserver "k8s.io/apiserver/pkg/admission"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -159,8 +160,10 @@ func TestActs_let_a_consent_of_the_former_form_stay_and_go(t *testing.T) {
 	}
 }
 
-func TestActs_hold_the_consent_to_uninstall_to_the_same_right_and_the_spec_to_that_to_update(t *testing.T) {
-	none, other := clusterAPI("", ""), clusterAPI("", "")
+func TestActs_hold_the_consent_to_uninstall_to_the_same_right_and_all_but_annotations_to_that_to_update(t *testing.T) {
+	none, other, owned, kept := clusterAPI("", ""), clusterAPI("", ""), clusterAPI("", ""), clusterAPI("", "")
+	owned.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "gone", UID: "gone"}})
+	kept.SetFinalizers([]string{"example.com/never"})
 	other.Object["spec"] = map[string]any{"unmanagedCustomResourceDefinitions": []any{"as.b"}}
 	for _, row := range []struct {
 		verbs    []string
@@ -171,7 +174,11 @@ func TestActs_hold_the_consent_to_uninstall_to_the_same_right_and_the_spec_to_th
 		{[]string{"pause"}, clusterAPI(acts.UninstallConsent, "4.22.0-c-2"), none, "consent-to-delete or consent-to-uninstall takes the verb consent"},
 		{[]string{"pause", "consent", "pin", "adopt"}, other, none, "takes the verb update on it"},
 		{[]string{"pause"}, none, other, "takes the verb update on it"},
+		{[]string{"pause"}, owned, none, "takes the verb update on it"},
+		{[]string{"pause"}, kept, none, "takes the verb update on it"},
+		{[]string{"pause"}, none, kept, "takes the verb update on it"},
 		{[]string{"update"}, other, none, ""},
+		{[]string{"update"}, owned, kept, ""},
 		{nil, other, other, ""},
 	} {
 		if refused := refusal(t, "anna", row.verbs, row.now, row.old); (refused == "") != (row.refused == "") || !strings.Contains(refused, row.refused) {
