@@ -173,12 +173,12 @@ func (p *Pass) offer(ctx context.Context) (stored bool, err error) {
 	if p.plan.Counted || p.Tries {
 		return true, nil
 	}
-	if p.plan.Offered == nil {
+	if p.plan.Offered == nil || !bytes.Equal(p.seen, p.plan.Over) {
 		note, err := json.Marshal(p.counted(p.plan.Wanted))
 		if err != nil {
 			return false, fmt.Errorf("encoding the attempts at %s: %w", p.Key, err)
 		}
-		p.replan(func(plan *plan) { plan.Offered = note })
+		p.replan(func(plan *plan) { plan.Offered, plan.Over = note, p.seen })
 		p.memory.stand(hashed(p.UID), false)
 	}
 	stored, err = p.Notes.OfferNote(ctx, p.Key, p.seen, p.plan.Offered)
@@ -200,6 +200,9 @@ func (p *Pass) storedByNow() {
 		p.replan(func(plan *plan) { plan.Counted, plan.Unstored = true, nil })
 	}
 }
+
+// sends notes that something of the plan is sent: from then on it is an attempt for good.
+func (p *Pass) sends() { p.replan(func(plan *plan) { plan.Sent = true }) }
 
 // replan changes the plan, for this pass and those after it.
 func (p *Pass) replan(change func(*plan)) {

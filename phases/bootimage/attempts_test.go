@@ -200,14 +200,13 @@ func TestMakePlan_counts_no_attempt_twice_of_which_nothing_was_sent(t *testing.T
 		does func(*counter)
 		same bool
 	}{
-		"nothing was sent":        {func(*counter) {}, true},
-		"another image is wanted": {func(c *counter) { c.pass.Judged.Wanted = "b" }, false},
-		"another object":          {func(c *counter) { c.pass.UID = "v" }, false},
-		"a template was made":     {func(c *counter) { c.remembers(func(r *remembered) { r.cloned = "a-1" }) }, false},
-		"the answer was lost":     {func(c *counter) { c.remembers(func(r *remembered) { r.lost = true }) }, false},
-		"it was written":          {func(c *counter) { c.remembers(func(r *remembered) { r.written = "1" }) }, false},
-		"a stub was upgraded":     {func(c *counter) { c.remembers(func(r *remembered) { r.plan.Upgraded = true }) }, false},
-		"somebody asks for more":  {func(c *counter) { c.asks("1") }, false},
+		"nothing was sent":           {func(*counter) {}, true},
+		"another image is wanted":    {func(c *counter) { c.pass.Judged.Wanted = "b" }, false},
+		"another object":             {func(c *counter) { c.pass.UID = "v" }, false},
+		"something was sent":         {func(c *counter) { c.pass.sends() }, false},
+		"the attempts are forgotten": {func(c *counter) { c.pass.seen, c.pass.attempts = nil, attempts{} }, false},
+		"somebody has counted on":    {func(c *counter) { c.attempt(t, "a") }, false},
+		"somebody asks for more":     {func(c *counter) { c.asks("1") }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCounter()
@@ -225,8 +224,25 @@ func TestMakePlan_counts_no_attempt_twice_of_which_nothing_was_sent(t *testing.T
 	}
 }
 
-// remembers changes what is remembered of the target.
-func (c *counter) remembers(change func(*remembered)) { c.pass.memory.of(c.pass.Key, change) }
+func TestOffer_counts_on_from_what_another_operator_has_stored(t *testing.T) {
+	c, kept := newCounter(), &offered{}
+	c.pass.Notes = kept
+	c.pass.Judged.Wanted = "a"
+	c.pass.makePlan()
+	offer := func() {
+		t.Helper()
+		if stored, err := c.pass.offer(t.Context()); stored || err != nil {
+			t.Fatal(stored, err)
+		}
+	}
+	offer()
+	c.attempt(t, "a")
+	c.attempt(t, "a")
+	offer()
+	if made := decodedAttempts([]byte(kept.offers[1])).Made; made != 3 {
+		t.Errorf("attempt %d is offered", made)
+	}
+}
 
 // Somebody changes an image back once a month: each time it is given anew, and no hot loop.
 func TestStood_lets_attempts_go_at_an_image_that_stood_for_a_day(t *testing.T) {

@@ -74,6 +74,8 @@ func (p *Pass) makeClone(ctx context.Context, try bool) (machine.Result, error) 
 	options := []client.CreateOption{client.FieldOwner(golden.FieldManager)}
 	if try {
 		options = append(options, client.DryRunAll)
+	} else {
+		p.sends()
 	}
 	at := p.Steady()
 	err := p.Writer.Create(ctx, clone, options...)

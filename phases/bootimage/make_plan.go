@@ -1,6 +1,7 @@
 package bootimage
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -15,23 +16,22 @@ var MakePlan = machine.Action[*Pass]{
 
 func (p *Pass) makePlan() machine.Result {
 	made := &plan{UID: p.UID, Wanted: p.Judged.Wanted, Old: present(p.Judged), SecretVersion: p.stub.version}
-	p.memory.of(p.Key, func(r *remembered) {
-		if p.sentNothing(r) {
-			made.Counted, made.Offered = r.plan.Counted, r.plan.Offered
-		}
-		r.plan, r.written, r.lost, r.cloned = made, "", false, ""
-	})
+	before := p.memory.of(p.Key, nil).plan
+	if p.sentNothing(before) {
+		made.Counted, made.Offered = true, before.Offered
+		p.memory.stand(hashed(p.UID), false)
+	}
 	p.plan = made
+	p.memory.of(p.Key, func(r *remembered) { r.plan, r.written, r.lost, r.cloned = made, "", false, "" })
 	return machine.Result{Did: "planned " + machine.Shorten(made.Wanted, machine.MaxMessage)}
 }
 
-// sentNothing says that the attempt of the plan before stands for this one: it is at the same image, nobody has asked for more
-// since, and nothing of it was sent.
-func (p *Pass) sentNothing(r *remembered) bool {
-	before := r.plan
-	if before == nil || before.UID != p.UID || before.Wanted != p.Judged.Wanted || before.Offered == nil {
+// sentNothing says that the attempt of the plan before stands for this one: it is what is stored, at the same image, nobody has asked
+// for more since, and nothing of it was sent.
+func (p *Pass) sentNothing(before *plan) bool {
+	if before == nil || before.Sent || before.UID != p.UID || before.Wanted != p.Judged.Wanted || before.Offered == nil || !bytes.Equal(p.seen, before.Offered) {
 		return false
 	}
 	retry := p.Target.retry()
-	return r.written == "" && !r.lost && r.cloned == "" && !before.Upgraded && (retry == "" || decodedAttempts(before.Offered).Retry.has(retry))
+	return retry == "" || p.attempts.Retry.has(retry)
 }

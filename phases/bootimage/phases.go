@@ -184,10 +184,11 @@ func (m *memory) forget(key machine.Key) {
 // makes another one, which counts as another attempt: it cannot tell what of the one before was sent.
 type plan struct {
 	UID, Wanted, Old, SecretVersion string
-	// Counted says that it is among the attempts, Upgraded that a stub was written for it.
-	Counted, Upgraded bool
-	// Offered is the note that counts it, from when it was to be stored on.
-	Offered json.RawMessage
+	// Counted says that it is among the attempts, Upgraded that a stub was written for it, and Sent that something of it was sent, whatever
+	// was answered.
+	Counted, Upgraded, Sent bool
+	// Offered is the note that counts it, from when it was to be stored on, and Over the one in whose place.
+	Offered, Over json.RawMessage
 	// Unstored is why it was not stored when that was tried last, nil if it was not tried, or is by now.
 	Unstored error
 }

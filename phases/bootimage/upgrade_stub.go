@@ -143,6 +143,8 @@ func (p *Pass) writeSecret(ctx context.Context, secret *corev1.Secret) (machine.
 	options := []client.UpdateOption{client.FieldOwner(golden.FieldManager)}
 	if p.Tries {
 		options = append(options, client.DryRunAll)
+	} else {
+		p.sends()
 	}
 	key := client.ObjectKeyFromObject(secret)
 	err := p.Writer.Update(ctx, secret, options...)

@@ -45,6 +45,7 @@ func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
 	if try {
 		options = append(options, client.DryRunAll)
 	} else {
+		p.sends()
 		p.memory.of(p.Key, func(r *remembered) { r.lost = true }) // as long as there is no answer
 	}
 	err = p.Writer.Patch(ctx, object, client.RawPatch(types.JSONPatchType, edit), options...)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -119,7 +120,7 @@ func (s *shard) cameOf(key machine.Key, n newNote) (stored bool, err error) {
 func (s *shard) await(ctx context.Context, in place, key machine.Key) {
 	b := in.batch
 	if in.leads {
-		_ = s.lead(ctx, b, key) // the batch is told of its error
+		s.leadSafely(ctx, b, key)
 	}
 	<-b.done
 	s.mu.Lock()
@@ -132,6 +133,16 @@ func (s *shard) await(ctx context.Context, in place, key machine.Key) {
 	for _, key := range b.offers {
 		s.options.Wake(key)
 	}
+}
+
+// leadSafely writes a batch, which is told of its error, and of a panic as an error: that of a pass would end the pass alone, too.
+func (s *shard) leadSafely(ctx context.Context, b *batch, key machine.Key) {
+	defer func() {
+		if what := recover(); what != nil {
+			s.options.Tell(s.key, fmt.Sprintf("a write of it ended in a panic with a %T", what))
+		}
+	}()
+	_ = s.lead(ctx, b, key)
 }
 
 // place is that of a note in a batch, nil if nothing is to be written. Who leads writes the batch, and who awaits tells of its offers.

@@ -1,11 +1,15 @@
 package records
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/machine"
 )
@@ -105,6 +109,30 @@ func TestConfigMaps_who_offers_and_who_waits_are_written_together(t *testing.T) 
 		}
 		if err, key := <-waited, <-woken; err != nil || key != keyOf(2) || c.writes != 1 {
 			t.Errorf("%v, %s is woken after %d writes", err, key, c.writes)
+		}
+	})
+}
+
+func TestConfigMaps_a_panic_of_an_offered_write_is_an_error_of_its_note(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		o, woken := optionsOf(c, 1), make(chan machine.Key, 1)
+		var told string
+		o.Clock, o.Gather = gathering(c).options.Clock, 50*time.Millisecond
+		o.Wake, o.Tell = func(key machine.Key) { woken <- key }, func(_ client.ObjectKey, what string) { told = what }
+		o.Worth = func(json.RawMessage) bool { return true }
+		s := NewConfigMaps[int, int](o)
+		loaded(t, s, keyOf(1))
+		s.options.Writer = nil // which panics
+		if stored, err := s.OfferNote(t.Context(), keyOf(1), nil, []byte("1")); stored || err != nil {
+			t.Fatal(stored, err)
+		}
+		<-woken
+		if stored, err := s.OfferNote(t.Context(), keyOf(1), nil, []byte("1")); stored || !errors.Is(err, errUnfinished) {
+			t.Error(stored, err)
+		}
+		if !strings.Contains(told, "panic") {
+			t.Errorf("told is %q", told)
 		}
 	})
 }
