@@ -101,6 +101,7 @@ type history struct {
 	together bool              // there is an instance of the definition in the release
 	extra    []*unstructured.Unstructured
 	taken    *unstructured.Unstructured // what somebody has in the room
+	roomed   int                        // the round in which the room has come last
 	hazard   *hazard
 	did      []string
 }
@@ -212,6 +213,9 @@ func (h *history) drift(ctx context.Context) {
 func (h *history) room(ctx context.Context) {
 	GinkgoHelper()
 	const name = "room"
+	if h.roomed == h.round {
+		return // it is not there yet
+	}
 	if h.without(name) {
 		if h.IntN(2) == 0 && h.taken == nil {
 			h.taken = object("{apiVersion: v1, kind: ConfigMap, metadata: {name: theirs, namespace: " + name + "}}")
@@ -221,6 +225,7 @@ func (h *history) room(ctx context.Context) {
 		return
 	}
 	h.extra = append(h.extra, object("{apiVersion: v1, kind: Namespace, metadata: {name: "+name+"}}"))
+	h.roomed = h.round
 	h.note("the room comes")
 }
 
