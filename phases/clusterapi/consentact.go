@@ -1,11 +1,14 @@
 package clusterapi
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/acts"
@@ -26,6 +29,23 @@ func (p *Pass) consents(revision int64) map[engine.Key]engine.Consent {
 		all[keyOf(o)] = said
 	}
 	return all
+}
+
+// consentsNow are the consents to lose data as the API server has them: who takes one back is told that it is not used, and a cache may be
+// behind. If it is, none counts in this pass.
+func (p *Pass) consentsNow(ctx context.Context, revision int64) (map[engine.Key]engine.Consent, error) {
+	all := p.consents(revision)
+	if len(all) == 0 {
+		return nil, nil //nolint:nilnil // nobody has consented to anything
+	}
+	live := &operatorv1alpha1.ClusterAPI{}
+	if found, err := read(ctx, p.Live, client.ObjectKeyFromObject(p.world.api), live); err != nil || !found {
+		return nil, err
+	}
+	if live.UID != p.world.api.UID || live.Annotations[acts.ConsentAct] != p.world.api.Annotations[acts.ConsentAct] {
+		return nil, nil //nolint:nilnil // somebody has just changed them
+	}
+	return all, nil
 }
 
 // ConsentOf reads what an item of the act says of the object that it names.

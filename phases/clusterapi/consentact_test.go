@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -62,6 +63,37 @@ func TestConsents_are_what_an_act_names_for_the_newest_revision(t *testing.T) {
 	}
 	if given := consentedTo(consenting, 2).consents(3); given != nil {
 		t.Errorf("for another revision than is pruned for: %v", given)
+	}
+}
+
+func TestConsentsNow_are_those_that_the_API_server_has(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*operatorv1alpha1.ClusterAPI)
+		count  int
+	}{
+		"as they were seen":       {func(*operatorv1alpha1.ClusterAPI) {}, 1},
+		"taken back meanwhile":    {func(o *operatorv1alpha1.ClusterAPI) { o.Annotations = nil }, 0},
+		"of another one by now":   {func(o *operatorv1alpha1.ClusterAPI) { o.UID = "other" }, 0},
+		"given for other objects": {func(o *operatorv1alpha1.ClusterAPI) { o.Annotations[acts.ConsentAct] += "0" }, 0},
+	} {
+		p := consentedTo(consenting, 2)
+		p.readActs(t.Context())
+		live := p.world.api.DeepCopy()
+		row.change(live)
+		scheme := runtime.NewScheme()
+		if err := operatorv1alpha1.Install(scheme); err != nil {
+			t.Fatal(err)
+		}
+		p.Live = fake.NewClientBuilder().WithScheme(scheme).WithObjects(live).Build()
+		if given, err := p.consentsNow(t.Context(), 2); len(given) != row.count || err != nil {
+			t.Errorf("%s: %v, %v", name, given, err)
+		}
+	}
+	p := consentedTo(consenting, 2)
+	p.readActs(t.Context())
+	p.Live = failing{}
+	if given, err := p.consentsNow(t.Context(), 2); given != nil || err == nil {
+		t.Errorf("without an answer: %v, %v", given, err)
 	}
 }
 

@@ -49,7 +49,11 @@ func (p *Pass) prune(ctx context.Context) error {
 	if err := p.adopt(ctx); err != nil {
 		return err
 	}
-	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(p.consents(p.desired.Number)))
+	consents, err := p.consentsNow(ctx, p.desired.Number)
+	if err != nil {
+		return err
+	}
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(consents))
 	p.tornDown(report, false)
 	return err
 }

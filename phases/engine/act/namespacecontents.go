@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -71,7 +72,7 @@ func (e *Engine) namespaceContents(ctx context.Context, namespace string, going 
 	}
 	contents := counted(count, "objects")
 	contents.Holding = look.census.Holding()
-	contents.Holding.Open = append(contents.Holding.Open, look.open...)
+	contents.Holding.Open = slices.Concat(contents.Holding.Open, look.open, look.without) // nobody consents to what could not be listed
 	return contents, nil
 }
 
