@@ -12,6 +12,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/controllers"
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/bootgate"
 	"github.com/capstan-capi/capstan/phases/render"
 )
@@ -28,8 +29,10 @@ var argumentNames = map[string]namer{
 	"capstan pause":               managedObjects,
 	"capstan resume":              objectsLeftAlone,
 	"capstan adopt":               objectsInTheWay,
+	"capstan consent":             objectsRetained,
 	"capstan rollback":            revisionsToGoBackTo,
 	"capstan history":             revisionsRemembered,
+	"capstan status boot-images":  bootImageTargets,
 	"capstan explain boot-images": bootImageTargets,
 }
 
@@ -37,7 +40,7 @@ var argumentNames = map[string]namer{
 var takeFiles = []string{"capstan lint", "capstan man", "capstan replay"}
 
 // repeated are the commands that take several names.
-var repeated = []string{"capstan pause", "capstan resume"}
+var repeated = []string{"capstan pause", "capstan resume", "capstan consent"}
 
 // completeNames gives all flags and arguments the names that a shell completes.
 func completeNames(cmd *cobra.Command) {
@@ -63,15 +66,28 @@ func completeNames(cmd *cobra.Command) {
 	}
 }
 
-// begun are the names that begin with what is typed, without those that are given already.
+// begun are the names that begin with what is typed, without those that are given already. What a shell would make something of
+// is no name: cluster and kubeconfig are others' text, and the script of fish evaluates what stands on the line.
 func begun(names namer, cmd *cobra.Command, typed string, given []string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completing)
 	defer cancel()
-	all := slices.DeleteFunc(names(ctx, cmd), func(c cobra.Completion) bool {
+	all := slices.DeleteFunc(inTime(ctx, names, cmd), func(c cobra.Completion) bool {
 		name, _, _ := strings.Cut(c, "\t")
-		return !strings.HasPrefix(name, typed) || slices.Contains(given, name)
+		return !message.PlainWord(name) || strings.HasPrefix(name, "-") || !strings.HasPrefix(name, typed) || slices.Contains(given, name)
 	})
 	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// inTime are the names that there are before the context ends. A credential plugin does not heed that, so nobody waits for it.
+func inTime(ctx context.Context, names namer, cmd *cobra.Command) []cobra.Completion {
+	found := make(chan []cobra.Completion, 1)
+	go func() { found <- names(ctx, cmd) }()
+	select {
+	case all := <-found:
+		return all
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // completeFlag gives a flag its names. One whose value is a file or images keeps what shells do by themselves.
@@ -140,7 +156,9 @@ func machines() []string {
 
 // accessOf is the access that a command's flags name, as far as they are typed.
 func accessOf(cmd *cobra.Command) *inspect.Access {
-	return &inspect.Access{Kubeconfig: typedFlag(cmd, "kubeconfig"), Context: typedFlag(cmd, "context"), As: typedFlag(cmd, "as"), Timeout: completing}
+	return &inspect.Access{
+		Kubeconfig: typedFlag(cmd, "kubeconfig"), Context: typedFlag(cmd, "context"), As: typedFlag(cmd, "as"), Timeout: completing, Unattended: true,
+	}
 }
 
 // typedFlag is the value of a flag, empty for none.

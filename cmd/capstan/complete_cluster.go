@@ -87,6 +87,15 @@ func objectsInTheWay(ctx context.Context, cmd *cobra.Command) []cobra.Completion
 	return names
 }
 
+// objectsRetained are those that are retained for the data in them.
+func objectsRetained(ctx context.Context, cmd *cobra.Command) []cobra.Completion {
+	var names []cobra.Completion
+	for _, r := range statusNow(ctx, cmd).Retained {
+		names = append(names, typedObject(r.Named(), r.Why))
+	}
+	return names
+}
+
 // managedObjects are those of the newest revision and of the one that is installed, by their inventories, which take the right to
 // get ConfigMaps in the operator's namespace.
 func managedObjects(ctx context.Context, cmd *cobra.Command) []cobra.Completion {

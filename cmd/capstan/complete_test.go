@@ -42,7 +42,8 @@ func aCluster(t *testing.T) answers {
 		"/apis/config.openshift.io/v1/clusteroperators/cluster-api": `{"apiVersion":"config.openshift.io/v1","kind":"ClusterOperator","metadata":{"name":"cluster-api"},
 			"status":{"extension":{"clusterapi":{"state":"Applying","since":"2026-01-31T12:00:00Z","progress":{"done":0,"since":"2026-01-31T12:00:00Z"},"entry":{"done":0}},
 			"clusterapiDetail":{"leftAlone":[{"object":"Deployment.apps a/b"}],"collisions":[
-			{"object":"ConfigMap a/taken","holder":"helm","adoptable":true},{"object":"ConfigMap a/other","holder":"a controller"}]}}}}`,
+			{"object":"ConfigMap a/taken","holder":"helm","adoptable":true},{"object":"ConfigMap a/other","holder":"a controller"}],
+			"retained":[{"object":"CustomResourceDefinition foos.test","group":"apiextensions.k8s.io","why":"holds 1 instance"},{"object":"Namespace b"}]}}}}`,
 		opsConfigMaps + "capstan-inventory-1": inventoryMap(t, 1, `{"version":"v1","kind":"Namespace","name":"a","component":"c","wave":1}`),
 		opsConfigMaps + "capstan-inventory-2": inventoryMap(t, 2,
 			`{"group":"apps","version":"v1","kind":"Deployment","namespace":"a","name":"b","component":"c","wave":2},{"version":"v1","kind":"Namespace","name":"a","component":"c","wave":1}`),
@@ -113,6 +114,8 @@ func TestComplete_names_what_the_cluster_has(t *testing.T) {
 		{"resume ", []string{"Deployment.apps/a/b"}},
 		{"adopt ", []string{"ConfigMap/a/taken"}},
 		{"adopt ConfigMap/a/taken ", nil},
+		{"consent ", []string{"CustomResourceDefinition.apiextensions.k8s.io/foos.test", "Namespace/b"}},
+		{"consent Namespace/b ", []string{"CustomResourceDefinition.apiextensions.k8s.io/foos.test"}},
 		{"history ", []string{"2", "1"}},
 		{"rollback ", []string{"1"}},
 		{"rollback 1 ", nil},
@@ -161,7 +164,7 @@ func TestComplete_names_what_needs_no_cluster(t *testing.T) {
 func TestComplete_is_silent_where_nothing_can_be_told(t *testing.T) {
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	for name, config := range map[string]string{"no kubeconfig": nowhere, "no right": kubeconfig(t, answers{})} {
-		for _, line := range [][]string{{"pause", ""}, {"resume", ""}, {"adopt", ""}, {"history", ""}, {"rollback", ""}, {"explain", "boot-images", ""}, {"status", "--machine", "compatibility", "--key", ""}} {
+		for _, line := range [][]string{{"pause", ""}, {"resume", ""}, {"adopt", ""}, {"consent", ""}, {"history", ""}, {"rollback", ""}, {"explain", "boot-images", ""}, {"status", "boot-images", ""}, {"status", "--machine", "compatibility", "--key", ""}} {
 			line = slices.Insert(line, len(line)-1, "--kubeconfig", config)
 			if line[len(line)-4] == "--key" { // its value is what is completed
 				line = []string{"status", "--kubeconfig", config, "--machine", "compatibility", "--key", ""}
@@ -170,6 +173,47 @@ func TestComplete_is_silent_where_nothing_can_be_told(t *testing.T) {
 				t.Errorf("%s: %q completes %q and %s", name, line, got, end)
 			}
 		}
+	}
+}
+
+func TestComplete_names_nothing_of_which_a_shell_makes_something(t *testing.T) {
+	bad := []string{"ConfigMap/x;CMD", "a$(CMD)", "a`CMD`", "a b", "a'b", "a|CMD", "a&CMD", "a>b", "a{b,c}", "*", "~a", "a\nb", `a\b`, "-a", "--as=b", ""}
+	all := append(slices.Clone(bad), "ConfigMap/a/b\twhat it is; CMD")
+	cmd := &cobra.Command{}
+	cmd.SetContext(t.Context())
+	got, _ := begun(fixed(all...), cmd, "", nil)
+	if want := []string{"ConfigMap/a/b\twhat it is; CMD"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+
+	of := aCluster(t)
+	const operator = "/apis/config.openshift.io/v1/clusteroperators/cluster-api"
+	of[operator] = strings.Replace(of[operator], `{"object":"Deployment.apps a/b"}`, `{"object":"Deployment.apps a/b"},{"object":"ConfigMap x;CMD"},{"object":"ConfigMap $(CMD)"}`, 1)
+	if got, _ := completed(t, "resume", "--kubeconfig", kubeconfig(t, of), ""); !slices.Equal(got, []string{"Deployment.apps/a/b"}) {
+		t.Errorf("of a cluster: %q", got)
+	}
+}
+
+func TestComplete_waits_for_no_credential_plugin_and_leaves_it_no_input(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "kubeconfig") // while it is there, the plugin goes on
+	text := fmt.Sprintf("{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}], "+
+		"contexts: [{name: c, context: {cluster: c, user: u}}], users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, "+
+		"interactiveMode: IfAvailable, command: sh, args: ['-c', 'while [ -e %s ]; do sleep 0.1; done']}}}]}", file)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	if got, _ := completed(t, "history", "--kubeconfig", file, ""); len(got) > 0 {
+		t.Errorf("it completes %q", got)
+	}
+	if took := time.Since(begun); took < completing || took > 3*completing {
+		t.Errorf("a shell is held up for %s", took)
+	}
+	cmd := &cobra.Command{}
+	cmd.Flags().String("kubeconfig", file, "")
+	config, err := accessOf(cmd).Config()
+	if err != nil || !config.ExecProvider.StdinUnavailable {
+		t.Errorf("the plugin is given standard input (%v)", err)
 	}
 }
 

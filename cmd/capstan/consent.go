@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/losses"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/acts"
-	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
 
 type consentFlags struct {
@@ -30,10 +28,10 @@ func consentCommand() *cobra.Command {
 	f := &consentFlags{}
 	cmd := &cobra.Command{
 		Use:   "consent [OBJECT...]",
-		Short: "Shows what is kept for the data in it, and consents to lose that",
-		Long: `Shows the objects that no revision has any more and that the operator keeps for the data in them, and what would be
-lost with each: how many objects it holds, their names, ages and pending finalizers, and a digest of all of that. It
-names 20 of each; --all names all.
+		Short: "Shows what is retained for the data in it, and consents to lose that",
+		Long: `Shows the objects that no revision has any more and that the operator retains for the data in them, and what would be
+lost with each: how many objects it holds, their names, ages and pending finalizers, and a digest, which tells these
+very objects, by their UIDs, from all others. It names 20 of each; --all names all.
 
 With objects, written as Kind.group/namespace/name without what they do not have, it asks whether they may go with
 all that they hold. The consent is for the revision that is installed, for these very objects by their UIDs, and for
@@ -43,8 +41,9 @@ to, from then on in your name.
 
 On a terminal it asks before it does so; without one it wants --yes and, with that, --digest with the digest that it
 has shown: it writes nothing if what would be lost is something else by then. The digest of one object is SHA-256
-over the sorted UIDs of what it holds, a line each; that of several objects is SHA-256 over their lines in the act,
-sorted. --dry-run shows what it would do, and whether the API server would take it.
+over the sorted UIDs of what it holds, a line each. That of several is SHA-256 over their lines in the act, sorted,
+and the lines of what is consented to already and stays consented to are among them. --dry-run shows what it would
+do, the digest too, and whether the API server would take it.
 
 It lists with your rights, and to consent you need the right to list what would be lost. It writes the annotation
 capi-operator.openshift.io/consent-to-delete on ClusterAPI cluster, in your name and by the time of the API server.
@@ -76,103 +75,6 @@ func (f *consentFlags) named() int {
 		return math.MaxInt
 	}
 	return losses.Named
-}
-
-// awaiting is what -o json prints without objects.
-type awaiting struct {
-	At time.Time `json:"at"`
-	// Revision is the number of the one beside which they are kept.
-	Revision int64         `json:"revision,omitempty"`
-	Retained []losses.Loss `json:"retained"`
-	// Unread says of which objects it cannot be told what they hold, and why.
-	Unread []string `json:"unread,omitempty"`
-	// Uninstall is the name of a revision that would end what runs.
-	Uninstall string `json:"uninstall,omitempty"`
-}
-
-// show tells of all that is kept.
-func (f *consentFlags) show(ctx context.Context, out io.Writer) error {
-	switch {
-	case f.yes || f.dryRun || f.digest != "" || f.reason != "":
-		return errors.New("name the objects that are consented to: capstan consent shows them")
-	case f.timeout <= 0:
-		return fmt.Errorf("--timeout is %s, and has to be above 0", f.timeout)
-	}
-	if err := textOrJSON(f.output); err != nil {
-		return err
-	}
-	cluster, looked, err := f.look(ctx, acts.ConsentToDelete)
-	if err != nil {
-		return err
-	}
-	kept, err := cluster.Kept(ctx)
-	if err != nil {
-		return err
-	}
-	lister, err := f.lister()
-	if err != nil {
-		return err
-	}
-	found := awaiting{At: looked.At, Revision: looked.Newest, Retained: []losses.Loss{}, Uninstall: kept.Uninstall}
-	var texts []string
-	for _, r := range kept.Retained {
-		text, err := f.showOne(ctx, lister, &found, r.Named(), r.Void, looked)
-		if err != nil {
-			return err
-		}
-		texts = append(texts, text)
-	}
-	if f.output == "json" {
-		return printJSON(out, found)
-	}
-	_, err = io.WriteString(out, printable(found.text(texts, kept)))
-	return err
-}
-
-// showOne tells of one object that is kept; that it cannot be read is told in its place.
-func (f *consentFlags) showOne(ctx context.Context, lister *losses.Lister, found *awaiting, name, void string, looked asking.Looked) (string, error) {
-	object, err := acts.Named(name)
-	if err != nil {
-		return "", err
-	}
-	loss, err := lister.Of(ctx, object, f.named(), givenAt(looked, object, void))
-	if err != nil {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		found.Unread = append(found.Unread, name+": "+err.Error())
-		return name + "\n  " + strings.ReplaceAll(err.Error(), "\n", "\n  ") + "\n", nil
-	}
-	found.Retained = append(found.Retained, loss)
-	text := loss.Text(looked.At)
-	if void != "" {
-		text += "  Consent: " + void + "\n"
-	}
-	if loss.Digest != "" {
-		text += "  Next:    " + asking.Command(asking.Consent, []string{name}) + " --reason TEXT\n"
-	}
-	return text, nil
-}
-
-// givenAt is when a consent to lose an object was given that does not count any more, the zero time for none.
-func givenAt(looked asking.Looked, object acts.Object, void string) time.Time {
-	act, counts := stands(acts.ConsentToDelete, looked.Text, looked.At)
-	if void == "" || !counts || !slices.ContainsFunc(act.Objects(), func(o acts.Object) bool { return o.String() == object.String() }) {
-		return time.Time{}
-	}
-	return act.At
-}
-
-func (a awaiting) text(texts []string, kept asking.Kept) string {
-	text := "Nothing is kept for the data in it.\n"
-	if len(texts) > 0 {
-		text = fmt.Sprintf("Kept beside revision %d for the data in them. Each goes by itself once it holds nothing.\n\n%s", a.Revision, strings.Join(texts, "\n"))
-	}
-	if a.Uninstall != "" {
-		text += fmt.Sprintf("\nA revision is not listed because it would end what runs: %s\n  Next:    kubectl annotate clusterapi %s --overwrite %s=%s\n",
-			kept.Why, phases.Singleton, acts.UninstallConsent, a.Uninstall)
-	}
-	return text
 }
 
 func (f *consentFlags) lister() (*losses.Lister, error) {
@@ -207,40 +109,78 @@ func (f *consentFlags) consent(ctx context.Context, in io.Reader, out io.Writer,
 	if err != nil {
 		return err
 	}
-	kept, err := cluster.Kept(ctx)
-	if err != nil {
-		return err
-	}
-	if err := mayConsent(kept, looked, objects); err != nil {
-		return err
-	}
 	lister, err := f.lister()
 	if err != nil {
 		return err
 	}
-	lost, err := f.list(ctx, lister, kept, looked, objects)
+	asks, err := f.find(ctx, cluster, lister, looked, objects)
 	if err != nil {
 		return err
 	}
-	digest := losses.DigestOf(lost)
+	digest := asks.digest()
 	if f.digest != "" && f.digest != digest {
 		return changed(f.digest, digest, objects)
 	}
-	r, err := f.request(looked, kept, objects, lost)
+	r, err := f.request(looked, objects, asks)
 	if err != nil {
 		return err
 	}
 	r.still = func() error {
-		now, err := f.list(ctx, lister, kept, looked, objects)
+		asks, err := f.find(ctx, cluster, lister, looked, objects)
 		if err != nil {
 			return err
 		}
-		if now := losses.DigestOf(now); now != digest {
+		if now := asks.digest(); now != digest {
 			return changed(digest, now, objects)
 		}
 		return nil
 	}
 	return f.do(ctx, in, out, cluster, looked, r)
+}
+
+// losing is what an act is to consent to.
+type losing struct {
+	kept asking.Kept
+	lost []losses.Loss
+	// before is the act that stands, and carried what its lines say of objects that are not named now: they were not used, and stay
+	// in the act.
+	before  acts.Act
+	carried []string
+}
+
+// digest tells all that the act would consent to from all else.
+func (l losing) digest() string { return losses.DigestOf(l.lost, l.carried) }
+
+// find finds out what an act would consent to, or why nobody can consent to that.
+func (f *consentFlags) find(ctx context.Context, cluster *asking.Cluster, lister *losses.Lister, looked asking.Looked, objects []string) (losing, error) {
+	kept, err := cluster.Kept(ctx)
+	if err != nil {
+		return losing{}, err
+	}
+	if err := mayConsent(kept, looked, objects); err != nil {
+		return losing{}, err
+	}
+	lost, err := f.list(ctx, lister, kept, looked, objects)
+	if err != nil {
+		return losing{}, err
+	}
+	before, carried := carriedOver(looked, kept, objects)
+	return losing{kept: kept, lost: lost, before: before, carried: carried}, nil
+}
+
+// carriedOver is what the act that stands consents to besides the objects, and has not been used for.
+func carriedOver(looked asking.Looked, kept asking.Kept, objects []string) (before acts.Act, lines []string) {
+	before, counts := stands(acts.ConsentToDelete, looked.Text, looked.At)
+	if !counts || before.Revision() != looked.Newest {
+		return before, nil
+	}
+	for _, item := range before.Items[1:] {
+		o := acts.ObjectOf(item.Value).String()
+		if told, is := kept.Of(o); is && told.Void == "" && !slices.Contains(objects, o) {
+			lines = append(lines, item.Value)
+		}
+	}
+	return before, lines
 }
 
 // mayConsent says why nobody can consent to lose some of the objects now.
@@ -252,7 +192,7 @@ func mayConsent(kept asking.Kept, looked asking.Looked, objects []string) error 
 	}
 	for _, o := range objects {
 		if _, is := kept.Of(o); !is {
-			return &inspect.Error{What: "the operator does not keep " + o + " for the data in it", Next: asking.Consent + " shows what it keeps"}
+			return &inspect.Error{What: "the operator does not retain " + o + " for the data in it", Next: asking.Consent + " shows what it retains"}
 		}
 	}
 	return nil
@@ -291,24 +231,23 @@ func changed(seen, now string, objects []string) error {
 }
 
 // request is the act with what people are told of it. What else is consented to, and was not used, stays in it.
-func (f *consentFlags) request(looked asking.Looked, kept asking.Kept, objects []string, lost []losses.Loss) (request, error) {
+func (f *consentFlags) request(looked asking.Looked, objects []string, asks losing) (request, error) {
 	act := acts.Act{Name: acts.ConsentToDelete, By: looked.By, At: looked.At, Reason: f.reason, Items: []acts.Said{{Key: "revision", Value: fmt.Sprint(looked.Newest)}}}
 	var shows strings.Builder
 	fmt.Fprintf(&shows, "Let these go beside revision %d, with all that they hold, by %s, because: %s\n\n", looked.Newest, act.By, act.Reason)
-	for _, loss := range lost {
+	for _, loss := range asks.lost {
 		act.Items = append(act.Items, acts.Said{Key: "object", Value: loss.Line()})
-		shows.WriteString(loss.Text(looked.At) + "\n")
-	}
-	if before, counts := stands(acts.ConsentToDelete, looked.Text, looked.At); counts && before.Revision() == looked.Newest {
-		for _, item := range before.Items[1:] {
-			o := acts.ObjectOf(item.Value).String()
-			if told, is := kept.Of(o); is && told.Void == "" && !slices.Contains(objects, o) {
-				act.Items = append(act.Items, item)
-				fmt.Fprintf(&shows, "Consented to by %s since %s, and from now on in your name: %s\n", before.By, machine.Moment(before.At), o)
-			}
+		shows.WriteString(loss.Text(looked.At))
+		if told, _ := asks.kept.Of(loss.Object); told.Uncounted() {
+			fmt.Fprintf(&shows, "  Operator: %s; while that is so, it deletes nothing of it, whoever consents\n", told.Why)
 		}
+		shows.WriteString("\n")
 	}
-	digest := losses.DigestOf(lost)
+	for _, line := range asks.carried {
+		act.Items = append(act.Items, acts.Said{Key: "object", Value: line})
+		fmt.Fprintf(&shows, "Consented to by %s since %s, and from now on in your name: %s\n", asks.before.By, machine.Moment(asks.before.At), line)
+	}
+	digest := asks.digest()
 	fmt.Fprintf(&shows, "Digest: %s\n", digest)
 	text, err := act.Text()
 	if err != nil {
@@ -317,7 +256,7 @@ func (f *consentFlags) request(looked asking.Looked, kept asking.Kept, objects [
 	return request{
 		name: acts.ConsentToDelete, text: text, act: &act, objects: objects,
 		does: asked{
-			Does: "consent", By: act.By, At: act.At, Reason: act.Reason, Revision: looked.Newest, Objects: objects, Losses: lost, Digest: digest,
+			Does: "consent", By: act.By, At: act.At, Reason: act.Reason, Revision: looked.Newest, Objects: objects, Losses: asks.lost, Carried: asks.carried, Digest: digest,
 			Replaces: looked.Text, Undo: asking.Unconsent,
 		},
 		shows: shows.String() + "Until it is used, this takes it back: " + asking.Unconsent + "\n",

@@ -81,9 +81,11 @@ type asked struct {
 	Objects []string `json:"objects,omitempty"`
 	// Changes are the fields that it would change.
 	Changes []string `json:"changes,omitempty"`
-	// Losses are what would be lost, and Digest tells them from all else.
-	Losses []losses.Loss `json:"losses,omitempty"`
-	Digest string        `json:"digest,omitempty"`
+	// Losses are what would be lost, Carried the lines about what is consented to already and stays so; Digest tells all of
+	// that from all else.
+	Losses  []losses.Loss `json:"losses,omitempty"`
+	Carried []string      `json:"carried,omitempty"`
+	Digest  string        `json:"digest,omitempty"`
 	// Replaces is the text of the act that is there.
 	Replaces string `json:"replaces,omitempty"`
 	// Plan is what a rollback would do; Uncontrolled names what stays of it without its controller.

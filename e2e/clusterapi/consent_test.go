@@ -26,7 +26,7 @@ var _ = Describe("Consent to lose data", func() {
 		r := retain(ctx, "mine", "yours")
 		since := mark(ctx)
 		shown := admin().run(ctx, 0, "consent")
-		Expect(shown).To(And(ContainSubstring("Kept beside revision 2"), ContainSubstring(words(r.definition)[0]), ContainSubstring("2 instances in 1 namespace"),
+		Expect(shown).To(And(ContainSubstring("Retained beside revision 2"), ContainSubstring(words(r.definition)[0]), ContainSubstring("2 instances in 1 namespace"),
 			ContainSubstring("mine"), ContainSubstring("yours"), ContainSubstring(string(r.definition.GetUID())), ContainSubstring("Digest:  "+r.digest(ctx))))
 		Expect(admin().run(ctx, 0, "status")).To(ContainSubstring("capstan consent shows what would be lost"))
 		consent := append([]string{"consent", "--reason", "nobody uses them"}, words(r.definition)...)
@@ -34,7 +34,7 @@ var _ = Describe("Consent to lose data", func() {
 		Expect(admin().run(ctx, codeFailed, append(consent, "--yes")...)).To(ContainSubstring("--digest is missing"))
 		Expect(admin().run(ctx, codeFailed, append(consent, "--yes", "--digest", strings.Repeat("0", 64))...)).To(ContainSubstring("what would be lost has changed, and nothing was written"))
 		Expect(admin().run(ctx, 0, append(consent, "--dry-run")...)).To(ContainSubstring("Nothing was changed."))
-		Expect(admin().run(ctx, codeFailed, "consent", "--reason", "r", "Namespace/openshift-cluster-api")).To(ContainSubstring("the operator does not keep Namespace openshift-cluster-api"))
+		Expect(admin().run(ctx, codeFailed, "consent", "--reason", "r", "Namespace/openshift-cluster-api")).To(ContainSubstring("the operator does not retain Namespace openshift-cluster-api"))
 
 		bind(ctx, "capstan-operate", "operator")
 		yes := append(consent, "--yes", "--digest", r.digest(ctx))
@@ -71,7 +71,7 @@ var _ = Describe("Consent to lose data", func() {
 		eventually(ctx, "the history to have it", func(ctx context.Context) error {
 			return contains(admin().run(ctx, 0, "history", "2"), "Consents used", "CustomResourceDefinition "+r.definition.GetName(), "by chief")
 		})
-		Expect(admin().run(ctx, 0, "consent")).To(ContainSubstring("Nothing is kept for the data in it."))
+		Expect(admin().run(ctx, 0, "consent")).To(ContainSubstring("Nothing is retained for the data in it."))
 	})
 
 	It("keeps what has an instance more by then, and says so, until somebody consents to that", func(ctx SpecContext) {

@@ -92,11 +92,7 @@ func (r *reader) follow(ctx context.Context, s step) ([]string, error) {
 }
 
 func save(s step) error {
-	path := filepath.Join(root, s.path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(s.content), 0o644)
+	return os.WriteFile(filepath.Join(root, s.path), []byte(s.content), 0o644)
 }
 
 // begin starts what goes on in the first terminal, and waits until that shows what the page does.

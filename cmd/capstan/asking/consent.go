@@ -15,7 +15,7 @@ import (
 
 // Kept is what awaits a consent, by what the operator has told.
 type Kept struct {
-	// Retained are the objects that are kept for the data in them.
+	// Retained are the objects that are retained for the data in them.
 	Retained []guards.RetainedObject
 	// Uninstall is the name of a revision that would end what runs, empty for none; Why says what of it.
 	Uninstall, Why string
@@ -48,7 +48,7 @@ func consented(now seen, objects []string, at time.Time) (done bool, refused err
 		switch {
 		case !is:
 		case told.Void != "" && told.Asked.Equal(at):
-			return false, &inspect.Error{What: fmt.Sprintf("%s stays: %s", object, told.Void), Next: "look at what it holds now: " + Command(Consent, []string{object})}
+			return false, &inspect.Error{What: fmt.Sprintf("%s stays: %s", object, told.Void), Next: "look at what it holds now: " + Command(Consent, []string{object}) + ", or take the consent back with " + Unconsent}
 		case now.record.State == table.Paused:
 			return false, &inspect.Error{What: fmt.Sprintf("%s stays while the operator is paused, and what it holds is looked at after that", object), Next: Resume + ", or take the consent back with " + Unconsent}
 		default:

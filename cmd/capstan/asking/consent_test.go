@@ -28,7 +28,7 @@ func TestConfirmed_of_a_consent(t *testing.T) {
 	}{
 		"it goes, and another stays":       {table.Pruning, told, kept("", noon)[:1], true, ""},
 		"it is not looked at yet":          {table.Installed, told, kept("", time.Time{}), false, ""},
-		"it holds something else":          {table.Installed, told, kept("it was for 1, and there are 2 now", noon), false, "it was for 1, and there are 2 now"},
+		"it holds something else":          {table.Installed, told, kept("it was for 1, and there are 2 now", noon), false, "there are 2 now\n  next: look at what it holds now: capstan consent CustomResourceDefinition.apiextensions.k8s.io/as.test, or take the consent back with " + Unconsent},
 		"so it did before, by another act": {table.Installed, told, kept("it was for 1, and there are 2 now", noon.Add(-time.Second)), false, ""},
 		"the act is not seen yet":          {table.Installed, nil, kept("", time.Time{}), false, ""},
 		"the act is void":                  {table.Installed, []guards.Act{{Name: acts.ConsentToDelete, By: "anna", At: noon, Void: "it is for revision 1"}}, kept("", noon), false, "it is for revision 1"},

@@ -25,6 +25,8 @@ type Access struct {
 	As         string
 	// Timeout bounds each request; zero for no bound.
 	Timeout time.Duration
+	// Unattended keeps a credential plugin from standard input, which is somebody else's.
+	Unattended bool
 }
 
 // Flags adds the flags of an access.
@@ -76,6 +78,10 @@ func (a *Access) Config() (*rest.Config, error) {
 	switch {
 	case err == nil:
 		config.UserAgent = "capstan-cli"
+		if a.Unattended && config.ExecProvider != nil {
+			config.ExecProvider.StdinUnavailable = true
+			config.ExecProvider.StdinUnavailableMessage = "nobody can be asked now: log in with kubectl"
+		}
 		return config, nil
 	case errors.Is(err, os.ErrNotExist):
 		return nil, &Error{"the kubeconfig " + a.Kubeconfig + " does not exist", "name another with --kubeconfig", err}

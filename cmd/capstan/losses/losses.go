@@ -121,15 +121,18 @@ func (l Loss) Line() string {
 	return fmt.Sprintf("%s %s %d %s", l.Object, l.UID, l.Count, l.Digest)
 }
 
-// DigestOf tells losses from all others: of one its own, of several SHA-256 over their lines in the act, sorted, each with its
-// key and a line feed.
-func DigestOf(all []Loss) string {
-	if len(all) == 1 {
+// DigestOf tells what an act consents to from all else: losses, and what it says besides of others that were listed before. Of
+// one loss alone it is its own digest, of several SHA-256 over their lines in the act, sorted, each with its key and a line feed.
+func DigestOf(all []Loss, besides []string) string {
+	if len(all) == 1 && len(besides) == 0 {
 		return all[0].Digest
 	}
-	lines := make([]string, 0, len(all))
+	lines := make([]string, 0, len(all)+len(besides))
 	for _, l := range all {
 		lines = append(lines, "object: "+l.Line()+"\n")
+	}
+	for _, said := range besides {
+		lines = append(lines, "object: "+said+"\n")
 	}
 	slices.Sort(lines)
 	sum := sha256.Sum256([]byte(strings.Join(lines, "")))

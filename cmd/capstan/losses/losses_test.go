@@ -72,12 +72,12 @@ func TestLossOf_what_nobody_can_tell_has_no_digest(t *testing.T) {
 func TestDigestOf_is_that_of_one_object_or_of_the_sorted_lines_of_several(t *testing.T) {
 	one, two := gadgets(t, Named, noon), gadgets(t, Named, noon)
 	two.Object, two.UID = "Namespace a", "12-35"
-	if DigestOf([]Loss{one}) != one.Digest {
+	if DigestOf([]Loss{one}, nil) != one.Digest {
 		t.Error("the digest of one is not its own")
 	}
 	lines := "object: " + one.Object + " 12-34 3 " + one.Digest + "\nobject: Namespace a 12-35 3 " + two.Digest + "\n"
 	sum := sha256.Sum256([]byte(lines))
-	if got := DigestOf([]Loss{two, one}); got != hex.EncodeToString(sum[:]) || got != DigestOf([]Loss{one, two}) {
+	if got := DigestOf([]Loss{two, one}, nil); got != hex.EncodeToString(sum[:]) || got != DigestOf([]Loss{one, two}, nil) || got != DigestOf([]Loss{one}, []string{two.Line()}) {
 		t.Errorf("the digest of two is %s", got)
 	}
 	act := acts.Act{Name: acts.ConsentToDelete, By: "anna", At: noon, Reason: "r", Items: []acts.Said{{Key: "revision", Value: "2"}, {Key: "object", Value: one.Line()}, {Key: "object", Value: two.Line()}}}
