@@ -156,15 +156,15 @@ func TestSession_ends_by_time(t *testing.T) {
 		t.Error("a code that is too old counts")
 	}
 	begun, is, _ := s.begin(s.newCode())
-	if until, lasts := s.lasts(begun.Token); !is || !lasts || !until.Equal(now.Add(tokenLasts)) {
+	if until, _, lasts := s.lasts(begun.Token); !is || !lasts || !until.Equal(now.Add(tokenLasts)) {
 		t.Errorf("it lasts %v, until %s", lasts, until)
 	}
 	now = now.Add(tokenLasts - time.Second)
-	if _, lasts := s.lasts(begun.Token); !lasts {
+	if _, _, lasts := s.lasts(begun.Token); !lasts {
 		t.Error("it is over too soon")
 	}
 	now = now.Add(time.Second)
-	if _, lasts := s.lasts(begun.Token); lasts {
+	if _, _, lasts := s.lasts(begun.Token); lasts {
 		t.Error("a token that is over counts")
 	}
 	first, _, _ := s.begin(s.newCode())
@@ -173,7 +173,7 @@ func TestSession_ends_by_time(t *testing.T) {
 			t.Error("a code does not count")
 		}
 	}
-	if _, lasts := s.lasts(first.Token); lasts || len(s.tokens) != maxSessions {
+	if _, _, lasts := s.lasts(first.Token); lasts || len(s.tokens) != maxSessions {
 		t.Errorf("%d sessions are kept, the first one: %v", len(s.tokens), lasts)
 	}
 }
@@ -191,4 +191,16 @@ func TestStream_ends_with_the_session(t *testing.T) {
 	if response := p.ask(t.Context(), http.MethodGet, "/api/contexts", "", nil); response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("after the session %d is answered", response.StatusCode)
 	}
+}
+
+func TestStream_ends_when_its_session_makes_room_for_another(t *testing.T) {
+	p := openOne(t, installed(t))
+	s := p.stream("/api/watch")
+	s.until("a view", state("Installed"))
+	for range maxSessions {
+		p.begin()
+	}
+	for range s.lines { // it ends, or the test does
+	}
+	p.stream("/api/watch").until("a view in the last session", state("Installed"))
 }

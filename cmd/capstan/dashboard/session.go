@@ -51,6 +51,8 @@ type sessions struct {
 type token struct {
 	secret secret
 	until  time.Time
+	// ended is closed when the session ends before that.
+	ended chan struct{}
 }
 
 // newCode makes a code, in the place of the one before.
@@ -78,15 +80,21 @@ func (s *sessions) begin(code string) (begun Session, is, void bool) {
 	}
 	s.open = false
 	begun = Session{Token: fresh(), Expires: now.Add(tokenLasts).UTC()}
-	s.tokens = append(s.tokens, token{secret: secretOf(begun.Token), until: begun.Expires})
-	if extra := len(s.tokens) - maxSessions; extra > 0 {
-		s.tokens = slices.Delete(s.tokens, 0, extra)
+	s.tokens = append(s.tokens, token{secret: secretOf(begun.Token), until: begun.Expires, ended: make(chan struct{})})
+	if len(s.tokens) > maxSessions {
+		s.end(0)
 	}
 	return begun, true, false
 }
 
-// lasts says whether a token counts, and until when.
-func (s *sessions) lasts(text string) (until time.Time, is bool) {
+// end ends a session, and all requests in it; s.mu is held.
+func (s *sessions) end(i int) {
+	close(s.tokens[i].ended)
+	s.tokens = slices.Delete(s.tokens, i, i+1)
+}
+
+// lasts says whether a token counts, and until when unless it is ended before.
+func (s *sessions) lasts(text string) (until time.Time, ended <-chan struct{}, is bool) {
 	given := secretOf(text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +102,8 @@ func (s *sessions) lasts(text string) (until time.Time, is bool) {
 	s.tokens = slices.DeleteFunc(s.tokens, func(t token) bool { return !now.Before(t.until) })
 	for _, t := range s.tokens {
 		if t.secret.is(given) {
-			until, is = t.until, true
+			until, ended, is = t.until, t.ended, true
 		}
 	}
-	return until, is
+	return until, ended, is
 }

@@ -25,10 +25,6 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 func (s *Server) watchAll(w http.ResponseWriter, r *http.Request) { s.stream(w, r, s.clusters...) }
 
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, of ...*cluster) {
-	until, is := s.sessions.lasts(r.Header.Get(TokenHeader))
-	if !is {
-		return // it has just ended
-	}
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
@@ -36,7 +32,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, of ...*cluster) 
 		s.refuse(w, http.StatusTooManyRequests, Problem{Error: "too many streams are open", Next: "close other windows with this page"})
 		return
 	}
-	ctx, cancel := context.WithDeadline(r.Context(), until)
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	to := http.NewResponseController(w)
 	_ = to.SetReadDeadline(time.Time{}) // else it would count as gone
