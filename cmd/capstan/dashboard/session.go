@@ -15,8 +15,9 @@ const (
 	codeLasts = 10 * time.Minute
 	// tokenLasts is how long a session lasts.
 	tokenLasts = 12 * time.Hour
-	// maxGuesses is after how many wrong codes the one that counts is void: 256 bits are not guessed, and whoever tries is to be noticed.
-	maxGuesses = 5
+	// toldGuesses is after how many wrong codes the terminal is told, once for each code. They void nothing: 256 bits are not guessed, and
+	// whoever could void a code could lock out whom it is for.
+	toldGuesses = 5
 	// maxSessions is how many sessions there are at a time; the oldest goes.
 	maxSessions = 8
 )
@@ -40,7 +41,7 @@ type sessions struct {
 	now func() time.Time
 
 	mu sync.Mutex
-	// code is the one that counts, until it was used, guessed at too often, or became too old; open says that there is one.
+	// code is the one that counts, until it was used, or became too old; open says that there is one.
 	code    secret
 	until   time.Time
 	open    bool
@@ -64,19 +65,23 @@ func (s *sessions) newCode() string {
 	return code
 }
 
-// begin takes a code for a session. void says that a guess was one too many.
-func (s *sessions) begin(code string) (begun Session, is, void bool) {
+// What the terminal is told of the codes that somebody gives.
+const guessing = "Somebody on this machine tries wrong codes. The last address still works: a code is too long to be guessed."
+
+// begin takes a code for a session; warning is what the terminal is to be told, empty for nothing.
+func (s *sessions) begin(code string) (begun Session, is bool, warning string) {
 	given := secretOf(code)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
 	if !s.open || !now.Before(s.until) {
-		return Session{}, false, false
+		return Session{}, false, ""
 	}
 	if !s.code.is(given) {
-		s.guesses++
-		s.open = s.guesses < maxGuesses
-		return Session{}, false, !s.open
+		if s.guesses++; s.guesses == toldGuesses {
+			warning = guessing
+		}
+		return Session{}, false, warning
 	}
 	s.open = false
 	begun = Session{Token: fresh(), Expires: now.Add(tokenLasts).UTC()}
@@ -84,7 +89,7 @@ func (s *sessions) begin(code string) (begun Session, is, void bool) {
 	if len(s.tokens) > maxSessions {
 		s.end(0)
 	}
-	return begun, true, false
+	return begun, true, ""
 }
 
 // end ends a session, and all requests in it; s.mu is held.
