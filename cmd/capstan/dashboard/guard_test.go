@@ -108,8 +108,11 @@ func TestSession_takes_a_code_once_however_many_others_are_tried(t *testing.T) {
 		return code
 	}
 	code := newCode()
-	if first, second := try(code), try(code); first != http.StatusOK || second != http.StatusUnauthorized {
-		t.Errorf("the same code gets %d and then %d", first, second)
+	if first, second, third := try(code), try(code), try(code); first != http.StatusOK || second != http.StatusUnauthorized || third != second {
+		t.Errorf("the same code gets %d, then %d, and then %d", first, second, third)
+	}
+	if told := <-p.told; told != replayed || len(p.told) > 0 {
+		t.Errorf("of the same code the terminal is told %q", told)
 	}
 	old := newCode()
 	if code = newCode(); try(old) != http.StatusUnauthorized || try(code) != http.StatusOK {
@@ -190,6 +193,44 @@ func TestStream_ends_with_the_session(t *testing.T) {
 	}
 	if response := p.ask(t.Context(), http.MethodGet, "/api/contexts", "", nil); response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("after the session %d is answered", response.StatusCode)
+	}
+}
+
+func TestSession_is_ended_by_whoever_comes_with_its_code_again(t *testing.T) {
+	p := openOne(t, installed(t))
+	other := p.token
+	_, code, _ := strings.Cut(p.Address(), "#code=")
+	var stolen Session
+	p.into(p.ask(t.Context(), http.MethodPost, "/api/session", `{"code":"`+code+`"}`, nil), http.StatusOK, &stolen)
+	p.token = stolen.Token
+	s := p.stream("/api/watch")
+	s.until("a view", state("Installed"))
+	if again := p.ask(t.Context(), http.MethodPost, "/api/session", `{"code":"`+code+`"}`, nil); again.StatusCode != http.StatusUnauthorized {
+		t.Errorf("whoever comes second gets %d", again.StatusCode)
+	}
+	for range s.lines { // it ends, or the test does
+	}
+	if told := <-p.told; told != replayed {
+		t.Errorf("the terminal is told %q", told)
+	}
+	if response := p.ask(t.Context(), http.MethodGet, "/api/contexts", "", nil); response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("whoever came first gets %d", response.StatusCode)
+	}
+	p.token = other
+	p.stream("/api/watch").until("a view in the other session", state("Installed"))
+}
+
+func TestSession_outlives_the_time_of_its_code(t *testing.T) {
+	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	s := &sessions{now: func() time.Time { return now }}
+	code := s.newCode()
+	begun, _, _ := s.begin(code)
+	now = now.Add(codeLasts)
+	if _, is, warning := s.begin(code); is || warning != "" {
+		t.Errorf("a code that is over counts: %v, %q", is, warning)
+	}
+	if _, _, lasts := s.lasts(begun.Token); !lasts {
+		t.Error("a code that is over ends the session")
 	}
 }
 

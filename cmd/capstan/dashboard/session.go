@@ -52,6 +52,9 @@ type sessions struct {
 type token struct {
 	secret secret
 	until  time.Time
+	// code is what it was given for. Who comes with that again, within the time of the code, may be whom it was for: the session is ended.
+	code      secret
+	codeUntil time.Time
 	// ended is closed when the session ends before that.
 	ended chan struct{}
 }
@@ -66,7 +69,10 @@ func (s *sessions) newCode() string {
 }
 
 // What the terminal is told of the codes that somebody gives.
-const guessing = "Somebody on this machine tries wrong codes. The last address still works: a code is too long to be guessed."
+const (
+	guessing = "Somebody on this machine tries wrong codes. The last address still works: a code is too long to be guessed."
+	replayed = "An address was opened a second time, and its session is ended: if you did not open it twice, somebody else has read it. Enter prints a new one."
+)
 
 // begin takes a code for a session; warning is what the terminal is to be told, empty for nothing.
 func (s *sessions) begin(code string) (begun Session, is bool, warning string) {
@@ -74,6 +80,12 @@ func (s *sessions) begin(code string) (begun Session, is bool, warning string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
+	for i, t := range s.tokens {
+		if t.code.is(given) && now.Before(t.codeUntil) {
+			s.end(i)
+			return Session{}, false, replayed
+		}
+	}
 	if !s.open || !now.Before(s.until) {
 		return Session{}, false, ""
 	}
@@ -85,7 +97,7 @@ func (s *sessions) begin(code string) (begun Session, is bool, warning string) {
 	}
 	s.open = false
 	begun = Session{Token: fresh(), Expires: now.Add(tokenLasts).UTC()}
-	s.tokens = append(s.tokens, token{secret: secretOf(begun.Token), until: begun.Expires, ended: make(chan struct{})})
+	s.tokens = append(s.tokens, token{secret: secretOf(begun.Token), until: begun.Expires, code: s.code, codeUntil: s.until, ended: make(chan struct{})})
 	if len(s.tokens) > maxSessions {
 		s.end(0)
 	}
