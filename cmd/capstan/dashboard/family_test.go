@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -288,5 +289,28 @@ func TestParameters_that_are_wrong_are_refused(t *testing.T) {
 		if response := p.ask(t.Context(), method, "/", "", nil); response.StatusCode != http.StatusMethodNotAllowed {
 			t.Errorf("%s of the page gets %d", method, response.StatusCode)
 		}
+	}
+}
+
+func TestFamily_keeps_no_more_than_there_is_room_for(t *testing.T) {
+	r := &roster{}
+	rows := map[machine.Key]row{}
+	for i := range maxInstances {
+		key := machine.Key(strconv.Itoa(i))
+		rows[key] = row{Instance: Instance{Key: key, State: "Met"}}
+	}
+	r.replace(rows, nil, "", nil)
+	r.put(row{Instance: Instance{Key: "0", State: "Unmet"}})
+	if f, _ := r.family(); f.Problem != "" || f.Counts["Unmet"] != 1 {
+		t.Errorf("a change of one that is known gives %+v", f)
+	}
+	r.put(row{Instance: Instance{Key: "new", State: "Unmet"}})
+	if f, _ := r.family(); f.Problem != tooMany || f.Total != maxInstances || f.Counts["Unmet"] != 1 {
+		t.Errorf("one too many gives %+v", f)
+	}
+	r.drop("0")
+	r.put(row{Instance: Instance{Key: "new", State: "Unmet"}})
+	if f, _ := r.family(); f.Total != maxInstances || f.Counts["Unmet"] != 1 {
+		t.Errorf("with room again there is %+v", f)
 	}
 }
