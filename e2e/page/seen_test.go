@@ -124,7 +124,7 @@ var _ = Describe("The page", func() {
 
 	It("says what to do when there is no session, and when one has ended", func(ctx SpecContext) {
 		install(ctx)
-		d, address := look(prod)
+		first, address := look(prod)
 		t := newTab()
 		t.open(origin(address))
 		t.sees(`main`, "There is no session", "Press Enter in the terminal")
@@ -139,7 +139,13 @@ var _ = Describe("The page", func() {
 		other := newTab()
 		other.open(address)
 		other.sees(`main`, "There is no session", "was used", "Enter")
+		t.sees(`main`, "There is no session", "over", "Enter")
+		Expect(first.said()).To(ContainSubstring("opened a second time"))
 
+		d, address := look(prod)
+		t.open("about:blank")
+		t.open(address)
+		Eventually(func() string { return t.text(live) }).Should(Equal("Installed"))
 		Expect(d.process.Stop(5 * time.Second)).To(Succeed())
 		t.sees(trouble, "does not answer", "terminal")
 		t.sees(`header .live`, "old")

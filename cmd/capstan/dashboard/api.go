@@ -17,7 +17,6 @@ import (
 //	GET  /api/contexts                   Contexts
 //	GET  /api/diagrams                   Diagrams
 //	GET  /api/watch                      a line of JSON each, of all contexts: Line
-//	GET  /api/contexts/{id}/watch        the same of one
 //	GET  /api/contexts/{id}/family       ?machine= &state= &search= &offset= &limit= -> Instances
 //	GET  /api/contexts/{id}/instance     ?machine= &key= -> Instance
 //	GET  /api/contexts/{id}/objects      ?search= &wave= &revision= &offset= &limit= -> Objects

@@ -242,7 +242,7 @@ func (c *cluster) troubled(err error, again time.Duration) []byte {
 	}
 	text, err := encoded(line)
 	if err != nil {
-		return []byte(`{"type":"trouble"}`)
+		return []byte(`{"type":"trouble","context":"` + c.ID + `"}`)
 	}
 	return text
 }

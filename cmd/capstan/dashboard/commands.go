@@ -45,8 +45,8 @@ func (s shell) adopt(c guards.Collision) string {
 	return s.about("capstan adopt --dry-run --reason " + message.ShellWord("why") + " " + message.ShellWord(strings.Replace(c.Named(), " ", "/", 1)))
 }
 
-// consent is the command that lets a revision be listed that would uninstall something.
-func (s shell) consent(revision string) string {
+// uninstall is the command that lets a revision be listed that would uninstall something.
+func (s shell) uninstall(revision string) string {
 	return s.about("kubectl annotate clusterapi " + phases.Singleton + " --overwrite " + acts.UninstallConsent + "=" + message.ShellWord(revision))
 }
 

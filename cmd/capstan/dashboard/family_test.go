@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,11 @@ func TestFamily_of_5000_is_counted_listed_and_searched_in_memory(t *testing.T) {
 	if of.Machine != "compatibility" || of.Total != 5000 || of.Counts["Met"] != 4949 || of.Counts["Unmet"] != 50 || of.Counts["Degraded"] != 1 || of.Alarms != 1 {
 		t.Errorf("the family is %+v", of)
 	}
+	eventually(t, "the watch, after which nothing is asked", func() bool {
+		return slices.ContainsFunc(f.requests(), func(r string) bool {
+			return strings.HasPrefix(r, "GET "+requirementsPath) && strings.Contains(r, "watch=true")
+		})
+	})
 	before := f.requests()
 	if len(before) > 5000/pageOf+10 {
 		t.Errorf("it took %d requests", len(before))
@@ -288,5 +294,28 @@ func TestParameters_that_are_wrong_are_refused(t *testing.T) {
 		if response := p.ask(t.Context(), method, "/", "", nil); response.StatusCode != http.StatusMethodNotAllowed {
 			t.Errorf("%s of the page gets %d", method, response.StatusCode)
 		}
+	}
+}
+
+func TestFamily_keeps_no_more_than_there_is_room_for(t *testing.T) {
+	r := &roster{}
+	rows := map[machine.Key]row{}
+	for i := range maxInstances {
+		key := machine.Key(strconv.Itoa(i))
+		rows[key] = row{Instance: Instance{Key: key, State: "Met"}}
+	}
+	r.replace(rows, nil, "", nil)
+	r.put(row{Instance: Instance{Key: "0", State: "Unmet"}})
+	if f, _ := r.family(); f.Problem != "" || f.Counts["Unmet"] != 1 {
+		t.Errorf("a change of one that is known gives %+v", f)
+	}
+	r.put(row{Instance: Instance{Key: "new", State: "Unmet"}})
+	if f, _ := r.family(); f.Problem != tooMany || f.Total != maxInstances || f.Counts["Unmet"] != 1 {
+		t.Errorf("one too many gives %+v", f)
+	}
+	r.drop("0")
+	r.put(row{Instance: Instance{Key: "new", State: "Unmet"}})
+	if f, _ := r.family(); f.Total != maxInstances || f.Counts["Unmet"] != 1 {
+		t.Errorf("with room again there is %+v", f)
 	}
 }

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"net/http"
 	"strings"
 )
@@ -54,14 +55,24 @@ func (s *Server) foreign(r *http.Request) string {
 	return ""
 }
 
-// withToken lets through who has a session, and says until when it lasts.
+// withToken lets through who has a session; the request ends with it.
 func (s *Server) withToken(next func(http.ResponseWriter, *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, is := s.sessions.lasts(r.Header.Get(TokenHeader)); !is {
+		until, ended, is := s.sessions.lasts(r.Header.Get(TokenHeader))
+		if !is {
 			s.refuse(w, http.StatusUnauthorized, Problem{Error: "the token is missing, wrong, or over", Next: newAddress})
 			return
 		}
-		next(w, r)
+		ctx, cancel := context.WithDeadline(r.Context(), until)
+		defer cancel()
+		go func() {
+			select {
+			case <-ended:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		next(w, r.WithContext(ctx))
 	})
 }
 

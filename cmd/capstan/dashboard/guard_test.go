@@ -98,7 +98,7 @@ func TestServer_tells_another_user_of_this_machine_nothing(t *testing.T) {
 	}
 }
 
-func TestSession_takes_a_code_once_and_few_guesses(t *testing.T) {
+func TestSession_takes_a_code_once_however_many_others_are_tried(t *testing.T) {
 	p := openOne(t, installed(t))
 	try := func(code string) int {
 		return p.ask(t.Context(), http.MethodPost, "/api/session", `{"code":"`+code+`"}`, nil).StatusCode
@@ -108,21 +108,24 @@ func TestSession_takes_a_code_once_and_few_guesses(t *testing.T) {
 		return code
 	}
 	code := newCode()
-	if first, second := try(code), try(code); first != http.StatusOK || second != http.StatusUnauthorized {
-		t.Errorf("the same code gets %d and then %d", first, second)
+	if first, second, third := try(code), try(code), try(code); first != http.StatusOK || second != http.StatusUnauthorized || third != second {
+		t.Errorf("the same code gets %d, then %d, and then %d", first, second, third)
+	}
+	if told := <-p.told; told != replayed || len(p.told) > 0 {
+		t.Errorf("of the same code the terminal is told %q", told)
 	}
 	old := newCode()
 	if code = newCode(); try(old) != http.StatusUnauthorized || try(code) != http.StatusOK {
 		t.Error("the address before the last still works, or the last does not")
 	}
 	code = newCode()
-	for range maxGuesses {
+	for range 4 * toldGuesses {
 		if try("guess") != http.StatusUnauthorized {
 			t.Error("a guess is taken")
 		}
 	}
-	if try(code) != http.StatusUnauthorized {
-		t.Error("after guesses the code works")
+	if try(code) != http.StatusOK {
+		t.Error("whoever tries wrong codes locks out who has the right one")
 	}
 	if told := <-p.told; !strings.Contains(told, "wrong codes") || len(p.told) > 0 {
 		t.Errorf("the terminal is told %q", told)
@@ -156,15 +159,15 @@ func TestSession_ends_by_time(t *testing.T) {
 		t.Error("a code that is too old counts")
 	}
 	begun, is, _ := s.begin(s.newCode())
-	if until, lasts := s.lasts(begun.Token); !is || !lasts || !until.Equal(now.Add(tokenLasts)) {
+	if until, _, lasts := s.lasts(begun.Token); !is || !lasts || !until.Equal(now.Add(tokenLasts)) {
 		t.Errorf("it lasts %v, until %s", lasts, until)
 	}
 	now = now.Add(tokenLasts - time.Second)
-	if _, lasts := s.lasts(begun.Token); !lasts {
+	if _, _, lasts := s.lasts(begun.Token); !lasts {
 		t.Error("it is over too soon")
 	}
 	now = now.Add(time.Second)
-	if _, lasts := s.lasts(begun.Token); lasts {
+	if _, _, lasts := s.lasts(begun.Token); lasts {
 		t.Error("a token that is over counts")
 	}
 	first, _, _ := s.begin(s.newCode())
@@ -173,7 +176,7 @@ func TestSession_ends_by_time(t *testing.T) {
 			t.Error("a code does not count")
 		}
 	}
-	if _, lasts := s.lasts(first.Token); lasts || len(s.tokens) != maxSessions {
+	if _, _, lasts := s.lasts(first.Token); lasts || len(s.tokens) != maxSessions {
 		t.Errorf("%d sessions are kept, the first one: %v", len(s.tokens), lasts)
 	}
 }
@@ -191,4 +194,54 @@ func TestStream_ends_with_the_session(t *testing.T) {
 	if response := p.ask(t.Context(), http.MethodGet, "/api/contexts", "", nil); response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("after the session %d is answered", response.StatusCode)
 	}
+}
+
+func TestSession_is_ended_by_whoever_comes_with_its_code_again(t *testing.T) {
+	p := openOne(t, installed(t))
+	other := p.token
+	_, code, _ := strings.Cut(p.Address(), "#code=")
+	var stolen Session
+	p.into(p.ask(t.Context(), http.MethodPost, "/api/session", `{"code":"`+code+`"}`, nil), http.StatusOK, &stolen)
+	p.token = stolen.Token
+	s := p.stream("/api/watch")
+	s.until("a view", state("Installed"))
+	if again := p.ask(t.Context(), http.MethodPost, "/api/session", `{"code":"`+code+`"}`, nil); again.StatusCode != http.StatusUnauthorized {
+		t.Errorf("whoever comes second gets %d", again.StatusCode)
+	}
+	for range s.lines { // it ends, or the test does
+	}
+	if told := <-p.told; told != replayed {
+		t.Errorf("the terminal is told %q", told)
+	}
+	if response := p.ask(t.Context(), http.MethodGet, "/api/contexts", "", nil); response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("whoever came first gets %d", response.StatusCode)
+	}
+	p.token = other
+	p.stream("/api/watch").until("a view in the other session", state("Installed"))
+}
+
+func TestSession_outlives_the_time_of_its_code(t *testing.T) {
+	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	s := &sessions{now: func() time.Time { return now }}
+	code := s.newCode()
+	begun, _, _ := s.begin(code)
+	now = now.Add(codeLasts)
+	if _, is, warning := s.begin(code); is || warning != "" {
+		t.Errorf("a code that is over counts: %v, %q", is, warning)
+	}
+	if _, _, lasts := s.lasts(begun.Token); !lasts {
+		t.Error("a code that is over ends the session")
+	}
+}
+
+func TestStream_ends_when_its_session_makes_room_for_another(t *testing.T) {
+	p := openOne(t, installed(t))
+	s := p.stream("/api/watch")
+	s.until("a view", state("Installed"))
+	for range maxSessions {
+		p.begin()
+	}
+	for range s.lines { // it ends, or the test does
+	}
+	p.stream("/api/watch").until("a view in the last session", state("Installed"))
 }

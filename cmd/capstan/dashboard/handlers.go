@@ -37,9 +37,9 @@ func (s *Server) beginSession(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusBadRequest, Problem{Error: "the body cannot be read"})
 		return
 	}
-	session, is, void := s.sessions.begin(given.Code)
-	if void {
-		s.o.Tell("Somebody on this machine has tried wrong codes: the last address does not work any more. Enter prints a new one.")
+	session, is, warning := s.sessions.begin(given.Code)
+	if warning != "" {
+		s.o.Tell(warning)
 	}
 	if !is {
 		s.refuse(w, http.StatusUnauthorized, Problem{Error: "this code is wrong, was used, or is too old", Next: newAddress})

@@ -29,7 +29,7 @@ func awaiting(revision string, as shell) []Look {
 	}
 	return []Look{{
 		Object: "revision " + revision, Trouble: TroubleConsent, Why: "it would uninstall something, and is not listed without consent",
-		Next: "if that is meant, consent", Command: as.consent(revision),
+		Next: "if that is meant, consent", Command: as.uninstall(revision),
 	}}
 }
 
@@ -63,7 +63,7 @@ func looksAt(s clusterapi.Status, as shell) []Look {
 		all = append(all, Look{Trouble: TroubleFinding, Why: text})
 	}
 	for _, r := range s.Retained {
-		all = append(all, Look{Object: r.Object, Trouble: TroubleRetained, Why: cmp.Or(r.Why, "it is kept for the data in it")})
+		all = append(all, as.retained(r))
 	}
 	return append(all, strays(s)...)
 }
@@ -74,6 +74,15 @@ func (s shell) collision(c guards.Collision) Look {
 		l.Next, l.Command = "look at what adopting it would change, and say why it is adopted", s.adopt(c)
 	}
 	return l
+}
+
+// retained tells what an object holds, and why a consent to lose that does not count.
+func (s shell) retained(r guards.RetainedObject) Look {
+	why := cmp.Or(r.Why, "it is kept for the data in it")
+	if r.Void != "" {
+		why += "; " + r.Void
+	}
+	return Look{Object: r.Object, Trouble: TroubleRetained, Why: why, Next: "see what would be lost with it", Command: s.about("capstan consent")}
 }
 
 func strays(s clusterapi.Status) []Look {

@@ -41,8 +41,6 @@ const requirementsWord = "CompatibilityRequirements"
 const (
 	// pageOf is how many are listed at a time: each may carry a definition.
 	pageOf = 50
-	// maxInstances is how many of a family are kept in memory.
-	maxInstances = 20_000
 	// share is how much of the time a list of a family takes at most.
 	share = 20
 )
@@ -109,7 +107,7 @@ func (q *requirements) list(ctx context.Context) (conn *connection, version stri
 			q.add(ctx, rows, one)
 		}
 		if len(rows) >= maxInstances && next != "" {
-			problem = fmt.Sprintf("there are more than the %d that are listed", maxInstances)
+			problem = tooMany
 			break
 		}
 		if next == "" {

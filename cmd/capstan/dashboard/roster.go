@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -9,6 +10,12 @@ import (
 	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/machine"
 )
+
+// maxInstances is how many of a family are kept in memory.
+const maxInstances = 20_000
+
+// tooMany is the problem of a family that has more.
+var tooMany = fmt.Sprintf("there are more than the %d that are listed", maxInstances)
 
 // roster is what is known of a family: all in memory, so that a list or a search asks nobody.
 type roster struct {
@@ -56,10 +63,14 @@ func (r *roster) lacks(problem string, unread []Unread) {
 	r.read, r.problem, r.unread = true, problem, unread
 }
 
-// put has a row in the place of the one of its key.
+// put has a row in the place of the one of its key; a new one as long as there is room.
 func (r *roster) put(one row) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if _, known := r.rows[one.Key]; !known && len(r.rows) >= maxInstances {
+		r.problem = tooMany
+		return
+	}
 	r.rows[one.Key], r.sorted = one, nil
 }
 

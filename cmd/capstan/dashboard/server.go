@@ -134,8 +134,7 @@ func (s *Server) Handler() http.Handler {
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request){
 		"GET /api/contexts":               s.listContexts,
 		"GET /api/diagrams":               s.drawDiagrams,
-		"GET /api/watch":                  s.watchAll,
-		"GET /api/contexts/{id}/watch":    s.watch,
+		"GET /api/watch":                  s.watch,
 		"GET /api/contexts/{id}/family":   s.listFamily,
 		"GET /api/contexts/{id}/instance": s.showInstance,
 		"GET /api/contexts/{id}/objects":  s.listObjects,

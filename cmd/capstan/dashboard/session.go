@@ -15,8 +15,9 @@ const (
 	codeLasts = 10 * time.Minute
 	// tokenLasts is how long a session lasts.
 	tokenLasts = 12 * time.Hour
-	// maxGuesses is after how many wrong codes the one that counts is void: 256 bits are not guessed, and whoever tries is to be noticed.
-	maxGuesses = 5
+	// toldGuesses is after how many wrong codes the terminal is told, once for each code. They void nothing: 256 bits are not guessed, and
+	// whoever could void a code could lock out whom it is for.
+	toldGuesses = 5
 	// maxSessions is how many sessions there are at a time; the oldest goes.
 	maxSessions = 8
 )
@@ -40,7 +41,7 @@ type sessions struct {
 	now func() time.Time
 
 	mu sync.Mutex
-	// code is the one that counts, until it was used, guessed at too often, or became too old; open says that there is one.
+	// code is the one that counts, until it was used, or became too old; open says that there is one.
 	code    secret
 	until   time.Time
 	open    bool
@@ -51,6 +52,11 @@ type sessions struct {
 type token struct {
 	secret secret
 	until  time.Time
+	// code is what it was given for. Who comes with that again, within the time of the code, may be whom it was for: the session is ended.
+	code      secret
+	codeUntil time.Time
+	// ended is closed when the session ends before that.
+	ended chan struct{}
 }
 
 // newCode makes a code, in the place of the one before.
@@ -62,31 +68,50 @@ func (s *sessions) newCode() string {
 	return code
 }
 
-// begin takes a code for a session. void says that a guess was one too many.
-func (s *sessions) begin(code string) (begun Session, is, void bool) {
+// What the terminal is told of the codes that somebody gives.
+const (
+	guessing = "Somebody on this machine tries wrong codes. The last address still works: a code is too long to be guessed."
+	replayed = "An address was opened a second time, and its session is ended: if you did not open it twice, somebody else has read it. Enter prints a new one."
+)
+
+// begin takes a code for a session; warning is what the terminal is to be told, empty for nothing.
+func (s *sessions) begin(code string) (begun Session, is bool, warning string) {
 	given := secretOf(code)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
+	for i, t := range s.tokens {
+		if t.code.is(given) && now.Before(t.codeUntil) {
+			s.end(i)
+			return Session{}, false, replayed
+		}
+	}
 	if !s.open || !now.Before(s.until) {
-		return Session{}, false, false
+		return Session{}, false, ""
 	}
 	if !s.code.is(given) {
-		s.guesses++
-		s.open = s.guesses < maxGuesses
-		return Session{}, false, !s.open
+		if s.guesses++; s.guesses == toldGuesses {
+			warning = guessing
+		}
+		return Session{}, false, warning
 	}
 	s.open = false
 	begun = Session{Token: fresh(), Expires: now.Add(tokenLasts).UTC()}
-	s.tokens = append(s.tokens, token{secret: secretOf(begun.Token), until: begun.Expires})
-	if extra := len(s.tokens) - maxSessions; extra > 0 {
-		s.tokens = slices.Delete(s.tokens, 0, extra)
+	s.tokens = append(s.tokens, token{secret: secretOf(begun.Token), until: begun.Expires, code: s.code, codeUntil: s.until, ended: make(chan struct{})})
+	if len(s.tokens) > maxSessions {
+		s.end(0)
 	}
-	return begun, true, false
+	return begun, true, ""
 }
 
-// lasts says whether a token counts, and until when.
-func (s *sessions) lasts(text string) (until time.Time, is bool) {
+// end ends a session, and all requests in it; s.mu is held.
+func (s *sessions) end(i int) {
+	close(s.tokens[i].ended)
+	s.tokens = slices.Delete(s.tokens, i, i+1)
+}
+
+// lasts says whether a token counts, and until when unless it is ended before.
+func (s *sessions) lasts(text string) (until time.Time, ended <-chan struct{}, is bool) {
 	given := secretOf(text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +119,8 @@ func (s *sessions) lasts(text string) (until time.Time, is bool) {
 	s.tokens = slices.DeleteFunc(s.tokens, func(t token) bool { return !now.Before(t.until) })
 	for _, t := range s.tokens {
 		if t.secret.is(given) {
-			until, is = t.until, true
+			until, ended, is = t.until, t.ended, true
 		}
 	}
-	return until, is
+	return until, ended, is
 }

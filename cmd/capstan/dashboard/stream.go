@@ -8,27 +8,15 @@ import (
 	"time"
 )
 
-// maxStreams is how many streams there are at a time, of all contexts.
+// maxStreams is how many streams there are at a time, each of all contexts.
 const maxStreams = 32
 
 // alive is the line that says nothing but that the stream is.
 var alive = []byte(`{"type":"alive"}`)
 
 // watch is a response that stays open: a line whenever something changed, until the client goes, the session is over, or the command ends.
+// It is one for all contexts, since browsers open few connections to a server.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
-	if c := s.context(w, r); c != nil {
-		s.stream(w, r, c)
-	}
-}
-
-// watchAll is one for all contexts: browsers open few connections to a server.
-func (s *Server) watchAll(w http.ResponseWriter, r *http.Request) { s.stream(w, r, s.clusters...) }
-
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, of ...*cluster) {
-	until, is := s.sessions.lasts(r.Header.Get(TokenHeader))
-	if !is {
-		return // it has just ended
-	}
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
@@ -36,7 +24,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, of ...*cluster) 
 		s.refuse(w, http.StatusTooManyRequests, Problem{Error: "too many streams are open", Next: "close other windows with this page"})
 		return
 	}
-	ctx, cancel := context.WithDeadline(r.Context(), until)
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	to := http.NewResponseController(w)
 	_ = to.SetReadDeadline(time.Time{}) // else it would count as gone
@@ -56,7 +44,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, of ...*cluster) 
 		return
 	}
 	var all sync.WaitGroup
-	for _, c := range of {
+	for _, c := range s.clusters {
 		all.Go(func() {
 			defer cancel()
 			defer c.use(ctx)()

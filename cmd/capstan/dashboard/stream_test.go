@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 func TestWatch_tells_of_each_change_and_asks_only_when_it_begins(t *testing.T) {
 	f := installed(t)
 	p := openOne(t, f)
-	s := p.stream("/api/contexts/0/watch")
+	s := p.stream("/api/watch")
 	first := s.until("a view by watch", func(l Line) bool {
 		return l.Type == LineView && l.View.How == ByWatch && !slices.ContainsFunc(l.View.Families, func(f Family) bool { return f.Reading })
 	})
@@ -143,6 +144,26 @@ func TestWatch_of_a_context_that_hangs_holds_up_no_other(t *testing.T) {
 	both.until("a change of the other one", of("1", state("Applying")))
 	hangs.with(func() { hangs.hangs = "" })
 	both.until("that it answers", of("0", state("Installed")))
+}
+
+func TestWatch_of_seven_contexts_is_one_stream(t *testing.T) {
+	servers, names, clusters := map[string]string{}, []string{}, []*fakeCluster{}
+	for i := range 7 { // a browser opens six connections to a server
+		f, name := installed(t), fmt.Sprintf("c%d", i)
+		servers[name], names, clusters = f.URL, append(names, name), append(clusters, f)
+	}
+	all := open(t, kubeconfigOf(t, "", servers), nil, names...).stream("/api/watch")
+	seen := map[string]bool{}
+	all.until("a view of each", func(l Line) bool {
+		if state("Installed")(l) {
+			seen[l.Context] = true
+		}
+		return len(seen) == 7
+	})
+	for i, f := range clusters {
+		f.set(operatorPath, "cluster-api", operator(map[string]any{"clusterapi": stands("Applying", "x")}))
+		all.until("the change of "+names[i], func(l Line) bool { return state("Applying")(l) && l.Context == strconv.Itoa(i) })
+	}
 }
 
 func TestWatch_that_hangs_is_noticed(t *testing.T) {

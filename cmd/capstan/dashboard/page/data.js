@@ -5,7 +5,7 @@ import { follow } from "./stream.js";
 
 export const path = (id, what) => `/api/contexts/${encodeURIComponent(id)}/${what}`;
 
-/** Load reads what does not change while the page is open, and begins to follow each context. */
+/** Load reads what does not change while the page is open, and begins to follow all contexts, by one stream: browsers open few connections. */
 export async function load() {
   const [{ contexts }, { machines }] = await Promise.all([ask("/api/contexts"), ask("/api/diagrams")]);
   change((s) => {
@@ -15,16 +15,18 @@ export async function load() {
     s.machine ||= machines[0]?.machine ?? "";
   });
   const signal = new AbortController().signal;
-  for (const { id } of contexts) follow(path(id, "watch"), (line) => take(id, line), (error) => lost(id, error), signal);
+  follow("/api/watch", take, lost, signal);
 }
 
-function take(id, line) {
-  if (line.type === "view") change((s) => Object.assign(s.contexts.get(id), { view: line.view, trouble: null }));
-  if (line.type === "trouble") change((s) => { s.contexts.get(id).trouble = line; });
+function take(line) {
+  if (line.type === "view") change((s) => Object.assign(s.contexts.get(line.context), { view: line.view, trouble: null }));
+  if (line.type === "trouble") change((s) => { s.contexts.get(line.context).trouble = line; });
 }
 
-function lost(id, error) {
-  if (error && !state.login) change((s) => { s.contexts.get(id).trouble = { message: error.message, next: error.next }; });
+function lost(error) {
+  if (error && !state.login) change((s) => {
+    for (const one of s.contexts.values()) one.trouble = { message: error.message, next: error.next };
+  });
 }
 
 export const here = () => state.contexts.get(state.context);
