@@ -167,6 +167,10 @@ page-libs: ## Copy the libraries of the dashboard's page from their npm packages
 
 # A browser is needed, and nobody who has none is kept from `make test`.
 PAGE = go test -C e2e -tags page -v -count=1 -timeout 20m ./page -args -ginkgo.no-color
+.PHONY: test-tutorial
+test-tutorial: build controlplane bin/kubectl bin/crane bin/demo-runner ## Type every command of docs/tutorial.md, in order, and compare what is shown.
+	go test -C e2e -tags tutorial -count=1 -v -timeout 20m ./tutorial
+
 .PHONY: test-page
 test-page: build controlplane ## See the dashboard's page in Debian's chromium, which tools/page/needs.sh installs.
 	@$(PAGE)

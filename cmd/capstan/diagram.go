@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -32,8 +33,8 @@ compatibility the CompatibilityRequirement that --key names; without --live no c
 				if err != nil {
 					return err
 				}
-				cmd.Print(view.Table.Diagram(""))
-				return nil
+				_, err = fmt.Fprint(cmd.OutOrStdout(), view.Table.Diagram(""))
+				return err
 			}
 			view, err := target.Look(cmd.Context())
 			if err != nil {
@@ -43,8 +44,8 @@ compatibility the CompatibilityRequirement that --key names; without --live no c
 			if err != nil {
 				return err
 			}
-			cmd.Print(text)
-			return nil
+			_, err = fmt.Fprint(cmd.OutOrStdout(), text) // Print of a command is for its errors
+			return err
 		},
 	}
 	target.Flags(cmd.Flags())
