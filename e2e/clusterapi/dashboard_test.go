@@ -141,7 +141,7 @@ func serve(ctx context.Context, of command, args ...string) *dashboard {
 	Expect(found).To(BeTrue(), address)
 	d.host = host
 	var session struct{ Token string }
-	d.into(d.send(ctx, http.MethodPost, "/api/session", `{"code":"`+code+`"}`, nil), &session)
+	d.into(d.send(ctx, http.MethodPost, "/api/session", `{"code":"`+code+`"}`, nil), &session) //nolint:bodyclose // see send
 	d.token = session.Token
 	return d
 }
@@ -153,6 +153,7 @@ func (d *dashboard) end() {
 	Expect(d.process.Wait()).To(Succeed())
 }
 
+// send asks the server; the body of what it answers is closed when the spec ends.
 func (d *dashboard) send(ctx context.Context, method, path, body string, change func(*http.Request)) *http.Response {
 	GinkgoHelper()
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+d.host+path, strings.NewReader(body))
@@ -171,7 +172,7 @@ func (d *dashboard) send(ctx context.Context, method, path, body string, change 
 
 func (d *dashboard) status(ctx context.Context, method, path string, change func(*http.Request)) int {
 	GinkgoHelper()
-	return d.send(ctx, method, path, "", change).StatusCode
+	return d.send(ctx, method, path, "", change).StatusCode //nolint:bodyclose // see send
 }
 
 func (d *dashboard) into(response *http.Response, into any) {
@@ -184,12 +185,12 @@ func (d *dashboard) into(response *http.Response, into any) {
 
 func (d *dashboard) get(ctx context.Context, path string, into any) {
 	GinkgoHelper()
-	d.into(d.send(ctx, http.MethodGet, path, "", nil), into)
+	d.into(d.send(ctx, http.MethodGet, path, "", nil), into) //nolint:bodyclose // see send
 }
 
 func (d *dashboard) post(ctx context.Context, path string, into any) {
 	GinkgoHelper()
-	d.into(d.send(ctx, http.MethodPost, path, "{}", nil), into)
+	d.into(d.send(ctx, http.MethodPost, path, "{}", nil), into) //nolint:bodyclose // see send
 }
 
 // dashboardLines are those of a stream.
@@ -197,7 +198,7 @@ type dashboardLines struct{ views chan dashboardView }
 
 func (d *dashboard) watch(ctx context.Context) *dashboardLines {
 	GinkgoHelper()
-	response := d.send(ctx, http.MethodGet, "/api/watch", "", nil)
+	response := d.send(ctx, http.MethodGet, "/api/watch", "", nil) //nolint:bodyclose // see send
 	Expect(response.StatusCode).To(Equal(http.StatusOK))
 	l := &dashboardLines{views: make(chan dashboardView, 1000)}
 	go func() {
