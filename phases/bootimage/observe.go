@@ -188,7 +188,8 @@ func (p *Pass) looksAtClone(ctx context.Context, f *guards.Facts) error {
 	if clone != nil && !f.Template.Retiring {
 		p.clone = clone
 		f.Template.Ready = golden.SameSpec(clone, p.wantedClone(nil))
-		f.Template.Version = clone.GetResourceVersion()
+		// Not its resourceVersion: to claim it is no reason to try again.
+		f.Template.Version = fmt.Sprintf("%s/%d", clone.GetUID(), clone.GetGeneration())
 	}
 	return nil
 }
