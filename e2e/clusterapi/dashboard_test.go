@@ -141,7 +141,7 @@ func serve(ctx context.Context, of command, args ...string) *dashboard {
 	Expect(found).To(BeTrue(), address)
 	d.host = host
 	var session struct{ Token string }
-	d.into(d.send(ctx, http.MethodPost, "/api/session", `{"code":"`+code+`"}`, nil), &session) //nolint:bodyclose // see send
+	d.into(d.request(ctx, http.MethodPost, "/api/session", `{"code":"`+code+`"}`), &session)
 	d.token = session.Token
 	return d
 }
@@ -153,44 +153,53 @@ func (d *dashboard) end() {
 	Expect(d.process.Wait()).To(Succeed())
 }
 
-// send asks the server; the body of what it answers is closed when the spec ends.
-func (d *dashboard) send(ctx context.Context, method, path, body string, change func(*http.Request)) *http.Response {
+// request is one of the session.
+func (d *dashboard) request(ctx context.Context, method, path, body string) *http.Request {
 	GinkgoHelper()
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+d.host+path, strings.NewReader(body))
 	Expect(err).NotTo(HaveOccurred())
 	r.Header.Set("Origin", "http://"+d.host)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Capstan-Token", d.token)
-	if change != nil {
-		change(r)
-	}
+	return r
+}
+
+// answered is the answer to a request, whole.
+func answered(r *http.Request) (code int, text []byte) {
+	GinkgoHelper()
 	response, err := http.DefaultClient.Do(r)
 	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(response.Body.Close)
-	return response
+	defer response.Body.Close()
+	text, err = io.ReadAll(response.Body)
+	Expect(err).NotTo(HaveOccurred())
+	return response.StatusCode, text
 }
 
 func (d *dashboard) status(ctx context.Context, method, path string, change func(*http.Request)) int {
 	GinkgoHelper()
-	return d.send(ctx, method, path, "", change).StatusCode //nolint:bodyclose // see send
+	r := d.request(ctx, method, path, "")
+	if change != nil {
+		change(r)
+	}
+	code, _ := answered(r)
+	return code
 }
 
-func (d *dashboard) into(response *http.Response, into any) {
+func (d *dashboard) into(r *http.Request, into any) {
 	GinkgoHelper()
-	text, err := io.ReadAll(response.Body)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(response.StatusCode).To(Equal(http.StatusOK), string(text))
+	code, text := answered(r)
+	Expect(code).To(Equal(http.StatusOK), string(text))
 	Expect(json.Unmarshal(text, into)).To(Succeed(), string(text))
 }
 
 func (d *dashboard) get(ctx context.Context, path string, into any) {
 	GinkgoHelper()
-	d.into(d.send(ctx, http.MethodGet, path, "", nil), into) //nolint:bodyclose // see send
+	d.into(d.request(ctx, http.MethodGet, path, ""), into)
 }
 
 func (d *dashboard) post(ctx context.Context, path string, into any) {
 	GinkgoHelper()
-	d.into(d.send(ctx, http.MethodPost, path, "{}", nil), into) //nolint:bodyclose // see send
+	d.into(d.request(ctx, http.MethodPost, path, "{}"), into)
 }
 
 // dashboardLines are those of a stream.
@@ -198,11 +207,13 @@ type dashboardLines struct{ views chan dashboardView }
 
 func (d *dashboard) watch(ctx context.Context) *dashboardLines {
 	GinkgoHelper()
-	response := d.send(ctx, http.MethodGet, "/api/watch", "", nil) //nolint:bodyclose // see send
+	response, err := http.DefaultClient.Do(d.request(ctx, http.MethodGet, "/api/watch", "")) //nolint:bodyclose // who reads it closes it
+	Expect(err).NotTo(HaveOccurred())
 	Expect(response.StatusCode).To(Equal(http.StatusOK))
 	l := &dashboardLines{views: make(chan dashboardView, 1000)}
 	go func() {
 		defer close(l.views)
+		defer response.Body.Close() // when the dashboard ends
 		text := bufio.NewScanner(response.Body)
 		text.Buffer(nil, 8<<20)
 		for text.Scan() {
