@@ -36,14 +36,14 @@ func (p *Pass) consents(revision int64) map[engine.Key]engine.Consent {
 func (p *Pass) consentsNow(ctx context.Context, revision int64) (map[engine.Key]engine.Consent, error) {
 	all := p.consents(revision)
 	if len(all) == 0 {
-		return nil, nil //nolint:nilnil // nobody has consented to anything
+		return all, nil
 	}
 	live := &operatorv1alpha1.ClusterAPI{}
 	if found, err := read(ctx, p.Live, client.ObjectKeyFromObject(p.world.api), live); err != nil || !found {
 		return nil, err
 	}
 	if live.UID != p.world.api.UID || live.Annotations[acts.ConsentAct] != p.world.api.Annotations[acts.ConsentAct] {
-		return nil, nil //nolint:nilnil // somebody has just changed them
+		clear(all) // somebody has just changed them
 	}
 	return all, nil
 }
