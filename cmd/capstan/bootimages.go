@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +11,6 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/bootimages"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/machine"
-	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/bootgate"
 )
 
@@ -82,22 +79,6 @@ func defaultBootImages() *bootImageFlags {
 	return f
 }
 
-// tell prints what was found, as text or as JSON.
-func (f *bootImagesFlags) tell(out io.Writer, found interface {
-	Write(io.Writer, time.Time) error
-},
-) error {
-	if f.output == "json" {
-		return printJSON(out, found)
-	}
-	var text bytes.Buffer
-	if err := found.Write(&text, time.Now()); err != nil {
-		return err
-	}
-	_, err := io.WriteString(out, message.Lines(text.String()))
-	return err
-}
-
 func bootImagesStatusCommand() *cobra.Command {
 	f, exitCode, watch := &bootImagesFlags{}, false, false
 	cmd := &cobra.Command{
@@ -136,7 +117,7 @@ Exit codes: 0 if it could be read, 1 if not, or if there is no such target. With
 			}
 			status, err := f.status(cmd.Context(), names)
 			if err == nil {
-				err = f.tell(cmd.OutOrStdout(), status)
+				err = tell(cmd.OutOrStdout(), f.output, status, time.Now())
 			}
 			if err != nil || !exitCode {
 				return err
@@ -189,13 +170,13 @@ The exit code is 1 if it could not be read, or if there is no such target.`,
 				if !found {
 					return fmt.Errorf("%s is gone", key)
 				}
-				return f.tell(cmd.OutOrStdout(), target)
+				return tell(cmd.OutOrStdout(), f.output, target, time.Now())
 			}
 			gate, err := look.ExplainGate()
 			if err != nil {
 				return err
 			}
-			return f.tell(cmd.OutOrStdout(), gate)
+			return tell(cmd.OutOrStdout(), f.output, gate, time.Now())
 		},
 	}
 	f.addFlags(cmd.Flags())

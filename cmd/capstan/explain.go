@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/controllers"
-	"github.com/capstan-capi/capstan/message"
 )
 
 func explainCommand() *cobra.Command {
@@ -48,15 +44,7 @@ were the cluster, as it was then.`,
 			if err != nil {
 				return err
 			}
-			if output == "json" {
-				return printJSON(cmd.OutOrStdout(), explanation)
-			}
-			var text bytes.Buffer
-			if err := explanation.Write(&text, now()); err != nil {
-				return err
-			}
-			_, err = io.WriteString(cmd.OutOrStdout(), message.Lines(text.String()))
-			return err
+			return tell(cmd.OutOrStdout(), output, explanation, now())
 		},
 	}
 	cmd.AddCommand(bootImagesExplainCommand())

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/controllers"
-	"github.com/capstan-capi/capstan/message"
 )
 
 // lookEvery is how often --watch looks.
@@ -105,19 +103,10 @@ func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	status := seen.Status
-	if f.output == "json" {
-		err = printJSON(out, status)
-	} else {
-		var text bytes.Buffer
-		if err = status.Write(&text, now()); err == nil {
-			_, err = io.WriteString(out, message.Lines(text.String()))
-		}
-	}
-	if err != nil || !f.exitCode {
+	if err := tell(out, f.output, seen.Status, now()); err != nil || !f.exitCode {
 		return err
 	}
-	return exit(status.Code())
+	return exit(seen.Status.Code())
 }
 
 func (f *statusFlags) follow(ctx context.Context, out io.Writer) error {
