@@ -212,8 +212,8 @@ part-fresh:
 	@tools/part.sh modules $(MAKE) modules
 	@tools/part.sh fresh tools/fresh.sh $(MAKE) generate diagrams
 part-code:
-	@nice $(MAKE) part-lint
-	@nice $(MAKE) part-unit
+	@nice -n 19 $(MAKE) part-lint
+	@nice -n 19 $(MAKE) part-unit
 part-lint:
 	@tools/part.sh format $(MAKE) fmt-check
 	@tools/part.sh lint $(MAKE) lint

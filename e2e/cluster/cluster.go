@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -56,10 +57,13 @@ type Cluster struct {
 	// frontProxy certifies kube-apiserver to the servers that it passes requests on to.
 	frontProxy *authority
 	port       port
-	spawner    *spawner
-	admin      *rest.Config
-	client     *kubernetes.Clientset
-	dynamic    *dynamic.DynamicClient
+	// managerPort is where kube-controller-manager serves its metrics, and manager asks for them.
+	managerPort port
+	manager     *http.Client
+	spawner     *spawner
+	admin       *rest.Config
+	client      *kubernetes.Clientset
+	dynamic     *dynamic.DynamicClient
 
 	mu        sync.Mutex
 	running   map[Component]*process
@@ -103,6 +107,10 @@ func prepare(options Options) (_ *Cluster, err error) {
 	if c.port, err = reservePort(); err != nil {
 		return nil, errors.Join(err, c.removeDir())
 	}
+	if c.managerPort, err = reservePort(); err != nil {
+		c.port.release()
+		return nil, errors.Join(err, c.removeDir())
+	}
 	c.spawner = newSpawner()
 	if err := c.equip(); err != nil {
 		return nil, errors.Join(err, c.Stop())
@@ -123,6 +131,9 @@ func (c *Cluster) equip() (err error) {
 	}
 	if c.dynamic, err = dynamic.NewForConfig(c.admin); err != nil {
 		return fmt.Errorf("building a dynamic client: %w", err)
+	}
+	if c.manager, err = c.managerClient(); err != nil {
+		return fmt.Errorf("building a client of kube-controller-manager: %w", err)
 	}
 	return nil
 }
@@ -180,7 +191,11 @@ func (c *Cluster) Stop() error {
 	}
 	c.spawner.close()
 	c.port.release()
+	c.managerPort.release()
 	closeIdleConnections(c.admin)
+	if c.manager != nil {
+		c.manager.CloseIdleConnections()
+	}
 	return errors.Join(append(problems, c.removeDir())...)
 }
 

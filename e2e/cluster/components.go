@@ -70,7 +70,7 @@ func (c *Cluster) command(component Component) []string {
 	case APIServer:
 		return append([]string{program, "kube-apiserver"}, apiServerArguments(c.port.number)...)
 	case ControllerManager:
-		return append([]string{program, "kube-controller-manager"}, controllerManagerArguments()...)
+		return append([]string{program, "kube-controller-manager"}, controllerManagerArguments(c.managerPort.number)...)
 	case Scheduler:
 		return append([]string{program, "kube-scheduler"}, schedulerArguments()...)
 	case Kwok:
@@ -128,14 +128,21 @@ func apiServerArguments(port int) []string {
 	}
 }
 
-func controllerManagerArguments() []string {
+func controllerManagerArguments(port int) []string {
 	return []string{
 		"--kubeconfig=" + kubeconfigFile(ControllerManager),
 		"--service-account-private-key-file=" + accountKeyFile,
 		"--root-ca-file=" + caFile,
 		"--use-service-account-credentials",
 		"--leader-elect=false",
-		"--secure-port=0",
+		// Its metrics are served to whoever asks on this machine.
+		"--bind-address=127.0.0.1",
+		fmt.Sprintf("--secure-port=%d", port),
+		"--permit-port-sharing",
+		"--tls-cert-file=" + servingCertFile,
+		"--tls-private-key-file=" + servingKeyFile,
+		"--authentication-skip-lookup",
+		"--authorization-always-allow-paths=/metrics",
 		"--kube-api-qps=200",
 		"--kube-api-burst=400",
 		// A busy machine must not make the only node look dead.

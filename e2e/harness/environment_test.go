@@ -33,6 +33,7 @@ func TestEnvironment(t *testing.T) {
 		}
 	})
 	t.Run("Begin erases whatever was done, finalizers and webhooks or not", func(t *testing.T) { beginErases(ctx, t, e) })
+	t.Run("a Namespace that comes again keeps what is in it", func(t *testing.T) { comesAgain(ctx, t, e) })
 	t.Run("a world has what it says and nothing else", func(t *testing.T) { worlds(ctx, t, e) })
 	t.Run("a world begins at the real time", func(t *testing.T) { realTime(ctx, t, e) })
 	t.Run("the operator has the rights of its ServiceAccount", func(t *testing.T) { rights(ctx, t, e) })
@@ -79,6 +80,35 @@ func beginErases(ctx context.Context, t *testing.T, e *Environment) {
 		if err := e.Client.Get(ctx, client.ObjectKeyFromObject(object), object); client.IgnoreNotFound(err) != nil || err == nil {
 			if !strings.Contains(fmt.Sprint(err), "no matches for kind") {
 				t.Errorf("%T %s is still there: %v", object, object.GetName(), err)
+			}
+		}
+	}
+}
+
+// comesAgain has the same Namespaces in one world after the other, for longer than the controller of Namespaces waits before it
+// empties one: it looks at one by its name, and finds the next one of that name on its way out, too.
+func comesAgain(ctx context.Context, t *testing.T, e *Environment) {
+	var roles []*rbacv1.Role
+	for round := range 20 {
+		if err := e.Begin(ctx, World{}); err != nil {
+			t.Fatal(err)
+		}
+		roles = nil
+		for i := range 8 {
+			name := fmt.Sprintf("again-%d", i)
+			if err := e.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+				t.Fatal(err)
+			}
+			role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "kept"}}
+			if err := e.Client.Create(ctx, role); err != nil {
+				t.Fatal(err)
+			}
+			roles = append(roles, role)
+		}
+		<-time.After(300 * time.Millisecond)
+		for _, role := range roles {
+			if err := e.Client.Get(ctx, client.ObjectKeyFromObject(role), role); err != nil {
+				t.Fatalf("round %d: %v", round, err)
 			}
 		}
 	}
