@@ -36,6 +36,8 @@ type planFlags struct {
 	output            string
 	all, exitCode     bool
 	without           comparison
+	// progress is where it is told that something takes long; nil: nowhere.
+	progress io.Writer
 }
 
 func planCommand() *cobra.Command {
@@ -47,7 +49,7 @@ func planCommand() *cobra.Command {
 it is created, changed, replaced or removed, with the fields that change, and what would stop it.
 
 The images are those that ConfigMap capi-installer-images lists, or those of --image and --dir, or those that
-the ConfigMap in the manifests of a release lists (--payload). What becomes of an object is decided by the
+the ConfigMap in the manifests of a release lists (--payload, a folder or the release image by digest). What becomes of an object is decided by the
 operator's own rules, and the API server is asked by dry runs. Nothing is changed: what is no get, list,
 dry run or review is refused before it is sent.
 
@@ -66,9 +68,13 @@ error. --exit-code=false makes 2 and 3 a 0.`,
 		Example: `  capstan plan
   capstan plan --image quay.io/example/core@sha256:4e1f... --image quay.io/example/aws@sha256:90ab...
   capstan plan --payload bin/payload -o name
+  capstan plan --payload quay.io/openshift-release-dev/ocp-release@sha256:77ce...
   capstan plan --from ./old --to ./new --platform AWS -o diff`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.progress = cmd.ErrOrStderr()
+			return f.run(cmd.Context(), cmd.OutOrStdout())
+		},
 	}
 	flags := cmd.Flags()
 	f.Flags(flags)
@@ -76,7 +82,7 @@ error. --exit-code=false makes 2 and 3 a 0.`,
 	flags.Lookup("request-timeout").DefValue = dryRunTimeout.String()
 	flags.StringArrayVar(&f.images, "image", nil, "provider image by digest, as `host/path@sha256:...`, in place of the list (repeatable)")
 	flags.StringArrayVar(&f.dirs, "dir", nil, "`folder` with the content of a provider image, in place of the list (repeatable)")
-	flags.StringVar(&f.payload, "payload", "", "`folder` with the manifests of a release, whose list of images counts")
+	flags.StringVar(&f.payload, "payload", "", "`folder` with the manifests of a release, or its image by digest, whose list of images counts")
 	flags.StringVar(&f.release, "release-version", "", "`version` that begins the revision's name; without it that of the list, or of the newest revision")
 	f.lookFlags(flags)
 	flags.StringVar(&f.operatorNamespace, "operator-namespace", "openshift-cluster-api-operator", "`namespace` of the operator and its list of images")

@@ -37,15 +37,15 @@ func (f *planFlags) instead() (phases.Instead, error) {
 	if f.payload == "" {
 		return in, nil
 	}
+	if _, err := os.Stat(f.payload); err != nil {
+		return f.insteadOf(in)
+	}
 	list, err := payload.ConfigMap(os.DirFS(f.payload), phases.ImagesConfigMap)
 	if err != nil {
 		return in, err
 	}
-	if in.Release == "" {
-		in.Release = list.Annotations[phases.ReleaseAnnotation]
-	}
-	if in.Images, err = phases.ListedImages(list); err == nil && len(in.Images) == 0 {
-		err = fmt.Errorf("ConfigMap %s in %s lists no image", list.Name, f.payload)
+	if in, err = in.WithList(list); err != nil {
+		err = fmt.Errorf("reading the payload in %s: %w", f.payload, err)
 	}
 	return in, err
 }

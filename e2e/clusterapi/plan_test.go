@@ -246,6 +246,18 @@ var _ = Describe("capstan plan", func() {
 		Expect(p.To.Name).To(HavePrefix("4.23.0-"))
 		Expect(p.of("ConfigMap", "changed").Verdict).To(Equal("change"))
 		Expect(p.Counts).To(And(HaveKeyWithValue("change", 1), HaveLen(2)), "and all others are marked")
+
+		By("the image of a release, which is read once")
+		image, err := env.PushFiles(ctx, "release", map[string][]byte{"release-manifests/0000_30_images.yaml": text, "usr/bin/tool": []byte("x")})
+		Expect(err).NotTo(HaveOccurred())
+		cache := GinkgoT().TempDir()
+		p = admin().plan(ctx, codeChanges, "--payload", image, "--cache-dir", cache)
+		Expect(p.To.Name).To(HavePrefix("4.23.0-"))
+		Expect(p.Counts).To(And(HaveKeyWithValue("change", 1), HaveLen(2)))
+		absent = admin().plan(ctx, codeChanges, "--payload", strings.Replace(image, "/release@", "/moved@", 1), "--cache-dir", cache)
+		Expect(absent.Counts).To(Equal(p.Counts), "a digest names the same content everywhere")
+		Expect(admin().run(ctx, codeFailed, "plan", "--payload", bad["alpha"])).To(ContainSubstring("it has no folder /release-manifests"))
+		Expect(admin().run(ctx, codeFailed, "plan", "--payload", "quay.io/example/release:4.23.0")).To(And(ContainSubstring("is no folder, and no image"), ContainSubstring("digest")))
 	})
 })
 

@@ -34,11 +34,21 @@ type Instead struct {
 	// Images are those that are named, and Folders those that were read already; if there are none, the list of images counts.
 	Images  []images.Ref
 	Folders []images.Image
+	// Payload is the image of a release whose list of images counts; nil: none is.
+	Payload *Payload
 	// Credentials are for registries, besides the cluster's.
 	Credentials []images.Document
 }
 
-func (i Instead) namesImages() bool { return len(i.Images)+len(i.Folders) > 0 }
+func (i Instead) namesImages() bool { return len(i.Images)+len(i.Folders) > 0 || i.Payload != nil }
+
+// Payload is the image of a release, which keeps the manifests of that in a folder.
+type Payload struct {
+	Ref    images.Ref
+	Folder string
+	// List finds the list of images among the files of the folder, by their names.
+	List func(files map[string][]byte) (*corev1.ConfigMap, error)
+}
 
 // Foresight is what the inputs would come to.
 type Foresight struct {
@@ -81,6 +91,13 @@ func NewForeseer(o Options, machine string) (*Foreseer, error) {
 // Foresee looks. It is an error only if the inputs themselves cannot be read.
 func (f *Foreseer) Foresee(ctx context.Context, in Instead, how engine.ForeseeOptions) (*Foresight, error) {
 	p, told := f.phases, &Foresight{}
+	if in.Payload != nil {
+		listed, err := f.listed(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("reading the release image %s: %w", in.Payload.Ref, err)
+		}
+		in = listed
+	}
 	w, err := f.inputs(ctx, in)
 	if err != nil {
 		return nil, err
@@ -90,7 +107,10 @@ func (f *Foreseer) Foresee(ctx context.Context, in Instead, how engine.ForeseeOp
 	if err := f.engine.ListInventories(ctx); err != nil {
 		knows, told.Limits = false, append(told.Limits, fmt.Sprintf("what older revisions have applied is not known: %v", err))
 	}
-	stop, err := f.fetch(ctx, w, in, told)
+	if err := f.reach(ctx, w, in, told); err != nil {
+		return nil, err
+	}
+	stop, err := f.fetch(ctx, w)
 	defer stop()
 	if err != nil {
 		return nil, err

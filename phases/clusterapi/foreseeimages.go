@@ -2,21 +2,22 @@ package clusterapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/capstan-capi/capstan/phases/images"
 )
 
-// fetch has the images fetched, each tried once, as the cluster reaches registries and by whose images it lets in, as far as that
-// may be read. The caller stops what it has started.
-func (f *Foreseer) fetch(ctx context.Context, w world, in Instead, told *Foresight) (stop func(), err error) {
+// reach finds out how the cluster reaches registries and whose images it lets in, as far as that may be read.
+func (f *Foreseer) reach(ctx context.Context, w world, in Instead, told *Foresight) (err error) {
 	p := f.phases
 	p.credentials = in.Credentials
 	if p.Images, err = withFolders(p.Images, in.Folders); err != nil {
-		return func() {}, err
+		return err
 	}
 	err = p.reachRegistries(ctx, w)
 	if apierrors.IsForbidden(err) && len(p.PullSecrets) > 0 {
@@ -31,10 +32,52 @@ func (f *Foreseer) fetch(ctx context.Context, w world, in Instead, told *Foresig
 			puller.Use(images.Access{Credentials: in.Credentials})
 		}
 	}
-	if err != nil {
-		return func() {}, err
+	return err
+}
+
+// listed is what takes the place of the inputs when the images are those that a release image lists.
+func (f *Foreseer) listed(ctx context.Context, in Instead) (Instead, error) {
+	pulls, is := f.phases.Images.(*images.Puller)
+	if !is {
+		return in, fmt.Errorf("a %T reads no image of a release", f.phases.Images)
 	}
-	refs := p.neededOf(w, nil)
+	w, err := f.inputs(ctx, in)
+	if err == nil {
+		err = f.reach(ctx, w, in, &Foresight{})
+	}
+	if err != nil {
+		return in, err
+	}
+	files, err := pulls.Files(ctx, in.Payload.Ref, in.Payload.Folder)
+	if own, is := errors.AsType[*images.Error](err); is {
+		err = own.Err // whoever asked names the image
+	}
+	if err != nil {
+		return in, err
+	}
+	list, err := in.Payload.List(files)
+	if err != nil {
+		return in, err
+	}
+	return in.WithList(list)
+}
+
+// WithList is one in which the images are those of a list, and the release is its own unless another one is named.
+func (i Instead) WithList(list *corev1.ConfigMap) (Instead, error) {
+	refs, err := ListedImages(list)
+	if err == nil && len(refs) == 0 {
+		err = fmt.Errorf("ConfigMap %s lists no image", list.Name)
+	}
+	i.Images, i.Payload = refs, nil
+	if i.Release == "" {
+		i.Release = list.Annotations[ReleaseAnnotation]
+	}
+	return i, err
+}
+
+// fetch has the images fetched, each tried once. The caller stops what it has started.
+func (f *Foreseer) fetch(ctx context.Context, w world) (stop func(), err error) {
+	refs, p := f.phases.neededOf(w, nil), f.phases
 	within, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	p.Images.Want(refs)

@@ -52,7 +52,7 @@ func decode(name string, data []byte) (*Image, error) {
 	if want := fmt.Sprintf(cacheHeader, name, sha256.Sum256(content)); string(head)+"\n" != want {
 		return nil, errors.New("its checksum does not match")
 	}
-	image, t := &Image{}, newTree(standardLimits)
+	image, t := &Image{}, newTree(ManifestsFolder, standardLimits)
 	r := tar.NewReader(bytes.NewReader(content))
 	for {
 		h, err := r.Next()

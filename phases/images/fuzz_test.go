@@ -20,7 +20,7 @@ var fuzzLimits = limits{file: 1 << 10, image: 4 << 10, entries: 60, unpacked: 1 
 
 // extract gives what two layers come to, and how far the tree has been filled.
 func extract(layers ...[]byte) (*tree, []Profile, error) {
-	t, left := newTree(fuzzLimits), fuzzLimits.unpacked
+	t, left := newTree(ManifestsFolder, fuzzLimits), fuzzLimits.unpacked
 	for i, layer := range layers {
 		if err := unpack(bytes.NewReader(layer), i+1, t, &left); err != nil {
 			return t, nil, err
@@ -191,7 +191,7 @@ func scripted(script string) (layers [][]entry, contents map[string]bool) {
 			e.hard = root + "/" + target
 		default:
 			e.data = fmt.Sprintf("content %d", i)
-			if p := path.Clean("/" + e.name); inside(p) {
+			if p := path.Clean("/" + e.name); fuzzed(p) {
 				contents[e.data] = true
 			}
 		}
@@ -200,6 +200,9 @@ func scripted(script string) (layers [][]entry, contents map[string]bool) {
 	}
 	return layers, contents
 }
+
+// fuzzed says whether a path lies in the folder that is read.
+var fuzzed = newTree(ManifestsFolder, fuzzLimits).inside
 
 // modelled says what files layers come to in the plainest way: a map of paths, of which a layer first removes what it
 // hides and then writes what it has. It knows no links and no pipes.
@@ -227,7 +230,7 @@ func modelled(layers [][]entry) (map[string]string, bool) {
 		}
 		for _, e := range entries {
 			p := path.Clean("/" + e.name)
-			if strings.HasPrefix(path.Base(p), whiteoutPrefix) || !inside(p) {
+			if strings.HasPrefix(path.Base(p), whiteoutPrefix) || !fuzzed(p) {
 				continue
 			}
 			for up := path.Dir(p); up != "/"; up = path.Dir(up) {

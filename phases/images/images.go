@@ -34,10 +34,11 @@ type Image struct {
 	Ref      Ref
 	Profiles []Profile
 
-	cached   bool            // it is in the cache as it is here
-	evidence *trust.Evidence // what it was judged by; nil if nothing was asked of it
-	proof    string          // the ID of the rule that it met; empty for none
-	mounted  bool            // the container runtime has let it in
+	cached   bool              // it is in the cache as it is here
+	evidence *trust.Evidence   // what it was judged by; nil if nothing was asked of it
+	proof    string            // the ID of the rule that it met; empty for none
+	mounted  bool              // the container runtime has let it in
+	files    map[string][]byte // those of a folder, if that is what was asked for
 }
 
 // Phase says how far an image has come.

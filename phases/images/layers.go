@@ -19,7 +19,7 @@ const (
 	zstdMemory     = 64 << 20
 )
 
-// unpack reads one layer into the tree as it arrives, and keeps only what lies under ManifestsFolder. Layers come lowest
+// unpack reads one layer into the tree as it arrives, and keeps only what lies under its folder. Layers come lowest
 // first, numbered from 1. left is how many bytes may still be decompressed.
 func unpack(r io.Reader, layer int, t *tree, left *int64) error {
 	plain, done, err := decompress(r)
@@ -53,18 +53,18 @@ func unpackEntry(header *tar.Header, content io.Reader, layer int, t *tree) erro
 		name := strings.TrimPrefix(base, whiteoutPrefix)
 		hidden := path.Join(dir, name)
 		switch {
-		case inside(dir) && (name == "" || name == "." || name == ".."):
+		case t.inside(dir) && (name == "" || name == "." || name == ".."):
 			return fail(KindContent, "the whiteout %s names no entry of its folder; rebuild the image", p)
-		case base == opaqueMark && (dir == "/" || inside(dir)):
+		case base == opaqueMark && (dir == "/" || t.inside(dir)):
 			t.opaque(dir, layer)
 			return t.count(p)
-		case !strings.HasPrefix(base, whiteoutPrefix+whiteoutPrefix) && inside(hidden):
+		case !strings.HasPrefix(base, whiteoutPrefix+whiteoutPrefix) && t.inside(hidden):
 			t.whiteout(hidden, layer)
 			return t.count(p)
 		}
 		return nil
 	}
-	if !inside(p) {
+	if !t.inside(p) {
 		return nil
 	}
 	switch header.Typeflag {
@@ -90,7 +90,7 @@ func unpackEntry(header *tar.Header, content io.Reader, layer int, t *tree) erro
 
 // hardLink shares the content that its target has now. A later layer that replaces the target does not change it.
 func hardLink(target string, layer int, t *tree) *node {
-	if inside(target) {
+	if t.inside(target) {
 		if n := t.at(target); n != nil && n.kind != folder {
 			same := *n
 			same.layer = layer

@@ -43,7 +43,7 @@ func (m *mounts) folderOf(ctx context.Context, ref Ref) (string, *Error) {
 
 // mounted reads an image from the folder that it is mounted at.
 func (p *Puller) mounted(ctx context.Context, ref Ref, folder string) (*Image, error) {
-	t := newTree(p.limits)
+	t := newTree(ManifestsFolder, p.limits)
 	if err := t.read(folder); err != nil {
 		if _, ok := errors.AsType[*Error](err); ok {
 			return nil, err

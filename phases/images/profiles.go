@@ -13,6 +13,12 @@ import (
 // The same expression and length as for the field profile of github.com/openshift/api's ClusterAPI.
 var profileForm = regexp.MustCompile(`^[a-zA-Z0-9-_]{1,255}$`)
 
+// profiled is what is kept of a provider image.
+func profiled(ctx context.Context, t *tree) (*Image, error) {
+	profiles, err := t.profiles(ctx)
+	return &Image{Profiles: profiles}, err
+}
+
 // profiles returns the profiles of a complete tree, none for one without the folder, or an error that names every
 // incomplete one.
 func (t *tree) profiles(ctx context.Context) ([]Profile, error) {
@@ -86,7 +92,7 @@ func (t *tree) content(ctx context.Context, p string) ([]byte, error) {
 	case n.kind == folder:
 		return nil, fmt.Errorf("%s is a folder, not a file", p)
 	case n.kind == dangling:
-		return nil, fmt.Errorf("hard link %s leads to %s, but no earlier entry of the image under %s has that path", p, n.target, ManifestsFolder)
+		return nil, fmt.Errorf("hard link %s leads to %s, but no earlier entry of the image under %s has that path", p, n.target, t.folder)
 	case n.kind != file:
 		return nil, fmt.Errorf("%s is a device, pipe or socket, not a file", p)
 	}

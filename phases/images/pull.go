@@ -37,15 +37,15 @@ func (r *repository) platform(ctx context.Context, digest, arch string) (*manife
 	return m, nil
 }
 
-// unpack reads all layers of an image and returns its profiles.
-func (r *repository) unpack(ctx context.Context, m *manifest, l limits) ([]Profile, error) {
-	t, left := newTree(l), l.unpacked
+// unpack reads all layers of an image into a tree.
+func (r *repository) unpack(ctx context.Context, m *manifest, t *tree) error {
+	left := t.limits.unpacked
 	for i, descriptor := range m.Layers {
 		if err := r.layer(ctx, descriptor, i+1, t, &left); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return t.profiles(ctx)
+	return nil
 }
 
 func (r *repository) manifest(ctx context.Context, digest string) (*manifest, error) {

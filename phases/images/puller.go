@@ -55,6 +55,9 @@ type Puller struct {
 	registries *registries
 	mounts     *mounts
 	limits     limits
+	// take makes of an image's folder what is kept of it.
+	folder string
+	take   func(context.Context, *tree) (*Image, error)
 }
 
 var _ Source = (*Puller)(nil)
@@ -68,6 +71,8 @@ func NewPuller(o Options) *Puller {
 		registries: &registries{insecure: o.InsecureRegistries, insecureCredentials: o.InsecureCredentials},
 		mounts:     &mounts{look: o.Mounted},
 		limits:     standardLimits,
+		folder:     ManifestsFolder,
+		take:       profiled,
 	}
 	p.access.networks = newNetworks(o.Networks, p.clock)
 	p.registries.networks = p.access.networks
@@ -193,23 +198,32 @@ func (p *Puller) read(ctx context.Context, repo *repository, digest string, rule
 	if err != nil {
 		return nil, err
 	}
-	image := &Image{}
+	var evidence *trust.Evidence
 	if rule != nil {
-		if image.evidence, err = repo.evidence(ctx, m); err != nil {
+		if evidence, err = repo.evidence(ctx, m); err != nil {
 			return nil, err
 		}
 		resume := repo.activity.pause()
-		refusal := p.judge(ctx, rule, image.evidence)
+		refusal := p.judge(ctx, rule, evidence)
 		resume()
 		if refusal != nil {
 			return nil, refusal
 		}
-		image.proof = rule.ID
 	}
+	image := &Image{}
 	if had != nil {
 		image.Profiles = had.Profiles
-		return image, nil
+	} else {
+		t := newTree(p.folder, p.limits)
+		if err := repo.unpack(ctx, m, t); err != nil {
+			return nil, err
+		}
+		if image, err = p.take(ctx, t); err != nil {
+			return nil, err
+		}
 	}
-	image.Profiles, err = repo.unpack(ctx, m, p.limits)
-	return image, err
+	if rule != nil {
+		image.evidence, image.proof = evidence, rule.ID
+	}
+	return image, nil
 }

@@ -163,7 +163,7 @@ func TestPuller_refuses_more_layers_than_a_container_may_have(t *testing.T) {
 }
 
 func TestTree_ends_looking_for_profiles_with_its_context(t *testing.T) {
-	filled := newTree(standardLimits)
+	filled := newTree(ManifestsFolder, standardLimits)
 	must(t, filled.add(ManifestsFolder+"/a", &node{kind: link, target: strings.Repeat("./", 2000)}))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -12,8 +12,8 @@ import (
 // limits bound what one image may cost.
 type limits struct {
 	file     int64 // bytes of one file
-	image    int64 // bytes of all files, names and link targets under ManifestsFolder, in all layers
-	entries  int   // files, folders, links and whiteouts under ManifestsFolder, in all layers
+	image    int64 // bytes of all files, names and link targets under the folder that is read, in all layers
+	entries  int   // files, folders, links and whiteouts under it, in all layers
 	unpacked int64 // bytes of all layers, decompressed, needed or not
 }
 
@@ -38,8 +38,9 @@ type node struct {
 	children map[string]*node
 }
 
-// tree is an image's file system in memory, as far as it lies under ManifestsFolder.
+// tree is an image's file system in memory, as far as it lies under one folder, a clean absolute path.
 type tree struct {
+	folder  string
 	root    *node
 	limits  limits
 	bytes   int64
@@ -52,13 +53,13 @@ const (
 	maxName = 4096
 )
 
-func newTree(l limits) *tree {
-	return &tree{root: &node{children: map[string]*node{}}, limits: l}
+func newTree(folder string, l limits) *tree {
+	return &tree{folder: folder, root: &node{children: map[string]*node{}}, limits: l}
 }
 
-// inside reports whether a clean absolute path is ManifestsFolder or lies under it.
-func inside(p string) bool {
-	return p == ManifestsFolder || strings.HasPrefix(p, ManifestsFolder+"/")
+// inside reports whether a clean absolute path is the tree's folder or lies under it.
+func (t *tree) inside(p string) bool {
+	return p == t.folder || strings.HasPrefix(p, t.folder+"/")
 }
 
 // admit must be called with the size of a file before it is read.
@@ -72,7 +73,7 @@ func (t *tree) admit(p string, size int64) error {
 func (t *tree) hold(p string, size int64) error {
 	if t.bytes += size; t.bytes > t.limits.image {
 		return fail(KindLimit, "the files under %s have more than the %d bytes allowed for an image (reached at %s); "+
-			"move what is not a manifest out of that folder", ManifestsFolder, t.limits.image, p)
+			"move what is not a manifest out of that folder", t.folder, t.limits.image, p)
 	}
 	return nil
 }
@@ -110,7 +111,7 @@ func (t *tree) add(p string, n *node) error {
 func (t *tree) count(p string) error {
 	if t.entries++; t.entries > t.limits.entries {
 		return fail(KindLimit, "there are more than the %d entries allowed under %s (reached at %s); "+
-			"move what is not a manifest out of that folder", t.limits.entries, ManifestsFolder, p)
+			"move what is not a manifest out of that folder", t.limits.entries, t.folder, p)
 	}
 	return nil
 }
@@ -192,7 +193,7 @@ func hideChildren(n *node, layer int) {
 }
 
 // resolve follows a path and all links on it, as a process with the image as its root would. It returns no node if the
-// path leads nowhere, and an error if it leads out of ManifestsFolder or in circles.
+// path leads nowhere, and an error if it leads out of the tree's folder or in circles.
 func (t *tree) resolve(ctx context.Context, p string) (*node, error) {
 	todo := strings.Split(p, "/")
 	var at []*node
@@ -215,8 +216,8 @@ func (t *tree) resolve(ctx context.Context, p string) (*node, error) {
 			dir = at[len(at)-1]
 		}
 		full := "/" + strings.Join(append(names[:len(names):len(names)], name), "/")
-		if !inside(full) {
-			return nil, outside(last)
+		if !t.inside(full) {
+			return nil, t.outside(last)
 		}
 		n := dir.children[name]
 		if n == nil {
@@ -239,11 +240,11 @@ func (t *tree) resolve(ctx context.Context, p string) (*node, error) {
 		todo = append(strings.Split(n.target, "/"), todo...)
 	}
 	if len(at) == 0 {
-		return nil, outside(last)
+		return nil, t.outside(last)
 	}
 	return at[len(at)-1], nil
 }
 
-func outside(what string) error {
-	return fail(KindContent, "%s leads out of %s, and only what lies in that folder is read; put the file itself there", what, ManifestsFolder)
+func (t *tree) outside(what string) error {
+	return fail(KindContent, "%s leads out of %s, and only what lies in that folder is read; put the file itself there", what, t.folder)
 }

@@ -3,6 +3,8 @@ package payload
 import (
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -13,6 +15,19 @@ func ConfigMap(folder fs.FS, name string) (*corev1.ConfigMap, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.configMap(name)
+}
+
+// ConfigMapOf is the same for what files have, by their names.
+func ConfigMapOf(files map[string][]byte, name string) (*corev1.ConfigMap, error) {
+	p := &payload{}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		p.parse(file, files[file])
+	}
+	return p.configMap(name)
+}
+
+func (p *payload) configMap(name string) (*corev1.ConfigMap, error) {
 	for _, d := range p.documents {
 		if d.GetKind() == "ConfigMap" && d.GetName() == name {
 			return decode[corev1.ConfigMap](d), nil

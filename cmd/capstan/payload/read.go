@@ -69,19 +69,25 @@ func (p *payload) readFile(folder fs.FS, name string) error {
 	if err != nil {
 		return fmt.Errorf("reading the payload: %w", err)
 	}
+	p.parse(name, data)
+	return nil
+}
+
+// parse reads the content of a file.
+func (p *payload) parse(name string, data []byte) {
 	if len(data) > maxFile {
 		p.problems = append(p.problems, Problem{File: name, Rule: parses, Cause: "is larger than 1 MiB"})
-		return nil
+		return
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for number := 1; ; number++ {
 		d := &document{file: name, number: number, node: &yaml.Node{}}
 		switch err := decoder.Decode(d.node); {
 		case errors.Is(err, io.EOF):
-			return nil
+			return
 		case err != nil:
 			p.problems = append(p.problems, Problem{File: name, Document: number, Rule: parses, Cause: err.Error()})
-			return nil
+			return
 		}
 		if err := d.parse(); err != nil {
 			p.problems = append(p.problems, d.problem(parses, "", "%v", err))
