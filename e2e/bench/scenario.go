@@ -81,7 +81,20 @@ func scenarios() []scenario {
 		[]target{processor(0.05)},
 		resyncing,
 	})
-	return append(append(all, checkerScenarios()...), bootScenarios()...)
+	return slices.Concat(all, planScenarios(), checkerScenarios(), bootScenarios())
+}
+
+// planScenarios are those of what an administrator waits for.
+func planScenarios() []scenario {
+	return []scenario{{
+		"plan", "capstan plan of a release that changes one Deployment of core, with core and AWS installed and the images cached",
+		[]target{wall(5)},
+		planning(changedCore),
+	}, {
+		fmt.Sprintf("plan-%d", plannedObjects), fmt.Sprintf("capstan plan of %d made-up objects that come to an empty cluster, images cached", plannedObjects),
+		[]target{wall(15)},
+		planning(allNew),
+	}}
 }
 
 // checkerScenarios are those of CRD compatibility.
