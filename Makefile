@@ -133,9 +133,15 @@ generate: ## Write all other generated files.
 	@go generate ./...
 	@go generate -C e2e ./...
 
+# What docs/tutorial.md takes.
+TUTORIAL := build controlplane bin/kubectl bin/crane bin/demo-runner
 .PHONY: e2e
-e2e: build controlplane ## Run the end-to-end suite against an embedded control plane, and print the slowest specs and what failed.
+e2e: $(TUTORIAL) ## Run the end-to-end suite against an embedded control plane, and print the slowest specs and what failed.
 	@tools/e2e.sh
+
+.PHONY: test-tutorial
+test-tutorial: $(TUTORIAL) ## Type every command of docs/tutorial.md, in order, and compare what is shown; `make e2e` does so too.
+	@go test -C e2e -v -count=1 -timeout 20m ./tutorial
 
 .PHONY: bench
 bench: build controlplane bin/bench-runner ## Measure what Capstan costs, beside a bare client; BENCH="--scenario restart" for some of it.
@@ -167,10 +173,6 @@ page-libs: ## Copy the libraries of the dashboard's page from their npm packages
 
 # A browser is needed, and nobody who has none is kept from `make test`.
 PAGE = go test -C e2e -tags page -v -count=1 -timeout 20m ./page -args -ginkgo.no-color
-.PHONY: test-tutorial
-test-tutorial: build controlplane bin/kubectl bin/crane bin/demo-runner ## Type every command of docs/tutorial.md, in order, and compare what is shown.
-	go test -C e2e -tags tutorial -count=1 -v -timeout 20m ./tutorial
-
 .PHONY: test-page
 test-page: build controlplane ## See the dashboard's page in Debian's chromium, which tools/page/needs.sh installs.
 	@$(PAGE)
@@ -201,7 +203,7 @@ test-parts:
 # the race detector all is compiled once more. A program would be linked, too.
 LIBRARIES = $(shell go list $(1) -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' ./...)
 .PHONY: compile
-compile: build controlplane bin/golangci-lint
+compile: $(TUTORIAL) bin/golangci-lint
 	@$(PROGRESS) tests go build -C=e2e $(call LIBRARIES,-C e2e)
 	@$(PROGRESS) 'tests, -race' go build $(RACE) $(LIBRARIES)
 
@@ -259,7 +261,7 @@ bin/crane: e2e/go.mod e2e/go.sum | $(PROGRESS)
 	@touch $@
 
 .PHONY: tutorial-cluster
-tutorial-cluster: build controlplane bin/kubectl bin/crane bin/demo-runner ## Run an embedded cluster for docs/tutorial.md until ctrl-c.
+tutorial-cluster: $(TUTORIAL) ## Run an embedded cluster for docs/tutorial.md until ctrl-c.
 	@bin/demo-runner tutorial
 
 .PHONY: clean

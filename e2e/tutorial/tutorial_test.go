@@ -1,5 +1,3 @@
-//go:build tutorial
-
 // Package tutorial_test types every command of docs/tutorial.md, in order, into shells as a reader has them, and compares what they
 // print with what the page shows. It knows nothing of Capstan.
 package tutorial_test
