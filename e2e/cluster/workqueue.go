@@ -16,19 +16,24 @@ import (
 const NamespaceQueue = "namespace"
 
 // Idle is nil when a controller of kube-controller-manager has nothing in hand, by the name of its queue: what it was given it
-// is done with, whatever is to come to it later. Its counters are as of the moment they are asked for.
+// is done with, whatever is to come to it later. What is done is counted before what was given, since one answer has its counters
+// not from one moment.
 func (c *Cluster) Idle(ctx context.Context, queue string) error {
-	families, err := c.managerMetrics(ctx)
+	before, err := c.managerMetrics(ctx)
 	if err != nil {
 		return fmt.Errorf("asking what kube-controller-manager has in hand: %w", err)
 	}
-	given, known := sampleOf(families["workqueue_adds_total"], queue)
+	after, err := c.managerMetrics(ctx)
+	if err != nil {
+		return fmt.Errorf("asking what kube-controller-manager has in hand: %w", err)
+	}
+	given, known := sampleOf(after["workqueue_adds_total"], queue)
 	if !known {
 		return fmt.Errorf("kube-controller-manager has no queue %q", queue)
 	}
-	done, _ := sampleOf(families["workqueue_work_duration_seconds"], queue)
+	done, _ := sampleOf(before["workqueue_work_duration_seconds"], queue)
 	if done.GetHistogram().GetSampleCount() < uint64(given.GetCounter().GetValue()) {
-		return fmt.Errorf("queue %q was given %v and is done with %d", queue, given.GetCounter().GetValue(), done.GetHistogram().GetSampleCount())
+		return fmt.Errorf("queue %q was given %v and was done with %d", queue, given.GetCounter().GetValue(), done.GetHistogram().GetSampleCount())
 	}
 	return nil
 }

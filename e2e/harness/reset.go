@@ -68,16 +68,15 @@ var passing = []string{
 }
 
 // reset deletes every object that is not in the baseline, finalizers or not,
-// and looks again until there is none. Where Namespaces went it waits until their
-// controller is done with all that it has in hand: it knows them by their names,
-// may look at one again five seconds after one of that name went, and goes on to
-// empty it though it is gone by now, and there again.
+// and looks again until there is none. Then it waits until the controller of Namespaces
+// is done with all that it has in hand: it knows them by their names, may look at
+// one again five seconds after one of that name went, and goes on to empty it
+// though it is gone by now, and there again.
 func (e *Environment) reset(ctx context.Context) error {
 	client, err := metadata.NewForConfig(e.Cluster.Config())
 	if err != nil {
 		return err
 	}
-	emptied := false
 	return Eventually(ctx, "the cluster to be empty", func(ctx context.Context) error {
 		left, err := e.list(ctx)
 		if err != nil {
@@ -89,13 +88,9 @@ func (e *Environment) reset(ctx context.Context) error {
 		}
 		// What the control plane plants comes later than the baseline, and again after each deletion.
 		left = slices.DeleteFunc(left, func(f found) bool { return e.baseline[f.UID] || f.turn() == planted && stays[f.Namespace] })
-		switch {
-		case len(left) == 0 && emptied:
+		if len(left) == 0 {
 			return e.Cluster.Idle(ctx, cluster.NamespaceQueue)
-		case len(left) == 0:
-			return nil
 		}
-		emptied = emptied || slices.ContainsFunc(left, func(f found) bool { return f.turn() == namespaces })
 		for turn := range turns {
 			group, ctx := errgroup.WithContext(ctx)
 			group.SetLimit(atOnce)
