@@ -37,8 +37,14 @@ func (f *planFlags) instead() (phases.Instead, error) {
 	if f.payload == "" {
 		return in, nil
 	}
+	// Whoever may write into the working directory does not say what a digest names.
+	ref, noImage := images.ParseRef(f.payload)
+	if noImage == nil {
+		in.Payload = f.payloadImage(ref)
+		return in, nil
+	}
 	if _, err := os.Stat(f.payload); err != nil {
-		return f.insteadOf(in)
+		return in, fmt.Errorf("--payload %s is no folder, and no image: %w", f.payload, noImage)
 	}
 	list, err := payload.ConfigMap(os.DirFS(f.payload), phases.ImagesConfigMap)
 	if err != nil {

@@ -92,7 +92,7 @@ func NewForeseer(o Options, machine string) (*Foreseer, error) {
 func (f *Foreseer) Foresee(ctx context.Context, in Instead, how engine.ForeseeOptions) (*Foresight, error) {
 	p, told := f.phases, &Foresight{}
 	if in.Payload != nil {
-		listed, err := f.listed(ctx, in)
+		listed, err := f.listed(ctx, in, told)
 		if err != nil {
 			return nil, fmt.Errorf("reading the release image %s: %w", in.Payload.Ref, err)
 		}

@@ -21,12 +21,12 @@ func (f *Foreseer) reach(ctx context.Context, w world, in Instead, told *Foresig
 	}
 	err = p.reachRegistries(ctx, w)
 	if apierrors.IsForbidden(err) && len(p.PullSecrets) > 0 {
-		told.Limits = append(told.Limits, "the cluster's pull secret may not be read: images are pulled with your own credentials")
+		told.limit("the cluster's pull secret may not be read: images are pulled with your own credentials")
 		p.PullSecrets = nil
 		err = p.reachRegistries(ctx, w)
 	}
 	if apierrors.IsForbidden(err) {
-		told.Limits = append(told.Limits, fmt.Sprintf("what the cluster says of registries may not be read, so that images are pulled without its mirrors and are let in by no policy: %v", err))
+		told.limit(fmt.Sprintf("what the cluster says of registries may not be read, so that images are pulled without its mirrors and are let in by no policy: %v", err))
 		err = nil
 		if puller, pulls := p.Images.(puller); pulls {
 			puller.Use(images.Access{Credentials: in.Credentials})
@@ -35,15 +35,22 @@ func (f *Foreseer) reach(ctx context.Context, w world, in Instead, told *Foresig
 	return err
 }
 
+// limit tells once of something that is not told, and why.
+func (t *Foresight) limit(text string) {
+	if !slices.Contains(t.Limits, text) {
+		t.Limits = append(t.Limits, text)
+	}
+}
+
 // listed is what takes the place of the inputs when the images are those that a release image lists.
-func (f *Foreseer) listed(ctx context.Context, in Instead) (Instead, error) {
+func (f *Foreseer) listed(ctx context.Context, in Instead, told *Foresight) (Instead, error) {
 	pulls, is := f.phases.Images.(*images.Puller)
 	if !is {
 		return in, fmt.Errorf("a %T reads no image of a release", f.phases.Images)
 	}
 	w, err := f.inputs(ctx, in)
 	if err == nil {
-		err = f.reach(ctx, w, in, &Foresight{})
+		err = f.reach(ctx, w, in, told)
 	}
 	if err != nil {
 		return in, err

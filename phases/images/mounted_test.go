@@ -3,6 +3,7 @@ package images
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/capstan-capi/capstan/phases/images/trust/trusttest"
@@ -69,11 +70,11 @@ func TestPuller_a_mounted_image_without_the_folder_brings_nothing(t *testing.T) 
 }
 
 func TestPuller_says_where_a_volume_is_that_cannot_be_read(t *testing.T) {
-	ref := refs(1)[0]
-	p := runPuller(t, Options{Mounted: func(context.Context) (map[Ref]string, error) { return map[Ref]string{ref: "/nowhere"}, nil }})
+	ref, nowhere := refs(1)[0], filepath.Join(t.TempDir(), "nowhere")
+	p := runPuller(t, Options{Mounted: func(context.Context) (map[Ref]string, error) { return map[Ref]string{ref: nowhere}, nil }})
 	p.Want([]Ref{ref})
 	_, err := p.failed(ref)
-	contains(t, err, "/nowhere", "volumes of the operator's Pod")
+	contains(t, err, nowhere, "volumes of the operator's Pod")
 	if err.Kind != KindDisk {
 		t.Errorf("the kind is %s", err.Kind)
 	}

@@ -15,23 +15,33 @@ func ConfigMap(folder fs.FS, name string) (*corev1.ConfigMap, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.configMap(name)
-}
-
-// ConfigMapOf is the same for what files have, by their names.
-func ConfigMapOf(files map[string][]byte, name string) (*corev1.ConfigMap, error) {
-	p := &payload{}
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		p.parse(file, files[file])
+	if found := p.configMap(name); found != nil {
+		return found, nil
 	}
-	return p.configMap(name)
+	return nil, noConfigMap(name)
 }
 
-func (p *payload) configMap(name string) (*corev1.ConfigMap, error) {
-	for _, d := range p.documents {
-		if d.GetKind() == "ConfigMap" && d.GetName() == name {
-			return decode[corev1.ConfigMap](d), nil
+// ConfigMapOf is the same for what files have, by their names. It keeps of one no more than that when it goes on to the next.
+func ConfigMapOf(files map[string][]byte, name string) (*corev1.ConfigMap, error) {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		p := &payload{}
+		p.parse(file, files[file])
+		if found := p.configMap(name); found != nil {
+			return found, nil
 		}
 	}
-	return nil, fmt.Errorf("reading the payload: there is no ConfigMap %s in it", name)
+	return nil, noConfigMap(name)
+}
+
+func (p *payload) configMap(name string) *corev1.ConfigMap {
+	for _, d := range p.documents {
+		if d.GetKind() == "ConfigMap" && d.GetName() == name {
+			return decode[corev1.ConfigMap](d)
+		}
+	}
+	return nil
+}
+
+func noConfigMap(name string) error {
+	return fmt.Errorf("reading the payload: there is no ConfigMap %s in it", name)
 }
