@@ -137,7 +137,7 @@ var bootStages = []*bootStage{
 		writes: []proxy.Rule{configIsWritten}, does: moved,
 		disturb: func(ctx context.Context) {
 			patchStatus(ctx, bootConfiguration(), `{"status":{"managedBootImagesStatus":{"machineManagers":[
-			  {"resource":"machinesets","apiGroup":"machine.openshift.io","selection":{"mode":"None"}}]}}}`)
+			  {"resource":"machinesets","apiGroup":"machine.openshift.io","selection":{"mode":"All"}}]}}}`) // and none for the control plane
 		},
 	},
 }
