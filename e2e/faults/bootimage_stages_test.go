@@ -8,8 +8,11 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
+	operatorv1 "github.com/openshift/api/operator/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/bootworld"
+	"github.com/capstan-capi/capstan/e2e/harness"
 	"github.com/capstan-capi/capstan/e2e/proxy"
 )
 
@@ -115,12 +118,8 @@ var bootStages = []*bootStage{
 		reach: func(ctx context.Context, next int) func() {
 			GinkgoHelper()
 			letGo := holds(configIsWritten)
-			mode := "All"
-			if next%2 == 0 {
-				mode = "None"
-			}
 			patch(ctx, bootConfiguration(), `{"spec":{"managedBootImages":{"machineManagers":[
-			  {"resource":"controlplanemachinesets","apiGroup":"machine.openshift.io","selection":{"mode":"`+mode+`"}}]}}}`)
+			  {"resource":"controlplanemachinesets","apiGroup":"machine.openshift.io","selection":{"mode":"`+otherMode(ctx)+`"}}]}}}`)
 			eventually(ctx, "the gate to be shut", func(ctx context.Context) error { return inGate(ctx, waitingForConfig) })
 			release(ctx, next, configv1.CompletedUpdate)
 			goldenOf(ctx, next, next)
@@ -140,6 +139,19 @@ var bootStages = []*bootStage{
 			  {"resource":"machinesets","apiGroup":"machine.openshift.io","selection":{"mode":"All"}}]}}}`) // and none for the control plane
 		},
 	},
+}
+
+// otherMode is the one that the ControlPlaneMachineSet is not resolved to.
+func otherMode(ctx context.Context) string {
+	GinkgoHelper()
+	config := &operatorv1.MachineConfiguration{}
+	Expect(env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, config)).To(Succeed())
+	for _, m := range config.Status.ManagedBootImagesStatus.MachineManagers {
+		if m.Resource == operatorv1.ControlPlaneMachineSets && m.Selection.Mode == operatorv1.All {
+			return string(operatorv1.None)
+		}
+	}
+	return string(operatorv1.All)
 }
 
 // bootAt is the release at which the suite's target is Current in a world of boot images, 0 without such a world.
