@@ -76,9 +76,13 @@ var bootStages = []*bootStage{
 	{
 		machine: "bootimage", state: upgradingStub, how: "the next release finds an old stub, and the write of its Secret is not answered",
 		reach: func(ctx context.Context, next int) func() {
-			letGo := holds(secretIsWritten)
+			GinkgoHelper()
+			rule := secretIsWritten
+			rule.Fault = proxy.Hang
+			held := between.Add(rule)
 			comes(ctx, next, bootworld.OldStub)
-			return letGo
+			isMet(ctx, held, 1) // by then the attempt is stored
+			return held.End
 		},
 		writes: []proxy.Rule{secretIsWritten},
 		does:   map[string]int{"update secrets": 1, "create awsmachinetemplates": 1, "patch machinesets": 1},
@@ -100,6 +104,8 @@ var bootStages = []*bootStage{
 		machine: "bootimage", state: settling, how: "the next release's image is written, and the watches of targets tell nothing",
 		reach: func(ctx context.Context, next int) func() {
 			GinkgoHelper()
+			restartBoot(ctx) // a watch that has been cut again and again comes back late
+			eventually(ctx, "the target to be looked at", atRest(next-1))
 			silent := between.Add(targetsAreWatched)
 			cut := between.CutWatches("machinesets")
 			isMet(ctx, silent, cut)
