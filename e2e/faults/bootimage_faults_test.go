@@ -22,7 +22,8 @@ func bootFaults() []bootFault {
 	return slices.Concat(bootWriteFaults, bootWatchFaults, bootObjectFaults, bootOperatorFaults)
 }
 
-// bootMeets lets a fault meet the writes of a state's work, each of them as often, and lets go of the state.
+// bootMeets lets a fault meet the writes of a state's work, each of them as often, and lets go of the state; where they are to undo
+// what somebody does, only after it was seen that the state comes back.
 func bootMeets(count int, f proxy.Fault) func(context.Context, *bootCell) {
 	return func(ctx context.Context, c *bootCell) {
 		GinkgoHelper()
@@ -35,8 +36,9 @@ func bootMeets(count int, f proxy.Fault) func(context.Context, *bootCell) {
 		}
 		if c.disturb != nil {
 			c.disturb(ctx)
+		} else {
+			c.letGo()
 		}
-		c.letGo()
 		if count == 0 {
 			rules = rules[:1] // nothing comes after the first
 		}

@@ -17,13 +17,14 @@ import (
 	"github.com/capstan-capi/capstan/e2e/proxy"
 )
 
-// bootRights are where the operator makes the writes of boot images: the group, the resource with its subresource, and the namespace.
+// bootRights are where the operator makes the writes of boot images: the group, the resource with its subresource, the namespace, and
+// the name if the right is for one object.
 var bootRights = map[string]authorizationv1.ResourceAttributes{
 	"secrets":               {Resource: "secrets", Namespace: harness.CAPINamespace},
 	"awsmachinetemplates":   {Group: "infrastructure.cluster.x-k8s.io", Resource: "awsmachinetemplates", Namespace: harness.CAPINamespace},
 	"machinesets":           {Group: "cluster.x-k8s.io", Resource: "machinesets", Namespace: harness.CAPINamespace},
 	"configmaps":            {Resource: "configmaps", Namespace: harness.OperatorNamespace},
-	"machineconfigurations": {Group: "operator.openshift.io", Resource: "machineconfigurations", Subresource: "status"},
+	"machineconfigurations": {Group: "operator.openshift.io", Resource: "machineconfigurations", Subresource: "status", Name: harness.Singleton},
 }
 
 // forbid takes the rights to writes away, and returns what gives them back.

@@ -8,8 +8,11 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
+	operatorv1 "github.com/openshift/api/operator/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/bootworld"
+	"github.com/capstan-capi/capstan/e2e/harness"
 	"github.com/capstan-capi/capstan/e2e/proxy"
 )
 
@@ -73,9 +76,13 @@ var bootStages = []*bootStage{
 	{
 		machine: "bootimage", state: upgradingStub, how: "the next release finds an old stub, and the write of its Secret is not answered",
 		reach: func(ctx context.Context, next int) func() {
-			letGo := holds(secretIsWritten)
+			GinkgoHelper()
+			rule := secretIsWritten
+			rule.Fault = proxy.Hang
+			held := between.Add(rule)
 			comes(ctx, next, bootworld.OldStub)
-			return letGo
+			isMet(ctx, held, 1) // by then the attempt is stored
+			return held.End
 		},
 		writes: []proxy.Rule{secretIsWritten},
 		does:   map[string]int{"update secrets": 1, "create awsmachinetemplates": 1, "patch machinesets": 1},
@@ -97,6 +104,8 @@ var bootStages = []*bootStage{
 		machine: "bootimage", state: settling, how: "the next release's image is written, and the watches of targets tell nothing",
 		reach: func(ctx context.Context, next int) func() {
 			GinkgoHelper()
+			restartBoot(ctx) // a watch that has been cut again and again comes back late
+			eventually(ctx, "the target to be looked at", atRest(next-1))
 			silent := between.Add(targetsAreWatched)
 			cut := between.CutWatches("machinesets")
 			isMet(ctx, silent, cut)
@@ -115,12 +124,8 @@ var bootStages = []*bootStage{
 		reach: func(ctx context.Context, next int) func() {
 			GinkgoHelper()
 			letGo := holds(configIsWritten)
-			mode := "All"
-			if next%2 == 0 {
-				mode = "None"
-			}
 			patch(ctx, bootConfiguration(), `{"spec":{"managedBootImages":{"machineManagers":[
-			  {"resource":"controlplanemachinesets","apiGroup":"machine.openshift.io","selection":{"mode":"`+mode+`"}}]}}}`)
+			  {"resource":"controlplanemachinesets","apiGroup":"machine.openshift.io","selection":{"mode":"`+otherMode(ctx)+`"}}]}}}`)
 			eventually(ctx, "the gate to be shut", func(ctx context.Context) error { return inGate(ctx, waitingForConfig) })
 			release(ctx, next, configv1.CompletedUpdate)
 			goldenOf(ctx, next, next)
@@ -137,9 +142,22 @@ var bootStages = []*bootStage{
 		writes: []proxy.Rule{configIsWritten}, does: moved,
 		disturb: func(ctx context.Context) {
 			patchStatus(ctx, bootConfiguration(), `{"status":{"managedBootImagesStatus":{"machineManagers":[
-			  {"resource":"machinesets","apiGroup":"machine.openshift.io","selection":{"mode":"None"}}]}}}`)
+			  {"resource":"machinesets","apiGroup":"machine.openshift.io","selection":{"mode":"All"}}]}}}`) // and none for the control plane
 		},
 	},
+}
+
+// otherMode is the one that the ControlPlaneMachineSet is not resolved to.
+func otherMode(ctx context.Context) string {
+	GinkgoHelper()
+	config := &operatorv1.MachineConfiguration{}
+	Expect(env.Client.Get(ctx, client.ObjectKey{Name: harness.Singleton}, config)).To(Succeed())
+	for _, m := range config.Status.ManagedBootImagesStatus.MachineManagers {
+		if m.Resource == operatorv1.ControlPlaneMachineSets && m.Selection.Mode == operatorv1.All {
+			return string(operatorv1.None)
+		}
+	}
+	return string(operatorv1.All)
 }
 
 // bootAt is the release at which the suite's target is Current in a world of boot images, 0 without such a world.

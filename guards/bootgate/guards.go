@@ -161,6 +161,11 @@ var ConfigHasProblems = guard{
 // Questions are those that the gate asks, in their order.
 var Questions = []machine.Guard[Facts]{Applies, ConfigIsResolved, ReleaseIsComplete, GoldenIsReadable, GoldenIsVouched, GoldenIsKnown}
 
+// MayOpen answers whether nothing but that the golden images are known is left to ask.
+func MayOpen(f Facts) machine.Answer {
+	return machine.All(Applies, ConfigIsResolved, ReleaseIsComplete, GoldenIsReadable, GoldenIsVouched).Answer(f)
+}
+
 // IsOpen answers whether targets may be moved: Yes to every question that the gate asks, and to what it sees to when it opens.
 func IsOpen(f Facts) machine.Answer { return machine.All(Questions...).Answer(f) }
 

@@ -33,10 +33,24 @@ func Why(s phases.Snapshot) string {
 		asked = guards.MayBeWritten
 	case HotLoop:
 		asked = guards.AttemptsLeft
+	case Failed:
+		return failedFor(s.Record)
 	default:
 		return s.Record.Reason
 	}
 	return asked.Answer(s.Facts).Reason
+}
+
+// failedFor tells of a deadline that nothing was done until then, beside what is waited for since.
+func failedFor(r machine.Record) string {
+	stood, _, _ := strings.Cut(r.Cause, ": ")
+	switch {
+	case r.Reason == "": // the state has just been entered
+		return r.Cause
+	case r.LastEvent != guards.ProgressStalled || stood == "":
+		return r.Reason
+	}
+	return stood + ": " + r.Reason
 }
 
 // next is what happens by itself, where the state alone does not say it.

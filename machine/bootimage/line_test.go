@@ -39,6 +39,16 @@ func TestLine_and_StandingOf(t *testing.T) {
 		"skipped, and not judged anew": {machine.Record{State: table.Skipped}, func(f *guards.Facts) { f.Gate.Known = false }, skipped, "Skipped: nobody can tell yet"},
 		"changed back":                 {machine.Record{State: table.HotLoop}, func(f *guards.Facts) { f.Attempts = guards.Attempts{Known: true, Made: 3} }, stuck, "3 times, and it did not stay"},
 		"failed":                       {machine.Record{State: table.Failed, Reason: "forbidden", Failure: failure}, func(*guards.Facts) {}, stuck, "Failed: forbidden; tried again every 2 minutes, writes as dry runs"},
+		"failed by a deadline just now": {
+			machine.Record{State: table.Failed, LastEvent: guards.ProgressStalled, Cause: "no progress for 5m: not seen"},
+			func(*guards.Facts) {}, stuck,
+			"Failed: no progress for 5m: not seen; tried again every 2 minutes",
+		},
+		"failed by a deadline": {
+			machine.Record{State: table.Failed, LastEvent: guards.ProgressStalled, Cause: "no progress for 5m: not seen", Reason: "not seen: still"},
+			func(*guards.Facts) {}, stuck,
+			"Failed: no progress for 5m: not seen: still; tried again every 2 minutes",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			shot := phases.Snapshot{Record: row.record, Facts: facts, Seen: &phases.Pass{}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -175,6 +176,11 @@ func (b *bench) pass(work machine.Action[*Pass]) (*Pass, machine.Result) {
 	}
 	b.Board.Post(pass.Verdict())
 	return pass, result
+}
+
+// configWrites are the writes to the MachineConfiguration.
+func (b *bench) configWrites() []string {
+	return slices.DeleteFunc(slices.Clone(b.writes), func(what string) bool { return !strings.HasSuffix(what, " "+Configuration) })
 }
 
 func (b *bench) config() *operatorv1.MachineConfiguration {

@@ -25,20 +25,15 @@ const askAgain = 10 * time.Minute
 var RetireClones = machine.Action[*Pass]{
 	Name: "RetireClones", Writes: []string{"MachineConfiguration.status", "ConfigMap", "AWSMachineTemplate", "GCPMachineTemplate"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.retireClones(ctx) },
-	Doc: "does what KeepConfig does; adds the golden images to ConfigMap capstan-known-images, before which no target moves, and tells by an Event if they are older than those before them; deletes infrastructure machine templates that this operator has made as clones, once they have been as they are for two minutes, no plan leads to one and the API server itself knows no MachineSet, MachineDeployment, MachinePool or infrastructure machine that names it. Templates of others are left alone, whatever labels they have.",
+	Doc: "does what KeepConfig does; deletes infrastructure machine templates that this operator has made as clones, once they have been as they are for two minutes, no plan leads to one and the API server itself knows no MachineSet, MachineDeployment, MachinePool or infrastructure machine that names it. Templates of others are left alone, whatever labels they have.",
 }
 
 func (p *Pass) retireClones(ctx context.Context) (machine.Result, error) {
-	result, err := p.keepConfig(ctx)
+	result, err := p.keep(ctx)
 	if err != nil {
 		return result, err
 	}
-	did, lookAgain, err := p.rememberImages(ctx)
-	result.Did, result.LookAgain = joined(result.Did, did), sooner(result.LookAgain, lookAgain)
-	if err != nil {
-		return result, err
-	}
-	did, lookAgain, err = p.retire(ctx)
+	did, lookAgain, err := p.retire(ctx)
 	result.Did, result.LookAgain = joined(result.Did, did), sooner(result.LookAgain, lookAgain)
 	return result, err
 }
