@@ -30,7 +30,7 @@ var (
 	}
 	keepingFails = machine.Alert{
 		Name: "CapstanBootGateFailing", Severity: machine.Warning, After: half,
-		Summary: "Capstan cannot write the status of MachineConfiguration cluster, or retire clones",
+		Summary: "Capstan cannot write the status of MachineConfiguration cluster or ConfigMap capstan-known-images, or retire clones",
 	}
 )
 

@@ -58,7 +58,7 @@ var (
 // Table is the machine.
 var Table = machine.Table[guards.Facts, *phases.Pass]{
 	Name:  "bootgate",
-	Doc:   "Says whether boot images may be moved to those of the release: once the cluster's administrator has said which, the release is complete, and its boot images are known. The stored state opens nothing: targets wait for the first pass of this process in which every question says Yes. After a start, what was told before stays until all targets are judged, 15 seconds at most, unless the record changes.",
+	Doc:   "Says whether boot images may be moved to those of the release: once the cluster's administrator has said which, the release is complete, and its boot images are known. The stored state opens nothing: targets wait for the first pass of this process in which every question says Yes, and move then also while the move to Open cannot be stored. After a start, what was told before stays until all targets are judged, 15 seconds at most, unless the record changes.",
 	Start: Off,
 	Parts: []string{Controller},
 

@@ -79,6 +79,30 @@ func TestGate_opens_also_while_the_state_that_it_comes_from_cannot_be_left(t *te
 	}
 }
 
+func TestGate_knows_new_golden_images_while_the_configuration_cannot_be_written(t *testing.T) {
+	b := newBench(t, nil, ready()...)
+	b.pass(KeepConfig)
+	b.pass(KeepConfig)
+	config := configuration()
+	b.edit(config, func() { config.Generation++ }) // an edit that resolves to the same
+	next := goldenMap("ami-2", "4.22.1")
+	b.edit(next, func() { next.Data["stream"] = stream("ami-2") })
+	b.refuse = func(what string) error {
+		if strings.HasPrefix(what, "status ") {
+			return errors.New("you lack the right")
+		}
+		return nil
+	}
+	b.now = b.now.Add(every)
+	_, pass := b.look()
+	if _, err := KeepConfig.Run(t.Context(), pass); err == nil || !strings.Contains(err.Error(), "you lack the right") {
+		t.Errorf("it fails with %v", err)
+	}
+	if _, pass = b.look(); !pass.Verdict().Cluster.Provenance.Knows("ami-2") {
+		t.Errorf("the new image is not known: written was %q", b.writes)
+	}
+}
+
 func TestGate_a_look_that_fails_shuts_it(t *testing.T) {
 	b := newBench(t, nil, ready()...)
 	b.pass(KeepConfig)

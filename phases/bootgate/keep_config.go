@@ -17,17 +17,18 @@ import (
 var KeepConfig = machine.Action[*Pass]{
 	Name: "KeepConfig", Writes: []string{"MachineConfiguration.status", "ConfigMap"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.keep(ctx) },
-	Doc: "writes managedBootImagesStatus, bootImageSkewEnforcementStatus and observedGeneration of MachineConfiguration cluster in one patch, if one of them is not what it has to be; at most every two seconds, and bound to what was seen. Fails as long as the operator lacks a right to look at what boot images depend on, and says which. Nothing of that is written where the boot images of the Machine API are somebody else's to manage, or where there is no MachineConfiguration. If every question of the gate says Yes, as also while its move to Open cannot be stored, adds the golden images to ConfigMap capstan-known-images, before which no target moves, and tells by an Event if they are older than those before them.",
+	Doc: "writes managedBootImagesStatus, bootImageSkewEnforcementStatus and observedGeneration of MachineConfiguration cluster in one patch, if one of them is not what it has to be; at most every two seconds, and bound to what was seen. Fails as long as the operator lacks a right to look at what boot images depend on, and says which. Nothing of that is written where the boot images of the Machine API are somebody else's to manage, or where there is no MachineConfiguration. If every question of the gate says Yes, as also while its move to Open cannot be stored, adds the golden images to ConfigMap capstan-known-images, before which no target moves, also where the status cannot be written, and tells by an Event if they are older than those before them.",
 }
 
 func (p *Pass) keep(ctx context.Context) (machine.Result, error) {
 	result, err := p.keepConfig(ctx)
-	if err != nil || guards.MayOpen(p.Facts).Truth != machine.Yes {
+	if guards.MayOpen(p.Facts).Truth != machine.Yes {
 		return result, err
 	}
-	did, lookAgain, err := p.rememberImages(ctx)
+	// Targets wait for the one write and not for the other.
+	did, lookAgain, failed := p.rememberImages(ctx)
 	result.Did, result.LookAgain = joined(result.Did, did), sooner(result.LookAgain, lookAgain)
-	return result, err
+	return result, errors.Join(err, failed)
 }
 
 // keepConfig sends one merge patch, which also takes out what others have put beside it: a union whose mode is another one is
