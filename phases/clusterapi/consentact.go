@@ -62,6 +62,38 @@ func (p *Pass) consentText() string {
 	return p.world.api.Annotations[acts.ConsentAct]
 }
 
+// losing has the history remember that an object is about to be deleted by a consent: this process may be killed before it
+// says that it was. Nothing waits for that.
+func (p *Pass) losing(ctx context.Context) func(engine.Key, types.UID) {
+	return func(key engine.Key, uid types.UID) {
+		err := p.History.Load(ctx)
+		if err == nil {
+			p.History.Send(p.desired.Name, string(uid))
+			err = p.History.Flush(ctx)
+		}
+		if err != nil {
+			p.Log.Info("that a consent is about to be used could not be written", "object", key.String(), "error", err.Error())
+		}
+	}
+}
+
+// sent are those of the objects to whose loss somebody consented of which the deletion may have been sent, without anybody
+// having seen what came of it.
+func (p *Pass) sent() map[engine.Key]types.UID {
+	known, _ := p.History.Known()
+	of := known.Of(p.desired.Number)
+	if of == nil || of.Name != p.desired.Name {
+		return nil
+	}
+	sent := map[engine.Key]types.UID{}
+	for key, consent := range p.consents(p.desired.Number) {
+		if slices.Contains(of.Sent, string(consent.UID)) {
+			sent[key] = consent.UID
+		}
+	}
+	return sent
+}
+
 // tellConsents tells recorder and history of consents by which objects have begun to go, or went, and the recorder of those that
 // do not count, if that was not so before.
 func (p *Pass) tellConsents(report, before *engine.TeardownReport) {
@@ -92,6 +124,16 @@ func (p *Pass) tellConsents(report, before *engine.TeardownReport) {
 		p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToDelete, "used", used))
 		p.History.Consent(p.desired.Name, acts.ConsentToDelete+" of "+used)
 	}
+	if report.Wait != "" {
+		return // not all of them were looked at
+	}
+	open := map[string]bool{}
+	for _, o := range report.Waiting {
+		if o.Action == engine.Failed || o.Action == engine.Pending && o.Would == "" {
+			open[string(given[o.Key.Identity()].UID)] = true
+		}
+	}
+	p.History.Settle(p.desired.Name, func(uid string) bool { return open[uid] })
 }
 
 // voided are the retained objects that a consent does not count for although it names them.

@@ -117,6 +117,46 @@ func TestTellConsents_notes_each_use_once(t *testing.T) {
 	}
 }
 
+func TestSent_are_the_consents_of_which_nobody_has_seen_what_came_of_them(t *testing.T) {
+	p := consentedTo(consenting, 2)
+	p.readActs(t.Context())
+	c := fake.NewFakeClient()
+	keeper := func() *history.Keeper {
+		return history.New(c, c, "ns", func() {}, clocktesting.NewFakeClock(p.Now()), logr.Discard())
+	}
+	p.History = keeper()
+	if err := p.History.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.History.List(history.Revision{Number: 2, Name: "r"})
+	p.losing(t.Context())(theDefinition, "12-34")
+	p.losing(t.Context())(theDefinition, "of-another")
+	p.History = keeper() // the process was killed
+	if got := p.sent(); len(got) != 0 {
+		t.Errorf("before it has read what is stored: %v", got)
+	}
+	if err := p.History.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	of := func(action engine.Action) *engine.TeardownReport {
+		return &engine.TeardownReport{Waiting: []engine.Orphan{{Key: theDefinition, Action: action}}}
+	}
+	for _, row := range []struct {
+		report *engine.TeardownReport
+		count  int
+	}{
+		{&engine.TeardownReport{Wait: "pruning waits for its inventories"}, 1},
+		{of(engine.Failed), 1},
+		{of(engine.Pending), 1},
+		{of(engine.Terminating), 0},
+	} {
+		p.tellConsents(row.report, nil)
+		if got := p.sent(); len(got) != row.count || row.count > 0 && got[theDefinition.Identity()] != "12-34" {
+			t.Errorf("after %+v: %v", row.report, got)
+		}
+	}
+}
+
 func TestVoided_are_the_objects_of_which_a_consent_does_not_count(t *testing.T) {
 	retained := []guards.RetainedObject{{Object: "Namespace a"}, {Object: "Namespace b", Void: "the consent by anna does not count"}}
 	if got := voided(retained); len(got) != 1 || got[0].String() != "Namespace b: the consent by anna does not count" {

@@ -47,6 +47,8 @@ type Revision struct {
 	Counts map[string]int64 `json:"counts,omitempty"`
 	// Consents are those of the administrator that were used for it.
 	Consents []string `json:"consents,omitempty"`
+	// Sent are the UIDs of objects of which the deletion by a consent was about to be sent, and nobody has seen what came of it.
+	Sent []string `json:"sent,omitempty"`
 }
 
 // Pin is an act by which the images of a revision took the place of the list.

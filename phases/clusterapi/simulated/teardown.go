@@ -117,6 +117,9 @@ func (e *Engine) Teardown(_ context.Context, keep *engine.Revision, opts ...engi
 				o.Action, o.Why = engine.Pending, "its turn comes after the others"
 			default:
 				left--
+				if o.Consented && options.Losing != nil {
+					options.Losing(o.Key, e.objects[o.Key.String()].uid())
+				}
 				e.remove(&o)
 			}
 		}
