@@ -129,11 +129,16 @@ func (p *Pass) tellConsents(report, before *engine.TeardownReport) {
 	}
 	open := map[string]bool{}
 	for _, o := range report.Waiting {
-		if o.Action == engine.Failed || o.Action == engine.Pending && o.Would == "" {
+		if undecided(o) {
 			open[string(given[o.Key.Identity()].UID)] = true
 		}
 	}
 	p.History.Settle(p.desired.Name, func(uid string) bool { return open[uid] })
+}
+
+// undecided says that nobody has looked what becomes of an object.
+func undecided(o engine.Orphan) bool {
+	return o.Action == engine.Failed || o.Action == engine.Pending && o.Would == ""
 }
 
 // voided are the retained objects that a consent does not count for although it names them.

@@ -114,6 +114,8 @@ type memory struct {
 	unneeded unneeded
 	// torndown is what the last look at orphans found. Lost, they are looked at again.
 	torndown torndown
+	// data is what is told of objects that hold data, as last looked at. Lost, it is read from the stored detail.
+	data data
 	// apiUID is the ClusterAPI's, for Events; empty while there is none.
 	apiUID types.UID
 	// current is the name of the current revision as it was last seen in the status, kept the revision itself. Lost, a

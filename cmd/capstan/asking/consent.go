@@ -39,14 +39,15 @@ func (k Kept) Of(object string) (guards.RetainedObject, bool) {
 	return k.Retained[at], true
 }
 
-// consented says that none of the objects is retained any more, or why one is still although somebody consented to lose it at
-// that moment.
+// consented says that each of the objects is told as going or gone, or why one stays although somebody consented to lose it at that
+// moment. That one is not told as retained says nothing: the operator may not have looked yet, or not been able to.
 func consented(now seen, objects []string, at time.Time) (done bool, refused error) {
 	kept := Kept{Retained: now.detail.Retained}
 	for _, object := range objects {
 		told, is := kept.Of(object)
+		goes := slices.ContainsFunc(now.detail.Lost, func(l guards.LostObject) bool { return l.Named() == object && l.Asked.Equal(at) })
 		switch {
-		case !is:
+		case goes && !is:
 		case told.Void != "" && told.Asked.Equal(at):
 			return false, &inspect.Error{What: fmt.Sprintf("%s stays: %s", object, told.Void), Next: "look at what it holds now: " + Command(Consent, []string{object}) + ", or take the consent back with " + Unconsent}
 		case now.record.State == table.Paused:
