@@ -65,7 +65,8 @@ func isRefusal(err error) bool {
 
 // withData removes from the entries the CRDs that are deleted with their instances by consent. They go before everything
 // else: the API server deletes the instances, and the controllers that their finalizers wait for have to run until the
-// last one is gone.
+// last one is gone. One that cannot be read is among them only if a consent is for it: it waits, and without that it would not go
+// with data, so that nothing has to wait for it before its turn.
 func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate) (first, rest []inventory.Candidate) {
 	for _, c := range entries {
 		if c.Key.IsCRD() && r.hasData(ctx, c) {
@@ -78,14 +79,18 @@ func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate)
 }
 
 func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
+	_, consented := r.consents[c.Key.Identity()]
 	client, served, err := r.client(ctx, c.Key)
 	if err != nil || !served {
-		return err != nil
+		return err != nil && consented
 	}
 	if c.Actual, err = client.Get(ctx, c.Key.Name, metav1.GetOptions{}); err != nil {
-		return !apierrors.IsNotFound(err)
+		return consented && !apierrors.IsNotFound(err)
 	}
 	c.Served = true
 	decided, err := r.decide(ctx, &c)
-	return err != nil || decided.Action == decide.Terminating || c.Contents != nil && c.Contents.What != ""
+	if err != nil {
+		return consented
+	}
+	return decided.Action == decide.Terminating || c.Contents != nil && c.Contents.What != ""
 }

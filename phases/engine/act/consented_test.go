@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,9 +31,16 @@ type store struct {
 	codes []int
 }
 
-var volumeKind = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}
+var (
+	volumeKind     = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}
+	definitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+)
 
 func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if path.Base(r.URL.Path) == "unreadable" {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
 	if r.Method != http.MethodDelete || len(s.codes) == 0 {
 		s.shop.ServeHTTP(w, r)
 		return
@@ -54,16 +62,20 @@ func (s *store) volume(name string, uid types.UID, finalizers ...string) {
 	s.objects[name].SetUID(uid)
 }
 
-func storing(t *testing.T) *store {
+var volumeEntry = inventory.Entry{Version: "v1", Kind: volumeKind.Kind, Name: "a", Component: "core", Wave: 1}
+
+func storing(t *testing.T, entries ...inventory.Entry) *store {
 	t.Helper()
 	s := &store{shop: shop{objects: map[string]*unstructured.Unstructured{}}}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	s.e = seeing(t, &inventory.Inventory{Number: enginetest.Number, Entries: []inventory.Entry{{Version: "v1", Kind: volumeKind.Kind, Name: "a", Component: "core", Wave: 1}}})
+	s.e = seeing(t, &inventory.Inventory{Number: enginetest.Number, Entries: entries})
 	s.e.cfg.Concurrency = 1
 	s.e.dynamic = dynamic.NewForConfigOrDie(&rest.Config{Host: server.URL})
 	volumes := see.Resource{GVR: schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumes"}}
-	s.e.kinds = see.Kinds{Asked: true, Discovered: see.Discovered{Kinds: map[schema.GroupVersionKind]see.Resource{volumeKind: volumes}}}
+	s.e.kinds = see.Kinds{Asked: true, Discovered: see.Discovered{Kinds: map[schema.GroupVersionKind]see.Resource{
+		volumeKind: volumes, configMapKind: {GVR: configMaps}, definitionKind: {GVR: definitionKind.GroupVersion().WithResource("customresourcedefinitions")},
+	}}}
 	s.keep = enginetest.Revision(enginetest.Number + 1)
 	s.e.Watch(s.keep)
 	return s
@@ -95,7 +107,7 @@ func (s *store) wants(t *testing.T, when string, options TeardownOptions, action
 }
 
 func TestTeardown_tells_a_consent_as_used_only_where_it_has_deleted_by_it(t *testing.T) {
-	s := storing(t)
+	s := storing(t, volumeEntry)
 	s.volume("a", "1", "somebody.test/waits")
 	s.wants(t, "without a consent", TeardownOptions{}, decide.Retained, false)
 	now := metav1.Now()
@@ -104,7 +116,7 @@ func TestTeardown_tells_a_consent_as_used_only_where_it_has_deleted_by_it(t *tes
 	delete(s.objects, "a")
 	s.wants(t, "so it is gone", consents("1"), decide.Absent, false)
 
-	s = storing(t)
+	s = storing(t, volumeEntry)
 	s.volume("a", "1", "somebody.test/waits")
 	s.wants(t, "it is deleted by the consent", consents("1"), decide.Terminating, true)
 	s.objects["a"].SetDeletionTimestamp(&now)
@@ -131,7 +143,7 @@ func TestTeardown_tells_a_consent_as_used_whatever_the_API_server_answers_to_wha
 		"somebody else was first":                 {true, http.StatusNotFound, decide.Absent, decide.Absent, false},
 		"it is changed meanwhile, and then obeys": {false, http.StatusConflict, decide.Deleted, decide.Deleted, true},
 	} {
-		s := storing(t)
+		s := storing(t, volumeEntry)
 		s.volume("a", "1")
 		s.codes, s.obeys = []int{row.code}, row.obeys
 		s.wants(t, name, consents("1"), row.first, row.consented && row.first == decide.Deleted)
@@ -141,12 +153,14 @@ func TestTeardown_tells_a_consent_as_used_whatever_the_API_server_answers_to_wha
 }
 
 func TestTeardown_tells_before_it_deletes_by_a_consent_so_that_another_process_knows(t *testing.T) {
-	s := storing(t)
+	s := storing(t, volumeEntry)
 	s.volume("a", "1")
 	key := decide.Key{Version: "v1", Kind: volumeKind.Kind, Name: "a"}
 	lost := map[decide.Key]types.UID{key.Identity(): "1"}
 	options := consents("1")
-	options.OnlyLook, options.Losing = true, func(key decide.Key, uid types.UID) { t.Errorf("%s (%s) is told to go although nothing is deleted", key, uid) }
+	options.OnlyLook, options.Losing = true, func(key decide.Key, uid types.UID) {
+		t.Errorf("%s (%s) is told to go although nothing is deleted", key, uid)
+	}
 	s.wants(t, "looking only", options, decide.Pending, false)
 	told := 0
 	options.OnlyLook, options.Losing = false, func(k decide.Key, uid types.UID) {
@@ -163,7 +177,7 @@ func TestTeardown_tells_before_it_deletes_by_a_consent_so_that_another_process_k
 	}
 
 	for name, uid := range map[string]types.UID{"one that another process has deleted": "1", "another one than it has": "2"} {
-		s := storing(t)
+		s := storing(t, volumeEntry)
 		now := metav1.Now()
 		s.volume("a", uid, "somebody.test/waits")
 		s.objects["a"].SetDeletionTimestamp(&now)
@@ -173,5 +187,24 @@ func TestTeardown_tells_before_it_deletes_by_a_consent_so_that_another_process_k
 		delete(s.objects, "a")
 		options.Lost = nil
 		s.wants(t, name+", which is gone", options, decide.Absent, uid == "1")
+	}
+}
+
+func TestTeardown_goes_on_while_a_consent_stands_and_another_definition_cannot_be_read(t *testing.T) {
+	unreadable := inventory.Entry{Group: definitionKind.Group, Version: "v1", Kind: definitionKind.Kind, Name: "unreadable", Component: "core", Wave: 1}
+	key := unreadable.Key().Identity()
+	for name, row := range map[string]struct {
+		consents TeardownOptions
+		goes     bool
+	}{
+		"for a volume":          {consents("1"), true},
+		"for that very one too": {TeardownOptions{Consents: map[decide.Key]decide.Consent{key: {UID: "1"}}}, false},
+	} {
+		s := storing(t, inventory.Entry{Version: "v1", Kind: "ConfigMap", Name: "a", Component: "core", Wave: 1}, unreadable)
+		s.add("a")
+		done, err := s.e.Teardown(t.Context(), s.keep, row.consents)
+		if goes := s.objects["a"] == nil; goes != row.goes || err == nil || !strings.Contains(done.Blocked(), "unreadable") {
+			t.Errorf("%s: the other object goes: %v; %s, %v", name, goes, done.Blocked(), err)
+		}
 	}
 }
