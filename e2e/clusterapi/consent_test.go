@@ -37,7 +37,8 @@ var _ = Describe("Consent to lose data", func() {
 		Expect(admin().run(ctx, codeFailed, "consent", "--reason", "r", "Namespace/openshift-cluster-api")).To(ContainSubstring("the operator does not retain Namespace openshift-cluster-api"))
 
 		bind(ctx, "capstan-operate", "operator")
-		yes := append(consent, "--yes", "--digest", r.digest(ctx))
+		digest := r.digest(ctx)
+		yes := append(consent, "--yes", "--digest", digest)
 		Expect(as("operator").run(ctx, codeFailed, yes...)).To(ContainSubstring("you may not list gammas of API group test.cluster.x-k8s.io anywhere"))
 		mayRead(ctx, "operator")
 		Expect(as("operator").run(ctx, codeFailed, yes...)).To(ContainSubstring("takes the verb consent"), "so says the API server")
@@ -60,7 +61,7 @@ var _ = Describe("Consent to lose data", func() {
 		Expect(told.Losses).To(HaveLen(1))
 		Expect(told.Losses[0].Count).To(Equal(2))
 		Expect(told.Losses[0].Held).To(HaveLen(2))
-		Expect(told.Digest).To(Equal(r.digest(ctx)))
+		Expect(told.Digest).To(Equal(digest))
 		Expect(told.Undo).To(Equal("kubectl annotate clusterapi cluster " + consentAnnotation + "-"))
 		eventually(ctx, "the definition to be deleted", func(ctx context.Context) error { return gone(ctx, r.definition) })
 		until(ctx, "the conditions of a finished installation", finished, func(harness.View) error {

@@ -128,6 +128,46 @@ func TestKeeper_goes_on_from_what_is_stored(t *testing.T) {
 	}
 }
 
+func TestKeeper_keeps_what_another_writer_has_listed_and_used_meanwhile(t *testing.T) {
+	c := fake.NewFakeClient()
+	mine, theirs := loaded(t, c), loaded(t, c) // the other one has the Lease no more, and writes once at its end
+	theirs.List(revision(1))
+	theirs.List(revision(2))
+	theirs.Consent("4.22.0-c-2", "theirs")
+	if err := theirs.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mine.List(revision(2))
+	mine.Consent("4.22.0-c-2", "mine")
+	mine.See(look(noon.Add(time.Minute), 2, 2))
+	mine.List(revision(3))
+	if err := mine.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	known, _ := mine.Known()
+	stored, _ := loaded(t, c).Known()
+	for where, h := range map[string]History{"known": known, "stored": stored} {
+		if len(h.Revisions) != 3 || h.Of(1) == nil || h.Of(2).Result != Installed || strings.Join(h.Of(2).Consents, " ") != "theirs mine" || h.Lost {
+			t.Errorf("%s is %+v", where, h)
+		}
+	}
+}
+
+func TestHistory_takes_up_what_it_does_not_know_and_nothing_that_it_had_no_room_for(t *testing.T) {
+	h := History{Lost: true, Dropped: 2, Began: noon, Revisions: []Revision{revision(4)}}
+	other := revision(4)
+	other.Name = "another"
+	other.Consents = []string{"of another"}
+	h.merge(History{Began: noon.Add(-time.Hour), Dropped: 1, Revisions: []Revision{revision(2), revision(3), other}})
+	if len(h.Revisions) != 2 || h.Of(3) == nil || len(h.Of(4).Consents) != 0 || h.Lost || h.Dropped != 2 || !h.Began.Equal(noon.Add(-time.Hour)) {
+		t.Errorf("it is %+v", h)
+	}
+	h = History{Lost: true, Revisions: []Revision{revision(4)}}
+	if h.merge(History{}); !h.Lost || len(h.Revisions) != 1 {
+		t.Errorf("after nothing was stored it is %+v", h)
+	}
+}
+
 func TestKeeper_notes_nothing_before_it_has_read_and_forgets_nothing_that_it_cannot_write(t *testing.T) {
 	broken := true
 	c := interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{

@@ -241,15 +241,16 @@ func (k *Keeper) Flush(ctx context.Context) error {
 	return nil
 }
 
-// storeAgain stores what is known after somebody else has changed or deleted the ConfigMap: this process knows more, as only one
-// operator works.
+// storeAgain stores what is known after somebody else has changed or deleted the ConfigMap, such as an operator that had the Lease
+// before, or who has put back a copy. Of a revision that both have, this process knows more; what only the other one has is kept.
 func (k *Keeper) storeAgain(ctx context.Context) error {
-	_, object, err := k.stored(ctx)
+	stored, object, err := k.stored(ctx)
 	if err != nil {
 		return err
 	}
 	k.log.Info("the history of revisions was changed or deleted by somebody else, and is written again", "configMap", k.key.String())
 	k.mu.Lock()
+	k.known.merge(stored)
 	h := k.known.clone()
 	k.mu.Unlock()
 	return k.store(ctx, h, object)
