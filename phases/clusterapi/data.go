@@ -33,7 +33,9 @@ func (d data) after(report *engine.TeardownReport, number int64, given map[engin
 	}
 	now := data{number: number, looked: true, retained: retainedObjects(report)}
 	for _, l := range d.lostBeside(number, given) {
-		if !slices.ContainsFunc(seen, func(o engine.Orphan) bool { return short(o.Key.String()) == short(l.Object) && o.Key.Group == l.Group && !undecided(o) }) {
+		if !slices.ContainsFunc(seen, func(o engine.Orphan) bool {
+			return short(o.Key.String()) == short(l.Object) && o.Key.Group == l.Group && !undecided(o)
+		}) {
 			now.lost = append(now.lost, l)
 		}
 	}

@@ -168,6 +168,37 @@ func TestHistory_takes_up_what_it_does_not_know_and_nothing_that_it_had_no_room_
 	}
 }
 
+func TestKeeper_writes_again_what_was_deleted_without_another_change(t *testing.T) {
+	c := fake.NewFakeClient()
+	k := loaded(t, c)
+	k.Gone()
+	if err := k.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stored := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: "ns", Name: ConfigMap}
+	if err := c.Get(t.Context(), key, stored); err == nil {
+		t.Error("it is written though there is nothing to remember")
+	}
+	k.List(revision(1))
+	if err := k.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Get(t.Context(), key, stored); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	k.Gone()
+	if err := k.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if h, _ := loaded(t, c).Known(); len(h.Revisions) != 1 {
+		t.Errorf("stored is %+v", h)
+	}
+}
+
 func TestKeeper_notes_nothing_before_it_has_read_and_forgets_nothing_that_it_cannot_write(t *testing.T) {
 	broken := true
 	c := interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{

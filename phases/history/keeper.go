@@ -133,6 +133,18 @@ func (k *Keeper) Note(change func(*History)) {
 	k.announce()
 }
 
+// Gone says that somebody has deleted the ConfigMap, which is written again if there is anything to write.
+func (k *Keeper) Gone() {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.read && !k.known.Began.IsZero() {
+		k.announce()
+	}
+}
+
 // announce says that there is something to write. It is called with the lock held.
 func (k *Keeper) announce() {
 	k.dirty = true
