@@ -152,6 +152,17 @@ func TestTeardown_tells_a_consent_as_used_whatever_the_API_server_answers_to_wha
 	}
 }
 
+func TestTeardown_tells_what_is_changed_again_and_again_as_failed(t *testing.T) {
+	s := storing(t, volumeEntry)
+	s.volume("a", "1")
+	s.codes = slices.Repeat([]int{http.StatusConflict}, attempts)
+	options := consents("1")
+	options.Losing = func(decide.Key, types.UID) {}
+	s.wants(t, "as often as it is tried", options, decide.Failed, false)
+	s.codes = slices.Repeat([]int{http.StatusConflict}, attempts-1)
+	s.wants(t, "once less", options, decide.Deleted, true)
+}
+
 func TestTeardown_tells_before_it_deletes_by_a_consent_so_that_another_process_knows(t *testing.T) {
 	s := storing(t, volumeEntry)
 	s.volume("a", "1")

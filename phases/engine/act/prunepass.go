@@ -73,32 +73,22 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 	if err != nil {
 		return err
 	}
-	visible, told := false, false
+	visible := false
 	if c.Served = served; served {
 		c.Actual, visible = r.e.seen(o.Key)
 	}
-	for range attempts {
-		if served && (c.Actual == nil || !visible) {
+	told, conflicts := false, 0
+	for {
+		if c.Served && (c.Actual == nil || !visible) {
 			if err := r.read(ctx, client, c); err != nil {
 				return err
 			}
-			served = c.Served
 		}
 		decided, err := r.decide(ctx, c)
 		if err != nil {
 			return err
 		}
-		o.Action, o.Why, o.Void = decided.Action, decided.Why, decided.Void
-		if o.Void != "" {
-			o.Asked = c.Consent.At
-		}
-		if o.Action == decide.Terminating {
-			o.Finalizers = c.Actual.GetFinalizers()
-		}
-		if c.Contents != nil {
-			o.Count = c.Contents.Count
-		}
-		if r.onlyLook && (decided.Action == decide.Deleted || decided.Action == decide.Orphaned) {
+		if tell(o, c, decided); r.onlyLook && (decided.Action == decide.Deleted || decided.Action == decide.Orphaned) {
 			o.Action, o.Why, o.Would = decide.Pending, "it may go now", decided.Action
 			return nil
 		}
@@ -123,9 +113,25 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 		case !apierrors.IsConflict(err):
 			return err
 		}
+		if conflicts++; conflicts == attempts {
+			return err
+		}
 		visible = false // the copy is too old: read the object itself
 	}
-	return err
+}
+
+// tell has the report tell what is decided about an orphan.
+func tell(o *report.Orphan, c *inventory.Candidate, decided decide.PruneVerdict) {
+	o.Action, o.Why, o.Void = decided.Action, decided.Why, decided.Void
+	if o.Void != "" {
+		o.Asked = c.Consent.At
+	}
+	if o.Action == decide.Terminating {
+		o.Finalizers = c.Actual.GetFinalizers()
+	}
+	if c.Contents != nil {
+		o.Count = c.Contents.Count
+	}
 }
 
 // read gets the object itself.
