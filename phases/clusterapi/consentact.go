@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,6 +16,9 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
+
+// noteWithin is how long a deletion by a consent waits until the history has it.
+const noteWithin = 3 * time.Second
 
 // consents are what an administrator consented to lose with objects that are retained beside a revision; nil if nobody did.
 func (p *Pass) consents(revision int64) map[engine.Key]engine.Consent {
@@ -38,14 +42,20 @@ func (p *Pass) consentsNow(ctx context.Context, revision int64) (map[engine.Key]
 	if len(all) == 0 {
 		return all, nil
 	}
-	live := &operatorv1alpha1.ClusterAPI{}
-	if found, err := read(ctx, p.Live, client.ObjectKeyFromObject(p.world.api), live); err != nil || !found {
-		return nil, err
-	}
-	if live.UID != p.world.api.UID || live.Annotations[acts.ConsentAct] != p.world.api.Annotations[acts.ConsentAct] {
-		clear(all) // somebody has just changed them
+	if stands, err := p.consentStands(ctx); err != nil || !stands {
+		return nil, err // somebody has just changed them
 	}
 	return all, nil
+}
+
+// consentStands asks the API server whether the consents are as this pass has seen them.
+func (p *Pass) consentStands(ctx context.Context) (bool, error) {
+	live := &operatorv1alpha1.ClusterAPI{}
+	found, err := read(ctx, p.Live, client.ObjectKeyFromObject(p.world.api), live)
+	if err != nil || !found {
+		return false, err
+	}
+	return live.UID == p.world.api.UID && live.Annotations[acts.ConsentAct] == p.world.api.Annotations[acts.ConsentAct], nil
 }
 
 // ConsentOf reads what an item of the act says of the object that it names.
@@ -63,18 +73,24 @@ func (p *Pass) consentText() string {
 }
 
 // losing has the history remember that an object is about to be deleted by a consent: this process may be killed before it
-// says that it was. Nothing waits for that.
-func (p *Pass) losing(ctx context.Context) func(engine.Key, types.UID) {
-	return func(key engine.Key, uid types.UID) {
-		err := p.History.Load(ctx)
-		if err == nil {
-			p.History.Send(p.desired.Name, string(uid))
-			err = p.History.Flush(ctx)
-		}
-		if err != nil {
+// says that it was. Nothing waits long for that. It says whether the consent still stands after it.
+func (p *Pass) losing(ctx context.Context) func(engine.Key, types.UID) (bool, error) {
+	return func(key engine.Key, uid types.UID) (bool, error) {
+		if err := p.noteLosing(ctx, uid); err != nil {
 			p.Log.Info("that a consent is about to be used could not be written", "object", key.String(), "error", err.Error())
 		}
+		return p.consentStands(ctx)
 	}
+}
+
+func (p *Pass) noteLosing(ctx context.Context, uid types.UID) error {
+	ctx, cancel := context.WithTimeout(ctx, noteWithin)
+	defer cancel()
+	if err := p.History.Load(ctx); err != nil {
+		return err
+	}
+	p.History.Send(p.desired.Name, string(uid))
+	return p.History.Flush(ctx)
 }
 
 // sent are those of the objects to whose loss somebody consented of which the deletion may have been sent, without anybody

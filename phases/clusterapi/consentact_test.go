@@ -1,6 +1,8 @@
 package clusterapi
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -8,8 +10,11 @@ import (
 	"github.com/go-logr/logr"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/acts"
@@ -97,6 +102,50 @@ func TestConsentsNow_are_those_that_the_API_server_has(t *testing.T) {
 	}
 }
 
+func TestLosing_says_whether_the_consent_stands_after_the_history_was_written(t *testing.T) {
+	for name, row := range map[string]struct {
+		back   bool  // it is taken back while the history is written
+		err    error // of that write
+		stands bool
+	}{
+		"it stands":                  {stands: true},
+		"the history is not written": {err: errors.New("expected"), stands: true},
+		"it is taken back meanwhile": {back: true},
+		"both":                       {back: true, err: errors.New("expected")},
+	} {
+		p := consentedTo(consenting, 2)
+		scheme := runtime.NewScheme()
+		if err := operatorv1alpha1.Install(scheme); err != nil {
+			t.Fatal(err)
+		}
+		live := fake.NewClientBuilder().WithScheme(scheme).WithObjects(p.world.api.DeepCopy()).Build()
+		stored := interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{
+			Create: func(ctx context.Context, _ client.WithWatch, _ client.Object, _ ...client.CreateOption) error {
+				if _, bounded := ctx.Deadline(); !bounded {
+					t.Errorf("%s: the deletion waits for as long as the write takes", name)
+				}
+				if row.back {
+					return errors.Join(row.err, live.Delete(ctx, p.world.api.DeepCopy()))
+				}
+				return row.err
+			},
+		})
+		p.Live = live
+		p.History = history.New(stored, stored, "ns", func() {}, clocktesting.NewFakeClock(p.Now()), logr.Discard())
+		if err := p.History.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.History.List(history.Revision{Number: 2, Name: "r"})
+		if stands, err := p.losing(t.Context())(theDefinition, "12-34"); stands != row.stands || err != nil {
+			t.Errorf("%s: stands %v, %v", name, stands, err)
+		}
+		p.Live = failing{}
+		if stands, err := p.losing(t.Context())(theDefinition, "12-34"); stands || err == nil {
+			t.Errorf("%s, and the API server does not answer: stands %v, %v", name, stands, err)
+		}
+	}
+}
+
 func TestTellConsents_notes_each_use_once(t *testing.T) {
 	p := consentedTo(consenting, 2)
 	c := fake.NewFakeClient()
@@ -129,8 +178,11 @@ func TestSent_are_the_consents_of_which_nobody_has_seen_what_came_of_them(t *tes
 		t.Fatal(err)
 	}
 	p.History.List(history.Revision{Number: 2, Name: "r"})
-	p.losing(t.Context())(theDefinition, "12-34")
-	p.losing(t.Context())(theDefinition, "of-another")
+	for _, uid := range []types.UID{"12-34", "of-another"} {
+		if err := p.noteLosing(t.Context(), uid); err != nil {
+			t.Fatal(err)
+		}
+	}
 	p.History = keeper() // the process was killed
 	if got := p.sent(); len(got) != 0 {
 		t.Errorf("before it has read what is stored: %v", got)

@@ -351,3 +351,38 @@ func TestBefore_skips_what_has_the_same_images(t *testing.T) {
 		t.Errorf("before 3 comes %v", before)
 	}
 }
+
+func TestKeeper_waits_for_another_write_no_longer_than_it_may(t *testing.T) {
+	sent, answered := make(chan struct{}), make(chan struct{})
+	c := interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			close(sent)
+			<-answered
+			return c.Create(ctx, o, opts...)
+		},
+	})
+	k := loaded(t, c)
+	k.List(revision(1))
+	slow := make(chan error)
+	go func() { slow <- k.Flush(t.Context()) }()
+	<-sent
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	k.List(revision(2))
+	if err := k.Load(ctx); err != nil {
+		t.Errorf("what was read waits: %v", err)
+	}
+	if err := k.Flush(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("it says %v", err)
+	}
+	close(answered)
+	if err := <-slow; err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if h, _ := loaded(t, c).Known(); len(h.Revisions) != 2 {
+		t.Errorf("stored is %+v", h)
+	}
+}

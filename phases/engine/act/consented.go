@@ -47,13 +47,21 @@ func (r *prunePass) remember(lost map[decide.Key]types.UID) {
 // byConsent says that an object which is deleted goes with what it holds, to the loss of which somebody consented.
 func byConsent(c *inventory.Candidate) bool { return c.Contents != nil && c.Contents.What != "" }
 
-// tellLosing tells that a deletion by consent is about to be sent, and says that it did.
-func (r *prunePass) tellLosing(c *inventory.Candidate) bool {
-	if r.losing == nil || !byConsent(c) {
-		return false
+// consentTo is the consent to lose an object with its data, if it has not been taken back in this pass.
+func (r *prunePass) consentTo(key decide.Key) (consent decide.Consent, is bool) {
+	if _, back := r.takenBack.Load(key.Identity()); !back {
+		consent, is = r.consents[key.Identity()]
 	}
-	r.losing(c.Key, c.Actual.GetUID())
-	return true
+	return consent, is
+}
+
+// tellLosing tells that a deletion by consent is about to be sent. From then on the consent counts only if it stands still.
+func (r *prunePass) tellLosing(c *inventory.Candidate) error {
+	stands, err := r.losing(c.Key, c.Actual.GetUID())
+	if err == nil && !stands {
+		r.takenBack.Store(c.Key.Identity(), nil)
+	}
+	return err
 }
 
 // isRefusal says that the API server did not do what it was asked; after other errors it may have.
@@ -79,7 +87,7 @@ func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate)
 }
 
 func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
-	_, consented := r.consents[c.Key.Identity()]
+	_, consented := r.consentTo(c.Key)
 	client, served, err := r.client(ctx, c.Key)
 	if err != nil || !served {
 		return err != nil && consented

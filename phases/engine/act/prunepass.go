@@ -26,9 +26,10 @@ type prunePass struct {
 	discovered see.Discovered // what it answered
 	err        error          // of that
 
-	consents map[decide.Key]decide.Consent // to lose objects with the data in them, by identity
-	losing   func(decide.Key, types.UID)   // is called before one is used, nil for nobody
-	onlyLook bool                          // nothing is deleted
+	consents  map[decide.Key]decide.Consent             // to lose objects with the data in them, by identity
+	losing    func(decide.Key, types.UID) (bool, error) // is called before one is used, nil for nobody
+	takenBack sync.Map                                  // which of them do not stand any more, by identity
+	onlyLook  bool                                      // nothing is deleted
 
 	going map[decide.Key]bool // of a forecast: what would be gone by then, and is nobody's loss, by identity
 }
@@ -94,7 +95,10 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 		}
 		switch decided.Action {
 		case decide.Deleted:
-			if !told && r.tellLosing(c) {
+			if !told && r.losing != nil && byConsent(c) {
+				if err := r.tellLosing(c); err != nil {
+					return err
+				}
 				told, visible = true, false // listed anew, since that took its time
 				continue
 			}
@@ -116,7 +120,7 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 		if conflicts++; conflicts == attempts {
 			return err
 		}
-		visible = false // the copy is too old: read the object itself
+		told, visible = false, false // the copy is too old: read the object itself
 	}
 }
 
@@ -152,7 +156,7 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 		c.Inhabited = r.live(func(p *plan) bool { return p.inhabits(c.Key.Name) })
 	}
 	c.LeftAlone, c.Consent = r.e.leftAlone(c), nil
-	if consent, is := r.consents[c.Key.Identity()]; is {
+	if consent, is := r.consentTo(c.Key); is {
 		c.Consent = &consent
 	}
 	decided := c.Decide(r.keep.rev.Number, r.e.us)
