@@ -73,8 +73,8 @@ func isRefusal(err error) bool {
 
 // withData removes from the entries the CRDs that are deleted with their instances by consent. They go before everything
 // else: the API server deletes the instances, and the controllers that their finalizers wait for have to run until the
-// last one is gone. One that cannot be read is among them only if a consent is for it: it waits, and without that it would not go
-// with data, so that nothing has to wait for it before its turn.
+// last one is gone. One that cannot be read is among them only if a consent is for it, or it was asked to go by an earlier one: it
+// waits, and without that it would not go with data, so that nothing has to wait for it before its turn.
 func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate) (first, rest []inventory.Candidate) {
 	for _, c := range entries {
 		if c.Key.IsCRD() && r.hasData(ctx, c) {
@@ -88,6 +88,8 @@ func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate)
 
 func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
 	_, consented := r.consentTo(c.Key)
+	_, lost := r.keep.pruneMemory.of(c.Key)
+	consented = consented || lost.uid != ""
 	client, served, err := r.client(ctx, c.Key)
 	if err != nil || !served {
 		return err != nil && consented

@@ -234,12 +234,15 @@ func TestTeardown_tells_before_it_deletes_by_a_consent_so_that_another_process_k
 func TestTeardown_goes_on_while_a_consent_stands_and_another_definition_cannot_be_read(t *testing.T) {
 	unreadable := inventory.Entry{Group: definitionKind.Group, Version: "v1", Kind: definitionKind.Kind, Name: "unreadable", Component: "core", Wave: 1}
 	key := unreadable.Key().Identity()
+	before := consents("1")
+	before.Lost = map[decide.Key]types.UID{key: "1"}
 	for name, row := range map[string]struct {
 		consents TeardownOptions
 		goes     bool
 	}{
-		"for a volume":          {consents("1"), true},
-		"for that very one too": {TeardownOptions{Consents: map[decide.Key]decide.Consent{key: {UID: "1"}}}, false},
+		"for a volume":             {consents("1"), true},
+		"for that very one before": {before, false},
+		"for that very one too":    {TeardownOptions{Consents: map[decide.Key]decide.Consent{key: {UID: "1"}}}, false},
 	} {
 		s := storing(t, inventory.Entry{Version: "v1", Kind: "ConfigMap", Name: "a", Component: "core", Wave: 1}, unreadable)
 		s.add("a")
