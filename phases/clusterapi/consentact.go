@@ -2,10 +2,8 @@ package clusterapi
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,9 +14,6 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
-
-// noteWithin is how long a deletion by a consent waits until the history has it.
-const noteWithin = 3 * time.Second
 
 // consents are what an administrator consented to lose with objects that are retained beside a revision; nil if nobody did.
 func (p *Pass) consents(revision int64) map[engine.Key]engine.Consent {
@@ -72,44 +67,6 @@ func (p *Pass) consentText() string {
 	return p.world.api.Annotations[acts.ConsentAct]
 }
 
-// losing has the history remember that an object is about to be deleted by a consent: this process may be killed before it
-// says that it was. Nothing waits long for that. It says whether the consent still stands after it.
-func (p *Pass) losing(ctx context.Context) func(engine.Key, types.UID) (bool, error) {
-	return func(key engine.Key, uid types.UID) (bool, error) {
-		if err := p.noteLosing(ctx, uid); err != nil {
-			p.Log.Info("that a consent is about to be used could not be written", "object", key.String(), "error", err.Error())
-		}
-		return p.consentStands(ctx)
-	}
-}
-
-func (p *Pass) noteLosing(ctx context.Context, uid types.UID) error {
-	ctx, cancel := context.WithTimeout(ctx, noteWithin)
-	defer cancel()
-	if err := p.History.Load(ctx); err != nil {
-		return err
-	}
-	p.History.Send(p.desired.Name, string(uid))
-	return p.History.Flush(ctx)
-}
-
-// sent are those of the objects to whose loss somebody consented of which the deletion may have been sent, without anybody
-// having seen what came of it.
-func (p *Pass) sent() map[engine.Key]types.UID {
-	known, _ := p.History.Known()
-	of := known.Of(p.desired.Number)
-	if of == nil || of.Name != p.desired.Name {
-		return nil
-	}
-	sent := map[engine.Key]types.UID{}
-	for key, consent := range p.consents(p.desired.Number) {
-		if slices.Contains(of.Sent, string(consent.UID)) {
-			sent[key] = consent.UID
-		}
-	}
-	return sent
-}
-
 // tellConsents tells recorder and history of consents by which objects have begun to go, or went, and the recorder of those that
 // do not count, if that was not so before.
 func (p *Pass) tellConsents(report, before *engine.TeardownReport) {
@@ -128,28 +85,17 @@ func (p *Pass) tellConsents(report, before *engine.TeardownReport) {
 			p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToDelete, "void", o.Key.String()+": "+o.Void))
 		}
 	}
-	given := p.consents(p.desired.Number)
+	sent := p.sendings()
 	for _, o := range slices.Concat(report.Waiting, report.Gone) {
-		if !o.Consented || known[o.Key.Identity()] {
-			continue
-		}
-		used := o.Key.String()
-		if c, is := given[o.Key.Identity()]; is {
-			used = fmt.Sprintf("%s (UID %s) with %d that it held, by %s", o.Key, c.UID, c.Count, c.By)
-		}
-		p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToDelete, "used", used))
-		p.History.Consent(p.desired.Name, acts.ConsentToDelete+" of "+used)
-	}
-	if report.Wait != "" {
-		return // not all of them were looked at
-	}
-	open := map[string]bool{}
-	for _, o := range report.Waiting {
-		if undecided(o) {
-			open[string(given[o.Key.Identity()].UID)] = true
+		if o.Consented && !known[o.Key.Identity()] {
+			revision, used := p.used(o, sent)
+			p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToDelete, "used", used))
+			p.History.Consent(revision, acts.ConsentToDelete+" of "+used)
 		}
 	}
-	p.History.Settle(p.desired.Name, func(uid string) bool { return open[uid] })
+	if report.Wait == "" { // all of them were looked at
+		p.settle(report, sent)
+	}
 }
 
 // undecided says that nobody has looked what becomes of an object.

@@ -10,7 +10,6 @@ import (
 	"github.com/go-logr/logr"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -163,49 +162,6 @@ func TestTellConsents_notes_each_use_once(t *testing.T) {
 	const want = "consent-to-delete of CustomResourceDefinition as.test (UID 12-34) with 3 that it held, by anna"
 	if got := known.Revisions[0].Consents; len(got) != 1 || got[0] != want {
 		t.Errorf("the history has %q", got)
-	}
-}
-
-func TestSent_are_the_consents_of_which_nobody_has_seen_what_came_of_them(t *testing.T) {
-	p := consentedTo(consenting, 2)
-	p.readActs(t.Context())
-	c := fake.NewFakeClient()
-	keeper := func() *history.Keeper {
-		return history.New(c, c, "ns", func() {}, clocktesting.NewFakeClock(p.Now()), logr.Discard())
-	}
-	p.History = keeper()
-	if err := p.History.Load(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	p.History.List(history.Revision{Number: 2, Name: "r"})
-	for _, uid := range []types.UID{"12-34", "of-another"} {
-		if err := p.noteLosing(t.Context(), uid); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p.History = keeper() // the process was killed
-	if got := p.sent(); len(got) != 0 {
-		t.Errorf("before it has read what is stored: %v", got)
-	}
-	if err := p.History.Load(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	of := func(action engine.Action) *engine.TeardownReport {
-		return &engine.TeardownReport{Waiting: []engine.Orphan{{Key: theDefinition, Action: action}}}
-	}
-	for _, row := range []struct {
-		report *engine.TeardownReport
-		count  int
-	}{
-		{&engine.TeardownReport{Wait: "pruning waits for its inventories"}, 1},
-		{of(engine.Failed), 1},
-		{of(engine.Pending), 1},
-		{of(engine.Terminating), 0},
-	} {
-		p.tellConsents(row.report, nil)
-		if got := p.sent(); len(got) != row.count || row.count > 0 && got[theDefinition.Identity()] != "12-34" {
-			t.Errorf("after %+v: %v", row.report, got)
-		}
 	}
 }
 

@@ -181,6 +181,8 @@ type Pass struct {
 	lookAgain time.Duration
 	// did says what was done, for people.
 	did []string
+	// handed are the deletions by a consent, as the history has them, that a teardown of this pass knows of.
+	handed sync.Map
 	// Display is what the pass has seen for people.
 	Display guards.Display
 }

@@ -53,7 +53,7 @@ func (p *Pass) prune(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(consents), engine.Losing(p.losing(ctx), p.sent()))
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(consents), engine.Losing(p.losing(ctx), p.sent(ctx)))
 	p.tornDown(report, false)
 	return err
 }

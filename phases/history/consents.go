@@ -11,20 +11,19 @@ func (k *Keeper) Consent(revision, consent string) {
 	})
 }
 
-// Send notes that a consent is about to be used for a revision, by the UID of the object that goes. The process that uses it may end
-// before it says so.
-func (k *Keeper) Send(revision, uid string) {
+// Send notes that a deletion by a consent is about to be sent for a revision. The process that sends it may end before it says so.
+func (k *Keeper) Send(revision, deletion string) {
 	k.noteOf(revision, func(r *Revision) {
-		if !slices.Contains(r.Sent, uid) {
-			r.Sent = append(slices.Clone(r.Sent), uid)
+		if !slices.Contains(r.Sent, deletion) {
+			r.Sent = append(slices.Clone(r.Sent), deletion)
 		}
 	})
 }
 
 // Settle notes what has come of all that was sent for a revision, but for what is open still.
-func (k *Keeper) Settle(revision string, open func(uid string) bool) {
+func (k *Keeper) Settle(revision string, open func(deletion string) bool) {
 	k.noteOf(revision, func(r *Revision) {
-		r.Sent = slices.DeleteFunc(slices.Clone(r.Sent), func(uid string) bool { return !open(uid) })
+		r.Sent = slices.DeleteFunc(slices.Clone(r.Sent), func(deletion string) bool { return !open(deletion) })
 	})
 }
 

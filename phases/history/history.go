@@ -47,7 +47,7 @@ type Revision struct {
 	Counts map[string]int64 `json:"counts,omitempty"`
 	// Consents are those of the administrator that were used for it.
 	Consents []string `json:"consents,omitempty"`
-	// Sent are the UIDs of objects of which the deletion by a consent was about to be sent, and nobody has seen what came of it.
+	// Sent are the deletions by a consent that were about to be sent, and of which nobody has seen what came of them.
 	Sent []string `json:"sent,omitempty"`
 }
 
