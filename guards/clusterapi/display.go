@@ -176,6 +176,8 @@ type LostObject struct {
 	Object string    `json:"object" yaml:"object"`
 	Group  string    `json:"group,omitempty" yaml:"group"`
 	Asked  time.Time `json:"asked,omitzero" yaml:"asked"`
+	// More says that there are others after it, for which there was no room.
+	More bool `json:"more,omitempty" yaml:"more"`
 }
 
 // Named is the object as an act names it.

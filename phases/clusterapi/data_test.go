@@ -1,6 +1,8 @@
 package clusterapi
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,5 +79,23 @@ func TestData_is_told_as_lost_once_it_goes_and_only_while_that_consent_stands(t 
 		if got := going.after(waiting(action), 2, given(at)); len(got.lost) != count {
 			t.Errorf("it goes, and then it is %s: %+v", action, got.lost)
 		}
+	}
+}
+
+func TestData_says_where_there_is_no_room_for_more_that_is_lost(t *testing.T) {
+	lost := make([]guards.LostObject, 60)
+	for i := range lost {
+		lost[i] = guards.LostObject{Object: fmt.Sprintf("CustomResourceDefinition %s%d.test", strings.Repeat("a", 250), i), Group: theDefinition.Group}
+	}
+	told := storedDetail(Detail{Lost: lost}.encode()).Lost
+	if len(told) == 0 || len(told) == len(lost) || !told[len(told)-1].More || told[0].More {
+		t.Errorf("%d are told, the last as %+v", len(told), told[len(told)-1])
+	}
+	many := make([]guards.LostObject, maxListed+1)
+	if told = storedDetail(Detail{Lost: many}.encode()).Lost; len(told) != maxListed || !told[maxListed-1].More || many[maxListed-1].More {
+		t.Errorf("of %d there are %d told", len(many), len(told))
+	}
+	if told = storedDetail(Detail{Lost: many[1:]}.encode()).Lost; len(told) != maxListed || told[maxListed-1].More {
+		t.Errorf("of %d there are %d told, and more", maxListed, len(told))
 	}
 }

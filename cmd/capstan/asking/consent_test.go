@@ -22,6 +22,9 @@ func TestConfirmed_of_a_consent(t *testing.T) {
 	lost := func(asked time.Time) []guards.LostObject {
 		return []guards.LostObject{{Object: "CustomResourceDefinition as.test", Group: "apiextensions.k8s.io", Asked: asked}}
 	}
+	others := func(asked time.Time) []guards.LostObject {
+		return []guards.LostObject{{Object: "CustomResourceDefinition bs.test", Group: "apiextensions.k8s.io", Asked: asked, More: true}}
+	}
 	for name, row := range map[string]struct {
 		state    machine.State
 		told     []guards.Act
@@ -31,6 +34,9 @@ func TestConfirmed_of_a_consent(t *testing.T) {
 		lost     []guards.LostObject
 	}{
 		"it goes, and another stays":       {table.Pruning, told, kept("", noon)[:1], true, "", lost(noon)},
+		"there is no room for it":          {table.Pruning, told, nil, false, "no room for " + object, others(noon)},
+		"there was none, by another act":   {table.Pruning, told, nil, false, "", others(noon.Add(-time.Second))},
+		"it is retained, and others go":    {table.Pruning, told, kept("", time.Time{}), false, "", others(noon)},
 		"it is told as neither":            {table.Pruning, told, kept("", noon)[:1], false, "", nil},
 		"it went by another act":           {table.Pruning, told, nil, false, "", lost(noon.Add(-time.Second))},
 		"it is back, and retained":         {table.Pruning, told, kept("", time.Time{}), false, "", lost(noon)},
