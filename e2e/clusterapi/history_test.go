@@ -77,6 +77,10 @@ var _ = Describe("The history of revisions", func() {
 			}
 			return nil
 		})
+		By("writing it again by itself, with all that it knew")
+		Expect(env.Client.Delete(ctx, historyMap())).To(Succeed())
+		Expect(remembered(ctx, func([]pastRevision) error { return nil })).To(And(HaveLen(2), HaveEach(HaveField("Listed", Not(BeZero())))))
+
 		Expect(operator.Stop()).To(Succeed())
 		Expect(env.Client.Delete(ctx, historyMap())).To(Succeed())
 		operate(harness.OperatorOptions{})

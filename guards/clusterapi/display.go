@@ -34,7 +34,9 @@ type Display struct {
 	// Retained are the objects kept for their users' data; Strays are objects with this installation's marks that no
 	// revision and no inventory knows, and MoreStrays how many more there are. Of those StraysElsewhere counts the ones in
 	// namespaces of others, by their most frequent kinds. None of them holds anything up.
-	Retained        []RetainedObject
+	Retained []RetainedObject
+	// Lost are those that were retained, and are going or gone while a consent to lose them stands.
+	Lost            []LostObject
 	Strays          []string
 	StraysElsewhere []StrayCount
 	MoreStrays      int
@@ -167,6 +169,19 @@ func (r RetainedObject) String() string {
 	}
 	return fmt.Sprintf("%s (%s)", r.Object, why)
 }
+
+// LostObject is an object that was retained, and is going or gone by now. A consent to lose that very object stands, which was given
+// at the moment Asked.
+type LostObject struct {
+	Object string    `json:"object" yaml:"object"`
+	Group  string    `json:"group,omitempty" yaml:"group"`
+	Asked  time.Time `json:"asked,omitzero" yaml:"asked"`
+	// More says that there are others after it, for which there was no room.
+	More bool `json:"more,omitempty" yaml:"more"`
+}
+
+// Named is the object as an act names it.
+func (l LostObject) Named() string { return named(l.Object, l.Group) }
 
 // VoidConsent is a consent to lose an object that does not count.
 type VoidConsent struct{ Object, Void string }

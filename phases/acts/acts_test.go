@@ -1,10 +1,14 @@
 package acts_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
 )
 
@@ -120,5 +124,14 @@ func TestVoid_and_Turns(t *testing.T) {
 	endless, err := acts.Read(acts.Adopt, endless+"\nrevision: 4\nobject: ConfigMap a/b 12-34")
 	if err != nil || endless.Void(noon.Add(1000*time.Hour)) != "" || !endless.Turns(noon).IsZero() {
 		t.Errorf("an act that nothing ends: %v, %q, %s", err, endless.Void(noon.Add(1000*time.Hour)), endless.Turns(noon))
+	}
+}
+
+func TestUnprintable_is_what_no_line_is_read_with(t *testing.T) {
+	pattern := regexp.MustCompile(acts.Unprintable)
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if text := string(r); r != utf8.RuneError && text != string(utf8.RuneError) && pattern.MatchString(text) != (message.Line(text) != text) {
+			t.Errorf("%U: the pattern says %v", r, pattern.MatchString(text))
+		}
 	}
 }

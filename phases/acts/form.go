@@ -48,6 +48,10 @@ const (
 	digestPattern = `[0-9a-f]{64}`
 )
 
+// Unprintable is a regular expression, for both too, of what no line has: all but letters, marks, numbers, punctuation, symbols and the
+// space. So none controls a terminal, turns its direction or ends a line where nobody sees it.
+const Unprintable = `[^\pL\pM\pN\pP\pS ]`
+
 // Item is what the items of one key look like.
 type Item struct {
 	Key string

@@ -194,9 +194,10 @@ func (p *Pass) offer(ctx context.Context) (stored bool, err error) {
 	return stored, err
 }
 
-// storedByNow has the plan counted if what is stored is what was offered for it.
+// storedByNow has the plan counted if what is stored is what was offered for it. What only memory has does not count: after a restart
+// the attempt would not be known.
 func (p *Pass) storedByNow() {
-	if p.plan != nil && !p.plan.Counted && p.plan.Offered != nil && bytes.Equal(p.seen, p.plan.Offered) {
+	if p.plan != nil && !p.plan.Counted && p.plan.Offered != nil && bytes.Equal(p.seen, p.plan.Offered) && p.Notes.HoldsNote(p.Key, p.seen) {
 		p.replan(func(plan *plan) { plan.Counted, plan.Unstored = true, nil })
 	}
 }

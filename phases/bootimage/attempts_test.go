@@ -122,6 +122,7 @@ func (n *noted) StoreNote(_ context.Context, _ machine.Key, _, note json.RawMess
 type offered struct {
 	noted
 	stored bool
+	lost   bool // it has what it says from memory
 	fails  error
 	offers []string
 }
@@ -133,6 +134,10 @@ func (o *offered) OfferNote(_ context.Context, _ machine.Key, _, note json.RawMe
 	}
 	return o.stored && o.fails == nil, o.fails
 }
+
+func (o *offered) HoldsNote(machine.Key, json.RawMessage) bool { return !o.lost }
+
+func (n *noted) HoldsNote(machine.Key, json.RawMessage) bool { return true }
 
 func (n *noted) OfferNote(context.Context, machine.Key, json.RawMessage, json.RawMessage) (bool, error) {
 	return false, nil
@@ -189,7 +194,11 @@ func TestOffer_takes_what_is_found_stored_for_its_own(t *testing.T) {
 	if stored, err := c.pass.offer(t.Context()); stored || err != nil {
 		t.Fatal(stored, err)
 	}
-	c.pass.seen = c.pass.plan.Offered
+	c.pass.seen, kept.lost = c.pass.plan.Offered, true
+	if c.pass.storedByNow(); c.pass.plan.Counted {
+		t.Error("it is counted while what was stored is lost")
+	}
+	kept.lost = false
 	if c.pass.storedByNow(); !c.pass.plan.Counted {
 		t.Error("it is not counted")
 	}

@@ -86,6 +86,7 @@ type Notes interface {
 	Note(ctx context.Context, key machine.Key) (json.RawMessage, error)
 	StoreNote(ctx context.Context, key machine.Key, seen, note json.RawMessage) error
 	OfferNote(ctx context.Context, key machine.Key, seen, note json.RawMessage) (stored bool, err error)
+	HoldsNote(key machine.Key, note json.RawMessage) bool
 }
 
 // Pass is what one pass has seen, for the work of the same pass.

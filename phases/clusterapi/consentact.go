@@ -2,7 +2,6 @@ package clusterapi
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -38,14 +37,20 @@ func (p *Pass) consentsNow(ctx context.Context, revision int64) (map[engine.Key]
 	if len(all) == 0 {
 		return all, nil
 	}
-	live := &operatorv1alpha1.ClusterAPI{}
-	if found, err := read(ctx, p.Live, client.ObjectKeyFromObject(p.world.api), live); err != nil || !found {
-		return nil, err
-	}
-	if live.UID != p.world.api.UID || live.Annotations[acts.ConsentAct] != p.world.api.Annotations[acts.ConsentAct] {
-		clear(all) // somebody has just changed them
+	if stands, err := p.consentStands(ctx); err != nil || !stands {
+		return nil, err // somebody has just changed them
 	}
 	return all, nil
+}
+
+// consentStands asks the API server whether the consents are as this pass has seen them.
+func (p *Pass) consentStands(ctx context.Context) (bool, error) {
+	live := &operatorv1alpha1.ClusterAPI{}
+	found, err := read(ctx, p.Live, client.ObjectKeyFromObject(p.world.api), live)
+	if err != nil || !found {
+		return false, err
+	}
+	return live.UID == p.world.api.UID && live.Annotations[acts.ConsentAct] == p.world.api.Annotations[acts.ConsentAct], nil
 }
 
 // ConsentOf reads what an item of the act says of the object that it names.
@@ -80,18 +85,22 @@ func (p *Pass) tellConsents(report, before *engine.TeardownReport) {
 			p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToDelete, "void", o.Key.String()+": "+o.Void))
 		}
 	}
-	given := p.consents(p.desired.Number)
+	sent := p.sendings()
 	for _, o := range slices.Concat(report.Waiting, report.Gone) {
-		if !o.Consented || known[o.Key.Identity()] {
-			continue
+		if o.Consented && !known[o.Key.Identity()] {
+			revision, used := p.used(o, sent)
+			p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToDelete, "used", used))
+			p.History.Consent(revision, acts.ConsentToDelete+" of "+used)
 		}
-		used := o.Key.String()
-		if c, is := given[o.Key.Identity()]; is {
-			used = fmt.Sprintf("%s (UID %s) with %d that it held, by %s", o.Key, c.UID, c.Count, c.By)
-		}
-		p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToDelete, "used", used))
-		p.History.Consent(p.desired.Name, acts.ConsentToDelete+" of "+used)
 	}
+	if report.Wait == "" { // all of them were looked at
+		p.settle(report, sent)
+	}
+}
+
+// undecided says that nobody has looked what becomes of an object.
+func undecided(o engine.Orphan) bool {
+	return o.Action == engine.Failed || o.Action == engine.Pending && o.Would == ""
 }
 
 // voided are the retained objects that a consent does not count for although it names them.

@@ -20,6 +20,7 @@ type Detail struct {
 
 	Revisions  []guards.Revision       `json:"revisions,omitempty"`
 	Retained   []guards.RetainedObject `json:"retained,omitempty"`
+	Lost       []guards.LostObject     `json:"lost,omitempty"`
 	Collisions []guards.Collision      `json:"collisions,omitempty"`
 	Refused    []guards.Refused        `json:"refused,omitempty"`
 	Contested  []guards.Contested      `json:"contested,omitempty"`
@@ -65,7 +66,7 @@ const notNeeded = "NotNeeded"
 func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 	return Detail{
 		Acts: d.Acts, Differs: d.Differs, HistoryBegins: d.HistoryBegins, LeftAlone: d.LeftAlone,
-		Waits: line, UninstallConsent: d.UninstallConsent, Revisions: d.Revisions, Retained: d.Retained, Collisions: d.Collisions,
+		Waits: line, UninstallConsent: d.UninstallConsent, Revisions: d.Revisions, Retained: d.Retained, Lost: d.Lost, Collisions: d.Collisions,
 		Refused: d.Refused, Contested: d.Contested, Findings: d.Findings, Strays: d.Strays,
 		StraysElsewhere: d.StraysElsewhere, StrayCount: len(d.Strays) + d.MoreStrays, Images: imageDetails(d.ImageStates), Moves: moves,
 	}

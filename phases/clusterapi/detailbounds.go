@@ -42,7 +42,7 @@ func (d Detail) encode() []byte {
 // bounded is the detail with the beginning of each list and of each text.
 func (d Detail) bounded() Detail {
 	d.Revisions, d.Moves = first(d.Revisions, maxListed), each(d.Moves, shortMove)
-	d.Retained, d.Collisions = each(d.Retained, shortRetained), each(d.Collisions, shortCollision)
+	d.Retained, d.Lost, d.Collisions = each(d.Retained, shortRetained), each(firstLost(d.Lost, maxListed), shortLost), each(d.Collisions, shortCollision)
 	d.Refused, d.Contested = each(d.Refused, shortRefused), each(d.Contested, shortContested)
 	d.Acts, d.Differs, d.LeftAlone = each(d.Acts, shortAct), each(d.Differs, short), each(d.LeftAlone, shortLeft)
 	d.Findings, d.Strays, d.Images = each(d.Findings, short), firstBytes(each(d.Strays, short), maxStrays), each(d.Images, shortImage)
@@ -52,7 +52,7 @@ func (d Detail) bounded() Detail {
 // cutLongest halves the list that takes most of the room, and says that there was one to halve.
 func (d *Detail) cutLongest() bool {
 	lists := []room{
-		roomOf(&d.Retained), roomOf(&d.Collisions), roomOf(&d.Refused), roomOf(&d.Contested), roomOf(&d.Findings), roomOf(&d.Differs), roomOf(&d.LeftAlone),
+		roomOf(&d.Retained), roomOfLost(&d.Lost), roomOf(&d.Collisions), roomOf(&d.Refused), roomOf(&d.Contested), roomOf(&d.Findings), roomOf(&d.Differs), roomOf(&d.LeftAlone),
 		roomOf(&d.Strays), roomOfImages(&d.Images), roomOf(&d.Moves), roomOfRevisions(&d.Revisions),
 	}
 	longest := slices.MaxFunc(lists, func(a, b room) int { return a.bytes - b.bytes })
@@ -72,6 +72,19 @@ func roomOf[T any](of *[]T) room {
 	}
 	raw, _ := json.Marshal(*of) // what does not encode takes no room
 	return room{len(raw), func() { *of = first(*of, len(*of)/2) }}
+}
+
+// roomOfLost marks where the list was cut: people wait for what is on it.
+func roomOfLost(of *[]guards.LostObject) room {
+	return room{roomOf(of).bytes, func() { *of = firstLost(*of, len(*of)/2) }}
+}
+
+func firstLost(list []guards.LostObject, most int) []guards.LostObject {
+	kept := slices.Clone(first(list, most))
+	if len(kept) > 0 && len(kept) < len(list) {
+		kept[len(kept)-1].More = true
+	}
+	return kept
 }
 
 // roomOfRevisions leaves the waves out before a revision.
@@ -154,6 +167,11 @@ func shortContested(c guards.Contested) guards.Contested {
 func shortRetained(r guards.RetainedObject) guards.RetainedObject {
 	r.Object, r.Why, r.Void = short(r.Object), short(r.Why), short(r.Void)
 	return r
+}
+
+func shortLost(l guards.LostObject) guards.LostObject {
+	l.Object = short(l.Object)
+	return l
 }
 
 func shortAct(a guards.Act) guards.Act {

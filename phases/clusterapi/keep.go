@@ -94,7 +94,7 @@ func (p *Pass) lookAtRetained(ctx context.Context) error {
 		p.lookAgainIn(wait)
 		return nil
 	}
-	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(p.consents(p.desired.Number)), engine.OnlyLook())
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(p.consents(p.desired.Number)), engine.Losing(nil, p.sent(ctx)), engine.OnlyLook())
 	p.tornDown(report, true)
 	return err
 }

@@ -2,10 +2,12 @@ package clusterapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -74,6 +76,10 @@ func New(o Options) (*Phases, error) {
 	if err != nil {
 		return nil, err
 	}
+	onlyMetadata, err := metadata.NewForConfigAndClient(o.REST, o.HTTP)
+	if err != nil {
+		return nil, fmt.Errorf("making the client of metadata: %w", err)
+	}
 	providerImages, err := source(o, o.Again, applier.CheckNotFound)
 	if err != nil {
 		return nil, err
@@ -81,7 +87,7 @@ func New(o Options) (*Phases, error) {
 	return &Phases{
 		diagnosis: looksAtPods, Acted: o.Acted, recorder: o.Recorder,
 		History: history.New(o.Live, o.Client, o.OperatorNamespace, o.Again, o.Clock, o.Log.WithName("history")),
-		Client:  o.Client, Live: o.Live,
+		Client:  o.Client, Live: o.Live, metadata: onlyMetadata,
 		Images: providerImages, PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		Contents: &policy.Policy{Namespaces: []string{o.CAPINamespace}},
@@ -113,5 +119,5 @@ func source(o Options, changed func(), checkNotFound check) (images.Source, erro
 
 // Background is what has to run beside the passes until the context ends.
 func (p *Phases) Background() []func(context.Context) error {
-	return []func(context.Context) error{p.Images.Start, p.diagnose, p.History.Run}
+	return []func(context.Context) error{p.Images.Start, p.diagnose, p.History.Run, p.watchHistory}
 }

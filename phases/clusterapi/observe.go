@@ -196,7 +196,10 @@ func (p *Pass) lookAtOlder(facts *guards.Facts) {
 	facts.Orphans = guards.Orphans{Why: "what older revisions left behind has not been looked at yet"}
 	if kept := known(p.desired, p.current); len(kept) > 0 {
 		p.retained(facts, kept[0], numbers)
+	} else {
+		p.Display.Retained = p.memory.data.retainedBeside(facts.DesiredNumber)
 	}
+	p.Display.Lost = p.memory.data.lostBeside(facts.DesiredNumber, p.consents(facts.DesiredNumber))
 	for number := range numbers {
 		if number < facts.DesiredNumber {
 			p.older = append(p.older, number)
@@ -228,15 +231,13 @@ func (p *Pass) retained(facts *guards.Facts, kept *engine.Revision, numbers map[
 	for _, number := range stored.Revisions {
 		numbers[number] = true
 	}
-	for _, key := range stored.Retained {
-		p.Display.Retained = append(p.Display.Retained, guards.RetainedObject{Object: key.String(), Group: key.Group})
-	}
+	p.Display.Retained = p.memory.data.listed(stored, kept.Number)
 	last := p.memory.torndown
 	facts.Retained.Known = stored.Seen && (len(stored.Retained) == 0 || last.of(kept))
 	if !last.of(kept) {
 		return
 	}
-	p.Display.Retained, p.Display.Finalizers = retainedObjects(last.report), finalizersPending(last.report)
+	p.Display.Finalizers = finalizersPending(last.report)
 	if last.looked {
 		facts.Retained.MayGo = mayGo(last.report)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
@@ -70,8 +71,9 @@ type Phases struct {
 	Release           string
 	OperatorNamespace string
 	CAPINamespace     string
-	// Live reads from the API server itself.
-	Live client.Reader
+	// Live reads from the API server itself, and metadata reads and watches no more of objects than that.
+	Live     client.Reader
+	metadata metadata.Interface
 	// Again asks for another pass, when something has arrived that no watch of the caller shows.
 	Again func()
 	Now   func() time.Time
@@ -114,6 +116,8 @@ type memory struct {
 	unneeded unneeded
 	// torndown is what the last look at orphans found. Lost, they are looked at again.
 	torndown torndown
+	// data is what is told of objects that hold data, as last looked at. Lost, it is read from the stored detail.
+	data data
 	// apiUID is the ClusterAPI's, for Events; empty while there is none.
 	apiUID types.UID
 	// current is the name of the current revision as it was last seen in the status, kept the revision itself. Lost, a
@@ -177,6 +181,8 @@ type Pass struct {
 	lookAgain time.Duration
 	// did says what was done, for people.
 	did []string
+	// handed are the deletions by a consent, as the history has them, that a teardown of this pass knows of.
+	handed sync.Map
 	// Display is what the pass has seen for people.
 	Display guards.Display
 }

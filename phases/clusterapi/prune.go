@@ -53,7 +53,7 @@ func (p *Pass) prune(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(consents))
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(consents), engine.Losing(p.losing(ctx), p.sent(ctx)))
 	p.tornDown(report, false)
 	return err
 }
@@ -84,6 +84,7 @@ func (p *Pass) tornDown(report *engine.TeardownReport, looked bool) {
 	before := p.memory.torndown
 	changed := !before.of(p.desired) || before.looked != looked || before.report.Progress() != report.Progress() || before.report.Wait != report.Wait
 	p.tellConsents(report, before.report)
+	p.memory.data = p.memory.data.after(report, p.desired.Number, p.consents(p.desired.Number))
 	if !looked {
 		if changed {
 			p.Log.Info("pruning", "keeping", p.desired.Name, "progress", report.Progress(), "blocked", report.Blocked(), "retained", report.WhyRetained())

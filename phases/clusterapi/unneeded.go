@@ -52,7 +52,8 @@ func (u unneeded) doubted(w world) []images.Ref {
 	})
 }
 
-// recallUnneeded reads what an earlier process has told, once; of acts too, so that they are not recorded anew.
+// recallUnneeded reads what an earlier process has told, once; of acts too, so that they are not recorded anew, and of what is
+// retained, which is told until this process has looked.
 func (p *Phases) recallUnneeded(ctx context.Context) error {
 	if p.memory.unneeded != nil {
 		return nil
@@ -63,7 +64,7 @@ func (p *Phases) recallUnneeded(ctx context.Context) error {
 	}
 	p.memory.unneeded = unneeded{}
 	detail := storedDetail(status.Extension(operator.Status.Extension.Raw)[status.DetailKey(p.name)])
-	p.memory.acts = detail.Acts
+	p.memory.acts, p.memory.data = detail.Acts, dataIn(detail)
 	for _, image := range detail.Images {
 		if image.State == notNeeded && detail.ImagesBy == p.imagesBy() {
 			p.memory.unneeded[images.Ref(image.Reference)] = brings{image.Platform, image.Retry}

@@ -166,13 +166,13 @@ func TestParseImages_refuses_more_images_than_it_installs(t *testing.T) {
 
 func TestApplyOptions_say_that_nothing_is_installed_until_a_revision_is_current(t *testing.T) {
 	for name, row := range map[string]struct {
-		pass  Pass
+		pass  *Pass
 		first bool
 	}{
-		"nothing was ever listed":          {Pass{olderSeen: true}, true},
-		"a revision is current":            {Pass{world: world{current: "4.22.5-one-1"}, olderSeen: true}, false},
-		"the status was lost":              {Pass{olderSeen: true, older: []int64{1}}, false},
-		"the inventories are not seen yet": {Pass{}, false},
+		"nothing was ever listed":          {&Pass{olderSeen: true}, true},
+		"a revision is current":            {&Pass{world: world{current: "4.22.5-one-1"}, olderSeen: true}, false},
+		"the status was lost":              {&Pass{olderSeen: true, older: []int64{1}}, false},
+		"the inventories are not seen yet": {&Pass{}, false},
 	} {
 		if got := engine.ReconcileOptionsOf(row.pass.applyOptions()...); got.FirstInstall != row.first || got.Keep {
 			t.Errorf("%s: got %+v", name, got)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/act"
 )
@@ -170,6 +171,13 @@ type TeardownOption func(*TeardownOptions)
 // for that very object while it holds exactly that, which is looked at anew right before it would be deleted.
 func Consented(to map[Key]Consent) TeardownOption {
 	return func(o *TeardownOptions) { o.Consents = to }
+}
+
+// Losing has somebody told before the deletion of an object by a consent is sent, with its UID, who says whether the consent stands
+// still: nothing is deleted by one that does not, or of which nobody knows. What was deleted so may be gone before this process
+// says it. Lost are those that another process may have sent so.
+func Losing(tell func(key Key, uid types.UID) (stands bool, err error), lost map[Key]types.UID) TeardownOption {
+	return func(o *TeardownOptions) { o.Losing, o.Lost = tell, lost }
 }
 
 // OnlyLook deletes nothing: what would be deleted is reported as Pending.

@@ -28,6 +28,7 @@ func encode(h History) ([]byte, History, error) {
 	for i := range h.Revisions {
 		r := &h.Revisions[i]
 		r.Cause, r.Consents = machine.Shorten(r.Cause, machine.MaxMessage), r.Consents[:min(len(r.Consents), maxConsents)]
+		r.Sent = r.Sent[:min(len(r.Sent), maxConsents)]
 	}
 	for {
 		text, err := json.Marshal(h)

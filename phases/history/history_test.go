@@ -128,6 +128,77 @@ func TestKeeper_goes_on_from_what_is_stored(t *testing.T) {
 	}
 }
 
+func TestKeeper_keeps_what_another_writer_has_listed_and_used_meanwhile(t *testing.T) {
+	c := fake.NewFakeClient()
+	mine, theirs := loaded(t, c), loaded(t, c) // the other one has the Lease no more, and writes once at its end
+	theirs.List(revision(1))
+	theirs.List(revision(2))
+	theirs.Consent("4.22.0-c-2", "theirs")
+	if err := theirs.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mine.List(revision(2))
+	mine.Consent("4.22.0-c-2", "mine")
+	mine.See(look(noon.Add(time.Minute), 2, 2))
+	mine.List(revision(3))
+	if err := mine.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	known, _ := mine.Known()
+	stored, _ := loaded(t, c).Known()
+	for where, h := range map[string]History{"known": known, "stored": stored} {
+		if len(h.Revisions) != 3 || h.Of(1) == nil || h.Of(2).Result != Installed || strings.Join(h.Of(2).Consents, " ") != "theirs mine" || h.Lost {
+			t.Errorf("%s is %+v", where, h)
+		}
+	}
+}
+
+func TestHistory_takes_up_what_it_does_not_know_and_nothing_that_it_had_no_room_for(t *testing.T) {
+	h := History{Lost: true, Dropped: 2, Began: noon, Revisions: []Revision{revision(4)}}
+	other := revision(4)
+	other.Name = "another"
+	other.Consents = []string{"of another"}
+	h.merge(History{Began: noon.Add(-time.Hour), Dropped: 1, Revisions: []Revision{revision(2), revision(3), other}})
+	if len(h.Revisions) != 2 || h.Of(3) == nil || len(h.Of(4).Consents) != 0 || h.Lost || h.Dropped != 2 || !h.Began.Equal(noon.Add(-time.Hour)) {
+		t.Errorf("it is %+v", h)
+	}
+	h = History{Lost: true, Revisions: []Revision{revision(4)}}
+	if h.merge(History{}); !h.Lost || len(h.Revisions) != 1 {
+		t.Errorf("after nothing was stored it is %+v", h)
+	}
+}
+
+func TestKeeper_writes_again_what_was_deleted_without_another_change(t *testing.T) {
+	c := fake.NewFakeClient()
+	k := loaded(t, c)
+	k.Gone()
+	if err := k.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stored := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: "ns", Name: ConfigMap}
+	if err := c.Get(t.Context(), key, stored); err == nil {
+		t.Error("it is written though there is nothing to remember")
+	}
+	k.List(revision(1))
+	if err := k.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Get(t.Context(), key, stored); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	k.Gone()
+	if err := k.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if h, _ := loaded(t, c).Known(); len(h.Revisions) != 1 {
+		t.Errorf("stored is %+v", h)
+	}
+}
+
 func TestKeeper_notes_nothing_before_it_has_read_and_forgets_nothing_that_it_cannot_write(t *testing.T) {
 	broken := true
 	c := interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{
@@ -278,5 +349,40 @@ func TestBefore_skips_what_has_the_same_images(t *testing.T) {
 	h.Revisions[1].Components = h.Revisions[2].Components
 	if before := h.Before(3); before == nil || before.Number != 1 {
 		t.Errorf("before 3 comes %v", before)
+	}
+}
+
+func TestKeeper_waits_for_another_write_no_longer_than_it_may(t *testing.T) {
+	sent, answered := make(chan struct{}), make(chan struct{})
+	c := interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			close(sent)
+			<-answered
+			return c.Create(ctx, o, opts...)
+		},
+	})
+	k := loaded(t, c)
+	k.List(revision(1))
+	slow := make(chan error)
+	go func() { slow <- k.Flush(t.Context()) }()
+	<-sent
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	k.List(revision(2))
+	if err := k.Load(ctx); err != nil {
+		t.Errorf("what was read waits: %v", err)
+	}
+	if err := k.Flush(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("it says %v", err)
+	}
+	close(answered)
+	if err := <-slow; err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if h, _ := loaded(t, c).Known(); len(h.Revisions) != 2 {
+		t.Errorf("stored is %+v", h)
 	}
 }

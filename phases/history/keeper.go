@@ -42,7 +42,7 @@ type Keeper struct {
 	// fresh holds a token while there is something to write.
 	fresh chan struct{}
 
-	writing sync.Mutex // held while it is stored, and before mu
+	writing chan struct{} // holds a token while it is read or stored, and before mu is held
 	mu      sync.Mutex
 	// known is the history once it was read, dirty that it has more than what is stored; object is the ConfigMap as last seen.
 	known  History
@@ -56,7 +56,7 @@ type Keeper struct {
 func New(live client.Reader, writer client.Writer, namespace string, again func(), clock clock.WithTicker, log logr.Logger) *Keeper {
 	return &Keeper{
 		live: live, writer: writer, key: client.ObjectKey{Namespace: namespace, Name: ConfigMap}, again: again, clock: clock, log: log,
-		fresh: make(chan struct{}, 1),
+		fresh: make(chan struct{}, 1), writing: make(chan struct{}, 1),
 	}
 }
 
@@ -65,12 +65,14 @@ func (k *Keeper) Load(ctx context.Context) error {
 	if k == nil {
 		return nil
 	}
-	k.writing.Lock()
-	defer k.writing.Unlock()
-	k.mu.Lock()
-	read := k.read
-	k.mu.Unlock()
-	if read {
+	if _, read := k.Known(); read {
+		return nil // whoever stores it meanwhile
+	}
+	if err := k.begin(ctx); err != nil {
+		return err
+	}
+	defer k.end()
+	if _, read := k.Known(); read {
 		return nil
 	}
 	stored, object, err := k.stored(ctx)
@@ -82,6 +84,18 @@ func (k *Keeper) Load(ctx context.Context) error {
 	k.known, k.object, k.read = stored, object, true
 	return nil
 }
+
+// begin waits until nobody else reads or stores.
+func (k *Keeper) begin(ctx context.Context) error {
+	select {
+	case k.writing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for another write of ConfigMap %s: %w", k.key, ctx.Err())
+	}
+}
+
+func (k *Keeper) end() { <-k.writing }
 
 // stored reads the ConfigMap. A history that cannot be read is begun anew, as one that is not there.
 func (k *Keeper) stored(ctx context.Context) (History, *corev1.ConfigMap, error) {
@@ -131,6 +145,18 @@ func (k *Keeper) Note(change func(*History)) {
 	}
 	k.known = next
 	k.announce()
+}
+
+// Gone says that somebody has deleted the ConfigMap, which is written again if there is anything to write.
+func (k *Keeper) Gone() {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.read && !k.known.Began.IsZero() {
+		k.announce()
+	}
 }
 
 // announce says that there is something to write. It is called with the lock held.
@@ -219,8 +245,10 @@ func (k *Keeper) Flush(ctx context.Context) error {
 	if k == nil {
 		return nil
 	}
-	k.writing.Lock()
-	defer k.writing.Unlock()
+	if err := k.begin(ctx); err != nil {
+		return err
+	}
+	defer k.end()
 	k.mu.Lock()
 	h, object, dirty := k.known.clone(), k.object, k.dirty
 	k.dirty = false
@@ -241,15 +269,16 @@ func (k *Keeper) Flush(ctx context.Context) error {
 	return nil
 }
 
-// storeAgain stores what is known after somebody else has changed or deleted the ConfigMap: this process knows more, as only one
-// operator works.
+// storeAgain stores what is known after somebody else has changed or deleted the ConfigMap, such as an operator that had the Lease
+// before, or who has put back a copy. Of a revision that both have, this process knows more; what only the other one has is kept.
 func (k *Keeper) storeAgain(ctx context.Context) error {
-	_, object, err := k.stored(ctx)
+	stored, object, err := k.stored(ctx)
 	if err != nil {
 		return err
 	}
 	k.log.Info("the history of revisions was changed or deleted by somebody else, and is written again", "configMap", k.key.String())
 	k.mu.Lock()
+	k.known.merge(stored)
 	h := k.known.clone()
 	k.mu.Unlock()
 	return k.store(ctx, h, object)

@@ -56,14 +56,3 @@ func (r *Revision) see(s Seen) {
 		r.Result, r.Ended = Superseded, s.At
 	}
 }
-
-// Consent notes that a consent was used for a revision, by its name.
-func (k *Keeper) Consent(revision, consent string) {
-	k.Note(func(h *History) {
-		for i := range h.Revisions {
-			if r := &h.Revisions[i]; r.Name == revision && !slices.Contains(r.Consents, consent) {
-				r.Consents = append(slices.Clone(r.Consents), consent)
-			}
-		}
-	})
-}

@@ -133,6 +133,12 @@ func (s *ConfigMaps[F, E]) OfferNote(ctx context.Context, key machine.Key, seen,
 	return stored, nil
 }
 
+// HoldsNote says that a note is stored, as far as that was seen: not so one that only memory has, because what was stored is lost or
+// spoilt.
+func (s *ConfigMaps[F, E]) HoldsNote(key machine.Key, note json.RawMessage) bool {
+	return s.of(key).holdsNote(key, note)
+}
+
 func (s *ConfigMaps[F, E]) newNote(seen, note json.RawMessage) (newNote, error) {
 	n, err := newNote{seen: seen, note: note}.compacted()
 	if err == nil && len(n.note) > s.options.maxNote() {

@@ -160,3 +160,26 @@ func TestConfigMaps_one_that_cannot_be_read_stops_its_instances_and_is_not_asked
 		t.Errorf("then there is %s, after %d reads", got, reads)
 	}
 }
+
+func TestConfigMaps_hold_no_note_that_only_memory_has(t *testing.T) {
+	c := newCluster(t)
+	s, _ := telling(c)
+	storeNote(t, s, 1, `{"a":1}`)
+	holds := func(want bool, when string) {
+		t.Helper()
+		note, err := s.Note(t.Context(), keyOf(1))
+		if got := s.HoldsNote(keyOf(1), note); got != want || err != nil || string(note) != `{"a":1}` {
+			t.Errorf("%s: it holds %s: %v (%v)", when, note, got, err)
+		}
+	}
+	holds(true, "stored")
+	lose(t, c)
+	c.fails = errors.New("away")
+	if err := s.StoreNote(t.Context(), keyOf(2), nil, []byte(`2`)); err == nil {
+		t.Fatal("it is stored")
+	}
+	holds(false, "lost")
+	c.fails = nil
+	storeNote(t, s, 3, `3`)
+	holds(true, "written again")
+}

@@ -107,13 +107,24 @@ func (s *shard) cameOf(key machine.Key, n newNote) (stored bool, err error) {
 	defer s.mu.Unlock()
 	before := s.offered[key]
 	delete(s.offered, key)
-	if bytes.Equal(s.stored[key].Note, n.note) && !s.amiss {
+	if s.holdsLocked(key, n.note) {
 		return true, nil
 	}
 	if !bytes.Equal(before.note, n.note) {
 		return false, nil
 	}
 	return false, before.err
+}
+
+func (s *shard) holdsNote(key machine.Key, note json.RawMessage) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holdsLocked(key, note)
+}
+
+// holdsLocked says that a note is stored. mu is held.
+func (s *shard) holdsLocked(key machine.Key, note json.RawMessage) bool {
+	return bytes.Equal(s.stored[key].Note, note) && !s.amiss
 }
 
 // await writes a batch if nobody else does, and has those looked at again whose notes were offered.

@@ -81,6 +81,7 @@ func (l *linter) add(p Profile) {
 	l.checkSource(Component{Image: p.Image, Profile: p.Name})
 	seen := map[identity]place{}
 	selfUsed, container := false, ""
+	before := len(l.renderer.problems) + l.renderer.untold
 	objects, _ := l.objects(0, selected{Profile: p, metadata: m}, seen)
 	for _, object := range objects {
 		gvk := object.GroupVersionKind()
@@ -94,8 +95,10 @@ func (l *linter) add(p Profile) {
 			container = f.at.object
 		}
 	}
+	all := before == len(l.renderer.problems)+l.renderer.untold // one that is refused is not among the objects, and may use it
 	switch {
 	case m.at.image == "": // there is no metadata, which has been reported
+	case m.selfImageRef != "" && !selfUsed && !all:
 	case m.selfImageRef != "" && !selfUsed:
 		l.renderer.report(m.at.problem("selfImageRef", fmt.Sprintf(
 			"%q is in none of the manifests, so nothing would run this image: make the two the same", message.Shorten(m.selfImageRef, 300))))

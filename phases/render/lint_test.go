@@ -115,6 +115,7 @@ func TestLint(t *testing.T) {
 		"metadata that cannot be read":             {[]Profile{{Image: image("p"), Name: "default", Metadata: []byte("["), Manifests: []byte(manager)}}, []string{"p : not valid YAML"}},
 		"selfImageRef that no object has":          {[]Profile{self(on("", service))}, []string{`p selfImageRef: "quay.io/self" is in none of the manifests`}},
 		"selfImageRef in a comment is not a use":   {[]Profile{self(on("", "# quay.io/self\n"+service))}, []string{`p selfImageRef: "quay.io/self" is in none`}},
+		"selfImageRef in what is refused alone":    {[]Profile{self(on("", strings.Replace(manager, "namespace: capi", "namespace: kube-system", 1)))}, []string{"p metadata.namespace: namespace kube-system is not allowed"}},
 		"containers without selfImageRef":          {[]Profile{on("", manager)}, []string{"p selfImageRef: is not given, but apps/v1 Deployment capi/manager runs containers"}},
 		"a CronJob runs containers":                {[]Profile{on("", "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: j, namespace: capi}\nspec: {jobTemplate: {spec: {template: {spec: {containers: [{name: a}]}}}}}\n")}, []string{"p selfImageRef: is not given"}},
 		"an object in another namespace":           {[]Profile{on("", in("kube-system"))}, []string{"p metadata.namespace: namespace kube-system is not allowed, only capi is"}},

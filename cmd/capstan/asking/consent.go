@@ -39,21 +39,28 @@ func (k Kept) Of(object string) (guards.RetainedObject, bool) {
 	return k.Retained[at], true
 }
 
-// consented says that none of the objects is retained any more, or why one is still although somebody consented to lose it at
-// that moment.
+// consented says that each of the objects is told as going or gone, or why one stays although somebody consented to lose it at that
+// moment. That one is not told as retained says nothing: the operator may not have looked yet, or not been able to.
 func consented(now seen, objects []string, at time.Time) (done bool, refused error) {
-	kept := Kept{Retained: now.detail.Retained}
+	kept, untold := Kept{Retained: now.detail.Retained}, ""
+	more := slices.ContainsFunc(now.detail.Lost, func(l guards.LostObject) bool { return l.More && l.Asked.Equal(at) })
 	for _, object := range objects {
 		told, is := kept.Of(object)
+		goes := slices.ContainsFunc(now.detail.Lost, func(l guards.LostObject) bool { return l.Named() == object && l.Asked.Equal(at) })
 		switch {
-		case !is:
+		case goes && !is:
 		case told.Void != "" && told.Asked.Equal(at):
 			return false, &inspect.Error{What: fmt.Sprintf("%s stays: %s", object, told.Void), Next: "look at what it holds now: " + Command(Consent, []string{object}) + ", or take the consent back with " + Unconsent}
 		case now.record.State == table.Paused:
 			return false, &inspect.Error{What: fmt.Sprintf("%s stays while the operator is paused, and what it holds is looked at after that", object), Next: Resume + ", or take the consent back with " + Unconsent}
+		case more && !is:
+			untold = object
 		default:
 			return false, nil
 		}
+	}
+	if untold != "" {
+		return false, &inspect.Error{What: fmt.Sprintf("objects go by the consent, and the operator tells of so many that there is no room for %s", untold), Next: "look for it among the consents of the revision: capstan history"}
 	}
 	return true, nil
 }

@@ -115,7 +115,7 @@ func (e *Engine) Teardown(_ context.Context, keep *engine.Revision, opts ...engi
 				o.Action, o.Why = engine.Pending, "it may go now"
 			case left == 0:
 				o.Action, o.Why = engine.Pending, "its turn comes after the others"
-			default:
+			case e.lose(&o, options):
 				left--
 				e.remove(&o)
 			}
@@ -123,6 +123,23 @@ func (e *Engine) Teardown(_ context.Context, keep *engine.Revision, opts ...engi
 		add(report, o)
 	}
 	return report, report.Err()
+}
+
+// lose tells that an object is about to go by a consent, and says that it may: the consent stands still.
+func (e *Engine) lose(o *engine.Orphan, options engine.TeardownOptions) bool {
+	if !o.Consented || options.Losing == nil {
+		return true
+	}
+	there := e.objects[o.Key.String()]
+	stands, err := options.Losing(o.Key, there.uid())
+	switch {
+	case err != nil:
+		o.Action, o.Why, o.Consented = engine.Failed, err.Error(), false
+		o.Err = &engine.ObjectError{Key: o.Key, Component: o.Component, Verb: "deleting", Err: err}
+	case !stands:
+		o.Action, o.Count, o.Why, o.Consented = engine.Retained, there.data, fmt.Sprintf("holds %d instances", there.data), false
+	}
+	return err == nil && stands
 }
 
 // judge decides about one orphan.

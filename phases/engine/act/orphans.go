@@ -13,29 +13,35 @@ import (
 // pruneMemory is what is remembered of the orphans of a revision that stays, by identity. Those that were seen to go are
 // not looked for again until all have gone: only an API server that was restored from a backup brings them back.
 type pruneMemory struct {
-	mu      sync.Mutex
-	gone    map[decide.Key]decide.Action
-	consent map[decide.Key]bool // whose data goes, or went, by consent
+	mu   sync.Mutex
+	gone map[decide.Key]decide.Action
+	lost map[decide.Key]loss
 }
 
-func (p *pruneMemory) of(key decide.Key) (gone decide.Action, consented bool) {
+// of says what has become of an orphan, empty as long as it is not gone, and what is lost by a consent.
+func (p *pruneMemory) of(key decide.Key) (gone decide.Action, lost loss) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.gone[key.Identity()], p.consent[key.Identity()]
+	return p.gone[key.Identity()], p.lost[key.Identity()]
 }
 
-func (p *pruneMemory) note(key decide.Key, gone decide.Action, consented bool) {
+func (p *pruneMemory) note(key decide.Key, gone decide.Action) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone == nil {
-		p.gone, p.consent = map[decide.Key]decide.Action{}, map[decide.Key]bool{}
+		p.gone = map[decide.Key]decide.Action{}
 	}
-	if gone != "" {
-		p.gone[key.Identity()] = gone
+	p.gone[key.Identity()] = gone
+}
+
+// lose notes what is lost by a consent.
+func (p *pruneMemory) lose(key decide.Key, lost loss) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lost == nil {
+		p.lost = map[decide.Key]loss{}
 	}
-	if consented {
-		p.consent[key.Identity()] = true
-	}
+	p.lost[key.Identity()] = lost
 }
 
 // forget ends that an orphan counts as gone, and says what had become of it.

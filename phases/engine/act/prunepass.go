@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
@@ -25,8 +26,10 @@ type prunePass struct {
 	discovered see.Discovered // what it answered
 	err        error          // of that
 
-	consents map[decide.Key]decide.Consent // to lose objects with the data in them, by identity
-	onlyLook bool                          // nothing is deleted
+	consents  map[decide.Key]decide.Consent             // to lose objects with the data in them, by identity
+	losing    func(decide.Key, types.UID) (bool, error) // is called before one is used, nil for nobody
+	takenBack sync.Map                                  // which of them do not stand any more, by identity
+	onlyLook  bool                                      // nothing is deleted
 
 	going map[decide.Key]bool // of a forecast: what would be gone by then, and is nobody's loss, by identity
 }
@@ -41,7 +44,7 @@ func (r *prunePass) step(ctx context.Context, entries []inventory.Candidate, don
 	parallel.Each(r.e.cfg.Concurrency, entries, func(i int, c inventory.Candidate) { results[i] = r.handle(ctx, c) })
 	for _, o := range results {
 		if o.Action == decide.Deleted || o.Action == decide.Absent { // nothing of the current revision brings it back
-			r.keep.pruneMemory.note(o.Key, o.Action, o.Consented)
+			r.keep.pruneMemory.note(o.Key, o.Action)
 		}
 		done.Add(o)
 	}
@@ -58,19 +61,11 @@ func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) report.Or
 	if o.Action == decide.Absent && gone != "" {
 		o.Action = gone
 	}
-	_, o.Consented = r.keep.pruneMemory.of(o.Key)
-	o.Consented = o.Consented || r.wentByConsent(c, o.Action)
-	return o
-}
-
-// wentByConsent says of what is going or gone that a consent is for that very object: the process that deleted it may have
-// ended before it said so.
-func (r *prunePass) wentByConsent(c inventory.Candidate, action decide.Action) bool {
-	consent, is := r.consents[c.Key.Identity()]
 	if c.Actual != nil {
-		c.UID = c.Actual.GetUID()
+		o.UID = c.Actual.GetUID()
 	}
-	return is && consent.UID == c.UID && (action == decide.Terminating || action == decide.Absent)
+	o.Consented = r.wentByConsent(o)
+	return o
 }
 
 // remove deletes one orphan if that is decided. What the watches do not show is read: it may have lost its label.
@@ -83,33 +78,30 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 	if c.Served = served; served {
 		c.Actual, visible = r.e.seen(o.Key)
 	}
-	for range attempts {
-		if served && (c.Actual == nil || !visible) {
+	told, conflicts := false, 0
+	for {
+		if c.Served && (c.Actual == nil || !visible) {
 			if err := r.read(ctx, client, c); err != nil {
 				return err
 			}
-			served = c.Served
 		}
 		decided, err := r.decide(ctx, c)
 		if err != nil {
 			return err
 		}
-		o.Action, o.Why, o.Void = decided.Action, decided.Why, decided.Void
-		if o.Void != "" {
-			o.Asked = c.Consent.At
-		}
-		if o.Action == decide.Terminating {
-			o.Finalizers = c.Actual.GetFinalizers()
-		}
-		if c.Contents != nil {
-			o.Count = c.Contents.Count
-		}
-		if r.onlyLook && (decided.Action == decide.Deleted || decided.Action == decide.Orphaned) {
+		if tell(o, c, decided); r.onlyLook && (decided.Action == decide.Deleted || decided.Action == decide.Orphaned) {
 			o.Action, o.Why, o.Would = decide.Pending, "it may go now", decided.Action
 			return nil
 		}
 		switch decided.Action {
 		case decide.Deleted:
+			if !told && r.losing != nil && byConsent(c) {
+				if err := r.tellLosing(c); err != nil {
+					return err
+				}
+				told, visible = true, false // listed anew, since that took its time
+				continue
+			}
 			err = r.delete(ctx, client, c, o)
 		case decide.Orphaned:
 			err = r.e.unmark(ctx, client, c.Actual)
@@ -125,9 +117,25 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 		case !apierrors.IsConflict(err):
 			return err
 		}
-		visible = false // the copy is too old: read the object itself
+		if conflicts++; conflicts == attempts {
+			return err
+		}
+		told, visible = false, false // the copy is too old: read the object itself
 	}
-	return err
+}
+
+// tell has the report tell what is decided about an orphan.
+func tell(o *report.Orphan, c *inventory.Candidate, decided decide.PruneVerdict) {
+	o.Action, o.Why, o.Void = decided.Action, decided.Why, decided.Void
+	if o.Void != "" {
+		o.Asked = c.Consent.At
+	}
+	if o.Action == decide.Terminating {
+		o.Finalizers = c.Actual.GetFinalizers()
+	}
+	if c.Contents != nil {
+		o.Count = c.Contents.Count
+	}
 }
 
 // read gets the object itself.
@@ -140,33 +148,6 @@ func (r *prunePass) read(ctx context.Context, client dynamic.ResourceInterface, 
 	return err
 }
 
-// withData removes from the entries the CRDs that are deleted with their instances by consent. They go before everything
-// else: the API server deletes the instances, and the controllers that their finalizers wait for have to run until the
-// last one is gone.
-func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate) (first, rest []inventory.Candidate) {
-	for _, c := range entries {
-		if c.Key.IsCRD() && r.hasData(ctx, c) {
-			first = append(first, c)
-		} else {
-			rest = append(rest, c)
-		}
-	}
-	return first, rest
-}
-
-func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
-	client, served, err := r.client(ctx, c.Key)
-	if err != nil || !served {
-		return err != nil
-	}
-	if c.Actual, err = client.Get(ctx, c.Key.Name, metav1.GetOptions{}); err != nil {
-		return !apierrors.IsNotFound(err)
-	}
-	c.Served = true
-	decided, err := r.decide(ctx, &c)
-	return err != nil || decided.Action == decide.Terminating || c.Contents != nil && c.Contents.What != ""
-}
-
 // decide looks at what may hold data right before it would be deleted, and at nothing else. Where somebody consented to lose
 // it, each object that it holds is listed anew.
 func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.PruneVerdict, error) {
@@ -175,7 +156,7 @@ func (r *prunePass) decide(ctx context.Context, c *inventory.Candidate) (decide.
 		c.Inhabited = r.live(func(p *plan) bool { return p.inhabits(c.Key.Name) })
 	}
 	c.LeftAlone, c.Consent = r.e.leftAlone(c), nil
-	if consent, is := r.consents[c.Key.Identity()]; is {
+	if consent, is := r.consentTo(c.Key); is {
 		c.Consent = &consent
 	}
 	decided := c.Decide(r.keep.rev.Number, r.e.us)
@@ -210,14 +191,20 @@ func (r *prunePass) live(is func(*plan) bool) string {
 // delete asks for the removal of the very object that was decided on.
 func (r *prunePass) delete(ctx context.Context, client dynamic.ResourceInterface, c *inventory.Candidate, o *report.Orphan) error {
 	how := propagation(o.Key)
+	_, before := r.keep.pruneMemory.of(o.Key)
+	lost := loss{}
+	if byConsent(c) {
+		lost.uid = c.Actual.GetUID()
+	}
+	r.keep.pruneMemory.lose(o.Key, lost)
 	err := client.Delete(ctx, o.Key.Name, metav1.DeleteOptions{
 		Preconditions: exactly(c.Actual), PropagationPolicy: &how,
 	})
 	if err != nil {
+		if isRefusal(err) {
+			r.keep.pruneMemory.lose(o.Key, before)
+		}
 		return err
-	}
-	if c.Contents != nil && c.Contents.What != "" {
-		r.keep.pruneMemory.note(o.Key, "", true)
 	}
 	o.Finalizers = c.Actual.GetFinalizers()
 	if len(o.Finalizers) == 0 && goesAtOnce(o.Key) {

@@ -38,7 +38,8 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 		done.Wait = "pruning waits for its inventories: " + err.Error()
 		return done, err
 	}
-	pass := &prunePass{e: e, keep: p, consents: options.Consents, onlyLook: options.OnlyLook}
+	pass := &prunePass{e: e, keep: p, consents: options.Consents, losing: options.Losing, onlyLook: options.OnlyLook}
+	pass.remember(options.Lost)
 	entries, gone := pass.seenToGo(entries)
 	if pass.through(ctx, entries, done); done.Complete() { // what was seen to go may be back: the API server may have been restored
 		pass.through(ctx, gone, done)
@@ -88,7 +89,8 @@ func (r *prunePass) through(ctx context.Context, entries []inventory.Candidate, 
 func (r *prunePass) leave(entries []inventory.Candidate, done *report.TeardownReport) {
 	for _, c := range entries {
 		o := orphanOf(c)
-		if o.Action, o.Consented = r.keep.pruneMemory.of(o.Key); o.Action == "" {
+		gone, lost := r.keep.pruneMemory.of(o.Key)
+		if o.Action, o.Consented = gone, lost.going; gone == "" {
 			o.Action, o.Why = decide.Pending, "its turn comes after the others"
 		}
 		done.Add(o)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 	"github.com/capstan-capi/capstan/phases/engine/inventory"
@@ -21,7 +23,8 @@ type Orphan struct {
 	Void       string    // of what is retained: why a consent to lose it does not count
 	Asked      time.Time // when that was given
 	Finalizers []string  // of Terminating: what has to be taken off by others before it is gone
-	Consented  bool      // goes, or went, with what it holds, because the administrator consented
+	Consented  bool      // goes, or went, with what it holds, because we deleted it as the administrator consented
+	UID        types.UID // of the one that was seen, empty if none was
 
 	Would decide.Action // of Pending where nothing is deleted: what it may be now; else empty
 

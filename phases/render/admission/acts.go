@@ -78,7 +78,7 @@ func isWhole(form acts.Form) admissionregistrationv1.Validation {
 	key := quoted(acts.Annotation(form.Name))
 	holds := []string{
 		fmt.Sprintf("bytes(%s).size() <= %d", annotation("object", key), acts.MaxBytes),
-		fmt.Sprintf("$lines.all(l, bytes(l).size() <= %d && !l.matches('[[:cntrl:]]'))", acts.MaxLine),
+		fmt.Sprintf("$lines.all(l, bytes(l).size() <= %d && !l.matches(%s))", acts.MaxLine, "r"+quoted(acts.Unprintable)),
 		"$lines[0] == 'by: ' + request.userInfo.username",
 		fmt.Sprintf("$lines[1].matches('^at: %s$')", aTime),
 	}

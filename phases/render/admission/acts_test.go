@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,13 @@ func TestActs_refuse_what_is_not_written_as_an_act_is(t *testing.T) {
 		"an item of another act":       {acts.Pause, head + alone},
 		"a line of 513 bytes":          {acts.Pause, head + strings.Repeat("x", acts.MaxLine)},
 		"what controls a terminal":     {acts.Pause, head + "\x1b[31m"},
+		"an older control character":   {acts.Pause, head + "\u0085"},
+		"one that a terminal may obey": {acts.Pause, head + "\u009b31m"},
+		"the end of a line":            {acts.Pause, head + "\u2028"},
+		"the end of a paragraph":       {acts.Pause, head + "\u2029"},
+		"another direction":            {acts.LeaveAlone, head + "\nobject: Namespace \u202ea"},
+		"an isolated direction":        {acts.LeaveAlone, head + "\nobject: Namespace \u2066a\u2069"},
+		"what nobody sees":             {acts.Adopt, forRevision4 + "\nobject: ConfigMap a/\u200bb 12"},
 		"a carriage return":            {acts.Pause, strings.ReplaceAll(head, "\n", "\r\n")},
 		"nothing that is left alone":   {acts.LeaveAlone, head},
 		"65 objects":                   {acts.LeaveAlone, head + strings.Repeat(alone, acts.MaxItems+1)},
@@ -228,4 +236,26 @@ func refusal(t *testing.T, user string, verbs []string, now, old *unstructured.U
 		}
 	}
 	return ""
+}
+
+func TestActs_are_refused_for_the_same_characters_by_the_policy_and_by_the_operator(t *testing.T) {
+	const head = "by: anna\nat: 2026-01-31T12:00:00Z\nuntil: 2026-01-31T13:00:00Z\nreason: r"
+	for _, r := range slices.Concat(every(0x7e, 0xa1, 1), every(0x2027, 0x2030, 1), every(0x2064, 0x206a, 1), every(0x100, 0x10ffff, 0x7f3f), []rune{0, '\t', '\r', 0x1b, 'a', 'é', 0xad, 0x61c, 0x180e, 0xd7ff, 0xe000, 0xfeff, 0xfffd, 0xfffe}) {
+		if r == '\n' || r == ' ' || r >= 0xd800 && r < 0xe000 { // the end of a line, what no line ends in, and halves of characters
+			continue
+		}
+		text := head + string(r)
+		_, err := acts.Read(acts.Pause, text)
+		if refused := refusal(t, "anna", []string{"pause"}, clusterAPI(acts.Annotation(acts.Pause), text), clusterAPI("", "")); (refused == "") != (err == nil) {
+			t.Errorf("%U: the policy says %q, the operator %v", r, refused, err)
+		}
+	}
+}
+
+// every is each of the characters in a step.
+func every(from, to, step rune) (all []rune) {
+	for r := from; r <= to; r += step {
+		all = append(all, r)
+	}
+	return all
 }
