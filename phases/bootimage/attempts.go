@@ -98,6 +98,16 @@ func (p *Pass) made(wanted string) int {
 	return p.attempts.at(wanted, p.Target.retry(), p.memory.stands(hashed(p.UID)), p.Now())
 }
 
+// tells is what guards see of the attempts at the wanted image. One that is the plan's own does not count while only memory has it: it
+// is stored again, and nothing of it was sent.
+func (p *Pass) tells(wanted string) guards.Attempts {
+	a := guards.Attempts{Made: p.made(wanted), Own: p.plan != nil && p.plan.Counted, LastWriter: lastWriter(p.Target.Object)}
+	if !a.Own && p.seesOffered() {
+		a.Made = max(0, a.Made-1)
+	}
+	return a
+}
+
 // counted are the attempts with one more at an image.
 func (p *Pass) counted(wanted string) attempts {
 	next := p.next(p.attempts, wanted, p.UID, p.made(wanted))
@@ -158,7 +168,10 @@ func (p *Pass) count(ctx context.Context) error {
 	if p.plan.Counted || p.Tries {
 		return nil
 	}
-	next := p.counted(p.plan.Wanted)
+	next := p.attempts
+	if !p.seesOffered() {
+		next = p.counted(p.plan.Wanted)
+	}
 	note, err := p.store(ctx, p.Key, p.seen, next)
 	if err != nil {
 		return err
@@ -168,12 +181,18 @@ func (p *Pass) count(ctx context.Context) error {
 	return nil
 }
 
+// seesOffered says that what was read is what was offered for the plan, though maybe from memory: that is the plan's own attempt, which
+// is stored again as it is, and not counted on from.
+func (p *Pass) seesOffered() bool {
+	return p.plan != nil && p.plan.Offered != nil && bytes.Equal(p.seen, p.plan.Offered)
+}
+
 // offer has the plan stored as an attempt, and says whether it is by now. When it is, the target is looked at again.
 func (p *Pass) offer(ctx context.Context) (stored bool, err error) {
 	if p.plan.Counted || p.Tries {
 		return true, nil
 	}
-	if p.plan.Offered == nil || !bytes.Equal(p.seen, p.plan.Over) {
+	if !p.seesOffered() && (p.plan.Offered == nil || !bytes.Equal(p.seen, p.plan.Over)) {
 		note, err := json.Marshal(p.counted(p.plan.Wanted))
 		if err != nil {
 			return false, fmt.Errorf("encoding the attempts at %s: %w", p.Key, err)
@@ -184,7 +203,7 @@ func (p *Pass) offer(ctx context.Context) (stored bool, err error) {
 	stored, err = p.Notes.OfferNote(ctx, p.Key, p.seen, p.plan.Offered)
 	switch {
 	case err != nil: // it may be stored all the same, which a look shows
-		p.replan(func(plan *plan) { plan.Offered, plan.Unstored = nil, err })
+		p.replan(func(plan *plan) { plan.Unstored = err })
 	case stored:
 		p.attempts, p.seen = decodedAttempts(p.plan.Offered), p.plan.Offered
 		p.replan(func(plan *plan) { plan.Counted, plan.Unstored = true, nil })
@@ -197,7 +216,7 @@ func (p *Pass) offer(ctx context.Context) (stored bool, err error) {
 // storedByNow has the plan counted if what is stored is what was offered for it. What only memory has does not count: after a restart
 // the attempt would not be known.
 func (p *Pass) storedByNow() {
-	if p.plan != nil && !p.plan.Counted && p.plan.Offered != nil && bytes.Equal(p.seen, p.plan.Offered) && p.Notes.HoldsNote(p.Key, p.seen) {
+	if p.seesOffered() && !p.plan.Counted && p.Notes.HoldsNote(p.Key, p.seen) {
 		p.replan(func(plan *plan) { plan.Counted, plan.Unstored = true, nil })
 	}
 }

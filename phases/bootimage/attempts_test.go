@@ -130,9 +130,14 @@ type offered struct {
 func (o *offered) OfferNote(_ context.Context, _ machine.Key, _, note json.RawMessage) (bool, error) {
 	o.offers = append(o.offers, string(note))
 	if o.stored && o.fails == nil {
-		o.note = note
+		o.note, o.lost = note, false
 	}
 	return o.stored && o.fails == nil, o.fails
+}
+
+func (o *offered) StoreNote(ctx context.Context, key machine.Key, seen, note json.RawMessage) error {
+	o.lost = false
+	return o.noted.StoreNote(ctx, key, seen, note)
 }
 
 func (o *offered) HoldsNote(machine.Key, json.RawMessage) bool { return !o.lost }
@@ -201,6 +206,55 @@ func TestOffer_takes_what_is_found_stored_for_its_own(t *testing.T) {
 	kept.lost = false
 	if c.pass.storedByNow(); !c.pass.plan.Counted {
 		t.Error("it is not counted")
+	}
+}
+
+// Its note was stored, and the ConfigMap is lost before anybody has seen that: at the last attempt, counting it twice would end all.
+func TestOffer_counts_once_and_stores_again_an_attempt_that_only_memory_has(t *testing.T) {
+	for name, does := range map[string]func(*counter, *offered) error{
+		"offered again": func(c *counter, _ *offered) error { _, err := c.pass.offer(t.Context()); return err },
+		"and not at once": func(c *counter, kept *offered) error {
+			kept.fails = errors.New("away")
+			if stored, err := c.pass.offer(t.Context()); stored || err == nil {
+				return fmt.Errorf("stored is %v (%w)", stored, err)
+			}
+			kept.fails = nil
+			_, err := c.pass.offer(t.Context())
+			return err
+		},
+		"planned again": func(c *counter, _ *offered) error {
+			if c.pass.makePlan(); c.pass.plan.Counted {
+				return errors.New("it counts while only memory has it")
+			}
+			_, err := c.pass.offer(t.Context())
+			return err
+		},
+		"counted for a stub": func(c *counter, _ *offered) error { return c.pass.count(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, kept := newCounter(), &offered{}
+			c.pass.Notes, c.pass.Judged.Wanted = kept, "a"
+			for range guards.MaxAttempts - 1 {
+				c.attempt(t, "a")
+			}
+			c.pass.makePlan()
+			if stored, err := c.pass.offer(t.Context()); stored || err != nil {
+				t.Fatal(stored, err)
+			}
+			c.now = c.now.Add(time.Second)
+			c.pass.seen, c.pass.attempts = c.pass.plan.Offered, decodedAttempts(c.pass.plan.Offered)
+			kept.lost, kept.stored = true, true
+			c.pass.storedByNow()
+			if told := c.pass.tells("a"); told.Own || told.Made != guards.MaxAttempts-1 {
+				t.Errorf("while only memory has it, told is %+v", told)
+			}
+			if err := does(c, kept); err != nil {
+				t.Fatal(err)
+			}
+			if told := c.pass.tells("a"); !told.Own || told.Made != guards.MaxAttempts || kept.lost || decodedAttempts(kept.note).Made != guards.MaxAttempts {
+				t.Errorf("then told is %+v, and stored is %s", told, kept.note)
+			}
+		})
 	}
 }
 

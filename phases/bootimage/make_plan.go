@@ -18,7 +18,7 @@ func (p *Pass) makePlan() machine.Result {
 	made := &plan{UID: p.UID, Wanted: p.Judged.Wanted, Old: present(p.Judged), SecretVersion: p.stub.version}
 	before := p.memory.of(p.Key, nil).plan
 	if p.sentNothing(before) {
-		made.Counted, made.Offered = true, before.Offered
+		made.Counted, made.Offered = p.Notes.HoldsNote(p.Key, p.seen), before.Offered
 		p.memory.stand(hashed(p.UID), false)
 	}
 	p.plan = made
@@ -26,8 +26,8 @@ func (p *Pass) makePlan() machine.Result {
 	return machine.Result{Did: "planned " + machine.Shorten(made.Wanted, machine.MaxMessage)}
 }
 
-// sentNothing says that the attempt of the plan before stands for this one: it is what is stored, at the same image, nobody has asked
-// for more since, and nothing of it was sent.
+// sentNothing says that the attempt of the plan before stands for this one: it is what was read, at the same image, nobody has asked
+// for more since, and nothing of it was sent. If only memory has it, it is stored again first.
 func (p *Pass) sentNothing(before *plan) bool {
 	if before == nil || before.Sent || before.UID != p.UID || before.Wanted != p.Judged.Wanted || before.Offered == nil || !bytes.Equal(p.seen, before.Offered) {
 		return false

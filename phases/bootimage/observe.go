@@ -147,10 +147,8 @@ func (p *Pass) remembers(ctx context.Context, f *guards.Facts) error {
 	remembered := p.memory.of(p.Key, nil)
 	p.plan, p.Tries = remembered.plan, remembered.state == Failed
 	p.storedByNow()
-	f.Attempts = guards.Attempts{
-		Known: f.Verdict.Known, Made: p.made(f.Verdict.Wanted),
-		Own: p.plan != nil && p.plan.Counted, LastWriter: lastWriter(p.Target.Object),
-	}
+	f.Attempts = p.tells(f.Verdict.Wanted)
+	f.Attempts.Known = f.Verdict.Known
 	if err := p.sees(ctx, f); err != nil {
 		return err
 	}

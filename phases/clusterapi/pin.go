@@ -130,8 +130,9 @@ func (p *Pass) endsPin(act acts.Act, text string, told *guards.Act) {
 }
 
 // pinned is what is known of the revision that a pin is to; nil for nothing, unless that cannot be told yet. One that is current is
-// known by the list itself, if the history is lost. So is the newest, if the history was lost after the pin was asked for: it may have
-// been listed for that, and nobody knows the way back any more, but what is there stays.
+// known by the list itself, if the history is lost. So is the newest, if the history was lost after the pin was asked for, or after it was
+// taken up, whatever is said of when it began: it may have been listed for that, and nobody knows the way back any more, but what is
+// there stays.
 func (p *Pass) pinned(ctx context.Context, act acts.Act) (known *history.Revision, waits string) {
 	if err := p.History.Load(ctx); err != nil {
 		return nil, "the history of revisions cannot be read: " + err.Error()
@@ -142,7 +143,8 @@ func (p *Pass) pinned(ctx context.Context, act acts.Act) (known *history.Revisio
 		return r, ""
 	}
 	entry := p.world.currentEntry()
-	if desired := p.world.desiredEntry(); desired != nil && desired.Revision > number && (h.Began.IsZero() || h.Began.After(act.At)) {
+	lost := h.Began.IsZero() || h.Began.After(act.At) || p.memory.takenUp == fmt.Sprint(act)
+	if desired := p.world.desiredEntry(); desired != nil && desired.Revision > number && lost {
 		entry = desired
 	} else if entry == nil || entry.Revision != number {
 		return nil, ""

@@ -148,23 +148,39 @@ func TestAskPin(t *testing.T) {
 }
 
 func TestAskPin_stays_with_what_is_newest_when_the_history_is_lost(t *testing.T) {
-	for name, began := range map[string]time.Time{"nothing is entered yet": {}, "it was begun anew": atNoon.Add(time.Hour)} {
+	for name, row := range map[string]struct {
+		began   time.Time
+		takenUp bool // by this process
+		stays   bool
+	}{
+		"nothing is entered yet":           {stays: true},
+		"it was begun anew":                {began: atNoon.Add(time.Hour), stays: true},
+		"it began before":                  {began: atNoon.Add(-time.Hour)},
+		"after it was taken up, it is old": {began: atNoon.Add(-time.Hour), takenUp: true, stays: true},
+	} {
 		p, _, _ := pinning(t, atNoon.Add(time.Hour), anAct("", "revision: 1", "list: 0123456789abcdef"))
 		listedFor("anna")(p, nil, shelf{})
+		if row.takenUp {
+			p.readActs(t.Context())
+			p.world.pin, p.world.refs = nil, []images.Ref{ref("two")}
+		}
 		newest := &p.world.api.Status.Revisions[1]
 		newest.Components = []operatorv1alpha1.ClusterAPIInstallerComponent{{Name: "alpha"}}
 		newest.Components[0].Image.Ref, newest.Name = operatorv1alpha1.ImageDigestFormat(ref("one")), "4.22.1-d-5"
 		c := fake.NewFakeClient()
-		p.History = history.New(c, c, "ops", func() {}, clocktesting.NewFakeClock(began), logr.Discard())
+		p.History = history.New(c, c, "ops", func() {}, clocktesting.NewFakeClock(row.began), logr.Discard())
 		if err := p.History.Load(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if !began.IsZero() {
+		if !row.began.IsZero() {
 			p.History.See(history.Seen{Listed: []history.Revision{remembered(newest)}})
 		}
 		p.proofs = proofs{engine.Proofs{Seen: true, Of: []engine.Proof{{Number: 5, Listed: ProofOf(*newest)}}}}
-		told := p.readActs(t.Context())[0]
-		if told.Void != "" || !p.world.pin.stands() || !slices.Equal(p.world.refs, []images.Ref{ref("one")}) || !strings.Contains(told.Waits, "the history was lost") {
+		told, planned := p.readActs(t.Context())[0], ref("two")
+		if row.stays {
+			planned = ref("one")
+		}
+		if (told.Void == "") != row.stays || p.world.pin.stands() != row.stays || !slices.Equal(p.world.refs, []images.Ref{planned}) || strings.Contains(told.Waits, "the history was lost") != row.stays {
 			t.Errorf("%s: told is %+v, and %v are planned", name, told, p.world.refs)
 		}
 	}

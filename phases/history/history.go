@@ -117,38 +117,6 @@ func (h *History) enter(r Revision) {
 	}
 }
 
-// merge takes up what another one has: revisions that are not known, and of known ones the consents. What there was no room for is
-// not taken up again. Nothing counts as lost any more if the other one has lost nothing.
-func (h *History) merge(other History) {
-	for _, r := range other.Revisions {
-		switch known := h.Of(r.Number); {
-		case known == nil && r.Number > h.Dropped:
-			h.enter(r)
-		case known != nil && known.Name == r.Name:
-			known.Consents = union(r.Consents, known.Consents)
-			known.Sent = union(r.Sent, known.Sent)
-		}
-	}
-	if len(other.Revisions) > 0 {
-		h.Lost = h.Lost && other.Lost
-		h.Dropped = max(h.Dropped, other.Dropped)
-	}
-	if !other.Began.IsZero() && other.Began.Before(h.Began) {
-		h.Began = other.Began
-	}
-}
-
-// union has all of the first, and then what only the second has.
-func union(first, second []string) []string {
-	all := slices.Clone(first)
-	for _, one := range second {
-		if !slices.Contains(all, one) {
-			all = append(all, one)
-		}
-	}
-	return all
-}
-
 // count adds to the changes that were made for a revision, by its name, and says whether there is one.
 func (h *History) count(name, action string) bool {
 	at := slices.IndexFunc(h.Revisions, func(r Revision) bool { return r.Name == name })

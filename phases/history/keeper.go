@@ -270,7 +270,7 @@ func (k *Keeper) Flush(ctx context.Context) error {
 }
 
 // storeAgain stores what is known after somebody else has changed or deleted the ConfigMap, such as an operator that had the Lease
-// before, or who has put back a copy. Of a revision that both have, this process knows more; what only the other one has is kept.
+// before, or who has put back a copy. Of a revision that both have, this process knows more; of what it does not know, see merge.
 func (k *Keeper) storeAgain(ctx context.Context) error {
 	stored, object, err := k.stored(ctx)
 	if err != nil {
