@@ -158,13 +158,14 @@ var ConfigHasProblems = guard{
 	}),
 }
 
+// opening are the questions that the gate asks before the golden images are made known.
+var opening = []machine.Guard[Facts]{Applies, ConfigIsResolved, ReleaseIsComplete, GoldenIsReadable, GoldenIsVouched}
+
 // Questions are those that the gate asks, in their order.
-var Questions = []machine.Guard[Facts]{Applies, ConfigIsResolved, ReleaseIsComplete, GoldenIsReadable, GoldenIsVouched, GoldenIsKnown}
+var Questions = append(slices.Clone(opening), GoldenIsKnown)
 
 // MayOpen answers whether nothing but that the golden images are known is left to ask.
-func MayOpen(f Facts) machine.Answer {
-	return machine.All(Applies, ConfigIsResolved, ReleaseIsComplete, GoldenIsReadable, GoldenIsVouched).Answer(f)
-}
+func MayOpen(f Facts) machine.Answer { return machine.All(opening...).Answer(f) }
 
 // IsOpen answers whether targets may be moved: Yes to every question that the gate asks, and to what it sees to when it opens.
 func IsOpen(f Facts) machine.Answer { return machine.All(Questions...).Answer(f) }
