@@ -34,7 +34,7 @@ func (d data) after(report *engine.TeardownReport, number int64, given map[engin
 	now := data{number: number, looked: true, retained: retainedObjects(report)}
 	for _, l := range d.lostBeside(number, given) {
 		if !slices.ContainsFunc(seen, func(o engine.Orphan) bool {
-			return short(o.Key.String()) == short(l.Object) && o.Key.Group == l.Group && !undecided(o)
+			return isTold(o.Key, l.Object, l.Group) && !undecided(o)
 		}) {
 			now.lost = append(now.lost, l)
 		}
@@ -47,6 +47,11 @@ func (d data) after(report *engine.TeardownReport, number int64, given map[engin
 		}
 	}
 	return now
+}
+
+// isTold says that an object is the one that is told of by this name, which may have been shortened, and group.
+func isTold(key engine.Key, object, group string) bool {
+	return short(key.String()) == short(object) && key.Group == group
 }
 
 // retainedBeside is what is told as retained beside a revision.
@@ -65,7 +70,7 @@ func (d data) listed(stored engine.Orphans, number int64) []guards.RetainedObjec
 		return told
 	}
 	is := func(key engine.Key) func(guards.RetainedObject) bool {
-		return func(r guards.RetainedObject) bool { return r.Object == short(key.String()) && r.Group == key.Group }
+		return func(r guards.RetainedObject) bool { return isTold(key, r.Object, r.Group) }
 	}
 	told = slices.DeleteFunc(told, func(r guards.RetainedObject) bool {
 		return !slices.ContainsFunc(slices.Concat(stored.Open, stored.Retained), func(key engine.Key) bool { return is(key)(r) })
@@ -85,7 +90,7 @@ func (d data) lostBeside(number int64, given map[engine.Key]engine.Consent) (los
 	}
 	for _, l := range d.lost {
 		for key, consent := range given {
-			if short(key.String()) == short(l.Object) && key.Group == l.Group && consent.At.Equal(l.Asked) {
+			if isTold(key, l.Object, l.Group) && consent.At.Equal(l.Asked) {
 				lost = append(lost, l)
 				break
 			}

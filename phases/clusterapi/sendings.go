@@ -104,6 +104,9 @@ func (p *Pass) used(o engine.Orphan, sent []sending) (revision, text string) {
 
 // settle ends that the history remembers what was sent, once a teardown that knew of it has seen what came of it.
 func (p *Pass) settle(report *engine.TeardownReport, sent []sending) {
+	if len(sent) == 0 {
+		return
+	}
 	seen := map[string]bool{}
 	for _, s := range sent {
 		_, handed := p.handed.Load(s.line)
@@ -111,7 +114,5 @@ func (p *Pass) settle(report *engine.TeardownReport, sent []sending) {
 			return o.Key.Identity() == s.key && undecided(o)
 		})
 	}
-	for _, s := range sent {
-		p.History.Settle(s.revision, func(line string) bool { return !seen[line] })
-	}
+	p.History.Settle(func(line string) bool { return !seen[line] })
 }

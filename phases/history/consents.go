@@ -20,10 +20,13 @@ func (k *Keeper) Send(revision, deletion string) {
 	})
 }
 
-// Settle notes what has come of all that was sent for a revision, but for what is open still.
-func (k *Keeper) Settle(revision string, open func(deletion string) bool) {
-	k.noteOf(revision, func(r *Revision) {
-		r.Sent = slices.DeleteFunc(slices.Clone(r.Sent), func(deletion string) bool { return !open(deletion) })
+// Settle notes what has come of all that was sent for revisions, but for what is open still.
+func (k *Keeper) Settle(open func(deletion string) bool) {
+	k.Note(func(h *History) {
+		for i := range h.Revisions {
+			r := &h.Revisions[i]
+			r.Sent = slices.DeleteFunc(slices.Clone(r.Sent), func(deletion string) bool { return !open(deletion) })
+		}
 	})
 }
 

@@ -102,5 +102,5 @@ func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
 	if err != nil {
 		return consented
 	}
-	return decided.Action == decide.Terminating || c.Contents != nil && c.Contents.What != ""
+	return decided.Action == decide.Terminating || byConsent(&c)
 }
