@@ -49,9 +49,9 @@ func planCommand() *cobra.Command {
 it is created, changed, replaced or removed, with the fields that change, and what would stop it.
 
 The images are those that ConfigMap capi-installer-images lists, or those of --image and --dir, or those that
-the ConfigMap in the manifests of a release lists (--payload, a folder or the release image by digest). What becomes of an object is decided by the
-operator's own rules, and the API server is asked by dry runs. Nothing is changed: what is no get, list,
-dry run or review is refused before it is sent.
+the ConfigMap in the manifests of a release lists (--payload, a folder or the release image by digest).
+What becomes of an object is decided by the operator's own rules, and the API server is asked by dry runs.
+Nothing is changed: what is no get, list, dry run or review is refused before it is sent.
 
 It looks as the operator, if you may impersonate its ServiceAccount, so that policies that name it count; else as
 you, with dry runs where you may write. What was not tried is marked:
