@@ -86,6 +86,23 @@ var _ = Describe("The gate", func() {
 		}
 	})
 
+	It("is shut while there is no MachineConfiguration, which is no trouble", func(ctx SpecContext) {
+		s, sets := standing(ctx, 1)
+		told(ctx, updateDegraded, "False")
+		deleted := live(ctx, machineConfiguration())
+		remove(ctx, deleted)
+		gate(ctx, "Off")
+		s.upgrade(ctx, 2)
+		operatorTells(ctx, "Progressing", "False", "AsExpected")
+		s.nothingWritten(ctx)
+		untouched(ctx, sets[0])
+
+		By("making it anew")
+		create(ctx, machineConfiguration())
+		becomes(ctx, sets[0], amiID, ami(2))
+		gate(ctx, "Open")
+	})
+
 	It("of an operator that manages Cluster API only waits for who resolves the configuration", func(ctx SpecContext) {
 		s := on(ctx, inPlace{platform: configv1.AWSPlatformType})
 		set := create(ctx, capiSet("worker", create(ctx, awsTemplate("first", ami(1)))))

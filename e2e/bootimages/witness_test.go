@@ -3,6 +3,7 @@ package bootimages_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -165,6 +166,7 @@ func eventOn(ctx context.Context, o *object, text string) {
 				others = append(others, e.Reason+": "+e.Message)
 			}
 		}
+		slices.Reverse(others) // the one that came last says most
 		return unless(strings.Contains(strings.Join(others, "\n"), text), "there are %q", others)
 	})
 }

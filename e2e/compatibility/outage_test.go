@@ -131,7 +131,7 @@ var _ = Describe("Disarming", func() {
 		refusing(ctx, r, false)
 		Expect(s.operator.Advance(16 * time.Minute)).To(Succeed())
 		s.armed(ctx)
-		eventually(ctx, "it to be in force", func(ctx context.Context) error {
+		s.sooner(ctx, "it to be in force", func(ctx context.Context) error {
 			Expect(read(ctx, r.Name, r)).To(BeTrue())
 			return inForceNow(ctx, r, s.CA())
 		})

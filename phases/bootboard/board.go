@@ -77,13 +77,19 @@ type Board struct {
 	blind func() string
 	// retiring are the templates that are being deleted, and whether a plan waits for that.
 	retiring map[string]bool
-	// moved are the targets that were given their image since the gate has asked.
+	// given are the targets that were given their image by the verdict of these news, until they stand accordingly; moved those
+	// that do since the gate has asked. has are the news of the verdict by which each was given it last, or had it.
+	given map[machine.Key]string
 	moved map[machine.Key]bool
+	has   map[machine.Key]string
 }
 
 // New is an empty board.
 func New() *Board {
-	return &Board{standing: map[machine.Key]Standing{}, retiring: map[string]bool{}, moved: map[machine.Key]bool{}}
+	return &Board{
+		standing: map[machine.Key]Standing{}, retiring: map[string]bool{},
+		given: map[machine.Key]string{}, moved: map[machine.Key]bool{}, has: map[machine.Key]string{},
+	}
 }
 
 // OnNews has a function called when the gate's verdict is another. It must not wait.
@@ -124,6 +130,13 @@ func (b *Board) Stand(key machine.Key, s Standing) {
 	b.mu.Lock()
 	before, was := b.standing[key]
 	b.standing[key] = s
+	if news, is := b.given[key]; is && b.has[key] != news {
+		b.has[key], b.moved[key] = news, true
+	}
+	delete(b.given, key)
+	if s.Done {
+		b.has[key] = s.News
+	}
 	tell := b.tell
 	b.mu.Unlock()
 	if (!was || before != s) && tell != nil {
@@ -131,11 +144,12 @@ func (b *Board) Stand(key machine.Key, s Standing) {
 	}
 }
 
-// Moved counts a target that was given its image; one that is given it again, as when somebody has changed it back, counts once.
-func (b *Board) Moved(key machine.Key) {
+// Moved counts a target that was given its image by the verdict of these news, from when it stands next; one that is given it
+// again, as when somebody has changed it back, counts once.
+func (b *Board) Moved(key machine.Key, news string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.moved[key] = true
+	b.given[key] = news
 }
 
 // TakeMoved is how many targets were given their image since it was asked last.
@@ -152,6 +166,8 @@ func (b *Board) Gone(key machine.Key) {
 	b.mu.Lock()
 	_, was := b.standing[key]
 	delete(b.standing, key)
+	delete(b.given, key)
+	delete(b.has, key)
 	tell := b.tell
 	b.mu.Unlock()
 	if was && tell != nil {

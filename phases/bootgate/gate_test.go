@@ -103,6 +103,19 @@ func TestGate_knows_new_golden_images_while_the_configuration_cannot_be_written(
 	}
 }
 
+func TestGate_asks_nobody_for_a_configuration_that_it_has_just_written_and_that_is_gone(t *testing.T) {
+	b := newBench(t, nil, ready()...)
+	b.pass(KeepConfig)
+	b.Live = failing{b.cluster} // the operator lacks the right to get it
+	if err := b.cluster.Delete(t.Context(), configuration()); err != nil {
+		t.Fatal(err)
+	}
+	f, _ := b.look()
+	if !f.Config.Seen || !f.Config.Absent {
+		t.Errorf("seen is %+v", f.Config)
+	}
+}
+
 func TestGate_a_look_that_fails_shuts_it(t *testing.T) {
 	b := newBench(t, nil, ready()...)
 	b.pass(KeepConfig)

@@ -137,8 +137,6 @@ type memory struct {
 	judged *Upgradeable
 	// keeps and told are when what the MachineConfiguration resolves to, and its conditions, may be written next.
 	keeps, told pace
-	// wave are the news of the verdict whose targets have come to their ends last.
-	wave string
 	// seen are the clones as they were seen, and since when.
 	seen map[string]sighting
 	// inUse are clones that the API server knew a user of, and when that was; foreign are templates that only look like clones.

@@ -99,20 +99,20 @@ func About(p *Pass) corev1.ObjectReference {
 	return about
 }
 
-// tellWave tells once of each verdict how many targets it has moved, when all have come to their ends. What a target is given again
-// by the same verdict, as when somebody has changed it back, is no wave.
+// tellWave tells how many targets were moved, when all have come to their ends. What a target is given again by the same verdict, as
+// when somebody has changed it back, is no wave.
 func (p *Phases) tellWave(shot Snapshot) {
 	judged := shot.Seen.judged
 	if !judged.Open || !shot.Seen.Targets.Settled() {
 		return
 	}
-	before, moved := p.memory.wave, p.Board.TakeMoved()
-	if p.memory.wave = judged.News; before == judged.News || moved == 0 {
+	moved := p.Board.TakeMoved()
+	if moved == 0 {
 		return
 	}
 	text := fmt.Sprintf("%d moved: %s", moved, shot.Seen.Targets.Text())
 	p.Event(events.Event{
-		By: FieldManager, About: About(shot.Seen), Key: judged.News, Reason: "BootImagesMoved", Action: "Moved",
+		By: FieldManager, About: About(shot.Seen), Key: judged.News + " " + text, Reason: "BootImagesMoved", Action: "Moved",
 		Text: text, Warns: len(shot.Seen.Targets.Stuck) > 0,
 	})
 }

@@ -155,10 +155,11 @@ func TestTellConfig_right_after_a_start_what_was_told_stays(t *testing.T) {
 func TestWave_is_told_once_of_what_a_verdict_has_moved(t *testing.T) {
 	b := open(t)
 	pass := func(moved string, standing bootboard.Standing) {
-		for _, key := range strings.Fields(moved) {
-			b.Board.Moved(machine.Key(key))
-		}
 		b.pass(RetireClones) // posts what there is to be judged by
+		for _, key := range strings.Fields(moved) {
+			b.Board.Moved(machine.Key(key), b.Board.Verdict().News)
+			b.Board.Stand(machine.Key(key), bootboard.Standing{})
+		}
 		b.stand(standing)
 		_, seen := b.look()
 		b.tellWave(Snapshot{Seen: seen})
@@ -181,7 +182,9 @@ func TestWave_is_told_once_of_what_a_verdict_has_moved(t *testing.T) {
 		{"after it", "", "", bootboard.Standing{Name: "a", Stuck: true}, 1},
 		{"another try of it", "", "a", bootboard.Standing{Name: "a", Done: true}, 1},
 		{"a golden image that moves nothing", "ami-3", "", bootboard.Standing{Name: "a", Skipped: true}, 1},
-		{"another one", "ami-4", "a", bootboard.Standing{Name: "a", Done: true}, 2},
+		{"another one, which is skipped at first", "ami-4", "", bootboard.Standing{Name: "a", Skipped: true}, 1},
+		{"and then moved to it", "", "a", bootboard.Standing{Name: "a", Done: true}, 2},
+		{"a set that was reverted then", "", "a", bootboard.Standing{Name: "a", Done: true}, 2},
 	} {
 		if row.golden != "" {
 			upgrade(row.golden)

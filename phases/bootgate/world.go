@@ -32,11 +32,12 @@ type world struct {
 
 // look reads everything, from caches.
 func (p *Phases) look(ctx context.Context) (w world, err error) {
-	config, is, err := p.memory.config.newest(ctx, p, p.Client, client.ObjectKey{Name: Configuration}, &operatorv1.MachineConfiguration{}, &operatorv1.MachineConfiguration{})
+	// Somebody else makes it and takes it away, and every write of it is bound to what was seen: its cache is enough, and needs no right to get it.
+	config, is, err := p.memory.config.newest(ctx, p, p.Client, nil, client.ObjectKey{Name: Configuration}, &operatorv1.MachineConfiguration{}, nil)
 	if w.config = orNil(config, is); err != nil {
 		return w, err
 	}
-	known, is, err := p.memory.known.newest(ctx, p, p.Known, p.knownKey(), &corev1.ConfigMap{}, &corev1.ConfigMap{})
+	known, is, err := p.memory.known.newest(ctx, p, p.Known, p.Live, p.knownKey(), &corev1.ConfigMap{}, &corev1.ConfigMap{})
 	if w.known = orNil(known, is); err != nil {
 		return w, err
 	}

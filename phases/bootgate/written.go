@@ -20,8 +20,8 @@ type written[T client.Object] struct {
 func (w *written[T]) keep(answered T, now time.Time) { w.object, w.at, w.is = answered, now, true }
 
 // newest reads an object from a cache, or takes what was written while the cache does not show that. Where the cache shows
-// nothing, or goes on showing what is older, the API server itself is asked.
-func (w *written[T]) newest(ctx context.Context, p *Phases, cached client.Reader, key client.ObjectKey, into, live T) (T, bool, error) {
+// nothing, or goes on showing what is older, the API server itself is asked by asks; what the cache shows counts if that is nil.
+func (w *written[T]) newest(ctx context.Context, p *Phases, cached, asks client.Reader, key client.ObjectKey, into, live T) (T, bool, error) {
 	found, err := read(ctx, cached, key, into)
 	if err != nil || !w.is {
 		return into, found, err
@@ -30,11 +30,11 @@ func (w *written[T]) newest(ctx context.Context, p *Phases, cached client.Reader
 	switch {
 	case found && newest.WrittenFirst(w.object, into, age):
 		return w.object, true, nil
-	case found && !newest.Unsettled(w.object, into, age):
+	case asks == nil || found && !newest.Unsettled(w.object, into, age):
 		w.is = false
-		return into, true, nil
+		return into, found, nil
 	}
-	found, err = read(ctx, p.Live, key, live)
+	found, err = read(ctx, asks, key, live)
 	if w.is = found; found {
 		w.keep(live, p.Now())
 	}

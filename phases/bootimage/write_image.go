@@ -58,7 +58,7 @@ func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
 	}
 	version := object.GetResourceVersion()
 	p.memory.of(p.Key, func(r *remembered) { r.written, r.lost = version, false })
-	p.Board.Moved(p.Key)
+	p.Board.Moved(p.Key, p.Verdict.News)
 	return machine.Result{Did: fmt.Sprintf("gave %s %s image %s", kindName(p.Target.Kind), p.Target.Name, p.Judged.Wanted)}, nil
 }
 
