@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ func FormerManagers() []string { return []string{installerManager, revisionManag
 const lookAgainAtLeases = 5 * time.Second
 
 // formerRuns says which former installer may still write, empty for none. A
-// Deployment is watched; the Leases are read at the start of a process and once a
+// Deployment is watched; the Leases are listed at the start of a process and once a
 // Deployment is gone, until they are free, because a pod ends later than its
 // Deployment.
 func (p *Pass) formerRuns(ctx context.Context) (string, error) {
@@ -51,21 +52,27 @@ func (p *Pass) formerRuns(ctx context.Context) (string, error) {
 	if p.memory.former == formerGone {
 		return "", nil
 	}
+	leases := &coordinationv1.LeaseList{}
+	if err := p.Live.List(ctx, leases, client.InNamespace(p.OperatorNamespace)); err != nil {
+		return "", fmt.Errorf("listing Leases in namespace %s: %w", p.OperatorNamespace, err)
+	}
 	for _, name := range FormerInstallers {
-		key, lease := client.ObjectKey{Namespace: p.OperatorNamespace, Name: FormerLease(name)}, &coordinationv1.Lease{}
-		if _, err := read(ctx, p.Live, key, lease); err != nil {
-			return "", err
+		at := slices.IndexFunc(leases.Items, func(lease coordinationv1.Lease) bool { return lease.Name == FormerLease(name) })
+		if at < 0 {
+			continue
 		}
+		lease := &leases.Items[at]
 		if until := HeldUntil(lease); until.After(p.Now()) {
 			p.lookAgainIn(lookAgainAtLeases)
-			return fmt.Sprintf("Lease %s of a former installer is held by %s until it gives it up or %s", key, *lease.Spec.HolderIdentity, until.UTC().Format(time.RFC3339)), nil
+			return fmt.Sprintf("Lease %s of a former installer is held by %s until it gives it up or %s",
+				client.ObjectKeyFromObject(lease), *lease.Spec.HolderIdentity, until.UTC().Format(time.RFC3339)), nil
 		}
 	}
 	p.memory.former = formerGone
 	return "", nil
 }
 
-// former is what a process knows of former installers. Lost, the Leases are read again.
+// former is what a process knows of former installers. Lost, the Leases are listed again.
 type former int
 
 const (

@@ -22,6 +22,11 @@ type counting struct {
 	reads int
 }
 
+func (c *counting) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
+	c.reads++
+	return c.Reader.List(ctx, into, options...)
+}
+
 func (c *counting) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
 	c.reads++
 	return c.Reader.Get(ctx, key, into, options...)

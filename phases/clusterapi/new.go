@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/client-go/metadata"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,9 +21,11 @@ import (
 
 // Options is what New binds the phases to.
 type Options struct {
-	// Client reads from caches, Live from the API server itself; HTTP is the connection they share.
+	// Client reads from caches, Live from the API server itself; HTTP is the connection they share. Filled waits until the caches have
+	// been filled with objects of the kinds of these.
 	Client client.Client
 	Live   client.Reader
+	Filled func(ctx context.Context, kinds ...client.Object) error
 	REST   *rest.Config
 	HTTP   *http.Client
 
@@ -76,9 +78,9 @@ func New(o Options) (*Phases, error) {
 	if err != nil {
 		return nil, err
 	}
-	onlyMetadata, err := metadata.NewForConfigAndClient(o.REST, o.HTTP)
+	core, err := corev1client.NewForConfigAndClient(o.REST, o.HTTP)
 	if err != nil {
-		return nil, fmt.Errorf("making the client of metadata: %w", err)
+		return nil, fmt.Errorf("making the client of the history: %w", err)
 	}
 	providerImages, err := source(o, o.Again, applier.CheckNotFound)
 	if err != nil {
@@ -87,7 +89,7 @@ func New(o Options) (*Phases, error) {
 	return &Phases{
 		diagnosis: looksAtPods, Acted: o.Acted, recorder: o.Recorder,
 		History: history.New(o.Live, o.Client, o.OperatorNamespace, o.Again, o.Clock, o.Log.WithName("history")),
-		Client:  o.Client, Live: o.Live, metadata: onlyMetadata,
+		Client:  o.Client, Live: o.Live, filled: o.Filled, configMaps: core.ConfigMaps(o.OperatorNamespace),
 		Images: providerImages, PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		Contents: &policy.Policy{Namespaces: []string{o.CAPINamespace}},

@@ -13,7 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/metadata"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
@@ -71,9 +71,10 @@ type Phases struct {
 	Release           string
 	OperatorNamespace string
 	CAPINamespace     string
-	// Live reads from the API server itself, and metadata reads and watches no more of objects than that.
-	Live     client.Reader
-	metadata metadata.Interface
+	// Live reads from the API server itself, filled waits for the caches, and configMaps watches those in the operator's namespace.
+	Live       client.Reader
+	filled     func(ctx context.Context, kinds ...client.Object) error
+	configMaps corev1client.ConfigMapInterface
 	// Again asks for another pass, when something has arrived that no watch of the caller shows.
 	Again func()
 	Now   func() time.Time

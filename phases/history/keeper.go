@@ -39,8 +39,8 @@ type Keeper struct {
 	log    logr.Logger
 	// again asks for another pass once the history was read.
 	again func()
-	// fresh holds a token while there is something to write.
-	fresh chan struct{}
+	// fresh holds a token while there is something to write, and shown one once a watch has shown what there is.
+	fresh, shown chan struct{}
 
 	writing chan struct{} // holds a token while it is read or stored, and before mu is held
 	mu      sync.Mutex
@@ -56,15 +56,44 @@ type Keeper struct {
 func New(live client.Reader, writer client.Writer, namespace string, again func(), clock clock.WithTicker, log logr.Logger) *Keeper {
 	return &Keeper{
 		live: live, writer: writer, key: client.ObjectKey{Namespace: namespace, Name: ConfigMap}, again: again, clock: clock, log: log,
-		fresh: make(chan struct{}, 1), writing: make(chan struct{}, 1),
+		fresh: make(chan struct{}, 1), shown: make(chan struct{}, 1), writing: make(chan struct{}, 1),
 	}
 }
 
-// Load reads what is stored, once in a process.
+// Load reads what is stored, once in a process, unless a watch has shown it.
 func (k *Keeper) Load(ctx context.Context) error {
 	if k == nil {
 		return nil
 	}
+	return k.takeUp(ctx, k.stored)
+}
+
+// Shown is what a watch shows of the ConfigMap, nil where there is none. In a process that has not read what is stored it is taken for
+// that; later it says no more than whether there is one, which is written again if there is anything to write.
+func (k *Keeper) Shown(ctx context.Context, object *corev1.ConfigMap) {
+	if k == nil {
+		return
+	}
+	err := k.takeUp(ctx, func(context.Context) (History, *corev1.ConfigMap, error) {
+		if object == nil {
+			return k.none()
+		}
+		return k.in(object.DeepCopy())
+	})
+	if err != nil {
+		return // the context has ended
+	}
+	select {
+	case k.shown <- struct{}{}:
+	default:
+	}
+	if object == nil {
+		k.gone()
+	}
+}
+
+// takeUp has what is stored, once in a process.
+func (k *Keeper) takeUp(ctx context.Context, from func(context.Context) (History, *corev1.ConfigMap, error)) error {
 	if _, read := k.Known(); read {
 		return nil // whoever stores it meanwhile
 	}
@@ -75,7 +104,7 @@ func (k *Keeper) Load(ctx context.Context) error {
 	if _, read := k.Known(); read {
 		return nil
 	}
-	stored, object, err := k.stored(ctx)
+	stored, object, err := from(ctx)
 	if err != nil {
 		return err
 	}
@@ -97,16 +126,26 @@ func (k *Keeper) begin(ctx context.Context) error {
 
 func (k *Keeper) end() { <-k.writing }
 
-// stored reads the ConfigMap. A history that cannot be read is begun anew, as one that is not there.
+// stored reads the ConfigMap.
 func (k *Keeper) stored(ctx context.Context) (History, *corev1.ConfigMap, error) {
 	object := &corev1.ConfigMap{}
 	err := k.live.Get(ctx, k.key, object)
 	switch {
 	case apierrors.IsNotFound(err):
-		return History{}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: k.key.Namespace, Name: k.key.Name}}, nil
+		return k.none()
 	case err != nil:
 		return History{}, nil, fmt.Errorf("reading ConfigMap %s: %w", k.key, err)
 	}
+	return k.in(object)
+}
+
+// none is the history where there is no ConfigMap.
+func (k *Keeper) none() (History, *corev1.ConfigMap, error) {
+	return History{}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: k.key.Namespace, Name: k.key.Name}}, nil
+}
+
+// in is the history in a ConfigMap. One that cannot be read is begun anew, as one that is not there.
+func (k *Keeper) in(object *corev1.ConfigMap) (History, *corev1.ConfigMap, error) {
 	h, err := Read([]byte(object.Data[Key]))
 	if err != nil {
 		k.log.Info("the history of revisions cannot be read, starting anew", "error", err.Error())
@@ -147,14 +186,11 @@ func (k *Keeper) Note(change func(*History)) {
 	k.announce()
 }
 
-// Gone says that somebody has deleted the ConfigMap, which is written again if there is anything to write.
-func (k *Keeper) Gone() {
-	if k == nil {
-		return
-	}
+// gone has the ConfigMap written again if there is anything to write.
+func (k *Keeper) gone() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.read && !k.known.Began.IsZero() {
+	if !k.known.Began.IsZero() {
 		k.announce()
 	}
 }
@@ -186,8 +222,16 @@ func (k *Keeper) Count(revision, action string) {
 	}
 }
 
-// readUntil reads what is stored, as often as it takes: nothing waits for it.
+// readUntil reads what is stored, as often as it takes: nothing waits for it. It leaves a watch the time to show it.
 func (k *Keeper) readUntil(ctx context.Context) {
+	if _, read := k.Known(); !read {
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.shown:
+		case <-k.clock.After(writeEvery):
+		}
+	}
 	for err := k.Load(ctx); err != nil; err = k.Load(ctx) {
 		k.log.Info("the history of revisions could not be read, trying again", "error", err.Error())
 		select {

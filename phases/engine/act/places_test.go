@@ -65,12 +65,12 @@ func locked(e *Engine, do func()) {
 func TestWatches_look_where_revisions_and_inventories_have_objects_and_nowhere_else(t *testing.T) {
 	e, watched := unanswering(t)
 	first := watched()
-	for _, want := range []string{"ConfigMap capi", "Deployment capi", "Namespace ", "CustomResourceDefinition "} {
+	for _, want := range []string{"Service capi", "Deployment capi", "ClusterRole ", "CustomResourceDefinition "} {
 		if !slices.Contains(first, want) {
 			t.Errorf("before a revision is known, %q is not watched", want)
 		}
 	}
-	if slices.Contains(first, "ConfigMap ") || slices.Contains(first, "ConfigMap operator") || len(first) != len(see.CommonKinds) {
+	if slices.Contains(first, "Service ") || slices.Contains(first, "Service operator") || len(first) != len(see.CommonKinds) {
 		t.Errorf("before a revision is known it watches %q", first)
 	}
 	rev := enginetest.Revision(2, in("capi", "ConfigMap", "a"), in("brought", "ConfigMap", "b"), in("", "Namespace", "brought"), in("wrong", "Namespace", "wrong"))

@@ -5,7 +5,7 @@ import "k8s.io/apimachinery/pkg/runtime/schema"
 // CRDKind is the kind of CustomResourceDefinitions.
 var CRDKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// CommonKinds are kinds of which nearly every revision has objects.
+// CommonKinds are kinds of which nearly every revision has objects: those that every image of a provider brings.
 var CommonKinds = func() map[schema.GroupVersionKind]bool {
 	some := map[schema.GroupVersionKind]bool{CRDKind: true}
 	add := func(group string, kinds ...string) {
@@ -13,7 +13,7 @@ var CommonKinds = func() map[schema.GroupVersionKind]bool {
 			some[schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}] = true
 		}
 	}
-	add("", "ConfigMap", "Namespace", "Service", "ServiceAccount")
+	add("", "Service", "ServiceAccount")
 	add("apps", "Deployment")
 	add("rbac.authorization.k8s.io", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 	add("admissionregistration.k8s.io", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
