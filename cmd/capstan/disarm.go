@@ -32,10 +32,12 @@ func disarmCommand() *cobra.Command {
 cannot be reached, holds up no write. It takes neither the operator nor the checker. While the checker
 answers, it goes on refusing and warning; no requirement is changed.
 
-It lasts for --for at least, and as long as the trouble: after that the operator sets an entry back to Fail
-once the checker has a ready endpoint and has refused a bad requirement through one of the API servers.
-Without the operator it lasts until that is back. To end it before, run it with --for=0. To have nothing
-refused for good, take the actions out of the requirements, or delete them.
+It lasts as long as the trouble: the operator sets an entry back to Fail once the checker has a ready
+endpoint and has refused a bad requirement through one of the API servers. Without the operator it lasts
+until that is back. That proof is one of one API server: where another one cannot reach the checker, writes
+through that are held up again. Then --for has the operator leave the entries alone for a time, whatever the
+checker answers; to end that before, run it without. To have nothing refused for good, take the actions out
+of the requirements, or delete them.
 
 --dry-run shows what would be done, --yes does it. It needs the right to list, get and patch
 ValidatingWebhookConfigurations and MutatingWebhookConfigurations.
@@ -44,14 +46,15 @@ What cannot be written holds up nothing else.
 
 Exit codes: 0 if there is nothing to do, it was done, or could be done with --yes; 1 if not all of it, with the names.`,
 		Example: `  capstan disarm --dry-run
-  capstan disarm --yes`,
+  capstan disarm --yes
+  capstan disarm --yes --for 15m`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
 	f.Flags(flags)
 	f.intent.flags(flags)
-	flags.DurationVar(&f.hold, "for", 15*time.Minute, "for how long the operator leaves the entries at Ignore, whatever the checker answers; up to 24h, 0 for as long as nobody answers")
+	flags.DurationVar(&f.hold, "for", 0, "for how long the operator leaves the entries at Ignore, whatever the checker answers; up to 24h, 0 for as long as the trouble")
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
 }
@@ -92,9 +95,12 @@ func (f *disarmFlags) run(ctx context.Context, out io.Writer) error {
 		fmt.Fprintln(out, "Nothing to do: no entry of the checker refuses anything while nobody answers.")
 	case plan.Done:
 		if !until.IsZero() {
-			fmt.Fprintf(out, "\nThe operator leaves them so until %s; to end that before: capstan disarm --yes --for=0", until.UTC().Format(time.RFC3339))
+			fmt.Fprintf(out, "\nThe operator leaves them so until %s; to end that before: capstan disarm --yes", until.UTC().Format(time.RFC3339))
 		}
 		fmt.Fprintln(out, "\nDone. The operator sets them back to Fail by itself, once the checker has a ready endpoint and has\nrefused a bad requirement through the API server. Look at the checker with:\n  oc -n openshift-cluster-api-operator get pods,endpointslices -l app.kubernetes.io/name=capstan-webhooks")
+		if until.IsZero() {
+			fmt.Fprintln(out, "hint: where it is reached by one API server and not by another: capstan disarm --yes --for 15m")
+		}
 	default:
 		fmt.Fprintln(out, "\nNothing was changed. To do it: capstan disarm --yes")
 	}

@@ -209,7 +209,55 @@ var _ = Describe("The configurations of a requirement", func() {
 		require(ctx, r)
 		told(ctx, r, "State", "True", "Conflicted")
 	})
+
+	It("are none where all requirements share what has its name and it has no object block", func(ctx SpecContext) {
+		shared(ctx)
+		k, other := newKind(), newKind()
+		for _, of := range []kind{k, other} {
+			of.establish(ctx, of.definition(schema))
+		}
+		inForce(ctx, other.requirement(other.definition(schema), crds(warn)))
+		for _, name := range []string{"capstan-requirements", "capstan-crds"} {
+			r := k.requirement(k.definition(schema), crds(deny))
+			r.Name = name
+			inForce(ctx, r)
+			before := sharedNow(ctx)
+
+			By("adding an object block to " + name + ", and taking it off")
+			amend(ctx, r, objects(deny))
+			told(ctx, r, "State", "True", "Conflicted")
+			amend(ctx, r, func(r *requirement) { r.Spec.ObjectSchemaValidation.Action = "" })
+			told(ctx, r, "Admitted", "True", "Admitted")
+			Expect(sharedNow(ctx)).To(Equal(before))
+
+			By("deleting " + name)
+			Expect(env.Client.Delete(ctx, r)).To(Succeed())
+			// What is deleted for a requirement made and deleted later would have been deleted by now.
+			later := inForce(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
+			Expect(env.Client.Delete(ctx, later)).To(Succeed())
+			vanishes(ctx, later.Name)
+			after := sharedNow(ctx)
+			for _, of := range []string{"capstan-requirements", "capstan-crds"} {
+				Expect(after[of]).To(Equal(before[of]), of)
+			}
+		}
+	})
 })
+
+// sharedNow are the UIDs of the configurations that all requirements share, and what each webhook of theirs does without an answer.
+func sharedNow(ctx context.Context) map[string]string {
+	GinkgoHelper()
+	now := map[string]string{}
+	for _, name := range []string{"capstan-requirements", "capstan-crds"} {
+		o := &validating{}
+		Expect(read(ctx, name, o)).To(BeTrue(), name)
+		now[name] = string(o.UID)
+		for _, h := range o.Webhooks {
+			now[name+", "+h.Name] = string(*h.FailurePolicy)
+		}
+	}
+	return now
+}
 
 // foreign is a configuration of somebody else, as it is stored. It goes with the spec.
 func foreign(ctx context.Context, name string) *validating {

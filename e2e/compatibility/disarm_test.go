@@ -33,7 +33,7 @@ var _ = Describe("capstan disarm", func() {
 		}
 		Expect(disarm("--dry-run")).To(And(ContainSubstring("ValidatingWebhookConfiguration capstan-crds, webhook hook.capstan.openshift.io, is to be set to Ignore"), ContainSubstring("Nothing was changed")))
 		Expect(c.update(ctx, without("color:"))).NotTo(Succeed())
-		Expect(disarm("--yes")).To(And(ContainSubstring("is set to Ignore"), ContainSubstring("sets them back to Fail by itself")))
+		Expect(disarm("--yes")).To(And(ContainSubstring("is set to Ignore"), ContainSubstring("sets them back to Fail by itself"), ContainSubstring("capstan disarm --yes --for 15m")))
 		eventually(ctx, "the write to pass", func(ctx context.Context) error { return c.update(ctx, without("color:")) })
 
 		var plan struct {

@@ -127,15 +127,32 @@ var _ = Describe("Disarming", func() {
 		s.operate()
 		_, err := s.another(ctx)
 		Expect(err).NotTo(HaveOccurred())
+		eventually(ctx, "it to be in force again", s.inForce(r))
+		Expect(k.write(ctx, env.Client, k.definition(without("color:")))).To(MatchError(ContainSubstring("spec.color is missing")))
+	})
+
+	It("is held for as long as --for says, whatever the checker answers", func(ctx SpecContext) {
+		s := alone(ctx, 1)
+		s.operate()
+		k := newKind()
+		k.establish(ctx, k.definition(schema))
+		r := inForce(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
+		// The clock that operators go by may be ahead, and the command knows nothing of that.
+		hold := func() string { return "--for=" + (time.Until(env.Now()).Round(time.Second) + 15*time.Minute).String() }
+		disarm(ctx, hold())
+		told(ctx, r, "Admitted", "False", "NotAdmitted", "capstan disarm holds that off until")
+		Expect(s.operator.Advance(14 * time.Minute)).To(Succeed())
 		told(ctx, r, "Admitted", "False", "NotAdmitted", "capstan disarm holds that off until")
 		refusing(ctx, r, false)
-		Expect(s.operator.Advance(16 * time.Minute)).To(Succeed())
-		s.armed(ctx)
-		s.sooner(ctx, "it to be in force", func(ctx context.Context) error {
-			Expect(read(ctx, r.Name, r)).To(BeTrue())
-			return inForceNow(ctx, r, s.CA())
-		})
-		Expect(k.write(ctx, env.Client, k.definition(without("color:")))).To(MatchError(ContainSubstring("spec.color is missing")))
+		Expect(s.operator.Advance(2 * time.Minute)).To(Succeed())
+		s.sooner(ctx, "it to be in force", s.inForce(r))
+
+		By("ending it before")
+		disarm(ctx, hold())
+		told(ctx, r, "Admitted", "False", "NotAdmitted", "capstan disarm holds that off until")
+		refusing(ctx, r, false)
+		disarmed(ctx)
+		s.sooner(ctx, "it to be in force", s.inForce(r))
 	})
 
 	It("lasts as long as the checker is ready and cannot be reached", func(ctx SpecContext) {
@@ -154,14 +171,11 @@ var _ = Describe("Disarming", func() {
 
 		By("being cut off again")
 		s.Sever(true)
-		disarm(ctx, "--for=0")
+		disarm(ctx)
 		s.tries(ctx, 1)
 		refusing(ctx, r, false)
 		s.Sever(false)
-		s.sooner(ctx, "it to be in force", func(ctx context.Context) error {
-			Expect(read(ctx, r.Name, r)).To(BeTrue())
-			return inForceNow(ctx, r, s.CA())
-		})
+		s.sooner(ctx, "it to be in force", s.inForce(r))
 	})
 })
 
@@ -255,12 +269,25 @@ func bounded(ctx context.Context) context.Context {
 // disarm has nothing refused for want of an answer, as an administrator does.
 func disarm(ctx context.Context, more ...string) {
 	GinkgoHelper()
-	if len(more) == 0 { // the clock that operators go by may be ahead, and the command knows nothing of that
-		more = []string{"--for=" + (time.Until(env.Now()).Round(time.Second) + 15*time.Minute).String()}
-	}
+	Expect(disarmed(ctx, more...)).To(ContainSubstring("is set to Ignore"))
+}
+
+// disarmed is what capstan disarm says.
+func disarmed(ctx context.Context, more ...string) string {
+	GinkgoHelper()
 	out, err := exec.CommandContext(ctx, filepath.Join(bin, "capstan"), append([]string{"disarm", "--yes", "--kubeconfig=" + env.Cluster.Kubeconfig()}, more...)...).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), string(out))
-	Expect(string(out)).To(ContainSubstring("is set to Ignore"))
+	return string(out)
+}
+
+// inForce says what keeps a requirement from being in force.
+func (s *stage) inForce(r *requirement) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if !read(ctx, r.Name, r) {
+			return fmt.Errorf("%s is gone", r.Name)
+		}
+		return inForceNow(ctx, r, s.CA())
+	}
 }
 
 // tries waits until the operator has tried the checker so often from now on.

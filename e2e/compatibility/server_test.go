@@ -2,15 +2,20 @@ package compatibility_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+	configv1 "github.com/openshift/api/config/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 var _ = Describe("The checker of definitions", func() {
@@ -228,6 +233,20 @@ var _ = Describe("The checker's process", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(c.Certify()).To(Succeed())
 		Expect(c.Serial(ctx)).NotTo(Equal(before))
+	})
+
+	It("speaks as the cluster's TLS profile says, from the next connection on", func(ctx SpecContext) {
+		c := served(ctx)
+		Expect(c.Speaks(ctx, tls.VersionTLS12)).To(Succeed())
+		Expect(c.Speaks(ctx, tls.VersionTLS11)).NotTo(Succeed())
+		profile := &configv1.APIServer{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}}
+		profile.Spec.TLSSecurityProfile = &configv1.TLSSecurityProfile{Type: configv1.TLSProfileModernType, Modern: &configv1.ModernTLSProfile{}}
+		Expect(env.Client.Create(ctx, profile)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { Expect(env.Client.Delete(ctx, profile)).To(Succeed()) })
+		eventually(ctx, "an old version to be refused", func(ctx context.Context) error {
+			return unless(c.Speaks(ctx, tls.VersionTLS12) != nil, "it speaks TLS 1.2")
+		})
+		Expect(c.Speaks(ctx, tls.VersionTLS13)).To(Succeed())
 	})
 
 	It("waits for the API of requirements without an end, and serves without", func(ctx SpecContext) {

@@ -1,6 +1,6 @@
 // Package crdschema_test asks phases/crdschema/judge and an API server the same: what it says of an object, were a definition
 // installed, and what the API server says of it in a dry run where it is. It calls what it tests in process, since only the
-// answers of the library itself can be compared word by word.
+// answers of the library itself can be compared word by word; some of the objects go through the checker's own process, too.
 package crdschema_test
 
 import (
@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +24,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/capstan-capi/capstan/crds"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/phases/crdschema/judge"
 )
@@ -41,7 +41,7 @@ var transitions = []string{"fixed stays", "it only grows", "born new", "failed r
 var resource = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "judged"}
 
 func TestTheJudgeSaysWhatTheAPIServerSays(t *testing.T) {
-	controlPlane, err := cluster.Start(t.Context(), cluster.Options{Binaries: binaries, CRDs: []*apiextensionsv1.CustomResourceDefinition{definition(t, lenient)}})
+	controlPlane, err := cluster.Start(t.Context(), cluster.Options{Binaries: binaries, CRDs: append(crds.All(), definition(t, lenient))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,18 +60,24 @@ func TestTheJudgeSaysWhatTheAPIServerSays(t *testing.T) {
 	}
 	c := comparison{client: client.Resource(resource).Namespace("default"), judge: compiled(t), warned: warned, answers: map[string]int{}}
 	olds := c.store(t)
+	began := time.Now()
+	through := serve(t, controlPlane).ask(t, c, olds)
+	took := time.Since(began)
 	c.install(t, config)
 	for i := range creations {
-		c.create(t, generate(t, uint64(1000+i)).object("new"))
+		c.create(t, creation(t, i))
 	}
 	for i := range updates {
-		g := generate(t, uint64(2000+i))
-		old := olds[i%len(olds)]
-		if i%3 == 2 {
-			c.updateStatus(t, g.changed(old), old)
+		if object, old, subresource := change(t, i, olds); subresource == judge.Status {
+			c.updateStatus(t, object, old)
 		} else {
-			c.update(t, g.changed(old), old)
+			c.update(t, object, old)
 		}
+	}
+	began = time.Now()
+	through.compare(t, c, olds)
+	if took += time.Since(began); took > endpointTakes {
+		t.Errorf("the endpoint takes %s", took)
 	}
 	t.Logf("taken: %d, refused: %d, by rules of oldSelf: %d", c.answers["taken"], c.answers["refused"], c.answers["by oldSelf"])
 	for _, answer := range []string{"taken", "refused", "by oldSelf"} {
@@ -79,6 +85,22 @@ func TestTheJudgeSaysWhatTheAPIServerSays(t *testing.T) {
 			t.Errorf("only %d were %s: the objects show little", c.answers[answer], answer)
 		}
 	}
+}
+
+// creation is one of the objects that are created.
+func creation(t *testing.T, i int) *unstructured.Unstructured {
+	t.Helper()
+	return generate(t, uint64(1000+i)).object("new") //nolint:gosec // it is small
+}
+
+// change is one of the changes of what is stored, and whether it is one of the status.
+func change(t *testing.T, i int, olds []*unstructured.Unstructured) (object, old *unstructured.Unstructured, subresource string) {
+	t.Helper()
+	old = olds[i%len(olds)]
+	if i%3 == 2 {
+		subresource = judge.Status
+	}
+	return generate(t, uint64(2000+i)).changed(old), old, subresource //nolint:gosec // it is small
 }
 
 // comparison asks both, and tells of what differs.
@@ -172,28 +194,34 @@ func (c comparison) same(t *testing.T, verb string, object, old *unstructured.Un
 	if err != nil && slices.ContainsFunc(transitions, func(text string) bool { return strings.Contains(err.Error(), text) }) {
 		c.answers["by oldSelf"]++
 	}
-	var got, want []string
+	var got []string
 	for _, problem := range problems {
 		got = append(got, problem.Field+": "+problem.ErrorBody())
 	}
-	var status apierrors.APIStatus
-	switch {
-	case apierrors.IsBadRequest(err) && len(problems) > 0:
+	if apierrors.IsBadRequest(err) && len(problems) > 0 {
 		return
-	case errors.As(err, &status) && apierrors.IsInvalid(err) && status.Status().Details != nil:
-		for _, cause := range status.Status().Details.Causes {
-			want = append(want, cause.Field+": "+cause.Message)
-		}
-	case err != nil:
-		want = append(want, err.Error())
 	}
 	slices.Sort(got)
-	slices.Sort(want)
-	// What holds for metadata of all kinds the API server says once more before an update.
-	want = slices.Compact(want)
+	want := causes(err)
 	if !slices.Equal(slices.Compact(got), want) {
 		t.Errorf("%s %v\nwhich was %v\nthe judge says\n\t%s\nthe API server says\n\t%s", verb, object, old, strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
+}
+
+// causes are what an API server refuses, each with its field, sorted. What holds for metadata of all kinds it says once more before an
+// update.
+func causes(err error) (all []string) {
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(err, &status) && apierrors.IsInvalid(err) && status.Status().Details != nil:
+		for _, cause := range status.Status().Details.Causes {
+			all = append(all, cause.Field+": "+cause.Message)
+		}
+	case err != nil:
+		all = append(all, err.Error())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // samePruned compares what the judge prunes with what the API server warns of. It looks into the status, and into metadata of

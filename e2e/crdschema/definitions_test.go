@@ -1,10 +1,8 @@
 package crdschema_test
 
 import (
-	"strings"
 	"testing"
 
-	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
@@ -95,10 +93,8 @@ func definition(t *testing.T, text string) *apiextensionsv1.CustomResourceDefini
 
 func compiled(t *testing.T) *judge.Judge {
 	t.Helper()
-	spec := &requirementsv1alpha1.CompatibilityRequirementSpec{}
-	spec.CompatibilitySchema.CustomResourceDefinition.Data = strings.TrimSpace(judged)
-	spec.CompatibilitySchema.RequiredVersions.DefaultSelection = requirementsv1alpha1.APIVersionSetTypeStorageOnly
-	need, err := crdschema.Decode(spec)
+	spec := specification()
+	need, err := crdschema.Decode(&spec)
 	if err != nil {
 		t.Fatal(err)
 	}

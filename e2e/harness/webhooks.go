@@ -105,19 +105,34 @@ func (w *Webhooks) Ready(ctx context.Context) error {
 
 // Serial is the serial number of the certificate that a new connection meets.
 func (w *Webhooks) Serial(ctx context.Context) (string, error) {
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(w.CA())
-	dialer := &tls.Dialer{Config: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
-	connection, err := dialer.DialContext(ctx, "tcp", w.address)
+	state, err := w.greet(ctx, tls.VersionTLS12, 0)
 	if err != nil {
 		return "", err
+	}
+	return state.PeerCertificates[0].SerialNumber.String(), nil
+}
+
+// Speaks is nil if a new connection may be of this version of TLS and no other.
+func (w *Webhooks) Speaks(ctx context.Context, version uint16) error {
+	_, err := w.greet(ctx, version, version)
+	return err
+}
+
+// greet makes a connection of these versions of TLS, and ends it.
+func (w *Webhooks) greet(ctx context.Context, least, most uint16) (tls.ConnectionState, error) {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(w.CA())
+	dialer := &tls.Dialer{Config: &tls.Config{RootCAs: roots, MinVersion: least, MaxVersion: most}}
+	connection, err := dialer.DialContext(ctx, "tcp", w.address)
+	if err != nil {
+		return tls.ConnectionState{}, err
 	}
 	defer connection.Close()
 	secured, is := connection.(*tls.Conn)
 	if !is {
-		return "", errors.New("the connection is not secured")
+		return tls.ConnectionState{}, errors.New("the connection is not secured")
 	}
-	return secured.ConnectionState().PeerCertificates[0].SerialNumber.String(), nil
+	return secured.ConnectionState(), nil
 }
 
 // Terminate asks the process to end, as a kubelet would, and does not wait.

@@ -34,5 +34,5 @@ var Unreachable = machine.Call{
 		Name: "CapstanCheckerUnreachable", Severity: machine.Warning, After: 10 * time.Minute,
 		Summary: "API servers refuse writes because they cannot reach Capstan's checker of CRDs",
 	},
-	Doc: "API servers refuse writes that CompatibilityRequirements govern, since no answer of the checker reaches them. `capstan disarm --yes` lets these writes pass.",
+	Doc: "API servers refuse writes that CompatibilityRequirements govern, since no answer of the checker reaches them. `capstan disarm --yes --for 15m` lets these writes pass.",
 }

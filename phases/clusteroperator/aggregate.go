@@ -77,8 +77,29 @@ func aggregate(of []string, all []configv1.ClusterOperatorStatusCondition, kind 
 			messages = append(messages, fmt.Sprintf("%s: %s", c.Type, c.Message))
 		}
 	}
-	total.Message = machine.ShortenLines(strings.Join(messages, "\n"), machine.MaxMessage)
+	total.Message = machine.ShortenLines(strings.Join(fair(messages, machine.MaxMessage), "\n"), machine.MaxMessage)
 	return total, parts > 0
+}
+
+// fair cuts messages that are longer than their share of the room, so that each part has a say. What a short one leaves is shared by
+// the others.
+func fair(messages []string, room int) []string {
+	lengths := make([]int, 0, len(messages))
+	for _, m := range messages {
+		lengths = append(lengths, len(m)+len("\n"))
+	}
+	slices.Sort(lengths)
+	for i, length := range lengths {
+		if share := room / (len(lengths) - i); length > share {
+			cut := make([]string, 0, len(messages))
+			for _, m := range messages {
+				cut = append(cut, machine.ShortenLines(m, share-len("\n")))
+			}
+			return cut
+		}
+		room -= length
+	}
+	return messages
 }
 
 func rankOf(reason string) int {

@@ -103,6 +103,18 @@ func TestAggregate_bounds_the_message(t *testing.T) {
 	}
 }
 
+func TestAggregate_has_each_part_say_something(t *testing.T) {
+	long := strings.Repeat("x", machine.MaxMessage)
+	out := Aggregate(ours, []configv1.ClusterOperatorStatusCondition{
+		part("RevisionControllerDegraded", true, "EphemeralError", long),
+		part("InstallerControllerDegraded", true, "EphemeralError", "one says why"),
+	}, noon)
+	got := out[0].Message
+	if len(got) > machine.MaxMessage || len(got) < machine.MaxMessage-8 || !strings.HasPrefix(got, "RevisionControllerDegraded: xxx") || !strings.HasSuffix(got, "\nInstallerControllerDegraded: one says why") {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}
+
 func TestAggregate_counts_nothing_but_the_conditions_of_the_given_parts(t *testing.T) {
 	out := Aggregate([]string{"InstallerController"}, []configv1.ClusterOperatorStatusCondition{
 		part("RevisionControllerAvailable", false, "NonRetryableError", "left behind"),

@@ -87,7 +87,7 @@ type configuration struct {
 	kind, name string
 	// live is nil if there is none; blank is an empty one.
 	live, blank client.Object
-	// foreign says that the live one is somebody else's.
+	// foreign says that the live one is not the requirement's own: somebody else's, or what all requirements share.
 	foreign bool
 	// hooks are the wanted ones; without any, the configuration is not wanted. owner is who takes it along when it goes.
 	hooks []hook

@@ -96,7 +96,7 @@ func taken(both []*configuration, r *requirementsv1alpha1.CompatibilityRequireme
 		if mutates && r.Spec.ObjectSchemaValidation.Action != requirementsv1alpha1.CRDAdmitActionDeny {
 			continue
 		}
-		if c.foreign || shared(c.name) {
+		if c.foreign {
 			names = append(names, c.String())
 		}
 	}

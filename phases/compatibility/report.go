@@ -19,14 +19,27 @@ import (
 
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/conditions"
+	"github.com/capstan-capi/capstan/phases/crdschema"
 )
 
 // wayOut ends the message of the condition.
 const wayOut = "; to see more: capstan status --machine compatibility --key NAME; to have nothing held up while nobody answers: capstan disarm --yes"
 
-// toldByName is how many requirements in trouble are told of by name and line. Others have the same cause as a rule, and Degraded
-// has to say what else there is.
-const toldByName = 2
+// toldWhole is how many requirements in trouble are told of with their line. Others have the same cause as a rule, and are named as
+// far as there is room.
+const toldWhole = 2
+
+// trouble is a requirement in trouble, by its name alone and with its line.
+type trouble struct{ name, line string }
+
+func troubleOf(r *requirementsv1alpha1.CompatibilityRequirement) trouble {
+	t := trouble{r.Name, "CompatibilityRequirement " + r.Name}
+	if c := meta.FindStatusCondition(r.Status.Conditions, StateCondition); c != nil {
+		t.name += " (" + c.Reason + ")"
+		t.line += " is " + c.Message
+	}
+	return t
+}
 
 // RecordOf is the record that a requirement's status holds; found is false if there is none that can be read.
 func RecordOf(r *requirementsv1alpha1.CompatibilityRequirement) (record machine.Record, found bool) {
@@ -54,18 +67,13 @@ func (p *Phases) Report(
 	if err != nil {
 		return fmt.Errorf("reading ClusterOperator %s: %w", ClusterOperator, err)
 	}
-	var troubles []string
+	var troubles []trouble
 	for i := range all.Items {
 		if r := &all.Items[i]; inTrouble(r) {
-			c := meta.FindStatusCondition(r.Status.Conditions, StateCondition)
-			text := "CompatibilityRequirement " + r.Name
-			if c != nil {
-				text += " is " + c.Message
-			}
-			troubles = append(troubles, text)
+			troubles = append(troubles, troubleOf(r))
 		}
 	}
-	slices.Sort(troubles)
+	slices.SortFunc(troubles, func(a, b trouble) int { return strings.Compare(a.line, b.line) })
 	wanted := []configv1.ClusterOperatorStatusCondition{degradedBy(troubles)}
 	conditions.Stamp(wanted, operator.Status.Conditions, now)
 	if conditions.Stored(wanted, operator.Status.Conditions) {
@@ -81,16 +89,29 @@ func (p *Phases) Report(
 	return nil
 }
 
-// degradedBy is the condition for requirements in trouble, each with its line.
-func degradedBy(troubles []string) configv1.ClusterOperatorStatusCondition {
+// degradedBy is the condition for requirements in trouble: the first ones with their lines, then the names of others.
+func degradedBy(troubles []trouble) configv1.ClusterOperatorStatusCondition {
 	c := configv1.ClusterOperatorStatusCondition{Type: Controller + "Degraded", Status: configv1.ConditionFalse, Reason: machine.AsExpected}
 	if len(troubles) > 0 {
 		c.Status, c.Reason = configv1.ConditionTrue, machine.EphemeralError
-		text := strings.Join(troubles[:min(len(troubles), toldByName)], "; ")
-		if more := len(troubles) - toldByName; more > 0 {
-			text += fmt.Sprintf("; and %d more", more)
+		room, also := machine.MaxMessage-len(wayOut), "; also "
+		whole := troubles[:min(len(troubles), toldWhole)]
+		each := room / len(whole)
+		if len(troubles) > len(whole) {
+			each = room / (len(whole) + 1)
 		}
-		c.Message = machine.Shorten(text, machine.MaxMessage-len(wayOut)) + wayOut
+		lines, names := make([]string, 0, len(whole)), make([]string, 0, len(troubles))
+		for _, t := range whole {
+			lines = append(lines, machine.Shorten(t.line, each-len("; ")))
+		}
+		for _, t := range troubles[len(whole):] {
+			names = append(names, t.name)
+		}
+		c.Message = strings.Join(lines, "; ")
+		if len(names) > 0 {
+			c.Message += also + crdschema.Text(names, room-len(c.Message)-len(also))
+		}
+		c.Message += wayOut
 	}
 	return c
 }

@@ -39,7 +39,8 @@ func (p *Phases) configurationsOf(ctx context.Context, name string) ([]*configur
 		if err := p.look(ctx, c); err != nil {
 			return nil, err
 		}
-		c.foreign = c.live != nil && !Ours(c.live)
+		// Also where no name is wanted: what all share is deleted, loosened and tightened on nobody's behalf.
+		c.foreign = shared(c.name) || c.live != nil && !Ours(c.live)
 	}
 	return both, nil
 }
@@ -107,7 +108,6 @@ func (p *Phases) want(r *requirementsv1alpha1.CompatibilityRequirement, t target
 	for _, c := range both {
 		if len(c.hooks) > 0 {
 			c.owner = ownerOf(r)
-			c.foreign = c.foreign || shared(c.name)
 			p.trust(c)
 		}
 	}
@@ -116,6 +116,8 @@ func (p *Phases) want(r *requirementsv1alpha1.CompatibilityRequirement, t target
 // stands says how far a wanted configuration is: how many of three things are so, and what is not.
 func (p *Phases) stands(c *configuration, k checker) (done int, missing []string) {
 	switch {
+	case shared(c.name):
+		return 0, []string{c.String() + " is what all requirements share, or would be"}
 	case c.foreign:
 		return 0, []string{c.String() + " is somebody else's"}
 	case c.live == nil:

@@ -36,21 +36,35 @@ type neededVersion struct {
 }
 
 // Decode reads the specification of a requirement. The error says in which of its fields the trouble is, and in which field of
-// the definition; it is one even where a library panics.
+// the definition; it is a [PanicError] where a library panics.
 func Decode(spec *requirementsv1alpha1.CompatibilityRequirementSpec) (need *Need, err error) {
-	need, problems := Problems(spec)
+	defer func() {
+		if cause := recover(); cause != nil {
+			need, err = nil, fmt.Errorf("%s: reading it: %w", dataPath, Panicked(cause))
+		}
+	}()
+	need, problems := Read(spec)
 	return need, problems.ToAggregate()
 }
 
-// Problems is Decode with each problem and its field by itself. The need is nil if there is one.
+// Problems is Decode with each problem and its field by itself. The need is nil if there is one. A panic of a library is one.
 func Problems(spec *requirementsv1alpha1.CompatibilityRequirementSpec) (need *Need, problems field.ErrorList) {
-	path := field.NewPath("spec", "compatibilitySchema")
-	data := path.Child("customResourceDefinition", "data")
 	defer func() {
 		if cause := recover(); cause != nil {
-			need, problems = nil, field.ErrorList{unreadable(data, fmt.Errorf("reading it has ended in a panic: %v", cause))}
+			need, problems = nil, field.ErrorList{unreadable(dataPath, fmt.Errorf("reading it: %w", Panicked(cause)))}
 		}
 	}()
+	return Read(spec)
+}
+
+var (
+	schemaPath = field.NewPath("spec", "compatibilitySchema")
+	dataPath   = schemaPath.Child("customResourceDefinition", "data")
+)
+
+// Read is Problems for who recovers: a panic of a library is one.
+func Read(spec *requirementsv1alpha1.CompatibilityRequirementSpec) (need *Need, problems field.ErrorList) {
+	path, data := schemaPath, dataPath
 	schema := spec.CompatibilitySchema
 	crd, err := parse(schema.CustomResourceDefinition.Data)
 	if err != nil {

@@ -2,6 +2,7 @@ package compatibility
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -63,7 +64,7 @@ func (s *Server) crds(ctx context.Context, c call) admission.Response {
 			if err != nil {
 				return unjudged("cannot be judged: decoding the CustomResourceDefinition: " + err.Error())
 			}
-			return s.compare(q, written, stored)
+			return s.compare(ctx, q, written, stored)
 		})
 	})
 	if late != nil {
@@ -82,6 +83,7 @@ type question struct {
 	denies      bool
 	found       decoded
 	err         error // why nothing is found now
+	panicked    bool  // judging it has ended in a panic
 }
 
 // questions are those that a definition is asked, sorted by requirement. Of one that goes nothing is asked but its name.
@@ -105,9 +107,10 @@ func (s *Server) questions(ctx context.Context, c call, name string, goes bool) 
 	return all, nil
 }
 
-// together is one answer of all requirements.
+// together is one answer of all requirements: a refusal, or an error of the checker's own if that is why one refuses.
 func together(all []*question, judge func(*question) crdschema.Verdict) admission.Response {
 	var refusals, warnings []string
+	panicked := false
 	for _, q := range all {
 		verdict := judge(q)
 		if !q.denies {
@@ -115,6 +118,7 @@ func together(all []*question, judge func(*question) crdschema.Verdict) admissio
 		}
 		if len(verdict.Missing) > 0 {
 			refusals = append(refusals, line(q.requirement, crdschema.Text(verdict.Missing, textBytes)))
+			panicked = panicked || q.panicked
 		}
 		if len(verdict.Warnings) > 0 {
 			warnings = append(warnings, line(q.requirement, crdschema.Text(verdict.Warnings, textBytes)))
@@ -123,6 +127,9 @@ func together(all []*question, judge func(*question) crdschema.Verdict) admissio
 	response := admission.Allowed("")
 	if len(refusals) > 0 {
 		response = admission.Denied(joined(refusals))
+	}
+	if panicked {
+		response = admission.Errored(http.StatusInternalServerError, errors.New(joined(refusals)))
 	}
 	return response.WithWarnings(warnings...)
 }
@@ -141,13 +148,14 @@ func needed(name string) crdschema.Verdict {
 
 // compare is one requirement's. A requirement that cannot be judged has its definition left as it is. Nothing is stored before a
 // definition is created.
-func (s *Server) compare(q *question, now *definition, before func() *definition) (verdict crdschema.Verdict) {
+func (s *Server) compare(ctx context.Context, q *question, now *definition, before func() *definition) (verdict crdschema.Verdict) {
 	defer func() {
 		if what := recover(); what != nil {
-			s.panicked("crds", what)
-			verdict = unjudged("cannot be judged: " + errPanic.Error())
+			s.panicked(ctx, what)
+			verdict, q.panicked = unjudged("cannot be judged: "+errPanic.Error()), true
 		}
 	}()
+	q.panicked = errors.Is(q.found.err, errPanic)
 	switch {
 	case q.err != nil:
 		return unjudged("cannot be judged now: " + q.err.Error())

@@ -105,11 +105,11 @@ func (s *Server) need(ctx context.Context, r *requirement) (decoded, error) {
 		}
 		var need *crdschema.Need
 		var err error
-		if late := s.inTurn(ctx, func() { need, err = crdschema.Decode(&full.Spec) }); late != nil {
+		if late := s.inTurn(ctx, func() { need, err = s.below.decode(&full.Spec) }); late != nil {
 			return decoded{}, 0, late
 		}
 		weight := len(full.Spec.CompatibilitySchema.CustomResourceDefinition.Data)
-		return decoded{need, err, weight}, weight, nil
+		return decoded{need, s.met(ctx, err), weight}, weight, nil
 	})
 }
 

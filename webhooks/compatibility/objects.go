@@ -32,7 +32,7 @@ func (s *Server) objects(ctx context.Context, c call) admission.Response {
 		return t.unless(err, c)
 	}
 	return s.tried(ctx, c, t, func() admission.Response {
-		problems := t.judge.Validate(ctx, t.now, t.before, c.SubResource)
+		problems := s.below.validate(t.judge, ctx, t.now, t.before, c.SubResource)
 		if !t.warns {
 			if len(problems) == 0 {
 				return admission.Allowed("")
@@ -94,6 +94,12 @@ func (s *Server) trial(ctx context.Context, c call) (*trial, error) {
 
 // tried reads the objects of a trial and does what is to be done with them: at once if they are small, and else in a turn.
 func (s *Server) tried(ctx context.Context, c call, t *trial, do func() admission.Response) (response admission.Response) {
+	defer func() {
+		if what := recover(); what != nil {
+			s.panicked(ctx, what)
+			response = t.unless(errPanic, c)
+		}
+	}()
 	paths := 0
 	for _, raw := range [][]byte{c.Object.Raw, c.OldObject.Raw} {
 		size, err := crdschema.SizeOf(raw)
@@ -147,11 +153,11 @@ func (s *Server) judge(ctx context.Context, r *requirement, version string) (*ju
 	return s.judges.get(ctx, identity(r)+"/"+version, func(ctx context.Context) (*judge.Judge, int, error) {
 		var made *judge.Judge
 		var err error
-		if late := s.inTurn(ctx, func() { made, err = judge.Compile(found.need, version) }); late != nil {
+		if late := s.inTurn(ctx, func() { made, err = s.below.compile(found.need, version) }); late != nil {
 			return nil, 0, late
 		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("%w: %w", errUnusable, err)
+			return nil, 0, fmt.Errorf("%w: %w", errUnusable, s.met(ctx, err))
 		}
 		return made, found.weight + found.need.Rules(version)*ruleWeight + found.need.Regexps(version)*regexpWeight, nil
 	})
@@ -173,6 +179,8 @@ func (t *trial) unless(err error, c call) admission.Response {
 		return admission.Errored(http.StatusInternalServerError, err)
 	case t.warns:
 		return admission.Allowed("").WithWarnings(line(t.requirement, cut(err.Error())))
+	case errors.Is(err, errPanic):
+		return admission.Errored(http.StatusInternalServerError, errors.New(line(t.requirement, "cannot be judged: "+errPanic.Error())))
 	case errors.Is(err, errUnusable):
 		return t.refuse(c, field.ErrorList{field.InternalError(nil, err)})
 	}

@@ -63,7 +63,8 @@ func (s *Server) keeps(ctx context.Context, c call) (*judge.Kept, error) {
 			switch now, err = live.Definition(ctx, s.Live, name.Name); {
 			case err == nil:
 				weight = now.Size()
-				kept, err = judge.Keep(now, c.Resource.Version)
+				kept, err = s.below.keep(now, c.Resource.Version)
+				err = s.met(ctx, err)
 			case live.IsAbsent(err):
 				err = nil
 			case errors.As(err, &beyond):

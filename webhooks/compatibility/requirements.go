@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capstan-capi/capstan/phases/crdschema"
-	"github.com/capstan-capi/capstan/phases/crdschema/strict"
 )
 
 // requirements says whether what a requirement asks for can be judged, if that changes.
@@ -29,7 +28,7 @@ func (s *Server) requirements(ctx context.Context, c call) admission.Response {
 		if now == nil || before != nil && (before.DeletionTimestamp != nil || equality.Semantic.DeepEqual(now.Spec, before.Spec)) {
 			return
 		}
-		problems = strict.Problems(ctx, now, before)
+		problems = s.below.problems(ctx, now, before)
 	})
 	if late != nil {
 		return admission.Errored(http.StatusInternalServerError, late)

@@ -11,12 +11,15 @@ import (
 	"github.com/go-logr/logr"
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capstan-capi/capstan/phases/crdschema"
 	"github.com/capstan-capi/capstan/phases/crdschema/judge"
 	"github.com/capstan-capi/capstan/phases/crdschema/paths"
+	"github.com/capstan-capi/capstan/phases/crdschema/strict"
 )
 
 // answerTimeout is how long an answer may take with all that it waits for; API servers wait for 10 seconds.
@@ -49,6 +52,16 @@ type Server struct {
 	kept   *known[*judge.Kept]
 	turns  chan struct{}
 	rooms  rooms
+	below  below
+}
+
+// below is where libraries are entered, which may panic.
+type below struct {
+	decode   func(*requirementsv1alpha1.CompatibilityRequirementSpec) (*crdschema.Need, error)
+	compile  func(*crdschema.Need, string) (*judge.Judge, error)
+	keep     func(*definition, string) (*judge.Kept, error)
+	validate func(j *judge.Judge, ctx context.Context, now, before *unstructured.Unstructured, subresource string) field.ErrorList
+	problems func(ctx context.Context, now, before *requirement) field.ErrorList
 }
 
 // decoded is a need, or why there is none: the same text gives the same answer.
@@ -67,6 +80,7 @@ func New(cached, live client.Reader, log logr.Logger) (*Server, error) {
 		Cached: cached, Live: live, Log: log,
 		needs: newKnown[decoded](needsWeight), judges: newKnown[*judge.Judge](judgesWeight), kept: newKnown[*judge.Kept](keptWeight),
 		turns: make(chan struct{}, turns), rooms: newRooms(),
+		below: below{crdschema.Decode, judge.Compile, judge.Keep, (*judge.Judge).Validate, strict.Problems},
 	}, nil
 }
 
@@ -154,12 +168,15 @@ func (s *Server) inTurn(ctx context.Context, costly func()) error {
 
 var errPanic = errors.New("the checker met an error of its own, which it has counted and logged")
 
+type endpointKey struct{}
+
 // answer counts a judgement, and makes an answer of a panic. Where nothing is ever refused, a refusal becomes a warning.
 func (s *Server) answer(ctx context.Context, e endpoint, c call) (response admission.Response) {
 	began := time.Now()
+	ctx = context.WithValue(ctx, endpointKey{}, e.name)
 	defer func() {
 		if what := recover(); what != nil {
-			s.panicked(e.name, what)
+			s.panicked(ctx, what)
 			response = admission.Errored(http.StatusInternalServerError, errPanic)
 		}
 		if e.warns && !response.Allowed {
@@ -170,8 +187,23 @@ func (s *Server) answer(ctx context.Context, e endpoint, c call) (response admis
 	return e.judges(ctx, c)
 }
 
-// panicked logs where, and of what kind: what a panic says may quote an object.
-func (s *Server) panicked(endpoint string, what any) {
+// met counts the panic that an error tells of, once, and has nothing told of it. Any other error it leaves.
+func (s *Server) met(ctx context.Context, err error) error {
+	var of *crdschema.PanicError
+	if !errors.As(err, &of) {
+		return err
+	}
+	s.panicked(ctx, of)
+	return errPanic
+}
+
+// panicked counts a panic and logs where, and of what kind: what a panic says may quote an object.
+func (s *Server) panicked(ctx context.Context, what any) {
+	endpoint, _ := ctx.Value(endpointKey{}).(string)
+	stack := debug.Stack()
+	if of, is := what.(*crdschema.PanicError); is {
+		what, stack = of.What, of.Stack
+	}
 	panicMetric.WithLabelValues(endpoint).Inc()
-	s.Log.Error(errPanic, "A judgement ended in a panic", "endpoint", endpoint, "kind", fmt.Sprintf("%T", what), "stack", string(debug.Stack()))
+	s.Log.Error(errPanic, "A judgement ended in a panic", "endpoint", endpoint, "kind", fmt.Sprintf("%T", what), "stack", string(stack))
 }

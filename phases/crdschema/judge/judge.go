@@ -28,11 +28,11 @@ type Judge struct {
 	cel        *cel.Validator                      // nil without rules
 }
 
-// Compile makes a judge of a selected version of a need. A panic of a library is an error.
+// Compile makes a judge of a selected version of a need. A panic of a library is a [crdschema.PanicError].
 func Compile(n *crdschema.Need, version string) (judge *Judge, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			judge, err = nil, fmt.Errorf("compiling the schema of version %s has ended in a panic: %v", version, cause)
+			judge, err = nil, fmt.Errorf("compiling the schema of version %s: %w", version, crdschema.Panicked(cause))
 		}
 	}()
 	crd := n.CRD()

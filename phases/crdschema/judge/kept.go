@@ -18,10 +18,11 @@ import (
 type Kept struct{ root *structuralschema.Structural }
 
 // Keep makes it of a live definition. Of a version that the definition does not have, or has without a schema, nothing is kept.
+// A panic of a library is a [crdschema.PanicError].
 func Keep(live *apiextensionsv1.CustomResourceDefinition, version string) (kept *Kept, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			kept, err = nil, fmt.Errorf("reading the schema of version %s has ended in a panic: %v", version, cause)
+			kept, err = nil, fmt.Errorf("reading the schema of version %s: %w", version, crdschema.Panicked(cause))
 		}
 	}()
 	for i := range live.Spec.Versions {

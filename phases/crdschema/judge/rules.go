@@ -18,14 +18,14 @@ import (
 const maxRulesTold = 4
 
 // CompileRules says which rules of a selected version do not compile: a judge would refuse every object for one. It keeps nothing
-// of them. A panic of a library is an error.
+// of them. A panic of a library is a [crdschema.PanicError].
 func CompileRules(n *crdschema.Need, version string) (err error) {
 	if n.Rules(version) == 0 {
 		return nil
 	}
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("compiling the rules of version %s has ended in a panic: %v", version, cause)
+			err = fmt.Errorf("compiling the rules of version %s: %w", version, crdschema.Panicked(cause))
 		}
 	}()
 	crd := n.CRD()

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
@@ -24,13 +23,8 @@ const Status = "status"
 // Validate is what the API server would refuse of a creation (before is nil) or an update, of the object or of its status: the
 // methods Validate and ValidateUpdate of customResourceStrategy and ValidateUpdate of statusStrategy, in
 // k8s.io/apiextensions-apiserver/pkg/registry/customresource, after what the API server does to an object that it reads. It
-// changes neither argument. A panic of a library is an error that is returned as a problem of the whole object.
-func (j *Judge) Validate(ctx context.Context, now, before *unstructured.Unstructured, subresource string) (problems field.ErrorList) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			problems = field.ErrorList{field.InternalError(nil, fmt.Errorf("judging the object has ended in a panic: %v", cause))}
-		}
-	}()
+// changes neither argument. A panic of a library is one: it says nothing of the object.
+func (j *Judge) Validate(ctx context.Context, now, before *unstructured.Unstructured, subresource string) field.ErrorList {
 	sent, problem := j.read(now, false)
 	if problem != nil {
 		return field.ErrorList{problem}

@@ -22,20 +22,15 @@ const (
 )
 
 // Problems is what is wrong with a requirement that is created (before is nil) or updated, each with its field. An update that
-// leaves the specification alone has none. A panic of a library is a problem.
+// leaves the specification alone has none. A panic of a library is one.
 func Problems(ctx context.Context, now, before *requirementsv1alpha1.CompatibilityRequirement) (problems field.ErrorList) {
 	if before != nil && equality.Semantic.DeepEqual(now.Spec, before.Spec) {
 		return nil
 	}
 	data := field.NewPath("spec", "compatibilitySchema", "customResourceDefinition", "data")
-	defer func() {
-		if cause := recover(); cause != nil {
-			problems = field.ErrorList{problem(data, fmt.Sprintf("judging it has ended in a panic: %v", cause))}
-		}
-		problems = few(problems)
-	}()
+	defer func() { problems = few(problems) }()
 	problems = selectorProblems(&now.Spec.ObjectSchemaValidation, field.NewPath("spec", "objectSchemaValidation"))
-	need, unreadable := crdschema.Problems(&now.Spec)
+	need, unreadable := crdschema.Read(&now.Spec)
 	if need == nil {
 		return append(unreadable, problems...)
 	}

@@ -192,3 +192,12 @@ func told(t *testing.T, now, before *requirementsv1alpha1.CompatibilityRequireme
 		}
 	}
 }
+
+func TestProblems_makes_none_of_a_panic(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("nobody hears of it")
+		}
+	}()
+	t.Errorf("it says %v", strict.Problems(t.Context(), nil, nil))
+}

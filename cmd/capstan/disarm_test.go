@@ -1,0 +1,64 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/capstan-capi/capstan/cmd/capstan/disarm"
+)
+
+// aChecker is an API server with one configuration of the checker, which was disarmed for a time before. It keeps what is written.
+type aChecker struct {
+	mu      sync.Mutex
+	patches []string
+}
+
+func (a *aChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	const one = `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "capstan-crds", "resourceVersion": "7",
+		"labels": {"` + disarm.Label + `": "true"}, "annotations": {"` + disarm.Until + `": "2026-01-01T12:15:00Z"}}, "webhooks": [{"name": "deny-0.crds.capstan.openshift.io", "failurePolicy": "Fail"}]}`
+	kind, items := "MutatingWebhookConfigurationList", ""
+	if strings.Contains(r.URL.Path, "validating") {
+		kind, items = "ValidatingWebhookConfigurationList", one
+	}
+	if r.Method == http.MethodPatch {
+		body, _ := io.ReadAll(r.Body)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.patches = append(a.patches, string(body))
+		_, _ = io.WriteString(w, one)
+		return
+	}
+	_, _ = io.WriteString(w, `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "`+kind+`", "metadata": {}, "items": [`+items+`]}`)
+}
+
+func TestDisarm_holds_arming_off_only_for_as_long_as_it_is_asked_to(t *testing.T) {
+	for name, c := range map[string]struct {
+		arguments       []string
+		patch, says     string
+		never, neverSay string
+	}{
+		"by default": {patch: `"remove"`, says: "hint: where it is reached by one API server and not by another: capstan disarm --yes --for 15m", never: `"add","path":"/metadata/annotations`, neverSay: "until"},
+		"for a time": {arguments: []string{"--for=15m"}, patch: `"add","path":"/metadata/annotations/capstan.openshift.io~1disarmed-until"`, says: "to end that before: capstan disarm --yes", never: `"remove"`, neverSay: "hint"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := &aChecker{}
+			out := &strings.Builder{}
+			cmd := disarmCommand()
+			cmd.SetOut(out)
+			cmd.SetArgs(append(c.arguments, "--yes", "--kubeconfig", kubeconfig(t, server)))
+			if err := cmd.ExecuteContext(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(server.patches, ""); !strings.Contains(got, c.patch) || strings.Contains(got, c.never) {
+				t.Errorf("it has written %s", got)
+			}
+			if got := out.String(); !strings.Contains(got, c.says) || strings.Contains(got, c.neverSay) || !strings.Contains(got, "sets them back to Fail by itself") {
+				t.Errorf("it says %s", got)
+			}
+		})
+	}
+}
