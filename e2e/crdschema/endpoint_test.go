@@ -14,6 +14,7 @@ import (
 
 	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,17 +23,24 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capstan-capi/capstan/crds"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/phases/crdschema/judge"
+	"github.com/capstan-capi/capstan/phases/crdschema/live"
 )
 
 const (
 	program = "../../bin/capstan"
 	// sent is how many of the creations, and how many of the updates, go through the endpoint, too.
 	sent = 30
-	// endpointTakes is how much longer the test may take for that.
-	endpointTakes = 10 * time.Second
 )
+
+// read are the definitions of what the checker reads.
+func read() []*apiextensionsv1.CustomResourceDefinition {
+	return slices.DeleteFunc(crds.All(), func(d *apiextensionsv1.CustomResourceDefinition) bool {
+		return d.Name != live.RequirementsCRD && d.Name != "apiservers.config.openshift.io"
+	})
+}
 
 // endpoint is the checker as a process of its own, which an API server asks while the live definition takes anything.
 type endpoint struct {
