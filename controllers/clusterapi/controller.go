@@ -32,7 +32,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	name, log := table.Table.Name, mgr.GetLogger().WithName(table.Table.Name)
 	again := &house.Trigger{First: []machine.Key{key}}
 	p, err := phases.New(phases.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), REST: o.REST, HTTP: mgr.GetHTTPClient(),
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Filled: house.Filled(mgr.GetCache()), REST: o.REST, HTTP: mgr.GetHTTPClient(),
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		CacheDir: o.CacheDir, InsecureRegistries: o.InsecureRegistries, InsecureCredentials: o.InsecureCredentials, ProviderImageDir: o.ProviderImageDir, PodName: o.PodName,
 		ExtraCAFile: o.ExtraCAFile, PullSecrets: o.PullSecrets,

@@ -225,3 +225,22 @@ func (kinds Kinds) Fill(ctx context.Context, in cache.Cache) error {
 	}
 	return nil
 }
+
+// Filled waits until what a cache keeps of the kinds of some objects has been listed, and no longer: who waits for a cache as a whole
+// looks at it every tenth of a second.
+func Filled(in cache.Cache) func(ctx context.Context, kinds ...client.Object) error {
+	return func(ctx context.Context, kinds ...client.Object) error {
+		for _, kind := range kinds {
+			informer, err := in.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+			if err != nil {
+				return fmt.Errorf("watching %T: %w", kind, err)
+			}
+			select {
+			case <-informer.HasSyncedChecker().Done():
+			case <-ctx.Done():
+				return fmt.Errorf("waiting until %T objects are listed: %w", kind, context.Cause(ctx))
+			}
+		}
+		return nil
+	}
+}

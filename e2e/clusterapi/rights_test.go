@@ -75,6 +75,20 @@ var _ = Describe("The rights of the operator", func() {
 		hastened(ctx, "the namespace to be deleted", 10*time.Second, func(ctx context.Context) error { return gone(ctx, home) })
 	})
 
+	It("to write a policy that has Infrastructures as parameters is that to get those, and leaves no trace elsewhere", func(ctx SpecContext) {
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"))})
+		operate(harness.OperatorOptions{})
+		installed(ctx, 1)
+		giveBack := take(ctx, "capstan", "get", "infrastructures")
+		policy := object(policyOfInfrastructures)
+		release(ctx, newProvider("alpha").with(policy))
+		until(ctx, "the missing right to be told", says("Progressing", "False", "NonRetryableError", "of-infrastructures", `must have "get" permission`))
+		giveBack(ctx)
+		annotate(ctx, retryAnnotation, "again")
+		installed(ctx, 2)
+		uids(ctx, policy)
+	})
+
 	DescribeTable("to give rights that it does not have itself come from two verbs, and leave no trace elsewhere",
 		func(ctx SpecContext, role, verb, kind, message string) {
 			begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"))})
@@ -102,6 +116,16 @@ var _ = Describe("The rights of the operator", func() {
 		Entry("bind, in a RoleBinding", "capstan-namespace", "bind", "roles", `"more" is forbidden`),
 	)
 })
+
+const policyOfInfrastructures = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: of-infrastructures}
+spec:
+  paramKind: {apiVersion: config.openshift.io/v1, kind: Infrastructure}
+  matchConstraints: {resourceRules: [{apiGroups: [nothing.cluster.x-k8s.io], apiVersions: [v1], operations: [CREATE], resources: [nothings]}]}
+  validations: [{expression: "true"}]
+`
 
 // lookEverywhere lets the operator count what is in any namespace, as an administrator may who wants those that images
 // brought to go by themselves.

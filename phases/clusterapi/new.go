@@ -21,9 +21,11 @@ import (
 
 // Options is what New binds the phases to.
 type Options struct {
-	// Client reads from caches, Live from the API server itself; HTTP is the connection they share.
+	// Client reads from caches, Live from the API server itself; HTTP is the connection they share. Filled waits until the caches have
+	// been filled with objects of the kinds of these.
 	Client client.Client
 	Live   client.Reader
+	Filled func(ctx context.Context, kinds ...client.Object) error
 	REST   *rest.Config
 	HTTP   *http.Client
 
@@ -87,7 +89,7 @@ func New(o Options) (*Phases, error) {
 	return &Phases{
 		diagnosis: looksAtPods, Acted: o.Acted, recorder: o.Recorder,
 		History: history.New(o.Live, o.Client, o.OperatorNamespace, o.Again, o.Clock, o.Log.WithName("history")),
-		Client:  o.Client, Live: o.Live, configMaps: core.ConfigMaps(o.OperatorNamespace),
+		Client:  o.Client, Live: o.Live, filled: o.Filled, configMaps: core.ConfigMaps(o.OperatorNamespace),
 		Images: providerImages, PullSecrets: o.PullSecrets, Engine: applier, run: applier.Run, Again: o.Again, Log: o.Log,
 		Release: o.Release, OperatorNamespace: o.OperatorNamespace, CAPINamespace: o.CAPINamespace,
 		Contents: &policy.Policy{Namespaces: []string{o.CAPINamespace}},

@@ -71,8 +71,9 @@ type Phases struct {
 	Release           string
 	OperatorNamespace string
 	CAPINamespace     string
-	// Live reads from the API server itself, and configMaps watches those in the operator's namespace.
+	// Live reads from the API server itself, filled waits for the caches, and configMaps watches those in the operator's namespace.
 	Live       client.Reader
+	filled     func(ctx context.Context, kinds ...client.Object) error
 	configMaps corev1client.ConfigMapInterface
 	// Again asks for another pass, when something has arrived that no watch of the caller shows.
 	Again func()

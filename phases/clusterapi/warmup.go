@@ -14,15 +14,19 @@ func (p *Phases) WarmUp() []func(context.Context) error {
 	return []func(context.Context) error{p.run, p.warmUp}
 }
 
-// warmUp does what the first pass would take longest for while the caches of
-// the manager fill: it reads the provider images that are on the disk, and
-// renders. What it cannot do is left to the first pass.
+// warmUp does what the first pass would take longest for as soon as the caches of the manager show the inputs, while the others
+// fill and the Lease is waited for: it reads the provider images that are on the disk, and renders. What it cannot do is left to the first
+// pass.
 func (p *Phases) warmUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, warmUpTimeout)
 	defer cancel()
 	p.passing.Lock()
 	defer p.passing.Unlock()
-	w, err := p.readWorld(ctx, p.Live)
+	var w world
+	err := p.filled(ctx, inputKinds()...)
+	if err == nil {
+		w, err = p.readWorld(ctx, p.Client)
+	}
 	if err != nil {
 		p.Log.V(1).Info("Nothing was prepared for the first pass", "error", err.Error())
 		return nil

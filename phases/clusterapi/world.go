@@ -63,6 +63,11 @@ func InfrastructureOf(o *configv1.Infrastructure) Infrastructure {
 	return infrastructure
 }
 
+// inputKinds are objects of the kinds that it is read from.
+func inputKinds() []client.Object {
+	return []client.Object{&operatorv1alpha1.ClusterAPI{}, &configv1.Infrastructure{}, &configv1.APIServer{}, &corev1.ConfigMap{}}
+}
+
 // readWorld reads it from the caches, or from the API server itself.
 func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, error) {
 	var w world
