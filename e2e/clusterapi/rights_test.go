@@ -82,7 +82,7 @@ var _ = Describe("The rights of the operator", func() {
 		giveBack := take(ctx, "capstan", "get", "infrastructures")
 		policy := object(policyOfInfrastructures)
 		release(ctx, newProvider("alpha").with(policy))
-		until(ctx, "the missing right to be told", says("Progressing", "True", "EphemeralError", `must have "get" permission on all objects of the referenced paramKind`))
+		until(ctx, "the missing right to be told", says("Progressing", "False", "NonRetryableError", "of-infrastructures", `must have "get" permission`))
 		giveBack(ctx)
 		annotate(ctx, retryAnnotation, "again")
 		installed(ctx, 2)
