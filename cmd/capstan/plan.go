@@ -58,7 +58,8 @@ you, with dry runs where you may write. What was not tried is marked:
 
   tried     a dry run says so
   computed  by what is there: you may not try it, or a webhook does not support dry runs
-  later     what it takes (its kind, its namespace, a schema, a role) comes with an earlier wave
+  later     what it takes (its kind, its namespace, a schema, a role), or a webhook or policy that judges it, comes
+            with an earlier wave
   unseen    you may not read it
 
 With --from and --to it compares two sets of images for a platform, without a cluster. Release images are taken there
