@@ -58,10 +58,12 @@ you, with dry runs where you may write. What was not tried is marked:
 
   tried     a dry run says so
   computed  by what is there: you may not try it, or a webhook does not support dry runs
-  later     what it takes (its kind, its namespace, a schema, a role) comes with an earlier wave
+  later     what it takes (its kind, its namespace, a schema, a role), or a webhook or policy that judges it, comes
+            with an earlier wave
   unseen    you may not read it
 
-With --from and --to it compares two sets of images for a platform, without a cluster.
+With --from and --to it compares two sets of images for a platform, without a cluster. Release images are taken there
+too, by digest.
 
 Exit codes: 0 if there is nothing to do, 2 if there is, 3 if something would stop it or cannot be told, 1 after an
 error. --exit-code=false makes 2 and 3 a 0.`,
@@ -69,7 +71,8 @@ error. --exit-code=false makes 2 and 3 a 0.`,
   capstan plan --image quay.io/example/core@sha256:4e1f... --image quay.io/example/aws@sha256:90ab...
   capstan plan --payload bin/payload -o name
   capstan plan --payload quay.io/openshift-release-dev/ocp-release@sha256:77ce...
-  capstan plan --from ./old --to ./new --platform AWS -o diff`,
+  capstan plan --from ./old --to ./new --platform AWS -o diff
+  capstan plan --from quay.io/openshift-release-dev/ocp-release@sha256:77ce... --to bin/payload --platform AWS`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.progress = cmd.ErrOrStderr()

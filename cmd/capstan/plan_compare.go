@@ -23,7 +23,7 @@ type comparison struct {
 }
 
 func (c *comparison) flags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&c.from, "from", nil, "without a cluster: `images` that are there, as an image by digest, the folder of one, a file with a list of images, or a folder with the manifests of a release (repeatable)")
+	flags.StringArrayVar(&c.from, "from", nil, "without a cluster: `images` that are there: an image by digest, that of a release too, the folder of an image, a file with a list of images, or a folder with the manifests of a release (repeatable)")
 	flags.StringArrayVar(&c.to, "to", nil, "without a cluster: `images` that come, alike (repeatable)")
 	flags.StringVar(&c.platform, "platform", "", "without a cluster: the `platform`, such as AWS, VSphere or None")
 	flags.StringArrayVar(&c.set, "set", nil, "without a cluster: value of a variable in the manifests, as `KEY=VALUE` (repeatable)")
@@ -68,7 +68,7 @@ func (f *planFlags) compare(ctx context.Context) (*plan.Plan, error) {
 // side renders one of the two sets of images.
 func (f *planFlags) side(ctx context.Context, named []string, number int64) (plan.Side, error) {
 	s := f.sources // registries are reached in the same way for both
-	s.images, s.dirs = nil, nil
+	s.images, s.dirs, s.asRelease = nil, nil, f.payloadImage
 	for _, one := range named {
 		if err := s.addSet(one); err != nil {
 			return plan.Side{}, err

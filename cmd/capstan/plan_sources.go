@@ -73,16 +73,18 @@ func asError(problems []render.Problem) error {
 	return errors.Join(errs...)
 }
 
-// addSet adds to the sources a set of images: an image by digest, the folder of one, a file with a list of images, or a folder with
-// the manifests of a release.
+// addSet adds to the sources a set of images: an image by digest, which may be that of a release, the folder of one, a file with a list
+// of images, or a folder with the manifests of a release.
 func (s *sources) addSet(named string) error {
+	// Whoever may write into the working directory does not say what a digest names.
+	ref, noImage := images.ParseRef(named)
+	if noImage == nil {
+		s.images, s.sets = append(s.images, named), append(s.sets, ref)
+		return nil
+	}
 	info, err := os.Stat(named)
 	if err != nil {
-		if _, wrong := images.ParseRef(named); wrong != nil {
-			return fmt.Errorf("%s is no file and no folder, and no image: %w", named, wrong)
-		}
-		s.images = append(s.images, named)
-		return nil
+		return fmt.Errorf("%s is no file and no folder, and no image: %w", named, noImage)
 	}
 	list := &corev1.ConfigMap{}
 	if !info.IsDir() {

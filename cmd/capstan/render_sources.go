@@ -14,6 +14,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
 
+	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/render"
 )
@@ -29,6 +30,11 @@ type sources struct {
 	credentials  string
 	extraCAs     string
 	cacheDir     string
+
+	// sets are those of the images that stand for a set: of what manifests of a provider it has, or else, if it is the image of a
+	// release, of what that lists. asRelease is how such an image is read.
+	sets      []images.Ref
+	asRelease func(images.Ref) *phases.Payload
 
 	// folders maps each reference that was made up to the folder it stands for.
 	folders map[string]string
@@ -95,37 +101,61 @@ func (s *sources) pull(ctx context.Context) ([]render.Profile, []render.Problem)
 	if err != nil {
 		return nil, append(problems, render.Problem{Cause: err.Error()})
 	}
-	ctx, stop := context.WithCancel(ctx)
-	changed, ended := make(chan struct{}, 1), make(chan struct{})
-	puller := images.NewPuller(images.Options{
+	p := s.fetching(ctx, access)
+	defer p.stop()
+	p.fetch(ctx, refs)
+	if more, wrong := s.unfold(ctx, p.Puller, refs); more != nil || wrong != nil {
+		refs, problems = more, append(problems, wrong...)
+		p.fetch(ctx, refs)
+	}
+	profiles, broken := pulled(ctx, p, refs)
+	if warning := p.Warning(); warning != "" && len(broken) > 0 {
+		broken = append(broken, render.Problem{Cause: warning})
+	}
+	return profiles, append(problems, broken...)
+}
+
+// fetching is a puller that runs until it is stopped.
+type fetching struct {
+	*images.Puller
+	changed chan struct{}
+	stop    func()
+}
+
+func (s *sources) fetching(ctx context.Context, access images.Access) *fetching {
+	ctx, cancel := context.WithCancel(ctx)
+	p, ended := &fetching{changed: make(chan struct{}, 1)}, make(chan struct{})
+	p.Puller = images.NewPuller(images.Options{
 		CacheDir: s.cacheDir, InsecureRegistries: s.insecure, InsecureCredentials: s.clear, ExtraCAFile: s.extraCAs, Log: logr.Discard(),
 		Notify: func() {
 			select {
-			case changed <- struct{}{}:
+			case p.changed <- struct{}{}:
 			default:
 			}
 		},
 	})
-	puller.Use(access)
-	puller.Want(refs)
+	p.Use(access)
 	go func() {
 		defer close(ended)
 		// It returns an error only for the end of the context.
-		_ = puller.Start(ctx)
+		_ = p.Start(ctx)
 	}()
-	for !settled(puller, refs) && ctx.Err() == nil {
+	p.stop = func() {
+		cancel()
+		<-ended
+	}
+	return p
+}
+
+// fetch returns when each of the images was tried.
+func (p *fetching) fetch(ctx context.Context, refs []images.Ref) {
+	p.Want(refs)
+	for !settled(p, refs) && ctx.Err() == nil {
 		select {
-		case <-changed:
+		case <-p.changed:
 		case <-ctx.Done():
 		}
 	}
-	profiles, broken := pulled(ctx, puller, refs)
-	if warning := puller.Warning(); warning != "" && len(broken) > 0 {
-		broken = append(broken, render.Problem{Cause: warning})
-	}
-	stop()
-	<-ended
-	return profiles, append(problems, broken...)
 }
 
 // refs are the images that are asked for, each once.

@@ -57,22 +57,21 @@ var _ = Describe("What capstan plan says", Label("plan"), func() {
 			}
 			before := photograph(ctx, instances)
 			Expect(env.SetImages(ctx, images)).To(Succeed())
-			if h.hazard == nil {
+			switch {
+			case h.hazard == nil:
 				Expect(p.Stops).To(BeEmpty(), "%s", h.did)
 				installed(ctx, p.To.Number)
 				cameTrue(ctx, p, before, instances)
 				continue
+			case h.hazard.later != "":
+				refused := h.orElse(ctx, p)
+				if counts[fmt.Sprintf("later refused: %t", refused)]++; !refused {
+					installed(ctx, p.To.Number)
+					cameTrue(ctx, p, before, instances)
+				}
+			default:
+				h.stopped(ctx, p)
 			}
-			Expect(p.stops()).To(ContainElement(h.hazard.stop), "%s", h.did)
-			until(ctx, "the operator to tell of "+h.hazard.object, func(v harness.View) error {
-				if text, err := json.Marshal(v.ClusterOperator.Status.Conditions); err != nil || !strings.Contains(string(text), h.hazard.object) {
-					return fmt.Errorf("it does not tell of it: %w", err)
-				}
-				if v.Current() == p.To.Name {
-					return fmt.Errorf("%s is installed", p.To.Name)
-				}
-				return nil
-			})
 			h.recover(ctx)
 			Expect(env.SetImages(ctx, push(ctx, h.provider()))).To(Succeed())
 			installed(ctx, p.To.Number+1)
@@ -102,6 +101,7 @@ type history struct {
 	extra    []*unstructured.Unstructured
 	taken    *unstructured.Unstructured // what somebody has in the room
 	roomed   int                        // the round in which the room has come last
+	judging  map[string]int             // the rounds in which judges have come or changed last, by name
 	hazard   *hazard
 	did      []string
 }
@@ -109,12 +109,13 @@ type history struct {
 // hazard is what the next release must not get over.
 type hazard struct {
 	stop   string // as the plan calls it
+	later  string // what comes with the release and refuses it, where that is no stop
 	object string // the name of what is in the way
 	undo   func(context.Context)
 }
 
 func newHistory(random *rand.Rand) *history {
-	return &history{Rand: random, settings: map[string]string{"one": "1", "two": "2"}, fields: map[string]bool{"first": true, "second": true}, pods: "a", selector: "alpha"}
+	return &history{Rand: random, settings: map[string]string{"one": "1", "two": "2"}, fields: map[string]bool{"first": true, "second": true}, pods: "a", selector: "alpha", judging: map[string]int{}}
 }
 
 // provider is the release as it is now.
@@ -151,11 +152,11 @@ func alpha(name, field string) *unstructured.Unstructured {
 func (h *history) next(ctx context.Context) {
 	h.round++
 	h.hazard, h.did = nil, nil
-	changes := []func(context.Context){h.setting, h.setting, h.leaves, h.pod, h.anotherSelector, h.instance, h.widened, h.drift, h.room}
+	changes := []func(context.Context){h.setting, h.setting, h.leaves, h.pod, h.anotherSelector, h.instance, h.widened, h.drift, h.room, h.judges, h.gate}
 	for range 1 + h.IntN(4) {
 		changes[h.IntN(len(changes))](ctx)
 	}
-	if hazards := []func(context.Context){h.narrowed, h.foreign, h.denied}; h.IntN(5) < 2 {
+	if hazards := []func(context.Context){h.narrowed, h.foreign, h.denied, h.refusedLater, h.unansweredLater}; h.IntN(2) == 0 {
 		hazards[h.IntN(len(hazards))](ctx)
 	}
 }
@@ -305,6 +306,21 @@ func (h *history) without(name string) bool {
 	before := len(h.extra)
 	h.extra = slices.DeleteFunc(h.extra, func(o *unstructured.Unstructured) bool { return o.GetName() == name })
 	return len(h.extra) < before
+}
+
+// stopped expects that the operator tells of the hazard, as the plan did, and installs nothing.
+func (h *history) stopped(ctx context.Context, p planned) {
+	GinkgoHelper()
+	Expect(p.stops()).To(ContainElement(h.hazard.stop), "%s", h.did)
+	until(ctx, "the operator to tell of "+h.hazard.object, func(v harness.View) error {
+		if text, err := json.Marshal(v.ClusterOperator.Status.Conditions); err != nil || !strings.Contains(string(text), h.hazard.object) {
+			return fmt.Errorf("it does not tell of it: %w", err)
+		}
+		if v.Current() == p.To.Name {
+			return fmt.Errorf("%s is installed", p.To.Name)
+		}
+		return nil
+	})
 }
 
 // recover takes the hazard out of the way, for the release after.

@@ -19,11 +19,14 @@ import (
 	"github.com/capstan-capi/capstan/e2e/cluster"
 )
 
-// The contexts of the viewer's kubeconfig.
+// The contexts of the viewer's kubeconfig. Those of the fleet are prod under other names.
 const (
-	prod  = "prod"
-	hangs = "stage"
+	prod   = "prod"
+	hangs  = "stage"
+	getter = "getter"
 )
+
+var fleet = []string{"fleet-1", "fleet-2", "fleet-3", "fleet-4", "fleet-5", "fleet-6", "fleet-7"}
 
 // address is what the command prints: its own, and the code of a session in the fragment.
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+/#code=\S+`)
@@ -79,7 +82,8 @@ func origin(address string) string {
 	return parsed.Scheme + "://" + parsed.Host + "/"
 }
 
-// kubeconfig writes one with a context for the cluster, and one for an API server that takes connections and never answers.
+// kubeconfig writes one with contexts for the cluster, of an administrator and of the user getter, and one for an API server that takes
+// connections and never answers.
 func kubeconfig() string {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -90,8 +94,18 @@ func kubeconfig() string {
 	config.Contexts[prod] = config.Contexts[config.CurrentContext]
 	config.Clusters[hangs] = &clientcmdapi.Cluster{Server: "http://" + listener.Addr().String()}
 	config.Contexts[hangs] = &clientcmdapi.Context{Cluster: hangs}
+	for _, one := range fleet {
+		config.Contexts[one] = config.Contexts[prod]
+	}
+	path, err := env.Cluster.KubeconfigFor(getter)
+	Expect(err).NotTo(HaveOccurred())
+	theirs, err := clientcmd.LoadFromFile(path)
+	Expect(err).NotTo(HaveOccurred())
+	user := theirs.Contexts[theirs.CurrentContext].AuthInfo
+	config.AuthInfos[getter] = theirs.AuthInfos[user]
+	config.Contexts[getter] = &clientcmdapi.Context{Cluster: config.Contexts[prod].Cluster, AuthInfo: getter}
 	config.CurrentContext = prod
-	path := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+	path = filepath.Join(GinkgoT().TempDir(), "kubeconfig")
 	Expect(clientcmd.WriteToFile(*config, path)).To(Succeed())
 	return path
 }

@@ -38,10 +38,20 @@ func Compare(from, to Side, now time.Time) (*Plan, error) {
 	if p.forecast, err = engine.Compare(before, after); err != nil {
 		return nil, err
 	}
-	p.add(p.forecast)
-	p.Limits = append(p.Limits, withoutCluster...)
 	if from.Rendered.ContentID == to.Rendered.ContentID {
 		p.To.Name, p.To.Number = p.From.Name, p.From.Number
+		leave(p.forecast)
 	}
+	p.add(p.forecast)
+	p.Limits = append(p.Limits, withoutCluster...)
 	return p, nil
+}
+
+// leave tells that nothing becomes of the objects of a revision that is there already.
+func leave(f *engine.Forecast) {
+	for _, w := range f.Waves {
+		for _, o := range w.Objects {
+			o.Outlook = engine.WouldLeave
+		}
+	}
 }

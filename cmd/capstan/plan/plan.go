@@ -105,7 +105,7 @@ type Stop struct {
 var always = []string{
 	"it is of one moment: what changes after it is not in it",
 	"quotas are tried object by object, and not as a sum",
-	"webhooks and policies that the release itself brings have no say yet in what comes after them",
+	"webhooks and policies that come or change with the release have no say yet: what they judge is marked later",
 	"what pods do is not tried: whether a rollout succeeds is seen when it happens",
 }
 

@@ -77,7 +77,8 @@ func (w *writer) objects(title string, objects []Object) {
 	w.line("\n%s", title)
 	quiet := map[engine.Outlook]int{}
 	for _, o := range objects {
-		if !w.all && (o.Verdict == engine.WouldMark || o.Verdict == engine.WouldLeave) && o.How != engine.Unseen && !o.left {
+		known := o.How != engine.Unseen && o.How != engine.Later
+		if !w.all && (o.Verdict == engine.WouldMark || o.Verdict == engine.WouldLeave) && known && !o.left {
 			quiet[o.Verdict]++
 			continue
 		}

@@ -71,6 +71,8 @@ type foresight struct {
 	*run
 	opts ForeseeOptions
 	told report.Forecast
+	// judges are those that come with the waves that were foreseen.
+	judges []comingJudge
 
 	known    sync.Mutex
 	outlooks map[decide.Key]*report.Foreseen // by identity
@@ -159,6 +161,7 @@ func (f *foresight) wave(ctx context.Context, w *wave) {
 		due := slices.DeleteFunc(slices.Clone(w.targets), func(t *target) bool { return (t.bound != nil) != bound })
 		parallel.Each(f.e.cfg.Concurrency, due, func(_ int, t *target) {
 			o := f.object(ctx, t)
+			f.judgedLater(o, t)
 			f.stuck(o, t)
 			f.known.Lock()
 			defer f.known.Unlock()
@@ -166,6 +169,7 @@ func (f *foresight) wave(ctx context.Context, w *wave) {
 		})
 	}
 	f.told.Waves = append(f.told.Waves, told)
+	f.addJudges(w)
 }
 
 // outlookOf is what was foreseen of an object that came before; nil if nothing was.

@@ -225,6 +225,9 @@ func (f *foresight) failed(o *report.Foreseen, j *job, err error) {
 	case j.t.bound != nil && f.comes(j.t.bound.Key):
 		later("%s comes in wave %d", j.t.bound.Key, f.p.waves[j.t.bound.wave].number)
 		return
+	case f.refusedByComing(err) != nil:
+		later("%s", f.refusedByComing(err).refusal(err))
+		return
 	}
 	o.Outlook, o.Err, o.Why = report.WouldDeny, failed, failed.Error()
 	if fixed := (*report.ImmutableError)(nil); errors.As(err, &fixed) {

@@ -40,7 +40,10 @@ func (f *foresight) removals(ctx context.Context) {
 			}
 		}
 		found := make([]*report.Foreseen, len(due))
-		parallel.Each(f.e.cfg.Concurrency, due, func(i int, c inventory.Candidate) { found[i] = f.removal(ctx, pass, c) })
+		parallel.Each(f.e.cfg.Concurrency, due, func(i int, c inventory.Candidate) {
+			found[i] = f.removal(ctx, pass, c)
+			f.judgedLater(found[i], nil)
+		})
 		for _, o := range found {
 			told[o.Key.Identity()] = o
 			if o.Outlook == report.WouldRemove {
@@ -110,6 +113,8 @@ func (f *foresight) tryRemoval(ctx context.Context, pass *prunePass, c inventory
 		o.How = report.Tried
 	case apierrors.IsNotFound(err):
 		o.Outlook, o.Why = report.WouldLeave, "is not there any more"
+	case f.refusedByComing(err) != nil:
+		o.How, o.Why = report.Later, f.refusedByComing(err).refusal(err)
 	case notAnswered(err):
 		o.StuckBy, o.Stuck = report.StuckUnanswered, "its deletion was tried, and not answered: "+err.Error()
 	default:
