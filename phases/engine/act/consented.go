@@ -71,10 +71,11 @@ func isRefusal(err error) bool {
 		!apierrors.IsTimeout(err)
 }
 
-// withData removes from the entries the CRDs that are deleted with their instances by consent. They go before everything
-// else: the API server deletes the instances, and the controllers that their finalizers wait for have to run until the
-// last one is gone. One that cannot be read is among them only if a consent is for it, or it was asked to go by an earlier one: it
-// waits, and without that it would not go with data, so that nothing has to wait for it before its turn.
+// withData removes from the entries the CRDs that are deleted with their instances by consent, or are going already: what has begun
+// by a consent goes on when that is taken back. They go before everything else: the API server deletes the instances, and the
+// controllers that their finalizers wait for have to run until the last one is gone. One that cannot be read is among them only if a
+// consent is for it, or it was asked to go by an earlier one: it waits, and without that it would not go with data, so that nothing has
+// to wait for it before its turn.
 func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate) (first, rest []inventory.Candidate) {
 	for _, c := range entries {
 		if c.Key.IsCRD() && r.hasData(ctx, c) {
@@ -89,7 +90,9 @@ func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate)
 func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
 	_, consented := r.consentTo(c.Key)
 	_, lost := r.keep.pruneMemory.of(c.Key)
-	consented = consented || lost.uid != ""
+	if consented = consented || lost.uid != ""; !consented && len(r.consents) == 0 && !r.isSeenGoing(c.Key) {
+		return false
+	}
 	client, served, err := r.client(ctx, c.Key)
 	if err != nil || !served {
 		return err != nil && consented
@@ -103,4 +106,10 @@ func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
 		return consented
 	}
 	return decided.Action == decide.Terminating || byConsent(&c)
+}
+
+// isSeenGoing says that the watches show an object that is being deleted.
+func (r *prunePass) isSeenGoing(key decide.Key) bool {
+	actual, _ := r.e.seen(key)
+	return actual != nil && actual.GetDeletionTimestamp() != nil
 }

@@ -242,6 +242,7 @@ func TestTeardown_goes_on_while_a_consent_stands_and_another_definition_cannot_b
 	}{
 		"for a volume":             {consents("1"), true},
 		"for that very one before": {before, false},
+		"and none any more":        {TeardownOptions{Lost: before.Lost}, false},
 		"for that very one too":    {TeardownOptions{Consents: map[decide.Key]decide.Consent{key: {UID: "1"}}}, false},
 	} {
 		s := storing(t, inventory.Entry{Version: "v1", Kind: "ConfigMap", Name: "a", Component: "core", Wave: 1}, unreadable)
@@ -249,6 +250,29 @@ func TestTeardown_goes_on_while_a_consent_stands_and_another_definition_cannot_b
 		done, err := s.e.Teardown(t.Context(), s.keep, row.consents)
 		if goes := s.objects["a"] == nil; goes != row.goes || err == nil || !strings.Contains(done.Blocked(), "unreadable") {
 			t.Errorf("%s: the other object goes: %v; %s, %v", name, goes, done.Blocked(), err)
+		}
+	}
+}
+
+func TestTeardown_has_everything_wait_for_a_definition_that_is_going_also_while_no_consent_stands(t *testing.T) {
+	definition := inventory.Entry{Group: definitionKind.Group, Version: "v1", Kind: definitionKind.Kind, Name: "as.test", Component: "core", Wave: 1}
+	for name, row := range map[string]struct{ going, waits bool }{"it is going": {true, true}, "it stays": {false, false}} {
+		s := storing(t, inventory.Entry{Version: "v1", Kind: "ConfigMap", Name: "a", Component: "core", Wave: 1}, definition)
+		s.add("a")
+		s.add("as.test")
+		crd := s.objects["as.test"]
+		crd.SetGroupVersionKind(definitionKind)
+		if row.going {
+			now := metav1.Now()
+			crd.SetDeletionTimestamp(&now)
+			crd.SetFinalizers([]string{"customresourcecleanup.apiextensions.k8s.io"})
+		}
+		w := &see.Watch{Cluster: s.e.cluster, GVK: definitionKind, Resource: s.e.kinds.Discovered.Kinds[definitionKind], Synced: true}
+		w.Wrote(see.ObjectFrom(crd))
+		s.e.watches = map[place]*see.Watch{{kind: definitionKind}: w}
+		done, err := s.e.Teardown(t.Context(), s.keep, TeardownOptions{})
+		if waits := s.objects["a"] != nil; waits != row.waits || err != nil {
+			t.Errorf("%s: the other object waits: %v; %s, %v", name, waits, done.Blocked(), err)
 		}
 	}
 }

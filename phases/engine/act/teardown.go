@@ -65,11 +65,8 @@ func (e *Engine) waitsForGapsLocked(number int64) string {
 
 // through removes step by step what may go, until objects of a step have to be waited for.
 func (r *prunePass) through(ctx context.Context, entries []inventory.Candidate, done *report.TeardownReport) {
-	if len(r.consents) > 0 {
-		var first []inventory.Candidate
-		first, entries = r.withData(ctx, entries)
-		r.step(ctx, first, done)
-	}
+	first, entries := r.withData(ctx, entries)
+	r.step(ctx, first, done)
 	if r.onlyLook {
 		r.step(ctx, entries, done) // nothing is deleted, so nothing has to go before anything else
 		return
