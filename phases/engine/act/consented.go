@@ -47,21 +47,24 @@ func (r *prunePass) remember(lost map[decide.Key]types.UID) {
 // byConsent says that an object which is deleted goes with what it holds, to the loss of which somebody consented.
 func byConsent(c *inventory.Candidate) bool { return c.Contents != nil && c.Contents.What != "" }
 
-// consentTo is the consent to lose an object with its data, if it has not been taken back in this pass.
+// consentTo is the consent to lose an object with its data, if they have not been taken back in this pass.
 func (r *prunePass) consentTo(key decide.Key) (consent decide.Consent, is bool) {
-	if _, back := r.takenBack.Load(key.Identity()); !back {
+	if !r.takenBack.Load() {
 		consent, is = r.consents[key.Identity()]
 	}
 	return consent, is
 }
 
-// tellLosing tells that a deletion by consent is about to be sent. From then on the consent counts only if it stands still.
-func (r *prunePass) tellLosing(c *inventory.Candidate) error {
-	stands, err := r.losing(c.Key, c.Actual.GetUID())
-	if err == nil && !stands {
-		r.takenBack.Store(c.Key.Identity(), nil)
+// mayLose says of an object that is to be deleted that no consent is needed for that, or that it stands still.
+func (r *prunePass) mayLose(c *inventory.Candidate) (bool, error) {
+	if r.stands == nil || !byConsent(c) {
+		return true, nil
 	}
-	return err
+	stands, err := r.stands()
+	if err == nil && !stands {
+		r.takenBack.Store(true)
+	}
+	return stands, err
 }
 
 // isRefusal says that the API server did not do what it was asked; after other errors it may have.

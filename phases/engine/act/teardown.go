@@ -38,7 +38,7 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 		done.Wait = "pruning waits for its inventories: " + err.Error()
 		return done, err
 	}
-	pass := &prunePass{e: e, keep: p, consents: options.Consents, losing: options.Losing, onlyLook: options.OnlyLook}
+	pass := &prunePass{e: e, keep: p, consents: options.Consents, losing: options.Losing, stands: options.Stands, onlyLook: options.OnlyLook}
 	pass.remember(options.Lost)
 	entries, gone := pass.seenToGo(entries)
 	if pass.through(ctx, entries, done); done.Complete() { // what was seen to go may be back: the API server may have been restored
