@@ -243,7 +243,7 @@ var stages = []*stage{
 		// Each cell ends with the end of the pause, and what is done then, which takes seconds.
 		renew: pauseAndAsk,
 		leave: resume,
-		picks: []string{"watches dropped", "ClusterOperator deleted", "operator killed"},
+		picks: []string{"watches dropped", "ClusterOperator deleted"},
 	},
 }
 
