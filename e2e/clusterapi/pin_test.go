@@ -3,6 +3,7 @@ package clusterapi_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -59,6 +60,33 @@ var _ = Describe("A pin", func() {
 		uids(ctx, configMap("comes", ""))
 		until(ctx, "upgrades to be allowed again", says("Upgradeable", "True", "AsExpected"))
 		Expect(v.Revisions()).To(HaveLen(1))
+	})
+
+	It("stands, and is told, when a new release asks for the same images besides others that bring nothing, and its version is reported", func(ctx SpecContext) {
+		images := push(ctx, newProvider("alpha"))
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: images})
+		operator := operate(harness.OperatorOptions{Release: "4.22.0"})
+		installed(ctx, 1)
+		until(ctx, "the release to be reported", finished, reports("4.22.0"))
+		Expect(admin().run(ctx, 0, "pin", "--for", "1h", "--reason", "tried elsewhere first", "--yes")).To(ContainSubstring("Pinned to revision 1 until "))
+		until(ctx, "the pin to be told", says("Upgradeable", "False", "WaitingOnExternal", "pin to revision 1 by an-administrator", "(the list of images asks for the same)"))
+		release(ctx, newProvider("alpha").with(configMap("comes", "two")))
+		until(ctx, "the pin to be told", says("Upgradeable", "False", "WaitingOnExternal", "pin to revision 1 by an-administrator"), func(v harness.View) error {
+			if says("Upgradeable", "False", "WaitingOnExternal", "(the list of images")(v) == nil {
+				return errors.New("the list is said to ask for the same")
+			}
+			return nil
+		})
+		Expect(operator.Stop()).To(Succeed())
+
+		images["other"] = pushFiles(ctx, "another", map[string][]byte{"README": []byte("this is another image")})
+		Expect(env.SetImages(ctx, images)).To(Succeed())
+		operate(harness.OperatorOptions{Release: "4.22.1"})
+		v := until(ctx, "the new release to be reported", harness.Settled(1), reports("4.22.1"),
+			says("Upgradeable", "False", "WaitingOnExternal", "pin to revision 1 by an-administrator", "(the list of images asks for the same)"))
+		Expect(v.Current()).To(HavePrefix("4.22.0-"))
+		Expect(admin().run(ctx, 0, "unpin", "--yes")).To(ContainSubstring("Nothing is pinned any more."))
+		until(ctx, "nothing to be listed anew", harness.Settled(1), reports("4.22.1"), says("Upgradeable", "True", "AsExpected"))
 	})
 
 	It("is taken back by a command, and one to what was never installed is void and told", func(ctx SpecContext) {

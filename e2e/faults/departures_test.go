@@ -117,6 +117,12 @@ var departures = []*departure{
 			Expect(env.SetPlatform(ctx, configv1.AWSPlatformType)).To(Succeed())
 		},
 	},
+	{
+		state: harness.Paused, what: "the pause is taken back, in which another release was asked for", from: 1, to: 2,
+		reach: reaches(harness.Paused), change: func(ctx context.Context, _ *departure) {
+			Expect(harness.Resume(ctx, env.Client)).To(Succeed())
+		},
+	},
 }
 
 // awaitsImage is the matrix's Planning with a registry that goes on where it was.

@@ -52,7 +52,7 @@ func TestOperatorsEndOnTheirWayOutOfEveryStateAndInEveryWay(t *testing.T) {
 func mainGrid() grid {
 	return gridOf(stages, func(s *stage) described { return described{s.state, s.how} },
 		faults(), func(f fault) (described, func(*stage) outcome) {
-			return described{f.name, f.doc}, func(s *stage) outcome { e := f.expect(s); return outcome{e.word, e.never} }
+			return described{f.name, f.doc}, func(s *stage) outcome { e := f.in(s); return outcome{e.word, e.never} }
 		})
 }
 
@@ -67,7 +67,9 @@ What becomes of each state of the [machine](state-diagrams/clusterapi.md) when s
 %d cells that %s tries one after the other against a real control plane, with a proxy that does harm between the operator
 and its API server. Every cell checks three things: that what the table says is what happens and what people are told; that
 everything which the last good revision has applied is there meanwhile, the same objects as before; and that everything is as
-it was, and the operator at work, when the fault is over, without help. %d more cells are tried with two replicas.
+it was, and the operator at work, when the fault is over, without help. In Paused nothing is put right: there every cell checks that
+nothing at all was written or tried since the state was reached but what is told, that what differs is told, and that all of it is done
+after the end of the pause. %d more cells are tried with two replicas.
 
 `, len(faults()), len(stages), len(places()), "`make test-faults`", len(placesOfTwo()))
 	g.writeTable(&b)
@@ -85,6 +87,7 @@ it was, and the operator at work, when the fault is over, without help. %d more 
 - **Planning**: the way is taken again from planning, which waits until the fault is over.
 - **Installed**: what kept the machine is over, and the installed revision goes on; people are told.
 - **WaitingOnInfra**: people are told; what is installed is kept until the ClusterAPI is there again.
+- **ends**: the clock ends the pause, as one that is over or comes from ahead; what is asked for by then is done.
 - **comes back**: the record of the state is lost or is not what the cluster says any more, and the machine finds its way back to the same state from what it sees.
 - **-**: the fault cannot meet the state; see below.
 
@@ -127,7 +130,8 @@ The operator is killed right after its n-th write and started again, for every n
 an upgrade that adds, changes and removes objects, in both directions; and for some of the writes of an installation of core and
 AWS. The end is the undisturbed one each time: the same objects, none left over, the same UIDs, one inventory, and a revision
 number that is neither skipped nor used twice. The same is done for every n on the way to AwaitingCRDs, and from there to Installed
-once the CRD is as it is needed.
+once the CRD is as it is needed; and for every n on the way into a pause, in which an object is edited and another release is asked for:
+the next operator is paused, has written nothing but what it tells, and does all of that after the end.
 
 It also ends on its way out of every state, after writes that are drawn anew for each run, in each of these ways:
 

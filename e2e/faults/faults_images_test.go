@@ -102,6 +102,14 @@ func mentions(text string) func(harness.View) error {
 	}
 }
 
+// mentionsAll are such questions, one for each text.
+func mentionsAll(texts ...string) (all []func(harness.View) error) {
+	for _, text := range texts {
+		all = append(all, mentions(text))
+	}
+	return all
+}
+
 var listFaults = []fault{
 	{
 		name: "list of images emptied", doc: "Every key is taken out of ConfigMap capi-installer-images.",
@@ -123,6 +131,8 @@ var listFaults = []fault{
 				e.word, e.to, e.departs = settles, harness.Installed, true // the revision that is installed goes on
 			case harness.Degraded:
 				e.word, e.to = settles, harness.Installed // what was wrong with the list is not there any more
+			case harness.Paused:
+				e.told = []func(harness.View) error{mentions("would uninstall every component (good)"), s.rest}
 			case harness.WaitingOnInfra, harness.MaxRevisions:
 				return expectation{word: unnoticed, mended: true} // a platform has to be known first, and there has to be room
 			}

@@ -58,7 +58,7 @@ func fiveMinutes(begin func(context.Context, *cell), texts ...string) (func(cont
 var writeFaults = func() []fault {
 	const answered = "the fault proxy answers "
 	lasting, degrades := fiveMinutes(repairs(0, proxy.Answer(http.StatusInternalServerError, 0)), "ConfigMap openshift-cluster-api/edited-", answered+"Internal Server Error")
-	return []fault{
+	return ofWrites([]fault{
 		{
 			name: "409 Conflict", doc: "The API server answers the operator's write with 409 twice.",
 			begin: repairs(2, proxy.Answer(http.StatusConflict, 0)), expect: soon,
@@ -103,8 +103,22 @@ var writeFaults = func() []fault {
 			name: "500 on writes for five minutes", doc: "The API server answers every write to an object with 500, and goes on so.",
 			begin: lasting, expect: degrades,
 		},
-	}
+	})
 }()
+
+// ofWrites are faults that nothing but a write meets.
+func ofWrites(faults []fault) []fault {
+	for i := range faults {
+		expect := faults[i].expect
+		faults[i].expect = func(s *stage) expectation {
+			if s.quiet {
+				return expectation{never: "no object is written"}
+			}
+			return expect(s)
+		}
+	}
+	return faults
+}
 
 // blind edits a ConfigMap while a fault meets the watches, all of which
 // are cut so that they begin anew.
@@ -177,7 +191,7 @@ var watchFaults = []fault{
 			Expect(err).NotTo(HaveOccurred())
 			next()
 			edit(ctx)
-			eventually(ctx, "the edited object to be put right", isRight)
+			c.repaired(ctx)
 			next()
 			lists := between.Add(proxy.Rule{Verb: "list", Fault: stale})
 			first := between.Add(proxy.Rule{Verb: "watch", Count: between.Watches(), Fault: proxy.Answer(http.StatusGone, 0)})

@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
@@ -57,6 +58,7 @@ const (
 	replans   word = "Planning"
 	waits     word = "WaitingOnInfra"
 	settles   word = "Installed"
+	resumes   word = "ends"
 )
 
 // cell is one fault in one state while it is tried.
@@ -67,6 +69,9 @@ type cell struct {
 	before   harness.State
 	moves    []harness.Transition
 	observed string
+	// since is when it began, and afterwards what is to be seen once the state was left, where nothing is written before.
+	since      cluster.Mark
+	afterwards []func()
 }
 
 // everywhere expects the same in all states.
@@ -90,7 +95,7 @@ type place struct {
 func places() (all []place) {
 	for _, s := range stages {
 		for _, f := range faults() {
-			if e := f.expect(s); e.never == "" {
+			if e := f.in(s); e.never == "" {
 				all = append(all, place{s, f, e})
 			}
 		}
@@ -102,7 +107,7 @@ var _ = Describe("The matrix:", Ordered, ContinueOnFailure, func() {
 	AfterAll(leaveMatrix)
 	for _, p := range places() {
 		labels := Label("long")
-		if p.quick {
+		if p.quick && (p.picks == nil || slices.Contains(p.picks, p.name)) {
 			labels = Label("long", "short")
 		}
 		It(fmt.Sprintf("in %s, %s", p.state, p.name), labels, func(ctx SpecContext) { try(ctx, p) }, NodeTimeout(3*time.Minute))
@@ -125,6 +130,10 @@ func try(ctx context.Context, p place) {
 	v, err := harness.See(ctx, env.Client)
 	Expect(err).NotTo(HaveOccurred())
 	c.moves = v.Record.Transitions
+	if p.quiet {
+		c.since = mark(ctx)
+		delete(c.before, goesKey) // which only one of the two releases has
+	}
 	began, ok := time.Now(), false
 	defer func() { report(p, c.observed, time.Since(began), ok) }()
 	defer func() {
@@ -187,6 +196,8 @@ func (c *cell) keeps(ctx context.Context) {
 		v, err := harness.See(ctx, env.Client)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(harness.InState(c.to)(v)).To(Succeed(), "the state that the fault led to did not last")
+	} else if c.quiet {
+		wroteOnlyItsReport(ctx, c.since)
 	}
 }
 
@@ -230,6 +241,10 @@ func (c *cell) heals(ctx context.Context) {
 		})
 		return
 	}
+	if c.quiet {
+		c.healsAfterwards(ctx)
+		return
+	}
 	c.stage.hold(ctx)
 	until(ctx, "the state to be as before the fault", isAt(c.stage))
 	next()
@@ -250,6 +265,8 @@ func (c *cell) heals(ctx context.Context) {
 func troubled(s *stage, texts ...string) []func(harness.View) error {
 	available := says("Available", "True", "AsExpected")
 	switch s.state {
+	case harness.Paused:
+		return append(mentionsAll(texts...), s.rest)
 	case harness.MaxRevisions:
 		return []func(harness.View) error{says("Degraded", "True", "NonRetryableError", texts...), available}
 	case harness.Degraded:
@@ -266,9 +283,12 @@ func unkept(s *stage, texts ...string) []func(harness.View) error {
 	return troubled(s, texts...)
 }
 
-// tells expects the state to be kept and an error to be told that may heal.
+// tells expects the state to be kept and an error to be told that may heal, where anything is written that could meet it.
 func tells(texts ...string) func(*stage) expectation {
 	return func(s *stage) expectation {
+		if s.quiet {
+			return expectation{word: unnoticed}
+		}
 		return expectation{word: told, told: unkept(s, texts...), blocked: true}
 	}
 }

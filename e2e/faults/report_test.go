@@ -60,7 +60,7 @@ func (e expectation) sentence(s *stage) string {
 		return "stays in " + s.state + "; nothing is told"
 	case told:
 		return "stays in " + s.state + "; people are told"
-	case escalates, replans, waits:
+	case escalates, replans, waits, resumes:
 		return "goes to " + e.to + "; people are told"
 	}
 	return "comes back to " + s.state + " by itself"

@@ -33,6 +33,10 @@ type stage struct {
 	// leads is true of states from which an error that lasts leads to Degraded,
 	// stalls of those from which standing still does.
 	leads, stalls bool
+	// quiet says that nothing is written there: what differs is told, and put right once the state is left.
+	quiet bool
+	// picks are the quick faults that every run of the tests makes in it; nil for all.
+	picks []string
 }
 
 // The two releases of the good provider, by their images. The second has pods
@@ -229,6 +233,17 @@ var stages = []*stage{
 			Expect(env.SetPlatform(ctx, configv1.AWSPlatformType)).To(Succeed())
 			settle(ctx)
 		},
+	},
+	{
+		state: harness.Paused, quiet: true,
+		how:   "an administrator pauses what is installed for half an hour, and another release is asked for after that",
+		reach: pauseAndAsk,
+		rest: all(says("Progressing", "False", "WaitingOnExternal", "pause by ", "etcd is being moved"), says("Upgradeable", "False", "WaitingOnExternal", "pause by "),
+			says("Degraded", "False", "AsExpected"), says("Available", "True", "AsExpected")),
+		// Each cell ends with the end of the pause, and what is done then, which takes seconds.
+		renew: pauseAndAsk,
+		leave: resume,
+		picks: []string{"watches dropped", "ClusterOperator deleted"},
 	},
 }
 

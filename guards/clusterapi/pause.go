@@ -46,6 +46,8 @@ type Act struct {
 	Revision int64 `json:"revision,omitempty"`
 	// Waits says what it waits for before it counts, which is soon.
 	Waits string `json:"waits,omitempty"`
+	// Same says of a pin that the list of images asks for the same by now.
+	Same bool `json:"same,omitempty"`
 	// Void says why it does not count, empty while it does; Ended that time has ended it.
 	Void  string `json:"void,omitempty"`
 	Ended bool   `json:"ended,omitempty"`
@@ -83,6 +85,8 @@ func (a Act) String() string {
 		text += " (void: " + a.Void + ")"
 	case a.Waits != "":
 		text += " (not taken up yet: " + a.Waits + ")"
+	case a.Same:
+		text += " (the list of images asks for the same)"
 	}
 	return text
 }

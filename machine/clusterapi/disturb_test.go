@@ -3,6 +3,7 @@ package clusterapi_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -43,7 +44,18 @@ func (w *walk) sleep() time.Duration {
 
 func (w *walk) disturbInputs() string {
 	r := w.random
-	switch r.IntN(13) {
+	switch r.IntN(15) {
+	case 13:
+		lasts := one(r, 0, 0, time.Minute, time.Hour, 30*24*time.Hour)
+		number := max(1, w.Desired()+1-r.Int64N(4))
+		w.Pin(number, w.Now().Add(one(r, 0, 0, 0, 0, -5*time.Minute, -time.Hour, time.Hour)), lasts)
+		return fmt.Sprintf("pin to revision %d for %s", number, lasts)
+	case 14:
+		if r.IntN(3) == 0 {
+			w.Unpin()
+			return "unpin"
+		}
+		return "nothing"
 	case 11:
 		w.Pause(w.Now().Add(one(r, 0, 0, 0, -time.Hour, time.Hour)), one(r, time.Second, time.Minute, time.Hour, 24*time.Hour))
 		return "pause"
@@ -256,6 +268,11 @@ func (w *walk) disturbRecord() string {
 		}
 		w.Forge(text)
 		return "forged record " + string(text)
+	case 3:
+		if r.IntN(3) == 0 {
+			w.LoseHistory()
+			return "history lost"
+		}
 	}
 	return "nothing"
 }

@@ -63,7 +63,9 @@ func Line(s phases.Snapshot) string {
 func whilePaused(s phases.Snapshot) string {
 	f, d := s.Facts, s.Seen.Display
 	text := f.Pause.Why
-	if wanted := guards.DesiredMatchesInputs.Answer(f); wanted.Truth != machine.Yes && wanted.Reason != "" {
+	if f.AwaitsUninstallConsent != "" {
+		text += "; " + f.AwaitsUninstallConsent
+	} else if wanted := guards.DesiredMatchesInputs.Answer(f); wanted.Truth != machine.Yes && wanted.Reason != "" {
 		text += "; " + wanted.Reason
 	} else if current := guards.DesiredIsCurrent.Answer(f); current.Truth == machine.No {
 		text += fmt.Sprintf("; revision %d is not fully applied: %s", f.DesiredNumber, current.Reason)
@@ -88,11 +90,11 @@ func atRest(f guards.Facts, d guards.Display) string {
 }
 
 // tellsOfConsent says that the line tells what waits for consent to an
-// uninstallation: it is about planning, or there is nothing else to do. A rollout
+// uninstallation: it is about planning, or nothing else is done. A rollout
 // that goes on meanwhile has its own line.
 func tellsOfConsent(s phases.Snapshot) bool {
 	row, _ := Table.State(s.Record.State)
-	rests := row.Rest && row.Reads == (machine.Reading{})
+	rests := row.Rest && row.Reads == (machine.Reading{}) || row.Name == Paused
 	return s.Seen.Display.UninstallConsent != "" && (rests || Table.At(s.Record) == RevisionController)
 }
 

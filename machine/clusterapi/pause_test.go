@@ -42,6 +42,19 @@ InstallerControllerUpgradeable False WaitingOnExternal`; got != want {
 	}
 }
 
+func TestLine_of_a_pause_tells_what_would_be_uninstalled_without_a_consent(t *testing.T) {
+	const would = "revision 4.22.0-b-2 would uninstall every component (core)"
+	facts := guards.Facts{
+		Seen: true, ClusterAPI: true, CurrentNumber: 1, DesiredNumber: 1, Desired: "a", Planned: "b", AwaitsUninstallConsent: would,
+		Pause: guards.Pause{Stands: true, Why: "paused"},
+	}
+	s := shot(machine.Record{State: table.Paused, Since: noon}, facts, guards.Display{DesiredName: "one", UninstallConsent: "4.22.0-b-2"})
+	line := table.Line(s)
+	if !strings.Contains(line, "Paused one: paused; "+would+"; since ") || strings.Count(line, would) != 1 || !strings.HasSuffix(line, "consent-to-uninstall=4.22.0-b-2") {
+		t.Errorf("the line is %s", line)
+	}
+}
+
 func TestLine_of_a_pause_tells_of_a_rollout_that_stands_still(t *testing.T) {
 	facts := guards.Facts{
 		Seen: true, ClusterAPI: true, CurrentNumber: 1, DesiredNumber: 2, Desired: "b", Planned: "b", Pause: guards.Pause{Stands: true, Why: "paused"},

@@ -57,14 +57,17 @@ func walkFrom(t *testing.T, began uint64) {
 	}
 	w.wrote.check(t, table.Table, false)
 	if *steps >= 1_000 && !w.everywhere() {
-		t.Errorf("some state was hardly visited in %d passes", 4**steps)
+		t.Errorf("some state was hardly visited in %d passes, or no pin followed", 4**steps)
 	}
-	t.Logf("passes by state: %v; moves: %v; at most %d passes to heal", w.visited, w.moved, w.healed)
+	t.Logf("passes by state: %v; moves: %v; %d revisions for pins; at most %d passes to heal", w.visited, w.moved, w.pinned, w.healed)
 }
 
 // everywhere is whether the walk has been in every state, once in a thousand passes
-// that it was asked for.
+// that it was asked for, and has followed a pin.
 func (w *walk) everywhere() bool {
+	if w.pinned == 0 {
+		return false
+	}
 	for _, row := range table.Table.States {
 		if w.visited[row.Name] < *steps/1000 {
 			return false
@@ -95,6 +98,7 @@ type walk struct {
 	oracle  oracle
 	visited map[machine.State]int
 	moved   map[machine.Event]int
+	pinned  int // how often a revision was listed for a pin
 	healed  int
 	log     []string
 }
@@ -158,7 +162,7 @@ func (w *walk) pass() error {
 	w.observed, w.before, w.did, w.met = false, nil, nil, nil
 	w.Announced()
 	writes, engine := w.Writes(), w.Engine.Writes()
-	deletions := engine.Deletions
+	deletions, newest := engine.Deletions, w.Desired()
 	expected := w.saved
 	outcome, err := w.machine.Step(context.Background(), "cluster")
 	w.visited[outcome.State]++
@@ -186,7 +190,33 @@ func (w *walk) pass() error {
 	case w.Engine.Writes().Deletions > deletions && (!slices.Contains(w.did, phases.PruneOrphans.Name) || w.facts.DesiredNumber != w.facts.CurrentNumber):
 		return fmt.Errorf("in %s objects were deleted by %v, while revision %d is current and %d is desired", row.Name, w.did, w.facts.CurrentNumber, w.facts.DesiredNumber)
 	}
+	if w.Desired() > newest {
+		if err := w.listed(); err != nil {
+			return err
+		}
+	}
 	return w.ends(outcome, err == nil)
+}
+
+// listed compares the revision that a pass has listed with what was asked for: the images of the list, or those that a pin names.
+func (w *walk) listed() error {
+	asked, number := w.ListedImages(), int64(0)
+	if w.facts.Pin != "" {
+		if _, err := fmt.Sscanf(w.facts.Pin, "pin to revision %d by", &number); err != nil {
+			return fmt.Errorf("a revision was listed for %q: %w", w.facts.Pin, err)
+		}
+		known, _ := w.operator.History.Known()
+		pinned := known.Of(number)
+		if pinned == nil {
+			return nil // the history was lost: what is there stays, whatever it is
+		}
+		asked = pinned.Images()
+		w.pinned++
+	}
+	if have := w.NewestImages(); !slices.Equal(have, asked) {
+		return fmt.Errorf("a revision of images %v was listed, and %v were asked for by %q", have, asked, w.facts.Pin)
+	}
+	return nil
 }
 
 // ends takes in what came of a pass, unless it was not stored.

@@ -16,11 +16,13 @@ import (
 // world is a simulated cluster in which the real phases run, with the real store.
 type world struct {
 	*simulated.Cluster
+	operator *phases.Phases // that runs
 }
 
 // Start starts an operator as cmd/capstan does.
 func (w *world) Start() (func(context.Context, machine.Key) (guards.Facts, *phases.Pass, error), machine.Store[guards.Facts, *phases.Pass]) {
 	p := w.Cluster.Start()
+	w.operator = p
 	return p.Observe, p.Store(table.Table, phases.Words{Conditions: table.Conditions, Line: table.Line}, w.ClusterOperators(), func(events.Event) {})
 }
 

@@ -43,7 +43,8 @@ func (p *Pass) consentsNow(ctx context.Context, revision int64) (map[engine.Key]
 	return all, nil
 }
 
-// consentStands asks the API server whether the consents are as this pass has seen them.
+// consentStands asks the API server whether the consents are as this pass has seen them. It is asked once more right before each
+// deletion by one: to list what goes with an object may take long.
 func (p *Pass) consentStands(ctx context.Context) (bool, error) {
 	live := &operatorv1alpha1.ClusterAPI{}
 	found, err := read(ctx, p.Live, client.ObjectKeyFromObject(p.world.api), live)

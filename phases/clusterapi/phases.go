@@ -154,6 +154,8 @@ type memory struct {
 	// endedPin is the text of the pin that has ended last: what ended it may be undone, and it does not begin again.
 	endedPin string
 	triedPin triedPin
+	// besidePin is what the list asked for when it was looked into beside a pin. Lost, that is done again.
+	besidePin string
 	// desired is the rendering of the desired revision, for the list of related objects.
 	desired *engine.Revision
 }

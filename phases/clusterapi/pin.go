@@ -28,8 +28,9 @@ type pin struct {
 	told    guards.Act
 	images  []images.Ref
 	release string
-	// taken says that it counts, differs that the list asks for other images.
+	// taken says that it counts, differs that the list asks for other images; beside are those of the list that are looked into to tell.
 	taken, differs bool
+	beside         []images.Ref
 }
 
 func (p *pin) stands() bool { return p != nil && p.taken }
@@ -48,7 +49,7 @@ func (p *pin) asks() []images.Ref {
 	if p == nil {
 		return nil
 	}
-	return p.images
+	return slices.Concat(p.images, p.beside)
 }
 
 // releaseOf is the release that the images of a plan are of.
@@ -113,7 +114,9 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	}
 	if w.pin.stands() {
 		p.memory.takenUp = text
-		p.putInPlace()
+		p.putInPlace(ctx)
+		told.Same = !w.pin.differs
+		w.pin.told.Same = told.Same
 	}
 }
 
@@ -239,11 +242,36 @@ func (p *Pass) whyNotPinned(ctx context.Context) string {
 }
 
 // putInPlace has the pinned images take the place of the list.
-func (p *Pass) putInPlace() {
+func (p *Pass) putInPlace(ctx context.Context) {
 	w := &p.world
-	w.pin.differs = w.listRelease != "" || w.refsErr != nil || !slices.Equal(sorted(p.neededOf(*w, nil)), w.pin.images)
+	w.pin.differs = !p.listAsksForPinned(ctx)
 	w.refs, w.refsErr = slices.Clone(w.pin.images), nil
 	w.inputs += " " + w.pin.told.At.Format(time.RFC3339) + fmt.Sprint(w.pin.told.Revision)
+}
+
+// listAsksForPinned says that the list of images asks for the pinned ones, and for nothing else. A release lists images for all
+// platforms: what is neither pinned nor known to bring nothing is fetched and looked into, once.
+func (p *Pass) listAsksForPinned(ctx context.Context) bool {
+	w, pinned := p.world, p.world.pin
+	if w.listRelease != "" || w.refsErr != nil {
+		return false
+	}
+	needed := sorted(p.neededOf(w, nil))
+	if slices.Equal(needed, pinned.images) {
+		return true
+	}
+	if slices.ContainsFunc(pinned.images, func(ref images.Ref) bool { return !slices.Contains(needed, ref) }) {
+		return false
+	}
+	pinned.beside = needed
+	profiles, missing := p.profiles(needed)
+	key := fmt.Sprint(w.inputs, needed)
+	if missing.err != nil || missing.waiting != "" || p.memory.besidePin == key {
+		return false
+	}
+	w.pin, p.memory.besidePin = nil, key
+	p.learnUnneeded(w, plan{revision: p.render(ctx, w, "the list beside a pin", profiles).revision, needed: needed})
+	return slices.Equal(sorted(p.neededOf(w, nil)), pinned.images)
 }
 
 // Minor is the minor release of a version.

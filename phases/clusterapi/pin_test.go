@@ -147,6 +147,45 @@ func TestAskPin(t *testing.T) {
 	}
 }
 
+func TestAskPin_tells_that_the_list_asks_for_the_same_by_now(t *testing.T) {
+	ready := func(name string, profiles ...images.Profile) images.State {
+		return images.State{Phase: images.Ready, Image: &images.Image{Ref: ref(name), Profiles: profiles}}
+	}
+	beta := images.Profile{Name: "default", Metadata: []byte("name: beta\n"), Manifests: []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: b}}")}
+	for name, row := range map[string]struct {
+		list  []images.Ref
+		given func(*Pass, shelf)
+		same  bool
+		asks  bool // for the other image
+	}{
+		"the same":                      {list: []images.Ref{ref("one")}, same: true},
+		"others":                        {list: []images.Ref{ref("two")}},
+		"more, on its way":              {list: []images.Ref{ref("none"), ref("one")}, asks: true},
+		"more, which is not to be had":  {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = images.State{Err: errors.New("down")} }, asks: true},
+		"more, which brings nothing":    {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = ready("none") }, same: true},
+		"more, which brings something":  {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = ready("none", beta) }, asks: true},
+		"the same, for another release": {list: nil, given: func(p *Pass, _ shelf) { p.world.listRelease = "4.22.3" }},
+		"none":                          {list: nil, given: func(p *Pass, _ shelf) { p.world.refsErr = errors.New("gone") }},
+	} {
+		p, _, s := pinning(t, atNoon, anAct(anHourOn, "revision: 1"))
+		p.memory.unneeded = unneeded{}
+		if row.given != nil {
+			row.given(p, s)
+		}
+		for pass := range 2 { // what was learnt is known in the next one
+			p.world.pin, p.world.refs = nil, row.list
+			told := p.readActs(t.Context())[0]
+			by, differs := p.world.pinned()
+			if told.Void != "" || told.Same != row.same || differs == row.same || strings.Contains(by, "(the list of images asks for the same)") != row.same {
+				t.Errorf("%s, pass %d: told is %+v, differs %v, and %q", name, pass, told, differs, by)
+			}
+			if asks := slices.Contains(p.world.pin.asks(), ref("none")); asks != row.asks && (pass > 0 || !row.same) {
+				t.Errorf("%s, pass %d: the other image is asked for: %v", name, pass, asks)
+			}
+		}
+	}
+}
+
 func TestAskPin_stays_with_what_is_newest_when_the_history_is_lost(t *testing.T) {
 	for name, row := range map[string]struct {
 		began   time.Time

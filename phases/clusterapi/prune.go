@@ -53,7 +53,8 @@ func (p *Pass) prune(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(consents), engine.Losing(p.losing(ctx), p.sent(ctx)))
+	report, err := p.Engine.Teardown(ctx, p.desired, engine.Consented(consents), engine.Losing(p.losing(ctx), p.sent(ctx)),
+		engine.Standing(func() (bool, error) { return p.consentStands(ctx) }))
 	p.tornDown(report, false)
 	return err
 }

@@ -50,14 +50,13 @@ func (p *Pass) sendings() (all []sending) {
 }
 
 // losing has the history remember that an object is about to be deleted by a consent: this process may be killed before it
-// says that it was. Nothing waits long for that. It says whether the consent still stands after it.
-func (p *Pass) losing(ctx context.Context) func(engine.Key, types.UID) (bool, error) {
+// says that it was. Nothing waits long for that.
+func (p *Pass) losing(ctx context.Context) func(engine.Key, types.UID) {
 	given := p.consents(p.desired.Number)
-	return func(key engine.Key, _ types.UID) (bool, error) {
+	return func(key engine.Key, _ types.UID) {
 		if err := p.noteLosing(ctx, lineOf(key, given[key.Identity()])); err != nil {
 			p.Log.Info("that a consent is about to be used could not be written", "object", key.String(), "error", err.Error())
 		}
-		return p.consentStands(ctx)
 	}
 }
 

@@ -173,11 +173,16 @@ func Consented(to map[Key]Consent) TeardownOption {
 	return func(o *TeardownOptions) { o.Consents = to }
 }
 
-// Losing has somebody told before the deletion of an object by a consent is sent, with its UID, who says whether the consent stands
-// still: nothing is deleted by one that does not, or of which nobody knows. What was deleted so may be gone before this process
-// says it. Lost are those that another process may have sent so.
-func Losing(tell func(key Key, uid types.UID) (stands bool, err error), lost map[Key]types.UID) TeardownOption {
+// Losing has somebody told before the deletion of an object by a consent is sent, with its UID. What was deleted so may be gone
+// before this process says it. Lost are those that another process may have sent so.
+func Losing(tell func(key Key, uid types.UID), lost map[Key]types.UID) TeardownOption {
 	return func(o *TeardownOptions) { o.Losing, o.Lost = tell, lost }
+}
+
+// Standing asks whether the consents stand still, right before each deletion by one, with nothing between the answer and the
+// deletion: nothing is deleted by those that do not, or of which nobody knows.
+func Standing(ask func() (bool, error)) TeardownOption {
+	return func(o *TeardownOptions) { o.Stands = ask }
 }
 
 // OnlyLook deletes nothing: what would be deleted is reported as Pending.

@@ -38,6 +38,7 @@ func (a Args) has(name string) bool {
 //	spec [unmanaged=]            the spec is another generation
 //	retry, consent [uninstall=]  annotate the ClusterAPI
 //	pause for= [text=]           pauses the machine, or says something that is no act; resume takes it back
+//	pin revision= [for=]         pins the images of a revision, without a time as a rollback; unpin takes it back
 //	status                       edits ClusterAPI.status: [clear-current] [enlist= number= [foreign] [forged] [current]] [unlist=] [unlist-desired] [observed=] [wiped]
 //	fill releases= [forged]      lists a revision of a release by hand until there are sixteen
 //	objects release= number=     another installer has applied a revision of a release
@@ -53,7 +54,7 @@ func (a Args) has(name string) bool {
 func (c *Cluster) Do(command string, args Args) (string, error) {
 	do, known := map[string]func(Args) string{
 		"cluster": c.doCluster, "clusterapi": c.doClusterAPI, "platform": c.doPlatform, "release": c.doRelease, "former": c.doFormer, "images": c.doImages, "image": c.doImage, "spec": c.doSpec,
-		"retry": c.doRetry, "consent": c.doConsent, "pause": c.doPause, "resume": c.doResume, "status": c.doStatus, "engine": c.doEngine, "object": c.doObject, "occupy": c.doOccupy, "fill": c.doFill, "objects": c.doObjects,
+		"retry": c.doRetry, "consent": c.doConsent, "pause": c.doPause, "resume": c.doResume, "pin": c.doPin, "unpin": c.doUnpin, "status": c.doStatus, "engine": c.doEngine, "object": c.doObject, "occupy": c.doOccupy, "fill": c.doFill, "objects": c.doObjects,
 		"vacate": c.doVacate, "record": c.doRecord, "api": c.doAPI, "caches": c.doCaches, "definition": c.doDefinition, "requirements": c.doRequirements, "show": c.doShow, "calls": c.doCalls,
 	}[command]
 	if !known {
@@ -160,6 +161,23 @@ func (c *Cluster) doPause(args Args) string {
 
 func (c *Cluster) doResume(Args) string {
 	c.Resume()
+	return ""
+}
+
+func (c *Cluster) doPin(args Args) string {
+	number, err := strconv.ParseInt(args["revision"], 10, 64)
+	must(err)
+	lasts := time.Duration(0)
+	if args.has("for") {
+		lasts, err = time.ParseDuration(args["for"])
+		must(err)
+	}
+	c.Pin(number, c.Now(), lasts)
+	return ""
+}
+
+func (c *Cluster) doUnpin(Args) string {
+	c.Unpin()
 	return ""
 }
 

@@ -41,6 +41,7 @@ func (c *Cluster) Heal() {
 	c.ListFor("")
 	c.FormerInstaller(false, false)
 	c.Resume()
+	c.Unpin()
 }
 
 // Listed counts the listed revisions.

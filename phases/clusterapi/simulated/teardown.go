@@ -131,7 +131,8 @@ func (e *Engine) lose(o *engine.Orphan, options engine.TeardownOptions) bool {
 		return true
 	}
 	there := e.objects[o.Key.String()]
-	stands, err := options.Losing(o.Key, there.uid())
+	options.Losing(o.Key, there.uid())
+	stands, err := options.Stands()
 	switch {
 	case err != nil:
 		o.Action, o.Why, o.Consented = engine.Failed, err.Error(), false

@@ -47,21 +47,24 @@ func (r *prunePass) remember(lost map[decide.Key]types.UID) {
 // byConsent says that an object which is deleted goes with what it holds, to the loss of which somebody consented.
 func byConsent(c *inventory.Candidate) bool { return c.Contents != nil && c.Contents.What != "" }
 
-// consentTo is the consent to lose an object with its data, if it has not been taken back in this pass.
+// consentTo is the consent to lose an object with its data, if they have not been taken back in this pass.
 func (r *prunePass) consentTo(key decide.Key) (consent decide.Consent, is bool) {
-	if _, back := r.takenBack.Load(key.Identity()); !back {
+	if !r.takenBack.Load() {
 		consent, is = r.consents[key.Identity()]
 	}
 	return consent, is
 }
 
-// tellLosing tells that a deletion by consent is about to be sent. From then on the consent counts only if it stands still.
-func (r *prunePass) tellLosing(c *inventory.Candidate) error {
-	stands, err := r.losing(c.Key, c.Actual.GetUID())
-	if err == nil && !stands {
-		r.takenBack.Store(c.Key.Identity(), nil)
+// mayLose says of an object that is to be deleted that no consent is needed for that, or that it stands still.
+func (r *prunePass) mayLose(c *inventory.Candidate) (bool, error) {
+	if r.stands == nil || !byConsent(c) {
+		return true, nil
 	}
-	return err
+	stands, err := r.stands()
+	if err == nil && !stands {
+		r.takenBack.Store(true)
+	}
+	return stands, err
 }
 
 // isRefusal says that the API server did not do what it was asked; after other errors it may have.
@@ -71,10 +74,11 @@ func isRefusal(err error) bool {
 		!apierrors.IsTimeout(err)
 }
 
-// withData removes from the entries the CRDs that are deleted with their instances by consent. They go before everything
-// else: the API server deletes the instances, and the controllers that their finalizers wait for have to run until the
-// last one is gone. One that cannot be read is among them only if a consent is for it, or it was asked to go by an earlier one: it
-// waits, and without that it would not go with data, so that nothing has to wait for it before its turn.
+// withData removes from the entries the CRDs that are deleted with their instances by consent, or are going already: what has begun
+// by a consent goes on when that is taken back. They go before everything else: the API server deletes the instances, and the
+// controllers that their finalizers wait for have to run until the last one is gone. One that cannot be read is among them only if a
+// consent is for it, or it was asked to go by an earlier one: it waits, and without that it would not go with data, so that nothing has
+// to wait for it before its turn.
 func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate) (first, rest []inventory.Candidate) {
 	for _, c := range entries {
 		if c.Key.IsCRD() && r.hasData(ctx, c) {
@@ -89,7 +93,9 @@ func (r *prunePass) withData(ctx context.Context, entries []inventory.Candidate)
 func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
 	_, consented := r.consentTo(c.Key)
 	_, lost := r.keep.pruneMemory.of(c.Key)
-	consented = consented || lost.uid != ""
+	if consented = consented || lost.uid != ""; !consented && len(r.consents) == 0 && !r.isSeenGoing(c.Key) {
+		return false
+	}
 	client, served, err := r.client(ctx, c.Key)
 	if err != nil || !served {
 		return err != nil && consented
@@ -103,4 +109,10 @@ func (r *prunePass) hasData(ctx context.Context, c inventory.Candidate) bool {
 		return consented
 	}
 	return decided.Action == decide.Terminating || byConsent(&c)
+}
+
+// isSeenGoing says that the watches show an object that is being deleted.
+func (r *prunePass) isSeenGoing(key decide.Key) bool {
+	actual, _ := r.e.seen(key)
+	return actual != nil && actual.GetDeletionTimestamp() != nil
 }

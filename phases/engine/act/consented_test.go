@@ -153,23 +153,25 @@ func TestTeardown_tells_a_consent_as_used_whatever_the_API_server_answers_to_wha
 	}
 }
 
-func standing(decide.Key, types.UID) (bool, error) { return true, nil }
-
 func TestTeardown_deletes_nothing_by_a_consent_that_is_taken_back_in_that_pass(t *testing.T) {
 	for name, row := range map[string]struct {
 		conflicts int // before it is taken back
+		reads     int // of the object by then, the last of which is what is deleted
 		err       error
 		action    decide.Action
 	}{
-		"before anything is sent": {0, nil, decide.Retained},
-		"after a conflict":        {1, nil, decide.Retained},
-		"nobody knows whether":    {0, errors.New("expected"), decide.Failed},
+		"before anything is sent":             {0, 0, nil, decide.Retained},
+		"while it is listed anew":             {0, 2, nil, decide.Retained},
+		"after a conflict":                    {1, 0, nil, decide.Retained},
+		"while it is listed after a conflict": {1, 4, nil, decide.Retained},
+		"nobody knows whether":                {0, 0, errors.New("expected"), decide.Failed},
 	} {
 		s := storing(t, volumeEntry)
 		s.volume("a", "1")
 		s.codes = slices.Repeat([]int{http.StatusConflict}, row.conflicts)
 		options := consents("1")
-		options.Losing = func(decide.Key, types.UID) (bool, error) { return len(s.codes) > 0, row.err }
+		options.Losing = func(decide.Key, types.UID) {}
+		options.Stands = func() (bool, error) { return len(s.codes) > 0 || s.reads < row.reads, row.err }
 		s.wants(t, name, options, row.action, false)
 		if s.objects["a"] == nil || len(s.codes) > 0 {
 			t.Errorf("%s: it is there: %v, and %d answers are left", name, s.objects["a"] != nil, len(s.codes))
@@ -182,7 +184,7 @@ func TestTeardown_tells_what_is_changed_again_and_again_as_failed(t *testing.T) 
 	s.volume("a", "1")
 	s.codes = slices.Repeat([]int{http.StatusConflict}, attempts)
 	options := consents("1")
-	options.Losing = standing
+	options.Stands = func() (bool, error) { return true, nil }
 	s.wants(t, "as often as it is tried", options, decide.Failed, false)
 	s.codes = slices.Repeat([]int{http.StatusConflict}, attempts-1)
 	s.wants(t, "once less", options, decide.Deleted, true)
@@ -194,25 +196,20 @@ func TestTeardown_tells_before_it_deletes_by_a_consent_so_that_another_process_k
 	key := decide.Key{Version: "v1", Kind: volumeKind.Kind, Name: "a"}
 	lost := map[decide.Key]types.UID{key.Identity(): "1"}
 	options := consents("1")
-	options.OnlyLook, options.Losing = true, func(key decide.Key, uid types.UID) (bool, error) {
+	options.OnlyLook, options.Losing = true, func(key decide.Key, uid types.UID) {
 		t.Errorf("%s (%s) is told to go although nothing is deleted", key, uid)
-		return true, nil
 	}
 	s.wants(t, "looking only", options, decide.Pending, false)
 	told := 0
-	options.OnlyLook, options.Losing = false, func(k decide.Key, uid types.UID) (bool, error) {
+	options.OnlyLook, options.Losing = false, func(k decide.Key, uid types.UID) {
 		if told++; k.Identity() != key.Identity() || uid != "1" || s.objects["a"] == nil {
 			t.Errorf("told is %s (%s), of %v", k, uid, s.objects["a"])
 		}
 		s.volume("a", "2") // meanwhile somebody puts another one there
-		return true, nil
 	}
 	s.wants(t, "another one is there by then", options, decide.Retained, false)
 	s.volume("a", "1")
-	options.Losing = func(decide.Key, types.UID) (bool, error) {
-		told++
-		return true, nil
-	}
+	options.Losing = func(decide.Key, types.UID) { told++ }
 	if s.wants(t, "as it was consented to", options, decide.Deleted, true); told != 2 {
 		t.Errorf("told %d times", told)
 	}
@@ -242,6 +239,7 @@ func TestTeardown_goes_on_while_a_consent_stands_and_another_definition_cannot_b
 	}{
 		"for a volume":             {consents("1"), true},
 		"for that very one before": {before, false},
+		"and none any more":        {TeardownOptions{Lost: before.Lost}, false},
 		"for that very one too":    {TeardownOptions{Consents: map[decide.Key]decide.Consent{key: {UID: "1"}}}, false},
 	} {
 		s := storing(t, inventory.Entry{Version: "v1", Kind: "ConfigMap", Name: "a", Component: "core", Wave: 1}, unreadable)
@@ -249,6 +247,29 @@ func TestTeardown_goes_on_while_a_consent_stands_and_another_definition_cannot_b
 		done, err := s.e.Teardown(t.Context(), s.keep, row.consents)
 		if goes := s.objects["a"] == nil; goes != row.goes || err == nil || !strings.Contains(done.Blocked(), "unreadable") {
 			t.Errorf("%s: the other object goes: %v; %s, %v", name, goes, done.Blocked(), err)
+		}
+	}
+}
+
+func TestTeardown_has_everything_wait_for_a_definition_that_is_going_also_while_no_consent_stands(t *testing.T) {
+	definition := inventory.Entry{Group: definitionKind.Group, Version: "v1", Kind: definitionKind.Kind, Name: "as.test", Component: "core", Wave: 1}
+	for name, row := range map[string]struct{ going, waits bool }{"it is going": {true, true}, "it stays": {false, false}} {
+		s := storing(t, inventory.Entry{Version: "v1", Kind: "ConfigMap", Name: "a", Component: "core", Wave: 1}, definition)
+		s.add("a")
+		s.add("as.test")
+		crd := s.objects["as.test"]
+		crd.SetGroupVersionKind(definitionKind)
+		if row.going {
+			now := metav1.Now()
+			crd.SetDeletionTimestamp(&now)
+			crd.SetFinalizers([]string{"customresourcecleanup.apiextensions.k8s.io"})
+		}
+		w := &see.Watch{Cluster: s.e.cluster, GVK: definitionKind, Resource: s.e.kinds.Discovered.Kinds[definitionKind], Synced: true}
+		w.Wrote(see.ObjectFrom(crd))
+		s.e.watches = map[place]*see.Watch{{kind: definitionKind}: w}
+		done, err := s.e.Teardown(t.Context(), s.keep, TeardownOptions{})
+		if waits := s.objects["a"] != nil; waits != row.waits || err != nil {
+			t.Errorf("%s: the other object waits: %v; %s, %v", name, waits, done.Blocked(), err)
 		}
 	}
 }

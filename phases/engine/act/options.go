@@ -22,9 +22,11 @@ type TeardownOptions struct {
 	// Consents are by the identities of objects what an administrator consented to lose with them, for the revision that stays.
 	// Each counts for that very object while it holds exactly that.
 	Consents map[decide.Key]decide.Consent
-	// Losing is called before the deletion of an object by a consent is sent, with its UID, and says whether the consent stands
-	// still. What the object holds is listed anew after that.
-	Losing func(key decide.Key, uid types.UID) (stands bool, err error)
+	// Losing is called before the deletion of an object by a consent is sent, with its UID. What the object holds is listed anew
+	// after that.
+	Losing func(key decide.Key, uid types.UID)
+	// Stands is asked after that list, right before the deletion is sent, whether the consents stand still.
+	Stands func() (bool, error)
 	// Lost are by the identities of objects the UIDs that Losing was called with, and of which nobody knows what came of it: this
 	// process may not be the one that has sent the deletion.
 	Lost map[decide.Key]types.UID

@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,10 +27,11 @@ type prunePass struct {
 	discovered see.Discovered // what it answered
 	err        error          // of that
 
-	consents  map[decide.Key]decide.Consent             // to lose objects with the data in them, by identity
-	losing    func(decide.Key, types.UID) (bool, error) // is called before one is used, nil for nobody
-	takenBack sync.Map                                  // which of them do not stand any more, by identity
-	onlyLook  bool                                      // nothing is deleted
+	consents  map[decide.Key]decide.Consent // to lose objects with the data in them, by identity
+	losing    func(decide.Key, types.UID)   // is called before one is used, nil for nobody
+	stands    func() (bool, error)          // says right before that whether they stand still, nil for nobody
+	takenBack atomic.Bool                   // they do not
+	onlyLook  bool                          // nothing is deleted
 
 	going map[decide.Key]bool // of a forecast: what would be gone by then, and is nobody's loss, by identity
 }
@@ -96,10 +98,13 @@ func (r *prunePass) remove(ctx context.Context, c *inventory.Candidate, o *repor
 		switch decided.Action {
 		case decide.Deleted:
 			if !told && r.losing != nil && byConsent(c) {
-				if err := r.tellLosing(c); err != nil {
-					return err
-				}
+				r.losing(c.Key, c.Actual.GetUID())
 				told, visible = true, false // listed anew, since that took its time
+				continue
+			}
+			if stands, err := r.mayLose(c); err != nil {
+				return err
+			} else if !stands {
 				continue
 			}
 			err = r.delete(ctx, client, c, o)

@@ -38,7 +38,7 @@ func (e *Engine) Teardown(ctx context.Context, current *decide.Revision, options
 		done.Wait = "pruning waits for its inventories: " + err.Error()
 		return done, err
 	}
-	pass := &prunePass{e: e, keep: p, consents: options.Consents, losing: options.Losing, onlyLook: options.OnlyLook}
+	pass := &prunePass{e: e, keep: p, consents: options.Consents, losing: options.Losing, stands: options.Stands, onlyLook: options.OnlyLook}
 	pass.remember(options.Lost)
 	entries, gone := pass.seenToGo(entries)
 	if pass.through(ctx, entries, done); done.Complete() { // what was seen to go may be back: the API server may have been restored
@@ -65,11 +65,8 @@ func (e *Engine) waitsForGapsLocked(number int64) string {
 
 // through removes step by step what may go, until objects of a step have to be waited for.
 func (r *prunePass) through(ctx context.Context, entries []inventory.Candidate, done *report.TeardownReport) {
-	if len(r.consents) > 0 {
-		var first []inventory.Candidate
-		first, entries = r.withData(ctx, entries)
-		r.step(ctx, first, done)
-	}
+	first, entries := r.withData(ctx, entries)
+	r.step(ctx, first, done)
 	if r.onlyLook {
 		r.step(ctx, entries, done) // nothing is deleted, so nothing has to go before anything else
 		return
