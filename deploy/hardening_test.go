@@ -187,3 +187,34 @@ func TestTheCheckersPortsPassThePolicies(t *testing.T) {
 		t.Errorf("open are %v", open)
 	}
 }
+
+// Who may write requirements can stop writes of every definition, so nobody gets that right by a label. The one role that is
+// made of others is the operator's alone, and has nothing but what providers label.
+func TestNoRoleIsAggregatedToOthers(t *testing.T) {
+	const gathers = "ClusterRole /capstan-provider-permissions"
+	roles := 0
+	for _, object := range objects(t) {
+		switch object.GetKind() {
+		case "ClusterRole", "Role":
+			roles++
+			for label := range object.GetLabels() {
+				if strings.Contains(label, "aggregate-to-") {
+					t.Errorf("%s is aggregated by label %s", key(object), label)
+				}
+			}
+			rules, _, err := unstructured.NestedSlice(object.Object, "rules")
+			if _, is := object.Object["aggregationRule"]; is && (key(object) != gathers || len(rules) > 0 || err != nil) {
+				t.Errorf("%s is made of others (%v)", key(object), err)
+			}
+		case "ClusterRoleBinding":
+			binding := as[rbacv1.ClusterRoleBinding](t, object)
+			alone := len(binding.Subjects) == 1 && binding.Subjects[0].Kind == "ServiceAccount" && binding.Subjects[0].Name == "capstan"
+			if "ClusterRole /"+binding.RoleRef.Name == gathers && !alone {
+				t.Errorf("%s gives what providers label to %v", key(object), binding.Subjects)
+			}
+		}
+	}
+	if roles == 0 {
+		t.Error("there is no role")
+	}
+}

@@ -51,7 +51,10 @@ func kinds(o options.Options) []house.Kind {
 			Version: discoveryv1.SchemeGroupVersion, Object: &discoveryv1.EndpointSlice{}, List: &discoveryv1.EndpointSliceList{}, Namespaced: true,
 			Only: []client.ObjectKey{{Namespace: o.OperatorNamespace}},
 		},
-		{Version: appsv1.SchemeGroupVersion, Object: &appsv1.Deployment{}, List: &appsv1.DeploymentList{}, Namespaced: true, Only: checker},
+		{
+			Version: appsv1.SchemeGroupVersion, Object: &appsv1.Deployment{}, List: &appsv1.DeploymentList{}, Namespaced: true,
+			Only: append(checker, client.ObjectKey{Namespace: o.OperatorNamespace, Name: phases.Second}),
+		},
 		{Version: policyv1.SchemeGroupVersion, Object: &policyv1.PodDisruptionBudget{}, List: &policyv1.PodDisruptionBudgetList{}, Namespaced: true, Only: checker},
 		{Version: configv1.GroupVersion, Object: &configv1.Infrastructure{}, List: &configv1.InfrastructureList{}},
 		{

@@ -82,7 +82,7 @@ func addShared(mgr ctrl.Manager, o options.Options, p *phases.Phases) error {
 		Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, looks, builder.WithPredicates(ours)).
 		Watches(&admissionregistrationv1.MutatingWebhookConfiguration{}, looks, builder.WithPredicates(ours)).
 		Watches(&discoveryv1.EndpointSlice{}, looks, builder.WithPredicates(inNamespace(o.OperatorNamespace))).
-		Watches(&appsv1.Deployment{}, looks, builder.WithPredicates(house.Named(phases.Service))).
+		Watches(&appsv1.Deployment{}, looks, builder.WithPredicates(house.Named(phases.Service, phases.Second))).
 		Watches(&policyv1.PodDisruptionBudget{}, looks, builder.WithPredicates(house.Named(phases.Service))).
 		Watches(&configv1.Infrastructure{}, looks).
 		Watches(&configv1.ClusterOperator{}, looks, builder.WithPredicates(house.Named(phases.ClusterOperator))).

@@ -13,6 +13,9 @@ import (
 // operatorTag is the tag of the operator's own image; all others are provider images.
 const operatorTag = "cluster-api-operator"
 
+// checker is the Deployment of the webhooks.
+const checker = "capstan-webhooks"
+
 // images are the references of image-references by tag.
 type images map[string]string
 
@@ -54,9 +57,13 @@ func adapt(object *unstructured.Unstructured, images images) error {
 
 // adaptDeployment gives the operator's Deployment the one replica that clusters of
 // a single node must have: the cluster-version operator puts back every other
-// number, also the one of a payload for larger clusters.
+// number, also the one of a payload for larger clusters, and 1 where a manifest has
+// none. The operator makes the checker's second replica of a Deployment of its own, and
+// keeps it off the node of the first by the affinity that both have.
 func adaptDeployment(object *unstructured.Unstructured, images images) error {
-	unstructured.RemoveNestedField(object.Object, "spec", "template", "spec", "affinity")
+	if object.GetName() != checker {
+		unstructured.RemoveNestedField(object.Object, "spec", "template", "spec", "affinity")
+	}
 	if err := unstructured.SetNestedField(object.Object, int64(1), "spec", "replicas"); err != nil {
 		return err
 	}

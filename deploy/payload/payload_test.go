@@ -97,6 +97,15 @@ func TestFiles_have_one_replica_of_the_image_of_the_release(t *testing.T) {
 	}
 }
 
+func TestFiles_keep_the_replicas_of_the_checker_on_different_nodes(t *testing.T) {
+	for name, want := range map[string]bool{"capstan": false, "capstan-webhooks": true} {
+		deployment := find(t, "Deployment openshift-cluster-api-operator/"+name)
+		if _, found, err := unstructured.NestedMap(deployment.Object, "spec", "template", "spec", "affinity", "podAntiAffinity"); err != nil || found != want {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+}
+
 func TestFiles_list_every_image_but_the_operators_own(t *testing.T) {
 	list := find(t, "ConfigMap openshift-cluster-api-operator/capi-installer-images")
 	data, _, err := unstructured.NestedStringMap(list.Object, "data")

@@ -168,8 +168,11 @@ func (p *pod) metricsAddress() string {
 	return ""
 }
 
-// ready waits until so many pods of the operator run, and as many of the checker,
-// all probes of which are answered. It returns the operator's.
+// checkersWanted is how many replicas of the checker a control plane of several nodes has, whoever brings it.
+const checkersWanted = 2
+
+// ready waits until so many pods of the operator run, and all of the checker, all
+// probes of which are answered. It returns the operator's.
 func (k *kubelet) ready(ctx context.Context, number int) []*pod {
 	GinkgoHelper()
 	var all []*pod
@@ -181,7 +184,7 @@ func (k *kubelet) ready(ctx context.Context, number int) []*pod {
 			}
 		}
 		all = slices.DeleteFunc(slices.Clone(running), (*pod).answers)
-		if len(all) != number || len(running) != 2*number {
+		if len(all) != number || len(running) != number+checkersWanted {
 			return fmt.Errorf("%d pods of the operator run, and %d others", len(all), len(running)-len(all))
 		}
 		return nil

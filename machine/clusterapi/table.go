@@ -169,8 +169,13 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "RolloutGoesOn", From: in(Planning), To: Applying, Urgent: true,
-			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, guards.RolloutGoesOn),
+			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, guards.RolloutGoesOn, machine.Not(guards.LeavesCRDs)),
 			Doc: "The inputs cannot be planned, which does not stop the rollout of the desired revision.",
+		},
+		{
+			On: "RequirementsStand", From: in(Planning), To: AwaitingCRDs, Urgent: true,
+			If:  machine.All(machine.Not(guards.PauseStands), guards.ClusterAPIIsOurs, guards.RolloutGoesOn, guards.LeavesCRDs),
+			Doc: "The inputs cannot be planned, which does not stop the rollout of the desired revision; it needs CustomResourceDefinitions that others install.",
 		},
 		{
 			On: "ListReplaced", From: in(Planning), To: WaitingOnInfra, Urgent: true,

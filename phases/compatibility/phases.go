@@ -18,7 +18,9 @@ import (
 // The names of what the machine reads and writes.
 const (
 	// Service is that of the checker, and the name of its Deployment and its PodDisruptionBudget.
-	Service         = "capstan-webhooks"
+	Service = "capstan-webhooks"
+	// Second is the name of the checker's second Deployment, where a release brings a first one of one replica.
+	Second          = "capstan-webhooks-2"
 	ClusterOperator = "cluster-api"
 	// Controller is the part that has a condition on the ClusterOperator.
 	Controller = "CompatibilityController"

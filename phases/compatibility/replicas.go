@@ -2,6 +2,7 @@ package compatibility
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,7 +22,8 @@ const cluster = "cluster"
 
 // Scale has as many replicas of the checker as the cluster's topology is for, and a PodDisruptionBudget where there are
 // several. Without a Deployment or a topology nothing is written. One that a release brought keeps the replicas that it
-// has: the cluster-version operator puts its own number back, also where its manifest has none.
+// has, none of them included: the cluster-version operator puts its own number back, which is 1 where its manifest has none.
+// What a single replica lacks there is made up for by a second Deployment.
 func (p *Phases) Scale(ctx context.Context) error {
 	infrastructure, deployment := &configv1.Infrastructure{}, &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: p.Namespace, Name: Service}
@@ -33,24 +35,24 @@ func (p *Phases) Scale(ctx context.Context) error {
 			return fmt.Errorf("reading what replicas the checker should have: %w", err)
 		}
 	}
-	replicas := int32(2)
+	wanted, has, second := int32(2), ptr.Deref(deployment.Spec.Replicas, 1), false
 	switch infrastructure.Status.ControlPlaneTopology {
 	case "":
 		return nil
 	case configv1.SingleReplicaTopologyMode:
-		replicas = 1
+		wanted = 1
 	}
-	if ofRelease(deployment) {
-		replicas = ptr.Deref(deployment.Spec.Replicas, 1)
-	}
-	if ptr.Deref(deployment.Spec.Replicas, 1) != replicas {
+	switch {
+	case ofRelease(deployment):
+		second = has == 1 && wanted > 1
+	case has != wanted:
 		before := deployment.DeepCopy()
-		deployment.Spec.Replicas = &replicas
+		deployment.Spec.Replicas, has = &wanted, wanted
 		if err := p.Client.Patch(ctx, deployment, client.MergeFrom(before), client.FieldOwner(Manager)); err != nil {
 			return fmt.Errorf("scaling Deployment %s: %w", key, err)
 		}
 	}
-	return p.budget(ctx, key, deployment.Spec.Selector, replicas > 1)
+	return errors.Join(p.second(ctx, deployment, second), p.budget(ctx, key, deployment.Spec.Selector, wanted > 1 && (second || has > 1)))
 }
 
 // ofRelease says that an object came with a release, as its annotations for profiles of clusters tell.

@@ -31,9 +31,12 @@ func TestScale_follows_the_topology_and_leaves_a_release_its_number(t *testing.T
 		"several nodes, nothing to do":   {several, nil, 2, true, 2, true},
 		"one node":                       {single, nil, 2, true, 1, false},
 		"a topology that is not known":   {"", nil, 2, false, 2, false},
-		"a release with one replica":     {several, release, 1, false, 1, false},
-		"a budget from before a release": {several, release, 1, true, 1, false},
+		"a release with one replica":     {several, release, 1, false, 1, true},
+		"a budget from before a release": {several, release, 1, true, 1, true},
+		"a release on one node":          {single, release, 1, true, 1, false},
 		"a release with two replicas":    {several, release, 2, false, 2, true},
+		"a release with two on one node": {single, release, 2, true, 2, false},
+		"a release scaled to none":       {several, release, 0, true, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()

@@ -83,7 +83,10 @@ func (c *Cluster) checker(ctx context.Context) ([]object, error) {
 			}
 		}
 	}
-	return append(all, object{deployments, "Deployment", c.namespace, operator + "-webhooks"}), nil
+	for _, name := range []string{operator + "-webhooks", operator + "-webhooks-2"} {
+		all = append(all, object{deployments, "Deployment", c.namespace, name})
+	}
+	return all, nil
 }
 
 // PlanBack says what makes room for the former installer: Capstan stops, and all goes that would keep the former installer

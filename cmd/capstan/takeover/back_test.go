@@ -13,6 +13,8 @@ const capstan = `
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: capstan-webhooks, namespace: op, uid: "7"}}
 ---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: capstan-webhooks-2, namespace: op, uid: "10"}}
+---
 {apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: capstan-crds, uid: "8", labels: {capstan.openshift.io/checker: "true"}}}
 ---
 {apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: theirs, uid: "9"}}
@@ -29,7 +31,7 @@ const capstan = `
 
 var wayBack = []string{
 	"delete Deployment op/capstan", "wait Lease op/capstan-leader",
-	"delete ValidatingWebhookConfiguration capstan-crds", "delete Deployment op/capstan-webhooks",
+	"delete ValidatingWebhookConfiguration capstan-crds", "delete Deployment op/capstan-webhooks", "delete Deployment op/capstan-webhooks-2",
 	"delete ValidatingAdmissionPolicyBinding capstan-status", "delete ValidatingAdmissionPolicy capstan-status",
 	"delete NetworkPolicy capi/default-deny", "clear ConfigMap op/capi-installer-images",
 }

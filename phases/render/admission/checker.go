@@ -3,16 +3,19 @@ package admission
 import "fmt"
 
 // checkerAccount is what the checker of CRD compatibility is called, its Service among others, and checkerLabel what its
-// webhook configurations carry. checkerManager is the field manager of those parts of the operator that look after it.
+// webhook configurations carry. checkerManager is the field manager of those parts of the operator that look after it, and
+// secondChecker what its second Deployment is called.
 const (
 	checkerAccount = "capstan-webhooks"
+	secondChecker  = "capstan-webhooks-2"
 	checkerLabel   = "capstan.openshift.io/checker"
 	checkerManager = "capstan-compatibility"
 )
 
 // checkers says that a request is about what the operator keeps for the checker: webhook configurations that lead to it and
-// nowhere else, which are called as contracted or belong to a requirement of their name, and how many replicas it has. An API
-// server on loopback is led to by tests alone. A requirement without effect, which is never stored, tries the checker.
+// nowhere else, which are called as contracted or belong to a requirement of their name, how many replicas it has, and a
+// second Deployment whose pods have the checker's account. An API server on loopback is led to by tests alone. A requirement
+// without effect, which is never stored, tries the checker.
 func (i Installation) checkers() string {
 	return fmt.Sprintf(`variables.subresource == '' && request.resource.group == 'admissionregistration.k8s.io' &&
   request.resource.resource in ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'] &&
@@ -30,6 +33,11 @@ request.resource.group == 'apiextensions.openshift.io' && request.resource.resou
 variables.place == '%[1]s' && request.?name.orValue('') == '%[4]s' && (
   request.resource.group == 'policy' && request.resource.resource == 'poddisruptionbudgets' && variables.subresource == '' ||
   request.resource.group == 'apps' && request.resource.resource == 'deployments' && request.operation == 'UPDATE' && (
-    variables.subresource == 'scale' || variables.subresource == '' && object.spec.template == oldObject.spec.template))`,
-		i.Namespace, checkerLabel, checkerManager, checkerAccount)
+    variables.subresource == 'scale' || variables.subresource == '' && object.spec.template == oldObject.spec.template)) ||
+variables.place == '%[1]s' && request.?name.orValue('') == '%[5]s' && variables.subresource == '' &&
+  request.resource.group == 'apps' && request.resource.resource == 'deployments' &&
+  (oldObject == null || oldObject.metadata.?labels[?'%[2]s'].orValue('') == 'true') &&
+  (object == null || object.metadata.?labels[?'%[2]s'].orValue('') == 'true' &&
+    object.spec.template.spec.?serviceAccountName.orValue('') == '%[4]s')`,
+		i.Namespace, checkerLabel, checkerManager, checkerAccount, secondChecker)
 }

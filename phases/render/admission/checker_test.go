@@ -38,6 +38,9 @@ func TestWrites_lets_the_operator_write_what_it_keeps_for_the_checker_and_no_mor
 	deployment := func(name, spec string) string {
 		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: " + name + ", namespace: openshift-cluster-api-operator}, spec: {" + spec + "}}"
 	}
+	second := func(name, labels, account string) string {
+		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: " + name + ", namespace: openshift-cluster-api-operator" + labels + "}, spec: {template: {spec: {serviceAccountName: " + account + "}}}}"
+	}
 	budget := func(namespace, name string) string {
 		return "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: " + name + ", namespace: " + namespace + "}}"
 	}
@@ -74,6 +77,13 @@ func TestWrites_lets_the_operator_write_what_it_keeps_for_the_checker_and_no_mor
 		"the replicas of the checker":        {apiserver.Update, deployment("capstan-webhooks", "replicas: 1, "+template), deployment("capstan-webhooks", "replicas: 2, "+template), false},
 		"its image":                          {apiserver.Update, deployment("capstan-webhooks", "template: {spec: {containers: []}}"), deployment("capstan-webhooks", template), true},
 		"the replicas of another":            {apiserver.Update, deployment("capstan", "replicas: 1, "+template), deployment("capstan", "replicas: 2, "+template), true},
+		"its second Deployment":              {apiserver.Create, second("capstan-webhooks-2", ", "+marked, "capstan-webhooks"), "", false},
+		"its second Deployment, changed":     {apiserver.Update, second("capstan-webhooks-2", ", "+marked, "capstan-webhooks"), second("capstan-webhooks-2", ", "+marked, "capstan-webhooks"), false},
+		"its second Deployment, taken away":  {apiserver.Delete, "", second("capstan-webhooks-2", ", "+marked, "capstan-webhooks"), false},
+		"a second one of another account":    {apiserver.Create, second("capstan-webhooks-2", ", "+marked, "capstan"), "", true},
+		"a second one without the mark":      {apiserver.Create, second("capstan-webhooks-2", "", "capstan-webhooks"), "", true},
+		"somebody else's second one":         {apiserver.Delete, "", second("capstan-webhooks-2", "", "capstan-webhooks"), true},
+		"a third Deployment":                 {apiserver.Create, second("capstan-webhooks-3", ", "+marked, "capstan-webhooks"), "", true},
 		"its budget":                         {apiserver.Create, budget("openshift-cluster-api-operator", "capstan-webhooks"), "", false},
 		"its budget, taken away":             {apiserver.Delete, "", budget("openshift-cluster-api-operator", "capstan-webhooks"), false},
 		"another budget":                     {apiserver.Create, budget("openshift-cluster-api-operator", "capstan"), "", true},
