@@ -96,8 +96,12 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 	if err != nil {
 		return machine.Result{}, fmt.Errorf("converting the stub in Secret %s: %w", seen.key, err)
 	}
-	if err := p.tryRest(ctx); err != nil {
+	passed, err := p.tryRest(ctx)
+	switch {
+	case err != nil:
 		return machine.Result{}, err
+	case !passed:
+		return machine.Result{LookAgain: soon}, nil
 	}
 	if err := errors.Join(p.count(ctx), p.countStub(ctx, read, seen.version)); err != nil {
 		return machine.Result{}, err
@@ -125,18 +129,22 @@ func (p *Pass) tellUpgrade(seen stubSeen) {
 	p.Event(events.Event{By: golden.FieldManager, About: p.About(), Key: text, Reason: "StubUpgraded", Action: "UpgradeStub", Text: text})
 }
 
-// tryRest tries by dry runs what would be written after the stub: a stub that was upgraded for nothing helps nobody.
-func (p *Pass) tryRest(ctx context.Context) error {
+// tryRest tries by dry runs what would be written after the stub, and says whether that passed: a stub that was upgraded for nothing
+// helps nobody.
+func (p *Pass) tryRest(ctx context.Context) (passed bool, err error) {
 	if p.Judged.Outcome != golden.Outdated {
-		return nil
+		return true, nil
 	}
-	if api(p.Target.Kind) != guards.MachineAPI && p.clone == nil {
-		if _, err := p.makeClone(ctx, true); err != nil {
-			return err
+	if p.clone != nil {
+		if err := p.taken(p.clone); err != nil {
+			return false, err
+		}
+	} else if api(p.Target.Kind) != guards.MachineAPI {
+		if result, err := p.makeClone(ctx, true); err != nil || result.LookAgain > 0 {
+			return false, err
 		}
 	}
-	_, err := p.patch(ctx, true)
-	return err
+	return p.patch(ctx, true)
 }
 
 func (p *Pass) writeSecret(ctx context.Context, secret *corev1.Secret) (machine.Result, error) {
