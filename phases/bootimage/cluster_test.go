@@ -153,6 +153,13 @@ func (c *cluster) enrols(by bootboard.Selection, v bootboard.Verdict) {
 	c.Board.Post(v)
 }
 
+// posts changes the verdict.
+func (c *cluster) posts(change func(*bootboard.Verdict)) {
+	v := c.Board.Verdict()
+	change(&v)
+	c.Board.Post(v)
+}
+
 // write does one, unless somebody meddles. A patch that fails without a status is one whose test has failed, which the API server
 // answers like an invalid object.
 func (c *cluster) write(verb string, o client.Object, dry []string, do func() error) error {
