@@ -9,6 +9,7 @@ import (
 	machinev1 "github.com/openshift/api/machine/v1"
 	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,7 +62,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Client: apart.GetClient(), Live: apart.GetAPIReader(), Writer: apart.GetClient(), Board: o.BootImages.Board,
 		MachineAPI: o.BootImages.MachineAPI, ClusterAPI: o.BootImages.ClusterAPI, CAPINamespace: o.CAPINamespace, Stream: o.BootImages.Stream, Now: o.House.Now, Steady: o.House.Queue.Now, Convert: converts.Convert,
 	}
-	limit := events.NewLimit(told, time.Minute, o.House.Queue, log)
+	limit := limited(o.House.Queue, log)
 	p.Blind, p.Served = apart.Unfilled, come.served
 	p.Wrote, p.Contested, p.Event = wrote, hotLoopsMetric.Inc, limit.Through(o.House.Events.Tell)
 	trigger := &house.Trigger{}
@@ -86,6 +87,11 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		UID:     func(pass *phases.Pass) string { return pass.UID },
 		Watches: t.watches(apart.GetCache(), o, come), Store: p.Store(kept, table.StandingOf),
 	})
+}
+
+// limited is the limit of Events that tell of targets.
+func limited(clock clock.PassiveClock, log logr.Logger) *events.Limit {
+	return events.NewLimit(told, time.Minute, clock, log)
 }
 
 // keeps has records and attempts of targets kept in ConfigMaps.

@@ -170,9 +170,9 @@ func MayOpen(f Facts) machine.Answer { return machine.All(opening...).Answer(f) 
 // IsOpen answers whether targets may be moved: Yes to every question that the gate asks, and to what it sees to when it opens.
 func IsOpen(f Facts) machine.Answer { return machine.All(Questions...).Answer(f) }
 
-// ShutAfterRelease says that the gate was seen not to be open although it applies and the release is complete.
+// ShutAfterRelease says that the gate is not open, or that nobody can tell, although it applies and the release is complete.
 func ShutAfterRelease(f Facts) bool {
-	return machine.All(Applies, ReleaseIsComplete).Answer(f).Truth == machine.Yes && IsOpen(f).Truth == machine.No
+	return machine.All(Applies, ReleaseIsComplete).Answer(f).Truth == machine.Yes && IsOpen(f).Truth != machine.Yes
 }
 
 func orNone(text string) string {

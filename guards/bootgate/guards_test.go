@@ -88,7 +88,8 @@ func TestIsOpen_and_ShutAfterRelease(t *testing.T) {
 	}{
 		"all is seen and right":                 {func(*Facts) {}, machine.Yes, false},
 		"nothing is seen":                       {func(f *Facts) { *f = Facts{} }, machine.Unknown, false},
-		"the golden images are not seen":        {func(f *Facts) { f.Golden = Content{} }, machine.Unknown, false},
+		"the golden images are not seen":        {func(f *Facts) { f.Golden = Content{} }, machine.Unknown, true},
+		"nobody can tell what is resolved":      {func(f *Facts) { f.Config.Known = false }, machine.Unknown, true},
 		"an upgrade is under way":               {func(f *Facts) { f.Release.State = "Partial" }, machine.No, false},
 		"the golden images are absent":          {func(f *Facts) { f.Golden.Absent = true }, machine.No, true},
 		"the golden images are another release": {func(f *Facts) { f.Golden.Vouchers = map[string]string{"releaseVersion": "4.21.0"} }, machine.No, true},

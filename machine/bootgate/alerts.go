@@ -42,7 +42,7 @@ var notices = []machine.Notice[*phases.Pass]{
 			Name: "CapstanBootGateShut", Severity: machine.Warning, After: 2 * time.Hour,
 			Summary: "The release has been complete for two hours, and boot images may not be moved yet",
 		},
-		Doc: "The release is complete and boot images may not be moved, whichever of the questions says No meanwhile.",
+		Doc: "The release is complete and boot images may not be moved, whichever of the questions is not answered with Yes meanwhile.",
 	},
 	{
 		Name: "unwatched", Count: (*phases.Pass).Unwatched,

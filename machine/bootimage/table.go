@@ -137,7 +137,7 @@ var Table = machine.Table[guards.Facts, *phases.Pass]{
 		},
 		{
 			On: "StubReady", From: in(UpgradingStub), To: Cloning,
-			If:  machine.All(guards.PlanStands, guards.StubIsReady),
+			If: machine.All(guards.PlanStands, guards.StubIsReady), Do: phases.TellUpgrade,
 			Doc: "The wanted image can read the stub.",
 		},
 		{

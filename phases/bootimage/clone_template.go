@@ -86,6 +86,8 @@ func (p *Pass) makeClone(ctx context.Context, try bool) (machine.Result, error) 
 			return machine.Result{LookAgain: soon}, client.IgnoreNotFound(err)
 		}
 		return machine.Result{LookAgain: soon}, p.taken(there)
+	case apierrors.IsConflict(err):
+		return machine.Result{LookAgain: soon}, nil
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return machine.Result{}, machine.Terminal(fmt.Errorf("creating %s %s: %w", clone.GetKind(), clone.GetName(), err))
 	case err != nil:

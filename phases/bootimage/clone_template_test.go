@@ -3,10 +3,13 @@ package bootimage
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	configv1 "github.com/openshift/api/config/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -77,4 +80,68 @@ func TestClaimClone_changes_one_that_the_plan_has_not_made_just_now(t *testing.T
 			}
 		})
 	}
+}
+
+// A template by the name of the clone may have come since the caches have seen none.
+func TestCloneTemplate_takes_the_wanted_one_by_its_name_and_never_overwrites_another(t *testing.T) {
+	for name, row := range map[string]struct {
+		there  string // the AMI in the template that somebody else makes
+		before bool   // the caches have it
+		answer error
+		want   string // the error
+		final  bool
+		again  bool
+	}{
+		"there is none":                         {},
+		"the wanted one is there":               {there: "ami-new", before: true},
+		"another one is there":                  {there: "ami-x", before: true, want: "is another template", final: true},
+		"the wanted one is made meanwhile":      {there: "ami-new", again: true},
+		"another one is made meanwhile":         {there: "ami-x", want: "is another template", final: true, again: true},
+		"it conflicts, as while the name is":    {answer: conflict, again: true},
+		"there was one, which is gone by now":   {answer: apierrors.NewAlreadyExists(ofSets, "a"), again: true},
+		"it is invalid":                         {answer: invalid, want: "is invalid", final: true},
+		"it is forbidden":                       {answer: forbidden, want: "forbidden"},
+		"there is no answer, and nothing is so": {answer: errLost, want: "lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := KeyOf(golden.CAPIMachineSets, "a")
+			c := newCluster(t, configv1.AWSPlatformType, shop, templateOn("first", "ami-old", "small"), ofCAPI("MachineSet", "a", "first"), secretIn(capi, newStub))
+			clone := c.plans(key).Judged.CloneName
+			others := func() { c.has(templateOn(clone, row.there, "small")) }
+			if row.before {
+				others()
+			}
+			pass, _ := c.sees(key)
+			c.meddles = func(string, client.Object) error {
+				if row.there != "" {
+					others()
+				}
+				return row.answer
+			}
+			result, err := CloneTemplate.Run(t.Context(), pass)
+			if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) || isTerminal(err) != row.final {
+				t.Errorf("it ends with %v, for good: %v", err, isTerminal(err))
+			}
+			if again := result.LookAgain > 0; again != row.again {
+				t.Errorf("it is looked at again after %s", result.LookAgain)
+			}
+			if row.before == (c.writes() == "create AWSMachineTemplate "+clone) {
+				t.Errorf("sent is %q", c.sent)
+			}
+			if there := c.template(clone); row.there != "" && there != row.there {
+				t.Errorf("the AMI in it is %q", there)
+			}
+		})
+	}
+}
+
+// template is the AMI in a template, empty if there is none.
+func (c *cluster) template(name string) string {
+	c.t.Helper()
+	there := Untyped(AWSTemplateKind)
+	if err := c.server.Get(c.t.Context(), client.ObjectKey{Namespace: capi, Name: name}, there); err != nil {
+		return ""
+	}
+	ami, _, _ := unstructured.NestedString(there.Object, "spec", "template", "spec", "ami", "id")
+	return ami
 }

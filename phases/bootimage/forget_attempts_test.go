@@ -1,9 +1,12 @@
 package bootimage
 
 import (
+	"cmp"
+	"encoding/json"
 	"testing"
 	"time"
 
+	configv1 "github.com/openshift/api/config/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -96,5 +99,63 @@ func TestExists_no_target_is_of_an_API_that_is_somebody_elses(t *testing.T) {
 	p := &Phases{ClusterAPI: true, Blind: func() string { return "" }}
 	if is, err := p.Exists(t.Context(), KeyOf(golden.MachineSets, "a")); is || err != nil {
 		t.Errorf("it exists: %v, %v", is, err)
+	}
+}
+
+// The attempts at a stub are those of all that start from it: who opts one of them out asks for no more at the others.
+func TestForgetAttempts_at_a_stub_once_nothing_that_starts_from_it_is_enrolled(t *testing.T) {
+	original, copied := client.ObjectKey{Namespace: MachineAPINamespace, Name: "user-data"}, client.ObjectKey{Namespace: capi, Name: "user-data"}
+	a, b := KeyOf(golden.MachineSets, "a"), KeyOf(golden.MachineSets, "b")
+	for name, row := range map[string]struct {
+		enrolled selects
+		others   []string
+		change   func(*cluster)
+		of       machine.Key
+		at       client.ObjectKey
+		kept     bool
+		again    bool
+	}{
+		"nothing is":                        {enrolled: selects{"set": "none"}},
+		"another set is":                    {enrolled: selects{"set": "b"}, kept: true},
+		"itself is":                         {enrolled: selects{"set": "a"}, kept: true},
+		"one that starts from the copy is":  {enrolled: selects{"set": "c"}, others: []string{shop, ofCAPI("MachineSet", "c", "none"), secretIn(capi, oldStub)}, kept: true},
+		"the copy has them, and nothing is": {enrolled: selects{"set": "none"}, others: []string{shop, ofCAPI("MachineSet", "c", "none"), secretIn(capi, oldStub)}, of: KeyOf(golden.CAPIMachineSets, "c")},
+		"those at the copy itself":          {enrolled: selects{"set": "none"}, others: []string{shop, ofCAPI("MachineSet", "c", "none"), secretIn(capi, oldStub)}, of: KeyOf(golden.CAPIMachineSets, "c"), at: copied},
+		"one is that has no say": {
+			enrolled: selects{"set": "b"}, change: func(c *cluster) {
+				c.edits(onAWS("b", "ami-old"), `{status: {authoritativeAPI: ClusterAPI}}`)
+				c.stands()
+			},
+		},
+		"another one is by its newest labels": {
+			enrolled: selects{"set": "x"}, change: func(c *cluster) { c.edits(onAWS("b", "ami-old"), `{metadata: {labels: {set: x}}}`) }, kept: true,
+		},
+		"one has not been looked at yet": {
+			enrolled: selects{"set": "none"}, change: func(c *cluster) { c.Board.Gone(b) }, kept: true, again: true,
+		},
+	} {
+		for own, note := range map[string]string{"": "", ", with attempts of its own": `{"n":1}`} {
+			t.Run(name+own, func(t *testing.T) {
+				c := newCluster(t, configv1.AWSPlatformType, append(row.others, onAWS("a", "ami-old"), onAWS("b", "ami-old"), secretIn(MachineAPINamespace, oldStub))...)
+				c.enrols(row.enrolled, c.Board.Verdict())
+				c.stands()
+				if row.change != nil {
+					row.change(c)
+				}
+				key := stubKey(cmp.Or(row.at, original))
+				c.kept.by[key] = json.RawMessage(`{"n":3}`)
+				if note != "" {
+					c.kept.by[cmp.Or(row.of, a)] = json.RawMessage(note)
+				}
+				pass, _ := c.sees(cmp.Or(row.of, a))
+				result, err := ForgetAttempts.Run(t.Context(), pass)
+				if err != nil || (result.LookAgain > 0) != row.again {
+					t.Errorf("it ends with %v, and is looked at again after %s", err, result.LookAgain)
+				}
+				if kept := len(c.kept.by[key]) > 0; kept != row.kept {
+					t.Errorf("stored is %q", c.kept.by)
+				}
+			})
+		}
 	}
 }

@@ -188,6 +188,8 @@ type plan struct {
 	// Counted says that it is among the attempts, Upgraded that a stub was written for it, and Sent that something of it was sent, whatever
 	// was answered.
 	Counted, Upgraded, Sent bool
+	// Upgrade is the write of a stub that was sent last, until it is told of; nil for none.
+	Upgrade *upgrade
 	// Offered is the note that counts it, from when it was to be stored on, and Over the one in whose place.
 	Offered, Over json.RawMessage
 	// Unstored is why it was not stored when that was tried last, nil if it was not tried, or is by now.

@@ -29,12 +29,13 @@ type stubs struct {
 }
 
 type stubRead struct {
-	mu      sync.Mutex
-	version string // resourceVersion of what was read, or written, at a time
-	at      time.Time
-	spec    stub.Version
-	problem string // why it is no config
-	counted string // resourceVersion of which an upgrade was counted
+	mu       sync.Mutex
+	version  string // resourceVersion of what was read, or written, at a time
+	at       time.Time
+	spec     stub.Version
+	problem  string // why it is no config
+	counted  string // resourceVersion of which an upgrade was counted
+	upgraded string // what it says of when it was upgraded to what stubs are converted to, empty if it was not
 }
 
 // stubSeen is the stub of a target.
@@ -43,6 +44,8 @@ type stubSeen struct {
 	version string
 	spec    stub.Version
 	problem string
+	// upgraded is when its Secret was upgraded, as that says, empty if it was not.
+	upgraded string
 	// unread is why the Secret was not read, which trying again may heal.
 	unread error
 }
@@ -78,13 +81,16 @@ func (p *Phases) look(ctx context.Context, key client.ObjectKey, field string) s
 			seen.unread = fmt.Errorf("reading Secret %s: %w", key, err)
 			return seen
 		}
-		read.version, read.problem, read.at = secret.ResourceVersion, "", p.Now()
+		read.version, read.problem, read.at, read.upgraded = secret.ResourceVersion, "", p.Now(), ""
+		if secret.Annotations[upgradedTo] == stub.Converted.String() {
+			read.upgraded = secret.Annotations[upgradedAt]
+		}
 		spec, err := stub.Read(secret.Data[field])
 		if read.spec = spec; err != nil {
 			read.problem = err.Error()
 		}
 	}
-	seen.version, seen.spec, seen.problem = read.version, read.spec, read.problem
+	seen.version, seen.spec, seen.problem, seen.upgraded = read.version, read.spec, read.problem, read.upgraded
 	return seen
 }
 

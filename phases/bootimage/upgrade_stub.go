@@ -15,7 +15,6 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/bootimage"
 	"github.com/capstan-capi/capstan/machine"
-	"github.com/capstan-capi/capstan/phases/events"
 	"github.com/capstan-capi/capstan/phases/golden"
 	"github.com/capstan-capi/capstan/phases/stub"
 )
@@ -52,7 +51,7 @@ func (p *Pass) upgradeStub(ctx context.Context) (machine.Result, error) {
 		if seen = p.look(ctx, p.original, field); seen.unread != nil {
 			return machine.Result{}, seen.unread
 		}
-		if seen.problem == "" && seen.spec.IsSpec3() || p.plan.Upgraded {
+		if p.hears(ctx); seen.problem == "" && seen.spec.IsSpec3() || p.plan.Upgraded {
 			return machine.Result{}, nil // the copy follows, or somebody has put the original back: it is written once a plan
 		}
 	}
@@ -96,8 +95,12 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 	if err != nil {
 		return machine.Result{}, fmt.Errorf("converting the stub in Secret %s: %w", seen.key, err)
 	}
-	if err := p.tryRest(ctx); err != nil {
+	passed, err := p.tryRest(ctx)
+	switch {
+	case err != nil:
 		return machine.Result{}, err
+	case !passed:
+		return machine.Result{LookAgain: soon}, nil
 	}
 	if err := errors.Join(p.count(ctx), p.countStub(ctx, read, seen.version)); err != nil {
 		return machine.Result{}, err
@@ -107,44 +110,39 @@ func (p *Pass) upgrade(ctx context.Context, seen stubSeen, field string) (machin
 		secret.Annotations = map[string]string{}
 	}
 	secret.Annotations[upgradedTo], secret.Annotations[upgradedAt] = stub.Converted.String(), p.Now().Format(time.RFC3339)
-	result, err := p.writeSecret(ctx, secret)
+	sent := &upgrade{key: seen.key, field: field, from: seen.spec, at: secret.Annotations[upgradedAt]}
+	result, err := p.writeSecret(ctx, secret, sent)
 	if err == nil && result.Did != "" {
-		read.version, read.spec, read.at = secret.ResourceVersion, stub.Converted, p.Now()
-		p.memory.of(p.Key, func(r *remembered) { r.plan.Upgraded = true })
-		p.tellUpgrade(seen)
+		read.version, read.spec, read.at, read.upgraded = secret.ResourceVersion, stub.Converted, p.Now(), sent.at
+		p.tellUpgrade(ctx, sent)
 	}
 	return result, err
 }
 
-// tellUpgrade tells people of a stub that was upgraded, on the target that it was done for.
-func (p *Pass) tellUpgrade(seen stubSeen) {
-	if p.Event == nil {
-		return
-	}
-	text := fmt.Sprintf("the stub in Secret %s was upgraded from spec %s to %s, which images that are older cannot read", seen.key, seen.spec, stub.Converted)
-	p.Event(events.Event{By: golden.FieldManager, About: p.About(), Key: text, Reason: "StubUpgraded", Action: "UpgradeStub", Text: text})
-}
-
-// tryRest tries by dry runs what would be written after the stub: a stub that was upgraded for nothing helps nobody.
-func (p *Pass) tryRest(ctx context.Context) error {
+// tryRest tries by dry runs what would be written after the stub, and says whether that passed: a stub that was upgraded for nothing
+// helps nobody.
+func (p *Pass) tryRest(ctx context.Context) (passed bool, err error) {
 	if p.Judged.Outcome != golden.Outdated {
-		return nil
+		return true, nil
 	}
-	if api(p.Target.Kind) != guards.MachineAPI && p.clone == nil {
-		if _, err := p.makeClone(ctx, true); err != nil {
-			return err
+	if p.clone != nil {
+		if err := p.taken(p.clone); err != nil {
+			return false, err
+		}
+	} else if api(p.Target.Kind) != guards.MachineAPI {
+		if result, err := p.makeClone(ctx, true); err != nil || result.LookAgain > 0 {
+			return false, err
 		}
 	}
-	_, err := p.patch(ctx, true)
-	return err
+	return p.patch(ctx, true)
 }
 
-func (p *Pass) writeSecret(ctx context.Context, secret *corev1.Secret) (machine.Result, error) {
+func (p *Pass) writeSecret(ctx context.Context, secret *corev1.Secret, sent *upgrade) (machine.Result, error) {
 	options := []client.UpdateOption{client.FieldOwner(golden.FieldManager)}
 	if p.Tries {
 		options = append(options, client.DryRunAll)
 	} else {
-		p.sends()
+		p.replan(func(plan *plan) { plan.Sent, plan.Upgrade = true, sent })
 	}
 	key := client.ObjectKeyFromObject(secret)
 	err := p.Writer.Update(ctx, secret, options...)
@@ -159,7 +157,6 @@ func (p *Pass) writeSecret(ctx context.Context, secret *corev1.Secret) (machine.
 	case p.Tries:
 		return machine.Result{}, nil
 	}
-	p.upgraded(ctx)
 	return machine.Result{Did: fmt.Sprintf("upgraded the stub in Secret %s to spec %s", key, stub.Converted), LookAgain: soon}, nil
 }
 

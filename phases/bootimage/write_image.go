@@ -1,6 +1,7 @@
 package bootimage
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -23,23 +24,28 @@ func (p *Pass) writeImage(ctx context.Context) (machine.Result, error) {
 	if !p.writes() || p.Judged.Outcome != golden.Outdated { // the image is the wanted one, and only the stub was old
 		return machine.Result{}, nil
 	}
-	return p.trying(func() (machine.Result, error) { return p.patch(ctx, p.Tries) })
+	return p.trying(func() (machine.Result, error) {
+		if done, err := p.patch(ctx, p.Tries); err != nil || !done || p.Tries {
+			return machine.Result{}, err
+		}
+		return machine.Result{Did: fmt.Sprintf("gave %s %s image %s", kindName(p.Target.Kind), p.Target.Name, p.Judged.Wanted)}, nil
+	})
 }
 
-// patch sends the edit of the target, or only tries that.
-func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
+// patch sends the edit of the target, or only tries that, and says whether it was taken: not for a target that has changed.
+func (p *Pass) patch(ctx context.Context, try bool) (done bool, err error) {
 	edit, err := p.Judged.Patch.JSON()
 	if err != nil {
-		return machine.Result{}, err
+		return false, err
 	}
 	if !try {
 		if err := p.claimClone(ctx); err != nil {
-			return machine.Result{}, err
+			return false, err
 		}
 	}
 	object, was := p.Target.Object.DeepCopyObject().(client.Object)
 	if !was {
-		return machine.Result{}, fmt.Errorf("%s is no object", p.Key)
+		return false, fmt.Errorf("%s is no object", p.Key)
 	}
 	options := []client.PatchOption{client.FieldOwner(golden.FieldManager)}
 	if try {
@@ -51,15 +57,15 @@ func (p *Pass) patch(ctx context.Context, try bool) (machine.Result, error) {
 	err = p.Writer.Patch(ctx, object, client.RawPatch(types.JSONPatchType, edit), options...)
 	p.counts(err, try)
 	if err != nil {
-		return p.refused(ctx, err, try)
+		return false, p.refused(ctx, err, try)
 	}
 	if try {
-		return machine.Result{}, nil
+		return true, nil
 	}
 	version := object.GetResourceVersion()
 	p.memory.of(p.Key, func(r *remembered) { r.written, r.lost = version, false })
 	p.Board.Moved(p.Key, p.Verdict.News)
-	return machine.Result{Did: fmt.Sprintf("gave %s %s image %s", kindName(p.Target.Kind), p.Target.Name, p.Judged.Wanted)}, nil
+	return true, nil
 }
 
 // counts tells the metrics of a write.
@@ -77,27 +83,27 @@ func (p *Pass) counts(err error, try bool) {
 
 // refused tells by a read what a write that was not done means: of a target that has changed, that it is decided anew, which
 // is no error; of one that is as planned, whether another try may do it.
-func (p *Pass) refused(ctx context.Context, err error, try bool) (machine.Result, error) {
+func (p *Pass) refused(ctx context.Context, err error, try bool) error {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return machine.Result{}, nil
+		return nil
 	}
 	failed := fmt.Errorf("writing %s %s: %w", kindName(p.Target.Kind), p.Target.Name, err)
 	if apierrors.IsForbidden(err) || apierrors.IsTooManyRequests(err) {
 		p.unlost(try)
-		return machine.Result{}, failed
+		return failed
 	}
 	live, readErr := p.target(ctx, p.Live, p.Key)
 	switch {
 	case readErr != nil:
-		return machine.Result{}, failed
+		return failed
 	case live == nil || !p.isAsPlanned(live):
-		return machine.Result{}, nil
+		return nil
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		p.unlost(try)
-		return machine.Result{}, machine.Terminal(failed)
+		return machine.Terminal(failed)
 	}
 	p.unlost(try)
-	return machine.Result{}, failed
+	return failed
 }
 
 // unlost notes that a write was not done.
@@ -107,11 +113,13 @@ func (p *Pass) unlost(try bool) {
 	}
 }
 
-// isAsPlanned says that what the edit of the target tests still holds.
+// isAsPlanned says that what the edit of the target tests still holds: the target as it is leads to the same edit.
 func (p *Pass) isAsPlanned(live *Target) bool {
-	if string(live.Object.GetUID()) != p.UID || p.Verdict.Golden == nil {
+	if p.Verdict.Golden == nil {
 		return false
 	}
 	now := p.Verdict.Golden.Judge(&p.Verdict.Cluster, live.For)
-	return now.Outcome == golden.Outdated && present(now) == present(p.Judged)
+	planned, err := p.Judged.Patch.JSON()
+	edit, nowErr := now.Patch.JSON()
+	return err == nil && nowErr == nil && now.Outcome == golden.Outdated && bytes.Equal(edit, planned)
 }
