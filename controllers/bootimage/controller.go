@@ -9,6 +9,7 @@ import (
 	machinev1 "github.com/openshift/api/machine/v1"
 	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,6 +53,9 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	if err != nil {
 		return fmt.Errorf("reading targets: %w", err)
 	}
+	if err := indexed(apart.GetCache(), o); err != nil {
+		return err
+	}
 	converts, err := converter.Beside()
 	if err != nil {
 		return err
@@ -86,6 +90,19 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		UID:     func(pass *phases.Pass) string { return pass.UID },
 		Watches: t.watches(apart.GetCache(), o, come), Store: p.Store(kept, table.StandingOf),
 	})
+}
+
+// indexed has targets of Cluster API found by what they depend on.
+func indexed(in cache.Cache, o options.Options) error {
+	if !o.BootImages.ClusterAPI {
+		return nil
+	}
+	for _, kind := range []schema.GroupVersionKind{phases.MachineSetKind, phases.MachineDeploymentKind} {
+		if err := in.IndexField(context.Background(), phases.Untyped(kind), phases.Index, phases.IndexOf); err != nil {
+			return fmt.Errorf("finding %s by templates: %w", kind.Kind, err)
+		}
+	}
+	return nil
 }
 
 // keeps has records and attempts of targets kept in ConfigMaps.
@@ -127,7 +144,7 @@ func words(_ machine.Key, s phases.Snapshot) house.Words {
 // watches are what targets are looked at again for.
 func (t targets) watches(in cache.Cache, o options.Options, come arrivals) []house.Watch {
 	watches := []house.Watch{
-		{Kind: &machinev1beta1.MachineSet{}, In: in, Lets: matters, Asks: set(o.BootImages)},
+		{Kind: &machinev1beta1.MachineSet{}, In: in, Lets: matters, Asks: t.set(golden.MachineSets)},
 		{Kind: phases.Secret(), In: in, Lets: predicate.Funcs{}, Asks: t.startFrom},
 		{Kind: definition(), Lets: predicate.Funcs{}, Asks: come.arrives},
 	}
@@ -136,7 +153,7 @@ func (t targets) watches(in cache.Cache, o options.Options, come arrivals) []hou
 	}
 	if o.BootImages.ClusterAPI {
 		watches = append(watches,
-			house.Watch{Kind: phases.Untyped(phases.MachineSetKind), In: in, Lets: matters, Asks: set(o.BootImages)},
+			house.Watch{Kind: phases.Untyped(phases.MachineSetKind), In: in, Lets: matters, Asks: t.set(golden.CAPIMachineSets)},
 			house.Watch{Kind: phases.Untyped(phases.MachineDeploymentKind), In: in, Lets: matters, Asks: itself(golden.MachineDeployments)},
 			house.Watch{Kind: phases.Untyped(phases.ClusterKind), In: in, Lets: matters, Asks: t.ofCluster},
 			house.Watch{Kind: phases.Untyped(phases.AWSTemplateKind), In: in, Lets: matters, Asks: t.ofTemplate},
