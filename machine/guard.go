@@ -173,13 +173,16 @@ func (g Guard[F]) reasons(facts F) string {
 // grounds are the atoms that made the answer what it is: where parts have to say
 // Yes together and do not, those that say Yes are none of them.
 func (g Guard[F]) grounds(facts F) []Guard[F] {
-	if g.combine == atom {
+	switch g.combine {
+	case atom:
 		return g.Atoms()
+	case notOf: // what makes the answer of its part makes its own
+		return g.parts[0].grounds(facts)
 	}
 	is := g.Answer(facts).Truth == Yes
 	var grounds []Guard[F]
 	for _, part := range g.parts {
-		if g.combine == notOf || is == (part.Answer(facts).Truth == Yes) {
+		if is == (part.Answer(facts).Truth == Yes) {
 			grounds = append(grounds, part.grounds(facts)...)
 		}
 	}

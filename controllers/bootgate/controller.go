@@ -29,7 +29,8 @@ import (
 // key is the only instance: the machine is one for the whole cluster.
 const key = machine.Key(phases.Configuration)
 
-// gather is how long standings of targets are gathered for one pass.
+// gather is how long standings of targets, and clones that come or go, are gathered for one pass: a wave has as many of them as there
+// are targets.
 const gather = 200 * time.Millisecond
 
 // Add binds the machine to the manager's cluster.
@@ -59,9 +60,10 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	bound.Event, bound.Now, bound.Steady = o.House.Events.Tell, o.House.Now, o.House.Queue.Now
 	p := phases.New(bound)
 	again := &house.Trigger{First: []machine.Key{key}}
-	o.BootImages.Board.OnStanding(func() { again.After(key, gather) })
+	soon := func() { again.After(key, gather) }
+	o.BootImages.Board.OnStanding(soon)
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, *phases.Pass]{
-		Table: table.Table, Observe: observe(p), Words: words, Trigger: again, Watches: watches(others.GetCache(), list.GetCache()),
+		Table: table.Table, Observe: observe(p), Words: words, Trigger: again, Watches: watches(others.GetCache(), list.GetCache(), soon),
 		Store: p.Store(table.Table, phases.Words{Line: table.Line, Conditions: table.Conditions, ConfigConditions: table.ConfigConditions},
 			operators.ClusterOperators(), mgr.GetLogger().WithName(table.Table.Name)),
 	})
@@ -96,7 +98,8 @@ func words(_ machine.Key, shot phases.Snapshot) house.Words {
 	return house.Words{Line: table.Line(shot), About: phases.About(shot.Seen)}
 }
 
-func watches(others, known cache.Cache) []house.Watch {
+// watches are what the gate looks again for, at once, or soon where many come together and none is urgent.
+func watches(others, known cache.Cache, soon func()) []house.Watch {
 	all := []house.Watch{
 		{Kind: &operatorv1.MachineConfiguration{}, Lets: house.Named(phases.Configuration)},
 		{Kind: &configv1.ClusterVersion{}, Lets: otherwise(release)},
@@ -106,13 +109,17 @@ func watches(others, known cache.Cache) []house.Watch {
 		{Kind: &corev1.ConfigMap{}, In: others, Lets: predicate.Funcs{}},
 		{Kind: &corev1.ConfigMap{}, In: known, Lets: predicate.Funcs{}},
 	}
-	for _, provider := range phases.Providers {
-		all = append(all,
-			house.Watch{Kind: phases.Metadata(provider.Template), In: others, Lets: clones},
-			house.Watch{Kind: phases.Metadata(provider.Machine), In: others, Lets: gone})
-	}
 	for i := range all {
 		all[i].Asks = house.Always(key)
+	}
+	gathered := func(client.Object) []machine.Key {
+		soon()
+		return nil
+	}
+	for _, provider := range phases.Providers {
+		all = append(all,
+			house.Watch{Kind: phases.Metadata(provider.Template), In: others, Lets: clones, Asks: gathered},
+			house.Watch{Kind: phases.Metadata(provider.Machine), In: others, Lets: gone, Asks: gathered})
 	}
 	return all
 }

@@ -38,12 +38,27 @@ func TestPart_a_look_reads_and_watches_no_kind_that_is_not_among_its_kinds(t *te
 	if f, _, err := p.Observe(t.Context(), key); err != nil || !f.Config.Absent || !f.Golden.Absent {
 		t.Errorf("it sees %+v, %v", f, err)
 	}
-	for _, w := range watches(nil, nil) {
+	for _, w := range watches(nil, nil, func() {}) {
 		if _, err := apiutil.GVKForObject(w.Kind, house.Kinds(kinds(ops)).Scheme()); err != nil && w.In == nil && w.Kind.GetObjectKind().GroupVersionKind().Empty() {
 			if _, is := w.Kind.(*corev1.ConfigMap); !is {
 				t.Errorf("it watches %T: %v", w.Kind, err)
 			}
 		}
+	}
+}
+
+func TestWatches_a_wave_of_clones_is_gathered(t *testing.T) {
+	gathered := 0
+	for _, w := range watches(nil, nil, func() { gathered++ }) {
+		_, metadata := w.Kind.(*metav1.PartialObjectMetadata)
+		before := gathered
+		asked := w.Asks(w.Kind)
+		if metadata == (len(asked) > 0) || metadata == (gathered == before) {
+			t.Errorf("an event of %T asks for %v, gathered %d times", w.Kind, asked, gathered-before)
+		}
+	}
+	if gathered == 0 {
+		t.Error("nothing is gathered")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	machinev1 "github.com/openshift/api/machine/v1"
 	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -53,6 +54,9 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	if err != nil {
 		return fmt.Errorf("reading targets: %w", err)
 	}
+	if err := indexed(apart.GetCache(), o); err != nil {
+		return err
+	}
 	converts, err := converter.Beside()
 	if err != nil {
 		return err
@@ -94,6 +98,19 @@ func limited(clock clock.PassiveClock, log logr.Logger) *events.Limit {
 	return events.NewLimit(told, time.Minute, clock, log)
 }
 
+// indexed has targets of Cluster API found by what they depend on.
+func indexed(in cache.Cache, o options.Options) error {
+	if !o.BootImages.ClusterAPI {
+		return nil
+	}
+	for _, kind := range []schema.GroupVersionKind{phases.MachineSetKind, phases.MachineDeploymentKind} {
+		if err := in.IndexField(context.Background(), phases.Untyped(kind), phases.Index, phases.IndexOf); err != nil {
+			return fmt.Errorf("finding %s by templates: %w", kind.Kind, err)
+		}
+	}
+	return nil
+}
+
 // keeps has records and attempts of targets kept in ConfigMaps.
 func keeps(p *phases.Phases, o records.Options) *Records {
 	o.Name, o.Shards, o.Entry, o.Transitions, o.Late, o.Gather = recordsName, shards, entry, transitions, late, gather
@@ -133,7 +150,7 @@ func words(_ machine.Key, s phases.Snapshot) house.Words {
 // watches are what targets are looked at again for.
 func (t targets) watches(in cache.Cache, o options.Options, come arrivals) []house.Watch {
 	watches := []house.Watch{
-		{Kind: &machinev1beta1.MachineSet{}, In: in, Lets: matters, Asks: set(o.BootImages)},
+		{Kind: &machinev1beta1.MachineSet{}, In: in, Lets: matters, Asks: t.set(golden.MachineSets)},
 		{Kind: phases.Secret(), In: in, Lets: predicate.Funcs{}, Asks: t.startFrom},
 		{Kind: definition(), Lets: predicate.Funcs{}, Asks: come.arrives},
 	}
@@ -142,7 +159,7 @@ func (t targets) watches(in cache.Cache, o options.Options, come arrivals) []hou
 	}
 	if o.BootImages.ClusterAPI {
 		watches = append(watches,
-			house.Watch{Kind: phases.Untyped(phases.MachineSetKind), In: in, Lets: matters, Asks: set(o.BootImages)},
+			house.Watch{Kind: phases.Untyped(phases.MachineSetKind), In: in, Lets: matters, Asks: t.set(golden.CAPIMachineSets)},
 			house.Watch{Kind: phases.Untyped(phases.MachineDeploymentKind), In: in, Lets: matters, Asks: itself(golden.MachineDeployments)},
 			house.Watch{Kind: phases.Untyped(phases.ClusterKind), In: in, Lets: matters, Asks: t.ofCluster},
 			house.Watch{Kind: phases.Untyped(phases.AWSTemplateKind), In: in, Lets: matters, Asks: t.ofTemplate},

@@ -24,6 +24,9 @@ var (
 	clusterFields = [][]string{{"spec", "paused"}}
 )
 
+// ownedFields are those that field managers own. keepTarget leaves nothing of them, nor of the status of what no Go type of ours is for.
+const ownedFields = "metadata.managedFields.#.fieldsV1"
+
 // keepTarget leaves out what is never read. What is left of the spec is what a target is looked at for, see matters: how many
 // replicas there are, and what became of them, is not. Of the field managers the last one is kept, for it is told who has
 // changed an image back.

@@ -46,7 +46,7 @@ func apartKinds(o options.Options, come arrivals) house.Kinds {
 	kinds := house.Kinds{
 		{
 			Version: machinev1beta1.GroupVersion, Object: &machinev1beta1.MachineSet{}, List: &machinev1beta1.MachineSetList{}, Namespaced: true, Only: mapi,
-			Optional: true, Busy: true, Arrival: arrival(string(golden.MachineSets)), Keep: keepTarget,
+			Optional: true, Busy: true, Arrival: arrival(string(golden.MachineSets)), Keep: keepTarget, Unread: []string{ownedFields},
 		},
 		{
 			Version: corev1.SchemeGroupVersion, Object: phases.Secret(), List: &metav1.PartialObjectMetadataList{}, Namespaced: true,
@@ -69,7 +69,7 @@ func apartKinds(o options.Options, come arrivals) house.Kinds {
 		} {
 			kinds = append(kinds, house.Kind{
 				Version: kind.GroupVersion(), Object: phases.Untyped(kind), List: &unstructured.UnstructuredList{}, Namespaced: true, Only: capi,
-				Optional: true, Busy: true, Arrival: arrival(definition), Keep: keepTarget,
+				Optional: true, Busy: true, Arrival: arrival(definition), Keep: keepTarget, Unread: []string{ownedFields, "status"},
 			})
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	"github.com/capstan-capi/capstan/controllers/options"
 	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/bootimage"
 	"github.com/capstan-capi/capstan/phases/golden"
@@ -30,15 +29,17 @@ func itself(kind golden.Kind) func(client.Object) []machine.Key {
 	return func(o client.Object) []machine.Key { return []machine.Key{phases.KeyOf(kind, o.GetName())} }
 }
 
-// set is a MachineSet of either API, and its twin in the other one, which looks at who has the authority.
-func set(b options.BootImages) func(client.Object) []machine.Key {
+// set is a MachineSet of either API, and its twin in the other one, which looks at who has the authority. Most sets have none; one that
+// comes later is an event of its own.
+func (t targets) set(kind golden.Kind) func(client.Object) []machine.Key {
 	return func(o client.Object) []machine.Key {
 		var keys []machine.Key
-		if b.MachineAPI {
-			keys = append(keys, phases.KeyOf(golden.MachineSets, o.GetName()))
+		own := phases.KeyOf(kind, o.GetName())
+		if t.MachineAPI || kind != golden.MachineSets {
+			keys = append(keys, own)
 		}
-		if b.ClusterAPI {
-			keys = append(keys, phases.KeyOf(golden.CAPIMachineSets, o.GetName()))
+		if twin, is := t.Twin(context.Background(), own); is {
+			keys = append(keys, twin)
 		}
 		return keys
 	}
@@ -64,26 +65,19 @@ func (t targets) startFrom(secret client.Object) []machine.Key {
 
 // ofCluster are the targets of a Cluster.
 func (t targets) ofCluster(cluster client.Object) []machine.Key {
-	return t.clusterAPI(func(o *unstructured.Unstructured) bool {
-		name, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
-		return name == cluster.GetName()
-	})
+	return t.clusterAPI(func(ctx context.Context) ([]machine.Key, error) { return t.KeysOfCluster(ctx, cluster.GetName()) })
 }
 
 // ofTemplate are the targets that name a template, or for which it was cloned.
 func (t targets) ofTemplate(template client.Object) []machine.Key {
-	set := template.GetLabels()[golden.CloneOfLabel]
-	return t.clusterAPI(func(o *unstructured.Unstructured) bool {
-		name, _, _ := unstructured.NestedString(o.Object, "spec", "template", "spec", "infrastructureRef", "name")
-		return name == template.GetName() || set != "" && golden.CloneOf(o.GetName()) == set
-	})
+	return t.clusterAPI(func(ctx context.Context) ([]machine.Key, error) { return t.KeysOfTemplate(ctx, template) })
 }
 
-func (t targets) clusterAPI(which func(*unstructured.Unstructured) bool) []machine.Key {
+func (t targets) clusterAPI(which func(context.Context) ([]machine.Key, error)) []machine.Key {
 	if t.Blind() != "" {
 		return nil
 	}
-	keys, err := t.KeysOf(context.Background(), which)
+	keys, err := which(context.Background())
 	if err != nil {
 		t.log.Error(err, "Targets of Cluster API are looked at again with their next events only")
 	}

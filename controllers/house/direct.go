@@ -39,7 +39,7 @@ func (k Kind) directly(lists toolscache.ListerWatcher, cfg *rest.Config, log log
 	var events rest.Interface
 	client, err := rest.HTTPClientFor(cfg)
 	if err == nil {
-		events, err = wire.Client(cfg, client, wire.Objects{New: k.empty})
+		events, err = wire.Client(cfg, client, wire.Objects{New: k.empty, Unread: k.Unread})
 	}
 	if err != nil {
 		log.Error(err, "Watches are decoded in the ordinary way", "kind", k.of().Kind)

@@ -42,6 +42,9 @@ type Kind struct {
 	Arrival *Arrival
 	// Keep cuts an object down to what is read of it, before it is kept; nil for all of it.
 	Keep func(client.Object)
+	// Unread are fields of a busy kind that are not even decoded of what watches send, since Keep leaves nothing of them; see
+	// [wire.Objects].
+	Unread []string
 	// Only are the objects that are read, one without a name standing for all of its namespace; none stands for all.
 	Only []client.ObjectKey
 }

@@ -70,7 +70,7 @@ func (p *Pass) makeClone(ctx context.Context, try bool) (machine.Result, error) 
 	if err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.CAPINamespace, Name: p.Target.clusterName()}, cluster); err != nil {
 		return machine.Result{}, fmt.Errorf("reading Cluster %s, which is to own the template: %w", p.Target.clusterName(), err)
 	}
-	clone := p.wantedClone(cluster)
+	clone := p.Target.For.Clone(&p.Judged, ownerOf(cluster))
 	options := []client.CreateOption{client.FieldOwner(golden.FieldManager)}
 	if try {
 		options = append(options, client.DryRunAll)
@@ -101,7 +101,7 @@ func (p *Pass) makeClone(ctx context.Context, try bool) (machine.Result, error) 
 
 // taken is the error of a template that has the name of the clone and is another one, nil if it is the clone.
 func (p *Pass) taken(there *unstructured.Unstructured) error {
-	if golden.SameSpec(there, p.wantedClone(nil)) {
+	if p.Judged.IsClone(there) {
 		return nil
 	}
 	return machine.Terminal(errors.New(there.GetKind() + " " + there.GetName() + " is another template than the one that is to have this name: delete it if nothing needs it"))
@@ -137,10 +137,7 @@ func (p *Pass) claimClone(ctx context.Context) error {
 	return nil
 }
 
-// ownerOf refers to the Cluster that owns templates; to none for nil.
+// ownerOf refers to the Cluster that owns templates.
 func ownerOf(cluster *unstructured.Unstructured) metav1.OwnerReference {
-	if cluster == nil {
-		return metav1.OwnerReference{}
-	}
 	return metav1.OwnerReference{APIVersion: cluster.GetAPIVersion(), Kind: cluster.GetKind(), Name: cluster.GetName(), UID: cluster.GetUID()}
 }

@@ -31,12 +31,47 @@ func (p *Phases) Keys(ctx context.Context) ([]machine.Key, error) {
 			keys = append(keys, KeyOf(golden.ControlPlaneMachineSets, control.Items[i].Name))
 		}
 	}
-	others, err := p.KeysOf(ctx, func(*unstructured.Unstructured) bool { return true })
+	others, err := p.keysOf(ctx)
 	return append(keys, others...), err
 }
 
-// KeysOf are those of the targets of Cluster API in the caches that something holds of.
-func (p *Phases) KeysOf(ctx context.Context, which func(*unstructured.Unstructured) bool) ([]machine.Key, error) {
+// Index is that of the caches of targets of Cluster API by what they depend on: a wave makes a template for each, and each is an event.
+const Index = "dependsOn"
+
+// What the values of the index begin with: those of the template that a target names, of what is cloned for it, and of its Cluster.
+const (
+	naming  = "named/"
+	cloning = "clone-of/"
+	member  = "of/"
+)
+
+// IndexOf are the values of a target in the index.
+func IndexOf(o client.Object) []string {
+	values := []string{cloning + golden.CloneOf(o.GetName())}
+	if set, is := o.(*unstructured.Unstructured); is {
+		values = append(values, naming+templateName(set), member+clusterName(set))
+	}
+	return values
+}
+
+// KeysOfTemplate are those of the targets of Cluster API in the caches that name a template, or for which it was cloned.
+func (p *Phases) KeysOfTemplate(ctx context.Context, template client.Object) ([]machine.Key, error) {
+	keys, err := p.keysOf(ctx, client.MatchingFields{Index: naming + template.GetName()})
+	if set := template.GetLabels()[golden.CloneOfLabel]; set != "" && err == nil {
+		var cloned []machine.Key
+		cloned, err = p.keysOf(ctx, client.MatchingFields{Index: cloning + set})
+		keys = append(keys, cloned...)
+	}
+	return keys, err
+}
+
+// KeysOfCluster are those of the targets of Cluster API in the caches that are of a Cluster.
+func (p *Phases) KeysOfCluster(ctx context.Context, cluster string) ([]machine.Key, error) {
+	return p.keysOf(ctx, client.MatchingFields{Index: member + cluster})
+}
+
+// keysOf are those of the targets of Cluster API in the caches.
+func (p *Phases) keysOf(ctx context.Context, which ...client.ListOption) ([]machine.Key, error) {
 	if !p.ClusterAPI {
 		return nil, nil
 	}
@@ -44,21 +79,19 @@ func (p *Phases) KeysOf(ctx context.Context, which func(*unstructured.Unstructur
 	for _, kind := range []golden.Kind{golden.CAPIMachineSets, golden.MachineDeployments} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(MachineSetKind.GroupVersion().WithKind(kindName(kind) + "List"))
-		if err := p.list(ctx, kind, list); err != nil {
+		if err := p.list(ctx, kind, list, which...); err != nil {
 			return nil, err
 		}
 		for i := range list.Items {
-			if which(&list.Items[i]) {
-				keys = append(keys, KeyOf(kind, list.Items[i].GetName()))
-			}
+			keys = append(keys, KeyOf(kind, list.Items[i].GetName()))
 		}
 	}
 	return keys, nil
 }
 
 // list shares the objects with the caches: whoever reads them changes none.
-func (p *Phases) list(ctx context.Context, kind golden.Kind, into client.ObjectList) error {
-	if err := p.Client.List(ctx, into, client.InNamespace(p.namespaceOf(kind)), shared); err != nil {
+func (p *Phases) list(ctx context.Context, kind golden.Kind, into client.ObjectList, which ...client.ListOption) error {
+	if err := p.Client.List(ctx, into, append(which, client.InNamespace(p.namespaceOf(kind)), shared)...); err != nil {
 		return fmt.Errorf("listing %s: %w", kind, err)
 	}
 	return nil

@@ -185,16 +185,11 @@ func (p *Pass) looksAtClone(ctx context.Context, f *guards.Facts) error {
 	f.Template = guards.Template{Known: true, Name: p.Judged.CloneName, Retiring: p.Board.Retiring(p.Judged.CloneName)}
 	if clone != nil && !f.Template.Retiring {
 		p.clone = clone
-		f.Template.Ready = golden.SameSpec(clone, p.wantedClone(nil))
+		f.Template.Ready = p.Judged.IsClone(clone)
 		// Not its resourceVersion: to claim it is no reason to try again.
 		f.Template.Version = fmt.Sprintf("%s/%d", clone.GetUID(), clone.GetGeneration())
 	}
 	return nil
-}
-
-// wantedClone is the template that is to be made, owned by the target's Cluster.
-func (p *Pass) wantedClone(cluster *unstructured.Unstructured) *unstructured.Unstructured {
-	return p.Target.For.Clone(&p.Judged, ownerOf(cluster))
 }
 
 // fields is a fingerprint of what of a target matters, but for its image.

@@ -53,8 +53,10 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 		standing.Counts, standing.Skipped, standing.Why = before.Counts, before.Skipped, before.Why
 	}
 	s.phases.Board.Stand(key, standing)
-	if twin, has := twinOf(key); has && before.Done != standing.Done {
-		s.phases.Wake(twin) // whether it counts follows from that
+	if before.Done != standing.Done {
+		if twin, is := s.phases.Twin(ctx, key); is {
+			s.phases.Wake(twin) // whether it counts follows from that
+		}
 	}
 	return s.ConfigMaps.Save(ctx, key, shot)
 }
@@ -98,6 +100,16 @@ func twinOf(key machine.Key) (machine.Key, bool) {
 		return KeyOf(golden.MachineSets, name), true
 	}
 	return "", false
+}
+
+// Twin is the key of the MachineSet of the same name in the other API, if that is a target, or may be: it cannot be looked at always.
+func (p *Phases) Twin(ctx context.Context, key machine.Key) (twin machine.Key, is bool) {
+	twin, has := twinOf(key)
+	if kind, _ := kindOf(twin); !has || !p.looksAt(kind) {
+		return "", false
+	}
+	exists, err := p.Exists(ctx, twin)
+	return twin, exists || err != nil
 }
 
 // shares says what others who start from the same stub have to know.

@@ -30,9 +30,7 @@ var (
 
 // Untyped is an empty object of a kind.
 func Untyped(kind schema.GroupVersionKind) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(kind)
-	return o
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": kind.GroupVersion().String(), "kind": kind.Kind}}
 }
 
 // Target is an object that machines are made from, as it was seen.
@@ -235,10 +233,13 @@ func (t *Target) stubKey() string {
 
 // clusterName is the Cluster that an object of Cluster API is of.
 func (t *Target) clusterName() string {
-	o, is := t.Object.(*unstructured.Unstructured)
-	if !is {
-		return ""
+	if o, is := t.Object.(*unstructured.Unstructured); is {
+		return clusterName(o)
 	}
-	name, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
+	return ""
+}
+
+func clusterName(of *unstructured.Unstructured) string {
+	name, _, _ := unstructured.NestedString(of.Object, "spec", "clusterName")
 	return name
 }

@@ -78,9 +78,18 @@ func ofClusterAPI(all map[string]string) map[string]string {
 
 // SameSpec says that an object which has the name of a clone is one, whoever made it.
 func SameSpec(object, clone *unstructured.Unstructured) bool {
-	one, oneErr := json.Marshal(object.Object["spec"])
-	other, otherErr := json.Marshal(clone.Object["spec"])
-	return oneErr == nil && otherErr == nil && bytes.Equal(one, other)
+	return sameSpec(object.Object["spec"], clone.Object["spec"])
+}
+
+// IsClone says the same of an object which has the name of the clone that a verdict leads to.
+func (v *Verdict) IsClone(object *unstructured.Unstructured) bool {
+	return sameSpec(object.Object["spec"], v.CloneSpec)
+}
+
+func sameSpec(one, other any) bool {
+	this, thisErr := json.Marshal(one)
+	that, thatErr := json.Marshal(other)
+	return thisErr == nil && thatErr == nil && bytes.Equal(this, that)
 }
 
 // IsOurs says that a template is a clone that this operator made and nobody has changed: the label names its set, its name

@@ -3,10 +3,10 @@ package golden
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capstan-capi/capstan/message"
 )
@@ -85,17 +85,27 @@ func machineOf(template map[string]any) (map[string]any, error) {
 	return machine, nil
 }
 
-// withImage is a template's spec with another image and nothing else changed.
+// withImage is a template's spec with another image and nothing else changed. It shares with the template what does not lead to the image.
 func withImage(template *unstructured.Unstructured, field []string, image string) (map[string]any, error) {
 	found, ok := template.Object["spec"].(map[string]any)
 	if !ok {
 		return nil, errors.New("the template has no spec")
 	}
-	spec := runtime.DeepCopyJSON(found)
-	path := append([]string{"template", "spec"}, field...)
-	if err := unstructured.SetNestedField(spec, image, path...); err != nil {
-		return nil, fmt.Errorf("writing the image into the template: %w", err)
+	spec := maps.Clone(found)
+	at, path := spec, append([]string{"template", "spec"}, field...)
+	last := len(path) - 1
+	for _, key := range path[:last] {
+		below, is := at[key].(map[string]any)
+		if _, there := at[key]; there && !is {
+			return nil, fmt.Errorf("writing the image into the template: %s is no object", key)
+		}
+		if below = maps.Clone(below); below == nil {
+			below = map[string]any{}
+		}
+		at[key] = below
+		at = below
 	}
+	at[path[last]] = image
 	return spec, nil
 }
 

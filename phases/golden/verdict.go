@@ -61,7 +61,8 @@ type Verdict struct {
 	Present []string
 	// Patch is the edit of an outdated target, to be sent as it is. That of a Cluster API target names the clone.
 	Patch Patch
-	// CloneName and CloneSpec are the infrastructure template that has to be there before the patch; see [Target.Clone].
+	// CloneName and CloneSpec are the infrastructure template that has to be there before the patch; see [Target.Clone]. The spec shares
+	// with the present template what is the same.
 	CloneName string
 	CloneSpec map[string]any
 }

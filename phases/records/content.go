@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -63,16 +64,34 @@ func pack(all entries, room int) ([]byte, error) {
 	if len(plain) > maxUnpacked {
 		return nil, fmt.Errorf("%d records take %d bytes, and %d is the most; the machine needs more shards: %w", len(all), len(plain), maxUnpacked, errFull)
 	}
+	packed, err := zipped(plain)
+	if err != nil {
+		return nil, err
+	}
+	if len(packed) > room {
+		return nil, fmt.Errorf("%d records take %d bytes packed, and %d is the most; the machine needs more shards: %w", len(all), len(packed), room, errFull)
+	}
+	return packed, nil
+}
+
+// A writer of gzip takes 800 KiB, and the shards of a wave are packed at the same time: one after the other, they use the same one.
+var (
+	zipping sync.Mutex
+	writers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+)
+
+func zipped(plain []byte) ([]byte, error) {
+	zipping.Lock()
+	defer zipping.Unlock()
+	zip, _ := writers.Get().(*gzip.Writer) // nothing else is in there
+	defer writers.Put(zip)
 	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
+	zip.Reset(&packed)
 	if _, err := zip.Write(plain); err != nil {
 		return nil, err
 	}
 	if err := zip.Close(); err != nil {
 		return nil, err
-	}
-	if packed.Len() > room {
-		return nil, fmt.Errorf("%d records take %d bytes packed, and %d is the most; the machine needs more shards: %w", len(all), packed.Len(), room, errFull)
 	}
 	return packed.Bytes(), nil
 }

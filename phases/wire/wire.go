@@ -90,24 +90,32 @@ func (Envelopes) Decode(text []byte, _ *schema.GroupVersionKind, into runtime.Ob
 
 // Objects decode into new objects of one kind, typed or Unstructured, and what API servers send in place of one into a Status. A typed one does
 // not say its kind, as one that comes from an ordinary client.
-type Objects struct{ New func() runtime.Object }
+type Objects struct {
+	New func() runtime.Object
+	// Unread are the fields that nobody reads, in the words of gjson; they are null in what is decoded. Of many an object they are
+	// most of the text, such as the fields that managers own.
+	Unread []string
+}
 
 // Decode reads an object into the one that is given, or into a new one.
 func (o Objects) Decode(text []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	if into == nil {
 		into = o.New()
 	}
-	untyped, is := into.(*unstructured.Unstructured)
+	_, untyped := into.(*unstructured.Unstructured)
 	if gjson.GetBytes(text, "kind").Str == "Status" && gjson.GetBytes(text, "apiVersion").Str == "v1" {
 		into = &metav1.Status{}
-	} else if is {
-		err := kjson.UnmarshalCaseSensitivePreserveInts(text, &untyped.Object)
-		kind := untyped.GroupVersionKind()
-		return untyped, &kind, err
+	} else {
+		text = without(text, o.Unread)
+	}
+	if object, is := into.(*unstructured.Unstructured); is {
+		err := kjson.UnmarshalCaseSensitivePreserveInts(text, &object.Object)
+		kind := object.GroupVersionKind()
+		return object, &kind, err
 	}
 	err := kjson.UnmarshalCaseSensitivePreserveInts(text, into)
 	kind := into.GetObjectKind().GroupVersionKind()
-	if !is {
+	if !untyped {
 		into.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	}
 	return into, &kind, err
