@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,6 +14,10 @@ import (
 
 // manyTargets are of both APIs.
 var manyTargets = bootWorld{machineAPI: 700, clusterAPI: 300}
+
+// toldAfter is when a start with targets is over and done with: their sums are told after 15 seconds at the latest, and what happened
+// then is in the flight recorder up to ten seconds later, without a pass.
+const toldAfter = 30 * time.Second
 
 // settledOnce runs measurements on one control plane whose targets are all Current, and whose operator has nothing left to do.
 func (b *bench) settledOnce(ctx context.Context, w bootWorld, measure func(*stage, *harness.Metrics) error) error {
@@ -24,7 +29,7 @@ func (b *bench) settledOnce(ctx context.Context, w bootWorld, measure func(*stag
 		if err := s.operateBootImages(ctx, metrics, w); err != nil {
 			return err
 		}
-		if err := wait(ctx, restAfter); err != nil {
+		if err := wait(ctx, toldAfter); err != nil {
 			return err
 		}
 		return measure(s, metrics)

@@ -242,19 +242,23 @@ func (s *stage) requests(ctx context.Context, since cluster.Mark) (cluster.Reque
 	return all.Where(func(r cluster.Request) bool { return r.User == operatorUser() && !r.IsBy(benchUserAgent) }), nil
 }
 
-// tally tells what requests were about, the most frequent first.
+// tally tells what requests were about, the most frequent first, and of one that is alone the name of its object.
 func tally(all cluster.RequestList) string {
-	count := map[string]int{}
+	count, last := map[string]int{}, map[string]string{}
 	for _, r := range all {
 		about := r.Verb + " " + strings.TrimSuffix(r.Resource+"/"+r.Subresource, "/")
 		if r.DryRun {
 			about += " (dry run)"
 		}
 		count[about]++
+		last[about] = r.Name
 	}
 	names := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%d %s", count[name], name)
+		if count[name] == 1 && last[name] != "" {
+			names[i] += " " + last[name]
+		}
 	}
 	return strings.Join(names, ", ")
 }
