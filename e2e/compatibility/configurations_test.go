@@ -3,6 +3,7 @@ package compatibility_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +37,26 @@ func vanishes(ctx context.Context, name string) {
 	for _, kind := range []client.Object{&validating{}, &mutating{}} {
 		Eventually(ctx, func() bool { return read(ctx, name, kind) }).WithTimeout(10*time.Second).Should(BeFalse(), "%T %s is there", kind, name)
 	}
+}
+
+// unlisted waits until no entry of capstan-crds names a definition, as long as the product may take for that.
+func unlisted(ctx context.Context, name string) {
+	GinkgoHelper()
+	Eventually(ctx, func() []string { return entriesOf(ctx, name) }).WithTimeout(10*time.Second).Should(BeEmpty(), "%s is listed", name)
+}
+
+// entriesOf are the names of the entries of capstan-crds that name a definition.
+func entriesOf(ctx context.Context, name string) (entries []string) {
+	GinkgoHelper()
+	all := &validating{}
+	if read(ctx, "capstan-crds", all) {
+		for _, entry := range all.Webhooks {
+			if strings.Contains(fmt.Sprint(entry.MatchConditions), strconv.Quote(name)) {
+				entries = append(entries, entry.Name)
+			}
+		}
+	}
+	return entries
 }
 
 var _ = Describe("The configurations of a requirement", func() {
@@ -87,15 +108,20 @@ var _ = Describe("The configurations of a requirement", func() {
 		amend(ctx, r, func(r *requirement) { r.Spec.ObjectSchemaValidation.Action = "" })
 		vanishes(ctx, r.Name)
 
+		By("removing the block of the definition")
+		Expect(entriesOf(ctx, k.name())).To(ConsistOf(HavePrefix("deny-")))
+		amend(ctx, r, crds(""))
+		unlisted(ctx, k.name())
+		amend(ctx, r, crds(deny))
+		told(ctx, r, "Admitted", "True", "Admitted")
+		Expect(entriesOf(ctx, k.name())).To(ConsistOf(HavePrefix("deny-")))
+
 		By("removing the requirement")
 		amend(ctx, r, objects(deny))
 		told(ctx, r, "Admitted", "True", "Admitted")
 		Expect(env.Client.Delete(ctx, r)).To(Succeed())
 		vanishes(ctx, r.Name)
-		eventually(ctx, "its CRD not to be listed any more", func(context.Context) error {
-			all := &validating{}
-			return unless(!read(ctx, "capstan-crds", all) || !strings.Contains(fmt.Sprint(all.Webhooks), k.name()), "it is")
-		})
+		unlisted(ctx, k.name())
 	})
 
 	It("are put right when they are edited or deleted, and keep whom API servers trust", func(ctx SpecContext) {
