@@ -28,6 +28,16 @@ func (s *stage) contest(ctx SpecContext, set *object, times int) {
 	}
 }
 
+// succeeded has the operator stopped and another one started, with what both write counted together.
+func (s *stage) succeeded(ctx SpecContext) {
+	GinkgoHelper()
+	Expect(s.operator.Stop()).To(Succeed())
+	from := s.from
+	s.operate(ctx, both)
+	s.from = from
+	gate(ctx, "Open")
+}
+
 // contestStub has so many sets start from an older stub three times, each time converted, and then once more.
 func (s *stage) contestStub(ctx SpecContext, sets int) {
 	GinkgoHelper()
@@ -52,14 +62,27 @@ var _ = Describe("A hot loop", func() {
 		By("editing it")
 		Expect(merge(ctx, set, "metadata: {labels: {a: b}, annotations: {c: d}}")).To(Succeed())
 		By("starting another operator")
-		Expect(s.operator.Stop()).To(Succeed())
-		from := s.from
-		s.operate(ctx, both)
-		s.from = from
-		gate(ctx, "Open")
+		s.succeeded(ctx)
 		s.targets(ctx, "HotLoop", 1)
 		Expect(s.writesOf(ctx, set)).To(HaveLen(3))
 		Expect(field(live(ctx, set), amiID)).To(Equal(ami(1)))
+	})
+
+	It("ends after three attempts, whenever between them another operator takes over", func(ctx SpecContext) {
+		s, sets := standing(ctx, 1)
+		s.upgrade(ctx, 2)
+		for made := 1; made <= 3; made++ {
+			becomes(ctx, sets[0], amiID, ami(2))
+			s.targets(ctx, "Current", 1)
+			s.succeeded(ctx)
+			reverts(ctx, sets[0], ami(1))
+		}
+		s.targets(ctx, "HotLoop", 1)
+		Expect(s.writesOf(ctx, sets[0])).To(HaveLen(3))
+		s.succeeded(ctx)
+		s.targets(ctx, "HotLoop", 1)
+		Expect(s.writesOf(ctx, sets[0])).To(HaveLen(3))
+		Expect(field(live(ctx, sets[0]), amiID)).To(Equal(ami(1)))
 	})
 
 	It("is counted, and so are the writes that led to it", func(ctx SpecContext) {
