@@ -14,6 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/events"
 	"github.com/capstan-capi/capstan/phases/recorder"
+	"github.com/capstan-capi/capstan/phases/render/admission"
 )
 
 // readActs reads what people ask for by annotations of the ClusterAPI, and asks for a pass when time changes that.
@@ -60,17 +61,19 @@ func pauseOf(all []guards.Act) guards.Pause {
 	return guards.Pause{Why: "nobody asks for a pause any more"}
 }
 
-// unproved says that there is no policy that holds the name in an act against who wrote it. It is asked once for each text:
-// whether there was one when it was written nobody can tell.
+// unproved says that no policy holds the name in an act against who wrote it, as the one that this release brings does. It is asked
+// once for each text: whether one did when it was written nobody can tell, and what becomes of it later does not matter.
 func (p *Pass) unproved(ctx context.Context, text string) bool {
 	if proved, known := p.memory.proved[text]; known {
 		return !proved
 	}
 	key := client.ObjectKey{Name: acts.Policy}
-	proved, err := read(ctx, p.Live, key, &admissionregistrationv1.ValidatingAdmissionPolicy{})
+	policy, binding := &admissionregistrationv1.ValidatingAdmissionPolicy{}, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
+	proved, err := read(ctx, p.Live, key, policy)
 	if proved && err == nil {
-		proved, err = read(ctx, p.Live, key, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{})
+		proved, err = read(ctx, p.Live, key, binding)
 	}
+	proved = proved && admission.HoldActs(policy, binding)
 	if err != nil {
 		p.Log.Info("whether acts are proved cannot be told", "error", err.Error())
 		return true
