@@ -132,9 +132,8 @@ func (p *Pass) watchOnly(context.Context) error { return nil }
 // maxDiffers is how many objects are named that are not as they should be.
 const maxDiffers = 20
 
-// differs names the objects of revisions that are not there as the revisions have them, and why.
-func differs(reports []*engine.Report) []string {
-	var texts []string
+// differs names the objects of revisions that are not there as the revisions have them, and why; more is how many there are beside them.
+func differs(reports []*engine.Report) (texts []string, more int) {
 	for _, object := range obstacles(reports, func(r *engine.Report) []*engine.Object {
 		var those []*engine.Object
 		for o := range r.Objects {
@@ -146,5 +145,6 @@ func differs(reports []*engine.Report) []string {
 	}) {
 		texts = append(texts, object.Key.String()+" "+object.Why)
 	}
-	return texts[:min(len(texts), maxDiffers)]
+	named := texts[:min(len(texts), maxDiffers)]
+	return named, len(texts) - len(named)
 }

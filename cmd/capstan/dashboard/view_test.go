@@ -54,7 +54,7 @@ func TestView_tells_what_needs_a_look_and_which_command_to_copy(t *testing.T) {
 			map[string]any{"object": "ConfigMap a/c", "wayOut": "delete it"},
 		},
 		"refused": []any{map[string]any{"object": "CustomResourceDefinition x", "why": "data"}}, "contested": []any{map[string]any{"object": "Service a/b", "field": "spec"}},
-		"differs": []any{"Namespace x"}, "leftAlone": []any{map[string]any{"object": "Namespace it's", "differs": "spec"}, map[string]any{"object": "Namespace fine"}},
+		"differs": []any{"Namespace x"}, "differsCount": 9, "leftAlone": []any{map[string]any{"object": "Namespace it's", "differs": "spec"}, map[string]any{"object": "Namespace fine"}},
 		"findings": []any{"an unknown field"}, "retained": []any{
 			map[string]any{"object": "CustomResourceDefinition y", "why": "3 objects"},
 			map[string]any{"object": "CustomResourceDefinition z", "void": "the consent by anna names another digest"},
