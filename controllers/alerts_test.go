@@ -82,7 +82,8 @@ func rules() []rule {
 	for _, v := range Views() {
 		machines = append(machines, v.Table.Name)
 		for _, call := range v.Table.Calls {
-			all = append(all, ruleOf(call, fmt.Sprintf(standing, fmt.Sprintf("machine=%q,alert=%q", v.Table.Name, call.Name)), cmp.Or(told[v.Table.Name], byStatus)))
+			expr := fmt.Sprintf(standing, fmt.Sprintf("machine=%q,alert=%q", v.Table.Name, call.Name))
+			all = append(all, ruleOf(call, cmp.Or(measured[call.Name], expr), cmp.Or(told[v.Table.Name], byStatus)))
 		}
 	}
 	return append(all,
@@ -101,6 +102,10 @@ func lasting(long time.Duration) string {
 
 // refused is what API servers themselves count: refusals of our webhooks for want of an answer.
 const refused = `sum(increase(apiserver_admission_webhook_rejection_count{name=~".+[.]capstan[.]openshift[.]io",error_type="calling_webhook_error"}[5m])) > 0`
+
+// measured are alerts by a metric of their own. What is paused, and what is left alone, stand each for itself, and without a break: the
+// last that each process has told within a restart's time counts, so that none is bridged that was told.
+var measured = map[string]string{"CapstanPaused": "min by (what) (last_over_time(capstan_paused[15m])) > 0"}
 
 const byStatus = "The conditions of ClusterOperator cluster-api and `capstan status` say why, since when, and what to do."
 

@@ -9,14 +9,12 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/dashboard"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
-	"github.com/capstan-capi/capstan/cmd/capstan/plan"
 	"github.com/capstan-capi/capstan/controllers"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
@@ -48,7 +46,8 @@ only, and ends with ctrl-c.
 
 It looks with your rights, by watch, and where you may not watch, by get; while nobody has the page open it asks
 nothing. Nothing but gets, lists, watches, and for a plan dry runs and reviews is sent. ClusterRole capstan-view and the
-Role of the same name in the operator's namespace have all that it takes; without some of that it tells what is missing.`,
+Roles of the same name have all that it takes; of a plan they have the inputs, and what you may not read beside that
+is unseen in it. Without some of that it tells what is missing.`,
 		Example: `  capstan dashboard
   capstan dashboard --context prod --context stage`,
 		Args: cobra.NoArgs,
@@ -128,9 +127,9 @@ func (f *dashboardFlags) plan(ctx context.Context, config *rest.Config) (any, er
 		operatorNamespace: f.operatorNamespace, capiNamespace: f.capiNamespace, account: operatorAccount, pullSecrets: []string{pullSecret},
 		sources: sources{cacheDir: f.cacheDir},
 	}
-	seen, access, err := as.foreseeBy(ctx, config, phases.Instead{})
+	look, err := as.foreseeBy(ctx, config, phases.Instead{})
 	if err != nil {
 		return nil, err
 	}
-	return plan.Of(ctx, seen, access, as.state(ctx, access.Config), time.Now()), nil
+	return look.plan(ctx), nil
 }

@@ -24,12 +24,15 @@ type pinFlags struct {
 	reason string
 }
 
+// pinLasts is how long a pin lasts of which nobody says how long: over a weekend.
+const pinLasts = 72 * time.Hour
+
 func pinCommand() *cobra.Command {
 	f := &pinFlags{}
 	cmd := &cobra.Command{
-		Use:   "pin --for DURATION --reason TEXT",
+		Use:   "pin [--for DURATION] --reason TEXT",
 		Short: "Has the operator stay with the revision that is installed, whatever the list of images says",
-		Long: `Pins the images of the revision that is installed for a time, up to 720h: they take the place of ConfigMap
+		Long: `Pins the images of the revision that is installed for a time, 72h unless --for says otherwise: they take the place of ConfigMap
 capi-installer-images, which is not touched. Platform, TLS profile, unmanaged definitions and the rules for images
 are today's all the same, and drift is repaired. A patch release of the cluster waits for its end, and the
 cluster cannot be upgraded to another minor release meanwhile. It ends by itself, or with capstan unpin, and what the
@@ -55,7 +58,7 @@ answers within --timeout: then the act stands all the same.`,
 		},
 	}
 	f.add(cmd.Flags())
-	cmd.Flags().DurationVar(&f.lasts, "for", 0, "how long the pin lasts, up to 720h")
+	cmd.Flags().DurationVar(&f.lasts, "for", pinLasts, "how long the pin lasts, up to 720h")
 	cmd.Flags().StringVar(&f.reason, "reason", "", "`text` that says why, in one line")
 	return cmd
 }
@@ -173,6 +176,6 @@ func (f *askFlags) unpin(ctx context.Context, in io.Reader, out io.Writer) error
 	}
 	return f.do(ctx, in, out, cluster, looked, request{
 		name: acts.Pin, does: does, shows: shows,
-		said: "Nothing is pinned any more. To pin it again: " + cmp.Or(does.Undo, "capstan pin --for 72h --reason TEXT") + "\n",
+		said: "Nothing is pinned any more. To pin it again: " + cmp.Or(does.Undo, "capstan pin --reason TEXT") + "\n",
 	})
 }

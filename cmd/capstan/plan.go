@@ -20,6 +20,8 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/plan"
 	"github.com/capstan-capi/capstan/controllers"
 	"github.com/capstan-capi/capstan/controllers/options"
+	"github.com/capstan-capi/capstan/controllers/view"
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
@@ -171,41 +173,53 @@ func (f *planFlags) make(ctx context.Context) (*plan.Plan, error) {
 	if f.without.given() {
 		return f.compare(ctx)
 	}
-	seen, access, err := f.foresee(ctx)
+	look, err := f.foresee(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return plan.Of(ctx, seen, access, f.state(ctx, access.Config), time.Now()), nil
+	return look.plan(ctx), nil
 }
 
-// foresee looks at the cluster, and says with which access.
-func (f *planFlags) foresee(ctx context.Context) (*phases.Foresight, *plan.Access, error) {
+// foreseen is what a look at the cluster came to, with which access, and in which state the machine was.
+type foreseen struct {
+	*phases.Foresight
+	access *plan.Access
+	state  string
+}
+
+func (l foreseen) plan(ctx context.Context) *plan.Plan {
+	return plan.Of(ctx, l.Foresight, l.access, l.state, time.Now())
+}
+
+// foresee looks at the cluster.
+func (f *planFlags) foresee(ctx context.Context) (foreseen, error) {
 	instead, err := f.instead()
 	if err != nil {
-		return nil, nil, err
+		return foreseen{}, err
 	}
 	config, err := f.Config()
 	if err != nil {
-		return nil, nil, err
+		return foreseen{}, err
 	}
 	return f.foreseeBy(ctx, config, instead)
 }
 
 // foreseeBy is foresee over a connection that is there.
-func (f *planFlags) foreseeBy(ctx context.Context, config *rest.Config, instead phases.Instead) (*phases.Foresight, *plan.Access, error) {
+func (f *planFlags) foreseeBy(ctx context.Context, config *rest.Config, instead phases.Instead) (foreseen, error) {
 	access, err := plan.NewAccess(ctx, config, plan.Account{Namespace: f.operatorNamespace, Name: f.account})
 	if err != nil {
-		return nil, nil, err
+		return foreseen{}, err
 	}
 	foreseer, err := f.foreseer(access.Config)
 	if err != nil {
-		return nil, nil, err
+		return foreseen{}, err
 	}
-	seen, err := foreseer.Foresee(ctx, instead, engine.ForeseeOptions{MayTry: access.MayTry})
-	if err != nil {
-		return nil, nil, inspect.Explain(err, config.Host, "read", "the inputs of the operator")
+	look := foreseen{access: access}
+	look.state, instead.Acts = f.told(ctx, access.Config)
+	if look.Foresight, err = foreseer.Foresee(ctx, instead, engine.ForeseeOptions{MayTry: access.MayTry}); err != nil {
+		return foreseen{}, inspect.Explain(err, config.Host, "read", "the inputs of the operator")
 	}
-	return seen, access, nil
+	return look, nil
 }
 
 // foreseer binds the operator's own phases to a connection that changes nothing.
@@ -233,15 +247,20 @@ func (f *planFlags) foreseer(config *rest.Config) (*phases.Foreseer, error) {
 	}, controllers.Views()[0].Table.Name)
 }
 
-// state is the machine's; empty where nobody tells.
-func (f *planFlags) state(ctx context.Context, config *rest.Config) string {
+// told is the state of the machine, and what the operator says of acts; empty where nobody tells.
+func (f *planFlags) told(ctx context.Context, config *rest.Config) (state string, asked []guards.Act) {
 	reader, err := inspect.NewReader(config)
 	if err != nil {
-		return ""
+		return "", nil
 	}
-	seen, err := controllers.Views()[0].Look(ctx, reader.Get, "")
+	operator, err := view.Operator(ctx, reader.Get, phases.ClusterOperatorName)
 	if err != nil {
-		return ""
+		return "", nil
 	}
-	return string(seen.Record.State)
+	var detail phases.Detail
+	record, problem := view.Published(controllers.Views()[0].Table, phases.ClusterOperatorName, operator, &detail)
+	if problem != "" {
+		return "", nil
+	}
+	return string(record.State), detail.Acts
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -200,17 +199,17 @@ func (f *rollbackFlags) plan(ctx context.Context, target *history.Revision) (rol
 	if err := look.validate(); err != nil {
 		return rollbackPlan{}, "", err
 	}
-	seen, access, err := look.foresee(ctx)
+	seen, err := look.foresee(ctx)
 	if err != nil {
 		return rollbackPlan{}, "", err
 	}
-	made := plan.Of(ctx, seen, access, look.state(ctx, access.Config), time.Now())
+	made := seen.plan(ctx)
 	// A pin that stands is no stop: this one takes its place.
 	made.Stops = slices.DeleteFunc(made.Stops, func(s plan.Stop) bool { return s.What == acts.Pin })
-	if seen.List == "" {
+	if seen.List == "" && seen.To != nil { // else it says already why nothing can be told
 		made.Stops = append(made.Stops, plan.Stop{What: "inputs", Why: "there is no list of images, by whose change a rollback ends", Next: "have the release put ConfigMap capi-installer-images back"})
 	}
-	stays, err := plan.Uncontrolled(ctx, made, access)
+	stays, err := plan.Uncontrolled(ctx, made, seen.access)
 	return rollbackPlan{made, stays}, seen.List, err
 }
 

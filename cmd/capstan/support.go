@@ -75,11 +75,12 @@ func (f *supportFlags) planned(now time.Time) func(context.Context, *rest.Config
 		if err != nil {
 			return nil, err
 		}
-		seen, err := foreseer.Foresee(ctx, phases.Instead{}, engine.ForeseeOptions{MayTry: func(context.Context, engine.Request) bool { return false }})
+		state, told := as.told(ctx, config)
+		seen, err := foreseer.Foresee(ctx, phases.Instead{Acts: told}, engine.ForeseeOptions{MayTry: func(context.Context, engine.Request) bool { return false }})
 		if err != nil {
 			return nil, err
 		}
-		return plan.Computed(ctx, seen, as.state(ctx, config), now), nil
+		return plan.Computed(ctx, seen, state, now), nil
 	}
 }
 

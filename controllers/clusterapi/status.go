@@ -57,10 +57,12 @@ type Status struct {
 	Revisions []Revision `json:"revisions"`
 
 	// Acts are what people ask for by annotations of the ClusterAPI; Differs names objects that are not as revisions have them,
-	// while a pause stands. LeftAlone are those that people ask to leave as they are.
-	Acts      []guards.Act       `json:"acts"`
-	Differs   []string           `json:"differs"`
-	LeftAlone []guards.LeftAlone `json:"leftAlone"`
+	// while a pause stands, and DiffersCount counts these and those that there is no room for. LeftAlone are those that people ask to
+	// leave as they are.
+	Acts         []guards.Act       `json:"acts"`
+	Differs      []string           `json:"differs"`
+	DiffersCount int                `json:"differsCount"`
+	LeftAlone    []guards.LeftAlone `json:"leftAlone"`
 
 	Retained   []guards.RetainedObject `json:"retained"`
 	Collisions []guards.Collision      `json:"collisions"`
@@ -90,7 +92,7 @@ type Revision struct {
 // the JSON needs no second case.
 func statusOf(head view.Head, api *operatorv1alpha1.ClusterAPI, operator *configv1.ClusterOperator, detail phases.Detail) Status {
 	s := Status{
-		Head: head, Revisions: revisions(api, detail), Acts: view.List(detail.Acts), Differs: view.List(detail.Differs), LeftAlone: view.List(detail.LeftAlone),
+		Head: head, Revisions: revisions(api, detail), Acts: view.List(detail.Acts), Differs: view.List(detail.Differs), DiffersCount: detail.DiffersCount, LeftAlone: view.List(detail.LeftAlone),
 		Retained: view.List(detail.Retained), Collisions: view.List(detail.Collisions), Refused: view.List(detail.Refused),
 		Contested: view.List(detail.Contested), Findings: view.List(detail.Findings), Strays: view.List(detail.Strays),
 		StraysElsewhere: view.List(detail.StraysElsewhere), StrayCount: detail.StrayCount, Images: view.List(detail.Images),

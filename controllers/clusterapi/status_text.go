@@ -19,7 +19,7 @@ func (s Status) Write(out io.Writer, now time.Time) error {
 	s.WriteHead(&b, s.Release, now)
 	s.revisionLines(&b)
 	view.Section(&b, "Asked for by people", guards.Texts(s.Acts))
-	view.Section(&b, "Not as it should be, and left so while it is paused", s.Differs)
+	view.Section(&b, "Not as it should be, and left so while it is paused", s.differsLines())
 	view.Section(&b, "Left alone, because people ask for that", guards.Texts(s.LeftAlone))
 	view.Section(&b, "Images", s.imageLines())
 	view.Section(&b, "In the way of objects to be applied", s.collisionLines())
@@ -89,6 +89,14 @@ func (s Status) retainedLines() []string {
 		return nil
 	}
 	return append(guards.Texts(s.Retained), "capstan consent shows what would be lost with them, and who may consents to that")
+}
+
+// differsLines count the objects that are not named.
+func (s Status) differsLines() []string {
+	if more := s.DiffersCount - len(s.Differs); more > 0 {
+		return append(slices.Clone(s.Differs), fmt.Sprintf("and %d more", more))
+	}
+	return s.Differs
 }
 
 // strayLines count the strays that are not named.

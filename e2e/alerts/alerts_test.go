@@ -22,10 +22,11 @@ import (
 // interval is that of scrapes and of evaluations.
 const interval = 30 * time.Second
 
-// These two ask for something else than what the operator counts.
+// These ask for something else than what the operator counts of all alerts.
 const (
 	absent      = "CapstanAbsent"
 	unreachable = "CapstanCheckerUnreachable"
+	paused      = "CapstanPaused"
 )
 
 // file are the rules as Prometheus's operator gives them to Prometheus.
@@ -110,7 +111,7 @@ func scrapes(long time.Duration) int { return int(long / interval) }
 
 func TestEachAlertFiresWhenWhatItStandsForHasLasted(t *testing.T) {
 	for _, rule := range file(t) {
-		if rule.Alert == absent || rule.Alert == unreachable {
+		if slices.Contains([]string{absent, unreachable, paused}, rule.Alert) {
 			continue
 		}
 		t.Run(rule.Alert, func(t *testing.T) {
@@ -164,6 +165,35 @@ func TestAnOperatorThatTellsNothingIsMissed(t *testing.T) {
 	}
 	if fires := firing(t, rule, series("clusterapi", "CapstanUnfinishedPasses", "0x200"), 2*long); len(fires) != 0 {
 		t.Errorf("it tells, and it fires at %v", fires)
+	}
+}
+
+func TestAPauseIsToldIfItLastsWithoutABreak(t *testing.T) {
+	all := file(t)
+	rule := all[slices.IndexFunc(all, func(r rulefmt.Rule) bool { return r.Alert == paused })]
+	is := func(what, pod, values string) string {
+		return fmt.Sprintf("  capstan_paused{what=%q,namespace=\"openshift-cluster-api-operator\",pod=%q} %s\n", what, pod, values)
+	}
+	hours := func(n int) int { return scrapes(time.Duration(n)*time.Hour) - 1 } // one sample comes before those that are repeated
+	for name, row := range map[string]struct {
+		told  string
+		fires time.Duration // first, 0 for never
+	}{
+		"all is paused":               {is("all", "one", "0 1x4000"), 25*time.Hour + interval},
+		"objects are left alone":      {is("objects", "one", "0 2x4000"), 25*time.Hour + interval},
+		"nothing is":                  {is("all", "one", "0x4000") + is("objects", "one", "0x4000"), 0},
+		"for a day":                   {is("all", "one", fmt.Sprintf("1x%d 0x1000", hours(24))), 0},
+		"one for 13h, then the other": {is("all", "one", fmt.Sprintf("1x%d 0x2000", hours(13))) + is("objects", "one", fmt.Sprintf("0x%d 1x%d 0x500", hours(13), hours(13))), 0},
+		"one beside the other":        {is("all", "one", fmt.Sprintf("1x%d 0x2000", hours(13))) + is("objects", "one", "1x4000"), 25 * time.Hour},
+		"with a break":                {is("all", "one", fmt.Sprintf("1x%d 0 1x%d", hours(13), hours(20))), 0},
+		"with a restart":              {is("all", "one", fmt.Sprintf("1x%d", hours(13))) + is("all", "two", fmt.Sprintf("_x%d 1x4000", hours(13)+4)), 25 * time.Hour},
+		"with a node's restart":       {is("all", "one", fmt.Sprintf("1x%d", hours(13))) + is("all", "two", fmt.Sprintf("_x%d 1x4000", hours(13)+24)), 25 * time.Hour},
+		"with a break in a restart":   {is("all", "one", fmt.Sprintf("1x%d", hours(13))) + is("all", "two", fmt.Sprintf("_x%d 0 1x%d", hours(13)+4, hours(20))), 0},
+	} {
+		fires := firing(t, rule, row.told, 30*time.Hour)
+		if (len(fires) > 0) != (row.fires > 0) || len(fires) > 0 && fires[0] != row.fires {
+			t.Errorf("%s: it fires %d times, the first at %v, want %v", name, len(fires), fires[:min(len(fires), 1)], row.fires)
+		}
 	}
 }
 

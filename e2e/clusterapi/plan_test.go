@@ -253,7 +253,20 @@ var _ = Describe("capstan plan", func() {
 		p = admin().plan(ctx, codeChanges, "--payload", image)
 		Expect(p.To.Name).To(HavePrefix("4.23.0-"))
 		Expect(p.Counts).To(And(HaveKeyWithValue("change", 1), HaveLen(2)))
+
+		By("a viewer with nothing, with capstan-view, and with all else that may be read")
+		unseen := as("viewer").plan(ctx, codeStops)
+		Expect(unseen.stops()).To(Equal([]string{"unseen"}))
+		Expect(unseen.To).To(BeNil())
 		bind(ctx, "capstan-view", "viewer")
+		bindRoles(ctx, "capstan-view", "viewer", harness.OperatorNamespace, harness.CAPINamespace, metav1.NamespaceDefault, "openshift-config")
+		for _, args := range [][]string{nil, {"--payload", image}} {
+			computed := as("viewer").plan(ctx, codeStops, args...)
+			Expect(computed.To).NotTo(BeNil())
+			Expect(computed.all()).To(And(Not(BeEmpty()), HaveEach(HaveField("How", BeElementOf("computed", "unseen", "later")))))
+			Expect(computed.stops()).To(HaveEach("unseen"))
+			Expect(computed.Limits).NotTo(ContainElement(ContainSubstring("registries may not be read")))
+		}
 		mayRead(ctx, "viewer")
 		Expect(as("viewer").plan(ctx, codeChanges, "--payload", image).Limits).To(ContainElement(ContainSubstring("pull secret may not be read")))
 		Expect(admin().run(ctx, codeFailed, "plan", "--cache-dir", "", "--payload", bad["alpha"])).To(ContainSubstring("it has no folder /release-manifests"))

@@ -45,9 +45,10 @@ type Display struct {
 	// Finalizers counts the objects that are being deleted and have finalizers pending.
 	Finalizers int
 	// Acts are what people ask for by annotations of the ClusterAPI; Differs names objects that are not as revisions have them,
-	// which is told while nothing is put right.
-	Acts    []Act
-	Differs []string
+	// which is told while nothing is put right, and MoreDiffers says how many more there are.
+	Acts        []Act
+	Differs     []string
+	MoreDiffers int
 	// HistoryBegins says that revisions were listed of which the history knows nothing, empty if there were none.
 	HistoryBegins string
 	// LeftAlone are the objects that people ask to leave as they are.

@@ -76,7 +76,7 @@ func (a Act) String() string {
 	}
 	text += ": " + a.Reason
 	if a.Unproved {
-		text += " (who it was is unproved: the admission policy capstan-acts is missing)"
+		text += " (who it was is unproved: the admission policy capstan-acts is missing, or is not as this release has it)"
 	}
 	switch {
 	case a.Ended:

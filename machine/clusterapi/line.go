@@ -71,7 +71,10 @@ func whilePaused(s phases.Snapshot) string {
 		text += fmt.Sprintf("; revision %d is not fully applied: %s", f.DesiredNumber, current.Reason)
 	}
 	if len(d.Differs) > 0 {
-		text += fmt.Sprintf("; objects that are not as they should be (%d): %s", len(d.Differs), strings.Join(d.Differs, "; "))
+		text += fmt.Sprintf("; objects that are not as they should be (%d): %s", len(d.Differs)+d.MoreDiffers, strings.Join(d.Differs, "; "))
+	}
+	if d.MoreDiffers > 0 {
+		text += fmt.Sprintf("; and %d more", d.MoreDiffers)
 	}
 	return text
 }

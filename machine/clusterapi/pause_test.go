@@ -55,6 +55,14 @@ func TestLine_of_a_pause_tells_what_would_be_uninstalled_without_a_consent(t *te
 	}
 }
 
+func TestLine_of_a_pause_counts_what_it_does_not_name(t *testing.T) {
+	d := guards.Display{Differs: []string{"ConfigMap a/b does not exist", "ConfigMap a/c does not exist"}, MoreDiffers: 23}
+	s := shot(machine.Record{State: table.Paused, Since: noon}, guards.Facts{Seen: true, ClusterAPI: true, Pause: guards.Pause{Stands: true, Why: "paused"}}, d)
+	if line := table.Line(s); !strings.Contains(line, "not as they should be (25): ConfigMap a/b does not exist; ConfigMap a/c does not exist; and 23 more; since ") {
+		t.Errorf("the line is %s", line)
+	}
+}
+
 func TestLine_of_a_pause_tells_of_a_rollout_that_stands_still(t *testing.T) {
 	facts := guards.Facts{
 		Seen: true, ClusterAPI: true, CurrentNumber: 1, DesiredNumber: 2, Desired: "b", Planned: "b", Pause: guards.Pause{Stands: true, Why: "paused"},

@@ -14,6 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/events"
 	"github.com/capstan-capi/capstan/phases/recorder"
+	"github.com/capstan-capi/capstan/phases/render/admission"
 )
 
 // readActs reads what people ask for by annotations of the ClusterAPI, and asks for a pass when time changes that.
@@ -60,17 +61,19 @@ func pauseOf(all []guards.Act) guards.Pause {
 	return guards.Pause{Why: "nobody asks for a pause any more"}
 }
 
-// unproved says that there is no policy that holds the name in an act against who wrote it. It is asked once for each text:
-// whether there was one when it was written nobody can tell.
+// unproved says that no policy holds the name in an act against who wrote it, as the one that this release brings does. It is asked
+// once for each text: whether one did when it was written nobody can tell, and what becomes of it later does not matter.
 func (p *Pass) unproved(ctx context.Context, text string) bool {
 	if proved, known := p.memory.proved[text]; known {
 		return !proved
 	}
 	key := client.ObjectKey{Name: acts.Policy}
-	proved, err := read(ctx, p.Live, key, &admissionregistrationv1.ValidatingAdmissionPolicy{})
+	policy, binding := &admissionregistrationv1.ValidatingAdmissionPolicy{}, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
+	proved, err := read(ctx, p.Live, key, policy)
 	if proved && err == nil {
-		proved, err = read(ctx, p.Live, key, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{})
+		proved, err = read(ctx, p.Live, key, binding)
 	}
+	proved = proved && admission.HoldActs(policy, binding)
 	if err != nil {
 		p.Log.Info("whether acts are proved cannot be told", "error", err.Error())
 		return true
@@ -129,9 +132,8 @@ func (p *Pass) watchOnly(context.Context) error { return nil }
 // maxDiffers is how many objects are named that are not as they should be.
 const maxDiffers = 20
 
-// differs names the objects of revisions that are not there as the revisions have them, and why.
-func differs(reports []*engine.Report) []string {
-	var texts []string
+// differs names the objects of revisions that are not there as the revisions have them, and why; more is how many there are beside them.
+func differs(reports []*engine.Report) (texts []string, more int) {
 	for _, object := range obstacles(reports, func(r *engine.Report) []*engine.Object {
 		var those []*engine.Object
 		for o := range r.Objects {
@@ -143,5 +145,6 @@ func differs(reports []*engine.Report) []string {
 	}) {
 		texts = append(texts, object.Key.String()+" "+object.Why)
 	}
-	return texts[:min(len(texts), maxDiffers)]
+	named := texts[:min(len(texts), maxDiffers)]
+	return named, len(texts) - len(named)
 }

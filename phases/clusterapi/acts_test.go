@@ -1,6 +1,7 @@
 package clusterapi
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,12 +11,17 @@ import (
 	"github.com/go-logr/logr"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/acts"
+	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/phases/recorder"
+	"github.com/capstan-capi/capstan/phases/render/admission"
 )
 
 const anHour = "by: anna\nat: 2026-01-31T12:00:00Z\nuntil: 2026-01-31T13:00:00Z\nreason: etcd is slow"
@@ -28,11 +34,13 @@ func acting(live client.Reader, now time.Time, annotations map[string]string) *P
 	}
 }
 
-func policies() client.Reader {
-	return fake.NewClientBuilder().WithObjects(
-		&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: acts.Policy}},
-		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: acts.Policy}},
-	).Build()
+func policies() client.Reader { return policiesThat(admissionregistrationv1.Deny) }
+
+// policiesThat are those that this release brings, bound so that they do something with what they do not like.
+func policiesThat(do admissionregistrationv1.ValidationAction) client.Reader {
+	policy, binding := admission.Acts()
+	binding.Spec.ValidationActions = []admissionregistrationv1.ValidationAction{do}
+	return fake.NewClientBuilder().WithObjects(policy, binding).Build()
 }
 
 func TestReadActs(t *testing.T) {
@@ -45,14 +53,15 @@ func TestReadActs(t *testing.T) {
 		again       time.Duration
 		told        string
 	}{
-		"a pause that stands":   {policies(), noon.Add(time.Minute), map[string]string{acts.Annotation(acts.Pause): anHour}, true, 59 * time.Minute, "pause by anna since 2026-01-31 12:00:00Z until 2026-01-31 13:00:00Z: etcd is slow"},
-		"one without a policy":  {fake.NewClientBuilder().Build(), noon, map[string]string{acts.Annotation(acts.Pause): anHour}, true, time.Hour, "who it was is unproved"},
-		"one that has ended":    {policies(), noon.Add(time.Hour), map[string]string{acts.Annotation(acts.Pause): anHour}, false, 0, "(ended)"},
-		"one from ahead":        {policies(), noon.Add(-time.Hour), map[string]string{acts.Annotation(acts.Pause): anHour}, false, 59 * time.Minute, "more than a minute ahead"},
-		"one that is none":      {policies(), noon, map[string]string{acts.Annotation(acts.Pause): "true"}, false, 0, "act pause is void: line 1"},
-		"another act":           {policies(), noon, map[string]string{acts.Annotation(acts.LeaveAlone): anHour + "\nobject: ConfigMap a/b"}, false, time.Hour, "leave-alone of ConfigMap a/b by anna since 2026-01-31 12:00:00Z until 2026-01-31 13:00:00Z: etcd is slow"},
-		"a consent by a number": {policies(), noon, map[string]string{acts.ConsentAct: "4"}, false, 0, "act consent-to-delete is void: line 1"},
-		"nothing":               {policies(), noon, nil, false, 0, ""},
+		"a pause that stands":                {policies(), noon.Add(time.Minute), map[string]string{acts.Annotation(acts.Pause): anHour}, true, 59 * time.Minute, "pause by anna since 2026-01-31 12:00:00Z until 2026-01-31 13:00:00Z: etcd is slow"},
+		"one without a policy":               {fake.NewClientBuilder().Build(), noon, map[string]string{acts.Annotation(acts.Pause): anHour}, true, time.Hour, "who it was is unproved"},
+		"one with a policy that only audits": {policiesThat(admissionregistrationv1.Audit), noon, map[string]string{acts.Annotation(acts.Pause): anHour}, true, time.Hour, "who it was is unproved"},
+		"one that has ended":                 {policies(), noon.Add(time.Hour), map[string]string{acts.Annotation(acts.Pause): anHour}, false, 0, "(ended)"},
+		"one from ahead":                     {policies(), noon.Add(-time.Hour), map[string]string{acts.Annotation(acts.Pause): anHour}, false, 59 * time.Minute, "more than a minute ahead"},
+		"one that is none":                   {policies(), noon, map[string]string{acts.Annotation(acts.Pause): "true"}, false, 0, "act pause is void: line 1"},
+		"another act":                        {policies(), noon, map[string]string{acts.Annotation(acts.LeaveAlone): anHour + "\nobject: ConfigMap a/b"}, false, time.Hour, "leave-alone of ConfigMap a/b by anna since 2026-01-31 12:00:00Z until 2026-01-31 13:00:00Z: etcd is slow"},
+		"a consent by a number":              {policies(), noon, map[string]string{acts.ConsentAct: "4"}, false, 0, "act consent-to-delete is void: line 1"},
+		"nothing":                            {policies(), noon, nil, false, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := acting(row.live, row.now, row.annotations)
@@ -109,5 +118,102 @@ func TestActEvents(t *testing.T) {
 		if !slices.Equal(got, row.want) {
 			t.Errorf("%s: %v, want %v", name, got, row.want)
 		}
+	}
+}
+
+func TestWhatStands_is_what_the_operator_obeys(t *testing.T) {
+	noon := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	told := func(name, void string) []guards.Act {
+		return []guards.Act{{Name: name, By: "anna", At: noon, Void: void}}
+	}
+	waits := told(acts.Pin, "")
+	waits[0].Waits = "images are being fetched"
+	for name, row := range map[string]struct {
+		act, text string
+		now       time.Time
+		told      []guards.Act
+		stop      string
+	}{
+		"a pause of which nothing is told":          {acts.Pause, anHour, noon, nil, "pause"},
+		"a pause that is obeyed":                    {acts.Pause, anHour, noon, told(acts.Pause, ""), "pause"},
+		"a pause by a clock that is behind":         {acts.Pause, anHour, noon.Add(-time.Hour), told(acts.Pause, ""), "pause"},
+		"a pause that has ended since it was told":  {acts.Pause, anHour, noon.Add(time.Hour), told(acts.Pause, ""), ""},
+		"a pin of which nothing is told":            {acts.Pin, anHour + "\nrevision: 4", noon, nil, "pin"},
+		"a pin of which something else is told":     {acts.Pin, anHour + "\nrevision: 4", noon, told(acts.Pause, "it ended"), "pin"},
+		"a pin that is obeyed":                      {acts.Pin, anHour + "\nrevision: 4", noon, told(acts.Pin, ""), "pin"},
+		"a pin that waits":                          {acts.Pin, anHour + "\nrevision: 4", noon, waits, "pin"},
+		"a pin that is ignored":                     {acts.Pin, anHour + "\nrevision: 4", noon, told(acts.Pin, "it was not taken up within 10m0s"), ""},
+		"a rollback of another list than there is":  {acts.Pin, "by: anna\nat: 2026-01-31T12:00:00Z\nreason: r\nrevision: 4\nlist: abc", noon, nil, ""},
+		"what is no act, whatever is told of those": {acts.Pin, "true", noon, told(acts.Pin, ""), ""},
+	} {
+		p := acting(policies(), row.now, map[string]string{acts.Annotation(row.act): row.text})
+		var stops []string
+		for _, o := range p.whatStands(row.told) {
+			stops = append(stops, o.What)
+		}
+		if got := strings.Join(stops, " "); got != row.stop {
+			t.Errorf("%s: the stops are %q, want %q", name, got, row.stop)
+		}
+	}
+}
+
+func TestDiffers_counts_what_it_does_not_name(t *testing.T) {
+	report := &engine.Report{Waves: []*engine.Wave{{}}}
+	for i := range 25 {
+		report.Waves[0].Objects = append(report.Waves[0].Objects, &engine.Object{Key: engine.Key{Kind: "ConfigMap", Namespace: "a", Name: fmt.Sprint(i)}, Action: engine.Pending, Why: "does not exist"})
+	}
+	named, more := differs([]*engine.Report{report})
+	if len(named) != maxDiffers || more != 5 || detailOf("", guards.Display{Differs: named, MoreDiffers: more}, nil).DiffersCount != 25 {
+		t.Errorf("named are %d, and %d more", len(named), more)
+	}
+	if named, more := differs([]*engine.Report{{}}); len(named) != 0 || more != 0 {
+		t.Errorf("of nothing named are %v, and %d more", named, more)
+	}
+}
+
+// recording has a pass record, and returns what comes to be stored of acts, as "action act: text".
+func recording(t *testing.T, p *Pass) (stored func() []string) {
+	t.Helper()
+	c := fake.NewFakeClient()
+	key := client.ObjectKey{Namespace: "ops", Name: recorder.ConfigMap}
+	r := recorder.New(c, c, key, clocktesting.NewFakeClock(p.Now()), logr.Discard())
+	p.recorder = r.Of("clusterapi", "")
+	return func() (lines []string) {
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := r.Run(over); err != nil { // which writes what there is, and ends
+			t.Fatal(err)
+		}
+		written := &corev1.ConfigMap{}
+		if err := c.Get(t.Context(), key, written); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := recorder.Of(written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.Kind == recorder.Act {
+				lines = append(lines, e.Action+" "+e.Object+": "+e.Text)
+			}
+		}
+		return lines
+	}
+}
+
+func TestRecordActs_records_once_what_is_seen_and_once_that_it_ended(t *testing.T) {
+	noon := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	p := acting(policies(), noon, map[string]string{acts.PauseAct: anHour, acts.AdoptAct: "yes"})
+	stored := recording(t, p)
+	pass := func() { p.recordActs(p.readActs(t.Context())) }
+	pass()
+	pass()
+	p.Now = func() time.Time { return noon.Add(time.Hour) }
+	pass()
+	pass()
+	const paused = "pause by anna since 2026-01-31 12:00:00Z until 2026-01-31 13:00:00Z: etcd is slow"
+	want := []string{"seen pause: " + paused, `seen adopt: act adopt is void: line 1: it is not as "key: value" is`, "ended pause: " + paused}
+	if got := stored(); !slices.Equal(got, want) {
+		t.Errorf("recorded is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,7 @@ func TestTellConsents_notes_each_use_once(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.History.List(history.Revision{Number: 2, Name: "r"})
+	stored := recording(t, p)
 	going := engine.Orphan{Key: theDefinition, Action: engine.Terminating, Consented: true}
 	other := engine.Orphan{Key: engine.Key{Kind: "ConfigMap", Name: "a"}, Action: engine.Terminating}
 	before := &engine.TeardownReport{Waiting: []engine.Orphan{other, going}}
@@ -142,6 +144,15 @@ func TestTellConsents_notes_each_use_once(t *testing.T) {
 	const want = "consent-to-delete of CustomResourceDefinition as.test (UID 12-34) with 3 that it held, by anna"
 	if got := known.Revisions[0].Consents; len(got) != 1 || got[0] != want {
 		t.Errorf("the history has %q", got)
+	}
+	void := engine.Orphan{Key: engine.Key{Version: "v1", Kind: "Namespace", Name: "n"}, Action: engine.Retained, Void: "there are 4 now"}
+	for range 2 {
+		p.tellConsents(&engine.TeardownReport{Retained: []engine.Orphan{void}}, before)
+		before = &engine.TeardownReport{Retained: []engine.Orphan{void}}
+	}
+	recorded := []string{"used consent-to-delete: CustomResourceDefinition as.test (UID 12-34) with 3 that it held, by anna", "void consent-to-delete: Namespace n: there are 4 now"}
+	if got := stored(); !slices.Equal(got, recorded) {
+		t.Errorf("recorded is %q, want %q", got, recorded)
 	}
 }
 

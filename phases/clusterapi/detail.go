@@ -26,10 +26,12 @@ type Detail struct {
 	Contested  []guards.Contested      `json:"contested,omitempty"`
 	Findings   []string                `json:"findings,omitempty"`
 	// Acts are what people ask for by annotations of the ClusterAPI. Differs names objects that are not as revisions have
-	// them, while a pause stands. LeftAlone are those that people ask to leave as they are.
-	Acts      []guards.Act       `json:"acts,omitempty"`
-	Differs   []string           `json:"differs,omitempty"`
-	LeftAlone []guards.LeftAlone `json:"leftAlone,omitempty"`
+	// them, while a pause stands, and DiffersCount counts these and those that there is no room for. LeftAlone are those that people
+	// ask to leave as they are.
+	Acts         []guards.Act       `json:"acts,omitempty"`
+	Differs      []string           `json:"differs,omitempty"`
+	DiffersCount int                `json:"differsCount,omitempty"`
+	LeftAlone    []guards.LeftAlone `json:"leftAlone,omitempty"`
 	// HistoryBegins says that the history does not know all revisions that were listed.
 	HistoryBegins string   `json:"historyBegins,omitempty"`
 	Strays        []string `json:"strays,omitempty"`
@@ -65,7 +67,7 @@ const notNeeded = "NotNeeded"
 // detailOf puts together what is shown beside the record.
 func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 	return Detail{
-		Acts: d.Acts, Differs: d.Differs, HistoryBegins: d.HistoryBegins, LeftAlone: d.LeftAlone,
+		Acts: d.Acts, Differs: d.Differs, DiffersCount: len(d.Differs) + d.MoreDiffers, HistoryBegins: d.HistoryBegins, LeftAlone: d.LeftAlone,
 		Waits: line, UninstallConsent: d.UninstallConsent, Revisions: d.Revisions, Retained: d.Retained, Lost: d.Lost, Collisions: d.Collisions,
 		Refused: d.Refused, Contested: d.Contested, Findings: d.Findings, Strays: d.Strays,
 		StraysElsewhere: d.StraysElsewhere, StrayCount: len(d.Strays) + d.MoreStrays, Images: imageDetails(d.ImageStates), Moves: moves,

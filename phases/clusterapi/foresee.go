@@ -38,6 +38,8 @@ type Instead struct {
 	Payload *Payload
 	// Credentials are for registries, besides the cluster's.
 	Credentials []images.Document
+	// Acts are what the operator says of acts; of one of which it says nothing, what is written counts.
+	Acts []guards.Act
 }
 
 func (i Instead) namesImages() bool { return len(i.Images)+len(i.Folders) > 0 || i.Payload != nil }
@@ -62,7 +64,7 @@ type Foresight struct {
 
 // Obstacle is what keeps a revision from being listed.
 type Obstacle struct {
-	What      string // inputs, images, manifests, room, consent or pause
+	What      string // unseen, inputs, images, manifests, room, consent, pause or pin
 	Why, Next string
 }
 
@@ -88,19 +90,31 @@ func NewForeseer(o Options, machine string) (*Foreseer, error) {
 	return f, nil
 }
 
-// Foresee looks. It is an error only if the inputs themselves cannot be read.
+// Foresee looks. It is an error only if the inputs themselves cannot be read; that they may not be is told.
 func (f *Foreseer) Foresee(ctx context.Context, in Instead, how engine.ForeseeOptions) (*Foresight, error) {
-	p, told := f.phases, &Foresight{}
+	told := &Foresight{}
+	err := f.foresee(ctx, in, how, told)
+	if apierrors.IsForbidden(err) {
+		told.Obstacles = append(told.Obstacles, Obstacle{
+			What: "unseen", Why: err.Error(), Next: "ask for the right to read it, which ClusterRole and Roles capstan-view have",
+		})
+		return told, nil
+	}
+	return told, err
+}
+
+func (f *Foreseer) foresee(ctx context.Context, in Instead, how engine.ForeseeOptions, told *Foresight) error {
+	p := f.phases
 	if in.Payload != nil {
 		listed, err := f.listed(ctx, in, told)
 		if err != nil {
-			return nil, fmt.Errorf("reading the release image %s: %w", in.Payload.Ref, err)
+			return fmt.Errorf("reading the release image %s: %w", in.Payload.Ref, err)
 		}
 		in = listed
 	}
 	w, err := f.inputs(ctx, in)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	told.From, told.List = w.desiredEntry(), w.list
 	knows := true
@@ -108,29 +122,29 @@ func (f *Foreseer) Foresee(ctx context.Context, in Instead, how engine.ForeseeOp
 		knows, told.Limits = false, append(told.Limits, fmt.Sprintf("what older revisions have applied is not known: %v", err))
 	}
 	if err := f.reach(ctx, w, in, told); err != nil {
-		return nil, err
+		return err
 	}
 	stop, err := f.fetch(ctx, w)
 	defer stop()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	pass := &Pass{Phases: p, world: w, proofs: proofs{p.Engine.Proofs(w.numbers()...)}}
 	pass.plan = p.makePlan(ctx, w)
 	if pass.plan.revision == nil {
 		told.Obstacles = append(told.Obstacles, unplannable(pass.plan))
-		return told, ctx.Err()
+		return ctx.Err()
 	}
 	rendered := pass.plan.revision
 	entry, err := f.next(ctx, pass, told)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	told.To = &entry
 	if knows {
 		told.Obstacles = append(told.Obstacles, pass.whyNotListed(entry)...)
 	}
-	told.Obstacles = append(told.Obstacles, pass.whatStands()...)
+	told.Obstacles = append(told.Obstacles, pass.whatStands(in.Acts)...)
 	pass.note()
 	revision := &engine.Revision{
 		Name: string(entry.Name), Number: entry.Revision, ContentID: entry.ContentID, Unmanaged: rendered.Unmanaged, Components: p.memory.rendered.components,
@@ -138,7 +152,7 @@ func (f *Foreseer) Foresee(ctx context.Context, in Instead, how engine.ForeseeOp
 	p.Engine.Watch(revision)
 	how.Consents = pass.consents(revision.Number)
 	told.Forecast, err = f.engine.Foresee(ctx, revision, how)
-	return told, err
+	return err
 }
 
 // inputs are those of the cluster, but for what others take the place of.
@@ -220,11 +234,11 @@ func (p *Pass) whyNotListed(entry operatorv1alpha1.ClusterAPIInstallerRevision) 
 	return found
 }
 
-// whatStands are acts because of which nothing would be done.
-func (p *Pass) whatStands() []Obstacle {
+// whatStands are acts because of which nothing would be done, by what the operator has told of them.
+func (p *Pass) whatStands(told []guards.Act) []Obstacle {
 	var stops []Obstacle
 	for _, back := range []struct{ name, by string }{{acts.Pause, "capstan resume"}, {acts.Pin, "capstan unpin"}} {
-		act := p.standing(back.name)
+		act := p.obeyed(back.name, told)
 		if act == nil || act.List() != "" && act.List() != p.world.list {
 			continue
 		}
@@ -238,6 +252,26 @@ func (p *Pass) whatStands() []Obstacle {
 		})
 	}
 	return stops
+}
+
+// obeyed is an act that the operator says it obeys, or will when it has looked; nil for none. It may ignore one that is well formed, such
+// as a pin to what the history does not know.
+func (p *Pass) obeyed(name string, told []guards.Act) *acts.Act {
+	if p.world.api == nil {
+		return nil
+	}
+	act, err := acts.Read(name, p.world.api.Annotations[acts.Annotation(name)])
+	if err != nil {
+		return nil
+	}
+	at := slices.IndexFunc(told, func(t guards.Act) bool { return t.Name == name && t.By == act.By && t.At.Equal(act.At) })
+	switch {
+	case at < 0:
+		return p.standing(name)
+	case told[at].Void != "" || act.Ended(p.Now()):
+		return nil
+	}
+	return &act
 }
 
 // unplannable is why the inputs come to nothing.

@@ -166,7 +166,7 @@ func (p *Pass) applied() guards.Applied {
 	p.Display.LeftAlone = p.tellLeft(reports)
 	p.judgeAdoption(p.Display.Collisions)
 	if pauseOf(p.Display.Acts).Stands {
-		p.Display.Differs = differs(reports)
+		p.Display.Differs, p.Display.MoreDiffers = differs(reports)
 	}
 	p.Display.Findings, p.Display.Revisions = findings(reports...), p.progress(reports)
 	var notYet *notYetError

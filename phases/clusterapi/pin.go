@@ -100,7 +100,7 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	for _, image := range known.Images() {
 		w.pin.images = append(w.pin.images, images.Ref(image))
 	}
-	w.pin.taken = p.memory.takenUp == text || p.isListedFor(*told, *known)
+	w.pin.taken = p.memory.takenUp == text || p.isListedFor(*told, *known, early == "")
 	switch {
 	case w.pin.taken:
 		told.Void = ""
@@ -162,8 +162,10 @@ func (p *Pass) pinned(ctx context.Context, act acts.Act) (known *history.Revisio
 	return nil, ""
 }
 
-// isListedFor says that the newest revision is the pinned one, was listed for this pin, or has the images that it asks for.
-func (p *Pass) isListedFor(told guards.Act, known history.Revision) bool {
+// isListedFor says that the newest revision was listed for this pin, or, if it counts by its time, that it is the pinned one. Of one of
+// which nobody has noted why it was listed, since the history was lost, the images tell: one that was listed for other reasons
+// counts for no pin, whatever it is made of, or a pin that was refused would begin days later.
+func (p *Pass) isListedFor(told guards.Act, known history.Revision, timely bool) bool {
 	desired := p.world.desiredEntry()
 	if desired == nil {
 		return false
@@ -172,8 +174,11 @@ func (p *Pass) isListedFor(told guards.Act, known history.Revision) bool {
 	if h, _ := p.History.Known(); h.Of(desired.Revision) != nil {
 		newest = *h.Of(desired.Revision)
 	}
-	return newest.Number == told.Revision || slices.Equal(newest.Images(), known.Images()) ||
-		newest.Pin != nil && newest.Pin.Revision == told.Revision && newest.Pin.By == told.By && newest.Pin.At.Equal(told.At)
+	if newest.Pin != nil && newest.Pin.Revision == told.Revision && newest.Pin.By == told.By && newest.Pin.At.Equal(told.At) {
+		return true
+	}
+	unnoted := newest.Pin == nil && newest.Listed.IsZero()
+	return timely && (newest.Number == told.Revision || unnoted && slices.Equal(newest.Images(), known.Images()))
 }
 
 // takeUp looks whether a pin may be taken up: nothing is listed for one before its images are at hand, and before none of its

@@ -119,6 +119,11 @@ func TestAskPin(t *testing.T) {
 		"nobody knows schemas":        {text: anAct(anHourOn, "revision: 1"), given: func(_ *Pass, e *narrow, _ shelf) { e.err = errors.New("down") }, images: "two", void: "down"},
 		"listed for it before":        {text: anAct(anHourOn, "revision: 1"), now: atNoon.Add(30 * time.Minute), given: listedFor("anna"), images: "one"},
 		"listed for somebody else's":  {text: anAct(anHourOn, "revision: 1"), now: atNoon.Add(30 * time.Minute), given: listedFor("bert"), images: "two", void: "was not taken up"},
+		"void, and the list is alike": {text: anAct(anHourOn, "revision: 1"), now: atNoon.Add(30 * time.Minute), given: listedOf("one", atNoon.Add(20*time.Minute)), images: "two", void: "was not taken up"},
+		"nobody has noted why":        {text: anAct(anHourOn, "revision: 1"), now: atNoon.Add(30 * time.Minute), given: listedOf("one", time.Time{}), images: "one"},
+		"nor why of other images":     {text: anAct(anHourOn, "revision: 1"), now: atNoon.Add(30 * time.Minute), given: listedOf("two", time.Time{}), images: "two", void: "was not taken up"},
+		"from ahead":                  {text: anAct(anHourOn, "revision: 2"), now: atNoon.Add(-2 * time.Minute), images: "two", void: "more than a minute ahead"},
+		"from a little ahead":         {text: anAct(anHourOn, "revision: 2"), now: atNoon.Add(-time.Minute), images: "two"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if row.now.IsZero() {
@@ -260,6 +265,17 @@ func listedFor(by string) func(*Pass, *narrow, shelf) {
 		entry := operatorv1alpha1.ClusterAPIInstallerRevision{Name: "4.22.1-c-5", Revision: 5, ContentID: "d"}
 		p.world.api.Status.Revisions = append(p.world.api.Status.Revisions, entry)
 		p.History.List(history.Revision{Number: 5, Name: "4.22.1-c-5", Release: "4.22.1", Pin: &history.Pin{Revision: 1, By: by, At: atNoon}, Result: history.Applying})
+	}
+}
+
+// listedOf lists a revision 5 of an image, for no pin; with no moment nobody has noted why it was listed.
+func listedOf(image string, at time.Time) func(*Pass, *narrow, shelf) {
+	return func(p *Pass, _ *narrow, _ shelf) {
+		r := history.Revision{Number: 5, Name: "4.22.3-d-5", Release: "4.22.3", Listed: at, Result: history.Applying}
+		r.Components = []history.Component{{Name: "alpha", Image: string(ref(image)), Profile: "default"}}
+		entry := operatorv1alpha1.ClusterAPIInstallerRevision{Name: operatorv1alpha1.RevisionName(r.Name), Revision: r.Number, ContentID: "d"}
+		p.world.api.Status.Revisions = append(p.world.api.Status.Revisions, entry)
+		p.History.List(r)
 	}
 }
 

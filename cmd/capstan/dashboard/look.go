@@ -54,6 +54,9 @@ func looksAt(s clusterapi.Status, as shell) []Look {
 	for _, text := range s.Differs {
 		all = append(all, Look{Trouble: TroubleDiffers, Why: text})
 	}
+	if more := s.DiffersCount - len(s.Differs); more > 0 {
+		all = append(all, Look{Trouble: TroubleDiffers, Why: fmt.Sprintf("%d more that are not named", more)})
+	}
 	for _, l := range s.LeftAlone {
 		if l.Nowhere || l.Differs != "" || l.Probe != "" {
 			all = append(all, Look{Object: l.Object, Trouble: TroubleAlone, Why: l.String()})

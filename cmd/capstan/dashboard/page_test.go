@@ -186,3 +186,21 @@ func state(name string) func(Line) bool {
 func trouble(says string) func(Line) bool {
 	return func(l Line) bool { return l.Type == LineTrouble && strings.Contains(l.Message, says) }
 }
+
+func TestThePagesLibrariesAreSmall(t *testing.T) {
+	all, err := files.ReadDir("page/lib")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("there are none: %v", err)
+	}
+	var size int64
+	for _, file := range all {
+		info, err := file.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	if size > 100_000 {
+		t.Errorf("they have %d bytes, and may have 100 KB", size)
+	}
+}

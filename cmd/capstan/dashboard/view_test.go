@@ -54,7 +54,7 @@ func TestView_tells_what_needs_a_look_and_which_command_to_copy(t *testing.T) {
 			map[string]any{"object": "ConfigMap a/c", "wayOut": "delete it"},
 		},
 		"refused": []any{map[string]any{"object": "CustomResourceDefinition x", "why": "data"}}, "contested": []any{map[string]any{"object": "Service a/b", "field": "spec"}},
-		"differs": []any{"Namespace x"}, "leftAlone": []any{map[string]any{"object": "Namespace it's", "differs": "spec"}, map[string]any{"object": "Namespace fine"}},
+		"differs": []any{"Namespace x"}, "differsCount": 9, "leftAlone": []any{map[string]any{"object": "Namespace it's", "differs": "spec"}, map[string]any{"object": "Namespace fine"}},
 		"findings": []any{"an unknown field"}, "retained": []any{
 			map[string]any{"object": "CustomResourceDefinition y", "why": "3 objects"},
 			map[string]any{"object": "CustomResourceDefinition z", "void": "the consent by anna names another digest"},
@@ -81,7 +81,7 @@ func TestView_tells_what_needs_a_look_and_which_command_to_copy(t *testing.T) {
 	for _, l := range v.Look {
 		troubles = append(troubles, l.Trouble)
 	}
-	if got := strings.Join(troubles, " "); got != "machine consent collision collision refused contested image differs leftalone finding retained retained stray stray stray" {
+	if got := strings.Join(troubles, " "); got != "machine consent collision collision refused contested image differs differs leftalone finding retained retained stray stray stray" {
 		t.Errorf("what needs a look is %s", got)
 	}
 	flags := " --kubeconfig " + p.clusters[0].shell.kubeconfig + " --context one"
@@ -93,7 +93,7 @@ func TestView_tells_what_needs_a_look_and_which_command_to_copy(t *testing.T) {
 			t.Errorf("to be copied is %q, want %q", got, want)
 		}
 	}
-	for at, want := range map[int]string{10: "3 objects", 11: "it is kept for the data in it; the consent by anna names another digest"} {
+	for at, want := range map[int]string{11: "3 objects", 12: "it is kept for the data in it; the consent by anna names another digest"} {
 		if l := v.Look[at]; l.Why != want || l.Next == "" || l.Command != "capstan consent"+flags {
 			t.Errorf("of what is kept is told %+v", l)
 		}

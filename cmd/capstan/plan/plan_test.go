@@ -9,6 +9,7 @@ import (
 	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -150,5 +151,49 @@ func TestComputed_tells_fields_and_no_value_and_nobody_who_made_it(t *testing.T)
 		if !strings.Contains(string(text), part) {
 			t.Errorf("%s is not told: %s", part, text)
 		}
+	}
+}
+
+func TestPlan_says_what_would_stop_it_why_and_what_to_do(t *testing.T) {
+	stuck := func(by string) *engine.Foreseen {
+		o := foreseen("CustomResourceDefinition", "things.example.com", engine.WouldCreate, engine.Tried)
+		o.Stuck, o.StuckBy = "because of "+by, by
+		return o
+	}
+	forbidden := foreseen("ConfigMap", "a", engine.WouldDeny, engine.Tried)
+	forbidden.Err = &engine.ObjectError{Err: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "a", errors.New("no"))}
+	for what, row := range map[string]struct {
+		object *engine.Foreseen
+		next   string
+	}{
+		"names":        {stuck(engine.StuckNames), "repair that first"},
+		"requirements": {stuck(engine.StuckRequirements), "repair that first"},
+		"unanswered":   {stuck(engine.StuckUnanswered), "--request-timeout"},
+		"left alone":   {stuck(engine.StuckLeft), "capstan resume CustomResourceDefinition/n/things.example.com"},
+		"rights":       {forbidden, "give the operator that permission"},
+	} {
+		p := planOf(t, false, row.object)
+		if len(p.Stops) != 1 || p.Stops[0].What != what || p.Stops[0].Object.Name != row.object.Key.Name || !strings.Contains(p.Stops[0].Next, row.next) || p.Code() != 3 {
+			t.Errorf("%s: the stops are %+v, and the code is %d", what, p.Stops, p.Code())
+		}
+	}
+	for _, what := range []string{"room", "pause", "pin", "consent", "inputs", "unseen"} {
+		p := Of(t.Context(), &phases.Foresight{Obstacles: []phases.Obstacle{{What: what, Why: "why", Next: "next"}}}, &Access{}, "", now)
+		if len(p.Stops) != 1 || p.Stops[0] != (Stop{What: what, Why: "why", Next: "next"}) || p.Code() != 3 {
+			t.Errorf("%s: the stops are %+v, and the code is %d", what, p.Stops, p.Code())
+		}
+	}
+}
+
+func TestPlan_says_which_rights_the_operator_lacks(t *testing.T) {
+	o := foreseen("ConfigMap", "a", engine.WouldCreate, engine.Computed)
+	seen := &phases.Foresight{Forecast: &engine.Forecast{Waves: []engine.ForeseenWave{{Number: 1, Objects: []*engine.Foreseen{o}}}}}
+	access := &Access{account: Account{Namespace: "ops", Name: "capstan"}, asked: map[question]answer{
+		{"create", "", "configmaps", "n", true}: {allowed: true}, {"patch", "", "configmaps", "n", true}: {},
+	}}
+	p := Of(t.Context(), seen, access, "", now)
+	const why = "the operator (system:serviceaccount:ops:capstan) may not patch configmaps in namespace n"
+	if len(p.Stops) != 1 || p.Stops[0].What != "rights" || p.Stops[0].Why != why || p.Code() != 3 {
+		t.Errorf("the stops are %+v, and the code is %d", p.Stops, p.Code())
 	}
 }
