@@ -16,6 +16,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/phases/engine"
+	"github.com/capstan-capi/capstan/transport"
 	"github.com/capstan-capi/capstan/transport/harmless"
 )
 
@@ -57,7 +58,9 @@ func NewAccess(ctx context.Context, config *rest.Config, account Account) (*Acce
 	if err != nil {
 		return nil, &inspect.Error{What: "the kubeconfig cannot be used: " + err.Error(), Next: "repair it, or name another with --kubeconfig", Err: err}
 	}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return harmless.New(server.Path, next) })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return harmless.New(server.Path, transport.NewPatient(next))
+	})
 	a := &Access{Config: config, account: account, asked: map[question]answer{}}
 	if a.reviews, err = authorizationclient.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)

@@ -1,0 +1,91 @@
+package transport
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// patience is how long a command waits in all for an API server that asks to be left alone, from when it does so first.
+const patience = 15 * time.Second
+
+// Patient sends a request again that the API server has refused for now (429 or 503 with Retry-After, RFC 9110 section
+// 10.2.3), as it does for the instances of a kind that was made a moment ago. It is for commands that ask once and end: what
+// goes on asking, as the operator, leaves the API server alone by itself. Refused for longer than 15 seconds in all, the last
+// answer is given back as it is.
+type Patient struct {
+	next http.RoundTripper
+	now  func() time.Time
+	wait func(context.Context, time.Duration) error
+
+	mu    sync.Mutex
+	first time.Time
+}
+
+// NewPatient makes it over another transport.
+func NewPatient(next http.RoundTripper) *Patient {
+	return &Patient{next: next, now: time.Now, wait: rest}
+}
+
+// RoundTrip sends a request until it is not refused for now.
+func (p *Patient) RoundTrip(request *http.Request) (*http.Response, error) {
+	for {
+		response, err := p.next.RoundTrip(request)
+		if err != nil {
+			return nil, err
+		}
+		pause, asks := asked(response)
+		if !asks || !p.has(pause) {
+			return response, nil
+		}
+		again := request.Clone(request.Context())
+		if request.Body != nil && request.Body != http.NoBody {
+			if request.GetBody == nil {
+				return response, nil
+			}
+			if again.Body, err = request.GetBody(); err != nil {
+				return response, nil //nolint:nilerr // what cannot be sent again was answered all the same
+			}
+		}
+		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // so that the connection is used again
+		_ = response.Body.Close()
+		if err := p.wait(request.Context(), pause); err != nil {
+			return nil, err
+		}
+		request = again
+	}
+}
+
+// asked is how long an answer asks to wait, if it does.
+func asked(response *http.Response) (time.Duration, bool) {
+	if response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
+		return 0, false
+	}
+	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	return time.Duration(seconds) * time.Second, err == nil && seconds >= 0
+}
+
+// has says that there is patience left for a pause.
+func (p *Patient) has(pause time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if p.first.IsZero() {
+		p.first = now
+	}
+	return !now.Add(max(pause, time.Second)).After(p.first.Add(patience))
+}
+
+func rest(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(max(pause, time.Second))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,90 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPatient_asks_again_for_as_long_as_it_has_patience(t *testing.T) {
+	for name, row := range map[string]struct {
+		status     int
+		retryAfter string
+		refusals   int
+		asked      int
+		last       int
+	}{
+		"not refused":                           {http.StatusTooManyRequests, "1", 0, 1, http.StatusOK},
+		"refused for a moment":                  {http.StatusTooManyRequests, "1", 3, 4, http.StatusOK},
+		"unavailable for a moment":              {http.StatusServiceUnavailable, "2", 2, 3, http.StatusOK},
+		"refused without an end":                {http.StatusTooManyRequests, "5", 100, 4, http.StatusTooManyRequests},
+		"to be asked at once, without an end":   {http.StatusTooManyRequests, "0", 100, 16, http.StatusTooManyRequests},
+		"to be left alone for too long":         {http.StatusTooManyRequests, "60", 100, 1, http.StatusTooManyRequests},
+		"refused for good":                      {http.StatusForbidden, "1", 100, 1, http.StatusForbidden},
+		"unavailable, and nobody asks to wait":  {http.StatusServiceUnavailable, "", 100, 1, http.StatusServiceUnavailable},
+		"unavailable until a date, which is no": {http.StatusServiceUnavailable, "Thu, 01 Jan 2026 00:00:00 GMT", 100, 1, http.StatusServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked++
+				if body, err := io.ReadAll(r.Body); err != nil || string(body) != "the body" {
+					t.Errorf("asked was %q: %v", body, err)
+				}
+				if asked > row.refusals {
+					return
+				}
+				if row.retryAfter != "" {
+					w.Header().Set("Retry-After", row.retryAfter)
+				}
+				w.WriteHeader(row.status)
+			}))
+			defer server.Close()
+			now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+			p := NewPatient(http.DefaultTransport)
+			p.now = func() time.Time { return now }
+			p.wait = func(_ context.Context, pause time.Duration) error {
+				now = now.Add(max(pause, time.Second))
+				return nil
+			}
+			response, err := (&http.Client{Transport: p}).Post(server.URL, "text/plain", strings.NewReader("the body"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if response.StatusCode != row.last || asked != row.asked {
+				t.Errorf("the answer is %d after %d requests, not %d after %d", response.StatusCode, asked, row.last, row.asked)
+			}
+		})
+	}
+}
+
+func TestPatient_ends_with_who_waits(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "10")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := NewPatient(http.DefaultTransport)
+	waits := p.wait
+	p.wait = func(ctx context.Context, pause time.Duration) error {
+		cancel()
+		return waits(ctx, pause)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response, err := (&http.Client{Transport: p}).Do(request); !errors.Is(err, context.Canceled) {
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		t.Errorf("it ends with %v", err)
+	}
+}
