@@ -111,7 +111,7 @@ func TestUpgradeStub_writes_no_Secret_before_clone_and_edit_were_taken_as_dry_ru
 		"the edit is invalid":   {"patch", invalid, []string{"create AWSMachineTemplate CLONE?", "patch MachineSet a?"}, true, true},
 		"the edit is refused":   {"patch", forbidden, []string{"create AWSMachineTemplate CLONE?", "patch MachineSet a?"}, true, false},
 		"the edit conflicts":    {"patch", conflict, []string{"create AWSMachineTemplate CLONE?", "patch MachineSet a?"}, false, false},
-		"there is no such set":  {"patch", notFound, []string{"create AWSMachineTemplate CLONE?", "patch MachineSet a?"}, false, false},
+		"there is no such set":  {"patch", errNotFound, []string{"create AWSMachineTemplate CLONE?", "patch MachineSet a?"}, false, false},
 		"the edit is too slow":  {"patch", slow, []string{"create AWSMachineTemplate CLONE?", "patch MachineSet a?"}, true, false},
 		"the Secret is invalid": {"update", invalid, []string{"create AWSMachineTemplate CLONE?", "patch MachineSet a?", "update Secret user-data"}, true, true},
 	} {

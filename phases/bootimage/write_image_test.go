@@ -17,15 +17,15 @@ import (
 
 // What an API server answers in the place of a write.
 var (
-	ofSets    = schema.GroupResource{Group: "machine.openshift.io", Resource: "machinesets"}
-	invalid   = apierrors.NewInvalid(schema.GroupKind{Kind: "MachineSet"}, "a", nil)
-	bad       = apierrors.NewBadRequest("")
-	conflict  = apierrors.NewConflict(ofSets, "a", nil)
-	notFound  = apierrors.NewNotFound(ofSets, "a")
-	forbidden = apierrors.NewForbidden(ofSets, "a", nil)
-	throttled = apierrors.NewTooManyRequests("", 1)
-	broken    = apierrors.NewInternalError(errors.New("etcd"))
-	slow      = apierrors.NewTimeoutError("", 1)
+	ofSets      = schema.GroupResource{Group: "machine.openshift.io", Resource: "machinesets"}
+	invalid     = apierrors.NewInvalid(schema.GroupKind{Kind: "MachineSet"}, "a", nil)
+	bad         = apierrors.NewBadRequest("")
+	conflict    = apierrors.NewConflict(ofSets, "a", nil)
+	errNotFound = apierrors.NewNotFound(ofSets, "a")
+	forbidden   = apierrors.NewForbidden(ofSets, "a", nil)
+	throttled   = apierrors.NewTooManyRequests("", 1)
+	broken      = apierrors.NewInternalError(errors.New("etcd"))
+	slow        = apierrors.NewTimeoutError("", 1)
 )
 
 func TestWriteImage_tells_by_a_read_what_it_means_that_a_write_is_refused(t *testing.T) {
@@ -44,7 +44,7 @@ func TestWriteImage_tells_by_a_read_what_it_means_that_a_write_is_refused(t *tes
 		"somebody has given it the image":       {invalid, `{spec: {template: {spec: {providerSpec: {value: {ami: {id: ami-new}}}}}}}`, again},
 		"somebody has changed something else":   {invalid, `{spec: {template: {spec: {providerSpec: {value: {instanceType: large}}}}}}`, forGood},
 		"it conflicts":                          {conflict, "", again},
-		"the target is gone":                    {notFound, "", again},
+		"the target is gone":                    {errNotFound, "", again},
 		"it is forbidden":                       {forbidden, "", failed},
 		"there are too many requests":           {throttled, "", failed},
 		"the API server breaks":                 {broken, "", failed},
@@ -111,7 +111,7 @@ func TestWriteImage_what_a_test_fails_for_with_the_same_image_is_looked_at_again
 				c.edits(row.object, row.before)
 			}
 			pass := c.plans(KeyOf(row.kind, "a"))
-			c.meddles = func(verb string, _ client.Object) error {
+			c.meddles = func(string, client.Object) error {
 				c.edits(row.object, row.then)
 				return nil
 			}
