@@ -19,7 +19,7 @@ func policyFor(name, expression string, label ...string) []*unstructured.Unstruc
 	GinkgoHelper()
 	selector := ""
 	if len(label) > 0 {
-		selector = fmt.Sprintf(`objectSelector: {matchLabels: {%s: "%s"}}, `, label[0], label[1])
+		selector = fmt.Sprintf(`objectSelector: {matchLabels: {%s: %q}}, `, label[0], label[1])
 	}
 	return []*unstructured.Unstructured{
 		object(fmt.Sprintf(`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: %s}, spec: {failurePolicy: Fail, matchConstraints: {%s
@@ -38,7 +38,7 @@ func webhookFor(name, failurePolicy string, label ...string) *unstructured.Unstr
 		operations += ", DELETE"
 	}
 	if len(label) > 0 {
-		selector = fmt.Sprintf(`objectSelector: {matchLabels: {%s: "%s"}}, `, label[0], label[1])
+		selector = fmt.Sprintf(`objectSelector: {matchLabels: {%s: %q}}, `, label[0], label[1])
 	}
 	return object(fmt.Sprintf(`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: %[1]s, annotations: {service.beta.openshift.io/inject-cabundle: "true"}}, webhooks: [
 		{name: %[1]s.test.cluster.x-k8s.io, sideEffects: None, admissionReviewVersions: [v1], failurePolicy: %[2]s, timeoutSeconds: 1, %[3]s
