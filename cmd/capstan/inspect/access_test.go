@@ -33,6 +33,7 @@ func TestAccess_says_what_is_wrong_and_what_to_do_next(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	fine := kubeconfig(t, "http://127.0.0.1:1")
+	nowhere, neither := filepath.Join(t.TempDir(), "nowhere"), filepath.Join(t.TempDir(), "neither")
 	for name, row := range map[string]struct {
 		env    string
 		access Access
@@ -40,8 +41,8 @@ func TestAccess_says_what_is_wrong_and_what_to_do_next(t *testing.T) {
 		next   string
 	}{
 		"nothing at all":     {"", Access{}, "no cluster is named", "log in"},
-		"KUBECONFIG of none": {"/nowhere:/neither", Access{}, "none of the files in KUBECONFIG exists: /nowhere:/neither", "name one"},
-		"a file of none":     {fine, Access{Kubeconfig: "/nowhere"}, "the kubeconfig /nowhere does not exist", "--kubeconfig"},
+		"KUBECONFIG of none": {nowhere + ":" + neither, Access{}, "none of the files in KUBECONFIG exists: " + nowhere + ":" + neither, "name one"},
+		"a file of none":     {fine, Access{Kubeconfig: nowhere}, "the kubeconfig " + nowhere + " does not exist", "--kubeconfig"},
 		"a context of none":  {fine, Access{Context: "b"}, `no context "b"`, "get-contexts"},
 		"no YAML":            {"", Access{Kubeconfig: write(t, "\t")}, "the kubeconfig cannot be used", "repair it"},
 	} {
