@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
+	"github.com/capstan-capi/capstan/phases/render/admission"
 )
 
 // operatorNamespace is where the operator and the list of images are.
@@ -84,13 +84,13 @@ func New() *Cluster {
 	c := &Cluster{clock: clocktesting.NewFakeClock(noon), wrote: StatusWrites{Fields: map[string]int{}}}
 	c.Images = newImages(c.Now)
 	c.Engine = newEngine(c.announce)
+	policy, binding := admission.Acts()
 	c.stored = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&operatorv1alpha1.ClusterAPI{}, &configv1.ClusterOperator{}, &configv1.Infrastructure{}).
 		WithObjects(
 			&configv1.Infrastructure{ObjectMeta: metav1.ObjectMeta{Name: phases.Singleton}},
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: phases.ImagesConfigMap}},
-			&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: acts.Policy}},
-			&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: acts.Policy}},
+			policy, binding,
 		).Build()
 	c.cached = interceptor.NewClient(c.stored, interceptor.Funcs{Get: c.getCached, SubResourceUpdate: c.updateStatus})
 	c.live = interceptor.NewClient(c.stored, interceptor.Funcs{Get: c.getLive})
