@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -17,9 +16,9 @@ const patience = 15 * time.Second
 // goes on asking, as the operator, leaves the API server alone by itself. Refused for longer than 15 seconds in all, the last
 // answer is given back as it is.
 type Patient struct {
-	next http.RoundTripper
-	now  func() time.Time
-	wait func(context.Context, time.Duration) error
+	next  http.RoundTripper
+	now   func() time.Time
+	after func(time.Duration) <-chan time.Time
 
 	mu    sync.Mutex
 	first time.Time
@@ -27,7 +26,7 @@ type Patient struct {
 
 // NewPatient makes it over another transport.
 func NewPatient(next http.RoundTripper) *Patient {
-	return &Patient{next: next, now: time.Now, wait: rest}
+	return &Patient{next: next, now: time.Now, after: time.After}
 }
 
 // RoundTrip sends a request until it is not refused for now.
@@ -52,20 +51,22 @@ func (p *Patient) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 		_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // so that the connection is used again
 		_ = response.Body.Close()
-		if err := p.wait(request.Context(), pause); err != nil {
-			return nil, err
+		select {
+		case <-request.Context().Done():
+			return nil, request.Context().Err()
+		case <-p.after(pause):
 		}
 		request = again
 	}
 }
 
-// asked is how long an answer asks to wait, if it does.
+// asked is how long an answer asks to wait, a second at least, if it does.
 func asked(response *http.Response) (time.Duration, bool) {
 	if response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
 		return 0, false
 	}
 	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
-	return time.Duration(seconds) * time.Second, err == nil && seconds >= 0
+	return max(time.Duration(seconds)*time.Second, time.Second), err == nil && seconds >= 0
 }
 
 // has says that there is patience left for a pause.
@@ -76,16 +77,5 @@ func (p *Patient) has(pause time.Duration) bool {
 	if p.first.IsZero() {
 		p.first = now
 	}
-	return !now.Add(max(pause, time.Second)).After(p.first.Add(patience))
-}
-
-func rest(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(max(pause, time.Second))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return !now.Add(pause).After(p.first.Add(patience))
 }

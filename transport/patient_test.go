@@ -48,9 +48,11 @@ func TestPatient_asks_again_for_as_long_as_it_has_patience(t *testing.T) {
 			now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 			p := NewPatient(http.DefaultTransport)
 			p.now = func() time.Time { return now }
-			p.wait = func(_ context.Context, pause time.Duration) error {
-				now = now.Add(max(pause, time.Second))
-				return nil
+			p.after = func(pause time.Duration) <-chan time.Time {
+				now = now.Add(pause)
+				over := make(chan time.Time)
+				close(over)
+				return over
 			}
 			response, err := (&http.Client{Transport: p}).Post(server.URL, "text/plain", strings.NewReader("the body"))
 			if err != nil {
@@ -72,10 +74,9 @@ func TestPatient_ends_with_who_waits(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	p := NewPatient(http.DefaultTransport)
-	waits := p.wait
-	p.wait = func(ctx context.Context, pause time.Duration) error {
+	p.after = func(time.Duration) <-chan time.Time {
 		cancel()
-		return waits(ctx, pause)
+		return nil
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, http.NoBody)
 	if err != nil {
