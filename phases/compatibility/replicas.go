@@ -88,8 +88,13 @@ func (p *Phases) budget(ctx context.Context, key client.ObjectKey, selects *meta
 	default:
 		return nil
 	}
-	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("writing PodDisruptionBudget %s: %w", key, err)
+	return written(err, "PodDisruptionBudget", key)
+}
+
+// written is the error of a write. Where somebody else was quicker there is none: what he has done is seen soon.
+func written(err error, kind string, key client.ObjectKey) error {
+	if err == nil || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("writing %s %s: %w", kind, key, err)
 }

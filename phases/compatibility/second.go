@@ -7,7 +7,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,10 +38,7 @@ func (p *Phases) second(ctx context.Context, first *appsv1.Deployment, wanted bo
 	default:
 		return nil
 	}
-	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("writing Deployment %s: %w", key, err)
-	}
-	return nil
+	return written(err, "Deployment", key)
 }
 
 // secondOf is what the second Deployment should be. All but the number of replicas is the first one's, so that it is rolled
