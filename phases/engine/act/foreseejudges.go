@@ -115,17 +115,12 @@ func (f *foresight) namespaceLabels(key decide.Key) map[string]string {
 	return decide.NamespaceLabels(name, f.p.keys[decide.Key{Kind: "Namespace", Name: name}].plain())
 }
 
-// refusedByComing is the judge that refused something and changes before that is written; nil for none.
-func (f *foresight) refusedByComing(err error) *comingJudge {
-	for i := range f.judges {
-		if j := &f.judges[i]; j.how == "changes" && j.Refused(err) {
-			return j
+// refusedByComing tells of something that a judge refuses as it is now, and may not when that is written; empty if none does.
+func (f *foresight) refusedByComing(err error) string {
+	for _, j := range f.judges {
+		if j.how == "changes" && j.Refused(err) {
+			return fmt.Sprintf("%s changes in wave %d, and refuses it as it is now: %v", j.Name, j.wave, err)
 		}
 	}
-	return nil
-}
-
-// refusal says what a judge refuses that will judge otherwise.
-func (j *comingJudge) refusal(err error) string {
-	return fmt.Sprintf("%s changes in wave %d, and refuses it as it is now: %v", j.Name, j.wave, err)
+	return ""
 }

@@ -215,7 +215,7 @@ func (f *foresight) failed(o *report.Foreseen, j *job, err error) {
 			o.Outlook = report.WouldCreate
 		}
 	}
-	switch {
+	switch judged := f.refusedByComing(err); {
 	case isReading(err), notAnswered(err):
 		o.Outlook, o.How, o.Why = f.unseenOutlook(j.t), report.Unseen, err.Error()
 		return
@@ -225,8 +225,8 @@ func (f *foresight) failed(o *report.Foreseen, j *job, err error) {
 	case j.t.bound != nil && f.comes(j.t.bound.Key):
 		later("%s comes in wave %d", j.t.bound.Key, f.p.waves[j.t.bound.wave].number)
 		return
-	case f.refusedByComing(err) != nil:
-		later("%s", f.refusedByComing(err).refusal(err))
+	case judged != "":
+		later("%s", judged)
 		return
 	}
 	o.Outlook, o.Err, o.Why = report.WouldDeny, failed, failed.Error()

@@ -106,15 +106,15 @@ func (f *foresight) tryRemoval(ctx context.Context, pass *prunePass, c inventory
 	options := metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}, PropagationPolicy: &how}
 	err = f.e.cluster.Reader.Objects.Delete().AbsPath(append(wire.Path(served.GVR, c.Key.Namespace), c.Key.Name)...).
 		SpecificallyVersionedParams(&options, wire.MetaParameters, wire.MetaVersion).Do(ctx).Error()
-	switch webhook := withoutDryRun(err); {
+	switch webhook, judged := withoutDryRun(err), f.refusedByComing(err); {
 	case webhook != "":
 		o.Why += "; " + webhook + " does not support dry runs"
 	case err == nil:
 		o.How = report.Tried
 	case apierrors.IsNotFound(err):
 		o.Outlook, o.Why = report.WouldLeave, "is not there any more"
-	case f.refusedByComing(err) != nil:
-		o.How, o.Why = report.Later, f.refusedByComing(err).refusal(err)
+	case judged != "":
+		o.How, o.Why = report.Later, judged
 	case notAnswered(err):
 		o.StuckBy, o.Stuck = report.StuckUnanswered, "its deletion was tried, and not answered: "+err.Error()
 	default:
