@@ -31,6 +31,8 @@ var _ = Describe("On AWS", func() {
 		set := create(ctx, machineSet("worker", onAWSIn(region, `{filters: [{name: name, values: [rhcos]}]}`)))
 		s.operate(ctx, both)
 		s.skipped(ctx, set, "NoImageID")
+		eventOn(ctx, set, "Skipped: ")
+		eventOn(ctx, set, "NoImageID")
 	})
 
 	It("a region of which the release has no image is skipped", func(ctx SpecContext) {

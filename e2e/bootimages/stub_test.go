@@ -153,6 +153,8 @@ var _ = Describe("An old stub", func() {
 		s.targets(ctx, "Failed", 1)
 		s.targets(ctx, "Skipped", 1)
 		told(ctx, updateDegraded, "True", "moves", "stays")
+		eventOn(ctx, set, "Failed: ")
+		eventOn(ctx, set, "StubShared")
 		untouched(ctx, secret)
 		untouched(ctx, set)
 		s.nothingWritten(ctx)

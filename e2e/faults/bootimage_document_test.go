@@ -26,8 +26,8 @@ func writeBootImages(b *strings.Builder) {
 
 The same for the [target](state-diagrams/bootimage.md) of a MachineSet of the Cluster API on AWS, whose boot image is moved by a clone
 of its template, in each working state and in Current, and for the working states of the [gate](state-diagrams/bootgate.md): %d faults in
-%d states, %d cells. Each cell begins where the target is Current, lets the next release come, holds the state that this leads to, and
-lets go of it when the fault is there. Every cell checks that what the table says is what happens and what people are told; that the
+%d states, %d cells. What other targets take is among the writes of this one, which are the most. Each cell begins where the target
+is Current, lets the next release come, holds the state that this leads to, and lets go of it when the fault is there. Every cell checks that what the table says is what happens and what people are told; that the
 target has the image that gate and state leave it meanwhile; and that everything ends as without the fault: the target is Current, and
 the writes that the API server has taken are one of the Secret at most, one clone and one of the target, beside those that undo what
 somebody did. One clone is left, and a fault costs one attempt more at most, beside those at what somebody has put back.

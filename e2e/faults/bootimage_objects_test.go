@@ -17,6 +17,9 @@ import (
 	"github.com/capstan-capi/capstan/e2e/proxy"
 )
 
+// nonsense is what somebody writes in the place of records.
+const nonsense = "nonsense"
+
 // bootRights are where the operator makes the writes of boot images: the group, the resource with its subresource, the namespace, and
 // the name if the right is for one object.
 var bootRights = map[string]authorizationv1.ResourceAttributes{
@@ -140,7 +143,7 @@ var bootObjectFaults = []bootFault{
 				shards, err := bootShards(ctx)
 				for i := range shards {
 					for key := range shards[i].BinaryData {
-						shards[i].BinaryData[key] = []byte("nonsense")
+						shards[i].BinaryData[key] = []byte(nonsense)
 					}
 					err = errors.Join(err, env.Client.Update(ctx, &shards[i]))
 				}

@@ -108,33 +108,36 @@ func (p *Pass) taken(there *unstructured.Unstructured) error {
 }
 
 // claimClone changes a clone that this plan has not made just now, so that no other process deletes it as it has seen it:
-// see [bootboard.ClaimFor]. One that is gone, which a cache may show late, is an error.
-func (p *Pass) claimClone(ctx context.Context) error {
+// see [bootboard.ClaimFor]. It says no where somebody else writes it at the same time, which is looked at again. One that is gone,
+// which a cache may show late, is an error.
+func (p *Pass) claimClone(ctx context.Context) (claimed bool, err error) {
 	if p.clone == nil {
-		return nil
+		return true, nil
 	}
 	r, at := p.memory.of(p.Key, nil), p.Steady()
 	if r.cloned == p.Judged.CloneName && at.Sub(r.claimed) < bootboard.ClaimFor {
-		return nil
+		return true, nil
 	}
-	claimed := Untyped(p.clone.GroupVersionKind())
-	claimed.SetNamespace(p.clone.GetNamespace())
-	claimed.SetName(p.clone.GetName())
-	var err error
+	there := Untyped(p.clone.GroupVersionKind())
+	there.SetNamespace(p.clone.GetNamespace())
+	there.SetName(p.clone.GetName())
 	if p.clone.GetLabels()[golden.CloneOfLabel] == "" {
-		err = p.Live.Get(ctx, client.ObjectKeyFromObject(claimed), claimed) // nobody deletes what is not labelled as a clone
+		err = p.Live.Get(ctx, client.ObjectKeyFromObject(there), there) // nobody deletes what is not labelled as a clone
 	} else {
 		mark := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, golden.ClaimedAnnotation, p.Now().Format(time.RFC3339Nano))
-		err = p.Writer.Patch(ctx, claimed, client.RawPatch(types.MergePatchType, []byte(mark)), client.FieldOwner(golden.FieldManager))
+		err = p.Writer.Patch(ctx, there, client.RawPatch(types.MergePatchType, []byte(mark)), client.FieldOwner(golden.FieldManager))
 	}
-	if err != nil {
-		return fmt.Errorf("claiming %s %s: %w", claimed.GetKind(), claimed.GetName(), err)
+	switch {
+	case apierrors.IsConflict(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("claiming %s %s: %w", there.GetKind(), there.GetName(), err)
 	}
-	if err := p.taken(claimed); err != nil {
-		return err
+	if err := p.taken(there); err != nil {
+		return false, err
 	}
-	p.memory.of(p.Key, func(r *remembered) { r.cloned, r.claimed = claimed.GetName(), at })
-	return nil
+	p.memory.of(p.Key, func(r *remembered) { r.cloned, r.claimed = there.GetName(), at })
+	return true, nil
 }
 
 // ownerOf refers to the Cluster that owns templates.

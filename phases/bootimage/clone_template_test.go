@@ -26,6 +26,8 @@ func TestClaimClone_changes_one_that_the_plan_has_not_made_just_now(t *testing.T
 		label  string
 		gone   bool
 		asks   []string
+		answer error
+		held   bool
 	}
 	for name, row := range (table{
 		"it has just been made":       {cloned: "a-1", since: time.Second, label: "a"},
@@ -33,6 +35,7 @@ func TestClaimClone_changes_one_that_the_plan_has_not_made_just_now(t *testing.T
 		"another plan has made it":    {label: "a", asks: []string{"patch"}},
 		"this plan has made another":  {cloned: "a-2", label: "a", asks: []string{"patch"}},
 		"it is gone by now":           {label: "a", gone: true, asks: []string{"patch"}},
+		"somebody writes it, too":     {label: "a", asks: []string{"patch"}, answer: conflict, held: true},
 		"it is a user's own template": {asks: []string{"get"}},
 	}) {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +60,9 @@ func TestClaimClone_changes_one_that_the_plan_has_not_made_just_now(t *testing.T
 					return next.Get(ctx, key, o, opts...)
 				},
 				Patch: func(ctx context.Context, next client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
-					asks = append(asks, "patch")
+					if asks = append(asks, "patch"); row.answer != nil {
+						return row.answer
+					}
 					return next.Patch(ctx, o, patch, opts...)
 				},
 			}).Build()
@@ -68,14 +73,15 @@ func TestClaimClone_changes_one_that_the_plan_has_not_made_just_now(t *testing.T
 			p.Target.For = &golden.Target{Name: "a", Template: clone}
 			p.memory.of(p.Key, func(r *remembered) { r.cloned, r.claimed = row.cloned, c.now })
 			c.now = c.now.Add(row.since)
-			if err := p.claimClone(t.Context()); apierrors.IsNotFound(err) != row.gone || !row.gone && err != nil {
-				t.Errorf("it ends with %v", err)
+			claimed, err := p.claimClone(t.Context())
+			if apierrors.IsNotFound(err) != row.gone || !row.gone && err != nil || claimed == (row.held || row.gone) {
+				t.Errorf("it ends with %v, claimed: %v", err, claimed)
 			}
 			if !slices.Equal(asks, row.asks) {
 				t.Errorf("asked is %q", asks)
 			}
 			asks = nil
-			if err := p.claimClone(t.Context()); err == nil && len(asks) > 0 {
+			if claimed, _ := p.claimClone(t.Context()); claimed && len(asks) > 0 {
 				t.Errorf("at once again asked is %q", asks)
 			}
 		})

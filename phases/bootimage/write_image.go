@@ -39,7 +39,7 @@ func (p *Pass) patch(ctx context.Context, try bool) (done bool, err error) {
 		return false, err
 	}
 	if !try {
-		if err := p.claimClone(ctx); err != nil {
+		if claimed, err := p.claimClone(ctx); err != nil || !claimed {
 			return false, err
 		}
 	}

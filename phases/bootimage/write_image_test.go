@@ -125,6 +125,31 @@ func TestWriteImage_what_a_test_fails_for_with_the_same_image_is_looked_at_again
 	}
 }
 
+func TestWriteImage_looks_again_at_a_clone_that_somebody_else_writes_and_counts_no_other_attempt(t *testing.T) {
+	key := KeyOf(golden.CAPIMachineSets, "a")
+	c := newCluster(t, configv1.AWSPlatformType, shop, templateOn("first", "ami-old", "small"), ofCAPI("MachineSet", "a", "first"), secretIn(capi, newStub))
+	clone := templateOn(c.plans(key).Judged.CloneName, "ami-new", "small")
+	c.has(clone)
+	c.edits(clone, `{metadata: {labels: {capi-operator.openshift.io/boot-image-clone-of: a}}}`)
+	answer := error(conflict)
+	c.meddles = func(string, client.Object) error { return answer }
+	for _, want := range []int{1, 3} { // the claim alone, and then it is taken, and the target written
+		pass := c.plans(key)
+		for _, one := range []machine.Action[*Pass]{CloneTemplate, WriteImage} {
+			if _, err := one.Run(t.Context(), pass); err != nil {
+				t.Errorf("%s ends with %v", one.Name, err)
+			}
+		}
+		if len(c.sent) != want {
+			t.Errorf("sent is %q", c.sent)
+		}
+		if pass, _ := c.sees(key); pass.attempts.Made != 1 {
+			t.Errorf("%d attempts count", pass.attempts.Made)
+		}
+		answer = nil
+	}
+}
+
 func TestTrying_what_has_failed_is_tried_as_a_dry_run_every_two_minutes_or_so(t *testing.T) {
 	key := KeyOf(golden.MachineSets, "a")
 	c := newCluster(t, configv1.AWSPlatformType, onAWS("a", "ami-old"), secretIn(MachineAPINamespace, newStub))
