@@ -21,6 +21,7 @@ func TestTheDemoOfASharedDefinitionRefusesWhatBreaksAndLetsTheRestGoOn(t *testin
 	}
 	var r struct {
 		State, Path string
+		Seconds     float64
 		Writes      []written
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
@@ -29,6 +30,10 @@ func TestTheDemoOfASharedDefinitionRefusesWhatBreaksAndLetsTheRestGoOn(t *testin
 	const way = "WaitingOnInfra -> Planning -> AwaitingCRDs -> Applying -> Pruning -> Installed"
 	if r.Path != way || !strings.Contains(output, way) {
 		t.Errorf("went %s, want %s", r.Path, way)
+	}
+	// Whoever looks at it should not have to wait, once its images are built.
+	if r.Seconds <= 0 || r.Seconds >= 60 {
+		t.Errorf("it took %.1f s, want less than 60", r.Seconds)
 	}
 	var answers []string
 	for _, w := range r.Writes {
