@@ -44,7 +44,7 @@ func (p *Phases) Scale(ctx context.Context) error {
 	}
 	switch {
 	case ofRelease(deployment):
-		second = has == 1 && wanted > 1
+		second = has == 1 && wanted > 1 && deployment.DeletionTimestamp == nil // which would take along what is made now
 	case has != wanted:
 		before := deployment.DeepCopy()
 		deployment.Spec.Replicas, has = &wanted, wanted

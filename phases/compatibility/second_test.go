@@ -146,6 +146,14 @@ func TestSecond_goes_where_it_is_not_needed(t *testing.T) {
 			s.first.Spec.Replicas = ptr.To[int32](0)
 			return s.first
 		},
+		"the first is being deleted": func(s *scaled) client.Object {
+			s.first.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			s.update(t, s.first)
+			if err := s.Client.Delete(t.Context(), s.first); err != nil {
+				t.Fatal(err)
+			}
+			return s.infrastructure
+		},
 		"no release brings the first any more": func(s *scaled) client.Object { s.first.Annotations = nil; return s.first },
 	} {
 		t.Run(name, func(t *testing.T) {
