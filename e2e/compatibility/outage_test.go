@@ -151,7 +151,10 @@ var _ = Describe("Disarming", func() {
 		disarm(ctx, hold())
 		told(ctx, r, "Admitted", "False", "NotAdmitted", "capstan disarm holds that off until")
 		refusing(ctx, r, false)
-		disarmed(ctx)
+		Expect(disarmed(ctx)).To(ContainSubstring("to end that before"))
+		Expect(s.operator.Advance(time.Minute)).To(Succeed())
+		refusing(ctx, r, false)
+		disarmed(ctx, "--for=0")
 		s.sooner(ctx, "it to be in force", s.inForce(r))
 	})
 
