@@ -151,7 +151,7 @@ var _ = Describe("Disarming", func() {
 		disarm(ctx, hold())
 		told(ctx, r, "Admitted", "False", "NotAdmitted", "capstan disarm holds that off until")
 		refusing(ctx, r, false)
-		Expect(disarmed(ctx)).To(ContainSubstring("to end that before"))
+		Expect(disarmed(ctx)).To(ContainSubstring("none will until"))
 		Expect(s.operator.Advance(time.Minute)).To(Succeed())
 		refusing(ctx, r, false)
 		disarmed(ctx, "--for=0")
