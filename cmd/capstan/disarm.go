@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/utils/ptr"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/disarm"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
@@ -21,6 +22,8 @@ type disarmFlags struct {
 	intent
 	output string
 	hold   time.Duration
+	// holds says that hold was asked for: without, one of somebody else stays.
+	holds bool
 }
 
 func disarmCommand() *cobra.Command {
@@ -36,8 +39,8 @@ It lasts as long as the trouble: the operator sets an entry back to Fail once th
 endpoint and has refused a bad requirement through one of the API servers. Without the operator it lasts
 until that is back. That proof is one of one API server: where another one cannot reach the checker, writes
 through that are held up again. Then --for has the operator leave the entries alone for a time, whatever the
-checker answers; to end that before, run it without. To have nothing refused for good, take the actions out
-of the requirements, or delete them.
+checker answers; --for=0 ends that before, and without --for it stays as it is. To have nothing refused for
+good, take the actions out of the requirements, or delete them.
 
 --dry-run shows what would be done, --yes does it. It needs the right to list, get and patch
 ValidatingWebhookConfigurations and MutatingWebhookConfigurations.
@@ -49,14 +52,28 @@ Exit codes: 0 if there is nothing to do, it was done, or could be done with --ye
   capstan disarm --yes
   capstan disarm --yes --for 15m`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.holds = cmd.Flags().Changed("for")
+			return f.run(cmd.Context(), cmd.OutOrStdout())
+		},
 	}
 	flags := cmd.Flags()
 	f.Flags(flags)
 	f.intent.flags(flags)
-	flags.DurationVar(&f.hold, "for", 0, "for how long the operator leaves the entries at Ignore, whatever the checker answers; up to 24h, 0 for as long as the trouble")
+	flags.DurationVar(&f.hold, "for", 0, "for how long the operator leaves the entries at Ignore, whatever the checker answers; up to 24h, 0 to end that")
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
+}
+
+// until is before when nothing is to be armed: zero for as soon as it can be, nil for what was said before.
+func (f *disarmFlags) until(now time.Time) *time.Time {
+	switch {
+	case !f.holds:
+		return nil
+	case f.hold == 0:
+		return &time.Time{}
+	}
+	return ptr.To(now.Add(f.hold).Truncate(time.Second))
 }
 
 func (f *disarmFlags) run(ctx context.Context, out io.Writer) error {
@@ -77,11 +94,7 @@ func (f *disarmFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	until := time.Time{}
-	if f.hold > 0 {
-		until = time.Now().Add(f.hold).Truncate(time.Second)
-	}
-	plan, failed := cluster.Disarm(ctx, f.yes, until)
+	plan, failed := cluster.Disarm(ctx, f.yes, f.until(time.Now()))
 	if f.output == "json" {
 		return errors.Join(failed, printJSON(out, plan))
 	}
@@ -89,16 +102,16 @@ func (f *disarmFlags) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	switch {
-	case len(plan.Entries) == 0 && f.yes && !until.IsZero():
-		fmt.Fprintf(out, "No entry of the checker refuses anything while nobody answers, and none will until %s.\n", until.UTC().Format(time.RFC3339))
+	case len(plan.Entries) == 0 && f.yes && !plan.Until.IsZero():
+		fmt.Fprintf(out, "No entry of the checker refuses anything while nobody answers, and none will until %s.\n", plan.Until.UTC().Format(time.RFC3339))
 	case len(plan.Entries) == 0:
 		fmt.Fprintln(out, "Nothing to do: no entry of the checker refuses anything while nobody answers.")
 	case plan.Done:
-		if !until.IsZero() {
-			fmt.Fprintf(out, "\nThe operator leaves them so until %s; to end that before: capstan disarm --yes", until.UTC().Format(time.RFC3339))
+		if !plan.Until.IsZero() {
+			fmt.Fprintf(out, "\nThe operator leaves them so until %s; to end that before: capstan disarm --yes --for=0", plan.Until.UTC().Format(time.RFC3339))
 		}
 		fmt.Fprintln(out, "\nDone. The operator sets them back to Fail by itself, once the checker has a ready endpoint and has\nrefused a bad requirement through the API server. Look at the checker with:\n  oc -n openshift-cluster-api-operator get pods,endpointslices -l app.kubernetes.io/name=capstan-webhooks")
-		if until.IsZero() {
+		if plan.Until.IsZero() {
 			fmt.Fprintln(out, "hint: where it is reached by one API server and not by another: capstan disarm --yes --for 15m")
 		}
 	default:

@@ -6,20 +6,22 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/disarm"
 )
 
 // aChecker is an API server with one configuration of the checker, which was disarmed for a time before. It keeps what is written.
 type aChecker struct {
+	until   time.Time
 	mu      sync.Mutex
 	patches []string
 }
 
 func (a *aChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	const one = `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "capstan-crds", "resourceVersion": "7",
-		"labels": {"` + disarm.Label + `": "true"}, "annotations": {"` + disarm.Until + `": "2026-01-01T12:15:00Z"}}, "webhooks": [{"name": "deny-0.crds.capstan.openshift.io", "failurePolicy": "Fail"}]}`
+	one := `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "capstan-crds", "resourceVersion": "7",
+		"labels": {"` + disarm.Label + `": "true"}, "annotations": {"` + disarm.Until + `": "` + a.until.UTC().Format(time.RFC3339) + `"}}, "webhooks": [{"name": "deny-0.crds.capstan.openshift.io", "failurePolicy": "Fail"}]}`
 	kind, items := "MutatingWebhookConfigurationList", ""
 	if strings.Contains(r.URL.Path, "validating") {
 		kind, items = "ValidatingWebhookConfigurationList", one
@@ -36,16 +38,25 @@ func (a *aChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestDisarm_holds_arming_off_only_for_as_long_as_it_is_asked_to(t *testing.T) {
+	const (
+		ignores = `"add","path":"/webhooks/0/failurePolicy","value":"Ignore"`
+		mark    = `"path":"/metadata/annotations/capstan.openshift.io~1disarmed-until"`
+		hint    = "hint: where it is reached by one API server and not by another: capstan disarm --yes --for 15m"
+		ends    = "to end that before: capstan disarm --yes --for=0"
+	)
 	for name, c := range map[string]struct {
 		arguments       []string
+		before          time.Duration // until when it was disarmed
 		patch, says     string
 		never, neverSay string
 	}{
-		"by default": {patch: `"remove"`, says: "hint: where it is reached by one API server and not by another: capstan disarm --yes --for 15m", never: `"add","path":"/metadata/annotations`, neverSay: "until"},
-		"for a time": {arguments: []string{"--for=15m"}, patch: `"add","path":"/metadata/annotations/capstan.openshift.io~1disarmed-until"`, says: "to end that before: capstan disarm --yes", never: `"remove"`, neverSay: "hint"},
+		"by default":                   {before: -time.Hour, patch: ignores, says: hint, never: mark, neverSay: "until"},
+		"for a time":                   {before: -time.Hour, arguments: []string{"--for=15m"}, patch: `"add",` + mark, says: ends, never: `"remove"`, neverSay: "hint"},
+		"without the end of another's": {before: time.Hour, patch: ignores, says: ends, never: mark, neverSay: "hint"},
+		"with its end":                 {before: time.Hour, arguments: []string{"--for=0"}, patch: `"remove",` + mark, says: hint, never: `"add",` + mark, neverSay: "until"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := &aChecker{}
+			server := &aChecker{until: time.Now().Add(c.before)}
 			out := &strings.Builder{}
 			cmd := disarmCommand()
 			cmd.SetOut(out)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	requirementsv1alpha1 "github.com/openshift/api/apiextensions/v1alpha1"
+
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -18,6 +20,8 @@ const (
 	// take more memory than a machine has.
 	manyRequirements, manyDefinitions = 200, 8
 	manyKiB                           = 1024
+	// objectsEvery has every so many of them judge objects, too.
+	objectsEvery = 10
 	// manyRestFor is how long nothing happens with many requirements.
 	manyRestFor = 10 * time.Minute
 	// judgeEvery is how often the operator is asked how many requirements it has judged.
@@ -89,7 +93,11 @@ func (b *bench) many(ctx context.Context, measure func(*stage, *checker, sample,
 	return b.checked(ctx, definitions, func(s *stage, _ *bare) (err error) {
 		b.say("making %d requirements", manyRequirements)
 		for i := range manyRequirements {
-			r, err := requirement(fmt.Sprintf("bench-%d", i), definitions[i%manyDefinitions], deny, "")
+			var objects requirementsv1alpha1.CRDAdmitAction
+			if i%objectsEvery == 0 {
+				objects = deny
+			}
+			r, err := requirement(fmt.Sprintf("bench-%d", i), definitions[i%manyDefinitions], deny, objects)
 			if err != nil {
 				return err
 			}

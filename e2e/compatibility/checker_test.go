@@ -26,6 +26,9 @@ type stage struct {
 	operator *harness.Operator
 }
 
+// operating is the operator that was started last.
+var operating *harness.Operator
+
 // everyday is the stage that specs share as long as none of them needs one of its own; nil before the first of them, and after
 // one that did.
 var everyday *stage
@@ -118,6 +121,7 @@ func (s *stage) operate(arguments ...string) *harness.Operator {
 	Expect(err).NotTo(HaveOccurred())
 	s.operator, err = env.StartOperator(harness.OperatorOptions{SteeredClock: true, Arguments: append(flags, arguments...)})
 	Expect(err).NotTo(HaveOccurred())
+	operating = s.operator
 	return s.operator
 }
 

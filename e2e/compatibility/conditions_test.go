@@ -30,7 +30,7 @@ var _ = Describe("A requirement", func() {
 		By("following the definition")
 		Expect(k.write(ctx, env.Client, k.definition(without("color:")))).To(Succeed())
 		told(ctx, r, "Compatible", "False", "RequirementsNotMet", "v1: spec.color is missing")
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 		Expect(r.Status.ObservedCRD).To(Equal(requirementsv1alpha1.ObservedCRD{UID: string(live.UID), Generation: k.live(ctx).Generation}))
 	})
 

@@ -69,7 +69,7 @@ var _ = Describe("The configurations of a requirement", func() {
 
 		By("adding the block")
 		amend(ctx, r, objects(deny))
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 		judges, prunes := &validating{}, &mutating{}
 		Expect(read(ctx, r.Name, judges)).To(BeTrue())
 		Expect(read(ctx, r.Name, prunes)).To(BeTrue())
@@ -96,7 +96,7 @@ var _ = Describe("The configurations of a requirement", func() {
 
 		By("warning instead")
 		amend(ctx, r, objects(warn))
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 		Expect(read(ctx, r.Name, &mutating{})).To(BeFalse())
 		Expect(read(ctx, r.Name, judges)).To(BeTrue())
 		Expect(*judges.Webhooks[0].FailurePolicy).To(Equal(admissionregistrationv1.Ignore))
@@ -104,7 +104,7 @@ var _ = Describe("The configurations of a requirement", func() {
 
 		By("removing the block")
 		amend(ctx, r, objects(deny))
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 		amend(ctx, r, func(r *requirement) { r.Spec.ObjectSchemaValidation.Action = "" })
 		vanishes(ctx, r.Name)
 
@@ -113,12 +113,12 @@ var _ = Describe("The configurations of a requirement", func() {
 		amend(ctx, r, crds(""))
 		unlisted(ctx, k.name())
 		amend(ctx, r, crds(deny))
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 		Expect(entriesOf(ctx, k.name())).To(ConsistOf(HavePrefix("deny-")))
 
 		By("removing the requirement")
 		amend(ctx, r, objects(deny))
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 		Expect(env.Client.Delete(ctx, r)).To(Succeed())
 		vanishes(ctx, r.Name)
 		unlisted(ctx, k.name())
@@ -131,6 +131,7 @@ var _ = Describe("The configurations of a requirement", func() {
 		// Without a bundle by flag the operator waits for one, which this spec injects as the service CA does.
 		s.operator, err = env.StartOperator(harness.OperatorOptions{SteeredClock: true, Arguments: flags[:1]})
 		Expect(err).NotTo(HaveOccurred())
+		operating = s.operator
 		k := newKind()
 		k.establish(ctx, k.definition(schema))
 		r := require(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
@@ -211,7 +212,7 @@ var _ = Describe("The configurations of a requirement", func() {
 
 		By("freeing the name")
 		Expect(env.Client.Delete(ctx, theirs)).To(Succeed())
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 		Expect(env.Client.Delete(ctx, r)).To(Succeed())
 		vanishes(ctx, r.Name)
 
@@ -253,7 +254,7 @@ var _ = Describe("The configurations of a requirement", func() {
 			amend(ctx, r, objects(deny))
 			told(ctx, r, "State", "True", "Conflicted")
 			amend(ctx, r, func(r *requirement) { r.Spec.ObjectSchemaValidation.Action = "" })
-			told(ctx, r, "Admitted", "True", "Admitted")
+			admitted(ctx, r)
 			Expect(sharedNow(ctx)).To(Equal(before))
 
 			By("deleting " + name)

@@ -122,7 +122,7 @@ var _ = Describe("Definitions", func() {
 		Expect(k.write(ctx, a, k.definition(schema), client.DryRunAll)).To(Succeed())
 		Expect(a.warned()).To(BeEmpty())
 		Expect(change(ctx, r, also("v2"))).To(Succeed())
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 		Expect(k.write(ctx, a, k.definition(schema))).To(refuses(r, "v2: the version is missing"))
 	})
 
@@ -265,7 +265,7 @@ var _ = Describe("Definitions", func() {
 		inForce(ctx, k.requirement(d))
 		one, two, warns := k.requirement(d, crds(deny)), k.requirement(d, crds(deny)), k.requirement(d, crds(warn))
 		for _, r := range []*requirement{require(ctx, one), require(ctx, two), require(ctx, warns)} {
-			told(ctx, r, "Admitted", "True", "Admitted")
+			admitted(ctx, r)
 		}
 		Expect(a.Delete(ctx, d.DeepCopy())).To(And(refuses(one, "needs "+k.name()), refuses(two, "needs "+k.name())))
 		Expect(a.DeleteAllOf(ctx, &definition{}, client.MatchingFields{"metadata.name": k.name()})).To(refuses(one, "needs "+k.name()))
@@ -286,7 +286,8 @@ var _ = Describe("Definitions", func() {
 		k, other := newKind(), newKind()
 		k.establish(ctx, k.definition(schema))
 		other.establish(ctx, other.definition(schema))
-		r := inForce(ctx, k.requirement(k.definition(schema), crds(deny)))
+		r := require(ctx, k.requirement(k.definition(schema), crds(deny)))
+		told(ctx, r, "Admitted", "True", "Admitted")
 		broken := k.live(ctx)
 		broken.Spec.Versions = k.definition(without("color:")).Spec.Versions
 		for range 100 {
@@ -317,6 +318,6 @@ var _ = Describe("A definition that API servers store and nobody judges", func()
 		})
 		Expect(k.write(ctx, env.Client, k.definition(schema))).To(Succeed())
 		told(ctx, r, "Compatible", "True", "Compatible")
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 	})
 })

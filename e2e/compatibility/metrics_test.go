@@ -22,8 +22,8 @@ var _ = Describe("The checker's metrics", func() {
 		k, warned, a := newKind(), newKind(), newAuthor()
 		k.establish(ctx, k.definition(laxer))
 		warned.establish(ctx, warned.definition(laxer))
-		r := inForce(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
-		inForce(ctx, warned.requirement(warned.definition(schema), crds(warn), objects(warn)))
+		r := inForce(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)),
+			warned.requirement(warned.definition(schema), crds(warn), objects(warn)))
 		broken := strings.Replace(laxer, "      tags:", "      labels:", 1)
 		bad := k.requirement(k.definition(schema))
 		bad.Spec.CompatibilitySchema.CustomResourceDefinition.Data = "{}"

@@ -175,7 +175,7 @@ var _ = Describe("Objects of a requirement in force", func() {
 		refusedAt(a.Status().Patch(ctx, box.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"weight":10}}`))), "status.weight", true)
 
 		amend(ctx, r, objects(warn))
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 		a.warned()
 		box = in("b", "{color: green, size: 1, extra: x}")
 		Expect(a.Create(ctx, box)).To(Succeed())

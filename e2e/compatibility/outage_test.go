@@ -29,8 +29,8 @@ var _ = Describe("An outage of the checker", func() {
 		for _, k := range []kind{denied, warned, other} {
 			k.establish(ctx, k.definition(schema))
 		}
-		r := inForce(ctx, denied.requirement(denied.definition(schema), crds(deny), objects(deny)))
-		inForce(ctx, warned.requirement(warned.definition(schema), crds(warn), objects(warn)))
+		r := inForce(ctx, denied.requirement(denied.definition(schema), crds(deny), objects(deny)),
+			warned.requirement(warned.definition(schema), crds(warn), objects(warn)))
 		box := denied.box("a", "{size: 1}")
 		box.SetFinalizers([]string{"example.com/holds"})
 		Expect(env.Client.Create(ctx, box)).To(Succeed())
@@ -76,7 +76,7 @@ var _ = Describe("An outage of the checker", func() {
 		Expect(err).NotTo(HaveOccurred())
 		told(ctx, r, "State", "True", "Open", "less than a minute ago")
 		Expect(s.operator.Advance(time.Minute)).To(Succeed())
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 		Expect(denied.write(ctx, env.Client, denied.definition(without("color:")))).To(MatchError(ContainSubstring("spec.color is missing")))
 		operatorTells(ctx, "False")
 	})
@@ -103,7 +103,7 @@ var _ = Describe("An outage of the checker", func() {
 		Expect(k.write(ctx, env.Client, k.definition(without("color:")), client.DryRunAll)).To(Succeed())
 		_, err := s.another(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 	})
 })
 
@@ -151,7 +151,10 @@ var _ = Describe("Disarming", func() {
 		disarm(ctx, hold())
 		told(ctx, r, "Admitted", "False", "NotAdmitted", "capstan disarm holds that off until")
 		refusing(ctx, r, false)
-		disarmed(ctx)
+		Expect(disarmed(ctx)).To(ContainSubstring("none will until"))
+		Expect(s.operator.Advance(time.Minute)).To(Succeed())
+		refusing(ctx, r, false)
+		disarmed(ctx, "--for=0")
 		s.sooner(ctx, "it to be in force", s.inForce(r))
 	})
 

@@ -51,6 +51,6 @@ var _ = Describe("What a requirement selects", func() {
 		Expect(read(ctx, r.Name, found)).To(BeTrue())
 		Expect(found).To(Equal(theirs))
 		Expect(env.Client.Delete(ctx, theirs.DeepCopy())).To(Succeed())
-		told(ctx, r, "Admitted", "True", "Admitted")
+		admitted(ctx, r)
 	})
 })

@@ -65,11 +65,9 @@ var _ = Describe("What is terminating", func() {
 			Expect(client.IgnoreNotFound(env.Client.Patch(ctx, held.DeepCopy(), released))).To(Succeed())
 		})
 		Expect(env.Client.Delete(ctx, held.DeepCopy())).To(Succeed())
-		r := inForce(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
 		last := k.requirement(k.definition(schema), crds(deny))
 		last.Finalizers = []string{holder}
-		inForce(ctx, last)
-		inForce(ctx, going.requirement(going.definition(schema), crds(deny)))
+		r := inForce(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)), last, going.requirement(going.definition(schema), crds(deny)))
 		s.replicas[0].Kill()
 
 		Expect(change(ctx, r.DeepCopy(), crds(warn))).To(MatchError(outOfService))
@@ -92,10 +90,11 @@ var _ = Describe("The deletion of a requirement", func() {
 		s.operate()
 		k := newKind()
 		k.establish(ctx, k.definition(schema))
-		all := map[metav1.DeletionPropagation]*requirement{}
-		for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
-			all[how] = inForce(ctx, k.requirement(k.definition(schema), crds(deny), objects(deny)))
+		made := func() *requirement { return k.requirement(k.definition(schema), crds(deny), objects(deny)) }
+		all := map[metav1.DeletionPropagation]*requirement{
+			metav1.DeletePropagationBackground: made(), metav1.DeletePropagationForeground: made(), metav1.DeletePropagationOrphan: made(),
 		}
+		inForce(ctx, all[metav1.DeletePropagationBackground], all[metav1.DeletePropagationForeground], all[metav1.DeletePropagationOrphan])
 		Expect(s.operator.Stop()).To(Succeed())
 		s.replicas[0].Kill()
 		Expect(env.Client.Create(ctx, k.box("a", "{size: 1}"), client.DryRunAll)).To(MatchError(outOfService))

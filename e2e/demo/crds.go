@@ -52,6 +52,7 @@ func (d *demonstration) share(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	built := time.Now()
 	s := &sharing{demonstration: d}
 	if s.definition, err = rendered(ctx, d.bin, shared); err != nil {
 		return err
@@ -78,10 +79,11 @@ func (d *demonstration) share(ctx context.Context) (err error) {
 	}
 	s.tell()
 	return save(filepath.Join(d.dir, reportFile), struct {
-		State  string    `json:"state"`
-		Path   string    `json:"path"`
-		Writes []written `json:"writes"`
-	}{d.report.State, pathOf(d.report.Transitions), s.writes})
+		State   string    `json:"state"`
+		Path    string    `json:"path"`
+		Seconds float64   `json:"seconds"`
+		Writes  []written `json:"writes"`
+	}{d.report.State, pathOf(d.report.Transitions), time.Since(built).Seconds(), s.writes})
 }
 
 // await installs release one beside a definition that is left to its adopter, who is late.

@@ -21,6 +21,7 @@ func TestTheDemoOfASharedDefinitionRefusesWhatBreaksAndLetsTheRestGoOn(t *testin
 	}
 	var r struct {
 		State, Path string
+		Seconds     float64
 		Writes      []written
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
@@ -29,6 +30,9 @@ func TestTheDemoOfASharedDefinitionRefusesWhatBreaksAndLetsTheRestGoOn(t *testin
 	const way = "WaitingOnInfra -> Planning -> AwaitingCRDs -> Applying -> Pruning -> Installed"
 	if r.Path != way || !strings.Contains(output, way) {
 		t.Errorf("went %s, want %s", r.Path, way)
+	}
+	if r.Seconds <= 0 {
+		t.Errorf("it took %.1f s", r.Seconds)
 	}
 	var answers []string
 	for _, w := range r.Writes {

@@ -44,7 +44,7 @@ func (p *Phases) Scale(ctx context.Context) error {
 	}
 	switch {
 	case ofRelease(deployment):
-		second = has == 1 && wanted > 1
+		second = has == 1 && wanted > 1 && deployment.DeletionTimestamp == nil // which would take along what is made now
 	case has != wanted:
 		before := deployment.DeepCopy()
 		deployment.Spec.Replicas, has = &wanted, wanted
@@ -52,7 +52,9 @@ func (p *Phases) Scale(ctx context.Context) error {
 			return fmt.Errorf("scaling Deployment %s: %w", key, err)
 		}
 	}
-	return errors.Join(p.second(ctx, deployment, second), p.budget(ctx, key, deployment.Spec.Selector, wanted > 1 && (second || has > 1)))
+	stands, err := p.second(ctx, deployment, second)
+	// A budget for a single replica would keep its node from ever being drained.
+	return errors.Join(err, p.budget(ctx, key, deployment.Spec.Selector, wanted > 1 && (stands || has > 1)))
 }
 
 // ofRelease says that an object came with a release, as its annotations for profiles of clusters tell.

@@ -17,17 +17,18 @@ const secondLabel = "capstan.openshift.io/second"
 
 // second has the checker's second Deployment there or not: one replica more, of the pods that the first Deployment has.
 // The Service and the PodDisruptionBudget take the pods of both for the checker's, by the labels that they share. It goes
-// with the first Deployment, and one that somebody else has made is left alone.
-func (p *Phases) second(ctx context.Context, first *appsv1.Deployment, wanted bool) error {
+// with the first Deployment, and one that somebody else has made is left alone. It says whether the replica is to be counted on.
+func (p *Phases) second(ctx context.Context, first *appsv1.Deployment, wanted bool) (stands bool, err error) {
 	found, want := &appsv1.Deployment{}, secondOf(first)
 	key := client.ObjectKeyFromObject(want)
-	err := p.Client.Get(ctx, key, found)
+	err = p.Client.Get(ctx, key, found)
 	ours := found.Labels[CheckerLabel] == "true"
 	switch there := err == nil; {
 	case client.IgnoreNotFound(err) != nil:
-		return fmt.Errorf("reading Deployment %s: %w", key, err)
+		return false, fmt.Errorf("reading Deployment %s: %w", key, err)
 	case !there && wanted:
 		err = p.Client.Create(ctx, want, client.FieldOwner(Manager))
+		stands = err == nil
 	// A selector cannot be changed: what selects otherwise is made anew.
 	case there && ours && (!wanted || !equality.Semantic.DeepEqual(found.Spec.Selector, want.Spec.Selector)):
 		err = p.Client.Delete(ctx, found, client.Preconditions{UID: &found.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
@@ -35,10 +36,11 @@ func (p *Phases) second(ctx context.Context, first *appsv1.Deployment, wanted bo
 		before := found.DeepCopy()
 		found.OwnerReferences, found.Spec = want.OwnerReferences, want.Spec
 		err = p.Client.Patch(ctx, found, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(Manager))
+		stands = true
 	default:
-		return nil
+		return there && ours, nil
 	}
-	return written(err, "Deployment", key)
+	return stands, written(err, "Deployment", key)
 }
 
 // secondOf is what the second Deployment should be. All but the number of replicas is the first one's, so that it is rolled

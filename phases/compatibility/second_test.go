@@ -1,6 +1,7 @@
 package compatibility
 
 import (
+	"context"
 	"maps"
 	"testing"
 
@@ -8,17 +9,20 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 // scaled is a cluster of several nodes to which a release has brought the checker's Deployment.
 type scaled struct {
 	*Phases
+	client         client.WithWatch
 	infrastructure *configv1.Infrastructure
 	first          *appsv1.Deployment
 }
@@ -48,7 +52,8 @@ func scaledByRelease(t *testing.T) *scaled {
 			},
 		},
 	}
-	s.Phases = &Phases{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.infrastructure, s.first).Build(), Namespace: "ours"}
+	s.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.infrastructure, s.first).Build()
+	s.Phases = &Phases{Client: s.client, Namespace: "ours"}
 	return s
 }
 
@@ -141,6 +146,14 @@ func TestSecond_goes_where_it_is_not_needed(t *testing.T) {
 			s.first.Spec.Replicas = ptr.To[int32](0)
 			return s.first
 		},
+		"the first is being deleted": func(s *scaled) client.Object {
+			s.first.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			s.update(t, s.first)
+			if err := s.Client.Delete(t.Context(), s.first); err != nil {
+				t.Fatal(err)
+			}
+			return s.infrastructure
+		},
 		"no release brings the first any more": func(s *scaled) client.Object { s.first.Annotations = nil; return s.first },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,6 +164,38 @@ func TestSecond_goes_where_it_is_not_needed(t *testing.T) {
 			s.update(t, change(s))
 			if s.scale(t) != nil {
 				t.Error("it is there")
+			}
+		})
+	}
+}
+
+func TestSecond_is_not_counted_on_where_there_is_none(t *testing.T) {
+	for name, fail := range map[string]func(*scaled){
+		"somebody else's has its name": func(s *scaled) {
+			theirs := s.first.DeepCopy()
+			theirs.ObjectMeta = metav1.ObjectMeta{Namespace: "ours", Name: Second}
+			if err := s.Client.Create(t.Context(), theirs); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"it is refused": func(s *scaled) {
+			s.Client = interceptor.NewClient(s.client, interceptor.Funcs{
+				Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
+					if o.GetName() == Second {
+						return apierrors.NewForbidden(appsv1.Resource("deployments"), Second, nil)
+					}
+					return c.Create(ctx, o, options...)
+				},
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scaledByRelease(t)
+			fail(s)
+			_ = s.Scale(t.Context()) // whatever it says of the second one
+			err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(s.first), &policyv1.PodDisruptionBudget{})
+			if !apierrors.IsNotFound(err) {
+				t.Errorf("a budget keeps the node of the only replica from being drained (%v)", err)
 			}
 		})
 	}

@@ -43,7 +43,7 @@ type Plan struct {
 	// Ignored counts those that do not.
 	Ignored int  `json:"ignored"`
 	Done    bool `json:"done"`
-	// Until is when the operator arms them again at the earliest; zero for as soon as it can.
+	// Until is when the operator arms them again at the earliest, by this command or one before it; zero for as soon as it can.
 	Until time.Time `json:"until,omitzero"`
 }
 
@@ -71,9 +71,12 @@ func NewCluster(config *rest.Config) (*Cluster, error) {
 
 // Disarm plans, and with act also sets to Ignore what it names. The operator may write at the same time: then that
 // configuration is looked at again. What cannot be read or written holds up nothing else; the error names each.
-// None of the configurations is armed again before the given time, zero for no such time.
-func (c *Cluster) Disarm(ctx context.Context, act bool, until time.Time) (Plan, error) {
-	plan := Plan{Entries: []Entry{}, Until: until}
+// None of the configurations is armed again before the given time, zero for no such time; nil leaves one that was given before.
+func (c *Cluster) Disarm(ctx context.Context, act bool, until *time.Time) (Plan, error) {
+	plan := Plan{Entries: []Entry{}}
+	if until != nil {
+		plan.Until = *until
+	}
 	var failed []error
 	for _, resource := range []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
 		of := c.dynamic.Resource(admissionregistrationv1.SchemeGroupVersion.WithResource(resource))
@@ -85,6 +88,9 @@ func (c *Cluster) Disarm(ctx context.Context, act bool, until time.Time) (Plan, 
 		for i := range list.Items {
 			if !IsCheckers(&list.Items[i]) {
 				continue
+			}
+			if end := heldUntil(&list.Items[i]); until == nil && end.After(time.Now()) && end.After(plan.Until) {
+				plan.Until = end
 			}
 			armed, ignored := entries(&list.Items[i])
 			plan.Ignored += ignored
@@ -99,6 +105,15 @@ func (c *Cluster) Disarm(ctx context.Context, act bool, until time.Time) (Plan, 
 	}
 	plan.Done = act
 	return plan, errors.Join(failed...)
+}
+
+// heldUntil is when a configuration is armed again at the earliest, zero where nothing says so.
+func heldUntil(configuration *unstructured.Unstructured) time.Time {
+	until, err := time.Parse(time.RFC3339, configuration.GetAnnotations()[Until])
+	if err != nil {
+		return time.Time{}
+	}
+	return until
 }
 
 // IsCheckers says that a configuration has the label, or webhooks of nobody else.
@@ -133,7 +148,7 @@ func webhooks(configuration *unstructured.Unstructured) []map[string]any {
 }
 
 // ignore writes the failure policies, until when they are to stay so, and nothing else. A configuration that is gone refuses nothing.
-func ignore(ctx context.Context, of dynamic.ResourceInterface, seen *unstructured.Unstructured, until time.Time) error {
+func ignore(ctx context.Context, of dynamic.ResourceInterface, seen *unstructured.Unstructured, until *time.Time) error {
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		patch, err := patchOf(seen, until)
 		if err != nil {
@@ -157,7 +172,7 @@ func ignore(ctx context.Context, of dynamic.ResourceInterface, seen *unstructure
 }
 
 // patchOf holds for the version that was seen.
-func patchOf(seen *unstructured.Unstructured, until time.Time) ([]byte, error) {
+func patchOf(seen *unstructured.Unstructured, until *time.Time) ([]byte, error) {
 	type operation struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`
@@ -170,6 +185,7 @@ func patchOf(seen *unstructured.Unstructured, until time.Time) ([]byte, error) {
 	const path = "/metadata/annotations"
 	mark := path + "/" + strings.ReplaceAll(Until, "/", "~1")
 	switch has := seen.GetAnnotations(); {
+	case until == nil:
 	case !until.IsZero() && has == nil:
 		operations = append(operations, operation{"add", path, map[string]string{Until: until.UTC().Format(time.RFC3339)}})
 	case !until.IsZero():

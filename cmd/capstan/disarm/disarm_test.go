@@ -76,7 +76,7 @@ func TestDisarm_sets_every_entry_of_the_checker_to_Ignore_and_no_other(t *testin
 		unlabelled("stripped", "objects.capstan.openshift.io"),
 		unlabelled("mixed", "objects.capstan.openshift.io", "theirs.example.com"),
 	)
-	plan, err := c.Disarm(t.Context(), true, time.Time{})
+	plan, err := c.Disarm(t.Context(), true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestDisarm_sets_every_entry_of_the_checker_to_Ignore_and_no_other(t *testin
 	if got := policies(t, client, "theirs"); got != "Fail" {
 		t.Errorf("a foreign one is %s", got)
 	}
-	again, err := c.Disarm(t.Context(), true, time.Time{})
+	again, err := c.Disarm(t.Context(), true, nil)
 	if err != nil || len(again.Entries) != 0 || again.Ignored != 5 {
 		t.Errorf("a second time: %+v, %v", again, err)
 	}
@@ -100,7 +100,7 @@ func TestDisarm_sets_every_entry_of_the_checker_to_Ignore_and_no_other(t *testin
 
 func TestDisarm_without_act_changes_nothing(t *testing.T) {
 	c, client := cluster(configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail"))
-	plan, err := c.Disarm(t.Context(), false, time.Time{})
+	plan, err := c.Disarm(t.Context(), false, nil)
 	if err != nil || len(plan.Entries) != 1 || plan.Done || policies(t, client, "capstan-crds") != "Fail" {
 		t.Errorf("%+v, %v", plan, err)
 	}
@@ -117,14 +117,14 @@ func TestDisarm_goes_on_when_a_configuration_was_written_or_deleted_meanwhile(t 
 		conflicts--
 		return conflicts >= 0, nil, apierrors.NewConflict(validating.GroupResource(), "capstan-crds", errors.New("written"))
 	})
-	if _, err := c.Disarm(t.Context(), true, time.Time{}); err != nil || policies(t, client, "capstan-crds") != "Ignore" {
+	if _, err := c.Disarm(t.Context(), true, nil); err != nil || policies(t, client, "capstan-crds") != "Ignore" {
 		t.Errorf("written meanwhile: %v", err)
 	}
 	gone, client := cluster(configuration("ValidatingWebhookConfiguration", "capstan-crds", "true", "Fail"))
 	client.PrependReactor("patch", "*", func(k8stesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewNotFound(validating.GroupResource(), "capstan-crds")
 	})
-	if _, err := gone.Disarm(context.Background(), true, time.Time{}); err != nil {
+	if _, err := gone.Disarm(context.Background(), true, nil); err != nil {
 		t.Errorf("deleted meanwhile: %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestDisarm_goes_on_when_a_configuration_cannot_be_written_and_names_each(t 
 	client.PrependReactor("list", "mutatingwebhookconfigurations", func(k8stesting.Action) (bool, runtime.Object, error) {
 		return true, nil, errors.New("they cannot be listed")
 	})
-	plan, err := c.Disarm(t.Context(), true, time.Time{})
+	plan, err := c.Disarm(t.Context(), true, nil)
 	if err == nil {
 		t.Fatal("it tells of no error")
 	}
@@ -172,18 +172,26 @@ func TestDisarm_marks_until_when_nothing_is_armed_and_takes_the_mark_off(t *test
 		}
 		return strings.Join(all, " ")
 	}
-	until := time.Date(2026, 1, 1, 12, 15, 0, 0, time.UTC)
-	if plan, err := c.Disarm(t.Context(), true, until); err != nil || !plan.Until.Equal(until) {
+	until := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	mark := until.Format(time.RFC3339)
+	held := "map[capstan.openshift.io/disarmed-until:" + mark + "] map[capstan.openshift.io/disarmed-until:" + mark + " theirs:stays] map[]"
+	if plan, err := c.Disarm(t.Context(), true, &until); err != nil || !plan.Until.Equal(until) {
 		t.Fatal(plan, err)
 	}
-	if got := marks(); got != "map[capstan.openshift.io/disarmed-until:2026-01-01T12:15:00Z] map[capstan.openshift.io/disarmed-until:2026-01-01T12:15:00Z theirs:stays] map[]" {
+	if got := marks(); got != held {
 		t.Errorf("marked are %s", got)
 	}
-	if _, err := c.Disarm(t.Context(), true, time.Time{}); err != nil {
-		t.Fatal(err)
+	if plan, err := c.Disarm(t.Context(), true, nil); err != nil || !plan.Until.Equal(until) {
+		t.Fatal(plan, err)
+	}
+	if got := marks(); got != held {
+		t.Errorf("whoever says nothing of a time makes of that of another one: %s", got)
+	}
+	if plan, err := c.Disarm(t.Context(), true, &time.Time{}); err != nil || !plan.Until.IsZero() {
+		t.Fatal(plan, err)
 	}
 	if got := marks(); got != "map[] map[theirs:stays] map[]" {
-		t.Errorf("after one without a time: %s", got)
+		t.Errorf("after its end: %s", got)
 	}
 }
 
