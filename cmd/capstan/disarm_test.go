@@ -41,7 +41,7 @@ func TestDisarm_holds_arming_off_only_for_as_long_as_it_is_asked_to(t *testing.T
 		patch, says     string
 		never, neverSay string
 	}{
-		"by default": {patch: `"remove"`, says: "hint: where it is reached by one API server and not by another: capstan disarm --yes --for 15m", never: `"add","path":"/metadata/annotations`, neverSay: "until"},
+		"by default": {patch: `"remove"`, says: "hint: where it is reached by one API server and not by another: capstan disarm --yes --for 15m", never: `"add","path":"/metadata/annotations`, neverSay: "leaves them so until"},
 		"for a time": {arguments: []string{"--for=15m"}, patch: `"add","path":"/metadata/annotations/capstan.openshift.io~1disarmed-until"`, says: "to end that before: capstan disarm --yes", never: `"remove"`, neverSay: "hint"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,6 +58,34 @@ func TestDisarm_holds_arming_off_only_for_as_long_as_it_is_asked_to(t *testing.T
 			}
 			if got := out.String(); !strings.Contains(got, c.says) || strings.Contains(got, c.neverSay) || !strings.Contains(got, "sets them back to Fail by itself") {
 				t.Errorf("it says %s", got)
+			}
+		})
+	}
+}
+
+func TestDisarm_writes_nothing_before_somebody_has_agreed(t *testing.T) {
+	for name, c := range map[string]struct {
+		argument, says string
+		wrong          bool
+	}{
+		"nobody is asked":   {"--for=15m", "is to set none of them back before", true},
+		"it is only looked": {"--dry-run", "Nothing was changed. To do it: capstan disarm --yes", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := &aChecker{}
+			out := &strings.Builder{}
+			cmd := disarmCommand()
+			cmd.SetOut(out)
+			cmd.SetIn(strings.NewReader("y\n"))
+			cmd.SetArgs([]string{c.argument, "--kubeconfig", kubeconfig(t, server)})
+			if err := cmd.ExecuteContext(t.Context()); (err != nil) != c.wrong {
+				t.Errorf("the error is %v", err)
+			}
+			if got := out.String(); !strings.Contains(got, "webhook deny-0.crds.capstan.openshift.io, is to be set to Ignore") || !strings.Contains(got, c.says) {
+				t.Errorf("it says %s", got)
+			}
+			if len(server.patches) > 0 {
+				t.Errorf("it has written %s", server.patches)
 			}
 		})
 	}
