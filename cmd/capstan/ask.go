@@ -37,15 +37,10 @@ func (f *askFlags) add(flags *pflag.FlagSet) {
 
 // validate refuses what contradicts itself, and what nobody could answer.
 func (f *askFlags) validate() error {
-	switch {
-	case f.dryRun && f.yes:
-		return errors.New("say either --dry-run, to see what would be done, or --yes, to do it")
-	case f.output == "json" && !f.dryRun && !f.yes:
-		return errors.New("with -o json nobody is asked: say --dry-run, to see what would be done, or --yes, to do it")
-	case f.timeout <= 0:
+	if f.timeout <= 0 {
 		return fmt.Errorf("--timeout is %s, and has to be above 0", f.timeout)
 	}
-	return textOrJSON(f.output)
+	return f.intent.validate(f.output)
 }
 
 func (f *askFlags) cluster() (*asking.Cluster, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ type disarmFlags struct {
 func disarmCommand() *cobra.Command {
 	f := &disarmFlags{}
 	cmd := &cobra.Command{
-		Use:   "disarm (--dry-run|--yes)",
+		Use:   "disarm",
 		Short: "Has API servers go on without the checker of CRD compatibility while nobody answers for it",
 		Long: `Sets every entry of the checker's webhook configurations to Ignore, so that a checker that is down, or
 cannot be reached, holds up no write. It takes neither the operator nor the checker. While the checker
@@ -42,10 +43,11 @@ through that are held up again. Then --for has the operator leave the entries al
 checker answers; --for=0 ends that before, and without --for it stays as it is. To have nothing refused for
 good, take the actions out of the requirements, or delete them.
 
---dry-run shows what would be done, --yes does it. It needs the right to list, get and patch
-ValidatingWebhookConfigurations and MutatingWebhookConfigurations.
+On a terminal it asks before it does so; without one it wants --yes. --dry-run shows what it would do. It needs
+the right to list, get and patch ValidatingWebhookConfigurations and MutatingWebhookConfigurations.
 
-What cannot be written holds up nothing else.
+What cannot be written holds up nothing else. It asks nothing of the operator, so that it waits for nobody: what
+API servers have taken counts.
 
 Exit codes: 0 if there is nothing to do, it was done, or could be done with --yes; 1 if not all of it, with the names.`,
 		Example: `  capstan disarm --dry-run
@@ -54,7 +56,7 @@ Exit codes: 0 if there is nothing to do, it was done, or could be done with --ye
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.holds = cmd.Flags().Changed("for")
-			return f.run(cmd.Context(), cmd.OutOrStdout())
+			return f.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
@@ -76,11 +78,8 @@ func (f *disarmFlags) until(now time.Time) *time.Time {
 	return ptr.To(now.Add(f.hold).Truncate(time.Second))
 }
 
-func (f *disarmFlags) run(ctx context.Context, out io.Writer) error {
-	if err := f.intent.validate(); err != nil {
-		return err
-	}
-	if err := textOrJSON(f.output); err != nil {
+func (f *disarmFlags) run(ctx context.Context, in io.Reader, out io.Writer) error {
+	if err := f.intent.validate(f.output); err != nil {
 		return err
 	}
 	if f.hold < 0 || f.hold > longestHold {
@@ -94,28 +93,66 @@ func (f *disarmFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	plan, failed := cluster.Disarm(ctx, f.yes, f.until(time.Now()))
+	until := f.until(time.Now())
+	tell := out
+	if f.output == "json" {
+		tell = io.Discard
+	}
+	plan, failed := cluster.Disarm(ctx, false, until)
+	if err := showDisarming(tell, plan); err != nil {
+		return errors.Join(failed, err)
+	}
+	switch {
+	case plan.Nothing():
+		fmt.Fprintln(tell, "Nothing to do: no entry of the checker refuses anything while nobody answers.")
+	case f.dryRun:
+		fmt.Fprintln(tell, "\nNothing was changed. To do it: capstan disarm --yes"+f.more())
+	default:
+		if !f.yes {
+			if err := agreed(in, out); err != nil {
+				return errors.Join(failed, err)
+			}
+		}
+		plan, failed = cluster.Disarm(ctx, true, until)
+		fmt.Fprintln(tell)
+		if err := showDisarming(tell, plan); err != nil || failed != nil {
+			break
+		}
+		tellDisarmed(tell, plan)
+	}
 	if f.output == "json" {
 		return errors.Join(failed, printJSON(out, plan))
 	}
-	if err := errors.Join(failed, plan.Write(out)); err != nil {
+	return failed
+}
+
+// more are the flags that --yes needs too.
+func (f *disarmFlags) more() string {
+	switch {
+	case !f.holds:
+		return ""
+	case f.hold == 0:
+		return " --for=0"
+	}
+	return " --for " + f.hold.String()
+}
+
+func showDisarming(out io.Writer, plan disarm.Plan) error {
+	var text strings.Builder
+	if err := plan.Write(&text); err != nil {
 		return err
 	}
-	switch {
-	case len(plan.Entries) == 0 && f.yes && !plan.Until.IsZero():
-		fmt.Fprintf(out, "No entry of the checker refuses anything while nobody answers, and none will until %s.\n", plan.Until.UTC().Format(time.RFC3339))
-	case len(plan.Entries) == 0:
-		fmt.Fprintln(out, "Nothing to do: no entry of the checker refuses anything while nobody answers.")
-	case plan.Done:
-		if !plan.Until.IsZero() {
-			fmt.Fprintf(out, "\nThe operator leaves them so until %s; to end that before: capstan disarm --yes --for=0", plan.Until.UTC().Format(time.RFC3339))
-		}
-		fmt.Fprintln(out, "\nDone. The operator sets them back to Fail by itself, once the checker has a ready endpoint and has\nrefused a bad requirement through the API server. Look at the checker with:\n  oc -n openshift-cluster-api-operator get pods,endpointslices -l app.kubernetes.io/name=capstan-webhooks")
-		if plan.Until.IsZero() {
-			fmt.Fprintln(out, "hint: where it is reached by one API server and not by another: capstan disarm --yes --for 15m")
-		}
-	default:
-		fmt.Fprintln(out, "\nNothing was changed. To do it: capstan disarm --yes")
+	_, err := io.WriteString(out, printable(text.String()))
+	return err
+}
+
+// tellDisarmed says what was done, and what takes it back.
+func tellDisarmed(out io.Writer, plan disarm.Plan) {
+	if !plan.Until.IsZero() {
+		fmt.Fprintf(out, "\nThe operator leaves them so until %s; to end that before: capstan disarm --yes --for=0", plan.Until.UTC().Format(time.RFC3339))
 	}
-	return nil
+	fmt.Fprintln(out, "\nDone. The operator sets them back to Fail by itself, once the checker has a ready endpoint and has\nrefused a bad requirement through the API server. Look at the checker with:\n  oc -n openshift-cluster-api-operator get pods,endpointslices -l app.kubernetes.io/name=capstan-webhooks")
+	if plan.Until.IsZero() {
+		fmt.Fprintln(out, "hint: where it is reached by one API server and not by another: capstan disarm --yes --for 15m")
+	}
 }

@@ -73,3 +73,31 @@ func TestDisarm_holds_arming_off_only_for_as_long_as_it_is_asked_to(t *testing.T
 		})
 	}
 }
+
+func TestDisarm_writes_nothing_before_somebody_has_agreed(t *testing.T) {
+	for name, c := range map[string]struct {
+		argument, says string
+		wrong          bool
+	}{
+		"nobody is asked":   {"--for=15m", "is to set none of them back before", true},
+		"it is only looked": {"--dry-run", "Nothing was changed. To do it: capstan disarm --yes", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := &aChecker{}
+			out := &strings.Builder{}
+			cmd := disarmCommand()
+			cmd.SetOut(out)
+			cmd.SetIn(strings.NewReader("y\n"))
+			cmd.SetArgs([]string{c.argument, "--kubeconfig", kubeconfig(t, server)})
+			if err := cmd.ExecuteContext(t.Context()); (err != nil) != c.wrong {
+				t.Errorf("the error is %v", err)
+			}
+			if got := out.String(); !strings.Contains(got, "webhook deny-0.crds.capstan.openshift.io, is to be set to Ignore") || !strings.Contains(got, c.says) {
+				t.Errorf("it says %s", got)
+			}
+			if len(server.patches) > 0 {
+				t.Errorf("it has written %s", server.patches)
+			}
+		})
+	}
+}

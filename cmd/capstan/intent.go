@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// intent says whether a command that changes something is to do it, or only to show what it would do.
+// intent says whether a command that changes something is to do it, or only to show what it would do. Where it says neither, whoever
+// sits at the terminal is asked.
 type intent struct{ dryRun, yes bool }
 
 func (i *intent) flags(flags *pflag.FlagSet) {
@@ -14,10 +15,13 @@ func (i *intent) flags(flags *pflag.FlagSet) {
 	flags.BoolVar(&i.yes, "yes", false, "do it")
 }
 
-// validate refuses what is neither or both.
-func (i *intent) validate() error {
-	if i.dryRun == i.yes {
+// validate refuses what contradicts itself, and what nobody could answer.
+func (i *intent) validate(output string) error {
+	switch {
+	case i.dryRun && i.yes:
 		return errors.New("say either --dry-run, to see what would be done, or --yes, to do it")
+	case output == "json" && !i.dryRun && !i.yes:
+		return errors.New("with -o json nobody is asked: say --dry-run, to see what would be done, or --yes, to do it")
 	}
-	return nil
+	return textOrJSON(output)
 }

@@ -94,6 +94,8 @@ type asked struct {
 	// Done says that it is written, Confirmed that the operator says so.
 	Done      bool `json:"done"`
 	Confirmed bool `json:"confirmed"`
+	// Paused says who has paused the operator until when, empty if nobody has or that is what it is about.
+	Paused string `json:"paused,omitempty"`
 	// Undo is the command that takes it back.
 	Undo string `json:"undo,omitempty"`
 }
@@ -203,6 +205,7 @@ func (f *askFlags) resume(ctx context.Context, in io.Reader, out io.Writer) erro
 // request is one act that is to be written, or taken away, with what people are told of it.
 type request struct {
 	name, text  string
+	word        string    // of another attempt, which is asked for in place of an act
 	act         *acts.Act // nil: it is taken away
 	objects     []string  // that are named, and have to be known
 	does        asked
@@ -218,8 +221,14 @@ func (f *askFlags) do(ctx context.Context, in io.Reader, out io.Writer, cluster 
 		tell = io.Discard
 	}
 	fmt.Fprint(tell, printable(r.shows))
+	write := func(try bool) error {
+		if r.word != "" {
+			return cluster.Again(ctx, r.word, try)
+		}
+		return cluster.Write(ctx, looked, r.name, r.text, try)
+	}
 	if f.dryRun {
-		if err := cluster.Write(ctx, looked, r.name, r.text, true); err != nil {
+		if err := write(true); err != nil {
 			return err
 		}
 		fmt.Fprintln(tell, "\nNothing was changed. To do it, leave out --dry-run.")
@@ -235,11 +244,11 @@ func (f *askFlags) do(ctx context.Context, in io.Reader, out io.Writer, cluster 
 			return err
 		}
 	}
-	if err := cluster.Write(ctx, looked, r.name, r.text, false); err != nil {
+	if err := write(false); err != nil {
 		return err
 	}
 	r.does.Done = true
-	err := cluster.Wait(ctx, asking.Asked{Name: r.name, Act: r.act, Objects: r.objects}, f.timeout)
+	err := cluster.Wait(ctx, asking.Asked{Name: r.name, Act: r.act, Objects: r.objects, Word: r.word}, f.timeout)
 	if r.does.Confirmed = err == nil; err == nil {
 		fmt.Fprint(tell, "\n"+printable(r.said))
 	}

@@ -27,7 +27,7 @@ type takeoverFlags struct {
 func takeoverCommand() *cobra.Command {
 	f := &takeoverFlags{}
 	cmd := &cobra.Command{
-		Use:   "takeover (--dry-run|--yes) [--back]",
+		Use:   "takeover [--back]",
 		Short: "Ends the installer that OpenShift shipped before, so that the operator takes over what it installed",
 		Long: `Stops the former installer (Deployments capi-operator and capi-installer), waits until nobody holds
 its Leases, and removes what it leaves behind: its Leases, its RBAC, its ServiceAccounts, Services and
@@ -46,8 +46,8 @@ held. Afterwards both Deployments are looked at again: one that came back is an 
 else write what the former installer writes, its alerts, NetworkPolicies and RBAC, and its annotations
 of the list of images. Nothing that is installed is touched. The former installer goes on by itself.
 
---dry-run shows what would be done, --yes does it. It can be done again at any time. It needs the
-right to get and delete these objects, to patch the status of ClusterOperator cluster-api, and with
+On a terminal it asks before it does so; without one it wants --yes. --dry-run shows what it would do. It can be
+done again at any time. It needs the right to get and delete these objects, to patch the status of ClusterOperator cluster-api, and with
 --override to patch ClusterVersion version.
 
 Exit codes: 0 if there is nothing to do, it was done, or could be done with --yes; 1 if not.`,
@@ -55,7 +55,7 @@ Exit codes: 0 if there is nothing to do, it was done, or could be done with --ye
   capstan takeover --yes && capstan status --watch`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return f.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
@@ -65,16 +65,13 @@ Exit codes: 0 if there is nothing to do, it was done, or could be done with --ye
 	f.intent.flags(flags)
 	flags.BoolVar(&f.override, "override", false, "tell the cluster-version operator to leave alone what is stopped")
 	flags.BoolVar(&f.back, "back", false, "stop the operator instead, and make room for the former installer")
-	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long all of it may take")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long looking may take, and again all that is done")
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text` or json")
 	return cmd
 }
 
-func (f *takeoverFlags) run(ctx context.Context, out, progress io.Writer) error {
-	if err := f.intent.validate(); err != nil {
-		return err
-	}
-	if err := textOrJSON(f.output); err != nil {
+func (f *takeoverFlags) run(ctx context.Context, in io.Reader, out, progress io.Writer) error {
+	if err := f.intent.validate(f.output); err != nil {
 		return err
 	}
 	config, err := f.Config()
@@ -86,20 +83,40 @@ func (f *takeoverFlags) run(ctx context.Context, out, progress io.Writer) error 
 		return err
 	}
 	cluster.Progress = func(line string) { fmt.Fprintln(progress, line) }
-	ctx, cancel := context.WithTimeout(ctx, f.timeout)
-	defer cancel()
-	planned := cluster.Plan
-	if f.back {
-		planned = cluster.PlanBack
-	}
-	plan, err := planned(ctx, f.override)
+	plan, err := f.plan(ctx, cluster)
 	if err != nil {
 		return err
 	}
+	acts := !f.dryRun && len(plan.NeedsOverride) == 0 && plan.Absent == nil
+	if acts && !f.yes && plan.Running() {
+		if err := plan.Write(out); err != nil {
+			return err
+		}
+		if err := agreed(in, out); err != nil {
+			return err
+		}
+	}
 	var failed error
-	if f.yes && len(plan.NeedsOverride) == 0 && plan.Absent == nil {
+	if acts {
+		ctx, cancel := context.WithTimeout(ctx, f.timeout)
+		defer cancel()
 		failed = cluster.Act(ctx, &plan)
 	}
+	return f.tell(out, plan, failed)
+}
+
+func (f *takeoverFlags) plan(ctx context.Context, cluster *takeover.Cluster) (takeover.Plan, error) {
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	if f.back {
+		return cluster.PlanBack(ctx, f.override)
+	}
+	return cluster.Plan(ctx, f.override)
+}
+
+// tell says what is to be done, or was, and what failed of it.
+func (f *takeoverFlags) tell(out io.Writer, plan takeover.Plan, failed error) error {
+	var err error
 	if f.output == "json" {
 		err = printJSON(out, plan)
 	} else {

@@ -156,13 +156,13 @@ var _ = Describe("The commands that look at a cluster", func() {
 		Expect(admin().run(ctx, codeFailed, "explain")).To(ContainSubstring("holds no record of the machine"))
 		Expect(admin().run(ctx, codeFailed, "diagram", "--live")).To(ContainSubstring("holds no record of the machine"))
 		Expect(admin().run(ctx, codeFailed, "recover", "--dry-run")).To(And(ContainSubstring("ClusterAPI cluster does not exist"), ContainSubstring("next: create it")))
-		Expect(admin().run(ctx, codeFailed, "retry")).To(ContainSubstring("ClusterAPI cluster does not exist"))
+		Expect(admin().run(ctx, codeFailed, "retry", "--yes")).To(ContainSubstring("ClusterAPI cluster does not exist"))
 
 		Expect(env.Client.Delete(ctx, &configv1.ClusterOperator{ObjectMeta: metav1.ObjectMeta{Name: harness.ClusterOperatorName}})).To(Succeed())
 		Expect(admin().run(ctx, codeFailed, "explain")).To(ContainSubstring("no operator has reported on this cluster"))
 
 		Expect(as("stranger").run(ctx, codeFailed, "status")).To(And(ContainSubstring("not allowed to get ClusterAPI cluster"), ContainSubstring("next: ask for the right")))
-		Expect(as("stranger").run(ctx, codeFailed, "retry")).To(ContainSubstring("not allowed to patch ClusterAPI cluster"))
+		Expect(as("stranger").run(ctx, codeFailed, "retry", "--yes")).To(ContainSubstring("not allowed to get ClusterAPI cluster"))
 		Expect(admin().run(ctx, codeFailed, "status", "--context", "elsewhere")).To(And(ContainSubstring(`no context "elsewhere"`), ContainSubstring("get-contexts")))
 		Expect(command{kubeconfig: "/nowhere"}.run(ctx, codeFailed, "status")).To(ContainSubstring("the kubeconfig /nowhere does not exist"))
 		Expect(command{}.run(ctx, codeFailed, "status")).To(ContainSubstring("no cluster is named"))
@@ -188,7 +188,8 @@ var _ = Describe("The commands that lead out of bad states", func() {
 		Expect(admin().run(ctx, codeLook, "status", "--exit-code")).To(ContainSubstring("State:      MaxRevisions since"))
 		Expect(admin().run(ctx, 0, "explain")).To(And(ContainSubstring("RoomMade leads to Planning"), ContainSubstring("16 revisions are listed")))
 
-		Expect(admin().run(ctx, codeFailed, "recover")).To(ContainSubstring("say either --dry-run"))
+		Expect(admin().run(ctx, codeFailed, "recover")).To(And(ContainSubstring("Can be removed from the list: 14 revisions"), ContainSubstring("nobody sits at a terminal who could be asked")))
+		Expect(admin().run(ctx, codeFailed, "recover", "--dry-run", "--yes")).To(ContainSubstring("say either --dry-run"))
 		Expect(as("reader").run(ctx, codeFailed, "recover", "--dry-run")).To(ContainSubstring("not allowed to get ConfigMap openshift-cluster-api-operator/capstan-inventory-1"))
 		Expect(admin().run(ctx, 0, "recover", "--dry-run")).To(And(
 			ContainSubstring("lists 16 of at most 16 revisions"), ContainSubstring("Can be removed from the list: 14 revisions"),
@@ -217,8 +218,11 @@ var _ = Describe("The commands that lead out of bad states", func() {
 			ContainSubstring("--FailureEstablished--> Degraded"), ContainSubstring("WorkSucceeded leads to Planning"), ContainSubstring("InputChanged: ")))
 
 		before := len(until(ctx, "the moves so far").Record.Transitions)
-		Expect(as("reader").run(ctx, codeFailed, "retry")).To(ContainSubstring("not allowed to patch ClusterAPI cluster"))
-		Expect(admin().run(ctx, 0, "retry")).To(ContainSubstring("Another attempt is asked for. Watch it with: capstan status --watch"))
+		Expect(as("reader").run(ctx, codeFailed, "retry", "--yes")).To(ContainSubstring("not allowed to patch ClusterAPI cluster"))
+		Expect(admin().run(ctx, codeFailed, "retry")).To(And(ContainSubstring("Ask for another attempt now"), ContainSubstring("nobody sits at a terminal who could be asked")))
+		Expect(admin().run(ctx, 0, "retry", "--dry-run")).To(ContainSubstring("Nothing was changed."))
+		Expect(admin().run(ctx, 0, "retry", "--yes")).To(And(
+			ContainSubstring("There is nothing to undo."), ContainSubstring("Another attempt is asked for. Watch it with: capstan status --watch")))
 		until(ctx, "another attempt", func(v harness.View) error {
 			made := path(v)[min(before, len(v.Record.Transitions)):]
 			if len(made) < 2 || made[0] != "InputChanged" || made[1] != "FailureEstablished" {

@@ -32,7 +32,7 @@ var _ = Describe("A former installer that runs", func() {
 		until(ctx, "it to be told as trouble", says("Degraded", "True", "EphemeralError", "capstan takeover --dry-run"))
 		tellAsFormer(ctx, "RevisionController", "RevisionControllerAvailable")
 
-		Expect(admin().run(ctx, codeFailed, "takeover")).To(ContainSubstring("say either --dry-run"))
+		Expect(admin().run(ctx, codeFailed, "takeover", "--dry-run", "--yes")).To(ContainSubstring("say either --dry-run"))
 		Expect(as("stranger").run(ctx, codeFailed, "takeover", "--dry-run")).To(ContainSubstring("not allowed to get"))
 		Expect(admin().run(ctx, codeFailed, "takeover", "--yes", "--override")).To(And(
 			ContainSubstring("Capstan does not run on this cluster"), ContainSubstring("nothing was changed")))
@@ -45,6 +45,8 @@ var _ = Describe("A former installer that runs", func() {
 			MatchRegexp(`wait +Lease openshift-cluster-api-operator/capi-installer-leader `), MatchRegexp(`delete +ClusterRoleBinding openshift-capi-installer `),
 			MatchRegexp(`stay +ClusterRole openshift-capi-operator `), MatchRegexp(`clear +ClusterOperator cluster-api `),
 			Not(ContainSubstring("ccapio-")), ContainSubstring("Nothing was changed. To do it: capstan takeover --yes --override")))
+		Expect(admin().run(ctx, codeFailed, "takeover", "--override")).To(And(
+			MatchRegexp(`delete +Deployment openshift-cluster-api-operator/capi-installer `), ContainSubstring("nobody sits at a terminal who could be asked")))
 		uids(ctx, former...)
 
 		Expect(admin().run(ctx, 0, "takeover", "--yes", "--override")).To(ContainSubstring("Done."))

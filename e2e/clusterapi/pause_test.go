@@ -64,7 +64,7 @@ var _ = Describe("A pause", func() {
 		operator.Kill()
 		operate(harness.OperatorOptions{})
 		began := mark(ctx)
-		Expect(admin().run(ctx, 0, "retry")).To(ContainSubstring("It is paused by an-administrator until "))
+		Expect(admin().run(ctx, 0, "retry", "--yes")).To(ContainSubstring("It is paused by an-administrator until "))
 		eventually(ctx, "the operator that was started to look", func(ctx context.Context) error {
 			if len(requests(ctx, began)) == 0 {
 				return errors.New("it has sent nothing")

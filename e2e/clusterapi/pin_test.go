@@ -12,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 	configv1 "github.com/openshift/api/config/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -89,6 +90,51 @@ var _ = Describe("A pin", func() {
 		until(ctx, "nothing to be listed anew", harness.Settled(1), reports("4.22.1"), says("Upgradeable", "True", "AsExpected"))
 	})
 
+	It("is of images alone: another TLS profile, an unmanaged definition and another platform count meanwhile, and another minor release ends it", func(ctx SpecContext) {
+		images := pushed(ctx, "one")
+		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: images})
+		judge(ctx)
+		operator := operate(harness.OperatorOptions{Release: "4.22.0", SteeredClock: true})
+		DeferCleanup(advancing(operator))
+		installed(ctx, 1)
+		pinTo(ctx, 1, env.Now(), "until: "+env.Now().UTC().Add(24*time.Hour).Format(time.RFC3339)+"\n")
+		listed := pushed(ctx, "two")
+		Expect(env.SetImages(ctx, listed)).To(Succeed())
+		until(ctx, "the pin to hold", harness.Settled(1), says("Upgradeable", "False", "WaitingOnExternal", "pin to revision 1"))
+		stays := func(number int64, where, tls string) {
+			GinkgoHelper()
+			v := installed(ctx, number)
+			Expect(imageOf(v)).To(Equal(only(images)))
+			Expect(v.Current()).To(HavePrefix("4.22.0-"))
+			Expect(setting(ctx, configMap("where", ""))).To(Equal(where))
+			Expect(setting(ctx, configMap("tls", ""))).To(Equal(tls))
+			until(ctx, "the pin to stand", says("Upgradeable", "False", "WaitingOnExternal", "pin to revision 1"))
+		}
+
+		By("another TLS profile")
+		profile := &configv1.APIServer{ObjectMeta: metav1.ObjectMeta{Name: harness.Singleton}}
+		profile.Spec.TLSSecurityProfile = &configv1.TLSSecurityProfile{Type: configv1.TLSProfileModernType, Modern: &configv1.ModernTLSProfile{}}
+		Expect(env.Client.Create(ctx, profile)).To(Succeed())
+		stays(2, "AWS one", "VersionTLS13")
+
+		By("a definition that is not managed any more")
+		unmanage(ctx, "alphas.test.cluster.x-k8s.io")
+		stays(3, "AWS one", "VersionTLS13")
+
+		By("another platform")
+		Expect(env.SetPlatform(ctx, configv1.AzurePlatformType)).To(Succeed())
+		stays(4, "Azure one", "VersionTLS13")
+
+		By("another minor release")
+		Expect(operator.Stop()).To(Succeed())
+		operate(harness.OperatorOptions{Release: "4.23.0", SteeredClock: true})
+		v := installed(ctx, 5)
+		Expect(imageOf(v)).To(Equal(only(listed)))
+		Expect(setting(ctx, configMap("where", ""))).To(Equal("Azure two"))
+		Expect(admin().run(ctx, 0, "status")).To(MatchRegexp(`pin to revision 1 by .*\(ended\)`))
+		until(ctx, "upgrades to be allowed again", says("Upgradeable", "True", "AsExpected"))
+	})
+
 	It("is taken back by a command, and one to what was never installed is void and told", func(ctx SpecContext) {
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha").running("one"))})
 		operate(harness.OperatorOptions{})
@@ -105,6 +151,19 @@ var _ = Describe("A pin", func() {
 		Expect(admin().run(ctx, 0, "unpin", "--yes")).To(ContainSubstring("Nothing to do"))
 	})
 })
+
+// pushed is one image with a profile for each of two platforms.
+func pushed(ctx context.Context, content string) map[string]string {
+	GinkgoHelper()
+	files := map[string][]byte{}
+	for _, platform := range []string{"AWS", "Azure"} {
+		p := newProvider("alpha").on(platform).with(configMap("where", platform+" "+content), configMap("tls", "${TLS_MIN_VERSION}"))
+		for name, content := range p.files() {
+			files[strings.Replace(name, "/default/", "/"+strings.ToLower(platform)+"/", 1)] = content
+		}
+	}
+	return map[string]string{"alpha": pushFiles(ctx, "alpha", files)}
+}
 
 // pinTo asks for a pin from a moment on as whoever the suite is, with a line of its end, or none, and items behind its number.
 func pinTo(ctx context.Context, number int, at time.Time, until string, items ...string) {

@@ -51,6 +51,8 @@ type Display struct {
 	MoreDiffers int
 	// HistoryBegins says that revisions were listed of which the history knows nothing, empty if there were none.
 	HistoryBegins string
+	// Retry is the word by which another attempt was asked for last, empty for none.
+	Retry string
 	// LeftAlone are the objects that people ask to leave as they are.
 	LeftAlone []LeftAlone
 	// UninstallConsent is what has to be written for a revision that would end what runs, empty while none awaits consent.

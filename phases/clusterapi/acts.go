@@ -24,7 +24,7 @@ func (p *Pass) readActs(ctx context.Context) []guards.Act {
 	}
 	var all []guards.Act
 	now := p.Now()
-	maps.DeleteFunc(p.memory.proved, func(text string, _ bool) bool {
+	maps.DeleteFunc(p.memory.proved, func(text string, _ askedPolicy) bool {
 		return !slices.Contains(slices.Collect(maps.Values(p.world.api.Annotations)), text)
 	})
 	for _, form := range acts.Forms {
@@ -61,11 +61,25 @@ func pauseOf(all []guards.Act) guards.Pause {
 	return guards.Pause{Why: "nobody asks for a pause any more"}
 }
 
-// unproved says that no policy holds the name in an act against who wrote it, as the one that this release brings does. It is asked
-// once for each text: whether one did when it was written nobody can tell, and what becomes of it later does not matter.
+// askPolicyAgain is after how long it is asked again for a policy that was missing, or was not as this release has it.
+const askPolicyAgain = time.Minute
+
+// askedPolicy is what was found of the policy, and when it was asked for.
+type askedPolicy struct {
+	holds bool
+	at    time.Time
+}
+
+// unproved says that no policy holds the name in an act against who wrote it, as the one that this release brings does. Whether one
+// did when it was written nobody can tell. One that was there once is not asked for again, since what becomes of it later does not
+// matter. One that was not may come a moment after the operator, which is not to tell otherwise than it would after a restart.
 func (p *Pass) unproved(ctx context.Context, text string) bool {
-	if proved, known := p.memory.proved[text]; known {
-		return !proved
+	last, known := p.memory.proved[text]
+	if age := p.Now().Sub(last.at); known && (last.holds || age >= 0 && age < askPolicyAgain) {
+		if !last.holds {
+			p.lookAgainIn(askPolicyAgain - age)
+		}
+		return !last.holds
 	}
 	key := client.ObjectKey{Name: acts.Policy}
 	policy, binding := &admissionregistrationv1.ValidatingAdmissionPolicy{}, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
@@ -79,9 +93,12 @@ func (p *Pass) unproved(ctx context.Context, text string) bool {
 		return true
 	}
 	if p.memory.proved == nil {
-		p.memory.proved = map[string]bool{}
+		p.memory.proved = map[string]askedPolicy{}
 	}
-	p.memory.proved[text] = proved
+	p.memory.proved[text] = askedPolicy{proved, p.Now()}
+	if !proved {
+		p.lookAgainIn(askPolicyAgain)
+	}
 	return !proved
 }
 

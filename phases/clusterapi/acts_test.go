@@ -54,8 +54,8 @@ func TestReadActs(t *testing.T) {
 		told        string
 	}{
 		"a pause that stands":                {policies(), noon.Add(time.Minute), map[string]string{acts.Annotation(acts.Pause): anHour}, true, 59 * time.Minute, "pause by anna since 2026-01-31 12:00:00Z until 2026-01-31 13:00:00Z: etcd is slow"},
-		"one without a policy":               {fake.NewClientBuilder().Build(), noon, map[string]string{acts.Annotation(acts.Pause): anHour}, true, time.Hour, "who it was is unproved"},
-		"one with a policy that only audits": {policiesThat(admissionregistrationv1.Audit), noon, map[string]string{acts.Annotation(acts.Pause): anHour}, true, time.Hour, "who it was is unproved"},
+		"one without a policy":               {fake.NewClientBuilder().Build(), noon, map[string]string{acts.Annotation(acts.Pause): anHour}, true, time.Minute, "who it was is unproved"},
+		"one with a policy that only audits": {policiesThat(admissionregistrationv1.Audit), noon, map[string]string{acts.Annotation(acts.Pause): anHour}, true, time.Minute, "who it was is unproved"},
 		"one that has ended":                 {policies(), noon.Add(time.Hour), map[string]string{acts.Annotation(acts.Pause): anHour}, false, 0, "(ended)"},
 		"one from ahead":                     {policies(), noon.Add(-time.Hour), map[string]string{acts.Annotation(acts.Pause): anHour}, false, 59 * time.Minute, "more than a minute ahead"},
 		"one that is none":                   {policies(), noon, map[string]string{acts.Annotation(acts.Pause): "true"}, false, 0, "act pause is void: line 1"},
@@ -90,6 +90,26 @@ func TestReadActs_asks_for_the_policy_once_for_each_text(t *testing.T) {
 	delete(annotations, acts.Annotation(acts.Pin))
 	if p.readActs(t.Context()); len(p.memory.proved) != 1 {
 		t.Errorf("it remembers %v", p.memory.proved)
+	}
+}
+
+func TestReadActs_asks_again_for_a_policy_that_comes_later(t *testing.T) {
+	noon := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	live := &counting{Reader: fake.NewClientBuilder().Build()}
+	p := acting(live, noon, map[string]string{acts.Annotation(acts.Pause): anHour})
+	now := noon
+	p.Phases.Now = func() time.Time { return now }
+	unproved := func() bool { return p.readActs(t.Context())[0].Unproved }
+	if !unproved() || !unproved() || live.reads != 1 {
+		t.Errorf("without a policy it has asked %d times", live.reads)
+	}
+	live.Reader = policies()
+	if now = noon.Add(askPolicyAgain - time.Second); !unproved() || p.lookAgain != time.Second {
+		t.Errorf("before it asks again, it looks again in %s", p.lookAgain)
+	}
+	now = noon.Add(askPolicyAgain)
+	if unproved() || unproved() || live.reads != 3 {
+		t.Errorf("with a policy it has asked %d times", live.reads)
 	}
 }
 

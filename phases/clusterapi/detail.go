@@ -33,8 +33,10 @@ type Detail struct {
 	DiffersCount int                `json:"differsCount,omitempty"`
 	LeftAlone    []guards.LeftAlone `json:"leftAlone,omitempty"`
 	// HistoryBegins says that the history does not know all revisions that were listed.
-	HistoryBegins string   `json:"historyBegins,omitempty"`
-	Strays        []string `json:"strays,omitempty"`
+	HistoryBegins string `json:"historyBegins,omitempty"`
+	// Retry is the word by which another attempt was asked for last: who asks waits until it is told.
+	Retry  string   `json:"retry,omitempty"`
+	Strays []string `json:"strays,omitempty"`
 	// StraysElsewhere are strays in namespaces of others, which are not named; StrayCount counts these, the named ones, and those
 	// that there is no room for.
 	StraysElsewhere []guards.StrayCount `json:"straysElsewhere,omitempty"`
@@ -67,7 +69,7 @@ const notNeeded = "NotNeeded"
 // detailOf puts together what is shown beside the record.
 func detailOf(line string, d guards.Display, moves []machine.Candidate) Detail {
 	return Detail{
-		Acts: d.Acts, Differs: d.Differs, DiffersCount: len(d.Differs) + d.MoreDiffers, HistoryBegins: d.HistoryBegins, LeftAlone: d.LeftAlone,
+		Acts: d.Acts, Differs: d.Differs, DiffersCount: len(d.Differs) + d.MoreDiffers, HistoryBegins: d.HistoryBegins, Retry: d.Retry, LeftAlone: d.LeftAlone,
 		Waits: line, UninstallConsent: d.UninstallConsent, Revisions: d.Revisions, Retained: d.Retained, Lost: d.Lost, Collisions: d.Collisions,
 		Refused: d.Refused, Contested: d.Contested, Findings: d.Findings, Strays: d.Strays,
 		StraysElsewhere: d.StraysElsewhere, StrayCount: len(d.Strays) + d.MoreStrays, Images: imageDetails(d.ImageStates), Moves: moves,

@@ -33,7 +33,7 @@ func (d Detail) encode() []byte {
 			return raw
 		}
 		if err != nil || !d.cutLongest() {
-			raw, _ = json.Marshal(Detail{Waits: d.Waits, Acts: d.Acts, UninstallConsent: d.UninstallConsent}) // text can always be encoded
+			raw, _ = json.Marshal(Detail{Waits: d.Waits, Acts: d.Acts, Retry: d.Retry, UninstallConsent: d.UninstallConsent}) // text can always be encoded
 			return raw
 		}
 	}
@@ -41,6 +41,7 @@ func (d Detail) encode() []byte {
 
 // bounded is the detail with the beginning of each list and of each text.
 func (d Detail) bounded() Detail {
+	d.Retry = short(d.Retry)
 	d.Revisions, d.Moves = first(d.Revisions, maxListed), each(d.Moves, shortMove)
 	d.Retained, d.Lost, d.Collisions = each(d.Retained, shortRetained), each(firstLost(d.Lost, maxListed), shortLost), each(d.Collisions, shortCollision)
 	d.Refused, d.Contested = each(d.Refused, shortRefused), each(d.Contested, shortContested)

@@ -127,7 +127,7 @@ func (p *Pass) facts() guards.Facts {
 	if p.plan.err != nil {
 		facts.Planning, facts.Unplannable, facts.PlanTerminal = p.plan.err.Error(), true, machine.IsTerminal(p.plan.err)
 	}
-	p.Display.UninstallConsent = p.plan.consentTo
+	p.Display.UninstallConsent, p.Display.Retry = p.plan.consentTo, w.retry
 	if p.memory.keeping != nil {
 		p.Display.Keeping = p.memory.keeping.Error()
 	}

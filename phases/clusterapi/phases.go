@@ -145,9 +145,9 @@ type memory struct {
 	// unmanaged are the definitions that are the administrator's, as last listed. Lost while there is no ClusterAPI, those of
 	// the revision that is kept count alone.
 	unmanaged []string
-	// acts are what people asked for as last seen, and proved whether there was a policy when their texts were first seen.
+	// acts are what people asked for as last seen, and proved whether there is a policy that holds their names.
 	acts   []guards.Act
-	proved map[string]bool
+	proved map[string]askedPolicy
 	// takenUp is the text of the pin that was taken up, and tried what came of looking whether another one may be. Lost, the
 	// history tells of the former, and the latter is looked for again.
 	takenUp string

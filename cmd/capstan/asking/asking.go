@@ -1,6 +1,6 @@
-// Package asking is the logic of commands by which people ask something of a running operator: it looks, writes one act as
-// an annotation of the ClusterAPI, and waits until the operator says what it makes of it. It writes nothing else, and
-// decides nothing: whether somebody may is the API server's to say, and whether the act counts the operator's.
+// Package asking is the logic of commands by which people ask something of a running operator: it looks, writes one act, or the word
+// of another attempt, as an annotation of the ClusterAPI, and waits until the operator says what it makes of it. It writes nothing
+// else, and decides nothing: whether somebody may is the API server's to say, and whether the act counts the operator's.
 package asking
 
 import (
@@ -141,21 +141,32 @@ func (c *Cluster) Write(ctx context.Context, looked Looked, name, text string, t
 	if text != "" {
 		value = text
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"resourceVersion": looked.version, "annotations": map[string]any{acts.Annotation(name): value},
-	}})
+	err := c.patch(ctx, map[string]any{"resourceVersion": looked.version, "annotations": map[string]any{acts.Annotation(name): value}}, try)
+	if apierrors.IsConflict(err) {
+		return &inspect.Error{What: "ClusterAPI " + phases.Singleton + " was changed since it was looked at, and nothing was written", Next: "run it again", Err: err}
+	}
+	return inspect.Explain(err, c.host, "patch", "ClusterAPI "+phases.Singleton)
+}
+
+// Again asks for another attempt, by a word that was not used before. It is bound to nothing that was looked at, since it changes no
+// act, and an attempt is one whatever has changed meanwhile. With try the API server says whether it would take it, and stores
+// nothing.
+func (c *Cluster) Again(ctx context.Context, word string, try bool) error {
+	err := c.patch(ctx, map[string]any{"annotations": map[string]any{phases.RetryAnnotation: word}}, try)
+	return inspect.Explain(err, c.host, "patch", "ClusterAPI "+phases.Singleton)
+}
+
+func (c *Cluster) patch(ctx context.Context, metadata map[string]any, try bool) error {
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
-		return fmt.Errorf("writing the act: %w", err)
+		return fmt.Errorf("writing annotations: %w", err)
 	}
 	options := metav1.PatchOptions{FieldManager: fieldManager}
 	if try {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
 	_, err = c.dynamic.Resource(clusterAPIs).Patch(ctx, phases.Singleton, types.MergePatchType, patch, options)
-	if apierrors.IsConflict(err) {
-		return &inspect.Error{What: "ClusterAPI " + phases.Singleton + " was changed since it was looked at, and nothing was written", Next: "run it again", Err: err}
-	}
-	return inspect.Explain(err, c.host, "patch", "ClusterAPI "+phases.Singleton)
+	return err
 }
 
 // moment writes a time for people.

@@ -145,6 +145,22 @@ func TestWrite_is_bound_to_what_was_looked_at_and_names_one_annotation(t *testin
 	}
 }
 
+func TestAgain_names_one_annotation_and_is_bound_to_nothing(t *testing.T) {
+	s := &server{}
+	c := cluster(t, s)
+	for _, row := range []struct {
+		try  bool
+		want string
+	}{
+		{false, ` {"metadata":{"annotations":{"capi-operator.openshift.io/retry":"now"}}}`},
+		{true, `All {"metadata":{"annotations":{"capi-operator.openshift.io/retry":"now"}}}`},
+	} {
+		if err := c.Again(t.Context(), "now", row.try); err != nil || s.patches[len(s.patches)-1] != row.want {
+			t.Errorf("sent %s (%v)", s.patches[len(s.patches)-1], err)
+		}
+	}
+}
+
 func TestWait_is_over_when_the_operator_says_so_and_not_before(t *testing.T) {
 	act := &acts.Act{Name: acts.Pause, By: "anna", At: noon, Until: noon.Add(time.Hour), Reason: "r"}
 	held := fmt.Sprintf(`{"holderIdentity":"one","renewTime":%q}`, noon.Add(-10*time.Second).Format("2006-01-02T15:04:05.000000Z"))
@@ -157,7 +173,7 @@ func TestWait_is_over_when_the_operator_says_so_and_not_before(t *testing.T) {
 		"void":                          {report("Installed", strings.Replace(stands, `"r"`, `"r","void":"it is from ahead"`, 1)), held, act, "the operator does not obey"},
 		"seen, and not stored":          {report("Installed", stands), held, act, "one runs, and may not be able to write its report"},
 		"paused by another act":         {report("Paused", strings.Replace(stands, "12:00", "11:00", 1)), held, act, "the operator has not said within"},
-		"nobody holds the Lease":        {report("Installed", ""), `{}`, act, "no operator runs: nobody holds Lease ops/capstan-leader; the act stands"},
+		"nobody holds the Lease":        {report("Installed", ""), `{}`, act, "no operator runs: nobody holds Lease ops/capstan-leader; what was written stands"},
 		"there is no Lease":             {report("Installed", ""), "", act, "no operator runs, or it runs without Lease"},
 		"the Lease is an old one":       {report("Installed", ""), `{"holderIdentity":"one","renewTime":"2026-01-31T11:00:00.000000Z"}`, act, "was renewed the last time at 2026-01-31 11:00:00Z"},
 		"there is no report":            {"{}", "", act, "holds no record of the machine"},

@@ -38,6 +38,9 @@ type Asked struct {
 	Act  *acts.Act // nil: it was taken away
 	// Objects are those that somebody has named just now, each of which the operator has to know.
 	Objects []string
+	// Word is that of another attempt, and Unlisted are the numbers of revisions that were taken off the list. Each is in place of an act.
+	Word     string
+	Unlisted []int64
 }
 
 // Wait waits until the operator says that it obeys an act, or that it does not any more. A request that is under way when the
@@ -67,6 +70,12 @@ func (c *Cluster) Wait(ctx context.Context, asked Asked, timeout time.Duration) 
 
 // confirmed says that the operator has come to where an act, or its end, leads; refused why it will not.
 func confirmed(now seen, asked Asked) (done bool, refused error) {
+	if asked.Word != "" {
+		return now.detail.Retry == asked.Word, nil
+	}
+	if len(asked.Unlisted) > 0 {
+		return now.record.State != "" && !slices.ContainsFunc(now.detail.Revisions, func(r guards.Revision) bool { return slices.Contains(asked.Unlisted, r.Number) }), nil
+	}
 	if asked.Act == nil && asked.Name != acts.Pause {
 		return now.record.State != "" && !slices.ContainsFunc(now.detail.Acts, func(a guards.Act) bool { return a.Name == asked.Name }), nil
 	}
@@ -164,7 +173,7 @@ func (c *Cluster) told(ctx context.Context) (seen, error) {
 
 // running says whether an operator is at work, as far as its Lease tells.
 func (c *Cluster) running(ctx context.Context) string {
-	const restart = "; the act stands, and an operator that starts obeys it"
+	const restart = "; what was written stands, and an operator that starts obeys it"
 	lease, err := c.leases.Leases(c.namespace).Get(ctx, c.lease, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):

@@ -44,3 +44,30 @@ func TestConfirmed_of_a_pin(t *testing.T) {
 		}
 	}
 }
+
+func TestConfirmed_of_what_is_no_act(t *testing.T) {
+	another, room := Asked{Word: "now"}, Asked{Unlisted: []int64{2, 3}}
+	listed := func(numbers ...int64) phases.Detail {
+		d := phases.Detail{}
+		for _, n := range numbers {
+			d.Revisions = append(d.Revisions, guards.Revision{Number: n})
+		}
+		return d
+	}
+	for name, row := range map[string]struct {
+		detail phases.Detail
+		asked  Asked
+		done   bool
+	}{
+		"another attempt is seen":             {phases.Detail{Retry: "now"}, another, true},
+		"one of before is told":               {phases.Detail{Retry: "before"}, another, false},
+		"none is told":                        {phases.Detail{}, another, false},
+		"what was removed is told no more":    {listed(1, 4), room, true},
+		"one of what was removed is told yet": {listed(1, 3, 4), room, false},
+	} {
+		done, err := confirmed(seen{record: machine.Record{State: table.Degraded}, detail: row.detail}, row.asked)
+		if done != row.done || err != nil {
+			t.Errorf("%s: it is done %v, %v", name, done, err)
+		}
+	}
+}

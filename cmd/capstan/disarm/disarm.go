@@ -41,11 +41,19 @@ type Plan struct {
 	// Entries are those that refuse while nobody answers.
 	Entries []Entry `json:"entries"`
 	// Ignored counts those that do not.
-	Ignored int  `json:"ignored"`
-	Done    bool `json:"done"`
+	Ignored int `json:"ignored"`
+	// Configurations counts those of the checker, Held those of them that the operator is to leave so for a time already.
+	Configurations int  `json:"configurations"`
+	Held           int  `json:"held"`
+	Done           bool `json:"done"`
 	// Until is when the operator arms them again at the earliest, by this command or one before it; zero for as soon as it can.
 	Until time.Time `json:"until,omitzero"`
+
+	marks bool // of configurations change by it
 }
+
+// Nothing says that there is nothing to do: nothing refuses while nobody answers, and until when that is to stay so is said already.
+func (p Plan) Nothing() bool { return len(p.Entries) == 0 && !p.marks }
 
 // Entry is one webhook of a configuration.
 type Entry struct {
@@ -94,6 +102,10 @@ func (c *Cluster) Disarm(ctx context.Context, act bool, until *time.Time) (Plan,
 			}
 			armed, ignored := entries(&list.Items[i])
 			plan.Ignored += ignored
+			plan.Configurations++
+			if list.Items[i].GetAnnotations()[Until] != "" {
+				plan.Held++
+			}
 			if act {
 				if err := ignore(ctx, of, &list.Items[i], until); err != nil {
 					failed = append(failed, inspect.Explain(err, c.host, "patch", list.Items[i].GetKind()+" "+list.Items[i].GetName()))
@@ -104,6 +116,7 @@ func (c *Cluster) Disarm(ctx context.Context, act bool, until *time.Time) (Plan,
 		}
 	}
 	plan.Done = act
+	plan.marks = until != nil && (until.IsZero() && plan.Held > 0 || !until.IsZero() && plan.Configurations > 0)
 	return plan, errors.Join(failed...)
 }
 
@@ -198,18 +211,23 @@ func patchOf(seen *unstructured.Unstructured, until *time.Time) ([]byte, error) 
 
 // Write prints the plan for people.
 func (p Plan) Write(out io.Writer) error {
-	does := "is to be set to Ignore"
+	does, again := "is to be set to Ignore", "is to set"
 	if p.Done {
-		does = "is set to Ignore"
+		does, again = "is set to Ignore", "sets"
 	}
+	var text strings.Builder
 	for _, e := range p.Entries {
-		if _, err := fmt.Fprintf(out, "%s %s, webhook %s, %s\n", e.Kind, e.Configuration, e.Webhook, does); err != nil {
-			return err
-		}
+		fmt.Fprintf(&text, "%s %s, webhook %s, %s\n", e.Kind, e.Configuration, e.Webhook, does)
 	}
-	if p.Ignored == 0 {
-		return nil
+	if p.Ignored > 0 {
+		fmt.Fprintf(&text, "Left alone, since they are ignored while nobody answers: %d\n", p.Ignored)
 	}
-	_, err := fmt.Fprintf(out, "Left alone, since they are ignored while nobody answers: %d\n", p.Ignored)
+	switch {
+	case !p.Until.IsZero() && p.Configurations > 0:
+		fmt.Fprintf(&text, "The operator %s none of them back before %s\n", again, p.Until.UTC().Format(time.RFC3339))
+	case p.Held > 0:
+		fmt.Fprintf(&text, "The operator %s them back as soon as it can, and no later time counts any more\n", again)
+	}
+	_, err := io.WriteString(out, text.String())
 	return err
 }

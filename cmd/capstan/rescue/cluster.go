@@ -65,9 +65,9 @@ func NewCluster(config *rest.Config, namespace string) (*Cluster, error) {
 	return c, nil
 }
 
-// Recover plans, and with act also removes the revisions. The operator may
-// write at the same time: then everything is looked at again.
-func (c *Cluster) Recover(ctx context.Context, act bool) (Plan, error) {
+// Recover plans, and also removes the revisions that somebody has agreed to. The operator may write at the same time: then
+// everything is looked at again, and nothing is written if something else is to be removed by then.
+func (c *Cluster) Recover(ctx context.Context, agreed []Removal) (Plan, error) {
 	var p Plan
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		object, api, err := c.clusterAPI(ctx)
@@ -79,9 +79,12 @@ func (c *Cluster) Recover(ctx context.Context, act bool) (Plan, error) {
 			return err
 		}
 		p = plan(api.Status, evidence)
-		p.Paused = pausedBy(object, time.Now())
-		if !act || len(p.Remove) == 0 {
+		p.Paused = PausedBy(object.GetAnnotations()[acts.Annotation(acts.Pause)], time.Now())
+		if len(agreed) == 0 {
 			return nil
+		}
+		if !slices.EqualFunc(p.Remove, agreed, func(a, b Removal) bool { return a.Name == b.Name }) {
+			return &inspect.Error{What: "what can be removed has changed since it was shown, and nothing was written", Next: "run it again"}
 		}
 		if err := drop(object, p.Remove); err != nil {
 			return err
@@ -215,22 +218,9 @@ func (c *Cluster) eachManaged(ctx context.Context, kind schema.GroupVersionResou
 	})
 }
 
-// Retry asks for another attempt: the annotation is one of the machine's inputs.
-func (c *Cluster) Retry(ctx context.Context, now time.Time) (paused string, err error) {
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, phases.RetryAnnotation, now.UTC().Format(time.RFC3339Nano))
-	patched, err := c.dynamic.Resource(clusterAPIs).Patch(ctx, phases.Singleton, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "capstan-retry"})
-	if apierrors.IsNotFound(err) && !inspect.NotServed(err) {
-		return "", &inspect.Error{What: "ClusterAPI " + phases.Singleton + " does not exist: there is nothing to try again", Next: "create it, as in deploy/clusterapi.yaml", Err: err}
-	}
-	if err != nil {
-		return "", inspect.Explain(err, c.host, "patch", "ClusterAPI "+phases.Singleton)
-	}
-	return pausedBy(patched, now), nil
-}
-
-// pausedBy says who has paused the operator until when, empty if nobody has.
-func pausedBy(api *unstructured.Unstructured, now time.Time) string {
-	act, err := acts.Read(acts.Pause, api.GetAnnotations()[acts.Annotation(acts.Pause)])
+// PausedBy says who has paused the operator until when, by the text of the act; empty if nobody has.
+func PausedBy(text string, now time.Time) string {
+	act, err := acts.Read(acts.Pause, text)
 	if err != nil || act.Void(now) != "" {
 		return ""
 	}

@@ -1,6 +1,6 @@
-// Package rescue helps a cluster out of states that wait for a person: it makes
-// room in a full list of revisions, and asks for another attempt. It changes
-// nothing that it cannot prove to be safe, and decides nothing for the machine.
+// Package rescue helps a cluster out of a state that waits for a person: it makes
+// room in a full list of revisions. It changes nothing that it cannot prove to be
+// safe, and decides nothing for the machine.
 package rescue
 
 import (
@@ -25,7 +25,9 @@ type Plan struct {
 	// Pruned are the objects that only removed revisions list. They are deleted when a newer revision
 	// that does not have them is installed.
 	Pruned []Object `json:"pruned"`
-	Done   bool     `json:"done"`
+	// Done says that they were taken off the list, Confirmed that the operator says so.
+	Done      bool `json:"done"`
+	Confirmed bool `json:"confirmed"`
 	// Paused says who has paused the operator until when, empty if nobody has.
 	Paused string `json:"paused,omitempty"`
 }

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
 
-	"github.com/capstan-capi/capstan/phases/acts"
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
@@ -145,19 +144,17 @@ func TestPausedBy_says_who_keeps_what_is_asked_for_from_being_done(t *testing.T)
 	now := time.Date(2026, 1, 31, 12, 30, 0, 0, time.UTC)
 	const pause = "by: anna\nat: 2026-01-31T12:00:00Z\nuntil: 2026-01-31T13:00:00Z\nreason: etcd is slow"
 	for name, row := range map[string]struct {
-		key, text string
-		now       time.Time
-		told      string
+		text string
+		now  time.Time
+		told string
 	}{
-		"nobody":        {"", "", now, ""},
-		"somebody":      {acts.PauseAct, pause, now, "It is paused by anna until 2026-01-31 13:00:00Z (etcd is slow), and nothing is done before that ends: capstan resume"},
-		"until earlier": {acts.PauseAct, pause, now.Add(time.Hour), ""},
-		"in no form":    {acts.PauseAct, "yes", now, ""},
-		"another act":   {acts.PinAct, pause + "\nrevision: 2", now, ""},
+		"nobody":        {"", now, ""},
+		"somebody":      {pause, now, "It is paused by anna until 2026-01-31 13:00:00Z (etcd is slow), and nothing is done before that ends: capstan resume"},
+		"until earlier": {pause, now.Add(time.Hour), ""},
+		"in no form":    {"yes", now, ""},
+		"another act":   {pause + "\nrevision: 2", now, ""},
 	} {
-		api := &unstructured.Unstructured{Object: map[string]any{}}
-		api.SetAnnotations(map[string]string{row.key: row.text})
-		if got := pausedBy(api, row.now); got != row.told {
+		if got := PausedBy(row.text, row.now); got != row.told {
 			t.Errorf("%s: %q, want %q", name, got, row.told)
 		}
 	}

@@ -16,11 +16,7 @@ func (p Plan) Write(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "ClusterAPI cluster lists %d of at most %d revisions.\n", p.Listed, p.Limit)
 	if len(p.Remove) > 0 {
-		doing := "Can be removed from the list"
-		if p.Done {
-			doing = "Removed from the list"
-		}
-		fmt.Fprintf(&b, "\n%s: %s\n", doing, plural(len(p.Remove), "revision", "revisions"))
+		fmt.Fprintf(&b, "\nCan be removed from the list: %s\n", plural(len(p.Remove), "revision", "revisions"))
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		for _, r := range p.Remove {
 			fmt.Fprintf(w, "  %d\t%s\t%s\t%s\n", r.Number, r.Name, r.Why, r.objects())
