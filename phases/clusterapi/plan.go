@@ -170,15 +170,22 @@ func (p *Pass) publish(ctx context.Context) error {
 		return did
 	})
 	if listed && err == nil {
-		p.tellUninstallConsent()
-		p.History.List(p.enters(entry))
-		if p.world.pin.stands() { // a restart goes by it; what cannot be written now is written soon
-			if err := p.History.Flush(ctx); err != nil {
-				p.Log.Info("the history of revisions could not be written, trying again", "error", err.Error())
-			}
-		}
+		p.tellListed(ctx, entry)
 	}
 	return err
+}
+
+// tellListed tells recorder and history of a revision that was listed, and of the consent by which it was.
+func (p *Pass) tellListed(ctx context.Context, entry operatorv1alpha1.ClusterAPIInstallerRevision) {
+	p.tellUninstallConsent()
+	p.History.List(p.enters(entry))
+	if !p.world.pin.stands() {
+		return
+	}
+	// A restart goes by it; what cannot be written now is written soon.
+	if err := p.History.Flush(ctx); err != nil {
+		p.Log.Info("the history of revisions could not be written, trying again", "error", err.Error())
+	}
 }
 
 // isListed says that the planned content is that of the newest revision, which is this operator's.
