@@ -21,14 +21,15 @@ import (
 type consentFlags struct {
 	askFlags
 	reason, digest string
-	all            bool
+	all, uninstall bool
+	look           planFlags // of what an uninstallation would end
 }
 
 func consentCommand() *cobra.Command {
 	f := &consentFlags{}
 	cmd := &cobra.Command{
-		Use:   "consent [OBJECT...]",
-		Short: "Shows what is retained for the data in it, and consents to lose that",
+		Use:   "consent [OBJECT... | --uninstall]",
+		Short: "Shows what is retained for the data in it, and consents to lose that, or to an uninstallation",
 		Long: `Shows the objects that no revision has any more and that the operator retains for the data in them, and what would be
 lost with each: how many objects it holds, their names, ages and pending finalizers, and a digest, which tells these
 very objects, by their UIDs, from all others. It names 20 of each; --all names all.
@@ -45,27 +46,44 @@ over the sorted UIDs of what it holds, a line each. That of several is SHA-256 o
 and the lines of what is consented to already and stays consented to are among them. --dry-run shows what it would
 do, the digest too, and whether the API server would take it.
 
+With --uninstall it asks whether the revision may be listed that would end what runs, which the operator does not do
+by itself. It plans that as capstan plan does, and shows what would be removed, what stays for its data or otherwise,
+with ages, and a digest: SHA-256 over the name of the revision and a sorted line for each object, with its verdict and
+UID. Nobody can consent to what he may not see all of. The consent is for that one revision by its name, of release,
+content and number, and is spent by its use; it lets no data go. It writes the annotation
+capi-operator.openshift.io/consent-to-uninstall, by the same verb, and waits until the revision is listed.
+
 It lists with your rights, and to consent you need the right to list what would be lost. It writes the annotation
 capi-operator.openshift.io/consent-to-delete on ClusterAPI cluster, in your name and by the time of the API server.
 That takes the rights to get and patch it and the verb consent on it, which ClusterRole capstan-admin has, and to get
 ClusterOperator cluster-api. It waits until the operator has begun to delete the objects, or says why it does not. Until
 then the annotation can be removed; what is deleted does not come back.
 
-Exit codes: 0 if it was shown, if the objects go, or the API server would take it; 1 if not, if the digest is another
+Exit codes: 0 if it was shown, if the objects go, if the revision is listed, or the API server would take it; 1 if not, if the digest is another
 one, or if nobody answers within --timeout: then the act stands all the same.`,
 		Example: `  capstan consent
-  capstan consent CustomResourceDefinition.apiextensions.k8s.io/foos.example.com --reason "nobody uses them"`,
+  capstan consent CustomResourceDefinition.apiextensions.k8s.io/foos.example.com --reason "nobody uses them"
+  capstan consent --uninstall --reason "the cluster is to be without Cluster API"`,
 		RunE: func(cmd *cobra.Command, objects []string) error {
-			if len(objects) == 0 {
+			switch {
+			case f.uninstall && len(objects) > 0:
+				return errors.New("say either --uninstall, or the objects that may go")
+			case f.uninstall:
+				return f.consentToUninstall(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+			case len(objects) == 0:
 				return f.show(cmd.Context(), cmd.OutOrStdout())
 			}
 			return f.consent(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), objects)
 		},
 	}
 	f.add(cmd.Flags())
+	f.Access.Timeout = dryRunTimeout
+	cmd.Flags().Lookup("request-timeout").DefValue = dryRunTimeout.String()
+	f.look.lookFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&f.uninstall, "uninstall", false, "consent to the uninstallation that the operator asks about")
 	cmd.Flags().StringVar(&f.reason, "reason", "", "`text` that says why, in one line")
 	cmd.Flags().StringVar(&f.digest, "digest", "", "`digest` of what may be lost, as it was shown")
-	cmd.Flags().BoolVar(&f.all, "all", false, "name all that would be lost")
+	cmd.Flags().BoolVar(&f.all, "all", false, "name all that would be lost or removed")
 	return cmd
 }
 
@@ -105,7 +123,7 @@ func (f *consentFlags) consent(ctx context.Context, in io.Reader, out io.Writer,
 	if err := f.check(); err != nil {
 		return err
 	}
-	cluster, looked, err := f.look(ctx, acts.ConsentToDelete)
+	cluster, looked, err := f.askFlags.look(ctx, acts.ConsentToDelete)
 	if err != nil {
 		return err
 	}

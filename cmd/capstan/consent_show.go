@@ -12,7 +12,6 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/cmd/capstan/losses"
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
-	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
@@ -33,14 +32,14 @@ type awaiting struct {
 func (f *consentFlags) show(ctx context.Context, out io.Writer) error {
 	switch {
 	case f.yes || f.dryRun || f.digest != "" || f.reason != "":
-		return errors.New("name the objects that are consented to: capstan consent shows them")
+		return errors.New("name the objects that are consented to, which capstan consent shows, or say --uninstall")
 	case f.timeout <= 0:
 		return fmt.Errorf("--timeout is %s, and has to be above 0", f.timeout)
 	}
 	if err := textOrJSON(f.output); err != nil {
 		return err
 	}
-	cluster, looked, err := f.look(ctx, acts.ConsentToDelete)
+	cluster, looked, err := f.askFlags.look(ctx, acts.ConsentToDelete)
 	if err != nil {
 		return err
 	}
@@ -118,8 +117,7 @@ func (a awaiting) text(texts []string, kept asking.Kept) string {
 		text = fmt.Sprintf("Retained beside revision %d for the data in them. Each goes by itself once it holds nothing.\n\n%s", a.Revision, strings.Join(texts, "\n"))
 	}
 	if a.Uninstall != "" {
-		text += fmt.Sprintf("\nA revision is not listed because it would end what runs: %s\n  Next:    kubectl annotate clusterapi %s --overwrite %s=%s\n",
-			kept.Why, phases.Singleton, acts.UninstallConsent, message.ShellWord(a.Uninstall))
+		text += fmt.Sprintf("\nRevision %s is not listed because it would end what runs: %s\n  Next:    %s --reason TEXT\n", a.Uninstall, kept.Why, phases.ConsentToUninstall)
 	}
 	return text
 }

@@ -89,9 +89,39 @@ func TestConsent_tells_what_the_operator_cannot_tell_though_the_caller_can(t *te
 	}
 }
 
-func TestConsent_a_command_to_copy_has_a_name_from_the_cluster_as_one_word(t *testing.T) {
-	text := awaiting{Uninstall: "4.22.0;CMD"}.text(nil, asking.Kept{Why: "w"})
-	if !strings.HasSuffix(text, "='4.22.0;CMD'\n") {
+func TestConsent_shows_which_revision_awaits_one_and_the_command_to_copy(t *testing.T) {
+	text := awaiting{Uninstall: "4.22.0-873bdf9a-2"}.text(nil, asking.Kept{Why: "w"})
+	if !strings.HasSuffix(text, "\nRevision 4.22.0-873bdf9a-2 is not listed because it would end what runs: w\n  Next:    capstan consent --uninstall --reason TEXT\n") {
 		t.Errorf("got\n%s", text)
+	}
+}
+
+func TestConsent_to_uninstall_names_the_revision_what_ends_and_the_command_that_takes_it_back(t *testing.T) {
+	ends := losses.Uninstall{
+		Revision: "4.22.0-873bdf9a-2", Digest: strings.Repeat("a", 64), Counts: map[string]int{"Deployment.apps": 1},
+		Removed: []losses.End{{Object: "Deployment.apps a/b", UID: "12", Verdict: "remove", Created: consented.Add(-time.Hour)}},
+		Stays:   []losses.End{{Object: "Namespace a", UID: "13", Verdict: "retain", Why: "holds 2 objects"}},
+	}
+	for before, want := range map[string]string{
+		"":                  "",
+		"4.22.0-873bdf9a-2": "It takes the place of one that is void: line 1",
+		"by: boris\nat: 2026-01-31T12:00:00Z\nreason: r\nrevision: 4.22.0-873bdf9a-1": "It takes the place of the one by boris since 2026-01-31 12:00:00Z for revision 4.22.0-873bdf9a-1: r",
+	} {
+		r, err := (&consentFlags{reason: "it moves"}).uninstallRequest(asking.Looked{By: "anna", At: consented, Text: before}, ends)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.text != "by: anna\nat: 2026-01-31T12:00:00Z\nreason: it moves\nrevision: 4.22.0-873bdf9a-2" || r.name != acts.ConsentToUninstall || r.does.Revision != 2 {
+			t.Errorf("it writes %q for revision %d", r.text, r.does.Revision)
+		}
+		for _, line := range []string{
+			"Let revision 4.22.0-873bdf9a-2 end what runs, by anna, because: it moves\n", "Removed: 1 object (Deployment.apps 1)\n", "Deployment.apps a/b  60m",
+			"Stays:   1 object\n", "holds 2 objects", "Digest:  " + ends.Digest + "\n", want,
+			"Until it is used, this takes it back: kubectl annotate clusterapi cluster capi-operator.openshift.io/consent-to-uninstall-\n",
+		} {
+			if !strings.Contains(r.shows, line) {
+				t.Errorf("there is no %q in\n%s", line, r.shows)
+			}
+		}
 	}
 }

@@ -86,6 +86,8 @@ type asked struct {
 	Losses  []losses.Loss `json:"losses,omitempty"`
 	Carried []string      `json:"carried,omitempty"`
 	Digest  string        `json:"digest,omitempty"`
+	// Uninstall is what a revision would end.
+	Uninstall *losses.Uninstall `json:"uninstall,omitempty"`
 	// Replaces is the text of the act that is there.
 	Replaces string `json:"replaces,omitempty"`
 	// Plan is what a rollback would do; Uncontrolled names what stays of it without its controller.

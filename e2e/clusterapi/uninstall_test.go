@@ -2,10 +2,12 @@ package clusterapi_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -20,6 +22,19 @@ import (
 
 const uninstallAnnotation = "capi-operator.openshift.io/consent-to-uninstall"
 
+// uninstallCommand is what a message ends with that asks for consent.
+const uninstallCommand = "capstan consent --uninstall --reason TEXT"
+
+// consentToUninstall writes an act that lets the revision of a name end what runs, as the administrator.
+func consentToUninstall(ctx context.Context, revision string) {
+	GinkgoHelper()
+	annotate(ctx, uninstallAnnotation, uninstallBy(me(ctx), revision))
+}
+
+func uninstallBy(user, revision string) string {
+	return "by: " + user + "\nat: 2026-01-31T12:00:00Z\nreason: it moves elsewhere\nrevision: " + revision
+}
+
 var _ = Describe("An emptied list of provider images", func() {
 	It("uninstalls nothing until the administrator consents, once for each revision, and destroys no data then", func(ctx SpecContext) {
 		g := installSmall(ctx, newProvider("alpha"))
@@ -29,17 +44,17 @@ var _ = Describe("An emptied list of provider images", func() {
 		kept := uids(ctx, definition, precious)
 
 		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
-		asked := []string{"alpha", "small", "uninstall", uninstallAnnotation + "="}
+		asked := []string{"alpha", "small", "uninstall", uninstallCommand}
 		g.survives(ctx, revisionController, nonRetryable, asked...)
 		two := askedToUninstall(ctx, 2)
-		annotate(ctx, uninstallAnnotation, "2") // a number is no name
+		consentToUninstall(ctx, strings.TrimSuffix(two, "2")+"7")
 		g.survives(ctx, revisionController, nonRetryable, append(asked, "Installed "+g.revision, "; since ", "ConfigMap openshift-cluster-api-operator/capi-installer-images", "not for revision "+two)...)
-		Expect(admin().run(ctx, codeLook, "status", "--exit-code")).To(And(ContainSubstring("State:      Installed since"), ContainSubstring(uninstallAnnotation+"="+two+"\n")))
+		Expect(admin().run(ctx, codeLook, "status", "--exit-code")).To(And(ContainSubstring("State:      Installed since"), ContainSubstring(uninstallCommand), ContainSubstring("(void: it is for revision "+strings.TrimSuffix(two, "2")+"7")))
 		Expect(admin().run(ctx, 0, "explain")).To(ContainSubstring("No: revision 1 goes on: revision " + two + " would uninstall"))
 		v := until(ctx, "nothing to be listed", listed(1))
 		Expect(v.Revisions()[0].Components).To(HaveLen(2))
 
-		annotate(ctx, uninstallAnnotation, two)
+		consentToUninstall(ctx, two)
 		v = until(ctx, "a revision without components", harness.Settled(2), g.isAvailable)
 		Expect(v.Revisions()[0].Components).To(BeEmpty())
 		left := &corev1.ConfigMapList{}
@@ -51,8 +66,51 @@ var _ = Describe("An emptied list of provider images", func() {
 		until(ctx, "everything to be back", harness.Settled(3), fine, g.isAvailable)
 		Expect(uids(ctx, definition, precious)).To(Equal(kept))
 		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
-		until(ctx, "consent to be asked for anew", listed(1), told(revisionController, nonRetryable, uninstallAnnotation+"=", "not for revision "+askedToUninstall(ctx, 4)))
+		until(ctx, "consent to be asked for anew", listed(1), told(revisionController, nonRetryable, uninstallCommand, askedToUninstall(ctx, 4)))
 		uids(ctx, newProvider("alpha").find("Deployment", "alpha"))
+	})
+
+	It("is followed after a command that shows first what goes, in the name of who asks, unless that is taken back", func(ctx SpecContext) {
+		g := installSmall(ctx, newProvider("alpha"))
+		deployment := newProvider("alpha").find("Deployment", "alpha")
+		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
+		two := askedToUninstall(ctx, 2)
+		since := mark(ctx)
+		Expect(annotated(ctx, uninstallAnnotation, uninstallBy("chief", two))).To(MatchError(ContainSubstring("is not an act of " + me(ctx))))
+		Expect(annotated(ctx, uninstallAnnotation, two)).To(MatchError(ContainSubstring("is not an act of " + me(ctx))))
+
+		By("taking a consent back before any operator has seen it")
+		Expect(g.operator.Stop()).To(Succeed())
+		consentToUninstall(ctx, two)
+		annotateAway(ctx, uninstallAnnotation)
+		g.restart()
+		g.survives(ctx, revisionController, nonRetryable, uninstallCommand)
+		until(ctx, "nothing to be listed", listed(1))
+		uids(ctx, deployment)
+		Expect(deletionsOf(ctx, since)).To(BeEmpty())
+
+		By("consenting by the command")
+		consent := []string{"consent", "--uninstall", "--reason", "it moves elsewhere"}
+		Expect(admin().run(ctx, codeFailed, append(consent, "--yes")...)).To(ContainSubstring("--digest is missing"))
+		Expect(admin().run(ctx, codeFailed, append(consent, "--yes", "--digest", strings.Repeat("0", 64))...)).To(ContainSubstring("what would be removed has changed, and nothing was written"))
+		Expect(admin().run(ctx, 0, append(consent, "--dry-run")...)).To(And(ContainSubstring("Let revision "+two+" end what runs"), ContainSubstring("Deployment.apps openshift-cluster-api/alpha"), ContainSubstring("Nothing was changed.")))
+		told := struct {
+			Done, Confirmed bool
+			Digest          string
+			Uninstall       struct{ Revision string }
+		}{}
+		Expect(json.Unmarshal([]byte(admin().run(ctx, 0, append(consent, "--dry-run", "-o", "json")...)), &told)).To(Succeed())
+		Expect(told.Uninstall.Revision).To(Equal(two))
+		Expect(deletionsOf(ctx, since)).To(BeEmpty())
+		Expect(json.Unmarshal([]byte(admin().run(ctx, 0, append(consent, "--yes", "--digest", told.Digest, "-o", "json")...)), &told)).To(Succeed())
+		Expect(told.Done && told.Confirmed).To(BeTrue())
+		installed(ctx, 2)
+		expectGone(ctx, deployment)
+		Expect(deletionsOf(ctx, since)).To(ContainElement("deployments.apps openshift-cluster-api/alpha"))
+		eventually(ctx, "the history to have it", func(ctx context.Context) error {
+			return contains(admin().run(ctx, 0, "history", "2"), "Consents used", "consent-to-uninstall of revision "+two+", by "+me(ctx)+": it moves elsewhere")
+		})
+		Expect(admin().run(ctx, 0, "status")).To(ContainSubstring("it moves elsewhere (used)"))
 	})
 
 	It("does not stop a rollout, and asks about a first installation that is stuck as well", func(ctx SpecContext) {
@@ -61,7 +119,7 @@ var _ = Describe("An emptied list of provider images", func() {
 		operate(harness.OperatorOptions{SteeredClock: true})
 		soon(ctx, "the first installation to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
-		annotate(ctx, uninstallAnnotation, askedToUninstall(ctx, 2))
+		consentToUninstall(ctx, askedToUninstall(ctx, 2))
 		v := installed(ctx, 2)
 		Expect(v.Revisions()[0].Components).To(BeEmpty())
 		free()
@@ -73,7 +131,7 @@ var _ = Describe("An emptied list of provider images", func() {
 		soon(ctx, "the upgrade to be stuck", stuckOn("Deployment openshift-cluster-api/alpha"))
 		Expect(env.SetImages(ctx, map[string]string{})).To(Succeed())
 		until(ctx, "the error to be told beside the rollout", says(installerController+"Progressing", "True", "Progressing", "waits for Deployment openshift-cluster-api/alpha"),
-			says(revisionController+"Degraded", "True", nonRetryable, uninstallAnnotation+"="))
+			says(revisionController+"Degraded", "True", nonRetryable, uninstallCommand))
 		askedToUninstall(ctx, 5)
 		free()
 		until(ctx, "the rollout to be finished", func(v harness.View) error { return current(v, 4) })
@@ -90,7 +148,7 @@ var _ = Describe("A component that loses all of its workloads and stays listed",
 		until(ctx, "consent to be asked for", listed(1), told(revisionController, nonRetryable,
 			"component alpha", "Deployment openshift-cluster-api/alpha"))
 		uids(ctx, deployment)
-		annotate(ctx, uninstallAnnotation, askedToUninstall(ctx, 2))
+		consentToUninstall(ctx, askedToUninstall(ctx, 2))
 		installed(ctx, 2)
 		expectGone(ctx, deployment)
 	})
@@ -150,9 +208,9 @@ var _ = Describe("A component that loses all of its workloads and stays listed",
 	)
 })
 
-var consentAsked = regexp.MustCompile(regexp.QuoteMeta(uninstallAnnotation) + `=(\S+-[0-9a-f]{8}-(\d+))$`)
+var consentAsked = regexp.MustCompile(`revision (\S+-[0-9a-f]{8}-(\d+)) would uninstall .*; if it is to go, consent: ` + regexp.QuoteMeta(uninstallCommand) + `$`)
 
-// askedToUninstall waits until the last words of a message ask for consent to uninstall by a revision of this number, and is its name.
+// askedToUninstall waits until a message asks for consent to uninstall by a revision of this number, and is its name.
 func askedToUninstall(ctx context.Context, number int) (name string) {
 	GinkgoHelper()
 	until(ctx, "consent to be asked for", func(v harness.View) error {

@@ -64,10 +64,10 @@ var symptoms = []symptom{
 		"Everything would be uninstalled",
 		[]string{
 			"would uninstall every component", "list images in ConfigMap openshift-cluster-api-operator/capi-installer-images that have it",
-			"; if it is to go, consent: kubectl annotate clusterapi",
+			"; if it is to go, consent: capstan consent --uninstall --reason TEXT",
 		},
 		"The list of provider images was emptied, or nothing that it lists brings a component any more. Such a list is not followed without consent: what is installed is kept applied, and a rollout goes on.",
-		"Put the references back into ConfigMap `capi-installer-images`; nothing else has to be done. Only if everything is to be uninstalled, run the command that the message ends with: its value names the one revision that may do it. Data is retained even then.",
+		"Put the references back into ConfigMap `capi-installer-images`; nothing else has to be done. Only if everything is to be uninstalled, run the command that the message ends with: it shows what would go, and consents to this one revision. Data is retained even then.",
 	},
 	{
 		"An image is being fetched",

@@ -35,6 +35,8 @@ type Facts struct {
 	// AwaitsUninstallConsent says what the planned content would uninstall, and what to do if that is not meant; empty if it
 	// would uninstall nothing that has to be consented to, or there is the consent.
 	AwaitsUninstallConsent string `yaml:"awaitsUninstallConsent"`
+	// UninstallConsent tells of the act by which somebody has consented to that; empty for none that counts.
+	UninstallConsent string `yaml:"uninstallConsent"`
 	// Images counts the provider images that are at hand.
 	Images int `yaml:"images"`
 	// Desired is the content ID of the desired revision, which is the newest listed one; DesiredNumber is its number, and

@@ -40,7 +40,7 @@ var DesiredMatchesInputs = machine.Guard[Facts]{
 		case f.DesiredNumber == 0:
 			return machine.SayNo("no revision is listed")
 		case f.Desired != f.Planned:
-			return machine.SayNo(fmt.Sprintf("the inputs ask for content %s, revision %d has %s", id(f.Planned), f.DesiredNumber, id(f.Desired)) + pinned(f))
+			return machine.SayNo(fmt.Sprintf("the inputs ask for content %s, revision %d has %s", id(f.Planned), f.DesiredNumber, id(f.Desired)) + pinned(f) + consented(f))
 		case f.Begun > f.DesiredNumber:
 			return machine.SayNo(fmt.Sprintf("revision %d was begun and is not listed any more, so that objects may be as it has them", f.Begun))
 		}
@@ -111,7 +111,7 @@ var PlanIsTerminal = machine.Guard[Facts]{
 var UninstallAwaitsConsent = machine.Guard[Facts]{
 	Name: "UninstallAwaitsConsent",
 	Doc: "The inputs ask for a revision that would end all that runs, all workloads of a component that stays, or a component while a listed image has no folder with manifests, " +
-		"and the administrator has not consented to it by its name.",
+		"and no act consents to it by its name.",
 	Ask: seen(func(f Facts) machine.Answer {
 		return machine.Say(f.AwaitsUninstallConsent != "", f.AwaitsUninstallConsent)
 	}),
@@ -270,7 +270,7 @@ var ProgressIsMade = machine.Guard[Facts]{
 // InputChanged asks whether people have changed something since.
 var InputChanged = machine.Guard[Facts]{
 	Name: "InputChanged",
-	Doc: "An input has changed since: images, the release that their list is for, a pin, platform, the infrastructure's name, ClusterAPI spec, release version, TLS profile, or annotation retry or consent-to-uninstall. " +
+	Doc: "An input has changed since: images, the release that their list is for, a pin, platform, the infrastructure's name, ClusterAPI spec, release version, TLS profile, annotation retry, or a consent to uninstall that counts. " +
 		"Nor is the way the same if an urgent move would leave the state that the machine came from, for what the status of the ClusterAPI lists now.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
@@ -295,6 +295,14 @@ func pinned(f Facts) string {
 		return ""
 	}
 	return " (" + f.Pin + ")"
+}
+
+// consented says who has consented to it that the planned content ends what runs, and why; empty where nobody has.
+func consented(f Facts) string {
+	if f.UninstallConsent == "" {
+		return ""
+	}
+	return " (" + f.UninstallConsent + ")"
 }
 
 // unless returns the text where is is false.

@@ -64,9 +64,13 @@ func TestGuards(t *testing.T) {
 		},
 		"DesiredStands/planned content not yet known is unknown": {DesiredStands, Facts{Seen: true, Planning: "fetching", DesiredNumber: 3}, machine.Unknown, "fetching"},
 		"DesiredStands/nothing listed":                           {DesiredStands, awaitsConsent(0), machine.No, "no revision"},
-		"UninstallAwaitsConsent/it does":                         {UninstallAwaitsConsent, awaitsConsent(3), machine.Yes, "would uninstall everything"},
-		"UninstallAwaitsConsent/it does not":                     {UninstallAwaitsConsent, Facts{Seen: true}, machine.No, ""},
-		"DesiredMatchesInputs/the same":                          {DesiredMatchesInputs, Facts{Seen: true, Planned: "a", Desired: "a", DesiredNumber: 1}, machine.Yes, "planned content"},
+		"DesiredMatchesInputs/somebody has consented": {
+			DesiredMatchesInputs, Facts{Seen: true, Planned: "b", Desired: "a", DesiredNumber: 3, UninstallConsent: "consent-to-uninstall of revision r-b-4 by anna since noon: it moves"}, machine.No,
+			"revision 3 has a (consent-to-uninstall of revision r-b-4 by anna since noon: it moves)",
+		},
+		"UninstallAwaitsConsent/it does":     {UninstallAwaitsConsent, awaitsConsent(3), machine.Yes, "would uninstall everything"},
+		"UninstallAwaitsConsent/it does not": {UninstallAwaitsConsent, Facts{Seen: true}, machine.No, ""},
+		"DesiredMatchesInputs/the same":      {DesiredMatchesInputs, Facts{Seen: true, Planned: "a", Desired: "a", DesiredNumber: 1}, machine.Yes, "planned content"},
 
 		"RolloutGoesOn/what the inputs ask for is on its way": {RolloutGoesOn, Facts{Seen: true, DesiredNumber: 2, CurrentNumber: 1}, machine.No, ""},
 		"RolloutGoesOn/nothing is listed":                     {RolloutGoesOn, Facts{Seen: true, Unplannable: true}, machine.No, ""},

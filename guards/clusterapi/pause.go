@@ -48,9 +48,10 @@ type Act struct {
 	Waits string `json:"waits,omitempty"`
 	// Same says of a pin that the list of images asks for the same by now.
 	Same bool `json:"same,omitempty"`
-	// Void says why it does not count, empty while it does; Ended that time has ended it.
+	// Void says why it does not count, empty while it does; Ended that time has ended it, or else its Use.
 	Void  string `json:"void,omitempty"`
 	Ended bool   `json:"ended,omitempty"`
+	Used  bool   `json:"used,omitempty"`
 	// Unproved says that no admission policy has held By against who wrote it.
 	Unproved bool `json:"unproved,omitempty"`
 }
@@ -79,6 +80,8 @@ func (a Act) String() string {
 		text += " (who it was is unproved: the admission policy capstan-acts is missing, or is not as this release has it)"
 	}
 	switch {
+	case a.Used:
+		text += " (used)"
 	case a.Ended:
 		text += " (ended)"
 	case a.Void != "":

@@ -12,7 +12,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/clusterapi/simulated"
 )
 
-const consents = "; if it is to go, consent: kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-uninstall="
+const consents = "; if it is to go, consent: capstan consent --uninstall --reason TEXT"
 
 // emptied is what is seen when the list of images was emptied.
 func emptied(why string) guards.Facts {
@@ -31,12 +31,12 @@ func TestLine_at_rest_says_what_awaits_consent_and_ends_with_the_command(t *test
 	full.Listed = 16
 	nothing := guards.Facts{Seen: true, ClusterAPI: true, Planning: why, Unplannable: true, PlanTerminal: true}
 	for want, s := range map[string]phases.Snapshot{
-		"Installed 4.22.6-a-1: " + why + "; since 2026-01-01 12:00:00Z" + consents + "4.22.6-b-2": shot(machine.Record{State: table.Installed, Since: noon}, emptied(why), shown),
-		"Installed 4.22.6-a-1 (7 of 9 objects): " + why + "; Deployment a/b: 0/1 available; since 2026-01-01 12:00:00Z" + consents + "4.22.6-b-2": shot(
+		"Installed 4.22.6-a-1: " + why + "; since 2026-01-01 12:00:00Z" + consents: shot(machine.Record{State: table.Installed, Since: noon}, emptied(why), shown),
+		"Installed 4.22.6-a-1 (7 of 9 objects): " + why + "; Deployment a/b: 0/1 available; since 2026-01-01 12:00:00Z" + consents: shot(
 			machine.Record{State: table.Installed, Since: noon}, incomplete, shown),
-		"MaxRevisions 4.22.6-a-1: " + why + "; 16 revisions are listed; since 2026-01-01 12:00:00Z" + consents + "4.22.6-b-2": shot(
+		"MaxRevisions 4.22.6-a-1: " + why + "; 16 revisions are listed; since 2026-01-01 12:00:00Z" + consents: shot(
 			machine.Record{State: table.MaxRevisions, Since: noon, Reason: "16 revisions are listed"}, full, shown),
-		"Degraded: " + why + "; since 2026-01-01 12:00:00Z; tried again every 10 minutes, and when an input changes or annotation capi-operator.openshift.io/retry of the ClusterAPI does" + consents + "4.22.6-b-2": shot(
+		"Degraded: " + why + "; since 2026-01-01 12:00:00Z; tried again every 10 minutes, and when an input changes or annotation capi-operator.openshift.io/retry of the ClusterAPI does" + consents: shot(
 			machine.Record{State: table.Degraded, CameFrom: table.Planning, Reason: why, Failure: &machine.Failure{Message: why, Terminal: true, Since: noon}}, nothing, guards.Display{UninstallConsent: "4.22.6-b-2"}),
 		"Applying 4.22.6-a-1: wave 1 waits; since 2026-01-01 12:00:00Z": shot(
 			machine.Record{State: table.Applying, Since: noon, Reason: "wave 1 waits"}, emptied(why), shown),
@@ -62,7 +62,7 @@ func TestConditions_tell_that_consent_is_awaited(t *testing.T) {
 	} {
 		conditions := table.Conditions(shot(machine.Record{State: row.state, Since: noon}, emptied(why), shown))
 		for _, c := range conditions[:2] {
-			want := row.want + "; images: 0 of 1 ready, core fetching since 2026-01-01 12:00:00Z; warning: the disk is full" + consents + "4.22.6-b-2"
+			want := row.want + "; images: 0 of 1 ready, core fetching since 2026-01-01 12:00:00Z; warning: the disk is full" + consents
 			if c.Reason != machine.NonRetryableError || c.Is != strings.HasSuffix(c.Type, "Degraded") || strings.HasSuffix(c.Type, "Progressing") && c.Message != want {
 				t.Errorf("%s: got  %+v\nwant %s", name, c, want)
 			}
@@ -86,11 +86,11 @@ func TestConditions_never_cut_off_the_command_that_consents(t *testing.T) {
 				s := shot(r, f, d)
 				for _, message := range []string{table.Line(s), table.Conditions(s)[0].Message, table.Conditions(s)[1].Message, table.Conditions(s)[2].Message} {
 					told := strings.Contains(message, "consent")
-					if len(message) > machine.MaxMessage || told && (!strings.HasSuffix(message, consents+name) || !strings.Contains(message, why)) {
+					if len(message) > machine.MaxMessage || told && (!strings.HasSuffix(message, consents) || !strings.Contains(message, why)) {
 						t.Errorf("in %s the message has %d bytes, and ends with %q", row.Name, len(message), message[max(0, len(message)-100):])
 					}
 				}
-				if table.Table.At(r) == table.RevisionController && !strings.HasSuffix(table.Line(s), consents+name) {
+				if table.Table.At(r) == table.RevisionController && !strings.HasSuffix(table.Line(s), consents) {
 					t.Errorf("in %s it is not told how to consent", row.Name)
 				}
 			}

@@ -107,8 +107,7 @@ func uninstallConsentText(d guards.Display) string {
 	if d.UninstallConsent == "" {
 		return ""
 	}
-	return fmt.Sprintf("; if it is to go, consent: kubectl annotate clusterapi %s --overwrite %s=%s",
-		phases.Singleton, phases.UninstallConsentAnnotation, d.UninstallConsent)
+	return "; if it is to go, consent: " + phases.ConsentToUninstall + " --reason TEXT"
 }
 
 // next is what has to happen for the machine to go on, where waiting is not enough of an answer.

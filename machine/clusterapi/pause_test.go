@@ -50,7 +50,7 @@ func TestLine_of_a_pause_tells_what_would_be_uninstalled_without_a_consent(t *te
 	}
 	s := shot(machine.Record{State: table.Paused, Since: noon}, facts, guards.Display{DesiredName: "one", UninstallConsent: "4.22.0-b-2"})
 	line := table.Line(s)
-	if !strings.Contains(line, "Paused one: paused; "+would+"; since ") || strings.Count(line, would) != 1 || !strings.HasSuffix(line, "consent-to-uninstall=4.22.0-b-2") {
+	if !strings.Contains(line, "Paused one: paused; "+would+"; since ") || strings.Count(line, would) != 1 || !strings.HasSuffix(line, "consent: capstan consent --uninstall --reason TEXT") {
 		t.Errorf("the line is %s", line)
 	}
 }

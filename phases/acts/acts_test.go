@@ -34,6 +34,12 @@ func TestRead(t *testing.T) {
 		"a rollback":                        {acts.Pin, endless + "\nrevision: 4\nlist: abc", ""},
 		"an adoption":                       {acts.Adopt, endless + "\nrevision: 4\nobject: ConfigMap a/b 12-34", ""},
 		"a consent":                         {acts.ConsentToDelete, endless + "\nrevision: 4\nobject: Namespace a 12-34 0 " + aDigest + "\nobject: Namespace b 12-35 20 " + aDigest, ""},
+		"an uninstallation":                 {acts.ConsentToUninstall, endless + "\nrevision: 4.22.0-0.nightly-2026-01-01-873bdf9a-4", ""},
+		"the bare name of a revision":       {acts.ConsentToUninstall, "4.22.0-873bdf9a-4", `line 1: it is not as "key: value" is`},
+		"an uninstallation by a number":     {acts.ConsentToUninstall, endless + "\nrevision: 4", "line 4: it does not say what revision is said of"},
+		"one of two revisions":              {acts.ConsentToUninstall, endless + "\nrevision: a-873bdf9a-4\nrevision: a-873bdf9a-5", "line 5: revision does not stand in its place"},
+		"one of no revision":                {acts.ConsentToUninstall, endless, "it does not say revision"},
+		"one that time is to end":           {acts.ConsentToUninstall, head + "\nrevision: a-873bdf9a-4", "it says until, and no time ends it"},
 		"no act":                            {"retry", head, "there is no act retry"},
 		"nothing":                           {acts.Pause, "", `line 1: it is not as "key: value" is`},
 		"a bare content ID":                 {acts.ConsentToDelete, "4", `line 1: it is not as "key: value" is`},
@@ -132,6 +138,21 @@ func TestUnprintable_is_what_no_line_is_read_with(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if text := string(r); r != utf8.RuneError && text != string(utf8.RuneError) && pattern.MatchString(text) != (message.Line(text) != text) {
 			t.Errorf("%U: the pattern says %v", r, pattern.MatchString(text))
+		}
+	}
+}
+
+func TestRevisionName_is_of_an_act_that_is_for_one_by_its_name(t *testing.T) {
+	for text, want := range map[string]struct {
+		act, name, about string
+		number           int64
+	}{
+		endless + "\nrevision: 4.22.0-873bdf9a-12":             {acts.ConsentToUninstall, "4.22.0-873bdf9a-12", "revision 4.22.0-873bdf9a-12", 12},
+		endless + "\nrevision: 4\nobject: ConfigMap a/b 12-34": {acts.Adopt, "", "ConfigMap a/b", 4},
+	} {
+		act, err := acts.Read(want.act, text)
+		if err != nil || act.RevisionName() != want.name || act.Revision() != want.number || act.About() != want.about {
+			t.Errorf("%q is for %q, %d, about %q (%v)", text, act.RevisionName(), act.Revision(), act.About(), err)
 		}
 	}
 }

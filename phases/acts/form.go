@@ -7,11 +7,12 @@ import (
 
 // The acts, by the names that their annotations and the audit trail have.
 const (
-	Pause           = "pause"
-	LeaveAlone      = "leave-alone"
-	Pin             = "pin"
-	Adopt           = "adopt"
-	ConsentToDelete = "consent-to-delete"
+	Pause              = "pause"
+	LeaveAlone         = "leave-alone"
+	Pin                = "pin"
+	Adopt              = "adopt"
+	ConsentToDelete    = "consent-to-delete"
+	ConsentToUninstall = "consent-to-uninstall"
 )
 
 // The annotations of acts.
@@ -21,11 +22,8 @@ const (
 	PinAct        = "capi-operator.openshift.io/pin"
 	AdoptAct      = "capi-operator.openshift.io/adopt"
 	ConsentAct    = "capi-operator.openshift.io/consent-to-delete"
+	UninstallAct  = "capi-operator.openshift.io/consent-to-uninstall"
 )
-
-// UninstallConsent is the annotation that lets a revision be listed that would end what runs. It is a name, and no act; setting it takes
-// the verb of [ConsentToDelete] all the same.
-const UninstallConsent = "capi-operator.openshift.io/consent-to-uninstall"
 
 // Policy is the admission policy, and its binding, that holds the name in an act against who writes it.
 const Policy = "capstan-acts"
@@ -43,6 +41,7 @@ const (
 // The patterns of what items say, for Go's regular expressions and for those of admission policies, which are the same.
 const (
 	numberPattern = `[1-9][0-9]{0,17}`
+	namePattern   = `[^ ]+-[0-9a-f]{8}-` + numberPattern
 	objectPattern = `[A-Z][A-Za-z0-9]*([.][a-z0-9.-]+)? ([a-z0-9.-]+/)?[^ /]+`
 	wordPattern   = `[^ ]+`
 	digestPattern = `[0-9a-f]{64}`
@@ -87,6 +86,7 @@ var Forms = []Form{
 	{Name: ConsentToDelete, Annotation: ConsentAct, Verb: "consent", Items: []Item{
 		{Key: "revision", Pattern: numberPattern, Once: true}, {Key: "object", Pattern: objectPattern + " " + wordPattern + " (0|" + numberPattern + ") " + digestPattern},
 	}},
+	{Name: ConsentToUninstall, Annotation: UninstallAct, Verb: "consent", Items: []Item{{Key: "revision", Pattern: namePattern, Once: true}}},
 }
 
 // FormOf is the form of an act, false for a name that is none's.

@@ -65,11 +65,21 @@ func (a Act) Objects() []Object {
 func (a Act) Revision() int64 {
 	for _, item := range a.Items {
 		if item.Key == "revision" {
-			number, _ := strconv.ParseInt(item.Value, 10, 64) // its pattern is that of a number
+			number, _ := strconv.ParseInt(item.Value[strings.LastIndex(item.Value, "-")+1:], 10, 64) // its pattern ends with a number
 			return number
 		}
 	}
 	return 0
+}
+
+// RevisionName is the name of the revision that an act is for, of release, content and number; empty for an act that has the number only.
+func (a Act) RevisionName() string {
+	for _, item := range a.Items {
+		if item.Key == "revision" && a.Name == ConsentToUninstall {
+			return item.Value
+		}
+	}
+	return ""
 }
 
 // List is the fingerprint of the list of images by whose change a rollback ends, empty for none.
@@ -82,8 +92,11 @@ func (a Act) List() string {
 	return ""
 }
 
-// About says in a few words what objects an act is about; empty for none.
+// About says in a few words what objects, or which revision by its name, an act is about; empty for none.
 func (a Act) About() string {
+	if name := a.RevisionName(); name != "" {
+		return "revision " + name
+	}
 	objects := a.Objects()
 	if len(objects) == 0 {
 		return ""

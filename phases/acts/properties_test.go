@@ -105,6 +105,7 @@ func FuzzActs(f *testing.F) {
 	f.Add(2, endless+"\nrevision: 4\nlist: abc")
 	f.Add(3, endless+"\nrevision: 4\nobject: ConfigMap a/b 12-34")
 	f.Add(4, endless+"\nrevision: 4\nobject: Namespace a 12-34 0 "+aDigest)
+	f.Add(5, endless+"\nrevision: 4.22.0-873bdf9a-4")
 	f.Fuzz(func(t *testing.T, form int, text string) {
 		name := acts.Forms[uint(form)%uint(len(acts.Forms))].Name
 		act, err := acts.Read(name, text)

@@ -35,9 +35,10 @@ func (p *Pass) readActs(ctx context.Context) []guards.Act {
 		act, err := acts.Read(form.Name, text)
 		told := guards.Act{Name: form.Name, About: act.About(), By: act.By, At: act.At, Until: act.Until, Reason: act.Reason}
 		if err != nil {
-			told.Void = err.Error()
+			told.Void = err.Error() + nextOf(form)
 		} else {
 			told.Void, told.Ended = p.void(act, now)
+			told.Used = told.Ended && p.isUsed(act)
 			if form.Name == acts.Pin {
 				p.askPin(ctx, act, &told)
 			}

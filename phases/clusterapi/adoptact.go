@@ -16,12 +16,16 @@ func (p *Pass) void(act acts.Act, now time.Time) (why string, ended bool) {
 	if why = act.Void(now); why != "" {
 		return why, act.Ended(now)
 	}
-	if act.Name != acts.Adopt && act.Name != acts.ConsentToDelete {
-		return "", false
-	}
 	newest := int64(0)
 	if desired := p.world.desiredEntry(); desired != nil {
 		newest = desired.Revision
+	}
+	switch act.Name {
+	case acts.ConsentToUninstall:
+		return p.spent(act, newest)
+	case acts.Adopt, acts.ConsentToDelete:
+	default:
+		return "", false
 	}
 	if of := act.Revision(); of != newest {
 		return fmt.Sprintf("it is for revision %d, and the newest is %d", of, newest), true

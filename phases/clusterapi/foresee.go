@@ -142,7 +142,7 @@ func (f *Foreseer) foresee(ctx context.Context, in Instead, how engine.ForeseeOp
 	}
 	told.To = &entry
 	if knows {
-		told.Obstacles = append(told.Obstacles, pass.whyNotListed(entry)...)
+		told.Obstacles = append(told.Obstacles, pass.whyNotListed()...)
 	}
 	told.Obstacles = append(told.Obstacles, pass.whatStands(in.Acts)...)
 	pass.note()
@@ -217,13 +217,13 @@ func (f *Foreseer) next(ctx context.Context, pass *Pass, told *Foresight) (opera
 }
 
 // whyNotListed says what keeps the planned revision from being listed, as a pass finds out.
-func (p *Pass) whyNotListed(entry operatorv1alpha1.ClusterAPIInstallerRevision) (found []Obstacle) {
+func (p *Pass) whyNotListed() (found []Obstacle) {
 	listed := p.isListed()
 	p.askUninstallConsent()
 	if p.plan.awaitsConsent != "" {
 		found = append(found, Obstacle{
 			What: "consent", Why: p.plan.awaitsConsent,
-			Next: fmt.Sprintf("if that is meant, set annotation %s of ClusterAPI %s to %s", UninstallConsentAnnotation, Singleton, entry.Name),
+			Next: "if that is meant: " + ConsentToUninstall + " --reason TEXT",
 		})
 	}
 	if !listed && p.world.api != nil && len(p.world.entries())-len(p.givingWay()) >= guards.MaxRevisions {

@@ -52,7 +52,7 @@ func TestWhyNotListed_tells_of_a_full_list_and_of_a_consent_that_is_missing(t *t
 			p.plan.revision.ContentID = p.world.desiredEntry().ContentID
 		}
 		var stops []string
-		for _, o := range p.whyNotListed(NewEntry("4.22.5", 17, p.plan.revision)) {
+		for _, o := range p.whyNotListed() {
 			stops = append(stops, o.What)
 			if o.Why == "" || o.Next == "" {
 				t.Errorf("%s: it does not say why, or what to do: %+v", name, o)

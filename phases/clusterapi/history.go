@@ -82,8 +82,8 @@ func (p *Pass) enters(entry operatorv1alpha1.ClusterAPIInstallerRevision) histor
 		r.Pin = &history.Pin{Revision: pin.told.Revision, By: pin.told.By, At: pin.told.At}
 		r.Cause = fmt.Sprintf("pin to revision %d by %s: %s", pin.told.Revision, pin.told.By, pin.told.Reason)
 	}
-	if p.plan.uninstalls != "" {
-		r.Consents = append(r.Consents, UninstallConsentAnnotation+" "+p.world.uninstallConsent)
+	if consent := p.plan.consent; consent != nil {
+		r.Consents = append(r.Consents, usedUp(consent))
 	}
 	return r
 }

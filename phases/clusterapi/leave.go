@@ -44,10 +44,10 @@ func (p *Pass) leftAlone() map[engine.Key]string {
 }
 
 // inputs are a fingerprint of all that people can change; an act that stands is among that, and so is its end. A pause is not:
-// it has rows of its own, and neither is a consent, which says of objects that they may go.
+// it has rows of its own, and neither is a consent to lose data, which says of objects that they may go.
 func (p *Pass) inputs() string {
 	inputs := p.world.inputs
-	for _, name := range []string{acts.LeaveAlone, acts.Adopt} {
+	for _, name := range []string{acts.LeaveAlone, acts.Adopt, acts.ConsentToUninstall} {
 		if p.standing(name) == nil {
 			continue
 		}

@@ -33,8 +33,8 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, *Pas
 	}
 	pass.proofs = proofs{p.Engine.Proofs(pass.world.numbers()...)}
 	pass.Display.Acts = pass.readActs(ctx)
-	pass.recordActs(pass.Display.Acts)
 	wanted := p.prepare(ctx, pass)
+	pass.recordActs(pass.Display.Acts)
 	if pass.former, err = pass.formerRuns(ctx); err != nil {
 		return guards.Facts{}, nil, err
 	}
@@ -133,6 +133,7 @@ func (p *Pass) facts() guards.Facts {
 	}
 	if p.plan.revision != nil {
 		facts.Planned, facts.AwaitsUninstallConsent = p.plan.revision.ContentID, p.plan.awaitsConsent
+		facts.UninstallConsent = p.uninstallConsentTold()
 	}
 	if desired != nil {
 		facts.Desired, facts.DesiredNumber = desired.ContentID, desired.Revision

@@ -18,7 +18,6 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
-	"github.com/capstan-capi/capstan/phases/acts"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/history"
 	"github.com/capstan-capi/capstan/phases/images"
@@ -44,14 +43,8 @@ const (
 	InstallerController = "InstallerController"
 )
 
-// What an administrator says to the machine by annotations of the ClusterAPI.
-const (
-	// UninstallConsentAnnotation lets a revision be listed that would end what runs; its value is the name that the revision
-	// gets, of release, content and number, and it counts for that one only.
-	UninstallConsentAnnotation = acts.UninstallConsent
-	// RetryAnnotation asks for another attempt now, by any value that it did not have before.
-	RetryAnnotation = "capi-operator.openshift.io/retry"
-)
+// RetryAnnotation of the ClusterAPI asks for another attempt now, by any value that it did not have before.
+const RetryAnnotation = "capi-operator.openshift.io/retry"
 
 // The field managers of the installer that OpenShift ships: objects of the first are taken over in place, and so is
 // what both tell of themselves.

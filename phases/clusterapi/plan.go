@@ -12,6 +12,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/acts"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/render"
@@ -28,8 +29,10 @@ type plan struct {
 	// ready counts the images at hand.
 	ready int
 	// uninstalls says what of that which runs the revision would end, by consent; empty for nothing. awaitsConsent says that
-	// the administrator has not consented to it, and consentTo what has to be written for that; both empty if it is done.
+	// the administrator has not consented to it, and consentTo what the revision would be called; both empty if consent is the act
+	// by which that is done.
 	uninstalls, awaitsConsent, consentTo string
+	consent                              *acts.Act
 }
 
 // makePlan renders the inputs, which takes only what is at hand, and exceptions if something needs one.
@@ -134,7 +137,7 @@ func (p *Pass) publish(ctx context.Context) error {
 	}
 	p.memory.counted = counted{known: true, desired: p.world.desiredName(), highest: highest}
 	entry := NewEntry(p.releaseOf(p.world), p.numberAfter(highest), p.plan.revision)
-	if p.plan.uninstalls != "" && p.world.uninstallConsent != string(entry.Name) {
+	if p.plan.uninstalls != "" && !p.plan.consentedTo(entry.Name) {
 		p.lookAgainIn(askAgainSoon) // with the number that is known now
 		return p.restoreCurrent(ctx)
 	}
@@ -157,6 +160,9 @@ func (p *Pass) publish(ctx context.Context) error {
 		case now != nil && now.Name != p.world.desiredName():
 			p.lookAgainIn(askAgainSoon) // somebody else has listed one meanwhile
 			return did
+		case p.plan.uninstalls != "" && api.Annotations[acts.UninstallAct] != p.world.api.Annotations[acts.UninstallAct]:
+			p.lookAgainIn(askAgainSoon) // somebody has taken the consent back, or given another one
+			return did
 		case enlist(api, entry, giveWay, generation):
 			listed = true
 			return append(did, "listed revision "+string(entry.Name))
@@ -164,14 +170,22 @@ func (p *Pass) publish(ctx context.Context) error {
 		return did
 	})
 	if listed && err == nil {
-		p.History.List(p.enters(entry))
-		if p.world.pin.stands() { // a restart goes by it; what cannot be written now is written soon
-			if err := p.History.Flush(ctx); err != nil {
-				p.Log.Info("the history of revisions could not be written, trying again", "error", err.Error())
-			}
-		}
+		p.tellListed(ctx, entry)
 	}
 	return err
+}
+
+// tellListed tells recorder and history of a revision that was listed, and of the consent by which it was.
+func (p *Pass) tellListed(ctx context.Context, entry operatorv1alpha1.ClusterAPIInstallerRevision) {
+	p.tellUninstallConsent()
+	p.History.List(p.enters(entry))
+	if !p.world.pin.stands() {
+		return
+	}
+	// A restart goes by it; what cannot be written now is written soon.
+	if err := p.History.Flush(ctx); err != nil {
+		p.Log.Info("the history of revisions could not be written, trying again", "error", err.Error())
+	}
 }
 
 // isListed says that the planned content is that of the newest revision, which is this operator's.

@@ -9,6 +9,7 @@ import (
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/acts"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/render"
@@ -18,12 +19,20 @@ import (
 // state, the time and the command that consents.
 const MaxUninstallText = 500
 
+// maxNamed bounds in bytes the name of a user in that, and maxVoid why an act does not count.
+const (
+	maxNamed = 64
+	maxVoid  = 128
+)
+
 // askUninstallConsent finds out whether the planned revision would end what runs and the
 // administrator has not consented to that for the name that the revision gets.
 // What is listed already was consented to. Before the inventories are seen
 // nothing is planned that would have to be listed. While nothing is listed there
 // is no revision to go on with, and what is asked for cannot be planned.
 func (p *Pass) askUninstallConsent() {
+	act := p.standing(acts.ConsentToUninstall)
+	defer func() { p.judgeUninstallConsent(act) }()
 	planned, desired := p.plan.revision, p.world.desiredEntry()
 	if planned == nil || p.isListed() {
 		return
@@ -40,12 +49,13 @@ func (p *Pass) askUninstallConsent() {
 		return
 	}
 	next, exact := p.expectedNumber(stored)
-	consented := p.numberToUninstallBy()
+	consented := p.numberToUninstallBy(act)
 	if consented == next || consented > next && !exact { // of the second publish finds out
+		p.plan.consent = act
 		return
 	}
 	p.plan.consentTo = p.plannedName(next)
-	p.plan.awaitsConsent = p.uninstallText(p.plan.consentTo)
+	p.plan.awaitsConsent = p.uninstallText(p.plan.consentTo, act)
 	if desired == nil {
 		p.plan.revision, p.plan.err = nil, machine.Terminal(errors.New(p.plan.awaitsConsent))
 	}
@@ -78,23 +88,24 @@ func (p *Pass) plannedName(number int64) string {
 }
 
 // numberToUninstallBy is the number in a consent to the planned content, 0 if there is none.
-func (p *Pass) numberToUninstallBy() int64 {
-	number, is := strings.CutPrefix(p.world.uninstallConsent, strings.TrimSuffix(p.plannedName(1), "1"))
-	if !is {
+func (p *Pass) numberToUninstallBy(act *acts.Act) int64 {
+	if act == nil || act.RevisionName() != p.plannedName(act.Revision()) {
 		return 0
 	}
-	return revisionNumber(number)
+	return act.Revision()
 }
 
-// uninstallText says what the revision of a name would end, and what to do if that is not meant.
-func (p *Pass) uninstallText(name string) string {
+// uninstallText says what the revision of a name would end, what to do if that is not meant, and why an act does not count that is there.
+func (p *Pass) uninstallText(name string, act *acts.Act) string {
 	text := fmt.Sprintf("revision %s would uninstall ", name)
 	rest := fmt.Sprintf("; what is installed stays; list images in ConfigMap %s/%s that have it", p.OperatorNamespace, ImagesConfigMap)
 	if p.withoutFolder() != "" {
 		rest += ", and rebuild or mount the one that lacks its folder"
 	}
-	if p.world.uninstallConsent != "" {
-		rest += "; the consent that is given is not for revision " + name
+	if act != nil {
+		rest += fmt.Sprintf("; the consent by %s is not for revision %s", machine.Shorten(act.By, maxNamed), name)
+	} else if told := p.toldConsent(); told != nil && !told.Ended {
+		rest += "; the consent that is given is void: " + machine.Shorten(told.Void, maxVoid)
 	}
 	return text + machine.Shorten(p.plan.uninstalls, MaxUninstallText-len(text)-len(rest)) + rest
 }

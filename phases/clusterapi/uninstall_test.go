@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/acts"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/render"
@@ -73,10 +75,19 @@ func nothingCurrent(numbers ...int64) *operatorv1alpha1.ClusterAPI {
 	return api
 }
 
-// planned is a pass that has planned content of these components, which render to these objects.
+// consentFor is an act of anna that lets the revision of a name end what runs.
+func consentFor(revision string) string {
+	return "by: anna\nat: 2020-01-31T12:00:00Z\nreason: it moves elsewhere\nrevision: " + revision
+}
+
+// planned is a pass that has planned content of these components, which render to these objects. An act consents to the revision of a
+// name; empty for none.
 func planned(e Engine, api *operatorv1alpha1.ClusterAPI, consent string, components ...engine.Component) *Pass {
 	p := &Phases{Engine: e, Release: "4.22.5", Now: time.Now}
-	w := world{api: api, current: api.Status.CurrentRevision, uninstallConsent: consent}
+	w := world{api: api, current: api.Status.CurrentRevision}
+	if consent != "" {
+		api.Annotations = map[string]string{acts.UninstallAct: consentFor(consent)}
+	}
 	content := &render.Revision{ContentID: strings.Repeat("a", 64)}
 	for _, c := range components {
 		content.Components = append(content.Components, render.Component{Name: c.Name})
@@ -250,21 +261,32 @@ func TestPublish_asks_once_for_the_number_that_a_consent_is_not_for(t *testing.T
 
 func TestUninstallText_says_what_to_do_within_its_bound(t *testing.T) {
 	bare := images.Ref("registry.example.com/core@" + digest)
-	for _, given := range []string{"", "another"} {
+	other, err := acts.Read(acts.ConsentToUninstall, strings.Replace(consentFor("4.22.5-aaaaaaaa-2"), "anna", strings.Repeat("a", 500), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, given := range []struct {
+		act  *acts.Act
+		void string
+	}{{}, {act: &other}, {void: strings.Repeat("v", 600)}} {
 		for _, folder := range []bool{true, false} {
 			for _, uninstalls := range []string{"every component (core)", strings.Repeat("the workloads of component ü, ", 100)} {
-				p := planned(&remembering{}, listing(1), given)
+				p := planned(&remembering{}, listing(1), "")
+				if given.void != "" {
+					p.Display.Acts = []guards.Act{{Name: acts.ConsentToUninstall, Void: given.void}}
+				}
 				p.OperatorNamespace, p.Release, p.plan.uninstalls = "openshift-cluster-api-operator", "4.22.0-0.nightly-2026-01-01-120000", uninstalls
 				if !folder {
 					p.world.refs, p.memory.unneeded[bare] = []images.Ref{bare}, brings{}
 				}
 				name := p.plannedName(engine.MaxNumber)
-				got := p.uninstallText(name)
+				got := p.uninstallText(name, given.act)
 				for text, said := range map[string]bool{
 					"revision " + name + " would uninstall " + uninstalls[:10]:    true,
 					"ConfigMap openshift-cluster-api-operator/" + ImagesConfigMap: true,
 					"rebuild or mount the one that lacks its folder":              !folder,
-					"the consent that is given is not for revision " + name:       given != "",
+					"… is not for revision " + name:                               given.act != nil,
+					"the consent that is given is void: vvv":                      given.void != "",
 				} {
 					if strings.Contains(got, text) != said {
 						t.Errorf("it says %q: %v, want %v: %s", text, !said, said, got)

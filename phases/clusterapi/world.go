@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
@@ -41,9 +40,8 @@ type world struct {
 	leftKeys      []string
 	refsErr       error
 	substitutions map[string]string
-	// uninstallConsent is what the administrator wrote to let what runs be ended; retry is a word whose change asks for another
-	// attempt.
-	uninstallConsent, retry string
+	// retry is a word whose change asks for another attempt.
+	retry string
 	// inputs is a fingerprint of all of the above that is not status, and of the release.
 	inputs string
 }
@@ -84,7 +82,7 @@ func (p *Phases) readWorld(ctx context.Context, from client.Reader) (world, erro
 			p.memory.wrote = nil // the cache has come as far, or the API server has gone back: what it shows from now on is how it is
 		}
 		w.api = api
-		w.uninstallConsent, w.retry = api.Annotations[UninstallConsentAnnotation], api.Annotations[RetryAnnotation]
+		w.retry = api.Annotations[RetryAnnotation]
 	}
 	w.current = p.currentOf(w.api)
 	infra := &configv1.Infrastructure{}
@@ -168,7 +166,7 @@ func (w world) unmanaged() []string {
 func (w world) fingerprint(release string, imagesData map[string]string) (string, error) {
 	return fingerprint(map[string]any{
 		"release": release, "images": imagesData, "listRelease": w.listRelease, "platform": w.platform,
-		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil, "retry": w.retry, "uninstall": w.uninstallConsent,
+		"substitutions": w.substitutions, "unmanaged": w.unmanaged(), "clusterAPI": w.api != nil, "retry": w.retry,
 	})
 }
 
@@ -223,13 +221,4 @@ func (w world) entries() []operatorv1alpha1.ClusterAPIInstallerRevision {
 		return nil
 	}
 	return w.api.Status.Revisions
-}
-
-// revisionNumber is the number that a text is, 0 if it is anything but a number as revisions have it, such as a content ID.
-func revisionNumber(text string) int64 {
-	number, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || number < 1 || strconv.FormatInt(number, 10) != text {
-		return 0
-	}
-	return number
 }

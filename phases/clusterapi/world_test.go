@@ -179,14 +179,3 @@ func TestApplyOptions_say_that_nothing_is_installed_until_a_revision_is_current(
 		}
 	}
 }
-
-func TestRevisionNumber_is_a_number_as_revisions_have_it_or_nothing(t *testing.T) {
-	for text, want := range map[string]int64{
-		"": 0, "3": 3, "12": 12, "0": 0, "-3": 0, "+3": 0, "03": 0, "3\n": 0, "3.0": 0, "true": 0, "9223372036854775808": 0,
-		"873bdf9a873bdf9a873bdf9a873bdf9a873bdf9a873bdf9a873bdf9a873bdf9a": 0,
-	} {
-		if got := revisionNumber(text); got != want {
-			t.Errorf("%q is a consent for revision %d, want %d", text, got, want)
-		}
-	}
-}

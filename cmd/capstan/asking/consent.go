@@ -65,8 +65,26 @@ func consented(now seen, objects []string, at time.Time) (done bool, refused err
 	return true, nil
 }
 
+// uninstalls says that the revision which somebody has consented to is listed, or why it will not be.
+func uninstalls(now seen, told guards.Act) (done bool, refused error) {
+	back := ", or take the consent back with " + UnconsentToUninstall
+	switch {
+	case told.Used:
+		return true, nil
+	case told.Void != "":
+		return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "look again: " + phases.ConsentToUninstall + " --reason TEXT" + back}
+	case now.record.State == table.Paused:
+		return false, &inspect.Error{What: "no revision is listed while the operator is paused", Next: Resume + back}
+	case now.record.State == table.MaxRevisions:
+		return false, &inspect.Error{What: "no revision is listed while there is no room for it", Next: "capstan recover --dry-run" + back}
+	}
+	return false, nil
+}
+
 // Consent is the command by which people consent to lose data; Unconsent takes a consent back that was not used yet.
 const (
 	Consent   = "capstan consent"
 	Unconsent = "kubectl annotate clusterapi " + phases.Singleton + " " + acts.ConsentAct + "-"
+	// UnconsentToUninstall takes a consent to an uninstallation back.
+	UnconsentToUninstall = "kubectl annotate clusterapi " + phases.Singleton + " " + acts.UninstallAct + "-"
 )

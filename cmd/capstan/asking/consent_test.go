@@ -54,3 +54,29 @@ func TestConfirmed_of_a_consent(t *testing.T) {
 		}
 	}
 }
+
+func TestConfirmed_of_a_consent_to_uninstall(t *testing.T) {
+	act := &acts.Act{Name: acts.ConsentToUninstall, By: "anna", At: noon}
+	told := func(used bool, void string) []guards.Act {
+		return []guards.Act{{Name: acts.ConsentToUninstall, By: "anna", At: noon, Void: void, Ended: used, Used: used}}
+	}
+	for name, row := range map[string]struct {
+		state machine.State
+		told  []guards.Act
+		done  bool
+		wrong string
+	}{
+		"it is used":              {table.Pruning, told(true, "revision r is listed"), true, ""},
+		"it stands":               {table.Planning, told(false, ""), false, ""},
+		"it is not seen yet":      {table.Installed, nil, false, ""},
+		"it is for another one":   {table.Installed, told(false, "it is for revision a"), false, "look again: capstan consent --uninstall --reason TEXT, or take the consent back with " + UnconsentToUninstall},
+		"the operator is paused":  {table.Paused, told(false, ""), false, "no revision is listed while the operator is paused"},
+		"there is no room for it": {table.MaxRevisions, told(false, ""), false, "capstan recover --dry-run"},
+	} {
+		now := seen{record: machine.Record{State: row.state}, detail: phases.Detail{Acts: row.told}}
+		done, err := confirmed(now, Asked{Name: acts.ConsentToUninstall, Act: act})
+		if done != row.done || (err == nil) != (row.wrong == "") || err != nil && !strings.Contains(err.Error(), row.wrong) {
+			t.Errorf("%s: it is done %v, %v", name, done, err)
+		}
+	}
+}

@@ -86,6 +86,9 @@ func confirmed(now seen, asked Asked) (done bool, refused error) {
 		if !same(told, *asked.Act) {
 			continue
 		}
+		if asked.Name == acts.ConsentToUninstall {
+			return uninstalls(now, told)
+		}
 		if told.Void != "" {
 			return false, &inspect.Error{What: "the operator does not obey: " + told.String(), Next: "take it back with " + TakesBack(asked)}
 		}
@@ -113,6 +116,9 @@ func TakesBack(asked Asked) string {
 	}
 	if asked.Name == acts.ConsentToDelete {
 		return Unconsent
+	}
+	if asked.Name == acts.ConsentToUninstall {
+		return UnconsentToUninstall
 	}
 	if asked.Name == acts.Pin {
 		return "capstan unpin"

@@ -45,9 +45,9 @@ func (s shell) adopt(c guards.Collision) string {
 	return s.about("capstan adopt --dry-run --reason " + message.ShellWord("why") + " " + message.ShellWord(strings.Replace(c.Named(), " ", "/", 1)))
 }
 
-// uninstall is the command that lets a revision be listed that would uninstall something.
-func (s shell) uninstall(revision string) string {
-	return s.about("kubectl annotate clusterapi " + phases.Singleton + " --overwrite " + acts.UninstallConsent + "=" + message.ShellWord(revision))
+// uninstall is the command that shows what the revision would end that awaits consent, and asks.
+func (s shell) uninstall() string {
+	return s.about(phases.ConsentToUninstall + " --dry-run --reason " + message.ShellWord("why"))
 }
 
 // commands are those to begin with, by how the cluster stands.

@@ -29,7 +29,7 @@ func awaiting(revision string, as shell) []Look {
 	}
 	return []Look{{
 		Object: "revision " + revision, Trouble: TroubleConsent, Why: "it would uninstall something, and is not listed without consent",
-		Next: "if that is meant, consent", Command: as.uninstall(revision),
+		Next: "see what would end; if that is meant, consent", Command: as.uninstall(),
 	}}
 }
 

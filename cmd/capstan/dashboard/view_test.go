@@ -86,7 +86,7 @@ func TestView_tells_what_needs_a_look_and_which_command_to_copy(t *testing.T) {
 	}
 	flags := " --kubeconfig " + p.clusters[0].shell.kubeconfig + " --context one"
 	for at, want := range map[int]string{
-		1: "kubectl annotate clusterapi cluster --overwrite capi-operator.openshift.io/consent-to-uninstall=4.22.5-ab-7" + flags,
+		1: "capstan consent --uninstall --dry-run --reason why" + flags,
 		2: "capstan adopt --dry-run --reason why Deployment.apps/a/b" + flags, 3: "",
 	} {
 		if got := v.Look[at].Command; got != want {

@@ -36,7 +36,7 @@ func (a Args) has(name string) bool {
 //	images release= [fetching]   its images are being fetched, or have arrived
 //	image release= name= error= [terminal]   one image fails
 //	spec [unmanaged=]            the spec is another generation
-//	retry, consent [uninstall=]  annotate the ClusterAPI
+//	retry, consent [uninstall=]  annotate the ClusterAPI; [text=] says something in place of a consent to uninstall, unconsent takes one back
 //	pause for= [text=]           pauses the machine, or says something that is no act; resume takes it back
 //	pin revision= [for=]         pins the images of a revision, without a time as a rollback; unpin takes it back
 //	status                       edits ClusterAPI.status: [clear-current] [enlist= number= [foreign] [forged] [current]] [unlist=] [unlist-desired] [observed=] [wiped]
@@ -54,7 +54,7 @@ func (a Args) has(name string) bool {
 func (c *Cluster) Do(command string, args Args) (string, error) {
 	do, known := map[string]func(Args) string{
 		"cluster": c.doCluster, "clusterapi": c.doClusterAPI, "platform": c.doPlatform, "release": c.doRelease, "former": c.doFormer, "images": c.doImages, "image": c.doImage, "spec": c.doSpec,
-		"retry": c.doRetry, "consent": c.doConsent, "pause": c.doPause, "resume": c.doResume, "pin": c.doPin, "unpin": c.doUnpin, "status": c.doStatus, "engine": c.doEngine, "object": c.doObject, "occupy": c.doOccupy, "fill": c.doFill, "objects": c.doObjects,
+		"retry": c.doRetry, "consent": c.doConsent, "unconsent": c.doUnconsent, "pause": c.doPause, "resume": c.doResume, "pin": c.doPin, "unpin": c.doUnpin, "status": c.doStatus, "engine": c.doEngine, "object": c.doObject, "occupy": c.doOccupy, "fill": c.doFill, "objects": c.doObjects,
 		"vacate": c.doVacate, "record": c.doRecord, "api": c.doAPI, "caches": c.doCaches, "definition": c.doDefinition, "requirements": c.doRequirements, "show": c.doShow, "calls": c.doCalls,
 	}[command]
 	if !known {
@@ -140,11 +140,20 @@ func (c *Cluster) doRetry(Args) string {
 }
 
 func (c *Cluster) doConsent(args Args) string {
+	if args.has("text") {
+		c.Annotate(acts.UninstallAct, args["text"])
+		return ""
+	}
 	if args.has("uninstall") {
-		c.Annotate(phases.UninstallConsentAnnotation, args["uninstall"])
+		c.ConsentToUninstall(args["uninstall"])
 		return ""
 	}
 	c.ConsentToDelete()
+	return ""
+}
+
+func (c *Cluster) doUnconsent(Args) string {
+	c.change(func(api *operatorv1alpha1.ClusterAPI) { delete(api.Annotations, acts.UninstallAct) })
 	return ""
 }
 

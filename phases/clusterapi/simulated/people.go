@@ -167,6 +167,16 @@ func (c *Cluster) ConsentToDelete() {
 	c.Annotate(acts.ConsentAct, text)
 }
 
+// ConsentToUninstall consents that the revision of a name ends what runs.
+func (c *Cluster) ConsentToUninstall(revision string) {
+	act := acts.Act{Name: acts.ConsentToUninstall, By: "anna", At: c.Now().Truncate(time.Second), Reason: "it moves elsewhere", Items: []acts.Said{
+		{Key: "revision", Value: revision},
+	}}
+	text, err := act.Text()
+	must(err)
+	c.Annotate(acts.UninstallAct, text)
+}
+
 // EditStatus changes ClusterAPI.status by hand, if there is a ClusterAPI.
 func (c *Cluster) EditStatus(how func(*operatorv1alpha1.ClusterAPIStatus)) {
 	api := c.api(context.Background())

@@ -62,7 +62,7 @@ func (f *foresight) removal(ctx context.Context, pass *prunePass, c inventory.Ca
 		o.Resource = served.GVR
 	}
 	looked := pass.handle(ctx, c)
-	o.Why = looked.Why
+	o.Why, o.UID, o.Created = looked.Why, looked.UID, looked.Created
 	switch looked.Action {
 	case decide.Pending:
 		if o.Why, o.Outlook = "only older revisions have it", report.WouldRemove; looked.Would == decide.Orphaned {

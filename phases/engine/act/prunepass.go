@@ -64,7 +64,7 @@ func (r *prunePass) handle(ctx context.Context, c inventory.Candidate) report.Or
 		o.Action = gone
 	}
 	if c.Actual != nil {
-		o.UID = c.Actual.GetUID()
+		o.UID, o.Created = c.Actual.GetUID(), c.Actual.GetCreationTimestamp().UTC()
 	}
 	o.Consented = r.wentByConsent(o)
 	return o

@@ -1,8 +1,11 @@
 package report
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capstan-capi/capstan/phases/engine/decide"
 )
@@ -59,6 +62,9 @@ type Foreseen struct {
 	Changes        []decide.Change
 	LeftAlone      bool   // people ask to leave it as it is
 	Holds          string // the data that goes, or stays, with it
+	// UID and Created are those of an object that only older revisions have, as far as it was seen.
+	UID     types.UID
+	Created time.Time
 	// Before and After are the object as it is and as it would be; nil where it is not there, or nobody can tell.
 	Before, After *unstructured.Unstructured
 }

@@ -25,6 +25,7 @@ type Orphan struct {
 	Finalizers []string  // of Terminating: what has to be taken off by others before it is gone
 	Consented  bool      // goes, or went, with what it holds, because we deleted it as the administrator consented
 	UID        types.UID // of the one that was seen, empty if none was
+	Created    time.Time // the same
 
 	Would decide.Action // of Pending where nothing is deleted: what it may be now; else empty
 

@@ -11,9 +11,8 @@ import (
 )
 
 // acts guards what people ask of the operator by annotations of the ClusterAPI: who may, that nobody says to be somebody
-// else, and what an act looks like. The operator reads them once more, and more strictly. The consent to uninstall, which is
-// a name and no act, is held to the right alone, and the spec to the right to update: who may patch for the sake of an act, as
-// those may who have ClusterRole capstan-operate, may no more than that.
+// else, and what an act looks like. The operator reads them once more, and more strictly. The spec is held to the right to update: who may
+// patch for the sake of an act, as those may who have ClusterRole capstan-operate, may no more than that.
 func (i Installation) acts() bound {
 	b := bound{
 		name: acts.Policy,
@@ -23,7 +22,7 @@ func (i Installation) acts() bound {
 			admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete)),
 		conditions: []admissionregistrationv1.MatchCondition{{
 			Name:       "an-act-is-new-or-gone",
-			Expression: fmt.Sprintf("%s.exists(a, %s != %s) ||\n%s", annotationsOf(append(annotated(acts.Forms), acts.UninstallConsent)), annotation("object", "a"), annotation("oldObject", "a"), moreThanMarks),
+			Expression: fmt.Sprintf("%s.exists(a, %s != %s) ||\n%s", annotationsOf(annotated(acts.Forms)), annotation("object", "a"), annotation("oldObject", "a"), moreThanMarks),
 		}},
 		validations: []admissionregistrationv1.Validation{{
 			Expression:        fmt.Sprintf("!(%s) ||\n%s", moreThanMarks, mayDo("update")),
@@ -45,9 +44,6 @@ func (i Installation) acts() bound {
 // mayAct asks whether the user has a verb, if an act that takes it is another one than before.
 func mayAct(verb string) admissionregistrationv1.Validation {
 	keys := annotated(slices.DeleteFunc(slices.Clone(acts.Forms), func(f acts.Form) bool { return f.Verb != verb }))
-	if form, _ := acts.FormOf(acts.ConsentToDelete); form.Verb == verb {
-		keys = append(keys, acts.UninstallConsent)
-	}
 	var names []string
 	for _, key := range keys {
 		_, name, _ := strings.Cut(key, "/")

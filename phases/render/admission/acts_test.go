@@ -62,7 +62,8 @@ func TestActs_take_what_is_written_of_every_act_from_whom_it_names_and_who_has_t
 		"a consent": anAct(acts.ConsentToDelete, func(a *acts.Act) {
 			a.Until, a.Items = time.Time{}, said("revision", "4", "object", "CustomResourceDefinition.apiextensions.k8s.io as.b 12-34 3 "+aDigest, "object", "Namespace c 12-35 0 "+aDigest)
 		}),
-		"a long pinning": anAct(acts.Pin, func(a *acts.Act) { a.Until, a.Items = a.At.Add(30*24*time.Hour), said("revision", "4") }),
+		"an uninstallation": anAct(acts.ConsentToUninstall, func(a *acts.Act) { a.Until, a.Items = time.Time{}, said("revision", "4.22.0-873bdf9a-4") }),
+		"a long pinning":    anAct(acts.Pin, func(a *acts.Act) { a.Until, a.Items = a.At.Add(30*24*time.Hour), said("revision", "4") }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := act.Text()
@@ -140,6 +141,13 @@ func TestActs_refuse_what_is_not_written_as_an_act_is(t *testing.T) {
 		"a digest that is too short":   {acts.ConsentToDelete, forRevision4 + "\nobject: Namespace a 12 1 " + aDigest[1:]},
 		"a digest that is too long":    {acts.ConsentToDelete, forRevision4 + "\nobject: Namespace a 12 1 a" + aDigest},
 		"a digest in capitals":         {acts.ConsentToDelete, forRevision4 + "\nobject: Namespace a 12 1 " + strings.ToUpper(aDigest)},
+		"a bare name":                  {acts.ConsentToUninstall, "4.22.0-873bdf9a-4"},
+		"an uninstallation by number":  {acts.ConsentToUninstall, forRevision4},
+		"one of two revisions":         {acts.ConsentToUninstall, forRevision4 + "\nrevision: 4.22.0-873bdf9a-5"},
+		"an uninstallation of nothing": {acts.ConsentToUninstall, strings.TrimSuffix(forRevision4, "\nrevision: 4")},
+		"a number that begins with 0":  {acts.ConsentToUninstall, forRevision4 + ".22.0-873bdf9a-04"},
+		"content that is none":         {acts.ConsentToUninstall, forRevision4 + ".22.0-873bdf9-4"},
+		"an uninstallation with a end": {acts.ConsentToUninstall, head + "\nrevision: 4.22.0-873bdf9a-4"},
 		"65 consents":                  {acts.ConsentToDelete, forRevision4 + strings.Repeat("\nobject: Namespace a 12 1 "+aDigest, acts.MaxItems+1)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,21 +162,23 @@ func TestActs_refuse_what_is_not_written_as_an_act_is(t *testing.T) {
 	}
 }
 
-// A number was the former form, and may stand there when this release comes.
+// A number, and the bare name of a revision, were the former forms, and may stand there when this release comes.
 func TestActs_let_a_consent_of_the_former_form_stay_and_go(t *testing.T) {
-	former, none := clusterAPI(acts.ConsentAct, "4"), clusterAPI("", "")
-	if refused := refusal(t, "anna", []string{"update"}, former, former); refused != "" {
-		t.Error(refused)
-	}
-	if refused := refusal(t, "anna", []string{"consent"}, none, former); refused != "" {
-		t.Error(refused)
-	}
-	if refused := refusal(t, "anna", []string{"pause"}, none, former); !strings.Contains(refused, "takes the verb consent") {
-		t.Errorf("the answer is %q", refused)
+	for act, text := range map[string]string{acts.ConsentAct: "4", acts.UninstallAct: "4.22.0-873bdf9a-4"} {
+		former, none := clusterAPI(act, text), clusterAPI("", "")
+		if refused := refusal(t, "anna", []string{"update"}, former, former); refused != "" {
+			t.Error(refused)
+		}
+		if refused := refusal(t, "anna", []string{"consent"}, none, former); refused != "" {
+			t.Error(refused)
+		}
+		if refused := refusal(t, "anna", []string{"pause"}, none, former); !strings.Contains(refused, "consent-to-delete or consent-to-uninstall takes the verb consent") {
+			t.Errorf("the answer is %q", refused)
+		}
 	}
 }
 
-func TestActs_hold_the_consent_to_uninstall_to_the_same_right_and_all_but_annotations_to_that_to_update(t *testing.T) {
+func TestActs_hold_all_but_annotations_to_that_to_update(t *testing.T) {
 	none, other, owned, kept := clusterAPI("", ""), clusterAPI("", ""), clusterAPI("", ""), clusterAPI("", "")
 	owned.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "gone", UID: "gone"}})
 	kept.SetFinalizers([]string{"example.com/never"})
@@ -178,8 +188,6 @@ func TestActs_hold_the_consent_to_uninstall_to_the_same_right_and_all_but_annota
 		now, old *unstructured.Unstructured
 		refused  string
 	}{
-		{[]string{"consent"}, clusterAPI(acts.UninstallConsent, "4.22.0-c-2"), none, ""},
-		{[]string{"pause"}, clusterAPI(acts.UninstallConsent, "4.22.0-c-2"), none, "consent-to-delete or consent-to-uninstall takes the verb consent"},
 		{[]string{"pause", "consent", "pin", "adopt"}, other, none, "takes the verb update on it"},
 		{[]string{"pause"}, none, other, "takes the verb update on it"},
 		{[]string{"pause"}, owned, none, "takes the verb update on it"},

@@ -1,0 +1,97 @@
+package clusterapi
+
+import (
+	"fmt"
+	"slices"
+
+	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
+
+	guards "github.com/capstan-capi/capstan/guards/clusterapi"
+	"github.com/capstan-capi/capstan/phases/acts"
+	"github.com/capstan-capi/capstan/phases/recorder"
+)
+
+// ConsentToUninstall is the command by which people consent to an uninstallation.
+const ConsentToUninstall = "capstan consent --uninstall"
+
+// nextOf says what to do about a consent to an uninstallation that is not written as its form has it; empty of another act.
+func nextOf(form acts.Form) string {
+	if form.Name != acts.ConsentToUninstall {
+		return ""
+	}
+	return "; a bare name, which former releases took, does not count: " + ConsentToUninstall + " writes one that does"
+}
+
+// spent says that a consent to an uninstallation was used, or that its number is past.
+func (p *Pass) spent(act acts.Act, newest int64) (why string, ended bool) {
+	name := act.RevisionName()
+	switch {
+	case p.world.lists(name):
+		return fmt.Sprintf("revision %s is listed", name), true
+	case act.Revision() <= newest:
+		return fmt.Sprintf("it is for revision %s, and the newest has number %d", name, newest), true
+	}
+	return "", false
+}
+
+// isUsed says that this operator has listed the revision that a consent to an uninstallation is for.
+func (p *Pass) isUsed(act acts.Act) bool {
+	name := act.RevisionName()
+	return name != "" && slices.ContainsFunc(p.world.entries(), func(e operatorv1alpha1.ClusterAPIInstallerRevision) bool {
+		return string(e.Name) == name && p.proofs.prove(&e)
+	})
+}
+
+func (w world) lists(name string) bool {
+	return slices.ContainsFunc(w.entries(), func(e operatorv1alpha1.ClusterAPIInstallerRevision) bool { return string(e.Name) == name })
+}
+
+// consentedTo says that an act consents to the revision of a name.
+func (p plan) consentedTo(name operatorv1alpha1.RevisionName) bool {
+	return p.consent != nil && p.consent.RevisionName() == string(name)
+}
+
+// toldConsent is what is told of the consent to an uninstallation, nil while there is none.
+func (p *Pass) toldConsent() *guards.Act {
+	at := slices.IndexFunc(p.Display.Acts, func(a guards.Act) bool { return a.Name == acts.ConsentToUninstall })
+	if at < 0 {
+		return nil
+	}
+	return &p.Display.Acts[at]
+}
+
+// judgeUninstallConsent tells of an act that stands why it does not count for what is planned.
+func (p *Pass) judgeUninstallConsent(act *acts.Act) {
+	told := p.toldConsent()
+	if act == nil || told == nil || p.plan.consent != nil {
+		return
+	}
+	switch of := act.RevisionName(); {
+	case p.plan.consentTo != "":
+		told.Void = fmt.Sprintf("it is for revision %s, and the one that awaits consent is %s; %s shows that", of, p.plan.consentTo, ConsentToUninstall)
+	case p.plan.revision == nil:
+		told.Waits = "which revision the inputs ask for is not known yet"
+	default:
+		told.Void = fmt.Sprintf("it is for revision %s, and what the inputs ask for needs no consent; capstan consent shows what does", of)
+	}
+}
+
+// uninstallConsentTold tells of the consent by which the planned revision may end what runs, empty for none.
+func (p *Pass) uninstallConsentTold() string {
+	if told := p.toldConsent(); told != nil && p.plan.consent != nil {
+		return told.String()
+	}
+	return ""
+}
+
+// tellUninstallConsent tells the recorder of a consent that was used: the revision is listed.
+func (p *Pass) tellUninstallConsent() {
+	if consent := p.plan.consent; consent != nil {
+		p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToUninstall, "used", consent.About()+", by "+consent.By+": "+consent.Reason))
+	}
+}
+
+// usedUp is what the history has of a consent to an uninstallation.
+func usedUp(consent *acts.Act) string {
+	return fmt.Sprintf("%s of %s, by %s: %s", acts.ConsentToUninstall, consent.About(), consent.By, consent.Reason)
+}
