@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/conditions"
 )
 
@@ -82,7 +83,7 @@ func aggregate(of []string, all []configv1.ClusterOperatorStatusCondition, kind 
 }
 
 // fair cuts messages that are longer than their share of the room, so that each part has a say. What a short one leaves is shared by
-// the others.
+// the others. Ends stay: they tell until when, and what to do.
 func fair(messages []string, room int) []string {
 	lengths := make([]int, 0, len(messages))
 	for _, m := range messages {
@@ -93,7 +94,7 @@ func fair(messages []string, room int) []string {
 		if share := room / (len(lengths) - i); length > share {
 			cut := make([]string, 0, len(messages))
 			for _, m := range messages {
-				cut = append(cut, machine.ShortenLines(m, share-len("\n")))
+				cut = append(cut, message.ShortenLinesInside(m, share-len("\n")))
 			}
 			return cut
 		}
