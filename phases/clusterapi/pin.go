@@ -31,6 +31,8 @@ type pin struct {
 	// taken says that it counts, differs that the list asks for other images; beside are those of the list that are looked into to tell.
 	taken, differs bool
 	beside         []images.Ref
+	// unclear says why nobody can tell what the list asks for.
+	unclear string
 }
 
 func (p *pin) stands() bool { return p != nil && p.taken }
@@ -107,8 +109,8 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	if w.pin.stands() {
 		p.memory.takenUp = text
 		p.putInPlace(ctx)
-		told.Same = !w.pin.differs
-		w.pin.told.Same = told.Same
+		told.Same, told.Unclear = !w.pin.differs, w.pin.unclear
+		w.pin.told.Same, w.pin.told.Unclear = told.Same, told.Unclear
 	}
 }
 
@@ -233,7 +235,14 @@ func (p *Pass) listAsksForPinned(ctx context.Context) bool {
 	pinned.beside = needed
 	profiles, missing := p.profiles(needed)
 	key := fmt.Sprint(w.inputs, needed)
-	if missing.err != nil || missing.waiting != "" || p.memory.besidePin == key {
+	switch {
+	case missing.err != nil:
+		pinned.unclear = missing.err.Error()
+		return false
+	case missing.waiting != "":
+		pinned.unclear = missing.waiting
+		return false
+	case p.memory.besidePin == key:
 		return false
 	}
 	w.pin, p.memory.besidePin = nil, key

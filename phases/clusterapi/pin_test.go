@@ -165,11 +165,12 @@ func TestAskPin_tells_that_the_list_asks_for_the_same_by_now(t *testing.T) {
 		given func(*Pass, shelf)
 		same  bool
 		asks  bool // for the other image
+		why   string
 	}{
 		"the same":                      {list: []images.Ref{ref("one")}, same: true},
 		"others":                        {list: []images.Ref{ref("two")}},
-		"more, on its way":              {list: []images.Ref{ref("none"), ref("one")}, asks: true},
-		"more, which is not to be had":  {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = images.State{Err: errors.New("down")} }, asks: true},
+		"more, on its way":              {list: []images.Ref{ref("none"), ref("one")}, asks: true, why: "images are being fetched"},
+		"more, which is not to be had":  {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = images.State{Err: errors.New("down")} }, asks: true, why: "down"},
 		"more, which brings nothing":    {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = ready("none") }, same: true},
 		"more, which brings something":  {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = ready("none", beta) }, asks: true},
 		"the same, for another release": {list: nil, given: func(p *Pass, _ shelf) { p.world.listRelease = "4.22.3" }},
@@ -186,6 +187,9 @@ func TestAskPin_tells_that_the_list_asks_for_the_same_by_now(t *testing.T) {
 			by, differs := p.world.pinned()
 			if told.Void != "" || told.Same != row.same || differs == row.same || strings.Contains(by, "(the list of images asks for the same)") != row.same {
 				t.Errorf("%s, pass %d: told is %+v, differs %v, and %q", name, pass, told, differs, by)
+			}
+			if !strings.Contains(told.Unclear, row.why) || (told.Unclear == "") != (row.why == "") {
+				t.Errorf("%s, pass %d: unclear is %q", name, pass, told.Unclear)
 			}
 			if asks := slices.Contains(p.world.pin.asks(), ref("none")); asks != row.asks && (pass > 0 || !row.same) {
 				t.Errorf("%s, pass %d: the other image is asked for: %v", name, pass, asks)

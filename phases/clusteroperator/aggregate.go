@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/machine"
-	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/conditions"
 )
 
@@ -94,7 +93,7 @@ func fair(messages []string, room int) []string {
 		if share := room / (len(lengths) - i); length > share {
 			cut := make([]string, 0, len(messages))
 			for _, m := range messages {
-				cut = append(cut, message.ShortenLinesInside(m, share-len("\n")))
+				cut = append(cut, machine.ShortenLinesInside(m, share-len("\n")))
 			}
 			return cut
 		}
