@@ -28,4 +28,6 @@ func Shorten(text string, bytes int) string { return message.Shorten(text, bytes
 func ShortenLines(text string, bytes int) string { return message.ShortenLines(text, bytes) }
 
 // ShortenLinesInside is ShortenLines of a text of which both ends tell something.
-func ShortenLinesInside(text string, bytes int) string { return message.ShortenLinesInside(text, bytes) }
+func ShortenLinesInside(text string, bytes int) string {
+	return message.ShortenLinesInside(text, bytes)
+}
