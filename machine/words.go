@@ -26,3 +26,8 @@ func Shorten(text string, bytes int) string { return message.Shorten(text, bytes
 
 // ShortenLines is Shorten for text of several lines.
 func ShortenLines(text string, bytes int) string { return message.ShortenLines(text, bytes) }
+
+// ShortenLinesInside is ShortenLines of a text of which both ends tell something.
+func ShortenLinesInside(text string, bytes int) string {
+	return message.ShortenLinesInside(text, bytes)
+}

@@ -32,8 +32,12 @@ func Shorten(text string, bytes int) string { return cut(Line(text), bytes) }
 
 // ShortenInside is Shorten of a text of which both ends tell something, as of the path of a field: "…" stands for what was
 // cut out of its middle.
-func ShortenInside(text string, bytes int) string {
-	text = Line(text)
+func ShortenInside(text string, bytes int) string { return cutInside(Line(text), bytes) }
+
+// ShortenLinesInside is Lines of text, cut as ShortenInside does.
+func ShortenLinesInside(text string, bytes int) string { return cutInside(Lines(text), bytes) }
+
+func cutInside(text string, bytes int) string {
 	switch {
 	case len(text) <= bytes:
 		return text

@@ -8,20 +8,21 @@ import (
 	"time"
 )
 
-// patience is how long a command waits in all for an API server that asks to be left alone, from when it does so first.
+// patience is how long a command waits for an API server that asks to be left alone, from when it does so first. After as long
+// without that it begins anew.
 const patience = 15 * time.Second
 
 // Patient sends a request again that the API server has refused for now (429 or 503 with Retry-After, RFC 9110 section
 // 10.2.3), as it does for the instances of a kind that was made a moment ago. It is for commands that ask once and end: what
-// goes on asking, as the operator, leaves the API server alone by itself. Refused for longer than 15 seconds in all, the last
-// answer is given back as it is.
+// goes on asking, as the operator, leaves the API server alone by itself. Refused for longer than 15 seconds in a
+// row, the last answer is given back without the moment that it asks for, so that no client goes on with that.
 type Patient struct {
 	next  http.RoundTripper
 	now   func() time.Time
 	after func(time.Duration) <-chan time.Time
 
-	mu    sync.Mutex
-	first time.Time
+	mu          sync.Mutex
+	first, last time.Time
 }
 
 // NewPatient makes it over another transport.
@@ -37,7 +38,11 @@ func (p *Patient) RoundTrip(request *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		pause, asks := asked(response)
-		if !asks || !p.has(pause) {
+		if !asks {
+			return response, nil
+		}
+		if !p.has(pause) {
+			response.Header.Del("Retry-After")
 			return response, nil
 		}
 		again := request.Clone(request.Context())
@@ -74,8 +79,9 @@ func (p *Patient) has(pause time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	if p.first.IsZero() {
+	if now.Sub(p.last) > patience {
 		p.first = now
 	}
+	p.last = now
 	return !now.Add(pause).After(p.first.Add(patience))
 }

@@ -62,7 +62,25 @@ func TestPatient_asks_again_for_as_long_as_it_has_patience(t *testing.T) {
 			if response.StatusCode != row.last || asked != row.asked {
 				t.Errorf("the answer is %d after %d requests, not %d after %d", response.StatusCode, asked, row.last, row.asked)
 			}
+			if after := response.Header.Get("Retry-After"); row.last == http.StatusTooManyRequests && after != "" {
+				t.Errorf("the client is asked to come again in %s s", after)
+			}
 		})
+	}
+}
+
+func TestPatient_begins_anew_after_as_long_without_a_refusal(t *testing.T) {
+	p := NewPatient(nil)
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	p.now = func() time.Time { return now }
+	for _, at := range []struct {
+		seconds int
+		has     bool
+	}{{0, true}, {10, true}, {14, true}, {15, false}, {20, false}, {35, false}, {51, true}, {65, true}, {66, false}} {
+		now = time.Date(2026, 1, 1, 12, 0, at.seconds, 0, time.UTC)
+		if has := p.has(time.Second); has != at.has {
+			t.Errorf("after %d s it has patience: %v", at.seconds, has)
+		}
 	}
 }
 

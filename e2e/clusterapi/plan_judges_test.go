@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"regexp"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -116,9 +116,10 @@ func (h *history) orElse(ctx context.Context, p planned) (refused bool) {
 	told := p.of("Alpha", h.hazard.object)
 	Expect(p.Stops).To(BeEmpty(), "%s", h.did)
 	Expect(told).To(And(HaveField("How", "later"), HaveField("Verdict", "create"), HaveField("Why", ContainSubstring(h.hazard.later))), "%s", h.did)
+	refusal := regexp.MustCompile("(?i)alphas?[ .][^;]*" + h.hazard.object + "[^;]*(denied request|failed calling webhook)") // who judges has this name too
 	until(ctx, "the operator to tell that "+h.hazard.object+" was refused, or to be done", func(v harness.View) error {
 		text, err := json.Marshal(v.ClusterOperator.Status.Conditions)
-		if refused = err == nil && strings.Contains(string(text), h.hazard.object); refused || v.Current() == p.To.Name {
+		if refused = err == nil && refusal.Match(text); refused || v.Current() == p.To.Name {
 			return nil
 		}
 		return fmt.Errorf("it does neither: %w", err)

@@ -153,7 +153,7 @@ func (c *needCell) heals(ctx context.Context) {
 		atNeed = nil
 		return
 	}
-	if c.to == inOpen {
+	if c.to == inOpen && c.state != inOpen {
 		outlive(ctx)
 	}
 	untilNeed(ctx, "the state to be as before the fault", c.rests)

@@ -48,6 +48,8 @@ type Act struct {
 	Waits string `json:"waits,omitempty"`
 	// Same says of a pin that the list of images asks for the same by now.
 	Same bool `json:"same,omitempty"`
+	// Unclear says of a pin why nobody can tell yet whether the list asks for the same.
+	Unclear string `json:"unclear,omitempty"`
 	// Void says why it does not count, empty while it does; Ended that time has ended it, or else its Use.
 	Void  string `json:"void,omitempty"`
 	Ended bool   `json:"ended,omitempty"`
@@ -88,6 +90,8 @@ func (a Act) String() string {
 		text += " (void: " + a.Void + ")"
 	case a.Waits != "":
 		text += " (not taken up yet: " + a.Waits + ")"
+	case a.Unclear != "":
+		text += " (whether the list of images asks for the same cannot be told: " + a.Unclear + ")"
 	case a.Same:
 		text += " (the list of images asks for the same)"
 	}

@@ -44,11 +44,11 @@ func (w *walk) sleep() time.Duration {
 
 func (w *walk) disturbInputs() string {
 	r := w.random
-	switch r.IntN(15) {
-	case 13:
+	switch r.IntN(18) {
+	case 13, 15, 16, 17: // few of them are followed
 		lasts := one(r, 0, 0, time.Minute, time.Hour, 30*24*time.Hour)
-		number := max(1, w.Desired()+1-r.Int64N(4))
-		w.Pin(number, w.Now().Add(one(r, 0, 0, 0, 0, -5*time.Minute, -time.Hour, time.Hour)), lasts)
+		number := max(1, w.Desired()-one[int64](r, -1, 0, 1, 1, 1, 2, 2))
+		w.Pin(number, w.Now().Add(one(r, 0, 0, 0, 0, 0, 0, -5*time.Minute, -time.Hour, time.Hour)), lasts)
 		return fmt.Sprintf("pin to revision %d for %s", number, lasts)
 	case 14:
 		if r.IntN(3) == 0 {
@@ -271,6 +271,7 @@ func (w *walk) disturbRecord() string {
 	case 3:
 		if r.IntN(3) == 0 {
 			w.LoseHistory()
+			w.pins.forgot, w.pins.followed = true, ""
 			return "history lost"
 		}
 	}

@@ -63,6 +63,9 @@ func Line(s phases.Snapshot) string {
 func whilePaused(s phases.Snapshot) string {
 	f, d := s.Facts, s.Seen.Display
 	text := f.Pause.Why
+	if f.FormerInstaller != "" {
+		text += "; " + f.FormerInstaller
+	}
 	if f.AwaitsUninstallConsent != "" {
 		text += "; " + f.AwaitsUninstallConsent
 	} else if wanted := guards.DesiredMatchesInputs.Answer(f); wanted.Truth != machine.Yes && wanted.Reason != "" {

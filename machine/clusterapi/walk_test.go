@@ -59,13 +59,13 @@ func walkFrom(t *testing.T, began uint64) {
 	if *steps >= 1_000 && !w.everywhere() {
 		t.Errorf("some state was hardly visited in %d passes, or no pin followed", 4**steps)
 	}
-	t.Logf("passes by state: %v; moves: %v; %d revisions for pins; at most %d passes to heal", w.visited, w.moved, w.pinned, w.healed)
+	t.Logf("passes by state: %v; moves: %v; %d revisions for pins; at most %d passes to heal", w.visited, w.moved, w.pins.listed, w.healed)
 }
 
 // everywhere is whether the walk has been in every state, once in a thousand passes
 // that it was asked for, and has followed a pin.
 func (w *walk) everywhere() bool {
-	if w.pinned == 0 {
+	if w.pins.listed == 0 {
 		return false
 	}
 	for _, row := range table.Table.States {
@@ -98,7 +98,7 @@ type walk struct {
 	oracle  oracle
 	visited map[machine.State]int
 	moved   map[machine.Event]int
-	pinned  int // how often a revision was listed for a pin
+	pins    pins
 	healed  int
 	log     []string
 }
@@ -174,6 +174,7 @@ func (w *walk) pass() error {
 		return nil
 	}
 	w.oracle.sees(w.Now(), *w.before, expected, w.facts)
+	w.pins.seen(w)
 	want := w.oracle.wanted()
 	if err := w.judge(want, outcome, err); err != nil {
 		return err
@@ -191,32 +192,11 @@ func (w *walk) pass() error {
 		return fmt.Errorf("in %s objects were deleted by %v, while revision %d is current and %d is desired", row.Name, w.did, w.facts.CurrentNumber, w.facts.DesiredNumber)
 	}
 	if w.Desired() > newest {
-		if err := w.listed(); err != nil {
+		if err := w.listed(newest); err != nil {
 			return err
 		}
 	}
 	return w.ends(outcome, err == nil)
-}
-
-// listed compares the revision that a pass has listed with what was asked for: the images of the list, or those that a pin names.
-func (w *walk) listed() error {
-	asked, number := w.ListedImages(), int64(0)
-	if w.facts.Pin != "" {
-		if _, err := fmt.Sscanf(w.facts.Pin, "pin to revision %d by", &number); err != nil {
-			return fmt.Errorf("a revision was listed for %q: %w", w.facts.Pin, err)
-		}
-		known, _ := w.operator.History.Known()
-		pinned := known.Of(number)
-		if pinned == nil {
-			return nil // the history was lost: what is there stays, whatever it is
-		}
-		asked = pinned.Images()
-		w.pinned++
-	}
-	if have := w.NewestImages(); !slices.Equal(have, asked) {
-		return fmt.Errorf("a revision of images %v was listed, and %v were asked for by %q", have, asked, w.facts.Pin)
-	}
-	return nil
 }
 
 // ends takes in what came of a pass, unless it was not stored.

@@ -144,7 +144,11 @@ func TestActEvents(t *testing.T) {
 func TestWhatStands_is_what_the_operator_obeys(t *testing.T) {
 	noon := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	told := func(name, void string) []guards.Act {
-		return []guards.Act{{Name: name, By: "anna", At: noon, Void: void}}
+		act := guards.Act{Name: name, By: "anna", At: noon, Until: noon.Add(time.Hour), Void: void}
+		if name == acts.Pin {
+			act.Revision = 4
+		}
+		return []guards.Act{act}
 	}
 	waits := told(acts.Pin, "")
 	waits[0].Waits = "images are being fetched"
@@ -162,7 +166,9 @@ func TestWhatStands_is_what_the_operator_obeys(t *testing.T) {
 		"a pin of which something else is told":     {acts.Pin, anHour + "\nrevision: 4", noon, told(acts.Pause, "it ended"), "pin"},
 		"a pin that is obeyed":                      {acts.Pin, anHour + "\nrevision: 4", noon, told(acts.Pin, ""), "pin"},
 		"a pin that waits":                          {acts.Pin, anHour + "\nrevision: 4", noon, waits, "pin"},
-		"a pin that is ignored":                     {acts.Pin, anHour + "\nrevision: 4", noon, told(acts.Pin, "it was not taken up within 10m0s"), ""},
+		"a pin that is ignored":                     {acts.Pin, anHour + "\nrevision: 4", noon.Add(takeUpWithin), told(acts.Pin, "it was not taken up within 10m0s"), ""},
+		"a pin that may be taken up still":          {acts.Pin, anHour + "\nrevision: 4", noon.Add(time.Minute), told(acts.Pin, "it is not taken up: image a is not to be had"), "pin"},
+		"a pin that was edited since it was told":   {acts.Pin, anHour + "\nrevision: 5", noon.Add(takeUpWithin), told(acts.Pin, "it was not taken up within 10m0s"), "pin"},
 		"a rollback of another list than there is":  {acts.Pin, "by: anna\nat: 2026-01-31T12:00:00Z\nreason: r\nrevision: 4\nlist: abc", noon, nil, ""},
 		"what is no act, whatever is told of those": {acts.Pin, "true", noon, told(acts.Pin, ""), ""},
 	} {

@@ -264,12 +264,14 @@ func (p *Pass) obeyed(name string, told []guards.Act) *acts.Act {
 	if err != nil {
 		return nil
 	}
-	at := slices.IndexFunc(told, func(t guards.Act) bool { return t.Name == name && t.By == act.By && t.At.Equal(act.At) })
+	at := slices.IndexFunc(told, func(t guards.Act) bool {
+		return t.Name == name && t.By == act.By && t.At.Equal(act.At) && t.Until.Equal(act.Until) && t.Revision == act.Revision()
+	})
 	switch {
 	case at < 0:
 		return p.standing(name)
-	case told[at].Void != "" || act.Ended(p.Now()):
-		return nil
+	case act.Ended(p.Now()) || told[at].Void != "" && (told[at].Ended || !p.Now().Before(act.At.Add(takeUpWithin))):
+		return nil // within that time it is looked again at what is void
 	}
 	return &act
 }

@@ -31,6 +31,8 @@ type pin struct {
 	// taken says that it counts, differs that the list asks for other images; beside are those of the list that are looked into to tell.
 	taken, differs bool
 	beside         []images.Ref
+	// unclear says why nobody can tell what the list asks for.
+	unclear string
 }
 
 func (p *pin) stands() bool { return p != nil && p.taken }
@@ -100,23 +102,34 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	for _, image := range known.Images() {
 		w.pin.images = append(w.pin.images, images.Ref(image))
 	}
-	w.pin.taken = p.memory.takenUp == text || p.isListedFor(*told, *known, early == "")
-	switch {
-	case w.pin.taken:
-		told.Void = ""
-	case early != "":
-		w.pin = nil
-	default:
-		p.takeUp(ctx, text, told)
-	}
+	p.decidePin(ctx, text, early, *known, told)
 	if known.Number != told.Revision {
 		told.Waits = "the history was lost after it was asked for: what is newest stays as it is until it is asked for again, or taken back"
 	}
 	if w.pin.stands() {
 		p.memory.takenUp = text
 		p.putInPlace(ctx)
-		told.Same = !w.pin.differs
-		w.pin.told.Same = told.Same
+		told.Same, told.Unclear = !w.pin.differs, w.pin.unclear
+		w.pin.told.Same, w.pin.told.Unclear = told.Same, told.Unclear
+	}
+}
+
+// decidePin says whether a pin counts. early is what is told of it by a clock that is behind, empty for nothing.
+func (p *Pass) decidePin(ctx context.Context, text, early string, known history.Revision, told *guards.Act) {
+	w := &p.world
+	newest := p.newestFor(*told, known)
+	w.pin.taken = p.memory.takenUp == text || newest == listedForIt || newest == pinnedItself && early == ""
+	switch {
+	case w.pin.taken:
+		told.Void = ""
+	case newest == pinnedItself && told.At.Sub(p.Now()) <= takeUpWithin: // by another clock it may have counted
+		told.Void, told.Waits = "", early
+		w.pin, w.pinWaits = nil, "whether a pin counts cannot be told yet: "+early
+		p.lookAgainIn(askAgainSoon)
+	case early != "":
+		w.pin = nil
+	default:
+		p.takeUp(ctx, text, told)
 	}
 }
 
@@ -130,55 +143,6 @@ func (p *Pass) endsPin(act acts.Act, text string, told *guards.Act) {
 	case list != "" && now != "" && list != now:
 		told.Void, told.Ended = "it ended when the list of images changed", true
 	}
-}
-
-// pinned is what is known of the revision that a pin is to; nil for nothing, unless that cannot be told yet. One that is current is
-// known by the list itself, if the history is lost. So is the newest, if the history was lost after the pin was asked for, or after it was
-// taken up, whatever is said of when it began: it may have been listed for that, and nobody knows the way back any more, but what is
-// there stays.
-func (p *Pass) pinned(ctx context.Context, act acts.Act) (known *history.Revision, waits string) {
-	if err := p.History.Load(ctx); err != nil {
-		return nil, "the history of revisions cannot be read: " + err.Error()
-	}
-	number := act.Revision()
-	h, _ := p.History.Known()
-	if r := h.Of(number); r != nil && r.Result == history.Installed {
-		return r, ""
-	}
-	entry := p.world.currentEntry()
-	lost := h.Began.IsZero() || h.Began.After(act.At) || p.memory.takenUp == fmt.Sprint(act)
-	if desired := p.world.desiredEntry(); desired != nil && desired.Revision > number && lost {
-		entry = desired
-	} else if entry == nil || entry.Revision != number {
-		return nil, ""
-	}
-	switch {
-	case p.proofs.prove(entry):
-		r := remembered(entry)
-		return &r, ""
-	case !p.proofs.Seen && p.proofs.Err == nil:
-		return nil, "the inventories are being listed, which prove whose revisions are"
-	}
-	return nil, ""
-}
-
-// isListedFor says that the newest revision was listed for this pin, or, if it counts by its time, that it is the pinned one. Of one of
-// which nobody has noted why it was listed, since the history was lost, the images tell: one that was listed for other reasons
-// counts for no pin, whatever it is made of, or a pin that was refused would begin days later.
-func (p *Pass) isListedFor(told guards.Act, known history.Revision, timely bool) bool {
-	desired := p.world.desiredEntry()
-	if desired == nil {
-		return false
-	}
-	newest := remembered(desired)
-	if h, _ := p.History.Known(); h.Of(desired.Revision) != nil {
-		newest = *h.Of(desired.Revision)
-	}
-	if newest.Pin != nil && newest.Pin.Revision == told.Revision && newest.Pin.By == told.By && newest.Pin.At.Equal(told.At) {
-		return true
-	}
-	unnoted := newest.Pin == nil && newest.Listed.IsZero()
-	return timely && (newest.Number == told.Revision || unnoted && slices.Equal(newest.Images(), known.Images()))
 }
 
 // takeUp looks whether a pin may be taken up: nothing is listed for one before its images are at hand, and before none of its
@@ -271,7 +235,14 @@ func (p *Pass) listAsksForPinned(ctx context.Context) bool {
 	pinned.beside = needed
 	profiles, missing := p.profiles(needed)
 	key := fmt.Sprint(w.inputs, needed)
-	if missing.err != nil || missing.waiting != "" || p.memory.besidePin == key {
+	switch {
+	case missing.err != nil:
+		pinned.unclear = missing.err.Error()
+		return false
+	case missing.waiting != "":
+		pinned.unclear = missing.waiting
+		return false
+	case p.memory.besidePin == key:
 		return false
 	}
 	w.pin, p.memory.besidePin = nil, key

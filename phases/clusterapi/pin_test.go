@@ -122,7 +122,10 @@ func TestAskPin(t *testing.T) {
 		"void, and the list is alike": {text: anAct(anHourOn, "revision: 1"), now: atNoon.Add(30 * time.Minute), given: listedOf("one", atNoon.Add(20*time.Minute)), images: "two", void: "was not taken up"},
 		"nobody has noted why":        {text: anAct(anHourOn, "revision: 1"), now: atNoon.Add(30 * time.Minute), given: listedOf("one", time.Time{}), images: "one"},
 		"nor why of other images":     {text: anAct(anHourOn, "revision: 1"), now: atNoon.Add(30 * time.Minute), given: listedOf("two", time.Time{}), images: "two", void: "was not taken up"},
-		"from ahead":                  {text: anAct(anHourOn, "revision: 2"), now: atNoon.Add(-2 * time.Minute), images: "two", void: "more than a minute ahead"},
+		"installed days later":        {text: anAct("until: 2026-02-10T12:00:00Z\n", "revision: 5"), now: atNoon.Add(48 * time.Hour), given: installedAs(5, atNoon.Add(24*time.Hour)), images: "two", void: "was not taken up"},
+		"installed in the meantime":   {text: anAct("until: 2026-02-10T12:00:00Z\n", "revision: 5"), now: atNoon.Add(48 * time.Hour), given: installedAs(5, atNoon.Add(9*time.Minute)), images: "one"},
+		"from far ahead":              {text: anAct(anHourOn, "revision: 2"), now: atNoon.Add(-11 * time.Minute), images: "two", void: "more than a minute ahead"},
+		"back, from ahead":            {text: anAct(anHourOn, "revision: 1"), now: atNoon.Add(-2 * time.Minute), images: "two", void: "more than a minute ahead"},
 		"from a little ahead":         {text: anAct(anHourOn, "revision: 2"), now: atNoon.Add(-time.Minute), images: "two"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,11 +165,12 @@ func TestAskPin_tells_that_the_list_asks_for_the_same_by_now(t *testing.T) {
 		given func(*Pass, shelf)
 		same  bool
 		asks  bool // for the other image
+		why   string
 	}{
 		"the same":                      {list: []images.Ref{ref("one")}, same: true},
 		"others":                        {list: []images.Ref{ref("two")}},
-		"more, on its way":              {list: []images.Ref{ref("none"), ref("one")}, asks: true},
-		"more, which is not to be had":  {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = images.State{Err: errors.New("down")} }, asks: true},
+		"more, on its way":              {list: []images.Ref{ref("none"), ref("one")}, asks: true, why: "images are being fetched"},
+		"more, which is not to be had":  {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = images.State{Err: errors.New("down")} }, asks: true, why: "down"},
 		"more, which brings nothing":    {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = ready("none") }, same: true},
 		"more, which brings something":  {list: []images.Ref{ref("none"), ref("one")}, given: func(_ *Pass, s shelf) { s.states[ref("none")] = ready("none", beta) }, asks: true},
 		"the same, for another release": {list: nil, given: func(p *Pass, _ shelf) { p.world.listRelease = "4.22.3" }},
@@ -183,6 +187,9 @@ func TestAskPin_tells_that_the_list_asks_for_the_same_by_now(t *testing.T) {
 			by, differs := p.world.pinned()
 			if told.Void != "" || told.Same != row.same || differs == row.same || strings.Contains(by, "(the list of images asks for the same)") != row.same {
 				t.Errorf("%s, pass %d: told is %+v, differs %v, and %q", name, pass, told, differs, by)
+			}
+			if !strings.Contains(told.Unclear, row.why) || (told.Unclear == "") != (row.why == "") {
+				t.Errorf("%s, pass %d: unclear is %q", name, pass, told.Unclear)
 			}
 			if asks := slices.Contains(p.world.pin.asks(), ref("none")); asks != row.asks && (pass > 0 || !row.same) {
 				t.Errorf("%s, pass %d: the other image is asked for: %v", name, pass, asks)
@@ -276,6 +283,32 @@ func listedOf(image string, at time.Time) func(*Pass, *narrow, shelf) {
 		entry := operatorv1alpha1.ClusterAPIInstallerRevision{Name: operatorv1alpha1.RevisionName(r.Name), Revision: r.Number, ContentID: "d"}
 		p.world.api.Status.Revisions = append(p.world.api.Status.Revisions, entry)
 		p.History.List(r)
+	}
+}
+
+// installedAs lists and installs a revision of image one at a time, as what the list asked for.
+func installedAs(number int64, at time.Time) func(*Pass, *narrow, shelf) {
+	return func(p *Pass, _ *narrow, _ shelf) {
+		r := history.Revision{Number: number, Name: "4.22.3-d-5", Release: "4.22.3", Listed: at.Add(-time.Minute), Applied: at, Result: history.Installed}
+		r.Components = []history.Component{{Name: "alpha", Image: string(ref("one")), Profile: "default"}}
+		entry := operatorv1alpha1.ClusterAPIInstallerRevision{Name: operatorv1alpha1.RevisionName(r.Name), Revision: r.Number, ContentID: "d"}
+		p.world.api.Status.Revisions = append(p.world.api.Status.Revisions, entry)
+		p.History.List(r)
+	}
+}
+
+func TestAskPin_to_what_is_newest_plans_nothing_while_a_clock_is_behind(t *testing.T) {
+	p, _, _ := pinning(t, atNoon.Add(-5*time.Minute), anAct(anHourOn, "revision: 2"))
+	p.world.refs = []images.Ref{ref("three")}
+	if told := p.readActs(t.Context())[0]; told.Void != "" || told.Waits == "" {
+		t.Errorf("told is %+v", told)
+	}
+	if by, differs := p.world.pinned(); by == "" || !differs {
+		t.Errorf("the list counts: pinned by %q, differs %v", by, differs)
+	}
+	p.Now, p.world.pinWaits = func() time.Time { return atNoon }, ""
+	if told := p.readActs(t.Context())[0]; told.Waits != "" || !p.world.pin.stands() {
+		t.Errorf("by the right clock told is %+v", told)
 	}
 }
 

@@ -82,7 +82,7 @@ func aggregate(of []string, all []configv1.ClusterOperatorStatusCondition, kind 
 }
 
 // fair cuts messages that are longer than their share of the room, so that each part has a say. What a short one leaves is shared by
-// the others.
+// the others. Ends stay: they tell until when, and what to do.
 func fair(messages []string, room int) []string {
 	lengths := make([]int, 0, len(messages))
 	for _, m := range messages {
@@ -93,7 +93,7 @@ func fair(messages []string, room int) []string {
 		if share := room / (len(lengths) - i); length > share {
 			cut := make([]string, 0, len(messages))
 			for _, m := range messages {
-				cut = append(cut, machine.ShortenLines(m, share-len("\n")))
+				cut = append(cut, machine.ShortenLinesInside(m, share-len("\n")))
 			}
 			return cut
 		}

@@ -104,13 +104,13 @@ func TestAggregate_bounds_the_message(t *testing.T) {
 }
 
 func TestAggregate_has_each_part_say_something(t *testing.T) {
-	long := strings.Repeat("x", machine.MaxMessage)
+	long := strings.Repeat("x", machine.MaxMessage) + "; to go on: capstan retry"
 	out := Aggregate(ours, []configv1.ClusterOperatorStatusCondition{
 		part("RevisionControllerDegraded", true, "EphemeralError", long),
 		part("InstallerControllerDegraded", true, "EphemeralError", "one says why"),
 	}, noon)
 	got := out[0].Message
-	if len(got) > machine.MaxMessage || len(got) < machine.MaxMessage-8 || !strings.HasPrefix(got, "RevisionControllerDegraded: xxx") || !strings.HasSuffix(got, "\nInstallerControllerDegraded: one says why") {
+	if len(got) > machine.MaxMessage || len(got) < machine.MaxMessage-8 || !strings.HasPrefix(got, "RevisionControllerDegraded: xxx") || !strings.HasSuffix(got, "; to go on: capstan retry\nInstallerControllerDegraded: one says why") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }

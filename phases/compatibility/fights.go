@@ -35,6 +35,8 @@ type fight struct {
 	waits bool
 	// missed says that the last write was for another version than the one that is there.
 	missed bool
+	// failed is the error that the last write met.
+	failed error
 }
 
 // may says whether a configuration may be written so now.
@@ -98,7 +100,7 @@ func (f *fights) rests(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one := f.by[name]; one != nil {
-		one.waits, one.missed = false, false
+		one.waits, one.missed, one.failed = false, false, nil
 	}
 }
 
@@ -106,7 +108,7 @@ func (f *fights) rests(name string) {
 func (f *fights) told(name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if one := f.by[name]; one != nil && one.waits {
+	if one := f.by[name]; one != nil && one.waits && one.failed == nil {
 		return "; somebody keeps changing it: it is put right once in " + fixedEvery.String() + " until that ends"
 	}
 	return ""
@@ -126,6 +128,20 @@ func (f *fights) miss(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.of(name).missed = true
+}
+
+// ended notes how the last write ended.
+func (f *fights) ended(name string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.of(name).failed = err
+}
+
+// last is the error that the last write met. While the next one is held off nothing has been repaired.
+func (f *fights) last(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.of(name).failed
 }
 
 func (f *fights) forget(name string) {

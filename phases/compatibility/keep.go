@@ -139,14 +139,15 @@ func setPolicies(o client.Object, policy func(name string, a armament) admission
 }
 
 // write sends a configuration if it differs from what is there, and says what it did. The API server refuses what was made
-// from an old copy; the pass for the newer one, or one a moment later, makes it again. What somebody keeps changing is not written on each pass.
+// from an old copy; the pass for the newer one, or one a moment later, makes it again. What somebody keeps changing is not
+// written on each pass; until it is again, an error that the last write met stands.
 func (p *Phases) write(ctx context.Context, c *configuration, wanted client.Object) (did string, err error) {
 	if c.live != nil && same(c.live, wanted) {
 		p.fights.rests(c.String())
 		return "", nil
 	}
 	if !p.fights.may(c.String(), wanted, p.Now()) {
-		return "", nil
+		return "", p.fights.last(c.String())
 	}
 	if c.live == nil {
 		did, err = "created "+c.String(), p.Client.Create(ctx, wanted, client.FieldOwner(Manager))
@@ -155,15 +156,16 @@ func (p *Phases) write(ctx context.Context, c *configuration, wanted client.Obje
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || c.live != nil && apierrors.IsNotFound(err) {
 		p.fights.refund(c.String())
-		return "", nil
-	}
-	if apierrors.IsInvalid(err) { // by what its author asks for: another try says the same
-		return "", machine.Terminal(fmt.Errorf("writing %s: %w", c, err))
+		did, err = "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("writing %s: %w", c, err)
+		did, err = "", fmt.Errorf("writing %s: %w", c, err)
+		if apierrors.IsInvalid(err) { // by what its author asks for: another try says the same
+			err = machine.Terminal(err)
+		}
 	}
-	return did, nil
+	p.fights.ended(c.String(), err)
+	return did, err
 }
 
 // remove deletes a configuration as it was seen.

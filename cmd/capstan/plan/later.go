@@ -15,8 +15,11 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
+// writes are the outlooks of a definition with which its schema may be another one than a dry run was judged by.
+var writes = map[engine.Outlook]bool{engine.WouldCreate: true, engine.WouldChange: true, engine.WouldReplace: true}
+
 // judgeLater judges what could not be tried because its schema comes with the revision by that schema itself, as the API server
-// will: what that refuses is denied, however early it is.
+// will: what that refuses is denied, however early it is. What was tried by a schema that stays is left as it was.
 func judgeLater(ctx context.Context, f *engine.Forecast) {
 	definitions := map[schema.GroupKind]*engine.Foreseen{}
 	for _, w := range f.Waves {
@@ -27,11 +30,12 @@ func judgeLater(ctx context.Context, f *engine.Forecast) {
 				definitions[schema.GroupKind{Group: group, Kind: kind}] = o
 			}
 			definition := definitions[o.Key.GVK().GroupKind()]
-			if o.How != engine.Later || o.After == nil || definition == nil {
+			if o.How != engine.Later || o.After == nil || definition == nil || !writes[definition.Outlook] {
 				continue
 			}
-			if refused := refusedBy(ctx, definition.After, o.After, o.Key.Version); refused != "" {
-				o.Outlook, o.Why = engine.WouldDeny, fmt.Sprintf("by %s as the revision has it: %s", definition.Key, refused)
+			if refused := refusedBy(ctx, definition.After, o, o.Key.Version); refused != "" {
+				why := fmt.Sprintf("by %s as the revision has it: %s", definition.Key, refused)
+				o.Outlook, o.Why = engine.WouldDeny, strings.TrimSuffix(why+"; "+o.Why, "; ")
 			}
 		}
 	}
@@ -41,7 +45,7 @@ func judgeLater(ctx context.Context, f *engine.Forecast) {
 const refusedAtMost = 3
 
 // refusedBy says what the API server would refuse of an object by a definition; empty for nothing, or if that cannot be told.
-func refusedBy(ctx context.Context, definition, object *unstructured.Unstructured, version string) string {
+func refusedBy(ctx context.Context, definition *unstructured.Unstructured, o *engine.Foreseen, version string) string {
 	text, err := json.Marshal(engine.Told(definition).Object)
 	if err != nil {
 		return ""
@@ -58,10 +62,14 @@ func refusedBy(ctx context.Context, definition, object *unstructured.Unstructure
 		return ""
 	}
 	var refused []string
-	for _, problem := range by.Validate(ctx, object, nil, "") {
+	before := o.Before // what an update leaves as it was may be against the schema
+	if o.Outlook == engine.WouldReplace {
+		before = nil
+	}
+	for _, problem := range by.Validate(ctx, o.After, before, "") {
 		refused = append(refused, problem.Error())
 	}
-	for _, path := range by.Prune(object.Object, nil, nil, "") {
+	for _, path := range by.Prune(o.After.Object, nil, nil, "") {
 		refused = append(refused, path+": there is no such field")
 	}
 	if more := len(refused) - refusedAtMost; more > 0 {

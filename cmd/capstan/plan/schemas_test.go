@@ -63,6 +63,32 @@ func TestPlan_judges_what_comes_with_its_definition_by_that(t *testing.T) {
 	}
 }
 
+func TestPlan_leaves_what_was_tried_by_a_schema_that_stays(t *testing.T) {
+	for outlook, denied := range map[engine.Outlook]bool{engine.WouldMark: false, engine.WouldLeave: false, engine.WouldChange: true} {
+		crd := foreseen("CustomResourceDefinition", "things.example.com", outlook, engine.Tried)
+		crd.Key.Group, crd.After = "apiextensions.k8s.io", definition(t, "count: {type: integer}")
+		thing := foreseen("Thing", "a", engine.WouldCreate, engine.Later)
+		thing.Key.Group, thing.Why = "example.com", "webhook a of things, which has a say in it, comes in wave 2"
+		thing.After = tree(t, "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a, namespace: here}, spec: {count: many}}")
+		told := planOf(t, false, crd, thing).Waves[0].Objects[1]
+		if (told.Verdict == engine.WouldDeny) != denied || !strings.Contains(told.Why, thing.Why) {
+			t.Errorf("with a definition that %s: %s, %s", outlook, told.Verdict, told.Why)
+		}
+	}
+}
+
+func TestPlan_lets_stay_what_an_update_does_not_touch(t *testing.T) {
+	crd := foreseen("CustomResourceDefinition", "things.example.com", engine.WouldChange, engine.Tried)
+	crd.Key.Group, crd.After = "apiextensions.k8s.io", definition(t, "name: {type: string, maxLength: 2}, more: {type: string}")
+	thing := foreseen("Thing", "a", engine.WouldChange, engine.Later)
+	thing.Key.Group = "example.com"
+	thing.Before = tree(t, "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a, namespace: here, resourceVersion: '1'}, spec: {name: long}}")
+	thing.After = tree(t, "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a, namespace: here, resourceVersion: '1'}, spec: {name: long, more: x}}")
+	if told := planOf(t, false, crd, thing).Waves[0].Objects[1]; told.Verdict != engine.WouldChange {
+		t.Errorf("%s: %s", told.Verdict, told.Why)
+	}
+}
+
 func TestPlan_compares_what_is_required_of_others_with_what_they_have(t *testing.T) {
 	needs := func() *engine.Foreseen {
 		o := foreseen("CompatibilityRequirement", "capstan-shape.things.example.com.12345678", engine.WouldCreate, engine.Tried)

@@ -28,7 +28,7 @@ func (c *Cluster) Pin(number int64, at time.Time, lasts time.Duration) {
 	if lasts > 0 {
 		act.Until = act.At.Add(lasts)
 	} else {
-		act.Items = append(act.Items, acts.Said{Key: "list", Value: c.listPrint()})
+		act.Items = append(act.Items, acts.Said{Key: "list", Value: c.ListPrint()})
 	}
 	text, err := act.Text()
 	must(err)
@@ -38,6 +38,14 @@ func (c *Cluster) Pin(number int64, at time.Time, lasts time.Duration) {
 // Unpin takes a pin back.
 func (c *Cluster) Unpin() {
 	c.change(func(api *operatorv1alpha1.ClusterAPI) { delete(api.Annotations, acts.PinAct) })
+}
+
+// AskedPin is the pin that people ask for, as it is written; empty for none.
+func (c *Cluster) AskedPin() string {
+	if api := c.api(context.Background()); api != nil {
+		return api.Annotations[acts.PinAct]
+	}
+	return ""
 }
 
 // LoseHistory deletes the history of revisions.
@@ -61,8 +69,8 @@ func (c *Cluster) NewestImages() (all []string) {
 	return slices.Compact(all)
 }
 
-// listPrint is the fingerprint of the list of images by which a rollback names it.
-func (c *Cluster) listPrint() string {
+// ListPrint is the fingerprint of the list of images by which a rollback names it.
+func (c *Cluster) ListPrint() string {
 	list := c.list()
 	text, err := json.Marshal([]any{list.Data, list.Annotations[phases.ReleaseAnnotation]})
 	must(err)

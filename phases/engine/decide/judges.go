@@ -97,12 +97,21 @@ func (j *Judge) MayJudge(w *Writing) bool {
 }
 
 func (w *Writing) isAmong(about *admissionregistrationv1.MatchResources) bool {
-	covered := func(rules []admissionregistrationv1.NamedRuleWithOperations) bool {
-		return slices.ContainsFunc(rules, func(rule admissionregistrationv1.NamedRuleWithOperations) bool {
-			return w.isCovered(&rule, about.MatchPolicy)
-		})
+	covers := func(of *Writing) func(admissionregistrationv1.NamedRuleWithOperations) bool {
+		return func(rule admissionregistrationv1.NamedRuleWithOperations) bool {
+			return of.isCovered(&rule, about.MatchPolicy)
+		}
 	}
-	if len(about.ResourceRules) > 0 && !covered(about.ResourceRules) || covered(about.ExcludeResourceRules) {
+	if len(about.ResourceRules) > 0 && !slices.ContainsFunc(about.ResourceRules, covers(w)) {
+		return false
+	}
+	// What is excluded is so with each of its operations, and by a resource that is known.
+	left := slices.ContainsFunc(w.Operations, func(o admissionregistrationv1.OperationType) bool {
+		one := *w
+		one.Operations = []admissionregistrationv1.OperationType{o}
+		return w.Resource == "" || !slices.ContainsFunc(about.ExcludeResourceRules, covers(&one))
+	})
+	if !left {
 		return false
 	}
 	if w.Namespace != nil && !maySelect(about.NamespaceSelector, w.Namespace) {
@@ -121,7 +130,7 @@ func (w *Writing) isCovered(rule *admissionregistrationv1.NamedRuleWithOperation
 		return false
 	case !has(rule.APIGroups, w.Key.Group, "*"), !anyVersion && !has(rule.APIVersions, w.Key.Version, "*"):
 		return false
-	case w.Resource != "" && !has(rule.Resources, w.Resource, "*", "*/*"):
+	case w.Resource != "" && !has(rule.Resources, w.Resource, w.Resource+"/*", "*", "*/*"):
 		return false
 	case len(rule.ResourceNames) > 0 && !slices.Contains(rule.ResourceNames, w.Key.Name):
 		return false

@@ -22,7 +22,8 @@ func HoldActs(policy *admissionregistrationv1.ValidatingAdmissionPolicy, binding
 	if is.FailurePolicy != nil && *is.FailurePolicy != admissionregistrationv1.Fail || is.ParamKind != nil || is.MatchConstraints == nil {
 		return false
 	}
-	if bound.PolicyName != policy.Name || !slices.Contains(bound.ValidationActions, admissionregistrationv1.Deny) || bound.ParamRef != nil || narrows(bound.MatchResources) {
+	// Rules of a binding are not compared: an API server asks the policy about what both are about alone.
+	if bound.PolicyName != policy.Name || !slices.Contains(bound.ValidationActions, admissionregistrationv1.Deny) || bound.ParamRef != nil || narrows(bound.MatchResources) || bound.MatchResources != nil && len(bound.MatchResources.ResourceRules) > 0 {
 		return false
 	}
 	if narrows(is.MatchConstraints) || !slices.EqualFunc(want.MatchConstraints.ResourceRules, is.MatchConstraints.ResourceRules, sameRule) {

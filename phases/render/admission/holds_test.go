@@ -38,6 +38,13 @@ func TestHoldActs(t *testing.T) {
 		"bound for some objects": {func(_ *policy, b *binding) {
 			b.Spec.MatchResources = &admissionregistrationv1.MatchResources{ObjectSelector: some}
 		}, false},
+		"bound for other resources": {func(_ *policy, b *binding) {
+			rule := admissionregistrationv1.NamedRuleWithOperations{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+				Operations: []admissionregistrationv1.OperationType{"*"},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{"nothing"}, APIVersions: []string{"*"}, Resources: []string{"nothings"}},
+			}}
+			b.Spec.MatchResources = &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{rule}}
+		}, false},
 		"that is empty":                {func(p *policy, _ *binding) { p.Spec = admissionregistrationv1.ValidatingAdmissionPolicySpec{} }, false},
 		"without its validations":      {func(p *policy, _ *binding) { p.Spec.Validations = nil }, false},
 		"without one of them":          {func(p *policy, _ *binding) { p.Spec.Validations = p.Spec.Validations[1:] }, false},
