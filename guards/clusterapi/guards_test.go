@@ -65,7 +65,9 @@ func TestGuards(t *testing.T) {
 		"DesiredStands/planned content not yet known is unknown": {DesiredStands, Facts{Seen: true, Planning: "fetching", DesiredNumber: 3}, machine.Unknown, "fetching"},
 		"DesiredStands/nothing listed":                           {DesiredStands, awaitsConsent(0), machine.No, "no revision"},
 		"DesiredMatchesInputs/somebody has consented": {
-			DesiredMatchesInputs, Facts{Seen: true, Planned: "b", Desired: "a", DesiredNumber: 3, UninstallConsent: "consent-to-uninstall of revision r-b-4 by anna since noon: it moves"}, machine.No,
+			DesiredMatchesInputs,
+			Facts{Seen: true, Planned: "b", Desired: "a", DesiredNumber: 3, UninstallConsent: "consent-to-uninstall of revision r-b-4 by anna since noon: it moves"},
+			machine.No,
 			"revision 3 has a (consent-to-uninstall of revision r-b-4 by anna since noon: it moves)",
 		},
 		"UninstallAwaitsConsent/it does":     {UninstallAwaitsConsent, awaitsConsent(3), machine.Yes, "would uninstall everything"},

@@ -13,6 +13,8 @@ type pins struct {
 	// followed is the text of the one that a revision was listed for, for as long as nothing has ended it.
 	followed string
 	listed   int // how often a revision was listed for one
+	// taken is the text of the one that the operator said in time that it has taken up.
+	taken string
 	// text is that of the last one, and forgot says that the history was lost while it was there.
 	text   string
 	forgot bool
@@ -27,6 +29,15 @@ func (p *pins) seen(w *walk) {
 	if text != p.followed || w.ended(text) {
 		p.followed = ""
 	}
+	if w.facts.Pin != "" && w.isTimely(text) {
+		p.taken = text
+	}
+}
+
+// isTimely says that a pin may be taken up.
+func (w *walk) isTimely(text string) bool {
+	act, err := acts.Read(acts.Pin, text)
+	return err == nil && w.Now().Before(act.At.Add(10*time.Minute))
 }
 
 // ended says that time, or another list of images, has ended a pin.
@@ -36,11 +47,12 @@ func (w *walk) ended(text string) bool {
 }
 
 // listed compares the revision that a pass has listed with what was asked for: the images of the list, or those that a pin names.
-// That one was written for the operator, has not ended, and is not older than the time in which one may be taken up, unless a
-// revision was listed for it before, or it is to what was there already.
+// That one was written for the operator, has not ended, and is not older than the time in which one may be taken up, unless it was
+// taken up in time, a revision was listed for it before, or it is to what was there already.
 func (w *walk) listed(before int64) error {
 	if w.facts.Pin == "" {
-		if w.pins.followed != "" {
+		// Before it was asked for, by a clock that was set back, a pin is void if nobody has noted what was listed for it.
+		if act, err := acts.Read(acts.Pin, w.pins.followed); err == nil && !w.Now().Before(act.At) {
 			return fmt.Errorf("a revision was listed by the list, although one was listed before for a pin that still stands:\n%s", w.pins.followed)
 		}
 		return w.listedOf(w.ListedImages())
@@ -53,7 +65,7 @@ func (w *walk) listed(before int64) error {
 	switch {
 	case err != nil || act.Revision() != number || w.ended(text):
 		return fmt.Errorf("a revision was listed for %q, and asked for is %q", w.facts.Pin, text)
-	case w.pins.followed == "" && before != number && !w.Now().Before(act.At.Add(10*time.Minute)) && !w.pins.forgot:
+	case w.pins.followed == "" && w.pins.taken != text && before != number && !w.pins.forgot:
 		return fmt.Errorf("at %s a revision was listed after revision %d for a pin that nobody had taken up in time:\n%s", w.Now(), before, text)
 	}
 	known, _ := w.operator.History.Known()

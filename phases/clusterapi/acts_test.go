@@ -100,7 +100,7 @@ func TestReadActs_asks_again_for_a_policy_that_comes_later(t *testing.T) {
 	now := noon
 	p.Phases.Now = func() time.Time { return now }
 	unproved := func() bool { return p.readActs(t.Context())[0].Unproved }
-	if !unproved() || !unproved() || live.reads != 1 {
+	if one, two := unproved(), unproved(); !one || !two || live.reads != 1 {
 		t.Errorf("without a policy it has asked %d times", live.reads)
 	}
 	live.Reader = policies()
@@ -108,7 +108,7 @@ func TestReadActs_asks_again_for_a_policy_that_comes_later(t *testing.T) {
 		t.Errorf("before it asks again, it looks again in %s", p.lookAgain)
 	}
 	now = noon.Add(askPolicyAgain)
-	if unproved() || unproved() || live.reads != 3 {
+	if one, two := unproved(), unproved(); one || two || live.reads != 3 {
 		t.Errorf("with a policy it has asked %d times", live.reads)
 	}
 }

@@ -202,8 +202,10 @@ func TestAskPin_stays_with_what_is_newest_when_the_history_is_lost(t *testing.T)
 	for name, row := range map[string]struct {
 		began   time.Time
 		takenUp bool // by this process
+		noted   bool // that revision 1 was never installed
 		stays   bool
 	}{
+		"it was begun anew, and knows it":  {began: atNoon.Add(time.Hour), noted: true},
 		"nothing is entered yet":           {stays: true},
 		"it was begun anew":                {began: atNoon.Add(time.Hour), stays: true},
 		"it began before":                  {began: atNoon.Add(-time.Hour)},
@@ -225,6 +227,9 @@ func TestAskPin_stays_with_what_is_newest_when_the_history_is_lost(t *testing.T)
 		}
 		if !row.began.IsZero() {
 			p.History.See(history.Seen{Listed: []history.Revision{remembered(newest)}})
+		}
+		if row.noted {
+			p.History.List(history.Revision{Number: 1, Name: "4.22.1-c-1", Release: "4.22.1", Result: history.Superseded})
 		}
 		p.proofs = proofs{engine.Proofs{Seen: true, Of: []engine.Proof{{Number: 5, Listed: ProofOf(*newest)}}}}
 		told, planned := p.readActs(t.Context())[0], ref("two")

@@ -20,11 +20,12 @@ func (p *Pass) pinned(ctx context.Context, act acts.Act) (known *history.Revisio
 	}
 	number := act.Revision()
 	h, _ := p.History.Known()
-	if r := h.Of(number); r != nil && r.Result == history.Installed {
-		return r, ""
+	noted := h.Of(number)
+	if noted != nil && noted.Result == history.Installed {
+		return noted, ""
 	}
 	entry := p.world.currentEntry()
-	lost := h.Began.IsZero() || h.Began.After(act.At) || p.memory.takenUp == fmt.Sprint(act)
+	lost := noted == nil && (h.Began.IsZero() || h.Began.After(act.At) || p.memory.takenUp == fmt.Sprint(act))
 	if desired := p.world.desiredEntry(); desired != nil && desired.Revision > number && lost {
 		entry = desired
 	} else if entry == nil || entry.Revision != number {
