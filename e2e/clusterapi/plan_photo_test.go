@@ -87,7 +87,7 @@ func cameTrue(ctx context.Context, p planned, before photo, others ...schema.Gro
 
 // differs says how what became of an object is not what was planned, empty if it is.
 func (o plannedObject) differs(before, after *unstructured.Unstructured) string {
-	if o.Object.Kind == "Secret" || before == nil && after == nil && o.Verdict == "leave" {
+	if before == nil && after == nil && o.Verdict == "leave" {
 		return ""
 	}
 	var is string

@@ -2,6 +2,7 @@ package clusterapi_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -54,7 +55,11 @@ var _ = Describe("What capstan plan says", Label("plan"), func() {
 			p := admin().anyPlan(ctx, imageFlags(images)...)
 			for _, o := range p.all() {
 				counts[o.Verdict+" "+o.How]++
+				if o.Object.Kind == "Secret" {
+					counts["Secret "+o.Verdict+" "+o.How]++
+				}
 			}
+			Expect(fmt.Sprint(p)).NotTo(Or(ContainSubstring(hidden), ContainSubstring(base64.StdEncoding.EncodeToString([]byte(hidden))[:24])))
 			before := photograph(ctx, instances)
 			Expect(env.SetImages(ctx, images)).To(Succeed())
 			switch {
@@ -94,6 +99,7 @@ type history struct {
 	*rand.Rand
 	round    int
 	settings map[string]string // of ConfigMaps
+	secrets  map[string]string // of Secrets
 	fields   map[string]bool   // of the definition's spec
 	pods     string            // of the Deployment, which changes with it
 	selector string            // which cannot be changed
@@ -115,7 +121,7 @@ type hazard struct {
 }
 
 func newHistory(random *rand.Rand) *history {
-	return &history{Rand: random, settings: map[string]string{"one": "1", "two": "2"}, fields: map[string]bool{"first": true, "second": true}, pods: "a", selector: "alpha", judging: map[string]int{}}
+	return &history{Rand: random, settings: map[string]string{"one": "1", "two": "2"}, secrets: map[string]string{"one": "1"}, fields: map[string]bool{"first": true, "second": true}, pods: "a", selector: "alpha", judging: map[string]int{}}
 }
 
 // provider is the release as it is now.
@@ -138,11 +144,23 @@ func (h *history) provider() *provider {
 	for name, setting := range h.settings {
 		p.with(configMap("setting-"+name, setting))
 	}
+	for name, content := range h.secrets {
+		p.with(secret("secret-"+name, content))
+	}
 	if h.together {
 		p.with(alpha("together", "first"))
 	}
 	return p.with(h.extra...)
 }
+
+// secret is one in the namespace of Cluster API, with a key that stays and one that is its content's.
+func secret(name, content string) *unstructured.Unstructured {
+	return object(fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: %s, namespace: %s}, data: {key: %q, %q: b25l}}",
+		name, harness.CAPINamespace, base64.StdEncoding.EncodeToString([]byte(hidden+content)), "of-"+content))
+}
+
+// hidden is in every Secret, and in no plan.
+const hidden = "what-nobody-is-to-see-"
 
 func alpha(name, field string) *unstructured.Unstructured {
 	return object(fmt.Sprintf("{apiVersion: test.cluster.x-k8s.io/v1, kind: Alpha, metadata: {name: %s, namespace: %s}, spec: {%s: x}}", name, harness.CAPINamespace, field))
@@ -152,7 +170,7 @@ func alpha(name, field string) *unstructured.Unstructured {
 func (h *history) next(ctx context.Context) {
 	h.round++
 	h.hazard, h.did = nil, nil
-	changes := []func(context.Context){h.setting, h.setting, h.leaves, h.pod, h.anotherSelector, h.instance, h.widened, h.drift, h.room, h.judges, h.gate}
+	changes := []func(context.Context){h.setting, h.setting, h.secret, h.secret, h.leaves, h.pod, h.anotherSelector, h.instance, h.widened, h.drift, h.room, h.judges, h.gate}
 	for range 1 + h.IntN(4) {
 		changes[h.IntN(len(changes))](ctx)
 	}
@@ -169,6 +187,18 @@ func (h *history) setting(context.Context) {
 	name := string(rune('a' + h.IntN(4)))
 	h.settings[name] = strconv.Itoa(h.round)
 	h.note("setting %s", name)
+}
+
+// secret has a Secret come, change or go.
+func (h *history) secret(context.Context) {
+	name := string(rune('a' + h.IntN(2)))
+	if _, is := h.secrets[name]; is && h.IntN(3) == 0 {
+		delete(h.secrets, name)
+		h.note("secret %s leaves", name)
+		return
+	}
+	h.secrets[name] = strconv.Itoa(h.round)
+	h.note("secret %s", name)
 }
 
 func (h *history) leaves(context.Context) {

@@ -24,6 +24,8 @@ const (
 	prod   = "prod"
 	hangs  = "stage"
 	getter = "getter"
+	// account is a ServiceAccount by whose token somebody is logged in.
+	account = "account"
 )
 
 var fleet = []string{"fleet-1", "fleet-2", "fleet-3", "fleet-4", "fleet-5", "fleet-6", "fleet-7"}
@@ -43,11 +45,17 @@ var started int
 // look starts the command with some contexts, and ends it with the spec. Its address can be opened once.
 func look(contexts ...string) (*dashboard, string) {
 	GinkgoHelper()
+	return lookBy(kubeconfig(), contexts...)
+}
+
+// lookBy does so by a kubeconfig.
+func lookBy(kubeconfig string, contexts ...string) (*dashboard, string) {
+	GinkgoHelper()
 	started++
 	d := &dashboard{log: filepath.Join(env.Cluster.Dir(), fmt.Sprintf("dashboard-%d.log", started))}
 	binary, err := filepath.Abs(filepath.Join(bin, "capstan"))
 	Expect(err).NotTo(HaveOccurred())
-	command := []string{binary, "dashboard", "--kubeconfig", kubeconfig()}
+	command := []string{binary, "dashboard", "--kubeconfig", kubeconfig}
 	for _, one := range contexts {
 		command = append(command, "--context", one)
 	}

@@ -8,8 +8,12 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -73,6 +77,50 @@ var _ = Describe("The page", func() {
 		Expect(t.complaints()).To(BeEmpty())
 	})
 })
+
+var _ = Describe("A login", func() {
+	It("that has expired is told, with what to do, and the page goes on by itself after the next one", func(ctx SpecContext) {
+		install(ctx)
+		mayGet(ctx, "system:serviceaccount:default:"+account)
+		path := kubeconfig()
+		logIn(ctx, path)
+		_, address := lookBy(path, account)
+		t := newTab()
+		t.open(address)
+		Eventually(func() string { return t.text(live) }).Should(Equal("Installed"))
+		Expect(t.text(trouble)).To(BeEmpty())
+
+		By("ending the account, with which its token expires")
+		Expect(env.Client.Delete(ctx, anAccount())).To(Succeed())
+		Eventually(func() string { return t.text(trouble) }).WithTimeout(patience).Should(And(ContainSubstring("does not accept the credentials"), ContainSubstring("log in again")))
+		Expect(t.text(live)).To(Equal("Installed"), "what was seen last")
+		t.sees(`header .live`, "old")
+
+		By("logging in again")
+		logIn(ctx, path)
+		Eventually(func() string { return t.text(trouble) }).WithTimeout(patience).Should(BeEmpty())
+		t.sees(`header .live`, "live")
+		keepsItsToken(t, address)
+		Expect(t.complaints()).To(BeEmpty())
+	})
+})
+
+func anAccount() *corev1.ServiceAccount {
+	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: account}}
+}
+
+// logIn makes the account, and has a kubeconfig's context of that name use a token of it.
+func logIn(ctx context.Context, path string) {
+	GinkgoHelper()
+	made, token := anAccount(), &authenticationv1.TokenRequest{}
+	Expect(env.Client.Create(ctx, made)).To(Succeed())
+	Expect(env.Client.SubResource("token").Create(ctx, made, token)).To(Succeed())
+	config, err := clientcmd.LoadFromFile(path)
+	Expect(err).NotTo(HaveOccurred())
+	config.AuthInfos[account] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
+	config.Contexts[account] = &clientcmdapi.Context{Cluster: config.Contexts[prod].Cluster, AuthInfo: account}
+	Expect(clientcmd.WriteToFile(*config, path)).To(Succeed())
+}
 
 // asks counts the requests for a path.
 func (t *tab) asks(path string) (count int) {
