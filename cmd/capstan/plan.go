@@ -62,7 +62,7 @@ you, with dry runs where you may write. What was not tried is marked:
   computed  by what is there: you may not try it, or a webhook does not support dry runs
   later     what it takes (its kind, its namespace, a schema, a role), or a webhook or policy that judges it, comes
             with an earlier wave
-  unseen    you may not read it
+  unseen    you may not read it; that is a stop (exit code 3)
 
 With --from and --to it compares two sets of images for a platform, without a cluster. Release images are taken there
 too, by digest.

@@ -22,8 +22,8 @@ input leads out of Degraded and makes what failed be tried at once. It removes n
 still there is reported again. From MaxRevisions it leads nowhere; that is what capstan recover is for.
 While the operator is paused it says so, and nothing is tried before that ends. There is nothing to undo.
 
-It takes the rights to get and patch ClusterAPI cluster, and no verb beside: it is no act, and writes no
-status. It waits until the operator says that it has seen it, for which it needs the right to get
+It takes the rights to get and patch ClusterAPI cluster, and no verb beside, which ClusterRoles
+capstan-operate and capstan-admin have: it is no act, and writes no status. It waits until the operator says that it has seen it, for which it needs the right to get
 ClusterOperator cluster-api. What came of it: capstan status.
 
 On a terminal it asks before it does so; without one it wants --yes. --dry-run shows what it would do, and

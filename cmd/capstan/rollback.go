@@ -43,8 +43,8 @@ back by itself.
 
 It looks as capstan plan does, and reads ConfigMap capstan-history in the operator's namespace. It writes the
 annotation capi-operator.openshift.io/pin on ClusterAPI cluster, in your name and by the time of the API server. That
-takes the rights to get and patch it and the verb pin on it, which ClusterRole capstan-admin has. It waits until the
-operator has taken it up, for which it needs the right to get ClusterOperator cluster-api. The operator looks itself, and
+takes the rights to get and patch it and the verb pin on it, which ClusterRole capstan-admin has; and what capstan
+plan needs to see all objects, which that has not: what is unseen ends it with 3. It waits until the operator has taken it up, for which it needs the right to get ClusterOperator cluster-api. The operator looks itself, and
 takes up nothing later than ten minutes after it was asked.
 
 On a terminal it asks before it does so; without one it wants --yes. --dry-run shows what it would do, and

@@ -38,12 +38,12 @@ func supportCommand() *cobra.Command {
 		Long: `Collects in one file what a bug report needs: how the machines stand and came there, what was recorded,
 what revisions list, requirements, acts, Events of the operator, how pods stand, the end of the operator's log,
 versions, and what the operator would do next, without values. Everything in it is plain text; index.json tells which parts are whole, cut or missing, and which
-right was missing. capstan status, explain and replay read it with --from.
+right was missing. capstan status, explain, history and replay read it with --from.
 
 It is made of what an allowlist names: never of Secrets, of instances of Cluster API, of other ConfigMaps, of
 environment variables and arguments, or of your kubeconfig. Nothing but gets and lists is sent. It needs no
 running operator, and does with whatever rights there are; ClusterRole capstan-view and the Roles of the same name
-have all that it takes. The file has 32 MiB at most, only you may read it, and nothing is overwritten.
+have all that it takes but managedfields.json; of a plan they have the inputs. The file has 32 MiB at most, only you may read it, and nothing is overwritten.
 
 The exit code is 0 if there is a file, whatever is missing in it, and 1 if there is none.`,
 		Example: `  capstan support

@@ -127,7 +127,7 @@ var symptoms = []symptom{
 		"A webhook stands in the way",
 		[]string{"failed calling webhook"},
 		"An admission webhook is asked about the object, does not answer, and the API server refuses the write because of that.",
-		"Repair the webhook's backend, or delete its configuration if its owner is gone.",
+		"Repair the webhook's backend, or delete its configuration if its owner is gone. One whose name ends in `.capstan.openshift.io` is the checker of CRDs, and its configurations come back: `capstan disarm --yes`, see [compatibility.md](compatibility.md).",
 	},
 	{
 		"The API server fails",
@@ -151,7 +151,7 @@ var symptoms = []symptom{
 		"Somebody changes an object back",
 		[]string{"is changed by field manager", "again and again"},
 		"The named manager changes a field as often as the operator puts it right. The operator backs off: it writes the object less and less often.",
-		"Find out what the manager is for, and stop one of the two. An object of a custom kind can be given up with `spec.unmanagedCustomResourceDefinitions`.",
+		"Find out what the manager is for, and stop one of the two. A CustomResourceDefinition can be given up with `spec.unmanagedCustomResourceDefinitions`, for good.",
 	},
 	{
 		"An image brings nothing",
