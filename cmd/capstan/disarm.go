@@ -103,6 +103,7 @@ func (f *disarmFlags) run(ctx context.Context, in io.Reader, out io.Writer) erro
 		return errors.Join(failed, err)
 	}
 	switch {
+	case failed != nil && plan.Nothing(): // what could not be read may refuse
 	case plan.Nothing():
 		fmt.Fprintln(tell, "Nothing to do: no entry of the checker refuses anything while nobody answers.")
 	case f.dryRun:
@@ -113,7 +114,7 @@ func (f *disarmFlags) run(ctx context.Context, in io.Reader, out io.Writer) erro
 				return errors.Join(failed, err)
 			}
 		}
-		plan, failed = cluster.Disarm(ctx, true, until)
+		plan, failed = cluster.Disarm(ctx, true, f.until(time.Now()))
 		fmt.Fprintln(tell)
 		if err := showDisarming(tell, plan); err != nil || failed != nil {
 			break

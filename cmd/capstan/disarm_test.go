@@ -14,12 +14,17 @@ import (
 // aChecker is an API server with one configuration of the checker, which was disarmed for a time before. It keeps what is written.
 type aChecker struct {
 	until   time.Time
+	fails   bool // to list those that refuse
 	mu      sync.Mutex
 	patches []string
 }
 
 func (a *aChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
+	if a.fails && strings.Contains(r.URL.Path, "validating") {
+		w.WriteHeader(http.StatusForbidden)
+		return
+	}
 	one := `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "capstan-crds", "resourceVersion": "7",
 		"labels": {"` + disarm.Label + `": "true"}, "annotations": {"` + disarm.Until + `": "` + a.until.UTC().Format(time.RFC3339) + `"}}, "webhooks": [{"name": "deny-0.crds.capstan.openshift.io", "failurePolicy": "Fail"}]}`
 	kind, items := "MutatingWebhookConfigurationList", ""
@@ -35,6 +40,16 @@ func (a *aChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = io.WriteString(w, `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "`+kind+`", "metadata": {}, "items": [`+items+`]}`)
+}
+
+func TestDisarm_says_nothing_of_what_it_could_not_see(t *testing.T) {
+	out := &strings.Builder{}
+	cmd := disarmCommand()
+	cmd.SetOut(out)
+	cmd.SetArgs([]string{"--yes", "--kubeconfig", kubeconfig(t, &aChecker{fails: true})})
+	if err := cmd.ExecuteContext(t.Context()); err == nil || strings.Contains(out.String(), "Nothing to do") {
+		t.Errorf("the error is %v, and it says %s", err, out)
+	}
 }
 
 func TestDisarm_holds_arming_off_only_for_as_long_as_it_is_asked_to(t *testing.T) {

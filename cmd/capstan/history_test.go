@@ -54,6 +54,14 @@ func TestTargetOf(t *testing.T) {
 	}
 }
 
+func TestTargetOf_is_no_uninstallation(t *testing.T) {
+	h := past()
+	h.Revisions[1].Components = nil
+	if _, err := targetOf(h, 4, 4, 2); err == nil || !strings.Contains(err.Error(), "has no images: it is an uninstallation") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestPinnable_names_a_rollback(t *testing.T) {
 	if err := pinnable(asking.Looked{Current: 4, Newest: 4}); err != nil {
 		t.Error(err)

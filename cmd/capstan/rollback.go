@@ -170,6 +170,8 @@ func targetOf(known history.History, current, newest, number int64) (*history.Re
 		return nil, &inspect.Error{What: fmt.Sprintf("the history has no installed revision before %d", current), Next: "look at capstan history"}
 	case target.Result != history.Installed:
 		return nil, &inspect.Error{What: fmt.Sprintf("revision %d was never installed as a whole: it is %s", target.Number, target.Result), Next: "choose one that capstan history shows as Installed"}
+	case len(target.Images()) == 0:
+		return nil, &inspect.Error{What: fmt.Sprintf("revision %d has no images: it is an uninstallation", target.Number), Next: "that is what a list without images and capstan consent --uninstall are for"}
 	case target.Number == newest:
 		return nil, &inspect.Error{What: fmt.Sprintf("revision %d is the newest one", target.Number), Next: "to stay with it: capstan pin"}
 	}

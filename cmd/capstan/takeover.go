@@ -95,6 +95,13 @@ func (f *takeoverFlags) run(ctx context.Context, in io.Reader, out, progress io.
 		if err := agreed(in, out); err != nil {
 			return err
 		}
+		shown := plan
+		if plan, err = f.plan(ctx, cluster); err != nil {
+			return err
+		}
+		if !plan.Same(shown) {
+			return &inspect.Error{What: "what there is has changed since it was shown: nothing was done", Next: "look again: capstan takeover"}
+		}
 	}
 	var failed error
 	if acts {

@@ -152,6 +152,7 @@ func (p *Pass) publish(ctx context.Context) error {
 	if err := p.History.Load(ctx); err != nil {
 		p.Log.Info("the history of revisions could not be read, and will not say why the next one is listed", "error", err.Error())
 	}
+	p.memory.counted = counted{} // the number is used by now, whatever comes of the write
 	listed := false
 	err = p.writeStatus(ctx, func(api *operatorv1alpha1.ClusterAPI) []string {
 		did := p.restore(api)
@@ -179,10 +180,10 @@ func (p *Pass) publish(ctx context.Context) error {
 func (p *Pass) tellListed(ctx context.Context, entry operatorv1alpha1.ClusterAPIInstallerRevision) {
 	p.tellUninstallConsent()
 	p.History.List(p.enters(entry))
-	if !p.world.pin.stands() {
+	if !p.world.pin.stands() && p.plan.consent == nil {
 		return
 	}
-	// A restart goes by it; what cannot be written now is written soon.
+	// A restart goes by a pin, and people by who consented; what cannot be written now is written soon.
 	if err := p.History.Flush(ctx); err != nil {
 		p.Log.Info("the history of revisions could not be written, trying again", "error", err.Error())
 	}

@@ -76,6 +76,9 @@ func nothingCurrent(numbers ...int64) *operatorv1alpha1.ClusterAPI {
 }
 
 // consentFor is an act of anna that lets the revision of a name end what runs.
+// consentedAt is when acts here were asked for.
+var consentedAt = time.Date(2020, 1, 31, 12, 0, 0, 0, time.UTC)
+
 func consentFor(revision string) string {
 	return "by: anna\nat: 2020-01-31T12:00:00Z\nreason: it moves elsewhere\nrevision: " + revision
 }
@@ -83,7 +86,7 @@ func consentFor(revision string) string {
 // planned is a pass that has planned content of these components, which render to these objects. An act consents to the revision of a
 // name; empty for none.
 func planned(e Engine, api *operatorv1alpha1.ClusterAPI, consent string, components ...engine.Component) *Pass {
-	p := &Phases{Engine: e, Release: "4.22.5", Now: time.Now}
+	p := &Phases{Engine: e, Release: "4.22.5", Now: func() time.Time { return consentedAt.Add(time.Hour) }}
 	w := world{api: api, current: api.Status.CurrentRevision}
 	if consent != "" {
 		api.Annotations = map[string]string{acts.UninstallAct: consentFor(consent)}
@@ -221,6 +224,9 @@ func TestPublish_takes_a_consent_although_the_announcement_was_stored_and_seen_l
 	}
 	if got := api.Status.DesiredRevision; got != consent {
 		t.Errorf("desired is %s", got)
+	}
+	if p.memory.counted.known {
+		t.Error("the number is counted still, which is used by now")
 	}
 }
 

@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 
@@ -22,15 +23,22 @@ func nextOf(form acts.Form) string {
 	return "; a bare name, which former releases took, does not count: " + ConsentToUninstall + " writes one that does"
 }
 
-// spent says that a consent to an uninstallation was used, or that its number is past.
+// uninstallWithin is for how long a consent to an uninstallation counts. Later nobody expects that a list without images is obeyed.
+const uninstallWithin = 24 * time.Hour
+
+// spent says that a consent to an uninstallation was used, or that its number or its time is past.
 func (p *Pass) spent(act acts.Act, newest int64) (why string, ended bool) {
 	name := act.RevisionName()
+	left := act.At.Add(uninstallWithin).Sub(p.Now())
 	switch {
 	case p.world.lists(name):
 		return fmt.Sprintf("revision %s is listed", name), true
 	case act.Revision() <= newest:
 		return fmt.Sprintf("it is for revision %s, and the newest has number %d", name, newest), true
+	case left <= 0:
+		return fmt.Sprintf("it was not used within %s, and nothing goes later by surprise; consent again", uninstallWithin), true
 	}
+	p.lookAgainIn(left)
 	return "", false
 }
 

@@ -46,6 +46,9 @@ func TestAskUninstallConsent_obeys_one_act_for_one_revision_and_tells_why_it_obe
 		"what needs no consent": {text: consentFor(right), plans: func(p *Pass) {
 			p.Engine.(*remembering).stored.Of, p.world.api.Status.Revisions[0].Components = nil, nil
 		}, told: "what the inputs ask for needs no consent"},
+		"that is a day old": {text: consentFor(right), plans: func(p *Pass) {
+			p.Phases.Now = func() time.Time { return consentedAt.Add(uninstallWithin) }
+		}, told: "(ended)", asks: "would uninstall", ended: true},
 		"while nothing is planned": {text: consentFor(right), plans: func(p *Pass) { p.plan = plan{waiting: "an image"} }, told: "(not taken up yet: which revision the inputs ask for is not known yet)"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,11 +89,12 @@ func (h *History) Of(number int64) *Revision {
 	return nil
 }
 
-// Before is the last revision before a number that was installed, of other images than the one of that number; nil for none.
+// Before is the last revision before a number that was installed, of other images than the one of that number, and not of none, which is
+// an uninstallation; nil if there is none.
 func (h *History) Before(number int64) *Revision {
 	now := h.Of(number)
 	for i := range slices.Backward(h.Revisions) {
-		if r := &h.Revisions[i]; r.Number < number && r.Result == Installed && (now == nil || !slices.Equal(r.Images(), now.Images())) {
+		if r := &h.Revisions[i]; r.Number < number && r.Result == Installed && len(r.Images()) > 0 && (now == nil || !slices.Equal(r.Images(), now.Images())) {
 			return r
 		}
 	}

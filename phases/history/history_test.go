@@ -78,6 +78,20 @@ func TestKeeper_tells_what_became_of_revisions(t *testing.T) {
 	}
 }
 
+func TestBefore_is_no_uninstallation(t *testing.T) {
+	with := func(number int64, images ...string) Revision {
+		r := Revision{Number: number, Result: Installed}
+		for _, image := range images {
+			r.Components = append(r.Components, Component{Name: image, Image: image})
+		}
+		return r
+	}
+	h := History{Revisions: []Revision{with(1, "one"), with(2), with(3, "three")}}
+	if before := h.Before(3); before == nil || before.Number != 1 {
+		t.Errorf("before 3 comes %v", before)
+	}
+}
+
 func TestKeeper_enters_again_what_is_listed_and_says_that_something_was_lost(t *testing.T) {
 	k := loaded(t, fake.NewFakeClient())
 	k.See(look(noon, 7, 7, 8))

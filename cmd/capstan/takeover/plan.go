@@ -258,3 +258,9 @@ func heldBy(found *unstructured.Unstructured) (holder string, until time.Time) {
 	}
 	return holder, until
 }
+
+// Same says that two plans do the same to the same objects, with the same in the way.
+func (p Plan) Same(other Plan) bool {
+	return (p.Absent == nil) == (other.Absent == nil) && slices.Equal(p.NeedsOverride, other.NeedsOverride) &&
+		slices.EqualFunc(p.Steps, other.Steps, func(a, b Step) bool { return a.Do == b.Do && a.Object == b.Object && a.uid == b.uid })
+}

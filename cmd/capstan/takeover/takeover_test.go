@@ -95,6 +95,23 @@ func TestPlan_names_every_object_of_the_former_installer_and_no_other_in_the_ord
 	}
 }
 
+func TestSame_is_a_plan_of_the_same_objects(t *testing.T) {
+	one := Plan{Steps: []Step{{Do: "remove", Object: "a", uid: "1"}}}
+	for name, other := range map[string]Plan{
+		"made anew":      {Steps: []Step{{Do: "remove", Object: "a", uid: "2"}}},
+		"one more":       {Steps: []Step{{Do: "remove", Object: "a", uid: "1"}, {Do: "remove", Object: "b"}}},
+		"nobody goes on": {Steps: one.Steps, Absent: errors.New("nobody")},
+		"an override":    {Steps: one.Steps, NeedsOverride: []string{"a"}},
+	} {
+		if one.Same(other) || other.Same(one) {
+			t.Errorf("%s: it is the same", name)
+		}
+	}
+	if !one.Same(Plan{Steps: []Step{{Do: "remove", Object: "a", uid: "1", Why: "it is there"}}}) {
+		t.Error("the same is another one")
+	}
+}
+
 func TestPlan_says_what_needs_an_override(t *testing.T) {
 	p, err := clusterWith(t, former).Plan(t.Context(), false)
 	if err != nil || !slices.Equal(p.NeedsOverride, []string{"Deployment op/capi-operator"}) {
