@@ -151,7 +151,7 @@ var _ = Describe("Disarming", func() {
 		disarm(ctx, hold())
 		told(ctx, r, "Admitted", "False", "NotAdmitted", "capstan disarm holds that off until")
 		refusing(ctx, r, false)
-		Expect(disarmed(ctx)).To(ContainSubstring("none will until"))
+		Expect(disarmed(ctx)).To(ContainSubstring("is to set none of them back before"))
 		Expect(s.operator.Advance(time.Minute)).To(Succeed())
 		refusing(ctx, r, false)
 		disarmed(ctx, "--for=0")
