@@ -88,8 +88,13 @@ func sees(seen *phases.Foresight, asked string) error {
 			}
 		}
 	}
-	consent := slices.IndexFunc(seen.Obstacles, func(o phases.Obstacle) bool { return o.What == "consent" })
+	is := func(what string) int {
+		return slices.IndexFunc(seen.Obstacles, func(o phases.Obstacle) bool { return o.What == what })
+	}
+	consent, pin := is("consent"), is("pin")
 	switch {
+	case pin >= 0 && consent < 0: // what is computed here is of the list, and the operator asks about what is pinned
+		return &inspect.Error{What: "it is a pin that the operator asks about, and not the list of images: " + seen.Obstacles[pin].Why, Next: "take the pin back: capstan unpin"}
 	case seen.Forecast == nil && len(seen.Obstacles) > 0:
 		first := seen.Obstacles[0]
 		return &inspect.Error{What: "what would be removed cannot be told: " + first.Why, Next: cmp.Or(first.Next, "look at capstan plan")}

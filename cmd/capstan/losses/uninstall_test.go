@@ -82,7 +82,10 @@ func TestUninstallOf_refuses_what_nobody_can_tell_all_of(t *testing.T) {
 		"you may not see all that would be removed: the inventories": func(s *phases.Foresight) { s.Forecast.Unseen = []string{"the inventories"} },
 		"cannot be told: no inventory":                               func(s *phases.Foresight) { s.Obstacles, s.Limits = nil, []string{"no inventory"} },
 		"which needs no consent, or has it":                          func(s *phases.Foresight) { s.Obstacles = nil },
-		"the inputs come to 4.22.0-aaaaaaaa-2":                       func(s *phases.Foresight) { s.To.Name = "4.22.0-aaaaaaaa-2" },
+		"it is a pin that the operator asks about": func(s *phases.Foresight) {
+			s.Obstacles = []phases.Obstacle{{What: "pin", Why: "by anna", Next: "capstan unpin"}}
+		},
+		"the inputs come to 4.22.0-aaaaaaaa-2": func(s *phases.Foresight) { s.To.Name = "4.22.0-aaaaaaaa-2" },
 		"cannot be told: an image": func(s *phases.Foresight) {
 			s.Forecast, s.Obstacles = nil, []phases.Obstacle{{What: "images", Why: "an image"}}
 		},
