@@ -86,8 +86,7 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	known, waits := p.pinned(ctx, act)
 	switch {
 	case waits != "":
-		w.pinWaits, told.Waits = "whether a pin counts cannot be told yet: "+waits, waits
-		p.lookAgainIn(askAgainSoon)
+		p.awaitPin(told, waits)
 		return
 	case known == nil && early != "":
 		return
@@ -114,6 +113,12 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	}
 }
 
+// awaitPin has nothing planned until it can be told whether a pin counts.
+func (p *Pass) awaitPin(told *guards.Act, why string) {
+	told.Waits, p.world.pinWaits = why, "whether a pin counts cannot be told yet: "+why
+	p.lookAgainIn(askAgainSoon)
+}
+
 // decidePin says whether a pin counts. early is what is told of it by a clock that is behind, empty for nothing.
 func (p *Pass) decidePin(ctx context.Context, text, early string, known history.Revision, told *guards.Act) {
 	w := &p.world
@@ -123,9 +128,8 @@ func (p *Pass) decidePin(ctx context.Context, text, early string, known history.
 	case w.pin.taken:
 		told.Void = ""
 	case newest == pinnedItself && told.At.Sub(p.Now()) <= takeUpWithin: // by another clock it may have counted
-		told.Void, told.Waits = "", early
-		w.pin, w.pinWaits = nil, "whether a pin counts cannot be told yet: "+early
-		p.lookAgainIn(askAgainSoon)
+		w.pin, told.Void = nil, ""
+		p.awaitPin(told, early)
 	case early != "":
 		w.pin = nil
 	default:

@@ -108,6 +108,19 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	return b
 }
 
+// keptBench is one where the webhooks of a requirement that denies are in force, with the configurations that have them.
+func keptBench(t *testing.T) (*bench, []*configuration) {
+	t.Helper()
+	b := newBench(t, needed(t, "Deny"), widgets(), endpoint())
+	b.CA = []byte("ca")
+	b.do(KeepHooks)
+	both, err := b.configurationsOf(t.Context(), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, both
+}
+
 func (b *bench) observe() (guards.Facts, *Pass) {
 	b.t.Helper()
 	f, pass, err := b.Observe(b.t.Context(), "one")

@@ -85,13 +85,7 @@ func TestKeepHooks_arms_nothing_until_the_hold_of_capstan_disarm_ends(t *testing
 }
 
 func TestRearmHooks_waits_for_the_end_of_the_hold(t *testing.T) {
-	b := newBench(t, needed(t, "Deny"), widgets(), endpoint())
-	b.CA = []byte("ca")
-	b.do(KeepHooks)
-	both, err := b.configurationsOf(t.Context(), "one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, both := keptBench(t)
 	for _, c := range both {
 		b.disarm(c, noon.Add(30*time.Second).Format(time.RFC3339))
 	}

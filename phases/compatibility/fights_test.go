@@ -11,13 +11,7 @@ import (
 )
 
 func TestWrite_tells_the_last_error_for_as_long_as_the_next_write_is_held_off(t *testing.T) {
-	b := newBench(t, needed(t, "Deny"), widgets(), endpoint())
-	b.CA = []byte("ca")
-	b.do(KeepHooks)
-	both, err := b.configurationsOf(t.Context(), "one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, both := keptBench(t)
 	for _, c := range both {
 		b.disarm(c, "")
 	}
