@@ -102,7 +102,7 @@ FUZZTIME ?= 30s
 fuzz: ## Fuzz each target for FUZZTIME (30s), two beside each other; what crashes one becomes a corpus file.
 	@grep -rl --include='*_test.go' '^func Fuzz' . | while read -r file; do \
 		sed -n "s|^func \(Fuzz[A-Za-z0-9]*\)(.*|\1 $$(dirname "$$file")|p" "$$file"; \
-	done | xargs -P 2 -L 1 sh -c 'go test -run "^\$$" -fuzz "^$$0\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 "$$1"'
+	done | xargs -P 2 -L 1 sh -c 'tools/fuzz.sh "$$0" "$$1" $(FUZZTIME)'
 
 # The public database, or a folder of OSV files.
 VULNDB ?= https://vuln.go.dev
