@@ -1,0 +1,127 @@
+//go:build private
+
+package private_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capstan-capi/capstan/crds"
+)
+
+// manifests are what a component brings, as its authors published it.
+type manifests struct {
+	definitions []*apiextensionsv1.CustomResourceDefinition
+	role        rbacv1.ClusterRole
+	mutating    admissionv1.MutatingWebhookConfiguration
+	validating  admissionv1.ValidatingWebhookConfiguration
+}
+
+// moduleFolder is where the Go client keeps a module that another one requires.
+func moduleFolder(ctx context.Context, requiring, module string) (string, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-C", requiring, "-m", "-f", "{{if .Replace}}{{.Replace.Dir}}{{else}}{{.Dir}}{{end}}", module)
+	list.Env = append(os.Environ(), "GOWORK=off")
+	var stderr bytes.Buffer
+	list.Stderr = &stderr
+	out, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("finding module %s: %w: %s", module, err, stderr.Bytes())
+	}
+	folder := strings.TrimSpace(string(out))
+	if folder == "" {
+		return "", fmt.Errorf("module %s is not downloaded: run make worlds", module)
+	}
+	return folder, nil
+}
+
+// readManifests reads the config folder of a component.
+func readManifests(config string) (manifests, error) {
+	var m manifests
+	labels, err := labelsOfDefinitions(config)
+	if err != nil {
+		return m, err
+	}
+	files, err := filepath.Glob(filepath.Join(config, "crd", "bases", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		return m, fmt.Errorf("finding the definitions in %s: %w", config, errors.Join(err, os.ErrNotExist))
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return m, fmt.Errorf("reading a definition: %w", err)
+		}
+		definition, err := crds.Parse(data)
+		if err != nil {
+			return m, fmt.Errorf("reading %s: %w", file, err)
+		}
+		definition.Labels = labels
+		m.definitions = append(m.definitions, definition)
+	}
+	return m, errors.Join(
+		readDocuments(filepath.Join(config, "rbac", "role.yaml"), &m.role),
+		readDocuments(filepath.Join(config, "webhook", "manifests.yaml"), &m.mutating, &m.validating),
+	)
+}
+
+// labelsOfDefinitions are the labels that tell of which contract a definition is:
+// they stand in the kustomization alone.
+func labelsOfDefinitions(config string) (map[string]string, error) {
+	file := filepath.Join(config, "crd", "kustomization.yaml")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the labels of definitions: %w", err)
+	}
+	var kustomization struct {
+		Labels []struct{ Pairs map[string]string }
+	}
+	if err := yaml.Unmarshal(data, &kustomization); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	labels := map[string]string{}
+	for _, entry := range kustomization.Labels {
+		for key, value := range entry.Pairs {
+			labels[key] = value
+		}
+	}
+	return labels, nil
+}
+
+// readDocuments reads the documents of a YAML file into values of their kinds, by order.
+func readDocuments(file string, into ...any) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("reading manifests: %w", err)
+	}
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for len(into) > 0 {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("reading %s: %d documents are missing", file, len(into))
+		}
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", file, err)
+		}
+		if len(bytes.TrimSpace(document)) == 0 {
+			continue
+		}
+		if err := yaml.UnmarshalStrict(document, into[0]); err != nil {
+			return fmt.Errorf("reading %s: %w", file, err)
+		}
+		into = into[1:]
+	}
+	return nil
+}
