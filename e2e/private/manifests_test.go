@@ -69,12 +69,54 @@ func readManifests(config string) (manifests, error) {
 			return m, fmt.Errorf("reading %s: %w", file, err)
 		}
 		definition.Labels = labels
+		definition.Spec.Conversion = conversionOf(definition)
 		m.definitions = append(m.definitions, definition)
 	}
 	return m, errors.Join(
 		readDocuments(filepath.Join(config, "rbac", "role.yaml"), &m.role),
 		readDocuments(filepath.Join(config, "webhook", "manifests.yaml"), &m.mutating, &m.validating),
 	)
+}
+
+// conversionOf is what the kustomization says of what has several versions.
+func conversionOf(definition *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceConversion {
+	if len(definition.Spec.Versions) == 1 {
+		return &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+	}
+	path := "/convert"
+	return &apiextensionsv1.CustomResourceConversion{
+		Strategy: apiextensionsv1.WebhookConverter,
+		Webhook: &apiextensionsv1.WebhookConversion{
+			ConversionReviewVersions: []string{"v1", "v1beta1"},
+			ClientConfig: &apiextensionsv1.WebhookClientConfig{
+				Service: &apiextensionsv1.ServiceReference{Namespace: "system", Name: "webhook-service", Path: &path},
+			},
+		},
+	}
+}
+
+// redirect has the API server ask a server on this machine for what a Service is to be asked.
+func (m *manifests) redirect(port int) {
+	ca := plane.Config().CAData
+	at := func(path string) *string {
+		url := fmt.Sprintf("https://127.0.0.1:%d/%s", port, strings.TrimPrefix(path, "/"))
+		return &url
+	}
+	for _, definition := range m.definitions {
+		if webhook := definition.Spec.Conversion.Webhook; webhook != nil {
+			webhook.ClientConfig.URL, webhook.ClientConfig.CABundle = at(*webhook.ClientConfig.Service.Path), ca
+			webhook.ClientConfig.Service = nil
+		}
+	}
+	redirect := func(asked *admissionv1.WebhookClientConfig) {
+		asked.URL, asked.CABundle, asked.Service = at(*asked.Service.Path), ca, nil
+	}
+	for i := range m.mutating.Webhooks {
+		redirect(&m.mutating.Webhooks[i].ClientConfig)
+	}
+	for i := range m.validating.Webhooks {
+		redirect(&m.validating.Webhooks[i].ClientConfig)
+	}
 }
 
 // labelsOfDefinitions are the labels that tell of which contract a definition is:

@@ -6,12 +6,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -68,6 +65,7 @@ func newStandard(ctx context.Context) (*world, error) {
 			return nil, err
 		}
 		w.managers[component] = m
+		brought.redirect(m.webhooks)
 		if err := m.install(ctx, brought); err != nil {
 			return nil, fmt.Errorf("installing %s of the standard world: %w", component, err)
 		}
@@ -107,11 +105,8 @@ func (w *world) start(ctx context.Context) error {
 	return nil
 }
 
-// install brings what the component brings, with its conversions and webhooks served by the manager itself.
+// install brings what the component brings; see manifests.redirect for where its webhooks are.
 func (m *manager) install(ctx context.Context, brought manifests) error {
-	for _, definition := range brought.definitions {
-		definition.Spec.Conversion = m.conversion(definition)
-	}
 	if err := crds.Establish(ctx, plane.Config(), brought.definitions...); err != nil {
 		return err
 	}
@@ -120,12 +115,6 @@ func (m *manager) install(ctx context.Context, brought manifests) error {
 	}
 	name := "capi-" + m.world + "-" + m.component
 	brought.mutating.Name, brought.validating.Name = name, name
-	for i := range brought.mutating.Webhooks {
-		m.address(&brought.mutating.Webhooks[i].ClientConfig)
-	}
-	for i := range brought.validating.Webhooks {
-		m.address(&brought.validating.Webhooks[i].ClientConfig)
-	}
 	for _, object := range []client.Object{&brought.mutating, &brought.validating} {
 		if err := api.Create(ctx, object); err != nil {
 			return fmt.Errorf("creating the webhooks of %s: %w", name, err)
@@ -152,28 +141,4 @@ func (m *manager) grant(ctx context.Context, rules []rbacv1.PolicyRule) error {
 		}
 	}
 	return nil
-}
-
-// conversion has the manager convert what has several versions.
-func (m *manager) conversion(definition *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceConversion {
-	if len(definition.Spec.Versions) == 1 {
-		return &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
-	}
-	return &apiextensionsv1.CustomResourceConversion{
-		Strategy: apiextensionsv1.WebhookConverter,
-		Webhook: &apiextensionsv1.WebhookConversion{
-			ConversionReviewVersions: []string{"v1", "v1beta1"},
-			ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: m.url("/convert"), CABundle: plane.Config().CAData},
-		},
-	}
-}
-
-// address has the API server reach a webhook without a Service.
-func (m *manager) address(at *admissionv1.WebhookClientConfig) {
-	at.URL, at.CABundle, at.Service = m.url(*at.Service.Path), plane.Config().CAData, nil
-}
-
-func (m *manager) url(path string) *string {
-	url := fmt.Sprintf("https://127.0.0.1:%d/%s", m.webhooks, strings.TrimPrefix(path, "/"))
-	return &url
 }
