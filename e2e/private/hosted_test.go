@@ -3,13 +3,9 @@
 package private_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -37,15 +32,7 @@ func (h hosted) String() string { return h.world.name + " Cluster " + h.namespac
 // create makes the Cluster, its control plane, its workers and their health check.
 func (h hosted) create(ctx context.Context) error {
 	text := strings.NewReplacer("${GROUP}", h.world.group, "${NAME}", h.name).Replace(clusterYAML)
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader([]byte(text))))
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("reading the objects of %s: %w", h, err)
-		}
+	for document := range documents([]byte(text)) {
 		object := &unstructured.Unstructured{}
 		if err := yaml.UnmarshalStrict(document, &object.Object); err != nil {
 			return fmt.Errorf("reading an object of %s: %w", h, err)
@@ -55,6 +42,7 @@ func (h hosted) create(ctx context.Context) error {
 			return fmt.Errorf("creating %s of %s: %w", object.GetKind(), h, err)
 		}
 	}
+	return nil
 }
 
 // kind is a kind of the world, by the prefix of its group.

@@ -8,7 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,21 +60,17 @@ func readManifests(config string) (manifests, error) {
 		return m, fmt.Errorf("finding the definitions in %s: %w", config, errors.Join(err, os.ErrNotExist))
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return m, fmt.Errorf("reading a definition: %w", err)
+		if err := m.read(file); err != nil {
+			return m, err
 		}
-		definition, err := crds.Parse(data)
-		if err != nil {
-			return m, fmt.Errorf("reading %s: %w", file, err)
-		}
+	}
+	for _, definition := range m.definitions {
 		definition.Labels = labels
 		definition.Spec.Conversion = conversionOf(definition)
-		m.definitions = append(m.definitions, definition)
 	}
 	return m, errors.Join(
-		readDocuments(filepath.Join(config, "rbac", "role.yaml"), &m.role),
-		readDocuments(filepath.Join(config, "webhook", "manifests.yaml"), &m.mutating, &m.validating),
+		m.read(filepath.Join(config, "rbac", "role.yaml")),
+		m.read(filepath.Join(config, "webhook", "manifests.yaml")),
 	)
 }
 
@@ -142,28 +138,52 @@ func labelsOfDefinitions(config string) (map[string]string, error) {
 	return labels, nil
 }
 
-// readDocuments reads the documents of a YAML file into values of their kinds, by order.
-func readDocuments(file string, into ...any) error {
+// documents are those of a YAML stream that are not empty.
+func documents(data []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		// A reader of bytes in memory fails at their end alone.
+		for all := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data))); ; {
+			document, err := all.Read()
+			if err != nil || !yield(document) {
+				return
+			}
+		}
+	}
+}
+
+// read takes the objects of a YAML file; their order does not matter.
+func (m *manifests) read(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("reading manifests: %w", err)
 	}
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	for len(into) > 0 {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("reading %s: %d documents are missing", file, len(into))
-		}
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", file, err)
-		}
-		if len(bytes.TrimSpace(document)) == 0 {
-			continue
-		}
-		if err := yaml.UnmarshalStrict(document, into[0]); err != nil {
-			return fmt.Errorf("reading %s: %w", file, err)
-		}
-		into = into[1:]
+	if err := m.parse(data); err != nil {
+		return fmt.Errorf("reading %s: %w", file, err)
 	}
 	return nil
+}
+
+// parse takes the objects of a YAML stream; their order does not matter.
+func (m *manifests) parse(data []byte) error {
+	var problems []error
+	for document := range documents(data) {
+		var of struct{ Kind string }
+		problems = append(problems, yaml.Unmarshal(document, &of))
+		switch of.Kind {
+		case "CustomResourceDefinition":
+			definition, err := crds.Parse(document)
+			m.definitions = append(m.definitions, definition)
+			problems = append(problems, err)
+		case "ClusterRole":
+			problems = append(problems, yaml.UnmarshalStrict(document, &m.role))
+		case "MutatingWebhookConfiguration":
+			problems = append(problems, yaml.UnmarshalStrict(document, &m.mutating))
+		case "ValidatingWebhookConfiguration":
+			problems = append(problems, yaml.UnmarshalStrict(document, &m.validating))
+		case "":
+		default:
+			problems = append(problems, fmt.Errorf("nothing is known of the kind %s", of.Kind))
+		}
+	}
+	return errors.Join(problems...)
 }

@@ -4,6 +4,7 @@ package private_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -22,6 +23,8 @@ type world struct {
 	// group is the core group as the server stores it; those of providers end in it.
 	group    string
 	managers map[string]*manager
+	// others are the programs that the managers need.
+	others []*child
 }
 
 // components are the programs of a release, in the order in which they are started.
@@ -85,15 +88,15 @@ func (w *world) createNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// start runs all managers, each with the access of its own service account, and waits until they are ready.
-func (w *world) start(ctx context.Context) error {
+// start runs all managers with the kubeconfigs that they are given, and waits until they are ready.
+func (w *world) start(ctx context.Context, kubeconfig func(context.Context, *manager) (string, error)) error {
 	for _, component := range components {
 		m := w.managers[component]
-		kubeconfig, err := plane.KubeconfigFor(m.user(), m.groups()...)
+		file, err := kubeconfig(ctx, m)
 		if err != nil {
 			return err
 		}
-		if err := m.start(kubeconfig); err != nil {
+		if err := m.start(file); err != nil {
 			return err
 		}
 	}
@@ -105,6 +108,21 @@ func (w *world) start(ctx context.Context) error {
 	return nil
 }
 
+// direct has a manager talk to the control plane itself.
+func direct(_ context.Context, m *manager) (string, error) { return m.kubeconfig() }
+
+// alive is an error once any program of the world has ended.
+func (w *world) alive() error {
+	var problems []error
+	for _, c := range w.others {
+		problems = append(problems, c.alive())
+	}
+	for _, m := range w.managers {
+		problems = append(problems, m.alive())
+	}
+	return errors.Join(problems...)
+}
+
 // install brings what the component brings; see manifests.redirect for where its webhooks are.
 func (m *manager) install(ctx context.Context, brought manifests) error {
 	if err := crds.Establish(ctx, plane.Config(), brought.definitions...); err != nil {
@@ -113,7 +131,7 @@ func (m *manager) install(ctx context.Context, brought manifests) error {
 	if err := m.grant(ctx, brought.role.Rules); err != nil {
 		return err
 	}
-	name := "capi-" + m.world + "-" + m.component
+	name := "capi-" + m.id()
 	brought.mutating.Name, brought.validating.Name = name, name
 	for _, object := range []client.Object{&brought.mutating, &brought.validating} {
 		if err := api.Create(ctx, object); err != nil {
@@ -125,7 +143,7 @@ func (m *manager) install(ctx context.Context, brought manifests) error {
 
 // grant gives the manager's service account the rights of its role, and no more.
 func (m *manager) grant(ctx context.Context, rules []rbacv1.PolicyRule) error {
-	name := m.world + "-" + m.component
+	name := m.id()
 	account := metav1.ObjectMeta{Namespace: m.namespace(), Name: m.component}
 	for _, object := range []client.Object{
 		&corev1.ServiceAccount{ObjectMeta: account},

@@ -38,10 +38,8 @@ var _ = Describe("Two worlds on one control plane", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		standard, err := newStandard(ctx)
 		Expect(err).NotTo(HaveOccurred())
+		Expect(standard.start(ctx, direct)).To(Succeed())
 		worlds = append(worlds, standard)
-		for _, w := range worlds {
-			Expect(w.start(ctx)).To(Succeed())
-		}
 	}, NodeTimeout(2*patience))
 
 	It("makes a Cluster of three control planes and three workers in each", func(ctx SpecContext) {
@@ -147,13 +145,11 @@ func beside(all []hosted, act func(hosted) error) error {
 	return errors.Join(problems...)
 }
 
-// alive is an error once a manager of any world has ended.
+// alive is an error once any program of any world has ended.
 func alive(worlds []*world) error {
 	var problems []error
 	for _, w := range worlds {
-		for _, m := range w.managers {
-			problems = append(problems, m.alive())
-		}
+		problems = append(problems, w.alive())
 	}
 	return errors.Join(problems...)
 }

@@ -55,18 +55,19 @@ const workers = 20
 func main() {
 	health := flag.String("health-addr", ":9440", "the `address` of the health endpoint")
 	port := flag.Int("webhook-port", 9443, "the `port` of the webhooks")
+	metrics := flag.String("diagnostics-address", "0", "the `address` of metrics, 0 for none")
 	certificates := flag.String("webhook-cert-dir", "", "the `folder` with tls.crt and tls.key of the webhooks")
 	flag.Parse()
 	ctrl.SetLogger(klog.Background())
 	server := webhook.NewServer(webhook.Options{Port: *port, CertDir: *certificates})
-	if err := run(ctrl.SetupSignalHandler(), *health, server); err != nil {
+	if err := run(ctrl.SetupSignalHandler(), *health, *metrics, server); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, health string, server webhook.Server) error {
-	mgr, err := newManager(health, server)
+func run(ctx context.Context, health, metrics string, server webhook.Server) error {
+	mgr, err := newManager(health, metrics, server)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func run(ctx context.Context, health string, server webhook.Server) error {
 	return mgr.Start(ctx)
 }
 
-func newManager(health string, server webhook.Server) (ctrl.Manager, error) {
+func newManager(health, metrics string, server webhook.Server) (ctrl.Manager, error) {
 	scheme, err := schemeOf(clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, infrav1beta1.AddToScheme, infrav1.AddToScheme, clusterv1.AddToScheme)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func newManager(health string, server webhook.Server) (ctrl.Manager, error) {
 	return ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                 scheme,
 		HealthProbeBindAddress: health,
-		Metrics:                metricsserver.Options{BindAddress: "0"},
+		Metrics:                metricsserver.Options{BindAddress: metrics},
 		WebhookServer:          server,
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
 			&corev1.Secret{}: {Label: labels.NewSelector().Add(*named)},
