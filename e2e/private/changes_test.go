@@ -27,7 +27,7 @@ func (h hosted) nodes(ctx context.Context) (*kubernetes.Clientset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig of %s: %w", h, err)
 	}
-	// The dev provider knows JSON patches of no kind, and no other encoding than JSON.
+	// The server of the dev provider is asked in JSON, which is all that it answers in.
 	cfg.ContentType = "application/json"
 	return kubernetes.NewForConfig(cfg)
 }
@@ -45,6 +45,11 @@ func (h hosted) workers(ctx context.Context) ([]unstructured.Unstructured, error
 		}
 	}
 	return workers, nil
+}
+
+// scale asks for a number of workers.
+func (h hosted) scale(ctx context.Context, workers int) error {
+	return h.patch(ctx, "", "MachineDeployment", fmt.Sprintf(`{"spec":{"replicas":%d}}`, workers))
 }
 
 // breakNode gives the Node of one worker the condition that its health check looks for, and returns the Machine's name.

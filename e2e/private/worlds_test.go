@@ -61,9 +61,7 @@ var _ = Describe("Two worlds on one control plane", Ordered, func() {
 
 	It("scales the workers out and in", Label(whole), func(ctx SpecContext) {
 		for _, replicas := range []int{4, 3} {
-			each(ctx, func(ctx context.Context, h hosted) error {
-				return h.patch(ctx, "", "MachineDeployment", fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
-			}, asAsked)
+			each(ctx, func(ctx context.Context, h hosted) error { return h.scale(ctx, replicas) }, asAsked)
 		}
 	}, NodeTimeout(2*patience))
 
@@ -87,6 +85,11 @@ var _ = Describe("Two worlds on one control plane", Ordered, func() {
 			return errors.Join(h.up(ctx), h.rolled(ctx, "second"))
 		})
 	}, NodeTimeout(3*patience))
+
+	It("goes on when the standard definitions get a version more", func(ctx SpecContext) {
+		Expect(addVersion(ctx)).To(Succeed())
+		each(ctx, func(ctx context.Context, h hosted) error { return h.scale(ctx, 2) }, asAsked)
+	}, NodeTimeout(2*patience))
 
 	It("deletes all Clusters, and leaves nothing of them", func(ctx SpecContext) {
 		each(ctx, func(ctx context.Context, h hosted) error {
