@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	openapi "github.com/google/gnostic-models/openapiv2"
+	openapi3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	corev1 "k8s.io/api/core/v1"
@@ -85,7 +86,9 @@ func TestObject_refuses_what_is_nested_too_deep(t *testing.T) {
 	named := protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), schema)
 	definitions := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), named)
 	deep := protowire.AppendBytes(protowire.AppendTag(nil, 9, protowire.BytesType), definitions)
-	if _, err := OpenAPI(nil, deep, swap()); err == nil || !strings.Contains(err.Error(), "deep") {
+	texts := swap()
+	texts.Definition = func(text string) (string, bool) { return text, true }
+	if _, err := OpenAPIv2(nil, deep, texts); err == nil || !strings.Contains(err.Error(), "deep") {
 		t.Fatal(err)
 	}
 }
@@ -106,33 +109,71 @@ func TestObject_refuses_an_envelope_whose_content_it_cannot_read(t *testing.T) {
 	}
 }
 
-// swagger is a small document of OpenAPI v2.
-const swagger = `{"swagger":"2.0","info":{"title":"t","version":"v"},"paths":{"/apis/GROUP/v1/things":{"get":{
-"x-kubernetes-group-version-kind":{"group":"GROUP","kind":"Thing","version":"v1"},"parameters":[{"name":"body","in":"body","schema":{"$ref":"#/definitions/GROUP.Thing"}}],
+// swagger and openAPI are small documents of OpenAPI; what is hidden is put into them.
+const (
+	hiddenDefinition = `,"hidden.Thing":{"type":"object"}`
+	hiddenKind       = `,{"group":"hidden","kind":"Thing","version":"v1"}`
+
+	swagger = `{"swagger":"2.0","info":{"title":"t","version":"v"},"paths":{"/apis/GROUP/v1/things":{"get":{
+"x-kubernetes-group-version-kind":{"group":"GROUP","kind":"Thing","version":"v1"},
+"parameters":[{"name":"body","in":"body","schema":{"$ref":"#/definitions/GROUP.Thing"}}],
 "responses":{"200":{"description":"ok","schema":{"$ref":"#/definitions/GROUP.Thing"}}}}}},
-"definitions":{"GROUP.Thing":{"type":"object","description":"group: a","x-other":"group: a\n",
-"properties":{"list":{"type":"array","items":{"$ref":"#/definitions/GROUP.Thing"}},"map":{"additionalProperties":{"$ref":"#/definitions/GROUP.Thing"}},"all":{"allOf":[{"$ref":"#/definitions/GROUP.Thing"}]}},
-"x-kubernetes-group-version-kind":[{"group":"GROUP","kind":"Thing","version":"v1"},{"group":"","kind":"Thing","version":"v1"}]}}}`
+"definitions":{"GROUP.Thing":{"type":"object","description":"group: a","x-other":"group: a\n","properties":{
+"list":{"type":"array","items":{"$ref":"#/definitions/GROUP.Thing"}},
+"map":{"additionalProperties":{"$ref":"#/definitions/GROUP.Thing"}},"all":{"allOf":[{"$ref":"#/definitions/GROUP.Thing"}]}},
+"x-kubernetes-group-version-kind":[{"group":"GROUP","kind":"Thing","version":"v1"}KIND,{"group":"","kind":"Thing","version":"v1"}]}HIDDEN}}`
+
+	openAPI = `{"openapi":"3.0.0","info":{"title":"t","version":"v"},"paths":{"/apis/GROUP/v1/things":{"get":{
+"x-kubernetes-group-version-kind":{"group":"GROUP","kind":"Thing","version":"v1"},
+"requestBody":{"content":{"*/*":{"schema":{"$ref":"#/components/schemas/GROUP.Thing"}}}},
+"responses":{"200":{"description":"ok","content":{"application/json":{"schema":{"$ref":"#/components/schemas/GROUP.Thing"}}}}}}}},
+"components":{"schemas":{"GROUP.Thing":{"type":"object","description":"group: a","properties":{
+"list":{"type":"array","items":{"$ref":"#/components/schemas/GROUP.Thing"}},
+"map":{"additionalProperties":{"$ref":"#/components/schemas/GROUP.Thing"}},"all":{"allOf":[{"$ref":"#/components/schemas/GROUP.Thing"}]}},
+"x-kubernetes-group-version-kind":[{"group":"GROUP","kind":"Thing","version":"v1"}KIND,{"group":"","kind":"Thing","version":"v1"}]}HIDDEN}}}`
+)
 
 func TestOpenAPI_translates_what_the_document_in_JSON_would_be_translated_to(t *testing.T) {
 	texts := swap()
 	long := texts.Group("a")
-	texts.Path = func(text string) string { return strings.Replace(text, "/a/", "/"+long+"/", 1) }
-	texts.Definition = func(text string) string { return strings.Replace(text, "a.", long+".", 1) }
-	binary := func(group string) []byte {
-		document, err := openapi.ParseDocument([]byte(strings.ReplaceAll(swagger, "GROUP", group)))
-		if err != nil {
-			t.Fatal(err)
+	visible := func(before, after string) func(string) (string, bool) {
+		return func(text string) (string, bool) {
+			return strings.Replace(text, before, after, 1), !strings.Contains(text, "hidden")
 		}
-		raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(document)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return raw
 	}
-	got, err := OpenAPI(nil, binary("a"), texts)
-	if want := binary(long); err != nil || !bytes.Equal(got, want) {
-		t.Fatalf("%v: got %q\nwant %q", err, got, want)
+	texts.Path, texts.Definition = visible("/a/", "/"+long+"/"), visible("a.", long+".")
+	texts.Kind = func(text string) (string, bool) { return texts.Group(text), text != "hidden" }
+	texts.Reference = func(text string) string { return strings.Replace(text, "/a.", "/"+long+".", 1) }
+	for _, of := range []struct {
+		name, document, hidden string
+		parse                  func(string) (proto.Message, error)
+		translate              func(dst, src []byte, texts *Texts) ([]byte, error)
+	}{
+		{
+			"v2", swagger, hiddenDefinition, func(text string) (proto.Message, error) { return openapi.ParseDocument([]byte(text)) }, OpenAPIv2,
+		},
+		{
+			"v3", openAPI, hiddenDefinition, func(text string) (proto.Message, error) { return openapi3.ParseDocument([]byte(text)) }, OpenAPIv3,
+		},
+	} {
+		t.Run(of.name, func(t *testing.T) {
+			binary := func(group, hidden, hiddenKind string) []byte {
+				text := strings.NewReplacer("GROUP", group, "HIDDEN", hidden, "KIND", hiddenKind).Replace(of.document)
+				document, err := of.parse(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(document)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return raw
+			}
+			got, err := of.translate(nil, binary("a", of.hidden, hiddenKind), texts)
+			if want := binary(long, "", ""); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%v: got %q\nwant %q", err, got, want)
+			}
+		})
 	}
 }
 

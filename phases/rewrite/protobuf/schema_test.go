@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	openapi "github.com/google/gnostic-models/openapiv2"
+	openapi3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	admissionv1alpha1 "k8s.io/api/admissionregistration/v1alpha1"
@@ -129,7 +130,8 @@ func TestFieldNumbers_of_OpenAPI_are_those_of_its_descriptors(t *testing.T) {
 			}
 		}
 	}
-	compare(document, (&openapi.Document{}).ProtoReflect().Descriptor())
+	compare(documentV2, (&openapi.Document{}).ProtoReflect().Descriptor())
+	compare(documentV3, (&openapi3.Document{}).ProtoReflect().Descriptor())
 }
 
 // Every kind of the side table is compared with at least one type.

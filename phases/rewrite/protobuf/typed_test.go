@@ -243,8 +243,6 @@ func swap() *Texts {
 			}
 			return text
 		},
-		Path:       func(text string) string { return text },
-		Definition: func(text string) string { return text },
 	}
 }
 

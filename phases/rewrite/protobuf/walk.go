@@ -3,7 +3,6 @@ package protobuf
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -24,10 +23,11 @@ type Texts struct {
 	Name func(string) string
 	// Prose is for messages that people read.
 	Prose func(string) string
-	// Path is for paths of URLs, in OpenAPI.
-	Path func(string) string
-	// Definition is for the names of definitions, in OpenAPI.
-	Definition func(string) string
+	// Path is for paths of URLs in OpenAPI, Definition for the names of definitions there, Kind for the groups of kinds. What
+	// is not to be seen is left out, with all that it names.
+	Path, Definition, Kind func(string) (seen string, ok bool)
+	// Reference is for references to definitions.
+	Reference func(string) string
 	// OfDefinitions says that the request is about CustomResourceDefinitions, so that the name of whatever object is one
 	// of a definition: PartialObjectMetadata does not tell.
 	OfDefinitions bool
@@ -59,16 +59,33 @@ func (t *Texts) walk(dst, src []byte, m *message, depth int) ([]byte, error) {
 		whole := src[:head+length]
 		src = src[head+length:]
 		known := m.field(number)
-		if known == nil || wire != protowire.BytesType {
-			dst = append(dst, whole...)
-			continue
-		}
 		var err error
-		if dst, err = t.translate(dst, whole, head, known, depth); err != nil {
+		switch {
+		case known == nil || wire != protowire.BytesType:
+			dst = append(dst, whole...)
+		case t.hides(known.role, whole[head:]):
+		default:
+			dst, err = t.translate(dst, whole, head, known, depth)
+		}
+		if err != nil {
 			return dst, err
 		}
 	}
 	return dst, nil
+}
+
+// hides says whether a field of OpenAPI is not to be seen.
+func (t *Texts) hides(role role, field []byte) bool {
+	ok := true
+	switch role {
+	case namedPath:
+		value, _ := protowire.ConsumeBytes(field)
+		_, ok = t.Path(nameOf(value))
+	case namedDefinition:
+		value, _ := protowire.ConsumeBytes(field)
+		_, ok = t.Definition(nameOf(value))
+	}
+	return !ok
 }
 
 // translate appends one field, given as a whole and the length of its tag.
@@ -91,7 +108,7 @@ func (t *Texts) translate(dst, whole []byte, head int, known *field, depth int) 
 
 func (t *Texts) content(dst, value []byte, known *field, depth int) ([]byte, error) {
 	switch known.role {
-	case nested:
+	case nested, namedPath, namedDefinition:
 		return t.walk(dst, value, known.of, depth+1)
 	case embedded:
 		return t.object(dst, value, depth+1)
@@ -124,14 +141,13 @@ func (t *Texts) text(role role, text string) string {
 	case prose:
 		return t.Prose(text)
 	case path:
-		return t.Path(text)
+		seen, _ := t.Path(text)
+		return seen
 	case definition:
-		return t.Definition(text)
+		seen, _ := t.Definition(text)
+		return seen
 	case reference:
-		if name, local := strings.CutPrefix(text, referencePrefix); local {
-			return referencePrefix + t.Definition(name)
-		}
-		return text
+		return t.Reference(text)
 	default:
 		return t.yamlGroups(text)
 	}
