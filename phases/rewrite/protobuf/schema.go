@@ -6,19 +6,21 @@ import "google.golang.org/protobuf/encoding/protowire"
 type role uint8
 
 const (
-	nested       role = iota // a message in which something is translated
-	embedded                 // an enveloped object
-	extension                // the extension of OpenAPI that says which kind something is about, or another one
-	rootVersion              // the apiVersion of an envelope
-	groupVersion             // "group/version"
-	group                    // "group"
-	crdName                  // "<plural>.<group>", the name of a definition
-	definedName              // the same, if the request is about definitions
-	prose                    // a message for people
-	path                     // the path of a URL
-	definition               // the name of a definition of OpenAPI
-	reference                // "#/definitions/" and such a name
-	yamlGroups               // what that extension says, as YAML
+	nested          role = iota // a message in which something is translated
+	embedded                    // an enveloped object
+	extension                   // the extension of OpenAPI that says which kind something is about, or another one
+	rootVersion                 // the apiVersion of an envelope
+	groupVersion                // "group/version"
+	group                       // "group"
+	crdName                     // "<plural>.<group>", the name of a definition
+	definedName                 // the same, if the request is about definitions
+	prose                       // a message for people
+	path                        // the path of a URL, in OpenAPI
+	definition                  // the name of a definition of OpenAPI
+	reference                   // a reference to one
+	namedPath                   // what has such a path for its name, or is left out with it
+	namedDefinition             // the same with the name of a definition
+	yamlGroups                  // what that extension says, as YAML
 )
 
 // field is a field of a message in which something is translated.
