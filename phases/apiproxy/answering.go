@@ -103,7 +103,7 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 		response.Header.Set("Content-Type", mime.FormatMediaType(protobuf.ContentType, params))
 		return p.held(response, x, io.NopCloser(translated), protobuf.Discovery)
 	}
-	if length := response.ContentLength; length >= 0 && length <= smallBody {
+	if length := response.ContentLength; length >= 0 && length <= smallBody && x.request.Info.Verb != "watch" {
 		return p.small(response, x, translated, int(length))
 	}
 	p.stream(response, x, io.NopCloser(translated))
