@@ -14,7 +14,10 @@ func NewReader(src io.Reader, d Direction, class Class, shape string) *Reader {
 	case shape == "patch":
 		return newReader(src, d, aPatch(anObject(class, d)), false)
 	case d == ToServer && shape == "list":
-		return newReader(src, d, anAnswer(class, true), false)
+		if class == MappedKinds {
+			return newReader(src, d, sentObjects[class], false)
+		}
+		return newReader(src, d, object(in("items", each(sentObjects[class]))), false)
 	case d == ToServer:
 		return newReader(src, d, sentObjects[class], false)
 	case shape == "list":

@@ -10,17 +10,18 @@ func anOpenAPI() *place {
 	kinds.items = object(in("group", aGroup))
 	kinds.dropItem = dropNamed("group")
 	below.other, below.items = below, below
-	below.with(
-		in("$ref", &place{rule: refRule, other: below, items: below}),
-		in("x-kubernetes-group-version-kind", kinds),
-		in("default", nil), in("enum", nil), in("example", nil),
-	)
 	// The keys of properties are names of fields, whatever they look like.
 	properties := &place{other: below}
-	below.with(in("properties", properties), in("patternProperties", properties))
+	ref := new(place)
+	below.with(
+		in("$ref", ref), in("x-kubernetes-group-version-kind", kinds),
+		in("default", nil), in("enum", nil), in("example", nil),
+		in("properties", properties), in("patternProperties", properties),
+	)
+	*ref = *below
+	ref.rule = refRule
 
 	item := *below
-	item.with()
 	item.keys = append([]member(nil), below.keys...)
 	item.with(in("serverRelativeURL", &place{rule: urlRule}))
 	paths := &place{other: &item, dropKey: dropPath, keyRule: pathRule}

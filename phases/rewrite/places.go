@@ -20,11 +20,13 @@ var (
 func newAnywhere() *place {
 	below := new(place)
 	below.other, below.items = below, below
-	apiVersion := &place{rule: groupRule, other: below, items: below}
+	apiVersion := new(place)
 	below.with(
 		in("apiVersion", apiVersion), in("apiGroup", apiVersion),
 		in("labels", nil), in("annotations", nil), in("fieldsV1", nil),
 	)
+	*apiVersion = *below
+	apiVersion.rule = groupRule
 	return below
 }
 
