@@ -94,7 +94,7 @@ func (s *Shim) serve(endpoint string, answer func(context.Context, asked) ([]byt
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
 		a := asked{route: r.PathValue("route"), path: "/" + r.PathValue("path")}
-		if !strings.HasSuffix(r.URL.EscapedPath(), a.path) {
+		if a.route != "" && !strings.HasSuffix(r.URL.EscapedPath(), "/"+a.route+a.path) {
 			http.Error(w, "the path is not the same when it is decoded; nobody is asked", http.StatusBadRequest)
 			return
 		}
