@@ -36,6 +36,8 @@ type privateManifestsFlags struct {
 	service  string
 	account  string
 	output   string
+	// definitions says that nothing else is made.
+	definitions bool
 }
 
 func privateManifestsCommand() *cobra.Command {
@@ -80,6 +82,7 @@ printed.`,
 	flags.StringVar(&f.service, "shim-service", shimService, "Service of the shim, as `namespace/name`")
 	flags.StringVar(&f.account, "migration-account", migrationAccount, "`user` whom no webhook is asked about")
 	flags.StringVarP(&f.output, "output", "o", "summary", "what to print: `summary`, json or yaml")
+	flags.BoolVar(&f.definitions, "definitions", false, "make nothing but CustomResourceDefinitions")
 	f.registryFlags(flags)
 	return cmd
 }
@@ -125,6 +128,9 @@ func (f *privateManifestsFlags) run(ctx context.Context, out, errs io.Writer) er
 			}
 		} else if err != nil {
 			return err
+		}
+		if f.definitions {
+			made.Objects = slices.DeleteFunc(made.Objects, func(o *unstructured.Unstructured) bool { return o.GetKind() != "CustomResourceDefinition" })
 		}
 		all = append(all, privateType{c.route, made})
 	}

@@ -9,12 +9,27 @@ import (
 	"github.com/capstan-capi/capstan/phases/rewrite"
 )
 
-// aggregates is the domain of labels by which roles are gathered into one, and the domain in its place: with the same label the
-// platform's controllers would gather rights on private objects, and those of hosted clusters rights on the platform's.
-const (
-	aggregates        = rewrite.Standard + "/aggregate-to-"
-	aggregatesPrivate = rewrite.Private + "/aggregate-to-"
-)
+// gathering is the key of the label by which private roles are gathered into one, for that by which upstream ones are: with the same
+// label the platform's controllers would gather rights on private objects, and those of hosted clusters rights on the platform's.
+func gathering(key string) (string, bool) {
+	domain, name, _ := strings.Cut(key, "/")
+	if !strings.HasPrefix(name, "aggregate-to-") || domain != rewrite.Standard && !strings.HasSuffix(domain, "."+rewrite.Standard) {
+		return key, false
+	}
+	return strings.TrimSuffix(domain, rewrite.Standard) + rewrite.Private + "/" + name, true
+}
+
+// gathered moves the keys of labels by which roles are gathered.
+func gathered(labels map[string]string) (moved bool) {
+	for key, value := range labels {
+		if to, is := gathering(key); is {
+			delete(labels, key)
+			labels[to] = value
+			moved = true
+		}
+	}
+	return moved
+}
 
 // makeRole moves the rules of a role. One that names no group of Cluster API, and gathers none that does, is not about it: the
 // upstream one serves as it is.
@@ -41,12 +56,7 @@ func makeRole(role *unstructured.Unstructured, _ Options) (about bool, problems 
 		return true, Problems{wrong("aggregationRule", "%v", err)}
 	}
 	labels := role.GetLabels()
-	for key, value := range labels {
-		if name, is := strings.CutPrefix(key, aggregates); is {
-			delete(labels, key)
-			labels[aggregatesPrivate+name] = value
-		}
-	}
+	gathered(labels)
 	role.SetLabels(labels)
 	clean(role)
 	role.SetName(prefix + role.GetName())
@@ -80,13 +90,7 @@ func moveAggregation(role *unstructured.Unstructured) (moved bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("clusterRoleSelectors[%d].matchLabels: %w", i, err)
 		}
-		for key, value := range labels {
-			if name, is := strings.CutPrefix(key, aggregates); is {
-				delete(labels, key)
-				labels[aggregatesPrivate+name] = value
-				moved = true
-			}
-		}
+		moved = gathered(labels) || moved
 		if len(labels) > 0 {
 			if err := unstructured.SetNestedStringMap(selector, labels, "matchLabels"); err != nil {
 				return false, err

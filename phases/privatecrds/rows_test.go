@@ -78,6 +78,10 @@ spec:
 		upstream: `{kind: ClusterRole, metadata: {name: capi-aggregated}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {cluster.x-k8s.io/aggregate-to-manager: "true", team: a}}]}}`,
 		private:  `{kind: ClusterRole, metadata: {name: private-capi-aggregated}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {cluster.hypershift.openshift.io/aggregate-to-manager: "true", team: a}}]}}`,
 	},
+	"a role that gathers a provider's others gathers the private ones": {
+		upstream: `{kind: ClusterRole, metadata: {name: r, labels: {rbac.authorization.k8s.io/aggregate-to-admin: "true"}}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {capv.infrastructure.cluster.x-k8s.io/aggregate-to-manager: "true"}}]}}`,
+		private:  `{kind: ClusterRole, metadata: {name: private-r, labels: {rbac.authorization.k8s.io/aggregate-to-admin: "true"}}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {capv.infrastructure.cluster.hypershift.openshift.io/aggregate-to-manager: "true"}}]}}`,
+	},
 	"a role about other things is left out": {
 		upstream: `{kind: Role, metadata: {name: leader-election, namespace: n}, rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get]}]}`,
 	},

@@ -67,8 +67,10 @@ func machineSpec(t *rapid.T) fields {
 }
 
 func machine(t *rapid.T) fields {
-	return fields{"apiVersion": core, "kind": "Machine", "metadata": metadata(t, "machine"), "spec": machineSpec(t), "status": some(t, fields{}, fields{
-		"phase": "Running", "bootstrapReady": true, "infrastructureReady": true, "observedGeneration": rapid.IntRange(1, 9).Draw(t, "generation"),
+	return fields{"apiVersion": core, "kind": "Machine", "metadata": metadata(t, "machine"), "spec": machineSpec(t), "status": some(t, fields{
+		"bootstrapReady": rapid.Bool().Draw(t, "bootstrapReady"), "infrastructureReady": rapid.Bool().Draw(t, "infrastructureReady"),
+	}, fields{
+		"phase": "Running", "observedGeneration": rapid.IntRange(1, 9).Draw(t, "generation"),
 		"conditions": conditions(t), "addresses": []any{fields{"type": "InternalIP", "address": "10.0.0.1"}}, "failureMessage": word(t, "failure"),
 		"nodeRef": fields{"apiVersion": "v1", "kind": "Node", "name": word(t, "node")},
 	})}
@@ -78,8 +80,10 @@ func cluster(t *rapid.T) fields {
 	return fields{"apiVersion": core, "kind": "Cluster", "metadata": metadata(t, "cluster"), "spec": some(t, fields{"controlPlaneEndpoint": fields{"host": word(t, "host"), "port": 6443}}, fields{
 		"paused": true, "infrastructureRef": reference(t, infrastructure, "AWSCluster"), "controlPlaneRef": reference(t, "controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane"),
 		"clusterNetwork": some(t, fields{"apiServerPort": 6443}, fields{"services": fields{"cidrBlocks": []any{"10.0.0.0/16"}}, "pods": fields{"cidrBlocks": []any{"10.1.0.0/16"}}, "serviceDomain": word(t, "domain")}),
-	}), "status": some(t, fields{}, fields{
-		"phase": "Provisioned", "infrastructureReady": true, "controlPlaneReady": true, "conditions": conditions(t), "observedGeneration": 2,
+	}), "status": some(t, fields{
+		"controlPlaneReady": rapid.Bool().Draw(t, "controlPlaneReady"), "infrastructureReady": rapid.Bool().Draw(t, "infrastructureReady"),
+	}, fields{
+		"phase": "Provisioned", "conditions": conditions(t), "observedGeneration": 2,
 	})}
 }
 
@@ -93,11 +97,12 @@ func set(t *rapid.T, kind string, more fields) fields {
 
 // counts are those that version v1beta1 always writes.
 func counts(t *rapid.T, kind string) fields {
-	if kind != "MachineSet" {
-		return fields{}
+	names := map[string][]string{
+		"MachineSet":        {"replicas", "readyReplicas", "availableReplicas", "fullyLabeledReplicas"},
+		"MachineDeployment": {"replicas", "readyReplicas", "availableReplicas", "updatedReplicas", "unavailableReplicas"},
 	}
 	all := fields{}
-	for _, of := range []string{"replicas", "readyReplicas", "availableReplicas", "fullyLabeledReplicas"} {
+	for _, of := range names[kind] {
 		all[of] = rapid.IntRange(0, 500).Draw(t, of)
 	}
 	return all
