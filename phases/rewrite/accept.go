@@ -23,7 +23,11 @@ func (r *Request) Accept(header string) (string, error) {
 		if isCBOR(media) || params["v"] == "v2beta1" && params["g"] == "apidiscovery.k8s.io" {
 			continue
 		}
-		json = json || media == "application/json" || media == "application/*" || media == "*/*"
+		if media == mediaYAML {
+			// JSON is YAML, too.
+			media, text = mediaJSON, mediaJSON+strings.TrimPrefix(strings.TrimSpace(text), mediaYAML)
+		}
+		json = json || media == mediaJSON || media == "application/*" || media == "*/*"
 		kept = append(kept, strings.TrimSpace(text))
 	}
 	// In protobuf a list says how long it is before what it holds.

@@ -32,6 +32,18 @@ func appendMessage[T string | []byte](dst []byte, text T) []byte {
 }
 
 func appendRun[T string | []byte](dst []byte, run T) []byte {
+	from, to := privateGroup(run)
+	if to == 0 {
+		return append(dst, run...)
+	}
+	dst = append(dst, run[:from]...)
+	dst = append(dst, Standard...)
+	return append(dst, run[to:]...)
+}
+
+// privateGroup is where in a run the private base is, if the run is a private
+// group; to is 0 if it is none.
+func privateGroup[T string | []byte](run T) (from, to int) {
 	end := len(run)
 	for end > 0 && run[end-1] == '.' {
 		end--
@@ -39,12 +51,10 @@ func appendRun[T string | []byte](dst []byte, run T) []byte {
 	for _, start := range [...]int{0, groupStart(run[:end])} {
 		at, row, match := find(ToClient, run[start:end])
 		if match == Mapped && bases[row].server == Private {
-			dst = append(dst, run[:start+at]...)
-			dst = append(dst, Standard...)
-			return append(dst, run[end:]...)
+			return start + at, end
 		}
 	}
-	return append(dst, run...)
+	return 0, 0
 }
 
 func inRun(c byte) bool {
