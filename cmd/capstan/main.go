@@ -46,7 +46,7 @@ func root() *cobra.Command {
 	cmd.AddCommand(
 		operatorCommand(), webhooksCommand(), capiProxyCommand(), statusCommand(), explainCommand(), diagramCommand(),
 		planCommand(), recoverCommand(), takeoverCommand(), retryCommand(), pauseCommand(), resumeCommand(), adoptCommand(), consentCommand(), historyCommand(), pinCommand(), unpinCommand(), rollbackCommand(), replayCommand(), supportCommand(), dashboardCommand(), disarmCommand(),
-		renderCommand(), lintCommand(), manCommand(), versionCommand(),
+		renderCommand(), lintCommand(), privateCAPICommand(), manCommand(), versionCommand(),
 	)
 	completeNames(cmd)
 	return cmd
