@@ -48,7 +48,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	SetDefaultEventuallyTimeout(patience)
 	SetDefaultEventuallyPollingInterval(500 * time.Millisecond)
 	var err error
-	plane, err = cluster.Start(ctx, cluster.Options{Binaries: bin + "/controlplane", ServiceCA: true})
+	plane, err = cluster.Start(ctx, cluster.Options{Binaries: bin + "/controlplane"})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(plane.Stop)
 	api, err = harness.NewClient(plane.Config())

@@ -22,12 +22,7 @@ func within(group, core string) bool { return group == core || strings.HasSuffix
 
 // is says whether the user is an identity of the world.
 func (w *world) is(user string) bool {
-	for _, m := range w.managers {
-		if m.user() == user {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(user, "system:serviceaccount:"+w.name+"-system:")
 }
 
 // refused are the requests of the world's identities that they had no right to.

@@ -39,7 +39,10 @@ var _ = Describe("Two worlds on one control plane", Ordered, func() {
 		standard, err := newStandard(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(standard.start(ctx, direct)).To(Succeed())
-		worlds = append(worlds, standard)
+		private, err := newPrivate(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(private.start(ctx, private.throughProxy)).To(Succeed())
+		worlds = append(worlds, standard, private)
 	}, NodeTimeout(2*patience))
 
 	It("makes a Cluster of three control planes and three workers in each", func(ctx SpecContext) {
