@@ -48,16 +48,16 @@ func moduleFolder(ctx context.Context, requiring, module string) (string, error)
 	return folder, nil
 }
 
-// readManifests reads the config folder of a component.
-func readManifests(config string) (manifests, error) {
+// readManifests reads the config folder of a component's source.
+func readManifests(folder string) (manifests, error) {
 	var m manifests
-	labels, err := labelsOfDefinitions(config)
+	labels, err := labelsOfDefinitions(folder)
 	if err != nil {
 		return m, err
 	}
-	files, err := filepath.Glob(filepath.Join(config, "crd", "bases", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join(folder, "crd", "bases", "*.yaml"))
 	if err != nil || len(files) == 0 {
-		return m, fmt.Errorf("finding the definitions in %s: %w", config, errors.Join(err, os.ErrNotExist))
+		return m, fmt.Errorf("finding the definitions in %s: %w", folder, errors.Join(err, os.ErrNotExist))
 	}
 	for _, file := range files {
 		if err := m.read(file); err != nil {
@@ -69,8 +69,8 @@ func readManifests(config string) (manifests, error) {
 		definition.Spec.Conversion = conversionOf(definition)
 	}
 	return m, errors.Join(
-		m.read(filepath.Join(config, "rbac", "role.yaml")),
-		m.read(filepath.Join(config, "webhook", "manifests.yaml")),
+		m.read(filepath.Join(folder, "rbac", "role.yaml")),
+		m.read(filepath.Join(folder, "webhook", "manifests.yaml")),
 	)
 }
 
@@ -93,7 +93,7 @@ func conversionOf(definition *apiextensionsv1.CustomResourceDefinition) *apiexte
 
 // redirect has the API server ask a server on this machine for what a Service is to be asked.
 func (m *manifests) redirect(port int) {
-	ca := plane.Config().CAData
+	ca := config.CAData
 	at := func(path string) *string {
 		url := fmt.Sprintf("https://127.0.0.1:%d/%s", port, strings.TrimPrefix(path, "/"))
 		return &url
@@ -117,8 +117,8 @@ func (m *manifests) redirect(port int) {
 
 // labelsOfDefinitions are the labels that tell of which contract a definition is:
 // they stand in the kustomization alone.
-func labelsOfDefinitions(config string) (map[string]string, error) {
-	file := filepath.Join(config, "crd", "kustomization.yaml")
+func labelsOfDefinitions(folder string) (map[string]string, error) {
+	file := filepath.Join(folder, "crd", "kustomization.yaml")
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading the labels of definitions: %w", err)

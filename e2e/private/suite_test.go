@@ -15,6 +15,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -32,10 +33,11 @@ const patience = 5 * time.Minute
 // whole labels what the reduced proof leaves out.
 const whole = "whole"
 
-// plane is the control plane that both worlds share, and api an administrator's access to it.
+// plane is the control plane that both worlds share; config and api are an administrator's access to it.
 var (
-	plane *cluster.Cluster
-	api   client.Client
+	plane  *cluster.Cluster
+	config *rest.Config
+	api    client.Client
 )
 
 func TestPrivate(t *testing.T) {
@@ -51,6 +53,9 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	plane, err = cluster.Start(ctx, cluster.Options{Binaries: bin + "/controlplane"})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(plane.Stop)
-	api, err = harness.NewClient(plane.Config())
+	config = plane.Config()
+	// Every older version is deprecated, and asked about.
+	config.WarningHandler = rest.NoWarnings{}
+	api, err = harness.NewClient(config)
 	Expect(err).NotTo(HaveOccurred())
 }, NodeTimeout(2*time.Minute))

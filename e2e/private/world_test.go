@@ -125,7 +125,7 @@ func (w *world) alive() error {
 
 // install brings what the component brings; see manifests.redirect for where its webhooks are.
 func (m *manager) install(ctx context.Context, brought manifests) error {
-	if err := crds.Establish(ctx, plane.Config(), brought.definitions...); err != nil {
+	if err := crds.Establish(ctx, config, brought.definitions...); err != nil {
 		return err
 	}
 	if err := m.grant(ctx, brought.role.Rules); err != nil {
