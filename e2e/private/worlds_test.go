@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -51,6 +52,14 @@ var _ = Describe("Two worlds on one control plane", Ordered, func() {
 		}
 		each(ctx, func(ctx context.Context, h hosted) error { return h.create(ctx) }, asAsked)
 	}, NodeTimeout(2*patience))
+
+	It("stores the objects of each in its own groups, and nothing that names those of the other", func(ctx SpecContext) {
+		for _, w := range worlds {
+			wrong, err := w.misplaced(ctx)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(wrong).To(BeEmpty())
+		}
+	}, NodeTimeout(time.Minute))
 
 	It("makes one name in two namespaces, and two names in one", Label(whole), func(ctx SpecContext) {
 		var more []hosted
