@@ -46,7 +46,7 @@ func TestARandomWalkLosesNothing(t *testing.T) {
 			}
 		}
 		for _, row := range table.Table.States {
-			if *steps >= 10_000 && w.visited[row.Name] == 0 {
+			if *steps >= 20_000 && w.visited[row.Name] == 0 {
 				t.Errorf("the walk never came to %s", row.Name)
 			}
 		}
@@ -65,6 +65,7 @@ type walk struct {
 	unsaved bool
 	old     []machine.Record
 	failing string
+	failure error
 
 	visited map[machine.State]int
 	taken   int
@@ -83,7 +84,7 @@ func (w *walk) start() {
 		if run := a.Run; run != nil {
 			a.Run = func(ctx context.Context, p phases.Works) (machine.Result, error) {
 				if w.failing == a.Name {
-					return machine.Result{}, errors.New("it fails")
+					return machine.Result{}, w.failure
 				}
 				if err := w.relock(); err != nil {
 					return machine.Result{}, err
@@ -156,6 +157,7 @@ func (w *walk) step() error {
 		}
 		w.note("killed in %s", w.record.State)
 		w.start()
+		err = errors.New("killed")
 	}
 	w.visited[w.record.State]++
 	if moved := outcome.Moved; moved != nil && err == nil {
