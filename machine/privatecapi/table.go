@@ -174,7 +174,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			"The HostedCluster is to be moved, and it is its turn."),
 		{
 			On: "RetryAllowed", From: in(guards.Failed), To: guards.Classifying,
-			If:  machine.Any(guards.Locked, machine.Not(guards.MarkedFailed)),
+			If:  machine.Any(guards.Locked, guards.RetryIsAsked),
 			Doc: "Somebody has taken annotation migration-failed off, or locked the HostedCluster.",
 		},
 		{
