@@ -62,6 +62,7 @@ func (w *walk) goBlind() string {
 }
 
 func (w *walk) loseRecord() string {
+	w.arrive()
 	w.record, w.found = machine.Record{}, false
 	w.start()
 	return "the record is lost"
@@ -73,6 +74,7 @@ func (w *walk) forgeRecord() string {
 	from := move.From[w.random.IntN(len(move.From))]
 	w.record = machine.Record{State: move.To, CameFrom: from, LastEvent: move.On, Since: w.now, Progress: machine.Progress{Since: w.now}}
 	w.found = true
+	w.arrive()
 	w.start()
 	return "the record is forged: " + string(move.To)
 }
@@ -81,6 +83,7 @@ func (w *walk) restoreRecord() string {
 	if len(w.old) == 0 {
 		return ""
 	}
+	w.arrive()
 	w.record, w.found = w.old[w.random.IntN(len(w.old))], true
 	w.start()
 	return "an old record is restored: " + string(w.record.State)

@@ -177,9 +177,7 @@ func (w *walk) step() error {
 // recover heals the world and has people do what the pages say, until it rests with private types, without a trace.
 func (w *walk) recover() error {
 	const bound = 600
-	for _, arrive := range w.faults.arriving {
-		arrive()
-	}
+	w.arrive()
 	w.faults, w.failing, w.unsaved = faults{}, "", false
 	w.turn, w.programme.Paused, w.programme.OldOperatorNeeded, w.hosted.deleting = true, false, true, false
 	w.note("healed")
@@ -194,6 +192,14 @@ func (w *walk) recover() error {
 		}
 	}
 	return fmt.Errorf("after %d passes in a healthy world the machine is in %s: %s; it has left %q", bound, w.record.State, w.record.Reason, w.traces())
+}
+
+// arrive has arrive what is on its way: nobody restores a record in less time than a request may take.
+func (w *walk) arrive() {
+	for _, arrive := range w.faults.arriving {
+		arrive()
+	}
+	w.faults.arriving = nil
 }
 
 // help is what people do.
