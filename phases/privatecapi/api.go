@@ -90,6 +90,9 @@ type API interface {
 	Write(ctx context.Context, w Write) (*unstructured.Unstructured, error)
 	// Probe lists a standard kind as a component's account sees it through a proxy.
 	Probe(ctx context.Context, account string, kind Kind, namespace string) ([]*unstructured.Unstructured, error)
+	// Unserved says what of the webhooks and conversions of Cluster API's kinds nobody would answer once the components in a
+	// namespace are away, the shim included.
+	Unserved(ctx context.Context, namespace string) ([]string, error)
 	// May says whether an account may do something to a kind in a namespace; an empty account is the machine's own.
 	May(ctx context.Context, account, verb string, kind Kind, namespace string) (bool, error)
 }

@@ -54,6 +54,3 @@ func (p *Pass) finalizers(ours bool) []any {
 	}
 	return out
 }
-
-// lockStands says that both halves of the lock are there.
-func (p *Pass) lockStands() bool { return p.facts.Marks.Migrating }

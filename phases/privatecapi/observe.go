@@ -40,18 +40,8 @@ func needsOf(state machine.State) needs {
 	return n
 }
 
-var blocked = []machine.State{guards.CommitBlocked, guards.CleanupBlocked, guards.UnlockBlocked, guards.RestoreBlocked, guards.RollbackBlocked}
-
-// resumed is the state whose work is done in the state of a record.
-func resumed(r machine.Record) machine.State {
-	if slices.Contains(blocked, r.State) {
-		return r.CameFrom
-	}
-	return r.State
-}
-
 // Observe looks at a HostedCluster, and at the namespace of its control plane where the state asks about that.
-func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *Pass, error) {
+func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Works, error) {
 	pass := &Pass{Phases: p, Key: key, record: p.memory.of(key, nil).record}
 	f, err := pass.look(ctx)
 	p.outage(key, pass.record.Since, err)
@@ -61,7 +51,9 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, *P
 }
 
 func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
-	n := needsOf(resumed(p.record))
+	guards.Recall(&p.facts, p.record, machine.Resumed{})
+	then := p.facts.Then
+	n := needsOf(then.State)
 	programme, err := p.Programme(ctx)
 	if err != nil {
 		return guards.Facts{}, fmt.Errorf("reading ConfigMap %s: %w", guards.ProgrammeName, err)
@@ -77,9 +69,9 @@ func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
 	p.Hosted = clusters[i]
 	p.facts = guards.Facts{
 		Seen: true, Cluster: clusterOf(p.Hosted), Marks: guards.MarksOf(p.Hosted.GetAnnotations()),
-		Programme: p.programme(programme, clusters), Then: p.then(),
+		Programme: p.programme(programme, clusters), Then: then,
 	}
-	p.facts.Turn = p.turn(programme, clusters)
+	p.facts.Turn = p.turn(clusters)
 	p.facts.Checks = p.checked()
 	if n.inside {
 		err = p.lookInside(ctx, n)
@@ -100,11 +92,6 @@ func clusterOf(o *unstructured.Unstructured) guards.Cluster {
 		Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()), Created: o.GetCreationTimestamp().UTC(),
 		Deleting: o.GetDeletionTimestamp() != nil, ControlPlane: ControlPlaneNamespace(o.GetNamespace(), o.GetName()),
 	}
-}
-
-// then is what the record says that was loaded for this pass.
-func (p *Pass) then() guards.Then {
-	return guards.Then{State: resumed(p.record), Present: p.record.State, From: p.record.CameFrom, Event: p.record.LastEvent, Done: p.record.Entry.Done, Failing: p.record.Failure != nil}
 }
 
 func (p *Pass) programme(o *unstructured.Unstructured, clusters []*unstructured.Unstructured) guards.Programme {

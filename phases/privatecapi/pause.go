@@ -53,10 +53,7 @@ func unpause(kind Kind, o *unstructured.Unstructured) *Write {
 func (s *sides) eachCluster(target bool, write func(Kind, *unstructured.Unstructured) *Write) []*Write {
 	var plan []*Write
 	for _, c := range s.couples {
-		kind, o := c.kinds.source, c.source
-		if target {
-			kind, o = c.kinds.target, c.target
-		}
+		kind, o := c.kind(target), c.of(target)
 		if o != nil && isCluster(kind) {
 			if w := write(kind, o); w != nil {
 				plan = append(plan, w)

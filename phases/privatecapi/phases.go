@@ -24,9 +24,6 @@ const Controller = "PrivateCAPIController"
 // Fence is what the names of the admission policies that shut a side begin with.
 const Fence = "capstan-private-capi-fence"
 
-// Snapshot is an instance after a pass.
-type Snapshot = machine.Snapshot[guards.Facts, *Pass]
-
 // Phases is what the machine's work is done with. It must not be copied.
 type Phases struct {
 	API API
@@ -72,6 +69,9 @@ type Pass struct {
 	journal    journal
 	noted      json.RawMessage
 }
+
+// Facts are what the pass has seen.
+func (p *Pass) Facts() guards.Facts { return p.facts }
 
 // KeyOf is the key of a HostedCluster.
 func KeyOf(o *unstructured.Unstructured) machine.Key {

@@ -39,10 +39,7 @@ func (s *sides) side(target bool) guards.Side {
 		f.Objects = to
 	}
 	for _, c := range s.couples {
-		o, kind := c.source, c.kinds.source
-		if target {
-			o, kind = c.target, c.kinds.target
-		}
+		o, kind := c.of(target), c.kind(target)
 		if o == nil || !isCluster(kind) {
 			continue
 		}
@@ -127,6 +124,13 @@ func (c couple) of(target bool) *unstructured.Unstructured {
 		return c.target
 	}
 	return c.source
+}
+
+func (c couple) kind(target bool) Kind {
+	if target {
+		return c.kinds.target
+	}
+	return c.kinds.source
 }
 
 // delta counts the objects of the target that the source has as they are.

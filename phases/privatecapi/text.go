@@ -172,7 +172,7 @@ func essence(object *unstructured.Unstructured, to rename, uids map[types.UID]ty
 		delete(metadata, field)
 	}
 	if annotations, is := metadata["annotations"].(map[string]any); is {
-		maps.DeleteFunc(annotations, func(key string, _ any) bool { return strings.HasPrefix(key, Ours) })
+		maps.DeleteFunc(annotations, func(key string, _ any) bool { return isOurs(key) })
 	}
 	for key, value := range metadata {
 		if empty(value) {
@@ -181,6 +181,9 @@ func essence(object *unstructured.Unstructured, to rename, uids map[types.UID]ty
 	}
 	return body
 }
+
+// isOurs says that an annotation is of this programme.
+func isOurs(key string) bool { return strings.HasPrefix(key, Ours) }
 
 func empty(value any) bool {
 	switch v := value.(type) {

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
 )
 
@@ -39,33 +40,45 @@ func done(n int, what string) machine.Result {
 	return machine.Result{Did: fmt.Sprintf("%s: %d written", what, n), LookAgain: time.Nanosecond}
 }
 
-// send makes the writes of a plan one after the other. What somebody else has changed meanwhile ends it: the next pass makes
-// another plan from what is there then. Nil writes are left out.
+// send makes the writes of a plan one after the other. What somebody else has changed meanwhile ends it, and so does an API server
+// that does not answer: the next pass makes another plan from what is there then. Nil writes are left out.
+//
+// A lock of ours that lacks the annotation that all operators see gets that back before anything else is written.
 func (p *Pass) send(ctx context.Context, what string, plan ...*Write) (machine.Result, error) {
+	if p.stage() != guards.NoStage && !p.facts.Marks.Migrating {
+		what, plan = "locking again", []*Write{p.mark(map[string]any{guards.MigrationAnnotation: guards.MarkTrue})}
+	}
 	sent := 0
 	for _, w := range plan {
 		if w == nil {
 			continue
 		}
 		_, err := p.API.Write(ctx, *w)
-		switch {
-		case err == nil:
+		if err == nil {
 			sent++
-		case w.Verb == Delete && apierrors.IsNotFound(err):
-		case apierrors.IsConflict(err), apierrors.IsNotFound(err), apierrors.IsAlreadyExists(err):
-			return machine.Result{Did: fmt.Sprintf("%s: %d written, then %s had changed", what, sent, w.Name), LookAgain: soon}, nil
-		default:
-			return machine.Result{}, sendError(w, err)
+			continue
+		}
+		if result, err := p.stops(w, err); err != nil || result.LookAgain > 0 {
+			return result, err
 		}
 	}
 	return done(sent, what), nil
 }
 
-// sendError is terminal for what the API server will refuse again.
-func sendError(w *Write, err error) error {
-	told := fmt.Errorf("%s of %s %s: %w", w.Verb, w.Kind.name(), w.Name, err)
-	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-		return machine.Terminal(told)
+// stops says what comes of a write that met an error: nothing if that says what was wanted, another look for what heals by itself,
+// and the error otherwise, which is terminal for what the API server will refuse again.
+func (p *Pass) stops(w *Write, err error) (machine.Result, error) {
+	told := fmt.Sprintf("%s of %s %s", w.Verb, w.Kind.name(), w.Name)
+	switch {
+	case w.Verb == Delete && apierrors.IsNotFound(err):
+		return machine.Result{}, nil
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err), apierrors.IsAlreadyExists(err):
+		return machine.Result{Did: told + ": it had changed", LookAgain: soon}, nil
+	case isAway(err):
+		p.outage(p.Key, p.record.Since, err)
+		return machine.Result{Did: told + ": no answer", LookAgain: soon}, nil
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return machine.Result{}, machine.Terminal(fmt.Errorf("%s: %w", told, err))
 	}
-	return told
+	return machine.Result{}, fmt.Errorf("%s: %w", told, err)
 }
