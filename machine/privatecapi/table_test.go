@@ -1,0 +1,12 @@
+package privatecapi_test
+
+import (
+	"testing"
+
+	"github.com/capstan-capi/capstan/machine/machinetest"
+	table "github.com/capstan-capi/capstan/machine/privatecapi"
+)
+
+func TestTable(t *testing.T) {
+	machinetest.Check(t, table.Table, "../../docs/state-diagrams/privatecapi.md")
+}
