@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -31,6 +32,9 @@ func (k Kind) APIVersion() string {
 	}
 	return k.Group + "/" + k.Version()
 }
+
+// GroupKind is group and kind.
+func (k Kind) GroupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
 // name is the kind for people, such as machines.cluster.x-k8s.io.
 func (k Kind) name() string {

@@ -267,3 +267,20 @@ func coupled(kinds paired, of, to []*unstructured.Unstructured) []couple {
 	}
 	return couples
 }
+
+// Counterpart is the group of the other side, of a group of Cluster API.
+func Counterpart(group string) string { return SideOf(group).to(group) }
+
+// StandardText is an apiVersion as the standard side has it.
+func StandardText(apiVersion string) string {
+	if SideOf(groupOf(apiVersion)) == Private {
+		return Private.to(apiVersion)
+	}
+	return apiVersion
+}
+
+// SeenByClient is an object of the private side as a component sees it through the proxy.
+func SeenByClient(o *unstructured.Unstructured) *unstructured.Unstructured {
+	body, _ := renamed(o.Object, Private.to).(map[string]any)
+	return &unstructured.Unstructured{Object: body}
+}
