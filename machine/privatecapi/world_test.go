@@ -67,6 +67,12 @@ func (p *play) until(what string, within time.Duration, is func() bool) {
 	}
 }
 
+// roundOf is a round of one hosted cluster, also while the API server does not tell which there are.
+func (p *play) roundOf(key machine.Key) {
+	_, _ = p.machine.Step(context.Background(), key)
+	p.Pass(time.Second)
+}
+
 func tail(lines []string) []string { return lines[max(0, len(lines)-30):] }
 
 func (p *play) rests(key machine.Key, state machine.State) func() bool {

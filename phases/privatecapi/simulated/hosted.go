@@ -91,7 +91,7 @@ func (w *World) addClusterAPI(namespace, name string, plane *unstructured.Unstru
 		"spec": map[string]any{"infrastructureRef": map[string]any{
 			"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "AWSCluster", "name": name, "namespace": namespace,
 		}, "controlPlaneRef": map[string]any{"apiVersion": "hypershift.openshift.io/v1beta1", "kind": "HostedControlPlane", "name": name}},
-		"status": map[string]any{"phase": "Provisioned", "observedGeneration": int64(1), "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
+		"status": map[string]any{"phase": "Provisioned", "observedGeneration": int64(0), "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
 	})
 	w.put(kind("awsclusters", phases.Standard), map[string]any{
 		"metadata": map[string]any{"namespace": namespace, "name": name, "finalizers": []any{"awscluster.infrastructure.cluster.x-k8s.io"}, "ownerReferences": []any{owner(cluster, false)}},

@@ -18,8 +18,12 @@ type Picture map[string]string
 // Objects is a picture of the Cluster API objects of a hosted cluster, whichever side they are on: in standard text, with names in
 // place of UIDs, and without what an API server sets. Sides are how many lie on each.
 func (w *World) Objects(key machine.Key) (p Picture, standard, private int) {
+	return w.ObjectsIn(w.namespaceOf(key))
+}
+
+// ObjectsIn is the same of a namespace, of which the hosted cluster may be gone.
+func (w *World) ObjectsIn(namespace string) (p Picture, standard, private int) {
 	p = Picture{}
-	namespace := w.namespaceOf(key)
 	for _, at := range w.server.sorted() {
 		side := phases.SideOf(at.group)
 		if side == "" || at.namespace != namespace {
@@ -35,6 +39,17 @@ func (w *World) Objects(key machine.Key) (p Picture, standard, private int) {
 		p[fmt.Sprintf("%s %s", at.resource, at.name)] += w.text(o, true)
 	}
 	return p, standard, private
+}
+
+// PrivateObjects are those on the private side.
+func (w *World) PrivateObjects(key machine.Key) Picture {
+	p := Picture{}
+	for _, at := range w.server.sorted() {
+		if at.namespace == w.namespaceOf(key) && phases.SideOf(at.group) == phases.Private {
+			p[fmt.Sprintf("%s %s", at.resource, at.name)] = w.text(phases.SeenByClient(w.server.objects[at]), true)
+		}
+	}
+	return p
 }
 
 // Rest is a picture of everything else in the namespace of its control plane, with UIDs, and of the marks of the hosted cluster.
