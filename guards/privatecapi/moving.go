@@ -23,26 +23,40 @@ func tallied(name, doc, what string, of func(Facts) Tally) guard {
 	})}
 }
 
-// sided is a question about the objects of a side.
-func sided(name, doc string, of func(Facts) Side, is func(Side) bool, yes, no string) guard {
-	return guard{Name: name, Doc: doc, Ask: seen(func(f Facts) machine.Answer {
-		switch side := of(f); {
-		case !side.Known:
-			return machine.SayUnknown("the objects of Cluster API in namespace " + f.Cluster.ControlPlane + " have not been listed yet")
-		case !is(side):
-			return machine.SayNo(no)
+// SourcePaused asks whether every Cluster of the source is paused.
+var SourcePaused = guard{
+	Name: "SourcePaused",
+	Doc:  "Every Cluster of the source is paused.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch source := f.Source(); {
+		case !source.Known:
+			return machine.SayUnknown("namespace " + f.Cluster.ControlPlane + " has not been looked at yet")
+		case !source.Paused:
+			return machine.SayNo("a Cluster of the source is not paused yet")
 		}
-		return machine.SayYes(yes)
-	})}
+		return machine.SayYes("the source is paused")
+	}),
 }
 
-// SourcePaused asks whether every Cluster of the source is paused.
-var SourcePaused = sided("SourcePaused", "Every Cluster of the source is paused.",
-	Facts.Source, func(s Side) bool { return s.Paused }, "the source is paused", "a Cluster of the source is not paused yet")
-
-// TargetPaused asks whether every Cluster of the target is paused.
-var TargetPaused = sided("TargetPaused", "Every Cluster of the target is paused.",
-	Facts.Target, func(s Side) bool { return s.Paused }, "the target is paused", "a Cluster of the target is not paused yet")
+// TargetPaused asks whether the target is stopped for good. That its Clusters are paused is not enough: as long as the stage says
+// that they may run, a commit that is under way could still arrive.
+var TargetPaused = guard{
+	Name: "TargetPaused",
+	Doc:  "The stage is undoing or undone, both fences stand, and every Cluster of the target is paused.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch stage := f.Marks.Companion.Stage; {
+		case stage != Undoing && stage != Undone:
+			return machine.SayNo("the stage of the migration is " + stage.text())
+		case !f.Fence.Known || !f.Target().Known:
+			return machine.SayUnknown("namespace " + f.Cluster.ControlPlane + " has not been looked at yet")
+		case f.Fence.Label != BothSidesAreShut:
+			return machine.SayNo(fmt.Sprintf("namespace %s does not have label %s %s yet", f.Cluster.ControlPlane, FenceLabel, BothSidesAreShut))
+		case !f.Target().Paused:
+			return machine.SayNo("a Cluster of the target is not paused yet")
+		}
+		return machine.SayYes("the target is paused")
+	}),
+}
 
 // PodsGone asks whether nothing runs that reconciles Cluster API for the HostedCluster.
 var PodsGone = guard{

@@ -229,7 +229,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 
 		// The way back.
 		step("TargetPaused", in(guards.Repausing), guards.DrainingBack, guards.TargetPaused,
-			"Every Cluster of the target is paused, if there is any."),
+			"No commit can arrive any more, and every Cluster of the target is paused, if there is any."),
 		step("PodsGone", in(guards.DrainingBack), guards.CopyingBack, guards.PodsGone,
 			"Nothing runs any more that reconciles Cluster API for the HostedCluster."),
 		step("SourceCaughtUp", in(guards.CopyingBack), guards.DroppingCopies, guards.SourceCaughtUp,
