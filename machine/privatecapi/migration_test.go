@@ -19,7 +19,7 @@ var forward = []machine.State{
 }
 
 func TestMigration_moves_a_hosted_cluster_and_leaves_no_trace(t *testing.T) {
-	p, key := hosted(t)
+	p, key := waits(t)
 	was := p.picture(key)
 	p.begin(key)
 	p.until("moved", 5*time.Minute, p.rests(key, guards.Private))
@@ -28,7 +28,7 @@ func TestMigration_moves_a_hosted_cluster_and_leaves_no_trace(t *testing.T) {
 }
 
 func TestMigration_back_on_request_is_told_as_reverted(t *testing.T) {
-	p, key := hosted(t)
+	p, key := waits(t)
 	was := p.picture(key)
 	p.begin(key)
 	p.until("moved", 5*time.Minute, p.rests(key, guards.Private))
@@ -41,7 +41,7 @@ func TestMigration_back_on_request_is_told_as_reverted(t *testing.T) {
 }
 
 func TestMigration_back_is_not_begun_without_the_old_operator(t *testing.T) {
-	p, key := hosted(t)
+	p, key := waits(t)
 	p.begin(key)
 	p.until("moved", 5*time.Minute, p.rests(key, guards.Private))
 	p.NotNeeded = true
@@ -75,14 +75,14 @@ func (p *play) sameObjectsFor(key machine.Key, for_ time.Duration) {
 }
 
 func TestMigration_comes_to_the_same_end_whichever_write_ends_the_process(t *testing.T) {
-	p, key := hosted(t)
+	p, key := waits(t)
 	p.FaultAt(0, "")
 	p.begin(key)
 	p.until("moved", 5*time.Minute, p.rests(key, guards.Private))
 	writes := p.Wrote()
 	for _, how := range simulated.Faults() {
 		for n := 1; n <= writes; n++ {
-			p, key := hosted(t)
+			p, key := waits(t)
 			was := p.picture(key)
 			p.FaultAt(n, how)
 			p.begin(key)
@@ -97,7 +97,7 @@ func TestMigration_comes_to_the_same_end_whichever_write_ends_the_process(t *tes
 func TestMigration_that_is_undone_comes_to_the_same_end_whichever_write_ends_the_process(t *testing.T) {
 	for _, from := range []machine.State{guards.Rewiring, guards.Starting, guards.Observing} {
 		undone := func(n int, how simulated.Fault) int {
-			p, key := hosted(t)
+			p, key := waits(t)
 			was := p.picture(key)
 			p.begin(key)
 			p.until(string(from), 5*time.Minute, p.reaches(key, from))
@@ -122,7 +122,7 @@ func TestMigration_that_is_undone_comes_to_the_same_end_whichever_write_ends_the
 func TestMigration_is_undone_from_each_state_whose_record_is_lost(t *testing.T) {
 	for _, from := range forward {
 		t.Run(string(from), func(t *testing.T) {
-			p, key := hosted(t)
+			p, key := waits(t)
 			was := p.picture(key)
 			p.begin(key)
 			p.until(string(from), 5*time.Minute, p.reaches(key, from))
@@ -146,7 +146,7 @@ func TestMigration_comes_to_rest_whatever_state_is_forged(t *testing.T) {
 			guards.RollbackBlocked, guards.CleanupBlocked, guards.Copying, guards.Eligible, "Nowhere",
 		} {
 			t.Run(string(from+" as "+forged), func(t *testing.T) {
-				p, key := hosted(t)
+				p, key := waits(t)
 				was := p.picture(key)
 				p.begin(key)
 				p.until(string(from), 5*time.Minute, p.reaches(key, from))
@@ -172,7 +172,7 @@ func TestMigration_loses_nothing_when_the_lock_is_taken_away(t *testing.T) {
 			"both": {guards.MigrationAnnotation, guards.CompanionAnnotation},
 		} {
 			t.Run(fmt.Sprintf("%s without %s", from, what), func(t *testing.T) {
-				p, key := hosted(t)
+				p, key := waits(t)
 				was, _, _ := p.Objects(key)
 				p.begin(key)
 				p.until(string(from), 5*time.Minute, p.reaches(key, from))
@@ -203,7 +203,7 @@ func TestMigration_loses_nothing_when_the_lock_is_taken_away(t *testing.T) {
 func TestMigration_is_undone_when_the_hosted_cluster_is_deleted(t *testing.T) {
 	for _, from := range forward {
 		t.Run(string(from), func(t *testing.T) {
-			p, key := hosted(t)
+			p, key := waits(t)
 			was, _, _ := p.Objects(key)
 			namespace := phases.ControlPlaneNamespace("clusters", "a")
 			p.begin(key)
@@ -223,7 +223,7 @@ func TestMigration_is_undone_when_the_hosted_cluster_is_deleted(t *testing.T) {
 }
 
 func TestMigration_goes_on_after_an_outage_of_the_API_server(t *testing.T) {
-	p, key := hosted(t)
+	p, key := waits(t)
 	was := p.picture(key)
 	p.begin(key)
 	p.until("copying", 5*time.Minute, p.reaches(key, guards.Copying))
@@ -239,7 +239,7 @@ func TestMigration_goes_on_after_an_outage_of_the_API_server(t *testing.T) {
 func TestMigration_brings_back_what_the_target_did(t *testing.T) {
 	for _, machines := range []int{1, 4} {
 		t.Run(fmt.Sprintf("with %d machines", machines), func(t *testing.T) {
-			p, key := hosted(t)
+			p, key := waits(t)
 			p.begin(key)
 			p.until("observing", 5*time.Minute, p.reaches(key, guards.Observing))
 			p.Scale(key, machines)
@@ -309,7 +309,7 @@ func TestMigration_that_failed_blocks_no_other_and_is_tried_again_on_request(t *
 }
 
 func TestMigration_writes_nothing_where_somebody_else_has_locked(t *testing.T) {
-	p, key := hosted(t)
+	p, key := waits(t)
 	p.Annotate(key, guards.MigrationAnnotation, "true")
 	p.begin(key)
 	p.FaultAt(0, "")
@@ -323,7 +323,7 @@ func TestMigration_writes_nothing_where_somebody_else_has_locked(t *testing.T) {
 }
 
 func TestMigration_keeps_an_operator_out_that_ignores_the_lock(t *testing.T) {
-	p, key := hosted(t)
+	p, key := waits(t)
 	was := p.picture(key)
 	p.Ignoring = true
 	p.begin(key)

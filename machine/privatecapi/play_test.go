@@ -101,8 +101,8 @@ func (p *play) same(what string, was, is simulated.Picture) {
 	}
 }
 
-// hosted is a world with one hosted cluster that waits for its turn; it is held by a pause of its own.
-func hosted(t *testing.T) (*play, machine.Key) {
+// waits is a world with one hosted cluster that waits for its turn; it is held by a pause of its own.
+func waits(t *testing.T) (*play, machine.Key) {
 	t.Helper()
 	p := newPlay(t)
 	key := p.AddHosted("a", 2)
