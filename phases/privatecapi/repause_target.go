@@ -2,6 +2,7 @@ package privatecapi
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
@@ -31,5 +32,12 @@ func (p *Pass) reason() guards.Reason {
 	}
 	back := p.memory.of(p.Key, nil).back
 	unreachable := !back.IsZero() && p.Now().Sub(back) < lately
-	return guards.ReasonFor(p.record.CameFrom, p.record.LastEvent, unreachable)
+	from, on := p.record.CameFrom, p.record.LastEvent
+	for _, made := range slices.Backward(p.record.Transitions) {
+		if made.To == guards.Repausing && made.From != guards.RollbackBlocked {
+			from, on = made.From, made.Event
+			break
+		}
+	}
+	return guards.ReasonFor(from, on, unreachable)
 }

@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -76,10 +77,15 @@ func (w *World) AddHosted(name string, machines int) machine.Key {
 	plane := w.put(controlPlanes, map[string]any{"metadata": map[string]any{"namespace": namespace, "name": name}})
 	w.addClusterAPI(namespace, name, plane, machines)
 	for range 5 {
-		w.Pass(1e9)
+		w.Pass(time.Second)
 	}
 	w.cloud.log = nil
 	return phases.KeyOf(o)
+}
+
+// AddEmpty adds a hosted cluster of which nothing was made yet.
+func (w *World) AddEmpty(name string) machine.Key {
+	return phases.KeyOf(w.put(phases.HostedClusters, map[string]any{"metadata": map[string]any{"namespace": "clusters", "name": name}}))
 }
 
 func (w *World) addClusterAPI(namespace, name string, plane *unstructured.Unstructured, machines int) {

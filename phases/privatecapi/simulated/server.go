@@ -49,13 +49,11 @@ type ref struct{ group, resource, namespace, name string }
 // fault is what happens to a write.
 type fault string
 
-// The faults. killedBefore and killedAfter end the process, before the write is stored or before its answer is read; lost loses
-// the answer.
+// The faults. killedAfter ends the process after the write is stored and before its answer is read; lost loses the answer.
 const (
-	none         fault = ""
-	killedBefore fault = "killed before"
-	killedAfter  fault = "killed after"
-	lost         fault = "lost"
+	none        fault = ""
+	killedAfter fault = "killed after"
+	lost        fault = "lost"
 )
 
 // killed is the panic of a process that ends.
@@ -178,9 +176,6 @@ func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstruc
 	what := none
 	if s.fault != nil {
 		what = s.fault(s.wrote, w)
-	}
-	if what == killedBefore {
-		panic(killed{})
 	}
 	if s.refuse != nil {
 		if err := s.refuse(w); err != nil {

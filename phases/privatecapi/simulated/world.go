@@ -173,8 +173,16 @@ func (w *World) Down(is bool) { w.server.down = is }
 // Fault is a way in which a write may end, see the server.
 type Fault = fault
 
-// Faults are all of them.
-func Faults() []Fault { return []Fault{killedBefore, killedAfter, lost} }
+// Faults are those that differ: before a write is as after the one before.
+func Faults() []Fault { return []Fault{killedAfter, lost} }
+
+// Every says how many writes apart a fault is worth trying: a process ends at each write, and an answer is lost at some.
+func (f fault) Every() int {
+	if f == lost {
+		return 4
+	}
+	return 1
+}
 
 // FaultAt has the nth write from now on end in a way; zero for no write.
 func (w *World) FaultAt(n int, how Fault) {
