@@ -40,9 +40,16 @@ func needsOf(state machine.State) needs {
 	return n
 }
 
-// Observe looks at a HostedCluster, and at the namespace of its control plane where the state asks about that.
+// Observe must not be called from two goroutines at once. It looks at a HostedCluster, and at the namespace
+// of its control plane where the state asks about that.
 func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Works, error) {
 	pass := &Pass{Phases: p, Key: key, record: p.memory.of(key, nil).record}
+	if p.Installation == "" && p.Identify != nil {
+		var err error
+		if p.Installation, err = p.Identify(ctx); err != nil {
+			return guards.Facts{}, pass, err
+		}
+	}
 	f, err := pass.look(ctx)
 	p.outage(key, pass.record.Since, err)
 	f.Outages = p.outages(key, pass.record.Since)

@@ -39,6 +39,10 @@ type Phases struct {
 	Now          func() time.Time
 	// Needed says that the old operator is kept, so that a move back is allowed.
 	Needed func() bool
+	// Identify says what Installation is, where that is empty at first.
+	Identify func(context.Context) (string, error)
+	// Ended is told how long a move took that is over; nil for nobody.
+	Ended func(guards.Companion, time.Duration)
 	// Event is given each Event but those of moves; nil for nobody.
 	Event func(events.Event)
 
@@ -78,7 +82,8 @@ func KeyOf(o *unstructured.Unstructured) machine.Key {
 	return machine.Key(o.GetNamespace() + "/" + o.GetName())
 }
 
-func split(key machine.Key) (namespace, name string) {
+// Split is namespace and name of a HostedCluster.
+func Split(key machine.Key) (namespace, name string) {
 	namespace, name, _ = strings.Cut(string(key), "/")
 	return namespace, name
 }
@@ -90,7 +95,7 @@ func ControlPlaneNamespace(namespace, name string) string {
 
 // about refers to the HostedCluster for Events.
 func (p *Pass) about() corev1.ObjectReference {
-	namespace, name := split(p.Key)
+	namespace, name := Split(p.Key)
 	about := corev1.ObjectReference{APIVersion: HostedClusters.APIVersion(), Kind: HostedClusters.Kind, Namespace: namespace, Name: name}
 	if p.Hosted != nil {
 		about.UID = p.Hosted.GetUID()

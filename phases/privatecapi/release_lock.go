@@ -24,6 +24,9 @@ func (p *Pass) ReleaseLock(ctx context.Context) (machine.Result, error) {
 			return p.stops(w, err)
 		}
 	}
+	if began := Started(p.facts.Marks.Companion); p.Ended != nil && !began.IsZero() {
+		p.Ended(p.facts.Marks.Companion, p.Now().Sub(began))
+	}
 	return p.releaseLease(ctx)
 }
 

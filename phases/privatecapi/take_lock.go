@@ -21,7 +21,7 @@ func (p *Pass) TakeLock(ctx context.Context) (machine.Result, error) {
 		if taken, result, err := p.takeLease(ctx); !taken || err != nil {
 			return result, err
 		}
-		move := guards.MigrationID(p.Installation, p.Now().UTC().Format("20060102T150405Z"))
+		move := guards.MigrationID(p.Installation, p.Now().UTC().Format(moveForm))
 		companion := guards.Companion{ID: move, Direction: p.direction(), Stage: guards.Moving}
 		return p.send(ctx, "locking", patchOf(HostedClusters, p.Hosted, map[string]any{"metadata": map[string]any{
 			"annotations": map[string]any{guards.MigrationAnnotation: guards.MarkTrue, guards.CompanionAnnotation: companion.Text()},
@@ -79,7 +79,7 @@ func (p *Pass) isFree(ctx context.Context, lease *unstructured.Unstructured, hel
 	if held == "" {
 		return true, nil
 	}
-	namespace, name := split(held)
+	namespace, name := Split(held)
 	o, err := p.API.Get(ctx, HostedClusters, namespace, name)
 	switch {
 	case apierrors.IsNotFound(err):

@@ -243,7 +243,9 @@ func managersOf(object *unstructured.Unstructured, to rename) []any {
 }
 
 // owners are the owner references of an object, as they are stored.
-func owners(object *unstructured.Unstructured) []metav1.OwnerReference { return object.GetOwnerReferences() }
+func owners(object *unstructured.Unstructured) []metav1.OwnerReference {
+	return object.GetOwnerReferences()
+}
 
 // groupOf is the group of an apiVersion.
 func groupOf(apiVersion string) string {

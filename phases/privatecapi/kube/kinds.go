@@ -77,7 +77,9 @@ func (c *Client) Dependents(ctx context.Context, namespace string) ([]phases.Dep
 		return nil, err
 	}
 	var found []phases.Dependent
-	for _, k := range kindsOf(all, func(group string) bool { return phases.SideOf(group) == "" && !strings.HasSuffix(group, "metrics.k8s.io") }) {
+	for _, k := range kindsOf(all, func(group string) bool {
+		return phases.SideOf(group) == "" && !strings.HasSuffix(group, "metrics.k8s.io")
+	}) {
 		if !k.Namespaced || slices.Contains(passing, schema.GroupResource{Group: k.Group, Resource: k.Resource}) {
 			continue
 		}

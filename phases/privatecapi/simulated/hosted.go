@@ -139,10 +139,14 @@ func (w *World) Scale(key machine.Key, machines int) bool {
 }
 
 // Legacy says that a hosted cluster has the mark of the old operator alone, and IsPrivate that it has that of the new one alone.
-func (w *World) Legacy(key machine.Key) bool { return guards.OwnerOf(w.Annotations(key)).By == guards.Legacy }
+func (w *World) Legacy(key machine.Key) bool {
+	return guards.OwnerOf(w.Annotations(key)).By == guards.Legacy
+}
 
 // IsPrivate says that a hosted cluster is of the new operator.
-func (w *World) IsPrivate(key machine.Key) bool { return guards.OwnerOf(w.Annotations(key)).By == guards.New }
+func (w *World) IsPrivate(key machine.Key) bool {
+	return guards.OwnerOf(w.Annotations(key)).By == guards.New
+}
 
 // Cloud is what components did to the cloud since the last hosted cluster was added.
 func (w *World) Cloud() []string { return w.cloud.log }

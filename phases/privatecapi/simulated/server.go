@@ -35,8 +35,8 @@ type server struct {
 	// down has every request end without an answer.
 	down bool
 	// wrote counts the writes of the machine, and fault is asked before each of them.
-	wrote int
-	fault func(n int, w phases.Write) fault
+	wrote  int
+	fault  func(n int, w phases.Write) fault
 	refuse func(phases.Write) error
 	log    []string
 	// denied counts writes that the fence has denied.
@@ -67,7 +67,9 @@ func gr(k phases.Kind) schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Resource}
 }
 
-func (s *server) unavailable() error { return apierrors.NewServiceUnavailable("the API server is away") }
+func (s *server) unavailable() error {
+	return apierrors.NewServiceUnavailable("the API server is away")
+}
 
 // Kinds are those of Cluster API.
 func (s *server) Kinds(context.Context) ([]phases.Kind, error) {

@@ -73,7 +73,9 @@ func (w *World) Restart() {
 func (w *World) Phases() *phases.Phases { return w.phases }
 
 // Store keeps records as the operator's does.
-func (w *World) Store() machine.Store[guards.Facts, phases.Works] { return w.phases.Remembering(w.store) }
+func (w *World) Store() machine.Store[guards.Facts, phases.Works] {
+	return w.phases.Remembering(w.store)
+}
 
 // Now is the time.
 func (w *World) Now() time.Time { return w.clock }
