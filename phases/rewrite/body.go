@@ -1,0 +1,130 @@
+package rewrite
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Media types of bodies.
+const (
+	mediaJSON      = "application/json"
+	mediaYAML      = "application/yaml"
+	mediaApply     = "application/apply-patch+yaml"
+	mediaMerge     = "application/merge-patch+json"
+	mediaStrategic = "application/strategic-merge-patch+json"
+	mediaJSONPatch = "application/json-patch+json"
+)
+
+// What documents are, by class.
+var (
+	sentObjects = ofObjects(func(class Class) *place { return anObject(class, ToServer) })
+	sentPatches = ofObjects(func(class Class) *place { return aPatch(anObject(class, ToServer)) })
+	answers     = withOthers(ofObjects(func(class Class) *place { return anAnswer(class, false) }))
+	lists       = withOthers(ofObjects(func(class Class) *place { return anAnswer(class, true) }))
+	watches     = ofObjects(func(class Class) *place { return object(in("object", anAnswer(class, false))) })
+)
+
+type documents [classes]*place
+
+func ofObjects(f func(Class) *place) *documents {
+	var each documents
+	for class := MappedKinds; class < classes; class++ {
+		each[class] = f(class)
+	}
+	return &each
+}
+
+func withOthers(each *documents) *documents {
+	each[Discovery], each[OpenAPI] = aDiscovery(), anOpenAPI()
+	return each
+}
+
+// Body rewrites the body of a request on its way to the server, and returns the
+// media type that it then has. Protobuf is not for it. What is malformed is an
+// *Error of the body's Read, so that what was read before is not acted upon; a
+// media type that cannot be rewritten is an *Error with code 415 at once.
+func (r *Request) Body(contentType string, src io.Reader) (media string, body io.Reader, err error) {
+	if !r.Class.IsObjects() {
+		return contentType, src, nil
+	}
+	root := sentObjects[r.Class]
+	switch media, _ := mediaType(contentType); media {
+	case "", mediaJSON, mediaMerge, mediaStrategic:
+		return contentType, newReader(src, ToServer, root, false), nil
+	case mediaJSONPatch:
+		return contentType, newReader(src, ToServer, sentPatches[r.Class], false), nil
+	case mediaApply:
+		return contentType, &applyReader{src: src, root: root}, nil
+	case mediaYAML:
+		return mediaJSON, newReader(&yamlReader{src: src}, ToServer, root, false), nil
+	}
+	return "", nil, &Error{
+		Code: http.StatusUnsupportedMediaType, Offset: -1,
+		Text: fmt.Sprintf("a body of type %q cannot be rewritten: send %s", contentType, mediaJSON),
+	}
+}
+
+// Answer rewrites the body of the server's answer on its way to the client. Protobuf
+// is not for it, and what is neither that nor JSON passes as it is. What is
+// malformed, or is cut off, is an *Error with code 502 of the body's Read.
+func (r *Request) Answer(code int, contentType string, src io.Reader) io.Reader {
+	media, _ := mediaType(contentType)
+	if media != mediaJSON || r.Class == Opaque {
+		return src
+	}
+	switch {
+	case code >= http.StatusBadRequest || !r.Class.IsObjects():
+		return newReader(src, ToClient, answers[r.Class], false)
+	case r.Info.Verb == "watch":
+		return newReader(src, ToClient, watches[r.Class], true)
+	case r.Info.Verb == "list" || r.Info.Verb == "deletecollection":
+		return newReader(src, ToClient, lists[r.Class], false)
+	}
+	return newReader(src, ToClient, answers[r.Class], false)
+}
+
+// applyReader reads what is applied, which is YAML by its name and mostly JSON.
+type applyReader struct {
+	src    io.Reader
+	root   *place
+	reader io.Reader
+	err    error
+}
+
+func (a *applyReader) Read(p []byte) (int, error) {
+	if a.reader == nil && a.err == nil {
+		a.reader, a.err = a.begin()
+	}
+	if a.err != nil {
+		return 0, a.err
+	}
+	return a.reader.Read(p)
+}
+
+// begin tells JSON and YAML apart: by trying, if all fits into what may be held; else
+// by how it begins.
+func (a *applyReader) begin() (io.Reader, error) {
+	text, err := io.ReadAll(io.LimitReader(a.src, maxHeld))
+	if err != nil {
+		return nil, err
+	}
+	start := skipSpace(text, 0)
+	looksLikeJSON := start < len(text) && text[start] == '{'
+	whole := io.MultiReader(bytes.NewReader(text), a.src)
+	if len(text) == maxHeld {
+		next := skipSpace(text, start+1)
+		if looksLikeJSON && next < len(text) && text[next] == '"' {
+			return newReader(whole, ToServer, a.root, false), nil
+		}
+		return newReader(&yamlReader{src: whole}, ToServer, a.root, false), nil
+	}
+	if looksLikeJSON {
+		json, err := io.ReadAll(newReader(bytes.NewReader(text), ToServer, a.root, false))
+		if err == nil {
+			return bytes.NewReader(json), nil
+		}
+	}
+	return newReader(&yamlReader{src: bytes.NewReader(text)}, ToServer, a.root, false), nil
+}

@@ -1,0 +1,27 @@
+package rewrite
+
+import "io"
+
+// NewReader reads a document of a class for the tests of both ways.
+func NewReader(src io.Reader, d Direction, class Class, shape string) *Reader {
+	switch {
+	case shape == "watch":
+		root := watches[class]
+		if d == ToServer {
+			root = object(in("object", sentObjects[class]))
+		}
+		return newReader(src, d, root, true)
+	case shape == "patch":
+		return newReader(src, d, aPatch(anObject(class, d)), false)
+	case d == ToServer && shape == "list":
+		if class == MappedKinds {
+			return newReader(src, d, sentObjects[class], false)
+		}
+		return newReader(src, d, object(in("items", each(sentObjects[class]))), false)
+	case d == ToServer:
+		return newReader(src, d, sentObjects[class], false)
+	case shape == "list":
+		return newReader(src, d, lists[class], false)
+	}
+	return newReader(src, d, answers[class], false)
+}

@@ -1,0 +1,131 @@
+package rewrite
+
+import (
+	"errors"
+	"io"
+	"sync"
+)
+
+// What a stream holds at rest, and what it holds at most of what it has read.
+const (
+	restSize = 4 << 10
+	// A watch's event is passed on in one go, unless it is longer than this.
+	eventSize = 32 << 10
+)
+
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, maxHeld)
+	return &b
+}}
+
+// Reader reads a JSON body from another reader and rewrites it on the way. It
+// holds 64 KiB of it at most, and what it becomes; between the events of a
+// watch 4 KiB. What is malformed, or is cut off, ends in an *Error and never in
+// io.EOF.
+type Reader struct {
+	src     io.Reader
+	scanner scanner
+	// window[:end] is read and not understood yet. It is small, or the whole of
+	// pooled.
+	window, small []byte
+	end           int
+	pooled        *[]byte
+	// hungry says that the last read filled the window.
+	hungry bool
+	// decided is where scanner.out comes from, sent how much of it is read.
+	decided *[]byte
+	sent    int
+	err     error
+}
+
+// newReader reads a document, or many that follow one another, from src.
+func newReader(src io.Reader, d Direction, root *place, many bool) *Reader {
+	return &Reader{src: src, scanner: scanner{dir: d, root: root, many: many, state: between}}
+}
+
+// OtherPrefixes counts the groups so far that have one of the bases with a
+// prefix that is not in the table.
+func (r *Reader) OtherPrefixes() int {
+	return r.scanner.otherPrefixes
+}
+
+// Read returns what is decided. Of a watch that is whole events, if they are of a
+// common length, as soon as they are there.
+func (r *Reader) Read(p []byte) (int, error) {
+	for {
+		if r.sent < len(r.scanner.out) && (r.err != nil || r.isDue()) {
+			n := copy(p, r.scanner.out[r.sent:])
+			r.sent += n
+			r.rest()
+			return n, nil
+		}
+		if r.err != nil || len(p) == 0 {
+			return 0, r.err
+		}
+		r.fill()
+	}
+}
+
+// isDue says whether what is decided may be passed on.
+func (r *Reader) isDue() bool {
+	return !r.scanner.many || r.scanner.state == between || len(r.scanner.out)-r.sent >= eventSize
+}
+
+// rest gives back what is needed only while there is something to read.
+func (r *Reader) rest() {
+	if r.sent < len(r.scanner.out) {
+		return
+	}
+	r.sent = 0
+	if cap(r.scanner.out) <= 2*maxHeld {
+		*r.decided = r.scanner.out[:0]
+		buffers.Put(r.decided)
+	}
+	r.scanner.out, r.decided = nil, nil
+	if r.pooled != nil && r.end == 0 && (r.err != nil || r.scanner.many && !r.hungry) {
+		buffers.Put(r.pooled)
+		r.pooled, r.window = nil, r.small
+	}
+}
+
+// fill reads once, and decides what can be decided.
+func (r *Reader) fill() {
+	r.grow()
+	n, err := r.src.Read(r.window[r.end:])
+	r.end += n
+	r.hungry = r.end == len(r.window)
+	if r.decided == nil {
+		r.decided = buffers.Get().(*[]byte)
+		r.scanner.out = (*r.decided)[:0]
+	}
+	s := &r.scanner
+	s.in, s.full = r.window[:r.end], r.end == maxHeld
+	r.err = s.run()
+	s.base += int64(s.pos)
+	r.end = copy(r.window, s.in[s.pos:])
+	s.in, s.pos, s.copied = nil, 0, 0
+	switch {
+	case r.err != nil:
+	case errors.Is(err, io.EOF):
+		if r.err = s.finish(); r.err == nil {
+			r.err = io.EOF
+		}
+	default:
+		r.err = err
+	}
+}
+
+// grow makes room for what is read next: little at first, and all that may be held
+// as soon as that was too little.
+func (r *Reader) grow() {
+	if r.window == nil {
+		r.small = make([]byte, restSize)
+		r.window = r.small
+	}
+	if r.hungry && r.pooled == nil {
+		r.pooled = buffers.Get().(*[]byte)
+		*r.pooled = (*r.pooled)[:maxHeld]
+		copy(*r.pooled, r.window)
+		r.window = *r.pooled
+	}
+}
