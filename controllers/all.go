@@ -16,6 +16,7 @@ import (
 	"github.com/capstan-capi/capstan/controllers/compatibility"
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
+	"github.com/capstan-capi/capstan/controllers/privatecapi"
 	"github.com/capstan-capi/capstan/controllers/scrape"
 	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/phases/bootboard"
@@ -29,6 +30,7 @@ var all = []options.Part{
 	compatibility.Part,
 	bootgate.Part,
 	bootimage.Part,
+	privatecapi.Part,
 }
 
 // running are those that the options ask for.

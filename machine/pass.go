@@ -63,6 +63,7 @@ func (p *pass[F, E]) move(ctx context.Context, c choice[F, E]) Outcome {
 		p.record.succeeded()
 	}
 	outcome := p.enter(c.move, to, c.cause)
+	p.beginAnew(to)
 	outcome.Did = result.Did
 	return outcome
 }
@@ -78,9 +79,18 @@ func (p *pass[F, E]) blocked(ctx context.Context, move *Move[F, E], err error) O
 		p.lookAhead(&outcome)
 	} else if to, illegal := p.machine.Table.fire(ctx, p.record.State, edge.On, func(context.Context) error { return nil }); illegal == nil {
 		outcome = p.enter(edge, to, p.record.Failure.Message)
+		p.beginAnew(to)
 	}
 	outcome.Failure = err
 	return outcome
+}
+
+// beginAnew forgets the failure that has led to a state which has a work of its own and a failure edge: that work has not failed, and
+// the state would be left before it was done.
+func (p *pass[F, E]) beginAnew(to State) {
+	if table := &p.machine.Table; !table.Resumes(to) && table.hasFailureEdge(to) {
+		p.record.succeeded()
+	}
 }
 
 func effectError[F, E any](move *Move[F, E], err error) error {

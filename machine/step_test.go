@@ -256,3 +256,25 @@ func TestStep_two_moves_of_one_rank_are_refused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestStep_gives_the_state_after_a_failure_a_try_of_its_own(t *testing.T) {
+	b := newBench(t)
+	b.table.States = append(b.table.States,
+		StateRow[*world]{Name: "Climbing", Work: act("Climb", func(*world) error { return nil }), Doc: doc})
+	for i := range b.table.Moves {
+		if b.table.Moves[i].On == "Failed" {
+			b.table.Moves[i].To = "Climbing"
+		}
+	}
+	b.table.Moves = append(b.table.Moves, Move[world, *world]{On: "Fell", From: []State{"Climbing"}, To: "Stuck", Failing: time.Minute, Doc: doc})
+	b.world.workErr = Terminal(errors.New("the door is a wall"))
+	for range 2 {
+		b.step()
+	}
+	if b.record.State != "Climbing" || b.record.Failure != nil {
+		t.Fatalf("state %s with failure %v", b.record.State, b.record.Failure)
+	}
+	if outcome := b.step(); outcome.Work != "Climb" || b.record.State != "Climbing" {
+		t.Errorf("work %q in state %s", outcome.Work, b.record.State)
+	}
+}

@@ -43,6 +43,8 @@ type Options struct {
 	OpenAfter time.Duration
 	// BootImages is what the machines of boot images are given.
 	BootImages BootImages
+	// PrivateCAPI is what the move of HostedClusters to private types of Cluster API is given.
+	PrivateCAPI PrivateCAPI
 	// Concurrency bounds how many objects are applied at the same time.
 	Concurrency int
 	// WarmUp is given what runs from the start of the process until its end, beside the manager and whoever holds the Lease.
@@ -53,6 +55,12 @@ type Options struct {
 	ConditionParts []string
 	// House is what all machines share.
 	House *house.House
+}
+
+// PrivateCAPI says how HostedClusters are moved to private types of Cluster API.
+type PrivateCAPI struct {
+	// Image is that of the proxy that components get beside them; empty for no moves, and no request for HostedClusters.
+	Image string
 }
 
 // BootImages says whose boot images are moved, and how.

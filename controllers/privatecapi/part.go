@@ -1,0 +1,58 @@
+// Package privatecapi watches what the machine privatecapi looks at and fires it. It decides nothing: there is no question about
+// the state here.
+package privatecapi
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/controllers/house"
+	"github.com/capstan-capi/capstan/controllers/options"
+	"github.com/capstan-capi/capstan/controllers/view"
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	table "github.com/capstan-capi/capstan/machine/privatecapi"
+)
+
+// Part is what the machine privatecapi brings to the house. Its kinds are read apart, see apartKinds.
+var Part = options.Part{
+	Name: table.Table.Name, Add: Add, Kinds: func(options.Options) []house.Kind { return nil },
+	View: &view.View{Table: tableView, Instances: instances, Look: look},
+	Runs: func(o options.Options) bool { return o.PrivateCAPI.Image != "" },
+}
+
+// hostedClusterKind is HyperShift's.
+var hostedClusterKind = schema.GroupVersionKind{Group: "hypershift.openshift.io", Version: "v1beta1", Kind: "HostedCluster"}
+
+func hostedCluster() *unstructured.Unstructured {
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(hostedClusterKind)
+	return o
+}
+
+// served is told when the API of HostedClusters may be about to be served.
+var served house.Arrival
+
+// apartKinds are those that the machine reads from caches of its own. A cluster may lack HostedClusters: then there is nothing to do.
+func apartKinds(o options.Options) house.Kinds {
+	return house.Kinds{
+		{
+			Version: hostedClusterKind.GroupVersion(), Object: hostedCluster(), List: &unstructured.UnstructuredList{}, Namespaced: true,
+			Optional: true, Arrival: &served, Keep: keepMarks,
+		},
+		{
+			Version: corev1.SchemeGroupVersion, Object: &corev1.ConfigMap{}, List: &corev1.ConfigMapList{}, Namespaced: true,
+			Only: []client.ObjectKey{{Namespace: o.OperatorNamespace, Name: guards.ProgrammeName}},
+		},
+	}
+}
+
+// keepMarks leaves of a HostedCluster its metadata: all else is read when it is needed.
+func keepMarks(o client.Object) {
+	o.SetManagedFields(nil)
+	if untyped, is := o.(*unstructured.Unstructured); is {
+		delete(untyped.Object, "spec")
+		delete(untyped.Object, "status")
+	}
+}

@@ -1,0 +1,65 @@
+package privatecapi
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/capstan-capi/capstan/controllers/view"
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/privatecapi"
+	phases "github.com/capstan-capi/capstan/phases/privatecapi"
+)
+
+var tableView = view.TableOf(table.Table)
+
+var instances = &view.Instances{
+	Kind: hostedClusterKind.GroupVersion().WithResource("hostedclusters"), Word: "HostedCluster",
+	Form:  "NAMESPACE/NAME, such as clusters/example",
+	KeyOf: func(name string) string { return "clusters/" + name },
+	Valid: func(key string) bool {
+		namespace, name := phases.Split(machine.Key(key))
+		return namespace != "" && name != "" && !strings.Contains(name, "/")
+	},
+}
+
+// untold says why an instance does not tell what guards answer.
+const untold = "The operator tells the state of a HostedCluster and what it waits for in its condition " + phases.Condition + ", and not what each guard answers."
+
+// Status is what `capstan status --machine privatecapi` prints; its shape is a promise.
+type Status struct {
+	view.Head
+	HostedCluster string `json:"hostedCluster"`
+}
+
+// Write prints it.
+func (s Status) Write(out io.Writer, now time.Time) error {
+	var b strings.Builder
+	s.WriteHead(&b, "", now)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// look reads the condition that tells of a HostedCluster.
+func look(ctx context.Context, get view.Getter, key machine.Key) (view.Seen, error) {
+	namespace, name := phases.Split(key)
+	o := hostedCluster()
+	found, err := get(ctx, instances.Kind, instances.Word, namespace, name, o)
+	if err != nil {
+		return view.Seen{}, err
+	}
+	if !found {
+		problem := "there is no HostedCluster " + string(key)
+		return view.Seen{Absent: true, Problem: problem, Status: Status{Head: view.HeadOf(tableView, machine.Record{}, problem, ""), HostedCluster: string(key)}}, nil
+	}
+	record, told := phases.RecordOf(o)
+	if _, known := tableView.State(record.State); !told || !known {
+		problem := "HostedCluster " + string(key) + " has no condition " + phases.Condition + " of a state: does the operator run with --private-capi-image?"
+		return view.Seen{Problem: problem, Status: Status{Head: view.HeadOf(tableView, machine.Record{}, problem, ""), HostedCluster: string(key)}}, nil
+	}
+	return view.Seen{
+		Record: record, Waits: record.Reason, Untold: untold,
+		Status: Status{Head: view.HeadOf(tableView, record, "", record.Reason), HostedCluster: string(key)},
+	}, nil
+}

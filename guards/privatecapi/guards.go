@@ -1,0 +1,308 @@
+package privatecapi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+type guard = machine.Guard[Facts]
+
+func seen(ask func(Facts) machine.Answer) func(Facts) machine.Answer {
+	return func(f Facts) machine.Answer {
+		if !f.Seen {
+			return machine.SayUnknown("the HostedCluster has not been looked at yet")
+		}
+		return ask(f)
+	}
+}
+
+// Deleting asks whether somebody wants the HostedCluster gone.
+var Deleting = guard{
+	Name: "Deleting",
+	Doc:  "The HostedCluster has been asked to go.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if f.Cluster.Deleting {
+			return machine.SayYes(f.Cluster.String() + " is being deleted")
+		}
+		return machine.SayNo("")
+	}),
+}
+
+// Locked asks whether a move of the HostedCluster is under way, whoever's it is.
+var Locked = guard{
+	Name: "Locked",
+	Doc:  "The HostedCluster has annotation migration-in-progress, or the one of Capstan that stands beside it.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch m := f.Marks; {
+		case m.Migrating:
+			return machine.SayYes(f.Cluster.String() + " has annotation " + MigrationAnnotation)
+		case m.Companion.Present:
+			return machine.SayYes(f.Cluster.String() + " has annotation " + CompanionAnnotation)
+		}
+		return machine.SayNo("")
+	}),
+}
+
+// LockIsOurs asks whether the lock is of this installation. A lock whose first annotation was taken away is ours all the same,
+// and gets it back.
+var LockIsOurs = guard{
+	Name: "LockIsOurs",
+	Doc:  "Annotation capstan.openshift.io/migration names this installation of Capstan.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch c := f.Marks.Companion; {
+		case !f.Marks.Locked():
+			return machine.SayNo(f.Cluster.String() + " is not locked")
+		case !c.Present:
+			return machine.SayNo("annotation " + MigrationAnnotation + " was set by another than Capstan: it is theirs to take it off")
+		case c.Problem != "":
+			return machine.SayNo("annotation " + CompanionAnnotation + " cannot be read: " + short(c.Problem))
+		case f.Programme.Installation == "":
+			return machine.SayUnknown("it is not known yet which installation of Capstan this is")
+		case !c.IsOf(f.Programme.Installation):
+			return machine.SayNo(fmt.Sprintf("migration %s is of another installation of Capstan than %s", short(c.ID), short(f.Programme.Installation)))
+		}
+		return machine.SayYes("migration " + short(f.Marks.Companion.ID) + " is ours")
+	}),
+}
+
+// LockIsWhole asks whether the operators see the lock, too.
+var LockIsWhole = guard{
+	Name: "LockIsWhole",
+	Doc:  "Both annotations of the lock are there.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch m := f.Marks; {
+		case !m.Migrating:
+			return machine.SayNo("annotation " + MigrationAnnotation + " is not there yet")
+		case !m.Companion.Present:
+			return machine.SayNo("annotation " + CompanionAnnotation + " is not there yet")
+		}
+		return machine.SayYes("")
+	}),
+}
+
+// IsCommitted asks whether there is no way back.
+var IsCommitted = guard{
+	Name: "Committed",
+	Doc:  "The stage of the migration is committed, from which there is no way back.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if stage := f.Marks.Companion.Stage; stage != Committed {
+			return machine.SayNo("the stage of the migration is " + stage.text())
+		}
+		return machine.SayYes("the migration is committed")
+	}),
+}
+
+// MarkedFailed asks whether a move was undone and nobody has asked for another one.
+var MarkedFailed = guard{
+	Name: "MarkedFailed",
+	Doc:  "The HostedCluster has annotation migration-failed.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if f.Marks.Failed == "" {
+			return machine.SayNo("")
+		}
+		return machine.SayYes(f.failedText())
+	}),
+}
+
+// RetryIsAsked asks whether nobody holds a failure against the HostedCluster any more.
+var RetryIsAsked = guard{
+	Name: "RetryIsAsked",
+	Doc:  "The HostedCluster does not have annotation migration-failed, or not any more.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if f.Marks.Failed == "" {
+			return machine.SayYes("annotation " + FailedAnnotation + " is gone")
+		}
+		return machine.SayNo(f.failedText())
+	}),
+}
+
+func (f Facts) failedText() string {
+	return fmt.Sprintf("annotation %s says %s: take it off when another try is wanted", FailedAnnotation, short(string(f.Marks.Failed)))
+}
+
+// OwnedByLegacy asks whether the old operator reconciles.
+var OwnedByLegacy = ownedBy("OwnedByLegacy", Legacy, "The old operator reconciles the HostedCluster: it has scope legacy or a failed move, and neither lock nor private types.")
+
+// OwnedByNew asks whether the new operator reconciles.
+var OwnedByNew = ownedBy("OwnedByNew", New, "The new operator reconciles the HostedCluster: it has private types, and neither lock nor scope legacy.")
+
+func ownedBy(name string, who Reconciler, doc string) guard {
+	return guard{Name: name, Doc: doc, Ask: seen(func(f Facts) machine.Answer {
+		by := f.Marks.Owner().By
+		if by != who {
+			return machine.SayNo(f.Cluster.String() + " is not reconciled by " + who.text())
+		}
+		return machine.SayYes(f.Cluster.String() + " is reconciled by " + by.text())
+	})}
+}
+
+func (r Reconciler) text() string {
+	switch r {
+	case Machine:
+		return "nobody but its migration"
+	case Legacy:
+		return "the old operator"
+	case New:
+		return "the new operator"
+	}
+	return "nobody"
+}
+
+// Consistent asks whether marks, fence and objects say the same.
+var Consistent = guard{
+	Name: "Consistent",
+	Doc:  "The HostedCluster is not of both operators, no fence stands in the namespace of its control plane, and no object of the other side is there than of the one that its marks name, or would.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch {
+		case f.Marks.Legacy && f.Marks.Private:
+			return machine.SayNo(fmt.Sprintf("%s has both %s %s and %s", f.Cluster, ScopeAnnotation, ScopeLegacy, PrivateTypesAnnotation))
+		case !f.Fence.Known:
+			return machine.SayUnknown("it is not known yet whether a fence stands in namespace " + f.Cluster.ControlPlane)
+		case f.Fence.Label != NoFence:
+			return machine.SayNo(fmt.Sprintf("namespace %s has label %s %s without a migration", f.Cluster.ControlPlane, FenceLabel, f.Fence.Label))
+		}
+		due, known := f.due()
+		if !known {
+			return machine.SayUnknown("it is not known yet when the programme was enabled")
+		}
+		other, name := f.Private, ToPrivate
+		if due == ToPrivate {
+			other, name = f.Standard, ToStandard
+		}
+		switch {
+		case !other.Known:
+			return machine.SayUnknown(fmt.Sprintf("the %s objects in namespace %s have not been listed yet", name, f.Cluster.ControlPlane))
+		case other.Objects > 0:
+			return machine.SayNo(fmt.Sprintf("namespace %s has %d %s objects of Cluster API, and %s is of the other side", f.Cluster.ControlPlane, other.Objects, name, f.Cluster))
+		}
+		return machine.SayYes("")
+	}),
+}
+
+// due is the side that the HostedCluster is on by its marks, or by its age where it has none: what is older than the programme
+// is of the old operator.
+func (f Facts) due() (Direction, bool) {
+	switch {
+	case f.Marks.Private:
+		return ToPrivate, true
+	case f.Marks.Legacy, f.Marks.Failed != "":
+		return ToStandard, true
+	case !f.Programme.Known:
+		return "", false
+	case f.Programme.Enabled.IsZero() || !f.Cluster.Created.After(f.Programme.Enabled):
+		return ToStandard, true
+	}
+	return ToPrivate, true
+}
+
+// MarkFor is the mark that a HostedCluster without one gets: of the old operator, ToStandard, where it was created up to the
+// enablement of the programme, and of the new one otherwise. known is false while that cannot be told, or where it has one.
+func MarkFor(f Facts) (due Direction, known bool) {
+	if !f.Seen || f.Marks.Locked() || f.Marks.Legacy || f.Marks.Private || f.Marks.Failed != "" || Consistent.Answer(f).Truth != machine.Yes {
+		return "", false
+	}
+	return f.due()
+}
+
+// TurnIsOurs asks whether this HostedCluster may be moved, and now.
+var TurnIsOurs = guard{
+	Name: "TurnIsOurs",
+	Doc:  "It is reconciled by the old operator and has no failed move, or it is reconciled by the new one, somebody has asked for it to be moved back, and the old operator is still needed. No HostedCluster is locked, nothing is paused, it is not being deleted, and it comes first: least recently refused, then oldest.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if wants := f.wantsToMove(); wants.Truth != machine.Yes {
+			return wants
+		}
+		switch p := f.Programme; {
+		case f.Cluster.Deleting:
+			return machine.SayNo(f.Cluster.String() + " is being deleted")
+		case f.Marks.Locked():
+			return machine.SayNo(f.Cluster.String() + " is locked")
+		case f.Marks.Paused:
+			return machine.SayNo(f.Cluster.String() + " has annotation " + PausedAnnotation)
+		case !p.Known:
+			return machine.SayUnknown("ConfigMap " + ProgrammeName + " and the other HostedClusters have not been looked at yet")
+		case p.Paused:
+			return machine.SayNo("the programme is paused by ConfigMap " + ProgrammeName)
+		case p.LockedElsewhere != "":
+			return machine.SayNo("HostedCluster " + short(p.LockedElsewhere) + " is locked: one is moved at a time")
+		case !f.Turn.Known:
+			return machine.SayUnknown("it is not known yet which HostedCluster comes next")
+		case !f.Turn.Ours:
+			return machine.SayNo("HostedCluster " + short(f.Turn.Of) + " comes first")
+		}
+		return machine.SayYes(f.Cluster.String() + " is next")
+	}),
+}
+
+// Wants says that a HostedCluster would take its turn as soon as it comes, by what is known of itself. See [Next].
+func Wants(f Facts) bool {
+	return f.Seen && !f.Cluster.Deleting && !f.Marks.Locked() && !f.Marks.Paused && f.wantsToMove().Truth == machine.Yes
+}
+
+func (f Facts) wantsToMove() machine.Answer {
+	switch by := f.Marks.Owner().By; {
+	case by == Legacy && f.Marks.Failed != "":
+		return machine.SayNo(MarkedFailed.Answer(f).Reason)
+	case by == Legacy:
+		return machine.SayYes("")
+	case by != New:
+		return machine.SayNo(f.Cluster.String() + " is reconciled by " + by.text())
+	case !f.Marks.Revert:
+		return machine.SayNo(f.Cluster.String() + " has private types, and nobody asks for it to be moved back")
+	case !f.Programme.Known:
+		return machine.SayUnknown("it is not known yet whether the old operator is still there")
+	case !f.Programme.OldOperatorNeeded:
+		return machine.SayNo("the old operator is not kept any more, so " + f.Cluster.String() + " cannot be moved back")
+	}
+	return machine.SayYes("")
+}
+
+// ChecksPassed asks whether nothing speaks against the move.
+var ChecksPassed = guard{
+	Name: "ChecksPassed",
+	Doc:  "CRDs, versions, shim, rights and images are there, nothing is terminating, no copy is left, and no webhook of Cluster API is served by what is drained.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch c := f.Checks; {
+		case len(c.Refused) > 0:
+			return machine.SayNo(list(c.Refused))
+		case !c.Known:
+			return machine.SayUnknown(f.Cluster.String() + " has not been checked yet")
+		}
+		return machine.SayYes("nothing speaks against moving " + f.Cluster.String())
+	}),
+}
+
+// FenceHolds asks whether both sides are kept as they are, whoever writes.
+var FenceHolds = guard{
+	Name: "FenceHolds",
+	Doc:  "The namespace of the control plane has both fences, and a write that a component would make is denied on each side, by the name of the fence.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch fence := f.Fence; {
+		case !fence.Known:
+			return machine.SayUnknown("it is not known yet whether a fence stands in namespace " + f.Cluster.ControlPlane)
+		case fence.Label != BothSidesAreShut:
+			return machine.SayNo(fmt.Sprintf("namespace %s does not have label %s %s yet", f.Cluster.ControlPlane, FenceLabel, BothSidesAreShut))
+		case len(fence.Open) > 0:
+			return machine.SayNo("the fence does not hold: " + list(fence.Open))
+		case !fence.Probed:
+			return machine.SayUnknown("it has not been tried yet whether the fence holds")
+		}
+		return machine.SayYes("writes to both sides are denied in namespace " + f.Cluster.ControlPlane)
+	}),
+}
+
+func (s Stage) text() string {
+	if s == NoStage {
+		return "none"
+	}
+	return string(s)
+}
+
+func short(text string) string { return machine.Shorten(text, maxQuoted) }
+
+// maxListed bounds what a reason lists, in bytes.
+const maxListed = 512
+
+func list(some []string) string { return machine.Shorten(strings.Join(some, "; "), maxListed) }

@@ -1,0 +1,110 @@
+package privatecapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// maxQuoted bounds what a reason takes from an object, in bytes.
+const maxQuoted = 256
+
+// Marks is what the annotations of a HostedCluster say.
+type Marks struct {
+	// Legacy and Private are the marks of the old and of the new operator, Migrating is the lock.
+	Legacy    bool `yaml:"legacy"`
+	Private   bool `yaml:"private"`
+	Migrating bool `yaml:"migrating"`
+	// Failed is why a move was undone, empty for none.
+	Failed Reason `yaml:"failed"`
+	// Scope is another's value of the annotation for scopes, as it stands or as it waits; empty for none.
+	Scope string `yaml:"scope"`
+	// Companion says whose the lock is; Present is false where there is none.
+	Companion Companion `yaml:"companion"`
+	// Paused and Revert are requests of people.
+	Paused bool `yaml:"paused"`
+	Revert bool `yaml:"revert"`
+}
+
+// Companion stands beside the lock: which move it is of, where that leads, how far it has come, and why it is undone, if it is.
+type Companion struct {
+	Present bool `json:"-" yaml:"present"`
+	// Problem says why it cannot be read, empty if it can.
+	Problem string `json:"-" yaml:"problem"`
+	// ID is that of the installation that moves, a slash, and what tells its moves apart.
+	ID        string    `json:"id" yaml:"id"`
+	Direction Direction `json:"direction" yaml:"direction"`
+	Stage     Stage     `json:"stage" yaml:"stage"`
+	Reason    Reason    `json:"reason,omitempty" yaml:"reason"`
+}
+
+// MarksOf reads the annotations of a HostedCluster.
+func MarksOf(annotations map[string]string) Marks {
+	scope, previous := annotations[ScopeAnnotation], annotations[PreviousScopeAnnotation]
+	m := Marks{
+		Legacy:  scope == ScopeLegacy,
+		Private: annotations[PrivateTypesAnnotation] == MarkTrue,
+		Scope:   scope,
+	}
+	if m.Legacy {
+		m.Scope = previous
+	}
+	_, m.Migrating = annotations[MigrationAnnotation]
+	_, m.Paused = annotations[PausedAnnotation]
+	_, m.Revert = annotations[RevertAnnotation]
+	if failed, is := annotations[FailedAnnotation]; is {
+		m.Failed = Reason(failed)
+		if failed == "" { // somebody else's, which blocks all the same
+			m.Failed = AmbiguousState
+		}
+	}
+	if text, is := annotations[CompanionAnnotation]; is {
+		m.Companion = ReadCompanion(text)
+	}
+	return m
+}
+
+// ReadCompanion reads what Text writes. One that cannot be read is present, and nobody's.
+func ReadCompanion(text string) Companion {
+	var c Companion
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		return Companion{Present: true, Problem: err.Error()}
+	}
+	c.Present = true
+	switch {
+	case c.ID == "":
+		c.Problem = "it has no id"
+	case c.Direction != ToPrivate && c.Direction != ToStandard:
+		c.Problem = fmt.Sprintf("%q is no direction", c.Direction)
+	}
+	switch c.Stage {
+	case Moving, Live, Committed, Undoing, Undone:
+	default:
+		c.Problem = fmt.Sprintf("%q is no stage", c.Stage)
+	}
+	if c.Problem != "" {
+		return Companion{Present: true, Problem: c.Problem}
+	}
+	return c
+}
+
+// Text is the companion as its annotation has it.
+func (c Companion) Text() string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // texts alone can always be written
+	}
+	return string(text)
+}
+
+// IsOf says whether the companion is of an installation.
+func (c Companion) IsOf(installation string) bool {
+	of, _, cut := strings.Cut(c.ID, "/")
+	return c.Present && c.Problem == "" && cut && installation != "" && of == installation
+}
+
+// MigrationID names a move of an installation.
+func MigrationID(installation, move string) string { return installation + "/" + move }
+
+// Locked says that the lock is there, or what stands beside it.
+func (m Marks) Locked() bool { return m.Migrating || m.Companion.Present }

@@ -1,0 +1,41 @@
+package privatecapi
+
+// Reconciler is who reconciles a HostedCluster and its NodePools.
+type Reconciler string
+
+// The reconcilers.
+const (
+	Nobody Reconciler = "nobody"
+	// Machine is the machine privatecapi, of the one migration that Owner names.
+	Machine Reconciler = "machine"
+	// Legacy is the operator of the standard types, New that of the private ones.
+	Legacy Reconciler = "legacy"
+	New    Reconciler = "new"
+)
+
+// Owner is who reconciles, and for Machine the id of its migration, empty for none.
+type Owner struct {
+	By Reconciler
+	ID string
+}
+
+// OwnerOf is who reconciles a HostedCluster with these annotations, and its NodePools, which have the owner of their
+// HostedCluster. All operators ask it before each write, so that there is never more than one of them at it.
+func OwnerOf(annotations map[string]string) Owner {
+	return MarksOf(annotations).Owner()
+}
+
+// Owner is what OwnerOf says. The first that matches counts.
+func (m Marks) Owner() Owner {
+	switch {
+	case m.Migrating:
+		return Owner{By: Machine, ID: m.Companion.ID}
+	case m.Legacy && m.Private:
+		return Owner{By: Nobody}
+	case m.Private:
+		return Owner{By: New}
+	case m.Legacy, m.Failed != "":
+		return Owner{By: Legacy}
+	}
+	return Owner{By: Nobody}
+}

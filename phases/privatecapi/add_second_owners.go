@@ -1,0 +1,37 @@
+package privatecapi
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// AddSecondOwners has the copies own what their sources own.
+func (p *Pass) AddSecondOwners(ctx context.Context) (machine.Result, error) {
+	return p.send(ctx, "adding second owners", secondOwners(p.dependents, p.sides, false)...)
+}
+
+// secondOwners are the writes that give each dependent of a side the counterparts of its owners as well.
+func secondOwners(all []Dependent, s *sides, back bool) []*Write {
+	from, counterparts := s.source, s.copied
+	if back {
+		from, counterparts = s.source.Other(), s.uncopied
+	}
+	var plan []*Write
+	for _, d := range all {
+		with, _ := withSecondOwners(owners(d.Object), from, counterparts)
+		plan = append(plan, d.ownerPatch(with))
+	}
+	return plan
+}
+
+// onlyOwners are the writes that take from each dependent its owners on a side that goes.
+func onlyOwners(all []Dependent, gone Side, counterparts map[types.UID]types.UID) []*Write {
+	var plan []*Write
+	for _, d := range all {
+		plan = append(plan, d.ownerPatch(withoutOwnersOn(owners(d.Object), gone, counterparts)))
+	}
+	return plan
+}

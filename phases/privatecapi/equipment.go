@@ -1,0 +1,168 @@
+package privatecapi
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Component is a Deployment in the namespace of a control plane whose Pods read or write Cluster API.
+type Component struct {
+	Name string
+	// Scales says that it scales others: it goes first. Waits says that it stays at 0 until the source is gone.
+	Scales, Waits bool
+	// Flags are arguments of its first container that point it at the proxy, where it ignores the environment.
+	Flags []string
+}
+
+// Components are those of HyperShift.
+var Components = []Component{
+	{Name: "control-plane-operator", Scales: true},
+	{Name: "cluster-api"},
+	{Name: "capi-provider"},
+	{Name: "machine-approver"},
+	{Name: "cluster-autoscaler", Waits: true},
+}
+
+// SidecarName is the name of the proxy's container.
+const SidecarName = "kube-apiserver-proxy"
+
+// EquippedBy is the environment by which the control-plane operator equips the Deployments that it makes.
+const EquippedBy = "PRIVATE_CAPI_TYPES"
+
+// Equipment is what a Pod needs to see private types as standard ones.
+type Equipment struct {
+	// Image is that of the proxy.
+	Image string
+	// Kubeconfig is where the proxy leaves a kubeconfig that leads to itself, in a volume that it shares with its Pod.
+	Kubeconfig string
+}
+
+const (
+	kubeconfigVolume = "kube-apiserver-proxy"
+	kubeconfigFolder = "/var/run/kube-apiserver-proxy"
+	// KubeconfigPath is the default of Equipment.Kubeconfig.
+	KubeconfigPath = kubeconfigFolder + "/kubeconfig"
+)
+
+// container is the proxy's: a native sidecar, which is ready before any other container starts and ends after all of them.
+func (e Equipment) container() map[string]any {
+	return map[string]any{
+		"name": SidecarName, "image": e.Image, "restartPolicy": "Always",
+		"args": []any{"capi-proxy", "--write-kubeconfig=" + e.Kubeconfig},
+		"resources": map[string]any{
+			"requests": map[string]any{"cpu": "10m", "memory": "32Mi"}, "limits": map[string]any{"memory": "100Mi"},
+		},
+		"startupProbe": map[string]any{
+			"httpGet": map[string]any{"path": "/readyz", "port": int64(8081)}, "periodSeconds": int64(1), "failureThreshold": int64(60),
+		},
+		"securityContext": map[string]any{
+			"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": map[string]any{"drop": []any{"ALL"}},
+		},
+		"volumeMounts": []any{map[string]any{"name": kubeconfigVolume, "mountPath": kubeconfigFolder}},
+	}
+}
+
+// Equip is a Pod template with the proxy, to which its containers are pointed. A template that has it comes back as it is.
+func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
+	out, _ := cloned(template).(map[string]any)
+	if IsEquipped(template) {
+		return out
+	}
+	spec, _ := out["spec"].(map[string]any)
+	if spec == nil {
+		spec = map[string]any{}
+		out["spec"] = spec
+	}
+	inits, _ := spec["initContainers"].([]any)
+	spec["initContainers"] = append([]any{e.container()}, inits...)
+	volumes, _ := spec["volumes"].([]any)
+	spec["volumes"] = append(slices.Clip(volumes), map[string]any{"name": kubeconfigVolume, "emptyDir": map[string]any{}})
+	containers, _ := spec["containers"].([]any)
+	for i := range containers {
+		container, is := containers[i].(map[string]any)
+		if !is {
+			continue
+		}
+		env, _ := container["env"].([]any)
+		env = withEnv(env, "KUBECONFIG", e.Kubeconfig)
+		if of.Scales {
+			env = withEnv(env, EquippedBy, "true")
+		}
+		container["env"] = env
+		mounts, _ := container["volumeMounts"].([]any)
+		container["volumeMounts"] = append(slices.Clip(mounts), map[string]any{"name": kubeconfigVolume, "mountPath": kubeconfigFolder, "readOnly": true})
+		if args, _ := container["args"].([]any); i == 0 {
+			for _, flag := range of.Flags {
+				args = append(args, flag+"="+e.Kubeconfig)
+			}
+			if len(args) > 0 {
+				container["args"] = args
+			}
+		}
+	}
+	return out
+}
+
+func withEnv(env []any, name, value string) []any {
+	return append(without(env, name), map[string]any{"name": name, "value": value})
+}
+
+// without are the items of a list that do not have a name.
+func without(list []any, name string) []any {
+	return slices.DeleteFunc(slices.Clone(list), func(item any) bool {
+		one, _ := item.(map[string]any)
+		return one["name"] == name
+	})
+}
+
+// IsEquipped says that a Pod template has the proxy.
+func IsEquipped(template map[string]any) bool {
+	spec, _ := template["spec"].(map[string]any)
+	inits, _ := spec["initContainers"].([]any)
+	return len(without(inits, SidecarName)) < len(inits)
+}
+
+// Strip is a Pod template without the proxy, as Equip has put it there.
+func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
+	out, _ := cloned(template).(map[string]any)
+	spec, _ := out["spec"].(map[string]any)
+	keep(spec, "initContainers", func(list []any) []any { return without(list, SidecarName) })
+	keep(spec, "volumes", func(list []any) []any { return without(list, kubeconfigVolume) })
+	containers, _ := spec["containers"].([]any)
+	for i := range containers {
+		container, is := containers[i].(map[string]any)
+		if !is {
+			continue
+		}
+		keep(container, "env", func(list []any) []any { return without(without(list, "KUBECONFIG"), EquippedBy) })
+		keep(container, "volumeMounts", func(list []any) []any { return without(list, kubeconfigVolume) })
+		keep(container, "args", func(list []any) []any {
+			return slices.DeleteFunc(list, func(arg any) bool {
+				return slices.ContainsFunc(of.Flags, func(flag string) bool { return arg == flag+"="+e.Kubeconfig })
+			})
+		})
+	}
+	return out
+}
+
+// keep changes a list of an object, and drops one that is empty.
+func keep(in map[string]any, field string, change func([]any) []any) {
+	list, is := in[field].([]any)
+	if !is {
+		return
+	}
+	if list = change(list); len(list) == 0 {
+		delete(in, field)
+		return
+	}
+	in[field] = list
+}
+
+// compactJSON is a value as JSON; what came as JSON can be written as it.
+func compactJSON(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "{}"
+	}
+	return string(text)
+}

@@ -1,0 +1,70 @@
+package privatecapi
+
+import (
+	"context"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+)
+
+// fenceOf shuts one side.
+func fenceOf(side Side) guards.Fence {
+	if side == Private {
+		return guards.PrivateIsShut
+	}
+	return guards.StandardIsShut
+}
+
+// shut is the write that has a fence in the namespace of the control plane, nil if it has it.
+func (p *Pass) shut(fence guards.Fence) *Write {
+	if p.namespace == nil || guards.Fence(p.namespace.GetLabels()[guards.FenceLabel]) == fence {
+		return nil
+	}
+	var value any
+	if fence != guards.NoFence {
+		value = string(fence)
+	}
+	return patchOf(Namespaces, p.namespace, map[string]any{"metadata": map[string]any{"labels": map[string]any{guards.FenceLabel: value}}})
+}
+
+// probeFence tries as a component's account to write to each side, and says which writes the fence does not deny.
+func (p *Pass) probeFence(ctx context.Context) (open []string, err error) {
+	account := p.account()
+	for _, w := range p.fenceTrials() {
+		w.As = account
+		_, err := p.API.Write(ctx, w)
+		switch {
+		case err == nil:
+			open = append(open, w.Kind.name()+" can be written")
+		case (apierrors.IsForbidden(err) || apierrors.IsInvalid(err)) && strings.Contains(err.Error(), Fence):
+		case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsAlreadyExists(err):
+			open = append(open, w.Kind.name()+" is denied by another than the fence: "+err.Error())
+		default:
+			return nil, err
+		}
+	}
+	return open, nil
+}
+
+// fenceTrials are creations of an object that is valid: the first that there is, by another name, on both sides.
+func (p *Pass) fenceTrials() []Write {
+	for _, c := range p.sides.couples {
+		if c.source == nil {
+			continue
+		}
+		trial := func(kind Kind, to rename) Write {
+			body := copyOf(c.source, to, nil, kind.APIVersion(), kind.Status)
+			name := c.source.GetName() + "-fence"
+			metadata, _ := body["metadata"].(map[string]any)
+			metadata["name"] = name
+			return Write{Verb: Create, Kind: kind, Namespace: c.source.GetNamespace(), Name: name, Body: body}
+		}
+		return []Write{
+			trial(c.kinds.source, func(text string) string { return text }),
+			trial(c.kinds.target, p.sides.source.to),
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package privatecapi
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// lookAgain is after how long a namespace is looked at again that only people can put right.
+const lookAgain = time.Minute
+
+// InspectSides leaves the mark of the side that has the objects. What a move without a lock has left on these is put back before its
+// fence goes. Where both sides have objects, nobody can tell which of them count.
+func (p *Pass) InspectSides(ctx context.Context) (machine.Result, error) {
+	if p.facts.Marks.Locked() || !p.facts.Standard.Known || !p.facts.Private.Known {
+		return machine.Result{LookAgain: lookAgain}, nil
+	}
+	standard, private := p.facts.Standard.Objects > 0, p.facts.Private.Objects > 0
+	var plan []*Write
+	switch {
+	case standard && private && p.facts.Marks.Failed == "":
+		plan = []*Write{p.mark(map[string]any{guards.FailedAnnotation: string(guards.AmbiguousState)})}
+	case standard && private:
+	case standard:
+		marks := p.legacyOn()
+		marks[guards.PrivateTypesAnnotation] = nil
+		plan = p.alone(Standard, marks)
+	default:
+		marks := p.legacyOff()
+		marks[guards.PrivateTypesAnnotation] = guards.MarkTrue
+		plan = p.alone(Private, marks)
+	}
+	result, err := p.send(ctx, "putting the marks right", plan...)
+	if err == nil && result.LookAgain == 0 {
+		result.LookAgain = lookAgain
+	}
+	return result, err
+}
+
+// alone are the writes that make of what is there a HostedCluster of one side.
+func (p *Pass) alone(side Side, marks map[string]any) []*Write {
+	var plan []*Write
+	for _, w := range p.workloads {
+		if side == Standard {
+			plan = append(plan, w.restore())
+		} else {
+			plan = append(plan, w.settle())
+		}
+	}
+	for _, target := range []bool{false, true} {
+		plan = append(plan, p.sides.eachCluster(target, func(kind Kind, o *unstructured.Unstructured) *Write { return unpause(kind, o) })...)
+	}
+	if p.differ(marks) {
+		plan = append(plan, p.mark(marks))
+	}
+	return append(plan, p.shut(guards.NoFence))
+}
+
+// differ says that the HostedCluster does not have these annotations.
+func (p *Pass) differ(values map[string]any) bool {
+	now := p.Hosted.GetAnnotations()
+	for key, value := range values {
+		text, is := now[key]
+		if is != (value != nil) || is && text != value {
+			return true
+		}
+	}
+	return false
+}

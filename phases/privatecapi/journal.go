@@ -1,0 +1,67 @@
+package privatecapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// journal is what is noted of a move. A lost one is noted again from the source, which nobody else writes meanwhile.
+type journal struct {
+	// Move is the id of the move that it is of.
+	Move string `json:"move,omitempty"`
+	// Taken is when the source was counted, Counts how many objects there were by kind, and Hash is of all their content.
+	Taken  time.Time      `json:"taken,omitzero"`
+	Counts map[string]int `json:"counts,omitempty"`
+	Hash   string         `json:"hash,omitempty"`
+}
+
+// total is how many objects were counted.
+func (j journal) total() int {
+	n := 0
+	for _, count := range j.Counts {
+		n += count
+	}
+	return n
+}
+
+// readJournal reads what is noted of the present move. What cannot be read, or is of another move, is none.
+func (p *Pass) readJournal(ctx context.Context) error {
+	raw, err := p.Journal.Note(ctx, p.Key)
+	if err != nil {
+		return fmt.Errorf("reading the journal: %w", err)
+	}
+	p.noted = raw
+	var j journal
+	if json.Unmarshal(raw, &j) == nil && j.Move != "" && j.Move == p.facts.Marks.Companion.ID {
+		p.journal = j
+	}
+	return nil
+}
+
+// mostKinds bounds the journal: what lies in more kinds is counted together.
+const mostKinds = 200
+
+// take is the journal of the source as it is.
+func (p *Pass) take() journal {
+	j := journal{Move: p.facts.Marks.Companion.ID, Taken: p.Now().UTC().Truncate(time.Second), Counts: map[string]int{}}
+	hash := sha256.New()
+	for _, c := range p.sides.couples {
+		if c.source == nil {
+			continue
+		}
+		name := c.kinds.source.name()
+		if _, known := j.Counts[name]; !known && len(j.Counts) >= mostKinds {
+			name = "others"
+		}
+		j.Counts[name]++
+		if text, err := json.Marshal(p.sides.essenceOfSource(c)); err == nil { // what came as JSON can be written as JSON
+			_, _ = hash.Write(text) // it never fails
+		}
+	}
+	j.Hash = hex.EncodeToString(hash.Sum(nil))
+	return j
+}

@@ -1,0 +1,136 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	phases "github.com/capstan-capi/capstan/phases/privatecapi"
+)
+
+// resources is what the API server serves, all versions; of a group that does not answer, the error is returned.
+func (c *Client) resources() ([]*metav1.APIResourceList, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.discovered != nil && c.now().Sub(c.at) < freshFor {
+		return c.discovered, nil
+	}
+	_, all, err := c.discovery.ServerGroupsAndResources()
+	if err != nil {
+		return nil, fmt.Errorf("asking what the API server serves: %w", err)
+	}
+	c.discovered, c.at = all, c.now()
+	return all, nil
+}
+
+// Kinds are those of Cluster API, standard and private, the preferred version of each first.
+func (c *Client) Kinds(context.Context) ([]phases.Kind, error) {
+	all, err := c.resources()
+	if err != nil {
+		return nil, err
+	}
+	return kindsOf(all, func(group string) bool { return phases.SideOf(group) != "" }), nil
+}
+
+// kindsOf are the kinds of some groups that can be listed; discovery names the preferred version of a group first.
+func kindsOf(all []*metav1.APIResourceList, wanted func(group string) bool) []phases.Kind {
+	var kinds []phases.Kind
+	at := map[schema.GroupResource]int{}
+	for _, one := range all {
+		gv, err := schema.ParseGroupVersion(one.GroupVersion)
+		if err != nil || !wanted(gv.Group) {
+			continue
+		}
+		for _, r := range one.APIResources {
+			if strings.Contains(r.Name, "/") || !slices.Contains(r.Verbs, "list") {
+				continue
+			}
+			gr := schema.GroupResource{Group: gv.Group, Resource: r.Name}
+			if i, known := at[gr]; known {
+				kinds[i].Versions = append(kinds[i].Versions, gv.Version)
+				continue
+			}
+			at[gr] = len(kinds)
+			kinds = append(kinds, phases.Kind{
+				Group: gv.Group, Resource: r.Name, Kind: r.Kind, Versions: []string{gv.Version}, Namespaced: r.Namespaced,
+				Status: slices.ContainsFunc(one.APIResources, func(s metav1.APIResource) bool { return s.Name == r.Name+"/status" }),
+			})
+		}
+	}
+	return kinds
+}
+
+// passing are kinds whose objects nobody keeps: they come and go by themselves.
+var passing = []schema.GroupResource{{Resource: "events"}, {Group: "events.k8s.io", Resource: "events"}}
+
+// Dependents are the metadata of all objects in a namespace that an object of Cluster API owns, of whatever other group.
+func (c *Client) Dependents(ctx context.Context, namespace string) ([]phases.Dependent, error) {
+	all, err := c.resources()
+	if err != nil {
+		return nil, err
+	}
+	var found []phases.Dependent
+	for _, k := range kindsOf(all, func(group string) bool {
+		return phases.SideOf(group) == "" && !strings.HasSuffix(group, "metrics.k8s.io")
+	}) {
+		if !k.Namespaced || slices.Contains(passing, schema.GroupResource{Group: k.Group, Resource: k.Resource}) {
+			continue
+		}
+		owned, err := c.ownedOf(ctx, k, namespace)
+		if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listing %s: %w", k.Resource, err)
+		}
+		found = append(found, owned...)
+	}
+	return found, nil
+}
+
+func (c *Client) ownedOf(ctx context.Context, k phases.Kind, namespace string) ([]phases.Dependent, error) {
+	var found []phases.Dependent
+	from := c.metadata.Resource(resource(k)).Namespace(namespace)
+	for next := ""; ; {
+		got, err := from.List(ctx, metav1.ListOptions{Limit: page, Continue: next})
+		if err != nil {
+			return nil, err
+		}
+		for i := range got.Items {
+			if !isOwned(&got.Items[i]) {
+				continue
+			}
+			o, err := plain(k, &got.Items[i])
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, phases.Dependent{Kind: k, Object: o})
+		}
+		if next = got.GetContinue(); next == "" || len(found) > most {
+			return found, nil
+		}
+	}
+}
+
+func isOwned(o metav1.Object) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
+		gv, err := schema.ParseGroupVersion(ref.APIVersion)
+		return err == nil && phases.SideOf(gv.Group) != ""
+	})
+}
+
+// plain is metadata as an object of its kind.
+func plain(k phases.Kind, o *metav1.PartialObjectMetadata) (*unstructured.Unstructured, error) {
+	body, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&o.ObjectMeta)
+	if err != nil {
+		return nil, fmt.Errorf("reading the metadata of %s %s: %w", k.Resource, o.Name, err)
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": k.APIVersion(), "kind": k.Kind, "metadata": body}}, nil
+}

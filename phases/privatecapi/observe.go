@@ -1,0 +1,217 @@
+package privatecapi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// needs says what a state asks about; a state at rest asks nothing but what watches show.
+type needs struct {
+	inside, dependents, fence, comparison, health bool
+}
+
+var resting = []machine.State{guards.Eligible, guards.Private, guards.Failed, guards.Held}
+
+// needsOf is what is looked at in a state. Of one that resumes, the state that it came from counts, and of none everything that
+// costs no more than lists.
+func needsOf(state machine.State) needs {
+	if slices.Contains(resting, state) {
+		return needs{}
+	}
+	n := needs{inside: true}
+	switch state {
+	case guards.Rewiring, guards.RemovingSource, guards.CopyingBack, guards.DroppingCopies, guards.Restoring:
+		n.dependents = true
+	case guards.Locking:
+		n.fence = true
+	case guards.Comparing, guards.Unpausing:
+		n.comparison = true
+	case guards.Observing:
+		n.health = true
+	}
+	return n
+}
+
+// Observe must not be called from two goroutines at once. It looks at a HostedCluster, and at the namespace
+// of its control plane where the state asks about that.
+func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Works, error) {
+	pass := &Pass{Phases: p, Key: key, record: p.memory.of(key, nil).record}
+	if p.Installation == "" && p.Identify != nil {
+		var err error
+		if p.Installation, err = p.Identify(ctx); err != nil {
+			return guards.Facts{}, pass, err
+		}
+	}
+	f, err := pass.look(ctx)
+	p.outage(key, pass.record.Since, err)
+	f.Outages = p.outages(key, pass.record.Since)
+	pass.facts = f
+	return f, pass, err
+}
+
+func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
+	guards.Recall(&p.facts, p.record, machine.Resumed{})
+	then := p.facts.Then
+	n := needsOf(then.State)
+	programme, err := p.Programme(ctx)
+	if err != nil {
+		return guards.Facts{}, fmt.Errorf("reading ConfigMap %s: %w", guards.ProgrammeName, err)
+	}
+	clusters, err := p.clusters(ctx, n.inside)
+	if err != nil {
+		return guards.Facts{}, fmt.Errorf("listing HostedClusters: %w", err)
+	}
+	i := slices.IndexFunc(clusters, func(o *unstructured.Unstructured) bool { return KeyOf(o) == p.Key })
+	if i < 0 {
+		return guards.Facts{}, nil
+	}
+	p.Hosted = clusters[i]
+	p.facts = guards.Facts{
+		Seen: true, Cluster: clusterOf(p.Hosted), Marks: guards.MarksOf(p.Hosted.GetAnnotations()),
+		Programme: p.programme(programme, clusters), Then: then,
+	}
+	p.facts.Turn = p.turn(clusters)
+	p.facts.Checks = p.checked()
+	if n.inside {
+		err = p.lookInside(ctx, n)
+	}
+	return p.facts, err
+}
+
+// clusters are all HostedClusters, as the API server has them or as watches show them.
+func (p *Pass) clusters(ctx context.Context, live bool) ([]*unstructured.Unstructured, error) {
+	if live {
+		return p.API.List(ctx, HostedClusters, "", "")
+	}
+	return p.Clusters(ctx)
+}
+
+func clusterOf(o *unstructured.Unstructured) guards.Cluster {
+	return guards.Cluster{
+		Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()), Created: o.GetCreationTimestamp().UTC(),
+		Deleting: o.GetDeletionTimestamp() != nil, ControlPlane: ControlPlaneNamespace(o.GetNamespace(), o.GetName()),
+	}
+}
+
+func (p *Pass) programme(o *unstructured.Unstructured, clusters []*unstructured.Unstructured) guards.Programme {
+	f := guards.Programme{Known: true, Installation: p.Installation, OldOperatorNeeded: p.Needed == nil || p.Needed()}
+	if o != nil {
+		f.Enabled = o.GetCreationTimestamp().UTC()
+		said, _, _ := unstructured.NestedString(o.Object, "data", "paused")
+		f.Paused = said == guards.MarkTrue
+	}
+	for _, other := range clusters {
+		if KeyOf(other) != p.Key && guards.MarksOf(other.GetAnnotations()).Locked() {
+			f.LockedElsewhere = string(KeyOf(other))
+		}
+	}
+	return f
+}
+
+// lookInside looks at the namespace of the control plane.
+func (p *Pass) lookInside(ctx context.Context, n needs) error {
+	namespace, err := p.API.Get(ctx, Namespaces, "", p.facts.Cluster.ControlPlane)
+	switch {
+	case apierrors.IsNotFound(err):
+		p.nothingInside()
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading Namespace %s: %w", p.facts.Cluster.ControlPlane, err)
+	}
+	p.namespace = namespace
+	p.facts.Fence = guards.Fenced{Known: true, Label: guards.Fence(namespace.GetLabels()[guards.FenceLabel])}
+	if p.kinds, err = p.API.Kinds(ctx); err != nil {
+		return fmt.Errorf("asking which kinds of Cluster API there are: %w", err)
+	}
+	source := sourceSide(p.direction())
+	if p.sides, err = p.sidesIn(ctx, p.kinds, source, namespace.GetName()); err != nil {
+		return err
+	}
+	if p.workloads, err = p.workloadsIn(ctx, namespace.GetName()); err != nil {
+		return err
+	}
+	if n.dependents {
+		if p.dependents, err = p.API.Dependents(ctx, namespace.GetName()); err != nil {
+			return fmt.Errorf("listing what objects of Cluster API own in %s: %w", namespace.GetName(), err)
+		}
+	}
+	if err := p.readJournal(ctx); err != nil {
+		return err
+	}
+	p.tally(n)
+	return p.lookCloser(ctx, n)
+}
+
+// nothingInside is what is seen of a HostedCluster that has no namespace, as before its control plane was made.
+func (p *Pass) nothingInside() {
+	none, done := guards.Side{Known: true, Paused: true, Restored: true}, guards.Tally{Known: true}
+	f := &p.facts
+	p.sides = newSides(sourceSide(p.direction()), nil, nil)
+	f.Fence = guards.Fenced{Known: true, Probed: true}
+	f.Standard, f.Private = none, none
+	f.Workloads, f.Pods = workloadFacts(nil, p.sides.source.Other())
+	f.Snapshot, f.Copies, f.Statuses, f.Dependents, f.Comparison, f.Health = done, done, done, done, done, done
+	f.Removed, f.Delta, f.Dropped, f.Undo = done, done, done, done
+}
+
+// lookCloser asks what only one state asks about.
+func (p *Pass) lookCloser(ctx context.Context, n needs) (err error) {
+	if n.fence && p.facts.Fence.Label == guards.BothSidesAreShut {
+		p.facts.Fence.Open, err = p.probeFence(ctx)
+		p.facts.Fence.Probed = err == nil
+		if err != nil {
+			return fmt.Errorf("trying the fence: %w", err)
+		}
+	}
+	if n.comparison {
+		if p.facts.Comparison, err = p.compare(ctx); err != nil {
+			return err
+		}
+	}
+	if n.health {
+		p.facts.Health = p.health()
+	}
+	return nil
+}
+
+// outage notes whether the API server answers.
+func (p *Phases) outage(key machine.Key, since time.Time, err error) {
+	now := p.Now()
+	p.memory.of(key, func(r *remembered) {
+		switch {
+		case isAway(err):
+			r.away = true
+		case err == nil && r.away:
+			r.away, r.back = false, now
+			if !r.countedFor.Equal(since) {
+				r.outages, r.countedFor = 0, since
+			}
+			r.outages++
+		}
+	})
+}
+
+func (p *Phases) outages(key machine.Key, since time.Time) int {
+	if r := p.memory.of(key, nil); r.countedFor.Equal(since) {
+		return r.outages
+	}
+	return 0
+}
+
+// isAway says of an error that nothing can be said about what was asked: the API server did not answer, or cannot.
+func isAway(err error) bool {
+	if err == nil {
+		return false
+	}
+	reason := apierrors.ReasonForError(err)
+	return reason == "" || apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err)
+}

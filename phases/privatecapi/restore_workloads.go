@@ -1,0 +1,21 @@
+package privatecapi
+
+import (
+	"context"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// RestoreWorkloads gives the components back what they had, what scales the others last, and then the source its pause.
+func (p *Pass) RestoreWorkloads(ctx context.Context) (machine.Result, error) {
+	var plan, last []*Write
+	for _, w := range p.workloads {
+		if w.of.Scales {
+			last = append(last, w.restore())
+		} else {
+			plan = append(plan, w.restore())
+		}
+	}
+	plan = append(append(plan, last...), p.sides.unmarkAll(false)...)
+	return p.send(ctx, "restoring", plan...)
+}

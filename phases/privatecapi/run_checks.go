@@ -1,0 +1,125 @@
+package privatecapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// RunChecks asks whether anything speaks against the move. What does is told, and puts the HostedCluster behind the others.
+func (p *Pass) RunChecks(ctx context.Context) (machine.Result, error) {
+	refused, err := p.check(ctx)
+	if isAway(err) {
+		p.outage(p.Key, p.record.Since, err)
+		return machine.Result{LookAgain: soon}, nil
+	}
+	if err != nil {
+		return machine.Result{}, fmt.Errorf("checking: %w", err)
+	}
+	p.memory.of(p.Key, func(r *remembered) {
+		r.checks, r.checkedFor = guards.Checks{Known: true, Refused: refused}, p.record.Since
+		if len(refused) > 0 {
+			r.refused = p.Now()
+		}
+	})
+	if len(refused) > 0 {
+		p.tell("MigrationRefused", strings.Join(refused, "; "))
+	}
+	return machine.Result{LookAgain: soon}, nil
+}
+
+func (p *Pass) check(ctx context.Context) ([]string, error) {
+	refused := p.checkObjects()
+	if p.Equipment.Image == "" && p.sides.source == Standard {
+		refused = append(refused, "no image with the proxy is known")
+	}
+	served, err := p.checkServed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rights, err := p.checkRights(ctx)
+	return append(append(refused, served...), rights...), err
+}
+
+// checkObjects are what speaks against a move of the objects that there are.
+func (p *Pass) checkObjects() []string {
+	var refused []string
+	for _, o := range p.sides.alone {
+		refused = append(refused, nameOf(o)+": the other side has no CRD of it, or no version that both serve")
+	}
+	for _, c := range p.sides.couples {
+		switch {
+		case c.target != nil:
+			refused = append(refused, nameOf(c.target)+" is at the target already")
+		case c.source.GetDeletionTimestamp() != nil:
+			refused = append(refused, c.name()+" is terminating")
+		}
+	}
+	for _, w := range p.workloads {
+		if host, _, _ := unstructured.NestedBool(w.template(), "spec", "hostNetwork"); host {
+			refused = append(refused, nameOf(w.object)+" is in the network of its host, where the proxy is not put")
+		}
+	}
+	const most = 5
+	if len(refused) > most {
+		refused = append(refused[:most], fmt.Sprintf("and %d more", len(refused)-most))
+	}
+	return refused
+}
+
+// checkRights asks for what the machine has to do to each kind, and for what the components have to do at the target.
+func (p *Pass) checkRights(ctx context.Context) ([]string, error) {
+	var refused []string
+	ask := func(account, verb string, kind Kind, namespace string) error {
+		may, err := p.API.May(ctx, account, verb, kind, namespace)
+		if err == nil && !may {
+			who := account
+			if who == "" {
+				who = "the operator"
+			}
+			refused = append(refused, fmt.Sprintf("%s may not %s %s", who, verb, kind.name()))
+		}
+		return err
+	}
+	namespace := p.facts.Cluster.ControlPlane
+	asked := map[string]bool{}
+	for _, c := range p.sides.couples {
+		if asked[c.kinds.source.name()] {
+			continue
+		}
+		asked[c.kinds.source.name()] = true
+		for _, verb := range []string{"create", "update", "patch", "delete"} {
+			for _, kind := range []Kind{c.kinds.source, c.kinds.target} {
+				if err := ask("", verb, kind, namespace); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if err := ask(p.account(), "list", c.kinds.target, namespace); err != nil {
+			return nil, err
+		}
+	}
+	for _, kind := range []Kind{Deployments, Namespaces} {
+		if err := ask("", "patch", kind, namespace); err != nil {
+			return nil, err
+		}
+	}
+	return refused, nil
+}
+
+// checkServed asks for the shim and for webhooks of Cluster API that the components serve which are drained.
+func (p *Pass) checkServed(ctx context.Context) ([]string, error) {
+	if len(p.sides.couples) == 0 {
+		return nil, nil
+	}
+	unserved, err := p.API.Unserved(ctx, p.facts.Cluster.ControlPlane)
+	if err != nil {
+		return nil, fmt.Errorf("asking who serves the webhooks of Cluster API: %w", err)
+	}
+	return unserved, nil
+}

@@ -1,0 +1,408 @@
+package simulated
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	phases "github.com/capstan-capi/capstan/phases/privatecapi"
+)
+
+// machineAccount is the operator's own.
+const machineAccount = "system:serviceaccount:capstan:capstan"
+
+// server is an API server with what it stores.
+type server struct {
+	now     func() time.Time
+	kinds   []phases.Kind
+	objects map[ref]*unstructured.Unstructured
+	version int
+	uids    int
+	// down has every request end without an answer.
+	down bool
+	// wrote counts the writes of the machine, and fault is asked before each of them.
+	wrote  int
+	fault  func(n int, w phases.Write) fault
+	refuse func(phases.Write) error
+	log    []string
+	// denied counts writes that the fence has denied.
+	denied int
+}
+
+// ref is where an object lies.
+type ref struct{ group, resource, namespace, name string }
+
+// fault is what happens to a write.
+type fault string
+
+// The faults. killedAfter ends the process after the write is stored and before its answer is read; lost loses the answer.
+const (
+	none        fault = ""
+	killedAfter fault = "killed after"
+	lost        fault = "lost"
+)
+
+// killed is the panic of a process that ends.
+type killed struct{}
+
+func refOf(k phases.Kind, namespace, name string) ref {
+	return ref{k.Group, k.Resource, namespace, name}
+}
+
+func gr(k phases.Kind) schema.GroupResource {
+	return schema.GroupResource{Group: k.Group, Resource: k.Resource}
+}
+
+func (s *server) unavailable() error {
+	return apierrors.NewServiceUnavailable("the API server is away")
+}
+
+// Kinds are those of Cluster API.
+func (s *server) Kinds(context.Context) ([]phases.Kind, error) {
+	if s.down {
+		return nil, s.unavailable()
+	}
+	return slices.Clone(s.kinds), nil
+}
+
+// Get reads one object.
+func (s *server) Get(_ context.Context, k phases.Kind, namespace, name string) (*unstructured.Unstructured, error) {
+	if s.down {
+		return nil, s.unavailable()
+	}
+	o := s.objects[refOf(k, namespace, name)]
+	if o == nil {
+		return nil, apierrors.NewNotFound(gr(k), name)
+	}
+	return o.DeepCopy(), nil
+}
+
+// List reads the objects of a kind, sorted by name.
+func (s *server) List(_ context.Context, k phases.Kind, namespace, selector string) ([]*unstructured.Unstructured, error) {
+	if s.down {
+		return nil, s.unavailable()
+	}
+	selects, err := labels.Parse(selector)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	var found []*unstructured.Unstructured
+	for at, o := range s.objects {
+		if at.group == k.Group && at.resource == k.Resource && (namespace == "" || at.namespace == namespace) && selects.Matches(labels.Set(o.GetLabels())) {
+			found = append(found, o.DeepCopy())
+		}
+	}
+	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	return found, nil
+}
+
+// Dependents are the objects of other groups that have owners.
+func (s *server) Dependents(_ context.Context, namespace string) ([]phases.Dependent, error) {
+	if s.down {
+		return nil, s.unavailable()
+	}
+	var found []phases.Dependent
+	for _, at := range s.sorted() {
+		o := s.objects[at]
+		if at.namespace != namespace || phases.SideOf(at.group) != "" || len(o.GetOwnerReferences()) == 0 {
+			continue
+		}
+		found = append(found, phases.Dependent{
+			Kind:   phases.Kind{Group: at.group, Resource: at.resource, Kind: o.GetKind(), Versions: []string{versionOf(o)}, Namespaced: true},
+			Object: &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.GetAPIVersion(), "kind": o.GetKind(), "metadata": o.DeepCopy().Object["metadata"]}},
+		})
+	}
+	return found, nil
+}
+
+func versionOf(o *unstructured.Unstructured) string { return o.GroupVersionKind().Version }
+
+func (s *server) sorted() []ref {
+	return slices.SortedFunc(maps.Keys(s.objects), func(a, b ref) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.group, b.group), cmp.Compare(a.resource, b.resource), cmp.Compare(a.name, b.name))
+	})
+}
+
+// Probe reads as a component does through the proxy.
+func (s *server) Probe(ctx context.Context, _ string, k phases.Kind, namespace string) ([]*unstructured.Unstructured, error) {
+	private := k
+	private.Group = phases.Counterpart(k.Group)
+	list, err := s.List(ctx, private, namespace, "")
+	for i := range list {
+		list[i] = phases.SeenByClient(list[i])
+	}
+	return list, err
+}
+
+// May says that everything is allowed.
+func (s *server) May(context.Context, string, string, phases.Kind, string) (bool, error) {
+	if s.down {
+		return false, s.unavailable()
+	}
+	return true, nil
+}
+
+// Unserved says that all webhooks are served.
+func (s *server) Unserved(context.Context, string) ([]string, error) {
+	if s.down {
+		return nil, s.unavailable()
+	}
+	return nil, nil
+}
+
+// Write makes a write of the machine, with the faults that are asked for.
+func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstructured, error) {
+	if s.down {
+		return nil, s.unavailable()
+	}
+	if w.As != "" {
+		return s.try(w, w.As, true)
+	}
+	s.wrote++
+	what := none
+	if s.fault != nil {
+		what = s.fault(s.wrote, w)
+	}
+	if s.refuse != nil {
+		if err := s.refuse(w); err != nil {
+			return nil, err
+		}
+	}
+	o, err := s.try(w, machineAccount, false)
+	s.log = append(s.log, fmt.Sprintf("%s %s.%s %s/%s status=%v err=%v", w.Verb, w.Kind.Resource, w.Kind.Group, w.Namespace, w.Name, w.Status, err))
+	switch what {
+	case killedAfter:
+		panic(killed{})
+	case lost:
+		return nil, apierrors.NewTimeoutError("the answer was lost", 1)
+	}
+	return o, err
+}
+
+// fenced says that the fence denies a write.
+func (s *server) fenced(w phases.Write, account string) error {
+	side := phases.SideOf(w.Kind.Group)
+	namespace := s.objects[refOf(phases.Namespaces, "", w.Namespace)]
+	if side == "" || account == machineAccount || namespace == nil {
+		return nil
+	}
+	label := namespace.GetLabels()[guards.FenceLabel]
+	if label != string(guards.BothSidesAreShut) && label != string(side) {
+		return nil
+	}
+	s.denied++
+	return apierrors.NewForbidden(gr(w.Kind), w.Name, fmt.Errorf("ValidatingAdmissionPolicy '%s-%s' denied request", phases.Fence, side))
+}
+
+// try makes a write as an account.
+func (s *server) try(w phases.Write, account string, dry bool) (*unstructured.Unstructured, error) {
+	if err := s.fenced(w, account); err != nil {
+		return nil, err
+	}
+	at := refOf(w.Kind, w.Namespace, w.Name)
+	now := s.objects[at]
+	if w.Verb == phases.Create {
+		if now != nil {
+			return nil, apierrors.NewAlreadyExists(gr(w.Kind), w.Name)
+		}
+		if dry {
+			return nil, nil
+		}
+		return s.create(at, w, account), nil
+	}
+	switch {
+	case now == nil:
+		return nil, apierrors.NewNotFound(gr(w.Kind), w.Name)
+	case w.UID != "" && w.UID != now.GetUID(), w.ResourceVersion != "" && w.ResourceVersion != now.GetResourceVersion():
+		return nil, apierrors.NewConflict(gr(w.Kind), w.Name, fmt.Errorf("the object has changed"))
+	case account == machineAccount && (w.UID == "" || w.ResourceVersion == "" && w.Verb != phases.Delete):
+		return nil, apierrors.NewBadRequest("a write of the machine has no precondition")
+	case dry:
+		return now.DeepCopy(), nil
+	}
+	if w.Verb == phases.Delete {
+		s.delete(at, account)
+		return nil, nil
+	}
+	return s.change(at, w, account), nil
+}
+
+func (s *server) create(at ref, w phases.Write, account string) *unstructured.Unstructured {
+	o := (&unstructured.Unstructured{Object: w.Body}).DeepCopy()
+	s.uids++
+	o.SetUID(types.UID(fmt.Sprintf("uid-%d", s.uids)))
+	o.SetGeneration(1)
+	o.SetCreationTimestamp(metav1.NewTime(s.now()))
+	o.SetNamespace(at.namespace)
+	o.SetName(at.name)
+	o.SetManagedFields([]metav1.ManagedFieldsEntry{managed(o, account)})
+	if w.Kind.Status {
+		delete(o.Object, "status")
+	}
+	s.store(at, o)
+	return o.DeepCopy()
+}
+
+func managed(o *unstructured.Unstructured, account string) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{Manager: manager(account), Operation: "Update", APIVersion: o.GetAPIVersion(), FieldsType: "FieldsV1"}
+}
+
+func manager(account string) string {
+	if account == machineAccount {
+		return phases.Manager
+	}
+	return account[strings.LastIndex(account, ":")+1:]
+}
+
+func (s *server) store(at ref, o *unstructured.Unstructured) {
+	s.version++
+	o.SetResourceVersion(strconv.Itoa(s.version))
+	s.objects[at] = o
+}
+
+// change makes a replacement or a patch.
+func (s *server) change(at ref, w phases.Write, account string) *unstructured.Unstructured {
+	now := s.objects[at]
+	next := now.DeepCopy()
+	body := (&unstructured.Unstructured{Object: w.Body}).DeepCopy().Object
+	if w.Verb == phases.Patch {
+		next.Object = merged(next.Object, body)
+	} else {
+		next.Object = body
+	}
+	if w.Kind.Status {
+		if w.Status {
+			status := next.Object["status"]
+			next = now.DeepCopy()
+			if delete(next.Object, "status"); status != nil {
+				next.Object["status"] = status
+			}
+		} else if delete(next.Object, "status"); now.Object["status"] != nil {
+			next.Object["status"] = now.DeepCopy().Object["status"]
+		}
+	}
+	next.SetUID(now.GetUID())
+	next.SetCreationTimestamp(now.GetCreationTimestamp())
+	next.SetDeletionTimestamp(now.GetDeletionTimestamp())
+	next.SetGeneration(now.GetGeneration())
+	next.SetResourceVersion(now.GetResourceVersion())
+	if !reflect.DeepEqual(spec(next), spec(now)) {
+		next.SetGeneration(now.GetGeneration() + 1)
+	}
+	if len(next.GetManagedFields()) == 0 {
+		next.SetManagedFields(now.GetManagedFields())
+	}
+	if reflect.DeepEqual(next.Object, now.Object) {
+		return now.DeepCopy()
+	}
+	if reflect.DeepEqual(next.GetManagedFields(), now.GetManagedFields()) && !slices.ContainsFunc(now.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == manager(account) }) {
+		next.SetManagedFields(append(next.GetManagedFields(), managed(next, account)))
+	}
+	s.store(at, next)
+	s.finalize(at)
+	return next.DeepCopy()
+}
+
+// spec is all that counts for the generation.
+func spec(o *unstructured.Unstructured) map[string]any {
+	all := maps.Clone(o.Object)
+	delete(all, "metadata")
+	delete(all, "status")
+	return all
+}
+
+func merged(into, patch map[string]any) map[string]any {
+	for key, value := range patch {
+		inner, isMap := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(into, key)
+		case isMap:
+			have, _ := into[key].(map[string]any)
+			if have == nil {
+				have = map[string]any{}
+			}
+			into[key] = merged(have, inner)
+		default:
+			into[key] = value
+		}
+	}
+	return into
+}
+
+// delete has an object terminate; the machine orphans what it owned.
+func (s *server) delete(at ref, account string) {
+	o := s.objects[at].DeepCopy()
+	if account == machineAccount {
+		o.SetFinalizers(append(o.GetFinalizers(), metav1.FinalizerOrphanDependents))
+	}
+	if o.GetDeletionTimestamp() == nil {
+		t := metav1.NewTime(s.now())
+		o.SetDeletionTimestamp(&t)
+		s.store(at, o)
+	}
+	s.finalize(at)
+}
+
+// finalize takes an object away that terminates and has no finalizer.
+func (s *server) finalize(at ref) {
+	if o := s.objects[at]; o != nil && o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+		delete(s.objects, at)
+	}
+}
+
+// collect is one round of the garbage collector: it orphans, and it deletes what has owners that are all gone.
+func (s *server) collect() {
+	there := map[types.UID]bool{}
+	for _, o := range s.objects {
+		there[o.GetUID()] = true
+	}
+	for _, at := range s.sorted() {
+		o := s.objects[at]
+		if o == nil {
+			continue
+		}
+		if slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents) {
+			s.orphan(o.GetUID())
+			o = s.objects[at].DeepCopy()
+			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == metav1.FinalizerOrphanDependents }))
+			s.store(at, o)
+			s.finalize(at)
+			continue
+		}
+		refs := o.GetOwnerReferences()
+		if len(refs) > 0 && o.GetDeletionTimestamp() == nil && !slices.ContainsFunc(refs, func(r metav1.OwnerReference) bool { return there[r.UID] }) {
+			s.log = append(s.log, "collected "+at.resource+" "+at.namespace+"/"+at.name)
+			s.delete(at, "system:serviceaccount:kube-system:generic-garbage-collector")
+		}
+	}
+}
+
+func (s *server) orphan(uid types.UID) {
+	for _, at := range s.sorted() {
+		o := s.objects[at]
+		refs := o.GetOwnerReferences()
+		left := slices.DeleteFunc(slices.Clone(refs), func(r metav1.OwnerReference) bool { return r.UID == uid })
+		if len(left) != len(refs) {
+			o = o.DeepCopy()
+			o.SetOwnerReferences(left)
+			s.store(at, o)
+		}
+	}
+}

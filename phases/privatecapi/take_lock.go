@@ -1,0 +1,97 @@
+package privatecapi
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// leaseFor is after how long without a lock a Lease is free whose holder has not given it back.
+const leaseFor = 5 * time.Minute
+
+// TakeLock takes the Lease, then the lock, then shuts both sides.
+func (p *Pass) TakeLock(ctx context.Context) (machine.Result, error) {
+	if p.stage() == guards.NoStage {
+		if taken, result, err := p.takeLease(ctx); !taken || err != nil {
+			return result, err
+		}
+		move := guards.MigrationID(p.Installation, p.Now().UTC().Format(moveForm))
+		companion := guards.Companion{ID: move, Direction: p.direction(), Stage: guards.Moving}
+		return p.send(ctx, "locking", patchOf(HostedClusters, p.Hosted, map[string]any{"metadata": map[string]any{
+			"annotations": map[string]any{guards.MigrationAnnotation: guards.MarkTrue, guards.CompanionAnnotation: companion.Text()},
+			"finalizers":  p.finalizers(true),
+		}}))
+	}
+	result, err := p.send(ctx, "shutting both sides", p.shut(guards.BothSidesAreShut))
+	if err == nil && result.LookAgain == 0 {
+		result.LookAgain = soon // the API servers learn of the fence one by one
+	}
+	return result, err
+}
+
+// takeLease says whether the Lease of the programme is held for this HostedCluster.
+func (p *Pass) takeLease(ctx context.Context) (bool, machine.Result, error) {
+	lease, err := p.API.Get(ctx, Leases, p.Namespace, guards.ProgrammeName)
+	spec := map[string]any{"holderIdentity": string(p.Key), "renewTime": p.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")}
+	var w *Write
+	switch {
+	case apierrors.IsNotFound(err):
+		w = &Write{Verb: Create, Kind: Leases, Namespace: p.Namespace, Name: guards.ProgrammeName, Body: map[string]any{
+			"apiVersion": Leases.APIVersion(), "kind": Leases.Kind,
+			"metadata": map[string]any{"namespace": p.Namespace, "name": guards.ProgrammeName}, "spec": spec,
+		}}
+	case err != nil && isAway(err):
+		p.outage(p.Key, p.record.Since, err)
+		return false, machine.Result{LookAgain: soon}, nil
+	case err != nil:
+		return false, machine.Result{}, fmt.Errorf("reading Lease %s/%s: %w", p.Namespace, guards.ProgrammeName, err)
+	default:
+		held := holder(lease)
+		if held == p.Key {
+			return true, machine.Result{}, nil
+		}
+		free, err := p.isFree(ctx, lease, held)
+		if err != nil || !free {
+			return false, machine.Result{Did: "waiting for Lease " + guards.ProgrammeName + ", which is held for " + string(held), LookAgain: soon}, err
+		}
+		w = patchOf(Leases, lease, map[string]any{"spec": spec})
+	}
+	if _, err := p.API.Write(ctx, *w); err != nil {
+		result, err := p.stops(w, err)
+		return false, result, err
+	}
+	return true, machine.Result{}, nil
+}
+
+func holder(lease *unstructured.Unstructured) machine.Key {
+	text, _, _ := unstructured.NestedString(lease.Object, "spec", "holderIdentity")
+	return machine.Key(text)
+}
+
+// isFree says that whoever holds a Lease is gone, or has had it for a while without a lock.
+func (p *Pass) isFree(ctx context.Context, lease *unstructured.Unstructured, held machine.Key) (bool, error) {
+	if held == "" {
+		return true, nil
+	}
+	namespace, name := Split(held)
+	o, err := p.API.Get(ctx, HostedClusters, namespace, name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil && isAway(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("reading HostedCluster %s: %w", held, err)
+	case guards.MarksOf(o.GetAnnotations()).Locked():
+		return false, nil
+	}
+	text, _, _ := unstructured.NestedString(lease.Object, "spec", "renewTime")
+	since, err := time.Parse(time.RFC3339, text)
+	return err != nil || p.Now().Sub(since) >= leaseFor, nil
+}

@@ -1,0 +1,17 @@
+package privatecapi
+
+import (
+	"context"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// UnpauseTarget writes that the target runs, and then lets it: from then on the source lacks what the target does.
+func (p *Pass) UnpauseTarget(ctx context.Context) (machine.Result, error) {
+	if p.stage() == guards.Moving {
+		return p.send(ctx, "saying that the target runs", p.restage(guards.Live, ""))
+	}
+	plan := append([]*Write{p.shut(fenceOf(p.sides.source))}, p.sides.eachCluster(true, unpause)...)
+	return p.send(ctx, "letting the target run", plan...)
+}

@@ -1,0 +1,283 @@
+package privatecapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// workload is the Deployment of a component.
+type workload struct {
+	of     Component
+	object *unstructured.Unstructured
+	// pods are those that are left of it.
+	pods []string
+}
+
+// workloadsIn reads the components that there are, and their Pods.
+func (p *Phases) workloadsIn(ctx context.Context, namespace string) ([]workload, error) {
+	var found []workload
+	for _, component := range Components {
+		o, err := p.API.Get(ctx, Deployments, namespace, component.Name)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading Deployment %s/%s: %w", namespace, component.Name, err)
+		}
+		w := workload{of: component, object: o}
+		if w.pods, err = p.podsOf(ctx, o); err != nil {
+			return nil, err
+		}
+		found = append(found, w)
+	}
+	return found, nil
+}
+
+// podsOf are the Pods of a Deployment that run, or may.
+func (p *Phases) podsOf(ctx context.Context, deployment *unstructured.Unstructured) ([]string, error) {
+	labels, _, _ := unstructured.NestedStringMap(deployment.Object, "spec", "selector", "matchLabels")
+	if len(labels) == 0 {
+		return nil, machine.Terminal(fmt.Errorf("the Deployment %s selects its Pods by no label", deployment.GetName()))
+	}
+	var terms []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		terms = append(terms, key+"="+labels[key])
+	}
+	pods, err := p.API.List(ctx, Pods, deployment.GetNamespace(), strings.Join(terms, ","))
+	if err != nil {
+		return nil, fmt.Errorf("listing the Pods of %s: %w", deployment.GetName(), err)
+	}
+	var names []string
+	for _, pod := range pods {
+		phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+		if phase != "Succeeded" && phase != "Failed" {
+			names = append(names, pod.GetName())
+		}
+	}
+	return names, nil
+}
+
+func (w workload) replicas() int64 {
+	n, said, _ := unstructured.NestedInt64(w.object.Object, "spec", "replicas")
+	if !said {
+		return 1
+	}
+	return n
+}
+
+// prior is how many replicas it had before it was scaled down.
+func (w workload) prior() (n int64, kept bool) {
+	text, is := w.object.GetAnnotations()[PriorReplicas]
+	n, err := strconv.ParseInt(text, 10, 32)
+	return n, is && err == nil
+}
+
+func (w workload) template() map[string]any {
+	template, _, _ := unstructured.NestedMap(w.object.Object, "spec", "template")
+	return template
+}
+
+// isMarked says that something of ours stands on it.
+func (w workload) isMarked() bool {
+	annotations := w.object.GetAnnotations()
+	_, replicas := annotations[PriorReplicas]
+	_, template := annotations[PriorTemplate]
+	return replicas || template
+}
+
+// isAvailable says that it runs as it did before it was scaled down.
+func (w workload) isAvailable() bool {
+	wanted, kept := w.prior()
+	if !kept {
+		wanted = w.replicas()
+	}
+	status := func(field string) int64 {
+		n, _, _ := unstructured.NestedInt64(w.object.Object, "status", field)
+		return n
+	}
+	return w.replicas() >= wanted && status("observedGeneration") >= w.object.GetGeneration() &&
+		status("updatedReplicas") >= wanted && status("availableReplicas") >= wanted
+}
+
+// scaleDown takes its replicas away, and keeps on it how many there were; nil if there are none.
+func (w workload) scaleDown() *Write {
+	if w.replicas() == 0 {
+		if _, kept := w.prior(); kept {
+			return nil
+		}
+		return annotate(Deployments, w.object, map[string]any{PriorReplicas: "0"})
+	}
+	metadata := map[string]any{}
+	if _, kept := w.prior(); !kept {
+		metadata["annotations"] = map[string]any{PriorReplicas: strconv.FormatInt(w.replicas(), 10)}
+	}
+	return patchOf(Deployments, w.object, map[string]any{"metadata": metadata, "spec": map[string]any{"replicas": int64(0)}})
+}
+
+// scaleUp gives it the replicas that it had; what is kept on it stays there.
+func (w workload) scaleUp() *Write {
+	n, kept := w.prior()
+	if !kept || w.replicas() == n {
+		return nil
+	}
+	return patchOf(Deployments, w.object, map[string]any{"spec": map[string]any{"replicas": n}})
+}
+
+// equip has its Pods see one side: with the proxy for the private one, without for the standard one. The template that it had is
+// kept on it. Nil if it is so.
+func (w workload) equip(e Equipment, side Side) *Write {
+	template := w.template()
+	if IsEquipped(template) == (side == Private) {
+		return nil
+	}
+	wanted := e.Strip(template, w.of)
+	if side == Private {
+		wanted = e.Equip(template, w.of)
+	}
+	return w.replace(wanted, func(annotations map[string]string) {
+		if _, kept := annotations[PriorTemplate]; !kept {
+			annotations[PriorTemplate] = compactJSON(template)
+		}
+	}, nil)
+}
+
+// restore gives it back the template and the replicas that it had, and takes off what was kept; nil if nothing was.
+func (w workload) restore() *Write {
+	if !w.isMarked() {
+		return nil
+	}
+	template := w.template()
+	if text, kept := w.object.GetAnnotations()[PriorTemplate]; kept {
+		var prior map[string]any
+		if json.Unmarshal([]byte(text), &prior) == nil && len(prior) > 0 {
+			template = wholeNumbers(prior)
+		}
+	}
+	return w.replace(template, unmark, w.priorReplicas())
+}
+
+// settle gives it the replicas that it had, and takes off what was kept; its template stays. Nil if nothing was.
+func (w workload) settle() *Write {
+	if !w.isMarked() {
+		return nil
+	}
+	return w.replace(w.template(), unmark, w.priorReplicas())
+}
+
+func (w workload) priorReplicas() *int64 {
+	if n, kept := w.prior(); kept {
+		return &n
+	}
+	return nil
+}
+
+func unmark(annotations map[string]string) {
+	delete(annotations, PriorReplicas)
+	delete(annotations, PriorTemplate)
+}
+
+func (w workload) replace(template map[string]any, annotate func(map[string]string), replicas *int64) *Write {
+	o := w.object.DeepCopy()
+	annotations := o.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotate(annotations)
+	o.SetAnnotations(annotations)
+	if len(annotations) == 0 {
+		unstructured.RemoveNestedField(o.Object, "metadata", "annotations")
+	}
+	spec, _ := o.Object["spec"].(map[string]any)
+	spec["template"] = template
+	if replicas != nil {
+		spec["replicas"] = *replicas
+	}
+	return &Write{
+		Verb: Replace, Kind: Deployments, Namespace: o.GetNamespace(), Name: o.GetName(),
+		UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(), Body: o.Object,
+	}
+}
+
+// wholeNumbers makes of a JSON value one as objects have it: integers are int64.
+func wholeNumbers(value map[string]any) map[string]any {
+	out, _ := normal(value).(map[string]any)
+	return out
+}
+
+func normal(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = normal(v[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = normal(v[i])
+		}
+	case float64:
+		if v == float64(int64(v)) {
+			return int64(v)
+		}
+	}
+	return value
+}
+
+// workloadFacts is what guards see of the components. target is the side that a move leads to.
+func workloadFacts(all []workload, target Side) (guards.Workloads, guards.Pods) {
+	f := guards.Workloads{
+		Known: true, Equipped: guards.Tally{Known: true}, Available: guards.Tally{Known: true}, Standard: true, Private: true,
+	}
+	pods := guards.Pods{Known: true}
+	for _, w := range all {
+		name := w.object.GetName()
+		if w.replicas() > 0 {
+			f.ScaledUp = append(f.ScaledUp, name)
+		}
+		pods.Left = append(pods.Left, w.pods...)
+		equipped := IsEquipped(w.template())
+		count(&f.Equipped, equipped == (target == Private), name)
+		if !w.of.Waits {
+			count(&f.Available, w.isAvailable(), name)
+		}
+		f.Standard = f.Standard && !equipped && !w.isMarked()
+		f.Private = f.Private && equipped && !w.isMarked()
+	}
+	return f, pods
+}
+
+// count adds one thing to a tally.
+func count(t *guards.Tally, done bool, missing string) {
+	const told = 5
+	t.Wanted++
+	switch {
+	case done:
+		t.Done++
+	case len(t.Missing) < told:
+		t.Missing = append(t.Missing, missing)
+	}
+}
+
+// account is that of a component, by which the fence and the rights are tried.
+func (p *Pass) account() string {
+	for _, w := range p.workloads {
+		if !w.of.Scales && !w.of.Waits {
+			name, _, _ := unstructured.NestedString(w.object.Object, "spec", "template", "spec", "serviceAccountName")
+			if name == "" {
+				name = "default"
+			}
+			return "system:serviceaccount:" + w.object.GetNamespace() + ":" + name
+		}
+	}
+	return "system:serviceaccount:" + p.facts.Cluster.ControlPlane + ":default"
+}

@@ -1,0 +1,138 @@
+package privatecapi
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// Works is what the machine's work is done with, in one pass. Each work is safe to repeat, and each of its writes has a
+// precondition. An API server that does not answer is no error of a work: it ends as one does that has to look again, so that an
+// outage gives no move up.
+type Works interface {
+	// Facts are what the pass has seen.
+	Facts() guards.Facts
+
+	// Classify marks a HostedCluster that has no mark, see [guards.MarkFor].
+	Classify(context.Context) (machine.Result, error)
+	InspectSides(context.Context) (machine.Result, error)
+
+	// RunChecks fails only where something could not be asked, and never for good: what it refuses is a fact.
+	RunChecks(context.Context) (machine.Result, error)
+	TakeLock(context.Context) (machine.Result, error)
+	PauseSource(context.Context) (machine.Result, error)
+	ScaleDown(context.Context) (machine.Result, error)
+	TakeSnapshot(context.Context) (machine.Result, error)
+	CreateCopies(context.Context) (machine.Result, error)
+	CopyStatuses(context.Context) (machine.Result, error)
+	AddSecondOwners(context.Context) (machine.Result, error)
+	SetSidecars(context.Context) (machine.Result, error)
+	ScaleUp(context.Context) (machine.Result, error)
+	CompareSides(context.Context) (machine.Result, error)
+	UnpauseTarget(context.Context) (machine.Result, error)
+	ObserveHealth(context.Context) (machine.Result, error)
+	WriteCommit(context.Context) (machine.Result, error)
+	RemoveSource(context.Context) (machine.Result, error)
+	ReleaseLock(context.Context) (machine.Result, error)
+
+	// RepauseTarget gets the reason from [guards.ReasonFor], for a stage that has none yet.
+	RepauseTarget(context.Context) (machine.Result, error)
+	CopyDelta(context.Context) (machine.Result, error)
+	RemoveCopies(context.Context) (machine.Result, error)
+	RestoreWorkloads(context.Context) (machine.Result, error)
+}
+
+// Snapshot is a HostedCluster after a pass.
+type Snapshot = machine.Snapshot[guards.Facts, Works]
+
+// again is after how long a work is tried whose stage nobody can tell.
+const again = time.Second
+
+// work is an action of some states. Where nobody can tell that the stage fits one of them, it does nothing.
+func work(name, doc string, run func(Works, context.Context) (machine.Result, error), writes []string, of ...machine.State) machine.Action[Works] {
+	return machine.Action[Works]{
+		Name: name, Writes: writes, Doc: doc,
+		Run: func(ctx context.Context, w Works) (machine.Result, error) {
+			if facts := w.Facts(); !slices.ContainsFunc(of, func(s machine.State) bool { return guards.Fits(s, facts).Truth == machine.Yes }) {
+				return machine.Result{LookAgain: again}, nil
+			}
+			return run(w, ctx)
+		},
+	}
+}
+
+// What the works write, by kind.
+var (
+	writesCluster    = []string{"HostedCluster"}
+	writesLock       = []string{"Lease", "HostedCluster", "Namespace"}
+	writesObjects    = []string{"objects of Cluster API"}
+	writesStatus     = []string{"status of objects of Cluster API"}
+	writesWorkloads  = []string{"Deployment"}
+	writesJournal    = []string{"ConfigMap"}
+	writesDependents = []string{"ownerReferences of dependents"}
+)
+
+// The works of states at rest.
+var (
+	Classify = work("Classify", "sets the mark of the old operator on a HostedCluster without any that was created up to the enablement of the programme, and the mark of the new one on a later one. Writes: HostedCluster.",
+		Works.Classify, writesCluster, guards.Classifying)
+	InspectSides = work("InspectSides", "looks at both sides. Only private objects, or none: leaves the mark of private types alone. Only standard ones: leaves scope legacy alone. Objects on both sides: sets migration-failed. Takes off a fence that nobody needs. Deletes nothing. Writes: HostedCluster, Namespace.",
+		Works.InspectSides, []string{"HostedCluster", "Namespace"}, guards.Ambiguous)
+)
+
+// The works on the way.
+var (
+	RunChecks = work("RunChecks", "asks for the CRDs, a version that both sides serve, the shim, the rights of the machine and of the components, images with the proxy, and that nothing is terminating, no copy is left, and no webhook of Cluster API is served by what is drained. Writes nothing but an Event of a refusal.",
+		Works.RunChecks, nil, guards.Checking)
+	TakeLock = work("TakeLock", "takes the Lease of the programme; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then has both fences put on the namespace of its control plane. Writes: Lease, HostedCluster, Namespace.",
+		Works.TakeLock, writesLock, guards.Locking)
+	PauseSource = work("PauseSource", "notes on each Cluster of the source how it was paused, and pauses it. Writes: objects of Cluster API.",
+		Works.PauseSource, writesObjects, guards.Pausing)
+	ScaleDown = scaleDown(guards.Draining)
+	// ScaleDownAgain is ScaleDown on the way back.
+	ScaleDownAgain = scaleDown(guards.DrainingBack)
+	TakeSnapshot   = work("TakeSnapshot", "counts and hashes the fenced source and keeps that in the journal. Writes: ConfigMap.",
+		Works.TakeSnapshot, writesJournal, guards.Snapshotting)
+	CreateCopies = work("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, and with where it comes from. Writes: objects of Cluster API.",
+		Works.CreateCopies, writesObjects, guards.Copying)
+	CopyStatuses = work("CopyStatuses", "gives each copy the status of its original, and last its managedFields. Writes: objects of Cluster API, and their status.",
+		Works.CopyStatuses, slices.Concat(writesObjects, writesStatus), guards.CopyingStatus)
+	AddSecondOwners = work("AddSecondOwners", "adds the copy as a second owner to whatever of other groups its original owns, such as Secrets, and moves the controller flag. Writes: ownerReferences of dependents.",
+		Works.AddSecondOwners, writesDependents, guards.Rewiring)
+	SetSidecars = work("SetSidecars", "notes the pod templates of the components, and gives them the proxy for private types, or takes it away; the autoscaler stays at 0. Writes: Deployment.",
+		Works.SetSidecars, writesWorkloads, guards.Equipping)
+	ScaleUp = work("ScaleUp", "gives the components the replicas that they had before, all but the autoscaler. Writes: Deployment.",
+		Works.ScaleUp, writesWorkloads, guards.Starting)
+	CompareSides = work("CompareSides", "compares both sides in standard text, also as a component's account reads the target through a proxy. Writes nothing.",
+		Works.CompareSides, nil, guards.Comparing)
+	UnpauseTarget = work("UnpauseTarget", "writes the stage live, then takes the fence off the target, and gives its Clusters the pause that the source had before. Writes: HostedCluster, Namespace, objects of Cluster API.",
+		Works.UnpauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Unpausing)
+	ObserveHealth = work("ObserveHealth", "compares the health of the target with what it was at the source. Writes nothing.",
+		Works.ObserveHealth, nil, guards.Observing)
+	WriteCommit = work("WriteCommit", "sets the mark of the target, takes off that of the source and migration-failed, and writes the stage committed, in one write: from there is no way back. Writes: HostedCluster.",
+		Works.WriteCommit, writesCluster, guards.Committing)
+	RemoveSource = work("RemoveSource", "takes the objects of the source out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own; then takes off the marks of undoing, and gives the autoscaler its replicas. Deletes: objects of the source. Writes: objects of Cluster API, ownerReferences of dependents, Deployment.",
+		Works.RemoveSource, slices.Concat(writesObjects, writesDependents, writesWorkloads), guards.RemovingSource)
+	ReleaseLock = work("ReleaseLock", "takes off the fence, then in one write the lock, what stands beside it, the finalizer and the request, and sets migration-failed after a failed move or a revert; then gives the Lease back. Writes: Namespace, HostedCluster, Lease.",
+		Works.ReleaseLock, writesLock, guards.Unlocking)
+)
+
+// The works on the way back.
+var (
+	RepauseTarget = work("RepauseTarget", "first writes the stage undoing in place of live, and undone in place of moving, with the reason, after which a commit that is under way fails; then has both fences put up and the target paused. Writes: HostedCluster, Namespace, objects of Cluster API.",
+		Works.RepauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Repausing)
+	CopyDelta = work("CopyDelta", "while the stage is undoing, brings to the source what was born, gone or changed at the target since it ran, the owners of dependents too, deletes there what is terminating at the target, finalizers on, and then writes the stage undone. Deletes: objects of the source that the target deleted. Writes: objects of Cluster API and their status, ownerReferences of dependents, HostedCluster.",
+		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)
+	RemoveCopies = work("RemoveCopies", "takes the copies out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own. Deletes: objects of the target. Writes: objects of Cluster API, ownerReferences of dependents.",
+		Works.RemoveCopies, slices.Concat(writesObjects, writesDependents), guards.DroppingCopies)
+	RestoreWorkloads = work("RestoreWorkloads", "gives the components the pod templates and replicas that they had before, and the Clusters of the source their pause, and takes off the marks of undoing. Writes: Deployment, objects of Cluster API.",
+		Works.RestoreWorkloads, slices.Concat(writesWorkloads, writesObjects), guards.Restoring)
+)
+
+func scaleDown(of machine.State) machine.Action[Works] {
+	return work("ScaleDown", "notes the replicas of the components, and sets them to 0, whatever scales the others first. Writes: Deployment.",
+		Works.ScaleDown, writesWorkloads, of)
+}
