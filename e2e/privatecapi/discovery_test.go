@@ -1,6 +1,7 @@
 package privatecapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/openapi3"
 	"k8s.io/client-go/rest"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 // kubectl runs the real one as a component's access.
@@ -84,7 +87,23 @@ var _ = Describe("Discovery", func() {
 	})
 })
 
+// documented waits until the server describes the private group: it collects documents once a minute.
+func documented(ctx context.Context) {
+	GinkgoHelper()
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	defer cancel()
+	Expect(harness.Eventually(ctx, "the documents", func(ctx context.Context) error {
+		text, err := stored.typed.Discovery().RESTClient().Get().AbsPath("/openapi/v3").DoRaw(ctx)
+		if err != nil {
+			return err
+		}
+		return unless(strings.Contains(string(text), `"apis/`+private+`/`+version+`"`), string(text))
+	})).To(Succeed())
+}
+
 var _ = Describe("The schema", func() {
+	BeforeEach(func(ctx SpecContext) { documented(ctx) })
+
 	It("is explained and validated by kubectl in standard names", func(ctx SpecContext) {
 		text, err := kubectl("explain", "machines.spec.infrastructureRef")
 		Expect(err).NotTo(HaveOccurred(), text)

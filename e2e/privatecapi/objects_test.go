@@ -121,24 +121,32 @@ var _ = Describe("An object", func() {
 
 	It("has its references of both versions private in storage, and as they were written when read", func(ctx SpecContext) {
 		in := namespace(ctx)
-		of := object("", "Machine", "m", machineSpec)
-		of.SetAPIVersion(standard + "/v1beta1")
-		of.Object["spec"] = map[string]any{
-			"clusterName": "c", "bootstrap": map[string]any{"dataSecretName": "s"},
-			"infrastructureRef": map[string]any{"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "DevMachine", "name": "m"},
-		}
-		of.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: standard + "/v1beta1", Kind: "MachineSet", Name: "o", UID: "u"}})
-		_, err := seen.dynamic.Resource(resource(standard, "v1beta1", "machines")).Namespace(in).Create(ctx, of, metav1.CreateOptions{})
+		older := object("", "MachineHealthCheck", "m", `{"clusterName":"c","selector":{"matchLabels":{"a":"b"}}}`)
+		older.SetAPIVersion(standard + "/v1beta1")
+		Expect(unstructured.SetNestedMap(older.Object, map[string]any{
+			"apiVersion": "infrastructure." + standard + "/v1beta1", "kind": "DevRemediationTemplate", "name": "t",
+		}, "spec", "remediationTemplate")).To(Succeed())
+		older.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: standard + "/v1beta1", Kind: "Cluster", Name: "c", UID: "u"}})
+		client := seen.dynamic.Resource(resource(standard, "v1beta1", "machinehealthchecks")).Namespace(in)
+		_, err := client.Create(ctx, older, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
-		there, err := stored.dynamic.Resource(resource(private, "v1beta1", "machines")).Namespace(in).Get(ctx, "m", metav1.GetOptions{})
+		there, err := stored.dynamic.Resource(resource(private, "v1beta1", "machinehealthchecks")).Namespace(in).Get(ctx, "m", metav1.GetOptions{})
 		Expect(err).NotTo(HaveOccurred())
-		kept, _, _ := unstructured.NestedString(there.Object, "spec", "infrastructureRef", "apiVersion")
+		kept, _, _ := unstructured.NestedString(there.Object, "spec", "remediationTemplate", "apiVersion")
 		Expect(kept).To(Equal("infrastructure." + private + "/v1beta1"))
 		Expect(there.GetOwnerReferences()[0].APIVersion).To(Equal(private + "/v1beta1"))
 		Expect(there.GetManagedFields()[0].APIVersion).To(Equal(private + "/v1beta1"))
-		read, err := seen.dynamic.Resource(resource(standard, "v1beta1", "machines")).Namespace(in).Get(ctx, "m", metav1.GetOptions{})
+		read, err := client.Get(ctx, "m", metav1.GetOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(read.Object).NotTo(mention(private))
+
+		newer := object("", "Machine", "m", machineSpec)
+		_, err = seen.dynamic.Resource(resource(standard, version, "machines")).Namespace(in).Create(ctx, newer, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		there, err = stored.dynamic.Resource(resource(private, version, "machines")).Namespace(in).Get(ctx, "m", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		kept, _, _ = unstructured.NestedString(there.Object, "spec", "infrastructureRef", "apiGroup")
+		Expect(kept).To(Equal("infrastructure." + private))
 	})
 
 	It("keeps what is no group as it was written, byte for byte", func(ctx SpecContext) {

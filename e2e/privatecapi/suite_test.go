@@ -106,6 +106,9 @@ func definitionsOfBoth() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 			continue
 		}
 		crd.Spec.Conversion = nil
+		if crd.Spec.Names.Plural == "machinehealthchecks" {
+			storeFirst(crd)
+		}
 		all = append(all, crd)
 		if name := crd.Spec.Names.Plural; name == "machines" || name == "clusters" {
 			all = append(all, ofPlatform(crd))
@@ -115,6 +118,13 @@ func definitionsOfBoth() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		return nil, fmt.Errorf("%s has %d definitions", definitions, len(all)-2)
 	}
 	return all, nil
+}
+
+// storeFirst has the first version stored: what is converted by nobody has the fields of that one only.
+func storeFirst(crd *apiextensionsv1.CustomResourceDefinition) {
+	for i := range crd.Spec.Versions {
+		crd.Spec.Versions[i].Storage = i == 0
+	}
 }
 
 func ofPlatform(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {

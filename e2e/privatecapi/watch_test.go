@@ -19,6 +19,16 @@ import (
 
 const crds = "customresourcedefinitions"
 
+// next is the next event that is no bookmark.
+func next(watched watch.Interface) watch.Event {
+	for event := range watched.ResultChan() {
+		if event.Type != watch.Bookmark {
+			return event
+		}
+	}
+	return watch.Event{}
+}
+
 var _ = Describe("A watch", func() {
 	It("shows every event in its order, and bookmarks", func(ctx SpecContext) {
 		in := namespace(ctx)
@@ -35,16 +45,27 @@ var _ = Describe("A watch", func() {
 			_, err := behind.Patch(ctx, "m", "application/merge-patch+json", []byte(patch), metav1.PatchOptions{})
 			Expect(err).NotTo(HaveOccurred())
 		}
-		Expect((<-watched.ResultChan()).Type).To(Equal(watch.Added))
+		Expect(next(watched).Type).To(Equal(watch.Added))
 		for i := range events {
-			event := <-watched.ResultChan()
+			event := next(watched)
 			of, err := asObject(event.Object)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(of.GetAnnotations()["n"]).To(Equal(strconv.Itoa(i)))
 			Expect(of.Object).NotTo(mention(private))
 		}
-		_, err = machines.Watch(ctx, metav1.ListOptions{ResourceVersion: made.GetResourceVersion(), TimeoutSeconds: ptr.To[int64](1)})
+		again, err := machines.Watch(ctx, metav1.ListOptions{
+			ResourceVersion: made.GetResourceVersion(), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+			AllowWatchBookmarks: true, SendInitialEvents: ptr.To(true),
+		})
 		Expect(err).NotTo(HaveOccurred())
+		defer again.Stop()
+		Expect((<-again.ResultChan()).Type).To(Equal(watch.Added))
+		event := <-again.ResultChan()
+		Expect(event.Type).To(Equal(watch.Bookmark))
+		of, err := asObject(event.Object)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(of.GetAPIVersion()).To(Equal(standard + "/" + version))
+		Expect(of.GetAnnotations()).To(HaveKey(metav1.InitialEventsAnnotationKey))
 	}, NodeTimeout(3*time.Minute))
 
 	It("says in standard names that its beginning is gone", func(ctx SpecContext) {

@@ -3,7 +3,6 @@ package apiproxy
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/pem"
 	"io"
 	"net"
