@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
@@ -78,11 +79,32 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(harness.Built(bin)).To(Succeed())
 	crds, err := definitionsOfBoth()
 	Expect(err).NotTo(HaveOccurred())
-	plane, err = cluster.Start(ctx, cluster.Options{Binaries: filepath.Join(bin, "controlplane"), CRDs: crds})
+	plane, err = cluster.Start(ctx, cluster.Options{Binaries: filepath.Join(bin, "controlplane")})
 	Expect(err).NotTo(HaveOccurred())
+	stored = clientsOf(plane.Config())
+	install(ctx, crds)
 	front = startProxy(ctx, plane.Kubeconfig())
-	stored, seen = clientsOf(plane.Config()), clientsOf(front.config())
-}, NodeTimeout(3*time.Minute))
+	seen = clientsOf(front.config())
+}, NodeTimeout(5*time.Minute))
+
+// install brings the definitions, and waits until all are served.
+func install(ctx context.Context, crds []*apiextensionsv1.CustomResourceDefinition) {
+	GinkgoHelper()
+	client, err := harness.NewClient(plane.Config())
+	Expect(err).NotTo(HaveOccurred())
+	for _, crd := range crds {
+		Expect(client.Create(ctx, crd)).To(Succeed())
+	}
+	for _, crd := range crds {
+		for _, version := range crd.Spec.Versions {
+			served := resource(crd.Spec.Group, version.Name, crd.Spec.Names.Plural)
+			eventually(ctx, served.String(), func(ctx context.Context) error {
+				_, err := stored.dynamic.Resource(served).List(ctx, metav1.ListOptions{Limit: 1})
+				return err
+			})
+		}
+	}
+}
 
 var _ = AfterSuite(func() {
 	if plane != nil {
