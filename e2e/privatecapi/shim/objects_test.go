@@ -25,7 +25,7 @@ func encoded(text []byte) string { return base64.StdEncoding.EncodeToString(text
 
 func isEstablished(ctx context.Context, name string) error {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := env.Client.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
+	if err := admin.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
 		return err
 	}
 	for _, condition := range crd.Status.Conditions {
@@ -40,8 +40,8 @@ func isEstablished(ctx context.Context, name string) error {
 func namespace(ctx context.Context) *corev1.Namespace {
 	GinkgoHelper()
 	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "hosted-"}}
-	Expect(env.Client.Create(ctx, made)).To(Succeed())
-	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(env.Client.Delete(ctx, made)) })
+	Expect(admin.Create(ctx, made)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) error { return client.IgnoreNotFound(admin.Delete(ctx, made)) })
 	return made
 }
 
@@ -70,7 +70,7 @@ func at(object client.Object) client.ObjectKey { return client.ObjectKeyFromObje
 
 // gone is nil once an object is not there any more.
 func gone(ctx context.Context, object client.Object) error {
-	err := env.Client.Get(ctx, at(object), object)
+	err := admin.Get(ctx, at(object), object)
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func install(ctx context.Context, s *process) {
 		default:
 			continue
 		}
-		Expect(client.IgnoreAlreadyExists(env.Client.Create(ctx, object))).To(Succeed())
+		Expect(client.IgnoreAlreadyExists(admin.Create(ctx, object))).To(Succeed())
 	}
 	eventually(ctx, "waiting until all definitions are Established", func(ctx context.Context) error {
 		for _, object := range objects {

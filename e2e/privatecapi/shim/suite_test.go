@@ -9,7 +9,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
@@ -22,8 +24,11 @@ const (
 	patience = 60 * time.Second
 )
 
-// env is the cluster of the whole suite.
-var env *harness.Environment
+// env is the cluster of the whole suite, and admin an administrator, who is not told which versions are deprecated.
+var (
+	env   *harness.Environment
+	admin client.Client
+)
 
 func TestShim(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -35,6 +40,10 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(harness.Built(bin)).To(Succeed())
 	var err error
 	env, err = harness.Start(ctx, harness.Options{Bin: bin})
+	Expect(err).NotTo(HaveOccurred())
+	config := env.Cluster.Config()
+	config.WarningHandler = rest.NoWarnings{}
+	admin, err = harness.NewClient(config)
 	Expect(err).NotTo(HaveOccurred())
 }, NodeTimeout(2*time.Minute))
 
