@@ -112,12 +112,13 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 
 // stream answers with a translation as it is made. What was sent is sent: an error ends the stream as a broken one.
 func (p *Proxy) stream(response *http.Response, x *exchange, translated io.ReadCloser) {
-	response.Body = &streamed{Reader: translated, translated: translated, upstream: response.Body, fail: func(err error) { p.tell(x, err) }}
+	body := &streamed{Reader: translated, translated: translated, upstream: response.Body, fail: func(err error) { p.tell(x, err) }}
+	response.Body = body
 	response.Header.Del("Content-Length")
 	response.ContentLength = -1
 	if x.request.Info.Verb == "watch" && response.StatusCode == http.StatusOK {
 		p.metrics.watches.Inc()
-		response.Body.(*streamed).done = p.metrics.watches.Dec
+		body.done = p.metrics.watches.Dec
 	}
 }
 
