@@ -111,7 +111,7 @@ func (r *Reader) fill() {
 		s.out = (*r.decided)[:0]
 	}
 	s.out = append(s.out[:0], s.out[r.sent:]...)
-	s.whole, r.sent = s.whole-r.sent, 0
+	s.whole, r.sent = max(0, s.whole-r.sent), 0
 	s.in, s.full = r.window[:r.end], r.end == maxHeld
 	r.err = s.run()
 	s.base += int64(s.pos)
