@@ -61,7 +61,7 @@ func standardRequest(private *admissionv1.AdmissionRequest) (*admissionv1.Admiss
 		if len(raw.Raw) == 0 || string(raw.Raw) == "null" {
 			continue
 		}
-		text, err := translate(rewrite.ToClient, raw.Raw)
+		text, err := toClient(raw.Raw)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func privateResponse(r *admissionv1.AdmissionResponse, request *admissionv1.Admi
 	if len(r.Patch) == 0 {
 		return nil
 	}
-	patch, err := translatePatch(rewrite.ToServer, r.Patch)
+	patch, err := patchToServer(r.Patch)
 	if err != nil {
 		return fmt.Errorf("translating its patch back: %w", err)
 	}

@@ -45,9 +45,12 @@ func (s *Shim) convertOne(object []byte, desired string) (converted []byte, err 
 			converted, err = nil, errPanic
 		}
 	}()
-	standard, err := translate(rewrite.ToClient, object)
+	standard, err := toClient(object)
 	if err != nil {
 		return nil, err
+	}
+	if gjson.GetBytes(standard, "kind").String() == "" {
+		return nil, errors.New("it says no kind")
 	}
 	if gjson.GetBytes(standard, "apiVersion").String() == desired {
 		return object, nil
@@ -55,7 +58,7 @@ func (s *Shim) convertOne(object []byte, desired string) (converted []byte, err 
 	if standard, err = s.convert(standard, desired); err != nil {
 		return nil, err
 	}
-	return translate(rewrite.ToServer, standard)
+	return toServer(standard)
 }
 
 // convertThere has the server of a route convert.
@@ -68,7 +71,7 @@ func (s *Shim) convertThere(ctx context.Context, a asked) ([]byte, *failure) {
 	request.DesiredAPIVersion = desired
 	request.Objects = make([]runtime.RawExtension, len(review.Request.Objects))
 	for i, object := range review.Request.Objects {
-		standard, err := translate(rewrite.ToClient, object.Raw)
+		standard, err := toClient(object.Raw)
 		if err != nil {
 			return answerConversion(review, nil, failed(malformed, http.StatusOK, "translating %s: %w", told(object.Raw, i, review.Request), err))
 		}
@@ -100,7 +103,7 @@ func convertedBy(answer *apiextensionsv1.ConversionResponse, request *apiextensi
 	}
 	converted := make([]runtime.RawExtension, len(answer.ConvertedObjects))
 	for i, object := range answer.ConvertedObjects {
-		private, err := translate(rewrite.ToServer, object.Raw)
+		private, err := toServer(object.Raw)
 		if err != nil {
 			return nil, fmt.Errorf("translating object %d back: %w", i+1, err)
 		}
