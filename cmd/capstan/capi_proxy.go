@@ -73,7 +73,7 @@ func (f *capiProxyFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctrl.Log.Info("The API is served", "address", server.Address(), "server", config.Host)
+	ctrl.Log.Info("The API is served", "address", server.Address(), "health", server.HealthAddress(), "server", config.Host)
 	return server.Run(ctx)
 }
 

@@ -73,6 +73,10 @@ func (p *Proxy) answerHeader(header http.Header, x *exchange) {
 // answerBody puts the translation in the place of the body.
 func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 	media, params, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if isIndex := x.request.Class == rewrite.OpenAPI && response.StatusCode == http.StatusOK; isIndex && media == "text/plain" {
+		// Servers do not say of the index of OpenAPI v3 what it is.
+		media = mediaJSON
+	}
 	body := elsewhere{response.Body, x}
 	switch {
 	case err != nil && response.Header.Get("Content-Type") != "":
@@ -98,7 +102,7 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 	if media != mediaJSON {
 		return p.garbled(x, fmt.Errorf("the content type %.80q is not known", media))
 	}
-	translated := x.request.Answer(response.StatusCode, response.Header.Get("Content-Type"), body)
+	translated := x.request.Answer(response.StatusCode, media, body)
 	if x.asProtobuf {
 		response.Header.Set("Content-Type", mime.FormatMediaType(protobuf.ContentType, params))
 		return p.held(response, x, io.NopCloser(translated), protobuf.Discovery)
@@ -112,12 +116,13 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 
 // stream answers with a translation as it is made. What was sent is sent: an error ends the stream as a broken one.
 func (p *Proxy) stream(response *http.Response, x *exchange, translated io.ReadCloser) {
-	response.Body = &streamed{Reader: translated, translated: translated, upstream: response.Body, fail: func(err error) { p.tell(x, err) }}
+	body := &streamed{Reader: translated, translated: translated, upstream: response.Body, fail: func(err error) { p.tell(x, err) }}
+	response.Body = body
 	response.Header.Del("Content-Length")
 	response.ContentLength = -1
 	if x.request.Info.Verb == "watch" && response.StatusCode == http.StatusOK {
 		p.metrics.watches.Inc()
-		response.Body.(*streamed).done = p.metrics.watches.Dec
+		body.done = p.metrics.watches.Dec
 	}
 }
 

@@ -89,15 +89,16 @@ func (x *exchange) spent() time.Duration {
 	return max(0, total-time.Duration(x.away.Load()))
 }
 
-// elsewhere is a reader or writer whose time is not the proxy's.
+// elsewhere is a reader whose time is not the proxy's.
 type elsewhere struct {
 	io.ReadCloser
 	of *exchange
 }
 
 func (e elsewhere) Read(p []byte) (int, error) {
-	began := time.Now()
-	n, err := e.ReadCloser.Read(p)
-	e.of.away.Add(int64(time.Since(began)))
-	return n, err
+	defer e.of.waited(time.Now())
+	return e.ReadCloser.Read(p)
 }
+
+// waited notes that somebody else was waited for since then.
+func (x *exchange) waited(since time.Time) { x.away.Add(int64(time.Since(since))) }

@@ -65,7 +65,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.metrics.prefixes.Inc()
 	}
 	x := &exchange{request: request, began: began, body: lease{of: p.room}}
-	told := &teller{ResponseWriter: w}
+	told := &teller{ResponseWriter: w, of: x}
 	defer func() {
 		x.body.end()
 		p.metrics.done(x, told.code, time.Since(began))
@@ -129,10 +129,22 @@ func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 // statusClientGone is what nobody reads.
 const statusClientGone = 499
 
-// teller remembers the code of an answer.
+// teller remembers the code of an answer, and how long it took the client to take it.
 type teller struct {
 	http.ResponseWriter
+	of   *exchange
 	code int
+}
+
+func (t *teller) Write(b []byte) (int, error) {
+	defer t.of.waited(time.Now())
+	return t.ResponseWriter.Write(b)
+}
+
+// FlushError is for http.ResponseController.
+func (t *teller) FlushError() error {
+	defer t.of.waited(time.Now())
+	return http.NewResponseController(t.ResponseWriter).Flush()
 }
 
 func (t *teller) WriteHeader(code int) {

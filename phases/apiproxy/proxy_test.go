@@ -2,83 +2,15 @@ package apiproxy
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/go-logr/logr"
-	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
-
-const (
-	standard = "cluster.x-k8s.io"
-	private  = "cluster.hypershift.openshift.io"
-	machines = "/apis/" + standard + "/v1beta2/namespaces/n/machines"
-)
-
-// front is a proxy in front of a server that answers as it is told.
-func front(t *testing.T, server http.HandlerFunc) (*Proxy, *httptest.Server) {
-	t.Helper()
-	behind := httptest.NewServer(server)
-	t.Cleanup(behind.Close)
-	return frontOf(t, &rest.Config{Host: behind.URL, BearerToken: "the-pods-own"})
-}
-
-func frontOf(t *testing.T, config *rest.Config) (*Proxy, *httptest.Server) {
-	t.Helper()
-	proxy, err := New(config, prometheus.NewRegistry(), logr.Discard())
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := httptest.NewServer(proxy)
-	t.Cleanup(shown.Close)
-	return proxy, shown
-}
-
-type sent struct {
-	method, path, body string
-	header             http.Header
-}
-
-func (s sent) to(t *testing.T, front *httptest.Server) (*http.Response, string, error) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), s.method, front.URL+s.path, strings.NewReader(s.body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, values := range s.header {
-		request.Header[name] = values
-	}
-	if host := s.header.Get("Host"); host != "" {
-		request.Host = host
-		request.Header.Del("Host")
-	}
-	client := &http.Client{Transport: &http.Transport{DisableCompression: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	t.Cleanup(client.CloseIdleConnections)
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, "", err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return response, string(body), err
-}
-
-func asJSON() http.Header { return http.Header{"Content-Type": {"application/json"}} }
-
-func statusIn(t *testing.T, body string) metav1.Status {
-	t.Helper()
-	var status metav1.Status
-	if err := json.Unmarshal([]byte(body), &status); err != nil || status.Kind != "Status" {
-		t.Fatalf("%q is no Status: %v", body, err)
-	}
-	return status
-}
 
 func TestProxy_translates_a_request_and_its_answer(t *testing.T) {
 	var got *http.Request
@@ -93,7 +25,7 @@ func TestProxy_translates_a_request_and_its_answer(t *testing.T) {
 	})
 	body := `{"apiVersion":"` + standard + `/v1beta2","kind":"Machine","metadata":{"name":"m","labels":{"apiVersion":"` + standard + `/v1beta2"}}}`
 	response, seen, err := sent{http.MethodPost, machines + "?fieldManager=" + standard, body, asJSON()}.to(t, shown)
-	if err != nil || seen != body || response.StatusCode != http.StatusCreated {
+	if err != nil || seen != body || response.code != http.StatusCreated {
 		t.Fatalf("the client sees %q, %v", seen, err)
 	}
 	if want := strings.Replace(body, standard, private, 1); stored != want || got.ContentLength != int64(len(want)) {
@@ -102,8 +34,8 @@ func TestProxy_translates_a_request_and_its_answer(t *testing.T) {
 	if got.URL.String() != strings.Replace(machines, standard, private, 1)+"?fieldManager="+standard {
 		t.Errorf("the server is asked for %s", got.URL)
 	}
-	if warning := response.Header.Get("Warning"); !strings.Contains(warning, "machines."+standard) || response.ContentLength != int64(len(body)) {
-		t.Errorf("the client is warned %q, and told of %d bytes", warning, response.ContentLength)
+	if warning := response.header.Get("Warning"); !strings.Contains(warning, "machines."+standard) || response.length != int64(len(body)) {
+		t.Errorf("the client is warned %q, and told of %d bytes", warning, response.length)
 	}
 }
 
@@ -167,8 +99,8 @@ func TestProxy_refuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			status := statusIn(t, body)
-			if response.StatusCode != row.code || status.Reason != row.reason || !strings.Contains(status.Message, row.says) || int(status.Code) != row.code {
-				t.Errorf("%d: %+v", response.StatusCode, status)
+			if response.code != row.code || status.Reason != row.reason || !strings.Contains(status.Message, row.says) || int(status.Code) != row.code {
+				t.Errorf("%d: %+v", response.code, status)
 			}
 		})
 	}
@@ -179,7 +111,7 @@ func TestProxy_has_no_more_of_all_bodies_than_there_is_room_for(t *testing.T) {
 	proxy.room = newBudget(heldStep)
 	header := http.Header{"Content-Type": {"application/vnd.kubernetes.protobuf"}}
 	response, body, err := sent{http.MethodPost, "/api/v1/namespaces/n/secrets", strings.Repeat("x", 4*heldStep), header}.to(t, shown)
-	if err != nil || response.StatusCode != http.StatusTooManyRequests || response.Header.Get("Retry-After") == "" || statusIn(t, body).Reason != metav1.StatusReasonTooManyRequests {
+	if err != nil || response.code != http.StatusTooManyRequests || response.header.Get("Retry-After") == "" || statusIn(t, body).Reason != metav1.StatusReasonTooManyRequests {
 		t.Fatalf("%v %s %v", response, body, err)
 	}
 	if release, err := proxy.room.hold(heldStep); err != nil {
@@ -218,8 +150,8 @@ func TestProxy_answers_for_a_server_that(t *testing.T) {
 				t.Fatal(err)
 			}
 			status := statusIn(t, got)
-			if response.StatusCode != http.StatusBadGateway || status.Reason != reasonUpstream || !strings.Contains(status.Message, row.says) {
-				t.Errorf("%d: %+v", response.StatusCode, status)
+			if response.code != http.StatusBadGateway || status.Reason != reasonUpstream || !strings.Contains(status.Message, row.says) {
+				t.Errorf("%d: %+v", response.code, status)
 			}
 			if strings.Contains(status.Message, "nothing was") {
 				t.Errorf("it says that nothing happened: %s", status.Message)
@@ -240,7 +172,7 @@ func TestProxy_says_that_a_server_cannot_be_reached(t *testing.T) {
 	gone.Close()
 	_, shown := frontOf(t, &rest.Config{Host: gone.URL})
 	response, body, err := sent{http.MethodGet, machines, "", nil}.to(t, shown)
-	if err != nil || response.StatusCode != http.StatusBadGateway || !strings.Contains(statusIn(t, body).Message, "nothing was sent") {
+	if err != nil || response.code != http.StatusBadGateway || !strings.Contains(statusIn(t, body).Message, "nothing was sent") {
 		t.Fatalf("%v %s %v", response, body, err)
 	}
 }
@@ -253,7 +185,7 @@ func TestProxy_waits_for_the_first_byte_only_so_long(t *testing.T) {
 	})
 	proxy.silence = 20_000_000
 	response, body, err := sent{http.MethodGet, machines + "/m", "", nil}.to(t, shown)
-	if err != nil || response.StatusCode != http.StatusGatewayTimeout || statusIn(t, body).Reason != reasonUpstream {
+	if err != nil || response.code != http.StatusGatewayTimeout || statusIn(t, body).Reason != reasonUpstream {
 		t.Fatalf("%v %s %v", response, body, err)
 	}
 	<-ended
@@ -294,7 +226,7 @@ func TestProxy_breaks_a_stream_where_the_server_breaks_it(t *testing.T) {
 
 func TestProxy_passes_each_event_on_at_once(t *testing.T) {
 	next := make(chan string)
-	_, shown := front(t, func(w http.ResponseWriter, r *http.Request) {
+	_, shown := front(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
 		w.(http.Flusher).Flush()
@@ -360,7 +292,7 @@ func TestProxy_breaks_off_a_long_body_that_goes_wrong(t *testing.T) {
 	})
 	body := `{"apiVersion":"` + standard + `/v1beta2","spec":[` + strings.Repeat(`"x",`, 100_000) + `}`
 	response, got, err := sent{http.MethodPost, machines, body, asJSON()}.to(t, shown)
-	if err != nil || response.StatusCode != http.StatusBadRequest || statusIn(t, got).Reason != metav1.StatusReasonBadRequest {
+	if err != nil || response.code != http.StatusBadRequest || statusIn(t, got).Reason != metav1.StatusReasonBadRequest {
 		t.Fatalf("%v %s %v", response, got, err)
 	}
 	if err := <-whole; err == nil {
@@ -376,7 +308,7 @@ func TestProxy_gives_discovery_in_protobuf_to_who_accepts_nothing_else(t *testin
 	})
 	header := http.Header{"Accept": {"application/vnd.kubernetes.protobuf"}}
 	response, body, err := sent{http.MethodGet, "/apis/" + standard, "", header}.to(t, shown)
-	if err != nil || accepted != "application/json" || response.Header.Get("Content-Type") != "application/vnd.kubernetes.protobuf" {
+	if err != nil || accepted != "application/json" || response.header.Get("Content-Type") != "application/vnd.kubernetes.protobuf" {
 		t.Fatalf("%v %q %v", response, accepted, err)
 	}
 	if !strings.HasPrefix(body, "k8s\x00") || !strings.Contains(body, standard+"/v1") || strings.Contains(body, private) {
@@ -397,12 +329,21 @@ func TestProxy_tells_documents_of_other_rules_apart(t *testing.T) {
 		answers("application/json", `{"paths":{}}`)(w, nil)
 	})
 	response, _, err := sent{http.MethodGet, "/openapi/v2", "", http.Header{"If-None-Match": {`"tag"`}}}.to(t, shown)
-	if err != nil || response.StatusCode != http.StatusOK || response.Header.Get("Last-Modified") != "" {
+	if err != nil || response.code != http.StatusOK || response.header.Get("Last-Modified") != "" {
 		t.Fatalf("%v %v", response, err)
 	}
-	tag := response.Header.Get("ETag")
+	tag := response.header.Get("ETag")
 	response, _, err = sent{http.MethodGet, "/openapi/v2", "", http.Header{"If-None-Match": {tag}}}.to(t, shown)
-	if err != nil || response.StatusCode != http.StatusNotModified || response.Header.Get("ETag") != tag || asked[0] != "" || asked[1] != `"tag"` {
+	if err != nil || response.code != http.StatusNotModified || response.header.Get("ETag") != tag || asked[0] != "" || asked[1] != `"tag"` {
 		t.Fatalf("%v %q %v", response, asked, err)
+	}
+}
+
+func TestProxy_tells_where_documents_are(t *testing.T) {
+	_, shown := front(t, answers("text/plain; charset=utf-8", `{"paths":{"apis/`+private+`/v1beta2":{"serverRelativeURL":"/openapi/v3/apis/`+private+`/v1beta2?hash=AB"},`+
+		`"apis/`+standard+`/v9":{"serverRelativeURL":"/openapi/v3/apis/`+standard+`/v9?hash=CD"}}}`))
+	_, body, err := sent{http.MethodGet, "/openapi/v3", "", nil}.to(t, shown)
+	if err != nil || !strings.Contains(body, `"/openapi/v3/apis/`+standard+`/v1beta2?hash=AB-`) || strings.Contains(body, "v9") {
+		t.Fatalf("%s, %v", body, err)
 	}
 }

@@ -187,7 +187,7 @@ func (c *clientBody) Read(b []byte) (int, error) {
 	_ = c.deadline(until)
 	began := time.Now()
 	n, err := c.from.Read(b)
-	c.x.away.Add(int64(time.Since(began)))
+	c.x.waited(began)
 	c.x.said()
 	if err != nil {
 		// The server of HTTP goes on reading, to learn that the client is gone.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/proxy"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
@@ -40,11 +41,31 @@ func newUpstream(config *rest.Config) (*upstream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting up the transport to the API server: %w", err)
 	}
+	bound(through)
 	upgrades, err := upgradeTransport(config)
 	if err != nil {
 		return nil, fmt.Errorf("setting up the transport for streams: %w", err)
 	}
 	return &upstream{base: base, transport: through, upgrades: upgrades}, nil
+}
+
+// streamBuffer is how much of an answer may wait for a client that does not read, in bytes; the library's own is 4 MiB a stream.
+const streamBuffer = 64 << 10
+
+// bound has the server wait where the client does. It is done before the transport is used, and nobody else has it: what it
+// dials by is its own.
+func bound(through http.RoundTripper) {
+	for {
+		switch outer := through.(type) {
+		case *http.Transport:
+			outer.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer}
+			return
+		case utilnet.RoundTripperWrapper:
+			through = outer.WrappedRoundTripper()
+		default:
+			return
+		}
+	}
 }
 
 func upgradeTransport(config *rest.Config) (proxy.UpgradeRequestRoundTripper, error) {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	discoveryv2 "k8s.io/api/apidiscovery/v2"
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -13,12 +13,12 @@ import (
 
 // The documents of discovery, by apiVersion and kind.
 var discovered = map[metav1.TypeMeta]func() runtime.Object{
-	{APIVersion: "v1", Kind: "APIVersions"}:                                              func() runtime.Object { return &metav1.APIVersions{} },
-	{APIVersion: "v1", Kind: "APIGroupList"}:                                             func() runtime.Object { return &metav1.APIGroupList{} },
-	{APIVersion: "v1", Kind: "APIGroup"}:                                                 func() runtime.Object { return &metav1.APIGroup{} },
-	{APIVersion: "v1", Kind: "APIResourceList"}:                                          func() runtime.Object { return &metav1.APIResourceList{} },
-	{APIVersion: "v1", Kind: "Status"}:                                                   func() runtime.Object { return &metav1.Status{} },
-	{APIVersion: discoveryv2.SchemeGroupVersion.String(), Kind: "APIGroupDiscoveryList"}: func() runtime.Object { return &discoveryv2.APIGroupDiscoveryList{} },
+	{APIVersion: "v1", Kind: "APIVersions"}:                                                 func() runtime.Object { return &metav1.APIVersions{} },
+	{APIVersion: "v1", Kind: "APIGroupList"}:                                                func() runtime.Object { return &metav1.APIGroupList{} },
+	{APIVersion: "v1", Kind: "APIGroup"}:                                                    func() runtime.Object { return &metav1.APIGroup{} },
+	{APIVersion: "v1", Kind: "APIResourceList"}:                                             func() runtime.Object { return &metav1.APIResourceList{} },
+	{APIVersion: "v1", Kind: "Status"}:                                                      func() runtime.Object { return &metav1.Status{} },
+	{APIVersion: apidiscoveryv2.SchemeGroupVersion.String(), Kind: "APIGroupDiscoveryList"}: func() runtime.Object { return &apidiscoveryv2.APIGroupDiscoveryList{} },
 }
 
 // Discovery is a document of discovery, or a Status, in protobuf, made of the same document in JSON. Which groups a client sees

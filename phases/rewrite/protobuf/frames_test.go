@@ -55,7 +55,7 @@ func TestWatchFrames_translates_the_object_of_each_event(t *testing.T) {
 func TestWatchFrames_breaks_off_where_the_stream_does(t *testing.T) {
 	stream := watched(t, ownedPod("a/v1"), ownedPod("a/v1"))
 	first := len(watched(t, ownedPod("a/v1")))
-	for length := range len(stream) {
+	for length := range stream {
 		var got bytes.Buffer
 		err := WatchFrames(&got, bytes.NewReader(stream[:length]), swap(), freely)
 		if whole := length == 0 || length == first; whole != (err == nil) {

@@ -9,9 +9,9 @@ import (
 	openapi "github.com/google/gnostic-models/openapiv2"
 	openapi3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
-	admissionv1alpha1 "k8s.io/api/admissionregistration/v1alpha1"
-	admissionv1beta1 "k8s.io/api/admissionregistration/v1beta1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1alpha1 "k8s.io/api/admissionregistration/v1alpha1"
+	admissionregistrationv1beta1 "k8s.io/api/admissionregistration/v1beta1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	authorizationv1beta1 "k8s.io/api/authorization/v1beta1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -19,8 +19,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	eventsv1beta1 "k8s.io/api/events/v1beta1"
-	definitionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	definitionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -45,8 +45,8 @@ var typesOfSchemas = []struct {
 	{"PartialObjectMetadata", anyObject, metav1.PartialObjectMetadata{}},
 	{"PartialObjectMetadataList", fields(sub(2, "items", anyObject)), metav1.PartialObjectMetadataList{}},
 	{"PodList", fields(sub(2, "items", anyObject)), corev1.PodList{}},
-	{"CustomResourceDefinition v1", customResourceDefinition, definitionsv1.CustomResourceDefinition{}},
-	{"CustomResourceDefinition v1beta1", customResourceDefinition, definitionsv1beta1.CustomResourceDefinition{}},
+	{"CustomResourceDefinition v1", customResourceDefinition, apiextensionsv1.CustomResourceDefinition{}},
+	{"CustomResourceDefinition v1beta1", customResourceDefinition, apiextensionsv1beta1.CustomResourceDefinition{}},
 	{"SelfSubjectAccessReview v1", accessReview, authorizationv1.SelfSubjectAccessReview{}},
 	{"SelfSubjectAccessReview v1beta1", accessReview, authorizationv1beta1.SelfSubjectAccessReview{}},
 	{"SubjectAccessReview v1", accessReview, authorizationv1.SubjectAccessReview{}},
@@ -55,22 +55,22 @@ var typesOfSchemas = []struct {
 	{"LocalSubjectAccessReview v1beta1", accessReview, authorizationv1beta1.LocalSubjectAccessReview{}},
 	{"SelfSubjectRulesReview v1", rulesReview, authorizationv1.SelfSubjectRulesReview{}},
 	{"SelfSubjectRulesReview v1beta1", rulesReview, authorizationv1beta1.SelfSubjectRulesReview{}},
-	{"ValidatingWebhookConfiguration v1", webhookConfiguration, admissionv1.ValidatingWebhookConfiguration{}},
-	{"ValidatingWebhookConfiguration v1beta1", webhookConfiguration, admissionv1beta1.ValidatingWebhookConfiguration{}},
-	{"MutatingWebhookConfiguration v1", webhookConfiguration, admissionv1.MutatingWebhookConfiguration{}},
-	{"MutatingWebhookConfiguration v1beta1", webhookConfiguration, admissionv1beta1.MutatingWebhookConfiguration{}},
-	{"ValidatingAdmissionPolicy v1", admissionPolicy, admissionv1.ValidatingAdmissionPolicy{}},
-	{"ValidatingAdmissionPolicy v1beta1", admissionPolicy, admissionv1beta1.ValidatingAdmissionPolicy{}},
-	{"ValidatingAdmissionPolicy v1alpha1", admissionPolicy, admissionv1alpha1.ValidatingAdmissionPolicy{}},
-	{"MutatingAdmissionPolicy v1", admissionPolicy, admissionv1.MutatingAdmissionPolicy{}},
-	{"MutatingAdmissionPolicy v1beta1", admissionPolicy, admissionv1beta1.MutatingAdmissionPolicy{}},
-	{"MutatingAdmissionPolicy v1alpha1", admissionPolicy, admissionv1alpha1.MutatingAdmissionPolicy{}},
-	{"ValidatingAdmissionPolicyBinding v1", policyBinding, admissionv1.ValidatingAdmissionPolicyBinding{}},
-	{"ValidatingAdmissionPolicyBinding v1beta1", policyBinding, admissionv1beta1.ValidatingAdmissionPolicyBinding{}},
-	{"ValidatingAdmissionPolicyBinding v1alpha1", policyBinding, admissionv1alpha1.ValidatingAdmissionPolicyBinding{}},
-	{"MutatingAdmissionPolicyBinding v1", policyBinding, admissionv1.MutatingAdmissionPolicyBinding{}},
-	{"MutatingAdmissionPolicyBinding v1beta1", policyBinding, admissionv1beta1.MutatingAdmissionPolicyBinding{}},
-	{"MutatingAdmissionPolicyBinding v1alpha1", policyBinding, admissionv1alpha1.MutatingAdmissionPolicyBinding{}},
+	{"ValidatingWebhookConfiguration v1", webhookConfiguration, admissionregistrationv1.ValidatingWebhookConfiguration{}},
+	{"ValidatingWebhookConfiguration v1beta1", webhookConfiguration, admissionregistrationv1beta1.ValidatingWebhookConfiguration{}},
+	{"MutatingWebhookConfiguration v1", webhookConfiguration, admissionregistrationv1.MutatingWebhookConfiguration{}},
+	{"MutatingWebhookConfiguration v1beta1", webhookConfiguration, admissionregistrationv1beta1.MutatingWebhookConfiguration{}},
+	{"ValidatingAdmissionPolicy v1", admissionPolicy, admissionregistrationv1.ValidatingAdmissionPolicy{}},
+	{"ValidatingAdmissionPolicy v1beta1", admissionPolicy, admissionregistrationv1beta1.ValidatingAdmissionPolicy{}},
+	{"ValidatingAdmissionPolicy v1alpha1", admissionPolicy, admissionregistrationv1alpha1.ValidatingAdmissionPolicy{}},
+	{"MutatingAdmissionPolicy v1", admissionPolicy, admissionregistrationv1.MutatingAdmissionPolicy{}},
+	{"MutatingAdmissionPolicy v1beta1", admissionPolicy, admissionregistrationv1beta1.MutatingAdmissionPolicy{}},
+	{"MutatingAdmissionPolicy v1alpha1", admissionPolicy, admissionregistrationv1alpha1.MutatingAdmissionPolicy{}},
+	{"ValidatingAdmissionPolicyBinding v1", policyBinding, admissionregistrationv1.ValidatingAdmissionPolicyBinding{}},
+	{"ValidatingAdmissionPolicyBinding v1beta1", policyBinding, admissionregistrationv1beta1.ValidatingAdmissionPolicyBinding{}},
+	{"ValidatingAdmissionPolicyBinding v1alpha1", policyBinding, admissionregistrationv1alpha1.ValidatingAdmissionPolicyBinding{}},
+	{"MutatingAdmissionPolicyBinding v1", policyBinding, admissionregistrationv1.MutatingAdmissionPolicyBinding{}},
+	{"MutatingAdmissionPolicyBinding v1beta1", policyBinding, admissionregistrationv1beta1.MutatingAdmissionPolicyBinding{}},
+	{"MutatingAdmissionPolicyBinding v1alpha1", policyBinding, admissionregistrationv1alpha1.MutatingAdmissionPolicyBinding{}},
 	{"Event core", coreEvent, corev1.Event{}},
 	{"Event v1", newEvent, eventsv1.Event{}},
 	{"Event v1beta1", newEvent, eventsv1beta1.Event{}},

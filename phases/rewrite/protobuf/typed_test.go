@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	definitionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,24 +33,24 @@ func groupsOf(texts *Texts, list []string) {
 	}
 }
 
-func rulesOf(texts *Texts, list []admissionv1.RuleWithOperations) {
+func rulesOf(texts *Texts, list []admissionregistrationv1.RuleWithOperations) {
 	for i := range list {
 		groupsOf(texts, list[i].APIGroups)
 	}
 }
 
-func matchOf(texts *Texts, match *admissionv1.MatchResources) {
+func matchOf(texts *Texts, match *admissionregistrationv1.MatchResources) {
 	if match == nil {
 		return
 	}
-	for _, list := range [][]admissionv1.NamedRuleWithOperations{match.ResourceRules, match.ExcludeResourceRules} {
+	for _, list := range [][]admissionregistrationv1.NamedRuleWithOperations{match.ResourceRules, match.ExcludeResourceRules} {
 		for i := range list {
 			groupsOf(texts, list[i].APIGroups)
 		}
 	}
 }
 
-func attributesOf(texts *Texts, attributes *authorizationv1.ResourceAttributes) {
+func translateAttributes(texts *Texts, attributes *authorizationv1.ResourceAttributes) {
 	if attributes != nil {
 		attributes.Group = texts.Group(attributes.Group)
 	}
@@ -89,7 +89,7 @@ func of[T any](gv schema.GroupVersion, kind string, translate func(*T, *Texts)) 
 }
 
 func typedCases() []typedCase {
-	authorization, admission := authorizationv1.SchemeGroupVersion, admissionv1.SchemeGroupVersion
+	authorization, admission := authorizationv1.SchemeGroupVersion, admissionregistrationv1.SchemeGroupVersion
 	return []typedCase{
 		of(corev1.SchemeGroupVersion, "Secret", func(*corev1.Secret, *Texts) {}),
 		of(corev1.SchemeGroupVersion, "ConfigMapList", func(o *corev1.ConfigMapList, texts *Texts) {
@@ -112,37 +112,37 @@ func typedCases() []typedCase {
 				}
 			}
 		}),
-		of(definitionsv1.SchemeGroupVersion, "CustomResourceDefinition", func(o *definitionsv1.CustomResourceDefinition, texts *Texts) {
+		of(apiextensionsv1.SchemeGroupVersion, "CustomResourceDefinition", func(o *apiextensionsv1.CustomResourceDefinition, texts *Texts) {
 			o.Name, o.Spec.Group = texts.Name(o.Name), texts.Group(o.Spec.Group)
 		}),
 		of(authorization, "SubjectAccessReview", func(o *authorizationv1.SubjectAccessReview, texts *Texts) {
-			attributesOf(texts, o.Spec.ResourceAttributes)
+			translateAttributes(texts, o.Spec.ResourceAttributes)
 		}),
 		of(authorization, "SelfSubjectAccessReview", func(o *authorizationv1.SelfSubjectAccessReview, texts *Texts) {
-			attributesOf(texts, o.Spec.ResourceAttributes)
+			translateAttributes(texts, o.Spec.ResourceAttributes)
 		}),
 		of(authorization, "SelfSubjectRulesReview", func(o *authorizationv1.SelfSubjectRulesReview, texts *Texts) {
 			for i := range o.Status.ResourceRules {
 				groupsOf(texts, o.Status.ResourceRules[i].APIGroups)
 			}
 		}),
-		of(admission, "ValidatingWebhookConfiguration", func(o *admissionv1.ValidatingWebhookConfiguration, texts *Texts) {
+		of(admission, "ValidatingWebhookConfiguration", func(o *admissionregistrationv1.ValidatingWebhookConfiguration, texts *Texts) {
 			for i := range o.Webhooks {
 				rulesOf(texts, o.Webhooks[i].Rules)
 			}
 		}),
-		of(admission, "MutatingWebhookConfiguration", func(o *admissionv1.MutatingWebhookConfiguration, texts *Texts) {
+		of(admission, "MutatingWebhookConfiguration", func(o *admissionregistrationv1.MutatingWebhookConfiguration, texts *Texts) {
 			for i := range o.Webhooks {
 				rulesOf(texts, o.Webhooks[i].Rules)
 			}
 		}),
-		of(admission, "ValidatingAdmissionPolicy", func(o *admissionv1.ValidatingAdmissionPolicy, texts *Texts) {
+		of(admission, "ValidatingAdmissionPolicy", func(o *admissionregistrationv1.ValidatingAdmissionPolicy, texts *Texts) {
 			if o.Spec.ParamKind != nil {
 				o.Spec.ParamKind.APIVersion = texts.GroupVersion(o.Spec.ParamKind.APIVersion)
 			}
 			matchOf(texts, o.Spec.MatchConstraints)
 		}),
-		of(admission, "ValidatingAdmissionPolicyBinding", func(o *admissionv1.ValidatingAdmissionPolicyBinding, texts *Texts) {
+		of(admission, "ValidatingAdmissionPolicyBinding", func(o *admissionregistrationv1.ValidatingAdmissionPolicyBinding, texts *Texts) {
 			matchOf(texts, o.Spec.MatchResources)
 		}),
 		of(corev1.SchemeGroupVersion, "Event", func(o *corev1.Event, texts *Texts) {
@@ -169,10 +169,10 @@ func filled(seed int64, c typedCase) runtime.Object {
 	randfill.NewWithSeed(seed).NilChance(0.2).NumElements(0, 4).MaxDepth(12).Funcs(
 		func(text *string, c randfill.Continue) { *text = words[c.Intn(len(words))] },
 		func(raw *runtime.RawExtension, c randfill.Continue) { raw.Raw = []byte(words[c.Intn(len(words))]) },
-		func(raw *metav1.FieldsV1, c randfill.Continue) { raw.Raw = []byte(words[c.Intn(len(words))]) },
+		func(raw *metav1.FieldsV1, c randfill.Continue) { raw.SetRawString(words[c.Intn(len(words))]) },
 		func(*metav1.Time, randfill.Continue) {},
 		func(*metav1.MicroTime, randfill.Continue) {},
-		func(*definitionsv1.JSONSchemaProps, randfill.Continue) {},
+		func(*apiextensionsv1.JSONSchemaProps, randfill.Continue) {},
 	).Fill(object)
 	return object
 }
