@@ -69,7 +69,7 @@ func (c *child) alive() error {
 // freePorts gives each of the numbers a port of the loopback that nobody listened on a moment ago.
 func freePorts(ports ...*int) error {
 	for _, port := range ports {
-		listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It is closed at once.
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return fmt.Errorf("looking for a free port: %w", err)
 		}

@@ -155,9 +155,15 @@ func saidFalse(object *unstructured.Unstructured) []string {
 func (h hosted) leftovers(ctx context.Context) ([]string, error) {
 	var left []string
 	for _, of := range []struct{ prefix, kind string }{
-		{"", "Cluster"}, {"", "Machine"}, {"", "MachineSet"}, {"", "MachineDeployment"}, {"", "MachineHealthCheck"},
-		{"controlplane", "KubeadmControlPlane"}, {"bootstrap", "KubeadmConfig"},
-		{"infrastructure", "DevCluster"}, {"infrastructure", "DevMachine"},
+		{"", "Cluster"},
+		{"", "Machine"},
+		{"", "MachineSet"},
+		{"", "MachineDeployment"},
+		{"", "MachineHealthCheck"},
+		{"controlplane", "KubeadmControlPlane"},
+		{"bootstrap", "KubeadmConfig"},
+		{"infrastructure", "DevCluster"},
+		{"infrastructure", "DevMachine"},
 	} {
 		object, err := h.object(ctx, of.prefix, of.kind)
 		if err == nil {

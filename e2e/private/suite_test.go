@@ -28,7 +28,7 @@ import (
 const bin = "../../bin"
 
 // patience bounds every wait for what the managers do.
-const patience = 5 * time.Minute
+const patience = 10 * time.Minute
 
 // whole labels what the reduced proof leaves out.
 const whole = "whole"
