@@ -15,7 +15,7 @@ LEAN := grpcnotrace
 PROGRESS := bin/progress
 LINT := $(CURDIR)/bin/golangci-lint
 # Modules of their own: what the product does not need is not in its graph.
-OWN_MODULES := cmd/manifests-gen packaging e2e e2e/alerts tools
+OWN_MODULES := cmd/manifests-gen cmd/capi-shim packaging e2e e2e/alerts tools
 EACH_MODULE := for module in . $(OWN_MODULES) e2e/controlplane; do cd $(CURDIR)/$$module;
 CONTROL_PLANE := $(wildcard e2e/controlplane/go.* e2e/controlplane/*.go)
 # Every folder of machine/ but the tests' own is a machine with a table.
@@ -29,9 +29,10 @@ help: ## Show this list.
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-16s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
-build: $(PROGRESS) ## Build bin/capstan, bin/capstan-stub and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
+build: $(PROGRESS) ## Build bin/capstan, bin/capstan-stub, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
 	@$(PROGRESS) capstan $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan
 	@$(PROGRESS) capstan-stub $(BUILD) -o=bin/ ./cmd/capstan-stub
+	@$(PROGRESS) capi-shim go build -C=cmd/capi-shim -buildvcs=false -tags=$(LEAN) -o=../../bin/ .
 	@$(PROGRESS) manifests-gen go build -C=cmd/manifests-gen -buildvcs=false -o=../../bin/ .
 	@$(PROGRESS) capstan-e2e $(BUILD) -tags=e2e,$(LEAN) -o=bin/capstan-e2e ./cmd/capstan
 
@@ -49,7 +50,8 @@ IMAGE ?= bin/image
 image: payload | $(PROGRESS) ## Write the operator's image, its SBOM and its provenance to bin/image, and print its digest last.
 	@CGO_ENABLED=0 $(PROGRESS) 'the static capstan' go build -trimpath -buildvcs=true -tags=$(LEAN) -o=bin/static/capstan ./cmd/capstan
 	@CGO_ENABLED=0 $(PROGRESS) 'the static capstan-stub' go build -trimpath -buildvcs=true -o=bin/static/capstan-stub ./cmd/capstan-stub
-	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan -binary=$(CURDIR)/bin/static/capstan-stub -payload=$(CURDIR)/bin/payload -o=$(abspath $(IMAGE))
+	@CGO_ENABLED=0 $(PROGRESS) 'the static capi-shim' go build -C=cmd/capi-shim -trimpath -buildvcs=true -tags=$(LEAN) -o=../../bin/static/capi-shim .
+	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan -binary=$(CURDIR)/bin/static/capstan-stub -binary=$(CURDIR)/bin/static/capi-shim -payload=$(CURDIR)/bin/payload -o=$(abspath $(IMAGE))
 
 .PHONY: image-twice
 image-twice: ## Make the image of the commit that is checked out in two clones, and fail when their digests differ.
@@ -94,7 +96,7 @@ PROOF := ^TestTable$$
 unit: ## Run all tests but the end-to-end suite, with the race detector.
 	@go test $(RACE) -timeout 30m -skip '$(PROOF)' ./...
 	@go test -timeout 30m -run '$(PROOF)' $(TABLES)
-	@set -e; for module in cmd/manifests-gen packaging tools e2e/alerts; do go test -C $$module -timeout 30m ./...; done
+	@set -e; for module in cmd/manifests-gen cmd/capi-shim packaging tools e2e/alerts; do go test -C $$module -timeout 30m ./...; done
 
 # Two at a time, each with one worker, since more would not find more on two cores.
 FUZZTIME ?= 30s
@@ -108,7 +110,7 @@ fuzz: ## Fuzz each target for FUZZTIME (30s), two beside each other; what crashe
 VULNDB ?= https://vuln.go.dev
 .PHONY: vulncheck
 vulncheck: ## Fail when a binary calls something that VULNDB, a database of vulnerabilities, knows; see tools/vulncheck/exceptions.txt.
-	@go run -C tools ./vulncheck -db '$(VULNDB)' -exceptions vulncheck/exceptions.txt $(CURDIR)=./cmd/... $(CURDIR)/cmd/manifests-gen=./... $(CURDIR)/packaging=./...
+	@go run -C tools ./vulncheck -db '$(VULNDB)' -exceptions vulncheck/exceptions.txt $(CURDIR)=./cmd/... $(CURDIR)/cmd/manifests-gen=./... $(CURDIR)/cmd/capi-shim=./... $(CURDIR)/packaging=./...
 
 .PHONY: tidy
 tidy: ## Bring go.mod and go.sum of every module up to date; the product's first, since e2e requires it.

@@ -13,9 +13,13 @@ import (
 var sections = []string{"## What it means", "## What to look at", "## What to do"}
 
 func TestRunbooks_each_alert_has_its_page_and_each_page_its_alert(t *testing.T) {
-	rules, err := os.ReadFile("../deploy/alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
+	var rules []byte
+	for _, file := range []string{"../deploy/alerts.yaml", "../deploy/privatecapi/alerts.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = append(rules, text...)
 	}
 	list, err := os.ReadFile("runbooks/README.md")
 	if err != nil {

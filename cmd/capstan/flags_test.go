@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-//go:generate go test . -run TestTheFlagsOfBothServersAreOnTheirPage -update
+//go:generate go test . -run TestTheFlagsOfAllServersAreOnTheirPage -update
 
 var update = flag.Bool("update", false, "write docs/flags.md")
 
@@ -19,16 +19,16 @@ const flagsPage = "../../docs/flags.md"
 
 const flagsIntro = `<!-- Written by cmd/capstan/flags_test.go from the commands' own flags; make generate writes it anew. -->
 
-# Flags of the operator and the checker
+# Flags of the operator, the checker and the proxy
 
 Those of the commands that people call are in [cli.md](cli.md). What [deploy](../deploy) and [a release](payload.md) bring sets a
 few of these; a cluster needs none of the others.
 `
 
-func TestTheFlagsOfBothServersAreOnTheirPage(t *testing.T) {
+func TestTheFlagsOfAllServersAreOnTheirPage(t *testing.T) {
 	t.Setenv("RELEASE_VERSION", "")
 	want := flagsIntro
-	for _, command := range []*cobra.Command{operatorCommand(), webhooksCommand()} {
+	for _, command := range []*cobra.Command{operatorCommand(), webhooksCommand(), capiProxyCommand()} {
 		want += fmt.Sprintf("\n## capstan %s\n\n| Flag | What it says | Default |\n|---|---|---|\n", command.Name())
 		command.Flags().VisitAll(func(f *pflag.Flag) {
 			value, usage := pflag.UnquoteUsage(f)

@@ -44,9 +44,9 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	cmd.AddCommand(
-		operatorCommand(), webhooksCommand(), statusCommand(), explainCommand(), diagramCommand(),
+		operatorCommand(), webhooksCommand(), capiProxyCommand(), statusCommand(), explainCommand(), diagramCommand(),
 		planCommand(), recoverCommand(), takeoverCommand(), retryCommand(), pauseCommand(), resumeCommand(), adoptCommand(), consentCommand(), historyCommand(), pinCommand(), unpinCommand(), rollbackCommand(), replayCommand(), supportCommand(), dashboardCommand(), disarmCommand(),
-		renderCommand(), lintCommand(), manCommand(), versionCommand(),
+		renderCommand(), lintCommand(), privateCAPICommand(), manCommand(), versionCommand(),
 	)
 	completeNames(cmd)
 	return cmd

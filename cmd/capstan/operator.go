@@ -55,6 +55,7 @@ type operatorFlags struct {
 	webhooksURL         string
 	webhooksCAFile      string
 	openAfter           time.Duration
+	privateCAPIImage    string
 	bootImages          bootImageFlags
 	time                timekeeper
 }
@@ -89,6 +90,7 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.IntVar(&f.concurrency, "apply-concurrency", 8, "how many objects of a wave are applied at the same time")
 	flags.StringVar(&f.webhooksURL, "webhooks-url", "", "`URL` such as https://127.0.0.1:9443 that API servers find the checker at; without it, they find it at its Service")
 	flags.StringVar(&f.webhooksCAFile, "webhooks-ca-file", "", "PEM `file` of certificates that API servers trust the checker by; without it, the service CA operator writes them")
+	flags.StringVar(&f.privateCAPIImage, "private-capi-image", "", "move HostedClusters to private Cluster API types, with this image for the proxy beside their components; empty to move none")
 	flags.DurationVar(&f.openAfter, "open-after", 15*time.Minute, "refuse nothing any more for CompatibilityRequirements once the checker has been away for this long; 0 to go on refusing")
 	f.bootImages.addFlags(flags)
 	f.time.addFlags(flags)
@@ -154,7 +156,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, PodName: f.podName, InsecureRegistries: f.insecureRegistries, InsecureCredentials: f.insecureCredentials,
 		ExtraCAFile: f.extraCAFile, PullSecrets: keysOf(f.pullSecrets), Concurrency: f.concurrency,
-		WebhooksURL: strings.TrimSuffix(f.webhooksURL, "/"), WebhooksCA: webhooksCA, OpenAfter: f.openAfter,
+		WebhooksURL: strings.TrimSuffix(f.webhooksURL, "/"), WebhooksCA: webhooksCA, OpenAfter: f.openAfter, PrivateCAPI: options.PrivateCAPI{Image: f.privateCAPIImage},
 		MetricsAddress: f.metricsAddress, MetricsCertDir: f.metricsCertDir, BootImages: f.bootImages.options(),
 		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },
 	}

@@ -121,9 +121,11 @@ func valueEnd(b []byte, i int) int {
 			}
 			continue
 		default:
-			if i = scalarEnd(b, i); i == len(b) {
+			end := scalarEnd(b, i)
+			if end == i || end == len(b) {
 				return 0
 			}
+			i = end
 		}
 		if depth <= 0 {
 			return i

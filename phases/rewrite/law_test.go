@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/capstan-capi/capstan/phases/rewrite"
 )
 
 // values are documents made of the words that matter.
@@ -108,6 +106,4 @@ func TestEveryMessageNamesTheStandardGroups(t *testing.T) {
 		}
 		checkMessage(t, text)
 	})
-	checkMessage(t, "")
-	_ = rewrite.Message
 }

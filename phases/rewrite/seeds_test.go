@@ -34,6 +34,7 @@ var patchSeeds = []string{
 	`[{"op":"move","from":"/metadata/labels/a","path":"/spec/apiVersion"}]`,
 	`[{"op":"add","path":"/a","path":"/apiVersion","value":"cluster.x-k8s.io/v1"}]`,
 	`[{"op":"add","path":"a/apiVersion","value":"cluster.x-k8s.io/v1"}]`,
+	"[{\"path\":\"/0000\",\"value\":{\"000000000\"\x10\x00\"}}]",
 }
 
 var yamlSeeds = []string{

@@ -1,0 +1,194 @@
+package privatecapi_test
+
+import (
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capstan-capi/capstan/deploy/privatecapi"
+)
+
+func objects(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	all, err := privatecapi.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func as[T any](t *testing.T, object *unstructured.Unstructured) *T {
+	t.Helper()
+	typed := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, typed, true); err != nil {
+		t.Fatalf("%s %s: %v", object.GetKind(), object.GetName(), err)
+	}
+	return typed
+}
+
+func only[T any](t *testing.T, kind string) *T {
+	t.Helper()
+	for _, object := range objects(t) {
+		if object.GetKind() == kind {
+			return as[T](t, object)
+		}
+	}
+	t.Fatalf("there is no %s", kind)
+	return nil
+}
+
+func TestEveryFileOfTheFolderIsListed(t *testing.T) {
+	files, err := fs.Glob(os.DirFS("."), "*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadFile("kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		apart := []string{"kustomization.yaml", "sidecar.yaml"} // a patch, and nothing to apply
+		if !slices.Contains(apart, file) && !strings.Contains(string(list), "\n- "+file+"\n") {
+			t.Errorf("kustomization.yaml does not list %s", file)
+		}
+	}
+}
+
+func TestDefinitions_are_private_and_converted_by_the_shim(t *testing.T) {
+	service := only[corev1.Service](t, "Service")
+	definitions, err := privatecapi.Definitions()
+	if err != nil || len(definitions) != 13 {
+		t.Fatalf("there are %d definitions: %v", len(definitions), err)
+	}
+	for _, object := range definitions {
+		crd := as[apiextensionsv1.CustomResourceDefinition](t, object)
+		if !strings.HasSuffix(crd.Spec.Group, "cluster.hypershift.openshift.io") || len(crd.Spec.Names.ShortNames)+len(crd.Spec.Names.Categories) > 0 {
+			t.Errorf("%s: group %s, names %v", crd.Name, crd.Spec.Group, crd.Spec.Names)
+		}
+		if len(crd.Spec.Versions) == 1 {
+			continue
+		}
+		asked := crd.Spec.Conversion.Webhook.ClientConfig.Service
+		if asked.Name != service.Name || asked.Namespace != service.Namespace || *asked.Path != "/convert" || *asked.Port != service.Spec.Ports[0].Port {
+			t.Errorf("%s is converted by %v", crd.Name, asked)
+		}
+		if crd.Annotations["service.beta.openshift.io/inject-cabundle"] != "true" {
+			t.Errorf("nobody writes into %s by whom the shim's certificate is signed", crd.Name)
+		}
+	}
+}
+
+func TestTheShimReadsDefinitionsAndWritesNothing(t *testing.T) {
+	role := only[rbacv1.ClusterRole](t, "ClusterRole")
+	if len(role.Rules) != 1 || !slices.Equal(role.Rules[0].Resources, []string{"customresourcedefinitions"}) || !slices.Equal(role.Rules[0].Verbs, []string{"get", "list", "watch"}) {
+		t.Errorf("it may %v", role.Rules)
+	}
+	binding, deployment := only[rbacv1.ClusterRoleBinding](t, "ClusterRoleBinding"), only[appsv1.Deployment](t, "Deployment")
+	if binding.RoleRef.Name != role.Name || binding.Subjects[0].Name != deployment.Spec.Template.Spec.ServiceAccountName || binding.Subjects[0].Namespace != deployment.Namespace {
+		t.Errorf("the rights are bound to %v", binding.Subjects)
+	}
+}
+
+func TestTheShimIsReachedByItsServiceAndOneOfItIsLeft(t *testing.T) {
+	deployment, service, budget := only[appsv1.Deployment](t, "Deployment"), only[corev1.Service](t, "Service"), only[policyv1.PodDisruptionBudget](t, "PodDisruptionBudget")
+	pods := labels.Set(deployment.Spec.Template.Labels)
+	if !labels.SelectorFromSet(service.Spec.Selector).Matches(pods) {
+		t.Errorf("the Service selects %v", service.Spec.Selector)
+	}
+	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+	if err != nil || !selector.Matches(pods) || budget.Spec.MinAvailable.IntValue() != 1 || *deployment.Spec.Replicas != 2 {
+		t.Errorf("%d replicas, and the budget is %+v: %v", *deployment.Spec.Replicas, budget.Spec, err)
+	}
+	if deployment.Spec.Strategy.RollingUpdate.MaxUnavailable.IntValue() != 0 {
+		t.Error("a rolling restart may leave nobody to answer")
+	}
+	container := deployment.Spec.Template.Spec.Containers[0]
+	ports := map[string]bool{}
+	for _, port := range container.Ports {
+		ports[port.Name] = true
+	}
+	for _, port := range service.Spec.Ports {
+		if !ports[port.TargetPort.StrVal] {
+			t.Errorf("the Service leads to port %s, which the pod does not have", port.TargetPort.StrVal)
+		}
+	}
+	for _, mount := range container.VolumeMounts {
+		if mount.Name == "tls" && !slices.Contains(container.Args, "--cert-dir="+mount.MountPath) {
+			t.Errorf("the certificate is at %s: %v", mount.MountPath, container.Args)
+		}
+		if mount.Name == "routes" && !slices.Contains(container.Args, "--routes="+mount.MountPath+"/routes.yaml") {
+			t.Errorf("the routes are at %s: %v", mount.MountPath, container.Args)
+		}
+	}
+	if certificate := service.Annotations["service.beta.openshift.io/serving-cert-secret-name"]; deployment.Spec.Template.Spec.Volumes[0].Secret.SecretName != certificate {
+		t.Errorf("nothing mounts the certificate %q", certificate)
+	}
+	if !*container.SecurityContext.ReadOnlyRootFilesystem || deployment.Spec.Template.Annotations["openshift.io/required-scc"] != "restricted-v2" {
+		t.Error("the shim may do more than it needs")
+	}
+}
+
+func TestTheFenceIsAboutAllGroupsThatMoveAndDenies(t *testing.T) {
+	policy, binding := only[admissionregistrationv1.ValidatingAdmissionPolicy](t, "ValidatingAdmissionPolicy"), only[admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, "ValidatingAdmissionPolicyBinding")
+	if binding.Spec.PolicyName != policy.Name || !slices.Equal(binding.Spec.ValidationActions, []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}) {
+		t.Errorf("the binding is %+v", binding.Spec)
+	}
+	groups := policy.Spec.MatchConstraints.ResourceRules[0].APIGroups
+	for _, prefix := range []string{"", "infrastructure.", "controlplane.", "bootstrap.", "addons.", "ipam.", "runtime."} {
+		for _, base := range []string{"cluster.x-k8s.io", "cluster.hypershift.openshift.io"} {
+			if !slices.Contains(groups, prefix+base) {
+				t.Errorf("%s%s is not fenced", prefix, base)
+			}
+		}
+	}
+	if len(groups) != 14 || *policy.Spec.FailurePolicy != admissionregistrationv1.Fail {
+		t.Errorf("fenced are %v", groups)
+	}
+}
+
+func TestTheImageIsNamedByItsContent(t *testing.T) {
+	text, err := os.ReadFile("kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "digest: sha256:") || strings.Contains(string(text), "newTag") {
+		t.Error("kustomization.yaml names the image by a tag, behind which the content may change")
+	}
+}
+
+func TestTheSidecarComesFirstIsReadyAndStaysSmall(t *testing.T) {
+	text, err := os.ReadFile("sidecar.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch := struct {
+		Spec appsv1.DeploymentSpec `json:"spec"`
+	}{}
+	if err := yaml.UnmarshalStrict(text, &patch); err != nil {
+		t.Fatal(err)
+	}
+	sidecar := patch.Spec.Template.Spec.InitContainers[0]
+	if sidecar.Name != "kube-apiserver-proxy" || *sidecar.RestartPolicy != corev1.ContainerRestartPolicyAlways || sidecar.StartupProbe.HTTPGet.Path != "/readyz" {
+		t.Errorf("the sidecar is %+v", sidecar)
+	}
+	if sidecar.Resources.Requests.Cpu().String() != "10m" || sidecar.Resources.Requests.Memory().String() != "32Mi" || sidecar.Resources.Limits.Memory().String() != "100Mi" {
+		t.Errorf("it takes %v", sidecar.Resources)
+	}
+	if !slices.Contains(sidecar.Args, "--address=127.0.0.1:8080") {
+		t.Errorf("it is started with %v", sidecar.Args)
+	}
+}

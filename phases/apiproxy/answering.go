@@ -1,0 +1,223 @@
+package apiproxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/capstan-capi/capstan/phases/rewrite"
+	"github.com/capstan-capi/capstan/phases/rewrite/protobuf"
+)
+
+// The media types of JSON, and of OpenAPI in protobuf as servers and as clients write them.
+const (
+	mediaJSON    = "application/json"
+	openAPIv2    = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+	openAPIv2Old = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+	openAPIv3    = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+	openAPIv3Old = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
+)
+
+// answer prepares what the server says for the client. Its error, a refusal, is answered in its place.
+func (p *Proxy) answer(response *http.Response) error {
+	x := exchangeOf(response.Request)
+	x.answered = time.Now()
+	x.heard()
+	if broken := x.broken.Load(); broken != nil {
+		return broken
+	}
+	if x.request.Class == rewrite.Opaque {
+		return nil
+	}
+	p.answerHeader(response.Header, x)
+	if response.StatusCode == http.StatusNotModified || response.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return p.garbled(x, fmt.Errorf("the answer has the content encoding %.40q, which was not asked for", encoding))
+	}
+	if response.Request.Method == http.MethodHead {
+		response.Header.Del("Content-Length")
+		response.ContentLength = -1
+		if media, params, err := mime.ParseMediaType(response.Header.Get("Content-Type")); x.asProtobuf && err == nil && media == mediaJSON {
+			response.Header.Set("Content-Type", mime.FormatMediaType(protobuf.ContentType, params))
+		}
+		return nil
+	}
+	return p.answerBody(response, x)
+}
+
+func (p *Proxy) answerHeader(header http.Header, x *exchange) {
+	for i, warning := range header["Warning"] {
+		header["Warning"][i] = rewrite.Message(warning)
+	}
+	if location := header.Get("Location"); location != "" {
+		header.Set("Location", x.request.Location(location))
+	}
+	if tag := header.Get("ETag"); tag != "" {
+		header.Set("ETag", rewrite.StampETag(tag))
+	}
+	// When it was changed says nothing of when the rules were.
+	header.Del("Last-Modified")
+	header.Del("Accept-Ranges")
+	header.Del("Content-Md5")
+	header.Del("Digest")
+}
+
+// answerBody puts the translation in the place of the body.
+func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
+	media, params, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	body := elsewhere{response.Body, x}
+	switch {
+	case err != nil && response.Header.Get("Content-Type") != "":
+		return p.garbled(x, err)
+	case strings.HasPrefix(media, "text/") || media == "":
+		return nil
+	case media == protobuf.ContentType && params["stream"] == "watch":
+		p.stream(response, x, p.frames(body, x))
+		return nil
+	case media == protobuf.ContentType:
+		return p.held(response, x, body, func(src []byte) ([]byte, error) {
+			return protobuf.Object(make([]byte, 0, len(src)+256), src, protobuf.TextsOf(x.request, rewrite.ToClient))
+		})
+	case media == openAPIv2 || media == openAPIv2Old:
+		return p.held(response, x, body, func(src []byte) ([]byte, error) {
+			return protobuf.OpenAPIv2(make([]byte, 0, len(src)+256), src, protobuf.TextsOf(x.request, rewrite.ToClient))
+		})
+	case media == openAPIv3 || media == openAPIv3Old:
+		return p.held(response, x, body, func(src []byte) ([]byte, error) {
+			return protobuf.OpenAPIv3(make([]byte, 0, len(src)+256), src, protobuf.TextsOf(x.request, rewrite.ToClient))
+		})
+	}
+	if media != mediaJSON {
+		return p.garbled(x, fmt.Errorf("the content type %.80q is not known", media))
+	}
+	translated := x.request.Answer(response.StatusCode, response.Header.Get("Content-Type"), body)
+	if x.asProtobuf {
+		response.Header.Set("Content-Type", mime.FormatMediaType(protobuf.ContentType, params))
+		return p.held(response, x, io.NopCloser(translated), protobuf.Discovery)
+	}
+	if length := response.ContentLength; length >= 0 && length <= smallBody && x.request.Info.Verb != "watch" {
+		return p.small(response, x, translated, int(length))
+	}
+	p.stream(response, x, io.NopCloser(translated))
+	return nil
+}
+
+// stream answers with a translation as it is made. What was sent is sent: an error ends the stream as a broken one.
+func (p *Proxy) stream(response *http.Response, x *exchange, translated io.ReadCloser) {
+	body := &streamed{Reader: translated, translated: translated, upstream: response.Body, fail: func(err error) { p.tell(x, err) }}
+	response.Body = body
+	response.Header.Del("Content-Length")
+	response.ContentLength = -1
+	if x.request.Info.Verb == "watch" && response.StatusCode == http.StatusOK {
+		p.metrics.watches.Inc()
+		body.done = p.metrics.watches.Dec
+	}
+}
+
+// small answers with a translation that is made before the first byte is sent.
+func (p *Proxy) small(response *http.Response, x *exchange, translated io.Reader, length int) error {
+	out := bytes.NewBuffer(make([]byte, 0, length+512))
+	if _, err := out.ReadFrom(translated); err != nil {
+		return p.garbled(x, err)
+	}
+	p.whole(response, out.Bytes(), nil)
+	return nil
+}
+
+// held answers with a translation that needs the whole body, if there is room for it.
+func (p *Proxy) held(response *http.Response, x *exchange, body io.Reader, translate func([]byte) ([]byte, error)) error {
+	room := &lease{of: p.room}
+	src, err := room.whole(body)
+	if err == nil {
+		src, err = translate(src)
+	}
+	if err != nil {
+		room.end()
+		return p.garbled(x, err)
+	}
+	p.whole(response, src, room.end)
+	return nil
+}
+
+func (p *Proxy) whole(response *http.Response, body []byte, done func()) {
+	response.Body = &streamed{Reader: bytes.NewReader(body), upstream: response.Body, done: done}
+	response.ContentLength = int64(len(body))
+	response.Header.Set("Content-Length", strconv.Itoa(len(body)))
+}
+
+// garbled is the answer to a client whose answer from the server cannot be translated. What it asked for may be done.
+func (p *Proxy) garbled(x *exchange, err error) *refusal {
+	p.tell(x, err)
+	if errors.Is(err, errNoRoom) {
+		return refuse(http.StatusBadGateway, "%v: ask for JSON, or for less at a time with limit%s", err, x.mayBeDone())
+	}
+	return refuse(http.StatusBadGateway, "the answer of kube-apiserver cannot be translated: %v%s", err, x.mayBeDone())
+}
+
+// tell counts and logs what went wrong with an answer, without what is in it.
+func (p *Proxy) tell(x *exchange, err error) {
+	var wrong *rewrite.Error
+	var malformed *protobuf.MalformedError
+	if errors.As(err, &wrong) || errors.As(err, &malformed) {
+		p.metrics.failed(x, rewrite.ToClient)
+	}
+	p.log.V(1).Info("An answer was broken off", "verb", x.request.Info.Verb, "class", x.request.Class.String())
+}
+
+// mayBeDone says what a client has to reckon with.
+func (x *exchange) mayBeDone() string {
+	switch x.request.Info.Verb {
+	case "get", "list", "watch", "head":
+		return ""
+	}
+	return "; the request may have been acted upon: read the object before trying again"
+}
+
+// streamed is a body that is translated on its way.
+type streamed struct {
+	io.Reader
+	translated io.Closer
+	upstream   io.Closer
+	fail       func(error)
+	done       func()
+}
+
+func (s *streamed) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) && s.fail != nil {
+		s.fail(err)
+		s.fail = nil
+	}
+	return n, err
+}
+
+func (s *streamed) Close() error {
+	err := s.upstream.Close()
+	if s.translated != nil {
+		_ = s.translated.Close() // only ends what reads upstream
+		s.translated = nil
+	}
+	if s.done != nil {
+		s.done()
+		s.done = nil
+	}
+	return err
+}
+
+// frames translates watch frames. What reads them ends with the body.
+func (p *Proxy) frames(body io.Reader, x *exchange) io.ReadCloser {
+	read, write := io.Pipe()
+	texts := protobuf.TextsOf(x.request, rewrite.ToClient)
+	go func() {
+		write.CloseWithError(protobuf.WatchFrames(write, body, texts, p.room.hold))
+	}()
+	return read
+}

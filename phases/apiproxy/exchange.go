@@ -1,0 +1,104 @@
+package apiproxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/capstan-capi/capstan/phases/rewrite"
+)
+
+// errSilent ends a request that the server does not begin to answer.
+var errSilent = errors.New("the server has not begun to answer in time")
+
+// exchange is one request and its answer.
+type exchange struct {
+	request *rewrite.Request
+	// asProtobuf says that the client wants in protobuf what is translated as JSON.
+	asProtobuf bool
+	// broken is why the client's body could not be passed on.
+	broken atomic.Pointer[refusal]
+	// body is held while the request lasts.
+	body lease
+
+	began time.Time
+	// away is how long the proxy waited for the client or the server, in nanoseconds.
+	away atomic.Int64
+	// sent is when the request went upstream; what follows is the server's time, but for translating.
+	sent, answered time.Time
+
+	mutex sync.Mutex
+	timer *time.Timer
+	limit time.Duration
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(r *http.Request) *exchange {
+	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// streams says whether the answer has no end of its own.
+func (x *exchange) streams() bool {
+	return x.request.Info.Verb == "watch" || x.request.Class == rewrite.Opaque && x.request.Info.IsResourceRequest
+}
+
+// watch bounds how long the server may be silent, from when it has all that the client said.
+func (x *exchange) watch(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, exchangeKey{}, x))
+	if !x.streams() {
+		x.limit = limit
+		x.timer = time.AfterFunc(limit, func() { cancel(errSilent) })
+	}
+	return ctx, func() {
+		x.heard()
+		cancel(context.Canceled)
+	}
+}
+
+// said begins the wait for the server anew, since the client is still speaking.
+func (x *exchange) said() {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	if x.timer != nil {
+		x.timer.Reset(x.limit)
+	}
+}
+
+// heard ends the wait.
+func (x *exchange) heard() {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	if x.timer != nil {
+		x.timer.Stop()
+		x.timer = nil
+	}
+}
+
+// spent is how long the proxy itself has worked on the request.
+func (x *exchange) spent() time.Duration {
+	total := time.Since(x.began)
+	if !x.sent.IsZero() && x.answered.After(x.sent) {
+		total -= x.answered.Sub(x.sent)
+	}
+	return max(0, total-time.Duration(x.away.Load()))
+}
+
+// elsewhere is a reader whose time is not the proxy's.
+type elsewhere struct {
+	io.ReadCloser
+	of *exchange
+}
+
+func (e elsewhere) Read(p []byte) (int, error) {
+	defer e.of.waited(time.Now())
+	return e.ReadCloser.Read(p)
+}
+
+// waited notes that somebody else was waited for since then.
+func (x *exchange) waited(since time.Time) { x.away.Add(int64(time.Since(since))) }

@@ -1,0 +1,101 @@
+package apiproxy
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// heldLimit bounds what all requests together hold of bodies that can be translated as a whole only, in bytes. What is made of
+// a body counts too.
+const heldLimit = 32 << 20
+
+// heldStep is how much is asked for at a time: a body that never comes holds no more.
+const heldStep = 32 << 10
+
+var errNoRoom = errors.New("what has to be held as a whole is more than there is room for")
+
+// budget is the room for bodies.
+type budget struct{ free *semaphore.Weighted }
+
+func newBudget(limit int64) *budget { return &budget{free: semaphore.NewWeighted(limit)} }
+
+// hold takes so many bytes, or says that they are not free.
+func (b *budget) hold(bytes int) (release func(), err error) {
+	if !b.free.TryAcquire(int64(bytes)) {
+		return nil, errNoRoom
+	}
+	return func() { b.free.Release(int64(bytes)) }, nil
+}
+
+// lease is what one body holds.
+type lease struct {
+	of    *budget
+	bytes int64
+}
+
+func (l *lease) grow(bytes int) error {
+	if !l.of.free.TryAcquire(int64(bytes)) {
+		return errNoRoom
+	}
+	l.bytes += int64(bytes)
+	return nil
+}
+
+func (l *lease) end() {
+	l.of.free.Release(l.bytes)
+	l.bytes = 0
+}
+
+// whole reads a body to its end. What it and a translation of it take is held by the lease, also when it fails.
+func (l *lease) whole(from io.Reader) ([]byte, error) {
+	var body []byte
+	for {
+		if len(body) == cap(body) {
+			more := max(heldStep, cap(body))
+			if err := l.grow(2 * more); err != nil {
+				return nil, err
+			}
+			body = append(make([]byte, 0, len(body)+more), body...)
+		}
+		n, err := from.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if errors.Is(err, io.EOF) {
+			return body, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// noRoom is the answer to a client whose body there is no room for. Nothing was sent.
+func noRoom() *refusal {
+	r := refuse(http.StatusTooManyRequests, "%v: nothing was acted upon; send it as JSON, or try again", errNoRoom)
+	r.after = 1
+	return r
+}
+
+// leased reads what is held by the one who reads it, and what is made of it.
+type leased struct {
+	from io.Reader
+	by   *lease
+	room int
+}
+
+// madeOf is how much the forms take together that a YAML document goes through, for each byte of it.
+const madeOf = 4
+
+func (l *leased) Read(b []byte) (int, error) {
+	n, err := l.from.Read(b)
+	if l.room -= madeOf * n; l.room < 0 {
+		more := max(heldStep, -l.room)
+		if err := l.by.grow(more); err != nil {
+			return 0, err
+		}
+		l.room += more
+	}
+	return n, err
+}

@@ -1,0 +1,187 @@
+package apiproxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/rest"
+)
+
+// firstByte is how long the server may take to begin an answer, watches and streams apart.
+const firstByte = 70 * time.Second
+
+// Proxy serves the API of one server in translation. It is an http.Handler.
+type Proxy struct {
+	upstream *upstream
+	metrics  *metrics
+	room     *budget
+	log      logr.Logger
+	silence  time.Duration
+	forward  *httputil.ReverseProxy
+}
+
+// New makes a proxy to the server that the configuration names, with its identity. Metrics are registered with registry.
+func New(config *rest.Config, registry prometheus.Registerer, log logr.Logger) (*Proxy, error) {
+	upstream, err := newUpstream(config)
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := newMetrics(registry)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{upstream: upstream, metrics: metrics, room: newBudget(heldLimit), log: log, silence: firstByte}
+	p.forward = &httputil.ReverseProxy{
+		Rewrite:        p.address,
+		Transport:      p,
+		FlushInterval:  -1,
+		BufferPool:     &pool{},
+		ErrorLog:       libraryLog(log),
+		ModifyResponse: p.answer,
+		ErrorHandler:   p.failed,
+	}
+	return p, nil
+}
+
+// ServeHTTP answers one request.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	request, refused := admit(r)
+	if refused != nil {
+		p.metrics.refused(refused.code)
+		refused.write(w)
+		return
+	}
+	if request.OtherPrefix {
+		p.metrics.prefixes.Inc()
+	}
+	x := &exchange{request: request, began: began, body: lease{of: p.room}}
+	told := &teller{ResponseWriter: w, of: x}
+	defer func() {
+		x.body.end()
+		p.metrics.done(x, told.code, time.Since(began))
+	}()
+	ctx, end := x.watch(r.Context(), p.silence)
+	defer end()
+	r = r.WithContext(ctx)
+	if refused := p.send(w, r, x); refused != nil {
+		refused.write(told)
+		return
+	}
+	if isUpgrade(r) {
+		p.upgrade(told, r, x)
+		return
+	}
+	p.forward.ServeHTTP(told, r)
+}
+
+// address has a request sent to what it was understood as.
+func (p *Proxy) address(r *httputil.ProxyRequest) {
+	p.upstream.address(r.Out.URL, exchangeOf(r.In).request.URL)
+	r.Out.Host = ""
+	// What a client does not name would be named by the transport.
+	if _, named := r.Out.Header["User-Agent"]; !named {
+		r.Out.Header.Set("User-Agent", "")
+	}
+}
+
+// RoundTrip sends a request, for the reverse proxy.
+func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
+	x := exchangeOf(r)
+	x.sent = time.Now()
+	return p.upstream.transport.RoundTrip(r)
+}
+
+// failed answers what was not answered.
+func (p *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
+	x := exchangeOf(r)
+	if x.answered.IsZero() {
+		x.answered = time.Now()
+	}
+	var own *refusal
+	var dialing *net.OpError
+	switch broken := x.broken.Load(); {
+	case broken != nil:
+		broken.write(w)
+	case errors.As(err, &own):
+		own.write(w)
+	case errors.Is(context.Cause(r.Context()), errSilent):
+		refuse(http.StatusGatewayTimeout, "kube-apiserver has not begun to answer within %s%s: try again, and look at its load", p.silence, x.mayBeDone()).write(w)
+	case r.Context().Err() != nil:
+		// The client is gone, and nobody reads an answer.
+		w.WriteHeader(statusClientGone)
+	case errors.As(err, &dialing) && dialing.Op == "dial":
+		refuse(http.StatusBadGateway, "kube-apiserver cannot be reached: %v: nothing was sent; look whether it runs", err).write(w)
+	default:
+		refuse(http.StatusBadGateway, "kube-apiserver has broken off: %v%s", err, x.mayBeDone()).write(w)
+	}
+}
+
+// statusClientGone is what nobody reads.
+const statusClientGone = 499
+
+// teller remembers the code of an answer, and how long it took the client to take it.
+type teller struct {
+	http.ResponseWriter
+	of   *exchange
+	code int
+}
+
+func (t *teller) Write(b []byte) (int, error) {
+	defer t.of.waited(time.Now())
+	return t.ResponseWriter.Write(b)
+}
+
+// FlushError is for http.ResponseController.
+func (t *teller) FlushError() error {
+	defer t.of.waited(time.Now())
+	return http.NewResponseController(t.ResponseWriter).Flush()
+}
+
+func (t *teller) WriteHeader(code int) {
+	if code >= http.StatusOK || code == http.StatusSwitchingProtocols {
+		t.code = code
+	}
+	t.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap is for http.ResponseController.
+func (t *teller) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// pool has the reverse proxy's buffers used again.
+type pool struct{ buffers sync.Pool }
+
+const copyBuffer = 16 << 10
+
+func (p *pool) Get() []byte {
+	if buffer, ok := p.buffers.Get().(*[]byte); ok {
+		return *buffer
+	}
+	return make([]byte, copyBuffer)
+}
+
+func (p *pool) Put(buffer []byte) { p.buffers.Put(&buffer) }
+
+// libraryLog has a library's lines told only to who asks for them: a client can make it say anything.
+func libraryLog(to logr.Logger) *log.Logger {
+	if !to.V(1).Enabled() {
+		return log.New(io.Discard, "", 0)
+	}
+	return log.New(lines{to}, "", 0)
+}
+
+type lines struct{ to logr.Logger }
+
+func (l lines) Write(text []byte) (int, error) {
+	l.to.V(1).Info("The HTTP library says", "text", string(text))
+	return len(text), nil
+}

@@ -1,0 +1,151 @@
+package apiproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 5 * time.Minute
+	headerLimit   = 64 << 10
+	// drain is how long requests may go on after the end was told.
+	drain = 5 * time.Second
+	// look is how often it is asked whether the server is ready, until it was once.
+	look = time.Second
+)
+
+// Server is the process: the proxy on one address, health and metrics on another.
+type Server struct {
+	proxy   *Proxy
+	api     net.Listener
+	health  net.Listener
+	metrics prometheus.Gatherer
+	ready   atomic.Bool
+	ending  atomic.Bool
+}
+
+// Listen takes both addresses, or says which cannot be had. Nothing is served before Run. The address of the API is of a
+// loopback interface; that of health is empty for none.
+func Listen(ctx context.Context, p *Proxy, metrics prometheus.Gatherer, address, health string) (*Server, error) {
+	if host, _, err := net.SplitHostPort(address); err != nil || host == "" || !isLoopback(host) {
+		return nil, fmt.Errorf("the API is served on loopback only, as 127.0.0.1:8080, not on %q", address)
+	}
+	s := &Server{proxy: p, metrics: metrics}
+	var err error
+	if s.api, err = new(net.ListenConfig).Listen(ctx, "tcp", address); err != nil {
+		return nil, fmt.Errorf("listening for the API: %w", err)
+	}
+	if health == "" {
+		return s, nil
+	}
+	if s.health, err = new(net.ListenConfig).Listen(ctx, "tcp", health); err != nil {
+		return nil, errors.Join(fmt.Errorf("listening for health and metrics: %w", err), s.api.Close())
+	}
+	return s, nil
+}
+
+// Address is where the API is served.
+func (s *Server) Address() string { return s.api.Addr().String() }
+
+// HealthAddress is where health and metrics are; empty for nowhere.
+func (s *Server) HealthAddress() string {
+	if s.health == nil {
+		return ""
+	}
+	return s.health.Addr().String()
+}
+
+// Run serves until the context ends, and then for as long as requests last, 5 s at most.
+func (s *Server) Run(ctx context.Context) error {
+	group, ended := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.serve(ended, s.api, s.proxy, "the API") })
+	if s.health != nil {
+		group.Go(func() error { return s.serve(ended, s.health, s.state(), "health and metrics") })
+	}
+	group.Go(func() error {
+		s.awaitServer(ended)
+		return nil
+	})
+	context.AfterFunc(ended, func() { s.ending.Store(true) })
+	return group.Wait()
+}
+
+func (s *Server) serve(ctx context.Context, on net.Listener, handler http.Handler, what string) error {
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerLimit, ErrorLog: libraryLog(s.proxy.log),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(on) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serving %s: %w", what, err)
+	case <-ctx.Done():
+	}
+	until, end := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer end()
+	if err := server.Shutdown(until); err != nil {
+		_ = server.Close() // what is left are watches and streams: they break, and begin anew elsewhere
+	}
+	return nil
+}
+
+// state says how the process is, and what it has counted.
+func (s *Server) state() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		switch {
+		case s.ending.Load():
+			http.Error(w, "it is being ended", http.StatusServiceUnavailable)
+		case !s.ready.Load():
+			http.Error(w, "kube-apiserver was not seen ready yet", http.StatusServiceUnavailable)
+		default:
+			fmt.Fprintln(w, "ok")
+		}
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// awaitServer asks whether the server is ready, until it was once: later it is for the server to say so to who asks it.
+func (s *Server) awaitServer(ctx context.Context) {
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for !s.ready.Load() {
+		if s.proxy.upstream.isReady(ctx) {
+			s.ready.Store(true)
+			s.proxy.log.Info("kube-apiserver is ready")
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// isReady asks the server itself.
+func (u *upstream) isReady(ctx context.Context) bool {
+	ctx, end := context.WithTimeout(ctx, dialTimeout)
+	defer end()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, trimSlash(u.base.String())+"/readyz", http.NoBody)
+	if err != nil {
+		return false
+	}
+	response, err := u.transport.RoundTrip(request)
+	if err != nil {
+		return false
+	}
+	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
+}

@@ -1,0 +1,111 @@
+package apiproxy
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+func TestServer_says_at_once_that_an_address_cannot_be_had(t *testing.T) {
+	proxy, _ := front(t, http.NotFound)
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, addresses := range [][2]string{
+		{taken.Addr().String(), ""}, {"127.0.0.1:0", taken.Addr().String()}, {":8080", ""}, {"0.0.0.0:0", ""}, {"nonsense", ""},
+	} {
+		if server, err := Listen(t.Context(), proxy, prometheus.NewRegistry(), addresses[0], addresses[1]); err == nil {
+			t.Errorf("%v: it listens on %s", addresses, server.Address())
+		}
+	}
+}
+
+func TestServer_is_ready_once_the_server_was_and_drains(t *testing.T) {
+	begun, let := make(chan struct{}), make(chan struct{})
+	proxy, _ := front(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/apis") {
+			close(begun)
+			<-let
+			answers("application/json", "{}")(w, r)
+		}
+	})
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(proxy.metrics.requests)
+	ctx, stop := context.WithCancel(t.Context())
+	server, err := Listen(ctx, proxy, registry, "127.0.0.1:0", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	health := "http://" + server.HealthAddress()
+	for deadline := time.Now().Add(time.Minute); ; {
+		if code, _ := get(t, health+"/readyz"); code == http.StatusOK {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it never becomes ready")
+		}
+	}
+	if code, _ := get(t, health+"/healthz"); code != http.StatusOK {
+		t.Error("it is not healthy")
+	}
+	answer := make(chan int, 1)
+	go func() {
+		code, _ := get(t, "http://"+server.Address()+machines)
+		answer <- code
+	}()
+	<-begun
+	stop()
+	close(let)
+	if code := <-answer; code != http.StatusOK {
+		t.Errorf("what was under way is answered %d", code)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServer_counts_what_it_served(t *testing.T) {
+	proxy, shown := front(t, answers("application/json", "{}"))
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(proxy.metrics.requests)
+	_, _, err := sent{http.MethodGet, machines, "", nil}.to(t, shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil || len(families) != 1 || families[0].GetName() != "hypershift_api_proxy_requests_total" {
+		t.Fatalf("%v %v", families, err)
+	}
+	labels := families[0].GetMetric()[0].GetLabel()
+	if labels[0].GetValue() != "mapped" || labels[1].GetValue() != "200" || labels[2].GetValue() != "list" {
+		t.Errorf("%v", labels)
+	}
+}

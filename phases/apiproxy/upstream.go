@@ -1,0 +1,120 @@
+package apiproxy
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/proxy"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
+)
+
+const (
+	dialTimeout = 5 * time.Second
+	keepAlive   = 30 * time.Second
+)
+
+// upstream is the server, and how it is spoken to.
+type upstream struct {
+	base *url.URL
+	// transport speaks HTTP/2 where the server does, upgrades HTTP/1.1, which upgrades need.
+	transport http.RoundTripper
+	upgrades  proxy.UpgradeRequestRoundTripper
+}
+
+func newUpstream(config *rest.Config) (*upstream, error) {
+	config = rest.CopyConfig(config)
+	config.Dial = dial
+	config.DisableCompression = true
+	// The client's own name goes on, and its own bounds count.
+	config.UserAgent, config.Timeout = "", 0
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("finding the API server: %w", err)
+	}
+	through, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("setting up the transport to the API server: %w", err)
+	}
+	bound(through)
+	upgrades, err := upgradeTransport(config)
+	if err != nil {
+		return nil, fmt.Errorf("setting up the transport for streams: %w", err)
+	}
+	return &upstream{base: base, transport: through, upgrades: upgrades}, nil
+}
+
+// streamBuffer is how much of an answer may wait for a client that does not read, in bytes; the library's own is 4 MiB a stream.
+const streamBuffer = 64 << 10
+
+// bound has the server wait where the client does. It is done before the transport is used, and nobody else has it: what it
+// dials by is its own.
+func bound(through http.RoundTripper) {
+	for {
+		switch outer := through.(type) {
+		case *http.Transport:
+			outer.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer}
+			return
+		case utilnet.RoundTripperWrapper:
+			through = outer.WrappedRoundTripper()
+		default:
+			return
+		}
+	}
+}
+
+func upgradeTransport(config *rest.Config) (proxy.UpgradeRequestRoundTripper, error) {
+	by, err := config.TransportConfig()
+	if err != nil {
+		return nil, err
+	}
+	tlsConfig, err := transport.TLSConfigFor(by)
+	if err != nil {
+		return nil, err
+	}
+	if tlsConfig != nil {
+		tlsConfig.NextProtos = []string{"http/1.1"}
+	}
+	identity, err := transport.HTTPWrappersForConfig(by, proxy.MirrorRequest)
+	if err != nil {
+		return nil, err
+	}
+	plain := &http.Transport{TLSClientConfig: tlsConfig, DialContext: dialForStream, DisableCompression: true}
+	return proxy.NewUpgradeRequestRoundTripper(plain, identity), nil
+}
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext(ctx, network, address)
+}
+
+// dialForStream has a connection end with the request that it is for: nothing else would end one that waits for its answer.
+func dialForStream(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := dial(ctx, network, address)
+	if err == nil {
+		context.AfterFunc(ctx, func() { _ = conn.Close() })
+	}
+	return conn, err
+}
+
+// address makes what is to be asked for a URL of the server's.
+func (u *upstream) address(out, wanted *url.URL) {
+	out.Scheme, out.Host = u.base.Scheme, u.base.Host
+	out.Path, out.RawPath, out.RawQuery = wanted.Path, wanted.RawPath, wanted.RawQuery
+	if len(u.base.Path) > 1 {
+		prefix := u.base.JoinPath()
+		raw := trimSlash(prefix.EscapedPath()) + wanted.EscapedPath()
+		out.Path, out.RawPath = trimSlash(prefix.Path)+wanted.Path, raw
+	}
+}
+
+func trimSlash(path string) string {
+	if path != "" && path[len(path)-1] == '/' {
+		return path[:len(path)-1]
+	}
+	return path
+}

@@ -1,0 +1,87 @@
+package conversion
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// tries are the moments, after the first, at which a server is asked that did not answer: a rollout or a failover takes a second.
+// What takes longer is left to the next request of whoever asked.
+var tries = []time.Duration{0, 700 * time.Millisecond, 2 * time.Second}
+
+// ask has the server of a route answer a review, in standard text both. A review changes nothing, so that it can be sent again.
+func (s *Shim) ask(ctx context.Context, a asked, review, answer any) *failure {
+	d, err := s.routes.to(a.route)
+	if err != nil {
+		return failed(unknown, http.StatusBadGateway, "%w", err)
+	}
+	text, err := json.Marshal(review)
+	if err != nil {
+		return failed(malformed, http.StatusBadRequest, "writing the review for route %s: %w", a.route, err)
+	}
+	began, last := s.clock.Now(), error(nil)
+	for at, later := range tries {
+		if err := s.wait(ctx, later-s.clock.Since(began)); err != nil {
+			break
+		}
+		var final bool
+		if final, last = d.send(ctx, a.path, text, answer); last == nil {
+			return nil
+		}
+		if final || s.clock.Since(began) > tries[len(tries)-1] {
+			return failed(away, http.StatusBadGateway, "asking route %s, try %d: %w", a.route, at+1, last)
+		}
+	}
+	return failed(away, http.StatusBadGateway, "asking route %s, %d tries: %w; look whether its server runs", a.route, len(tries), errors.Join(last, ctx.Err()))
+}
+
+// wait returns when so much time has passed, or the error of a context that ended before.
+func (s *Shim) wait(ctx context.Context, long time.Duration) error {
+	if long <= 0 {
+		return ctx.Err()
+	}
+	timer := s.clock.NewTimer(long)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// send makes one try. Final says that another one would come to the same.
+func (d *delegate) send(ctx context.Context, path string, text []byte, answer any) (final bool, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.base.JoinPath(path).String(), bytes.NewReader(text))
+	if err != nil {
+		return true, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	response, err := d.client.Do(request)
+	if err != nil {
+		return false, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("reading the answer: %w", err)
+	case len(body) > maxBody:
+		return true, fmt.Errorf("the answer has more than %d bytes", maxBody)
+	case response.StatusCode == http.StatusOK:
+		if err := json.Unmarshal(body, answer); err != nil {
+			return true, fmt.Errorf("reading the answer: %w", err)
+		}
+		return true, nil
+	case response.StatusCode == http.StatusBadGateway, response.StatusCode == http.StatusServiceUnavailable, response.StatusCode == http.StatusGatewayTimeout:
+		return false, fmt.Errorf("it answers %s", response.Status)
+	}
+	return true, fmt.Errorf("it answers %s: %s", response.Status, shorten(string(bytes.TrimSpace(body))))
+}

@@ -1,0 +1,161 @@
+package rewrite_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/capstan-capi/capstan/phases/rewrite"
+)
+
+// told gives one text for each read, and then what is nil.
+type told struct {
+	texts []string
+	asked int
+	err   error
+}
+
+func (s *told) Read(p []byte) (int, error) {
+	if s.asked == len(s.texts) {
+		return 0, s.err
+	}
+	s.asked++
+	return copy(p, s.texts[s.asked-1]), nil
+}
+
+func TestAWatchPassesWholeEventsOnAtOnce(t *testing.T) {
+	t.Parallel()
+	source := &told{texts: []string{
+		`{"type":"ADDED","object":{"apiVersion":"cluster.hypersh`, `ift.openshift.io/v1"}}` + "\n",
+		"{\"type\":\"DELETED\",\"object\":{}}\n{\"type\":\"ADDED\",\"object\":{}}\n",
+	}, err: io.EOF}
+	reader := rewrite.NewReader(source, rewrite.ToClient, rewrite.MappedKinds, "watch")
+	buffer := make([]byte, 4096)
+	for _, want := range []struct {
+		text  string
+		asked int
+	}{
+		{`{"type":"ADDED","object":{"apiVersion":"cluster.x-k8s.io/v1"}}` + "\n", 2},
+		{"{\"type\":\"DELETED\",\"object\":{}}\n{\"type\":\"ADDED\",\"object\":{}}\n", 3},
+	} {
+		n, err := reader.Read(buffer)
+		if err != nil || string(buffer[:n]) != want.text || source.asked != want.asked {
+			t.Errorf("%q after %d reads, %v", buffer[:n], source.asked, err)
+		}
+	}
+	if _, err := reader.Read(buffer); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+}
+
+func TestALongEventIsNotHeld(t *testing.T) {
+	t.Parallel()
+	source := &told{texts: []string{`{"type":"ADDED","object":{"a":"`}, err: errors.New("gone")}
+	for range 20 {
+		source.texts = append(source.texts, strings.Repeat("x", 4096))
+	}
+	reader := rewrite.NewReader(source, rewrite.ToClient, rewrite.MappedKinds, "watch")
+	buffer := make([]byte, 128<<10)
+	n, err := reader.Read(buffer)
+	if err != nil || n < 32<<10 || n > 64<<10 || source.asked == len(source.texts) {
+		t.Errorf("%d bytes after %d reads, %v", n, source.asked, err)
+	}
+}
+
+func TestWhatIsCutOffNeverEndsCleanly(t *testing.T) {
+	t.Parallel()
+	event := `{"type":"ADDED","object":{"apiVersion":"cluster.hypershift.openshift.io/v1","n":[1,true]}}`
+	for _, shape := range []string{"object", "watch"} {
+		for end := 1; end < len(event); end++ {
+			_, err := turn(rewrite.ToClient, rewrite.MappedKinds, shape, event[:end])
+			var broken *rewrite.Error
+			if !errors.As(err, &broken) || broken.Code != http.StatusBadGateway {
+				t.Fatalf("%s %q: %v", shape, event[:end], err)
+			}
+		}
+	}
+	if _, err := turn(rewrite.ToClient, rewrite.MappedKinds, "watch", ""); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheErrorOfTheSourceIsPassedOn(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("gone")
+	out, err := io.ReadAll(rewrite.NewReader(io.MultiReader(strings.NewReader(`{"a":`), iotest.ErrReader(gone)), rewrite.ToServer, rewrite.OtherKinds, "object"))
+	if !errors.Is(err, gone) || string(out) != `{"a":` {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
+func TestDepthIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, brackets := range []string{"[]", "{}"} {
+		open := brackets[:1]
+		if open == "{" {
+			open = `{"apiVersion":`
+		}
+		document := func(depth int) string {
+			return strings.Repeat(open, depth-1) + brackets + strings.Repeat(brackets[1:], depth-1)
+		}
+		if _, err := turn(rewrite.ToServer, rewrite.MappedKinds, "object", document(1000)); err != nil {
+			t.Error(err)
+		}
+		_, err := turn(rewrite.ToServer, rewrite.MappedKinds, "object", document(1001))
+		var refused *rewrite.Error
+		if !errors.As(err, &refused) || refused.Code != http.StatusBadRequest || !strings.Contains(refused.Text, "deeper than 1000") {
+			t.Error(err)
+		}
+	}
+}
+
+func TestARootOfThePlatformIsRefusedByItsRightName(t *testing.T) {
+	t.Parallel()
+	for _, group := range []string{rewrite.Private, rewrite.Native} {
+		for shape, text := range map[string]string{
+			"object": `{"apiVersion":"infrastructure.` + group + `/v1"}`,
+			"patch":  `[{"op":"replace","path":"/apiVersion","value":"infrastructure.` + group + `/v1"}]`,
+		} {
+			_, err := turn(rewrite.ToServer, rewrite.MappedKinds, shape, text)
+			var refused *rewrite.Error
+			if !errors.As(err, &refused) || refused.Code != http.StatusBadRequest || !strings.HasSuffix(refused.Text, "use group infrastructure."+rewrite.Standard) {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+}
+
+func TestGroupsWithAnotherPrefixAreCounted(t *testing.T) {
+	t.Parallel()
+	text := `{"a":{"apiVersion":"operator.cluster.x-k8s.io/v1"},"b":{"apiGroup":"cluster.x-k8s.io"}}`
+	reader := rewrite.NewReader(strings.NewReader(text), rewrite.ToServer, rewrite.MappedKinds, "object")
+	out, err := io.ReadAll(reader)
+	if err != nil || reader.OtherPrefixes() != 1 || !bytes.Contains(out, []byte(`"operator.cluster.x-k8s.io/v1"`)) {
+		t.Error(string(out), reader.OtherPrefixes(), err)
+	}
+}
+
+func TestALongStringIsNoGroup(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 200<<10)
+	text := `{"apiVersion":"` + long + `","` + long + `":{"apiVersion":"cluster.x-k8s.io"},"n":` + strings.Repeat("1", 100<<10) + `}`
+	want := strings.Replace(text, `"cluster.x-k8s.io"`, `"cluster.hypershift.openshift.io"`, 1)
+	if got, err := turn(rewrite.ToServer, rewrite.MappedKinds, "object", text); err != nil || got != want {
+		t.Error(len(got), err)
+	}
+}
+
+func TestALongMessageIsRewrittenWithoutHoldingIt(t *testing.T) {
+	t.Parallel()
+	run := strings.Repeat("x", 100<<10) + ".cluster.hypershift.openshift.io"
+	status := `{"kind":"Status","apiVersion":"v1","message":"` + strings.Repeat("machines.cluster.hypershift.openshift.io ", 5000) + run + `"}`
+	want := strings.ReplaceAll(status, "machines.cluster.hypershift", "machines.cluster.x-k8s.io#")
+	want = strings.ReplaceAll(want, "#.openshift.io", "")
+	if got, err := turn(rewrite.ToClient, rewrite.OtherKinds, "object", status); err != nil || got != want {
+		t.Error(len(got), len(want), err)
+	}
+}
