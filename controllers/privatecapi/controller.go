@@ -45,7 +45,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	seen := cached{in: apart.GetClient(), namespace: o.OperatorNamespace, blind: apart.Unfilled}
 	p := &phases.Phases{
 		API: api, Clusters: seen.clusters, Programme: seen.programme, Namespace: o.OperatorNamespace, Journal: kept,
-		Equipment: phases.Equipment{Image: o.PrivateCAPI.Image, Kubeconfig: phases.KubeconfigPath},
+		Equipment: phases.Equipment{Image: o.PrivateCAPI.Image},
 		Now:       o.House.Now, Event: o.House.Events.Tell,
 		Identify: func(ctx context.Context) (string, error) {
 			namespace, err := api.Get(ctx, phases.Namespaces, "", o.OperatorNamespace)

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	steps = flag.Int("walk.steps", 20_000, "how many passes the random walk makes")
+	steps = flag.Int("walk.steps", 5_000, "how many passes the random walk makes")
 	seed  = flag.Uint64("walk.seed", 0, "where the random walk begins; 0 for anywhere")
 )
 

@@ -33,33 +33,47 @@ const EquippedBy = "PRIVATE_CAPI_TYPES"
 type Equipment struct {
 	// Image is that of the proxy.
 	Image string
-	// Kubeconfig is where the proxy leaves a kubeconfig that leads to itself, in a volume that it shares with its Pod.
-	Kubeconfig string
 }
 
 const (
 	kubeconfigVolume = "kube-apiserver-proxy"
 	kubeconfigFolder = "/var/run/kube-apiserver-proxy"
-	// KubeconfigPath is the default of Equipment.Kubeconfig.
-	KubeconfigPath = kubeconfigFolder + "/kubeconfig"
+	// KubeconfigPath is where a Pod finds the kubeconfig that leads to its proxy. It comes by KubeconfigAnnotation of the Pod, so that
+	// no object has to be made and taken away beside the template.
+	KubeconfigPath       = kubeconfigFolder + "/kubeconfig"
+	KubeconfigAnnotation = Ours + "proxy-kubeconfig"
+	kubeconfig           = `{"apiVersion":"v1","kind":"Config","current-context":"proxy",` +
+		`"clusters":[{"name":"proxy","cluster":{"server":"http://127.0.0.1:8080"}}],"contexts":[{"name":"proxy","context":{"cluster":"proxy"}}]}`
 )
 
-// container is the proxy's: a native sidecar, which is ready before any other container starts and ends after all of them.
+// container is the proxy's, as deploy/privatecapi/sidecar.yaml has it: a native sidecar, which is ready before any other container
+// starts and ends after all of them.
 func (e Equipment) container() map[string]any {
 	return map[string]any{
-		"name": SidecarName, "image": e.Image, "restartPolicy": "Always",
-		"args": []any{"capi-proxy", "--write-kubeconfig=" + e.Kubeconfig},
+		"name": SidecarName, "image": e.Image, "imagePullPolicy": "IfNotPresent", "restartPolicy": "Always",
+		"command": []any{"capstan"}, "args": []any{"capi-proxy", "--address=127.0.0.1:8080", "--health-address=:8081"},
+		"ports": []any{map[string]any{"name": "proxy-health", "containerPort": int64(8081)}},
+		"startupProbe": map[string]any{
+			"httpGet": map[string]any{"path": "/readyz", "port": "proxy-health"}, "periodSeconds": int64(1), "failureThreshold": int64(120),
+		},
+		"livenessProbe": map[string]any{
+			"httpGet": map[string]any{"path": "/healthz", "port": "proxy-health"}, "periodSeconds": int64(20), "timeoutSeconds": int64(5),
+		},
 		"resources": map[string]any{
 			"requests": map[string]any{"cpu": "10m", "memory": "32Mi"}, "limits": map[string]any{"memory": "100Mi"},
 		},
-		"startupProbe": map[string]any{
-			"httpGet": map[string]any{"path": "/readyz", "port": int64(8081)}, "periodSeconds": int64(1), "failureThreshold": int64(60),
-		},
 		"securityContext": map[string]any{
-			"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": map[string]any{"drop": []any{"ALL"}},
+			"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "runAsNonRoot": true, "capabilities": map[string]any{"drop": []any{"ALL"}},
 		},
-		"volumeMounts": []any{map[string]any{"name": kubeconfigVolume, "mountPath": kubeconfigFolder}},
+		"terminationMessagePolicy": "FallbackToLogsOnError",
 	}
+}
+
+// volume has the kubeconfig in a file.
+func volume() map[string]any {
+	return map[string]any{"name": kubeconfigVolume, "downwardAPI": map[string]any{"items": []any{map[string]any{
+		"path": "kubeconfig", "fieldRef": map[string]any{"fieldPath": "metadata.annotations['" + KubeconfigAnnotation + "']"},
+	}}}}
 }
 
 // Equip is a Pod template with the proxy, to which its containers are pointed. A template that has it comes back as it is.
@@ -73,10 +87,16 @@ func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 		spec = map[string]any{}
 		out["spec"] = spec
 	}
+	metadata, _ := out["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+		out["metadata"] = metadata
+	}
+	setAnnotation(metadata, KubeconfigAnnotation, kubeconfig)
 	inits, _ := spec["initContainers"].([]any)
 	spec["initContainers"] = append([]any{e.container()}, inits...)
 	volumes, _ := spec["volumes"].([]any)
-	spec["volumes"] = append(slices.Clip(volumes), map[string]any{"name": kubeconfigVolume, "emptyDir": map[string]any{}})
+	spec["volumes"] = append(slices.Clip(volumes), volume())
 	containers, _ := spec["containers"].([]any)
 	for i := range containers {
 		container, is := containers[i].(map[string]any)
@@ -84,7 +104,7 @@ func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 			continue
 		}
 		env, _ := container["env"].([]any)
-		env = withEnv(env, "KUBECONFIG", e.Kubeconfig)
+		env = withEnv(env, "KUBECONFIG", KubeconfigPath)
 		if of.Scales {
 			env = withEnv(env, EquippedBy, "true")
 		}
@@ -93,7 +113,7 @@ func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 		container["volumeMounts"] = append(slices.Clip(mounts), map[string]any{"name": kubeconfigVolume, "mountPath": kubeconfigFolder, "readOnly": true})
 		if args, _ := container["args"].([]any); i == 0 {
 			for _, flag := range of.Flags {
-				args = append(args, flag+"="+e.Kubeconfig)
+				args = append(args, flag+"="+KubeconfigPath)
 			}
 			if len(args) > 0 {
 				container["args"] = args
@@ -125,6 +145,13 @@ func IsEquipped(template map[string]any) bool {
 // Strip is a Pod template without the proxy, as Equip has put it there.
 func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 	out, _ := cloned(template).(map[string]any)
+	if metadata, is := out["metadata"].(map[string]any); is {
+		if annotations, is := metadata["annotations"].(map[string]any); is {
+			if delete(annotations, KubeconfigAnnotation); len(annotations) == 0 {
+				delete(metadata, "annotations")
+			}
+		}
+	}
 	spec, _ := out["spec"].(map[string]any)
 	keep(spec, "initContainers", func(list []any) []any { return without(list, SidecarName) })
 	keep(spec, "volumes", func(list []any) []any { return without(list, kubeconfigVolume) })
@@ -138,7 +165,7 @@ func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 		keep(container, "volumeMounts", func(list []any) []any { return without(list, kubeconfigVolume) })
 		keep(container, "args", func(list []any) []any {
 			return slices.DeleteFunc(list, func(arg any) bool {
-				return slices.ContainsFunc(of.Flags, func(flag string) bool { return arg == flag+"="+e.Kubeconfig })
+				return slices.ContainsFunc(of.Flags, func(flag string) bool { return arg == flag+"="+KubeconfigPath })
 			})
 		})
 	}

@@ -53,7 +53,7 @@ func New() *World {
 func (w *World) Restart() {
 	w.phases = &phases.Phases{
 		API: w.server, Namespace: operatorNamespace, Installation: installation, Journal: w.store,
-		Equipment: phases.Equipment{Image: "registry.example/capstan:1", Kubeconfig: phases.KubeconfigPath},
+		Equipment: phases.Equipment{Image: "registry.example/capstan:1"},
 		Now:       w.Now, Needed: func() bool { return !w.NotNeeded },
 		Event: func(e events.Event) { w.events = append(w.events, e) },
 		Clusters: func(ctx context.Context) ([]*unstructured.Unstructured, error) {

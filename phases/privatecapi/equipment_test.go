@@ -1,0 +1,57 @@
+package privatecapi
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+func template() map[string]any {
+	return map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{"app": "cluster-api"}},
+		"spec": map[string]any{
+			"containers": []any{map[string]any{"name": "manager", "args": []any{"--leader-elect"}, "env": []any{map[string]any{"name": "A", "value": "b"}}}},
+		},
+	}
+}
+
+func TestEquipment_the_proxy_is_the_one_that_is_deployed(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/privatecapi/sidecar.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var patch struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					InitContainers []map[string]any `json:"initContainers"`
+				} `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+	}
+	if err := yaml.Unmarshal(text, &patch); err != nil {
+		t.Fatal(err)
+	}
+	ours := normal(Equipment{Image: "capstan:latest"}.container())
+	if diff := cmp.Diff(normal(any(patch.Spec.Template.Spec.InitContainers[0])), ours); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEquipment_Strip_takes_away_what_Equip_has_put_there_and_nothing_else(t *testing.T) {
+	for _, of := range append(Components, Component{Name: "flagged", Flags: []string{"--kubeconfig"}}) {
+		e := Equipment{Image: "capstan:1"}
+		equipped := e.Equip(template(), of)
+		if !IsEquipped(equipped) || IsEquipped(template()) {
+			t.Errorf("%s is not equipped", of.Name)
+		}
+		if diff := cmp.Diff(equipped, e.Equip(equipped, of)); diff != "" {
+			t.Errorf("%s is equipped twice: %s", of.Name, diff)
+		}
+		if diff := cmp.Diff(template(), e.Strip(equipped, of)); diff != "" {
+			t.Errorf("%s is not as it was: %s", of.Name, diff)
+		}
+	}
+}
