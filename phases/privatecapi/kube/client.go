@@ -167,7 +167,7 @@ func (c *Client) impersonating(account string) (dynamic.Interface, error) {
 		return known, nil
 	}
 	config := rest.CopyConfig(c.config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: account, Groups: groupsOf(account)}
+	config.Impersonate = rest.ImpersonationConfig{UserName: account} // the API server knows its groups
 	made, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client that speaks as %s: %w", account, err)
