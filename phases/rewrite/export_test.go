@@ -12,7 +12,7 @@ func NewReader(src io.Reader, d Direction, class Class, shape string) *Reader {
 		}
 		return newReader(src, d, root, true)
 	case shape == "patch":
-		return newReader(src, d, aPatch(anObject(class, d)), false)
+		return newReader(src, d, aPatch(anObject(class)), false)
 	case d == ToServer && shape == "list":
 		if class == MappedKinds {
 			return newReader(src, d, sentObjects[class], false)

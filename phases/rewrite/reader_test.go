@@ -31,7 +31,7 @@ func TestAWatchPassesWholeEventsOnAtOnce(t *testing.T) {
 	t.Parallel()
 	source := &told{texts: []string{
 		`{"type":"ADDED","object":{"apiVersion":"cluster.hypersh`, `ift.openshift.io/v1"}}` + "\n",
-		"{\"type\":\"DELETED\",\"object\":{}}\n{\"type\":\"ADDED\",\"object\":{}}\n",
+		"{\"type\":\"DELETED\",\"object\":{}}\n{\"type\":\"ADDED\",\"object\":{}}\n", "{\"type\":\"ADDED\"}\n{\"type\":", "\"DELETED\"}\n",
 	}, err: io.EOF}
 	reader := rewrite.NewReader(source, rewrite.ToClient, rewrite.MappedKinds, "watch")
 	buffer := make([]byte, 4096)
@@ -41,6 +41,8 @@ func TestAWatchPassesWholeEventsOnAtOnce(t *testing.T) {
 	}{
 		{`{"type":"ADDED","object":{"apiVersion":"cluster.x-k8s.io/v1"}}` + "\n", 2},
 		{"{\"type\":\"DELETED\",\"object\":{}}\n{\"type\":\"ADDED\",\"object\":{}}\n", 3},
+		{"{\"type\":\"ADDED\"}\n", 4},
+		{"{\"type\":\"DELETED\"}\n", 5},
 	} {
 		n, err := reader.Read(buffer)
 		if err != nil || string(buffer[:n]) != want.text || source.asked != want.asked {
