@@ -183,15 +183,16 @@ func (c *clientBody) Read(b []byte) (int, error) {
 	if !c.end.IsZero() && c.end.Before(until) {
 		until = c.end
 	}
-	// A connection without deadlines is none of a client that could be slow: a test's.
-	_ = c.deadline(until)
+	if !c.x.listen(c.deadline, until) {
+		return 0, http.ErrBodyReadAfterClose
+	}
 	began := time.Now()
 	n, err := c.from.Read(b)
 	c.x.waited(began)
 	c.x.said()
 	if err != nil {
 		// The server of HTTP goes on reading, to learn that the client is gone.
-		_ = c.deadline(time.Time{})
+		c.x.listen(c.deadline, time.Time{})
 	}
 	return n, err
 }

@@ -94,9 +94,23 @@ func (s *Server) serve(ctx context.Context, on net.Listener, handler http.Handle
 	until, end := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer end()
 	if err := server.Shutdown(until); err != nil {
-		_ = server.Close() // what is left are watches and streams: they break, and begin anew elsewhere
+		_ = server.Close() // what is left are watches: they break, and begin anew elsewhere
 	}
+	s.awaitStreams(until)
 	return nil
+}
+
+// awaitStreams waits for streams of another protocol. Those that are left end with the process.
+func (s *Server) awaitStreams(ctx context.Context) {
+	ended := make(chan struct{})
+	go func() {
+		s.proxy.streams.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
 }
 
 // state says how the process is, and what it has counted.
