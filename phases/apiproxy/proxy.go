@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// firstByte is how long the server may take to begin an answer, watches and streams apart.
+// firstByte is how long the server of capi-proxy may take to begin an answer, watches and streams apart.
 const firstByte = 70 * time.Second
 
 // Proxy serves the API of one server in translation. It is an http.Handler.

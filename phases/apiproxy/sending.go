@@ -15,13 +15,15 @@ import (
 )
 
 const (
-	// pieceTimeout is how long a client may take for the next piece of a body, bodyTimeout for one that is held.
+	// pieceTimeout is how long a client of capi-proxy may take for the next piece of a body.
 	pieceTimeout = 30 * time.Second
-	bodyTimeout  = 60 * time.Second
-	// smallBody is what is read before the request is sent, in bytes: a body that is no longer is refused before the server
-	// hears of it, has its length told, and can be sent again if the server has not taken it.
-	smallBody = 32 << 10
+	// bodyTimeout is how long it may take for the whole of one that is held, or of what is read before a request is sent.
+	bodyTimeout = 60 * time.Second
 )
+
+// smallBody is what is read before the request is sent, in bytes: a body that is no longer is refused before the server hears of
+// it, has its length told, and can be sent again if the server has not taken it.
+const smallBody = 32 << 10
 
 // send prepares what the client says for the server.
 func (p *Proxy) send(w http.ResponseWriter, r *http.Request, x *exchange) *refusal {

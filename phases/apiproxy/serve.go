@@ -15,14 +15,18 @@ import (
 )
 
 const (
+	// headerTimeout is how long a client of capi-proxy may take for the headers of a request.
 	headerTimeout = 10 * time.Second
-	idleTimeout   = 5 * time.Minute
-	headerLimit   = 64 << 10
-	// drain is how long requests may go on after the end was told.
+	// idleTimeout is how long a connection of a client of capi-proxy may wait for its next request.
+	idleTimeout = 5 * time.Minute
+	// drain is how long requests may go on after the end was told to capi-proxy.
 	drain = 5 * time.Second
-	// look is how often it is asked whether the server is ready, until it was once.
+	// look is how often capi-proxy asks whether the server is ready, until it was once.
 	look = time.Second
 )
+
+// headerLimit bounds the headers of a request, in bytes.
+const headerLimit = 64 << 10
 
 // Server is the process: the proxy on one address, health and metrics on another.
 type Server struct {
