@@ -23,7 +23,7 @@ func (p *proxy) get(ctx context.Context, path string, header map[string]string) 
 
 func (p *proxy) send(ctx context.Context, method, path, body string, header map[string]string) (int, string, http.Header, error) {
 	if !strings.HasPrefix(path, "http") {
-		path = "http://" + p.address + path
+		path = p.URL + path
 	}
 	request, err := http.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	if err != nil {
