@@ -19,6 +19,7 @@ import (
 
 // readActs reads what people ask for by annotations of the ClusterAPI, and asks for a pass when time changes that.
 func (p *Pass) readActs(ctx context.Context) []guards.Act {
+	p.takenBack()
 	if p.world.api == nil {
 		return nil
 	}
