@@ -37,7 +37,7 @@ func (p *Pass) spent(act acts.Act, newest int64) (why string, ended bool) {
 	case act.Revision() <= newest:
 		return fmt.Sprintf("it is for revision %s, and the newest has number %d", name, newest), true
 	case left <= 0:
-		return fmt.Sprintf("it was not used within %s, and nothing goes later by surprise; consent again", uninstallWithin), true
+		return fmt.Sprintf("it was not used within %s by the operator's clock, and nothing goes later by surprise; consent again, or look at the clocks", uninstallWithin), true
 	}
 	p.lookAgainIn(left)
 	return "", false

@@ -41,7 +41,7 @@ func TestAskUninstallConsent_obeys_one_act_for_one_revision_and_tells_why_it_obe
 		"for another number":   {text: consentFor("4.22.5-aaaaaaaa-3"), plans: exactly, told: "and the one that awaits consent is " + right + "; capstan consent --uninstall shows that", asks: "the consent by anna is not for revision " + right},
 		"for other content":    {text: consentFor("4.22.5-bbbbbbbb-2"), told: "(void: it is for revision 4.22.5-bbbbbbbb-2", asks: "the consent by anna is not for revision " + right},
 		"for another release":  {text: consentFor("4.22.6-aaaaaaaa-2"), told: "(void: it is for revision 4.22.6-aaaaaaaa-2", asks: "the consent by anna is not for revision " + right},
-		"for one that is past": {text: consentFor("4.22.5-aaaaaaaa-1"), told: "(ended)", asks: "would uninstall", ended: true},
+		"for one that is past": {text: consentFor("4.22.5-aaaaaaaa-1"), told: "(ended: it is for revision 4.22.5-aaaaaaaa-1, and the newest has number 1)", asks: "the consent that is given has ended: it is for", ended: true},
 		"from the future":      {text: ahead, told: "more than a minute ahead", asks: "the consent that is given is void: it says that it was asked for at 2999"},
 		"a bare name":          {text: right, told: "act consent-to-uninstall is void: line 1", asks: "the consent that is given is void: line 1"},
 		"with a line too many": {text: consentFor(right) + "\nobject: Namespace a", told: "act consent-to-uninstall is void: line 5", asks: "is void: line 5"},
@@ -50,7 +50,7 @@ func TestAskUninstallConsent_obeys_one_act_for_one_revision_and_tells_why_it_obe
 		}, told: "what the inputs ask for needs no consent"},
 		"that is a day old": {text: consentFor(right), plans: func(p *Pass) {
 			p.Phases.Now = func() time.Time { return consentedAt.Add(uninstallWithin) }
-		}, told: "(ended)", asks: "would uninstall", ended: true},
+		}, told: "(ended: it was not used within 24h0m0s by the operator's clock", asks: "consent again, or look at the clocks", ended: true},
 		"while nothing is planned": {text: consentFor(right), plans: func(p *Pass) { p.plan = plan{waiting: "an image"} }, told: "(not taken up yet: which revision the inputs ask for is not known yet)"},
 	} {
 		t.Run(name, func(t *testing.T) {
