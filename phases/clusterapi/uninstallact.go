@@ -3,6 +3,7 @@ package clusterapi
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
@@ -36,7 +37,7 @@ func (p *Pass) spent(act acts.Act, newest int64) (why string, ended bool) {
 	case act.Revision() <= newest:
 		return fmt.Sprintf("it is for revision %s, and the newest has number %d", name, newest), true
 	case left <= 0:
-		return fmt.Sprintf("it was not used within %s, and nothing goes later by surprise; consent again", uninstallWithin), true
+		return fmt.Sprintf("it was not used within %s by the operator's clock, and nothing goes later by surprise; consent again, or look at the clocks", uninstallWithin), true
 	}
 	p.lookAgainIn(left)
 	return "", false
@@ -95,8 +96,32 @@ func (p *Pass) uninstallConsentTold() string {
 // tellUninstallConsent tells the recorder of a consent that was used: the revision is listed.
 func (p *Pass) tellUninstallConsent() {
 	if consent := p.plan.consent; consent != nil {
-		p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToUninstall, "used", consent.About()+", by "+consent.By+": "+consent.Reason))
+		p.recordUsed(consent)
 	}
+}
+
+func (p *Pass) recordUsed(consent *acts.Act) {
+	p.recorder.Add(recorder.Asked(p.Now(), acts.ConsentToUninstall, "used", consent.About()+", by "+consent.By+": "+consent.Reason))
+}
+
+// noteUsed tells recorder and history of a consent whose use nobody has noted: the write that listed its revision had no answer, or
+// the process ended right after it.
+func (p *Pass) noteUsed() {
+	told := p.toldConsent()
+	if told == nil || !told.Used {
+		return
+	}
+	act, err := acts.Read(acts.ConsentToUninstall, p.world.api.Annotations[acts.UninstallAct])
+	h, _ := p.History.Known()
+	r := h.Of(act.Revision())
+	if err != nil || r == nil || r.Name != act.RevisionName() || !r.Listed.IsZero() {
+		return // where it is noted when it was listed, so is by what
+	}
+	if slices.ContainsFunc(r.Consents, func(used string) bool { return strings.HasPrefix(used, acts.ConsentToUninstall) }) {
+		return
+	}
+	p.recordUsed(&act)
+	p.History.Consent(r.Name, usedUp(&act))
 }
 
 // usedUp is what the history has of a consent to an uninstallation.

@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
@@ -39,7 +41,7 @@ func TestAskUninstallConsent_obeys_one_act_for_one_revision_and_tells_why_it_obe
 		"for another number":   {text: consentFor("4.22.5-aaaaaaaa-3"), plans: exactly, told: "and the one that awaits consent is " + right + "; capstan consent --uninstall shows that", asks: "the consent by anna is not for revision " + right},
 		"for other content":    {text: consentFor("4.22.5-bbbbbbbb-2"), told: "(void: it is for revision 4.22.5-bbbbbbbb-2", asks: "the consent by anna is not for revision " + right},
 		"for another release":  {text: consentFor("4.22.6-aaaaaaaa-2"), told: "(void: it is for revision 4.22.6-aaaaaaaa-2", asks: "the consent by anna is not for revision " + right},
-		"for one that is past": {text: consentFor("4.22.5-aaaaaaaa-1"), told: "(ended)", asks: "would uninstall", ended: true},
+		"for one that is past": {text: consentFor("4.22.5-aaaaaaaa-1"), told: "(ended: it is for revision 4.22.5-aaaaaaaa-1, and the newest has number 1)", asks: "the consent that is given has ended: it is for", ended: true},
 		"from the future":      {text: ahead, told: "more than a minute ahead", asks: "the consent that is given is void: it says that it was asked for at 2999"},
 		"a bare name":          {text: right, told: "act consent-to-uninstall is void: line 1", asks: "the consent that is given is void: line 1"},
 		"with a line too many": {text: consentFor(right) + "\nobject: Namespace a", told: "act consent-to-uninstall is void: line 5", asks: "is void: line 5"},
@@ -48,7 +50,7 @@ func TestAskUninstallConsent_obeys_one_act_for_one_revision_and_tells_why_it_obe
 		}, told: "what the inputs ask for needs no consent"},
 		"that is a day old": {text: consentFor(right), plans: func(p *Pass) {
 			p.Phases.Now = func() time.Time { return consentedAt.Add(uninstallWithin) }
-		}, told: "(ended)", asks: "would uninstall", ended: true},
+		}, told: "(ended: it was not used within 24h0m0s by the operator's clock", asks: "consent again, or look at the clocks", ended: true},
 		"while nothing is planned": {text: consentFor(right), plans: func(p *Pass) { p.plan = plan{waiting: "an image"} }, told: "(not taken up yet: which revision the inputs ask for is not known yet)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,6 +154,70 @@ func TestEnters_has_the_consent_by_which_a_revision_is_listed(t *testing.T) {
 	entered := p.enters(NewEntry(p.Release, 2, p.plan.revision))
 	if want := []string{"consent-to-uninstall of revision 4.22.5-aaaaaaaa-2, by anna: it moves elsewhere"}; !slices.Equal(entered.Consents, want) {
 		t.Errorf("the history has %q", entered.Consents)
+	}
+}
+
+func TestSeeHistory_has_the_consent_of_a_revision_whose_listing_had_no_answer(t *testing.T) {
+	const right = "4.22.5-aaaaaaaa-2"
+	p := emptied(consentFor(right))
+	there := serving(t, p.world.api)
+	if err := there.Get(t.Context(), client.ObjectKeyFromObject(p.world.api), p.world.api); err != nil {
+		t.Fatal(err)
+	}
+	p.Live = there
+	p.Client = interceptor.NewClient(there.(client.WithWatch), interceptor.Funcs{
+		SubResourceUpdate: func(ctx context.Context, c client.Client, subresource string, o client.Object, options ...client.SubResourceUpdateOption) error {
+			return errors.Join(c.SubResource(subresource).Update(ctx, o, options...), context.DeadlineExceeded)
+		},
+	})
+	recorded := recording(t, p)
+	p.History = keeping(p, fake.NewFakeClient())
+	if err := p.History.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.askUninstallConsent()
+	if err := p.publish(t.Context()); err == nil {
+		t.Fatal("the write has an answer")
+	}
+	now := &operatorv1alpha1.ClusterAPI{}
+	if err := there.Get(t.Context(), client.ObjectKeyFromObject(p.world.api), now); err != nil {
+		t.Fatal(err)
+	}
+	p.world.api, p.plan.consent, p.Live = now, nil, policies()
+	p.proofs = proofs{engine.Proofs{Seen: true, Of: []engine.Proof{{Number: 2, Listed: ProofOf(now.Status.Revisions[1])}}}}
+	pass := func(text string) []string {
+		now.Annotations[acts.UninstallAct] = text
+		p.Display.Acts = p.readActs(t.Context())
+		p.seeHistory()
+		h, _ := p.History.Known()
+		return h.Of(2).Consents
+	}
+	want := []string{"consent-to-uninstall of revision " + right + ", by anna: it moves elsewhere"}
+	for _, text := range []string{consentFor(right), consentFor(right), strings.Replace(consentFor(right), "anna", "bert", 1)} {
+		if got := pass(text); !slices.Equal(got, want) {
+			t.Errorf("the history has %q", got)
+		}
+	}
+	if lines := recorded(); !slices.Equal(lines, []string{"used consent-to-uninstall: revision " + right + ", by anna: it moves elsewhere"}) {
+		t.Errorf("recorded is %q", lines)
+	}
+}
+
+func TestSeeHistory_has_no_consent_that_came_after_a_listing(t *testing.T) {
+	p := emptied("")
+	entry := NewEntry(p.Release, 2, p.plan.revision)
+	p.world.api.Status.Revisions = append(p.world.api.Status.Revisions, entry)
+	p.proofs = proofs{engine.Proofs{Seen: true, Of: []engine.Proof{{Number: 2, Listed: ProofOf(entry)}}}}
+	p.History = keeping(p, fake.NewFakeClient())
+	if err := p.History.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.History.List(p.enters(entry))
+	p.world.api.Annotations[acts.UninstallAct] = consentFor(string(entry.Name))
+	p.Display.Acts = p.readActs(t.Context())
+	p.seeHistory()
+	if h, _ := p.History.Known(); len(h.Of(2).Consents) > 0 {
+		t.Errorf("the history has %q", h.Of(2).Consents)
 	}
 }
 
