@@ -8,23 +8,30 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// saved is a record as it is held in memory, and what is stored of it, nil for nothing.
-type saved struct{ full, short json.RawMessage }
+// saved is a record as it is held in memory, nil for none, and what is stored of it, nil for nothing.
+type saved struct {
+	full  *machine.Record
+	short json.RawMessage
+}
 
 // saved is a record that a pass saves.
 func (o *Options) saved(record machine.Record) (saved, error) {
 	if o.Transitions > 0 {
 		record.Transitions = record.Transitions[max(0, len(record.Transitions)-o.Transitions):]
 	}
-	full, err := fitting(record, maxEntry, json.Marshal)
-	if err != nil {
-		return saved{}, err
+	record.Transitions = slices.Clone(record.Transitions) // not with the room that is left for the next
+	if record.AtMost() > maxEntry {                       // seldom, and nothing is encoded to be sure of it
+		text, err := fitting(record, maxEntry, json.Marshal)
+		if err != nil {
+			return saved{}, err
+		}
+		record, _ = decoded([]byte(text))
 	}
 	if !o.Keep(record) {
-		return saved{full: json.RawMessage(full)}, nil
+		return saved{full: &record}, nil
 	}
 	short, err := o.short(record)
-	return saved{full: json.RawMessage(full), short: short}, err
+	return saved{full: &record, short: short}, err
 }
 
 // short is what is stored of a record: texts for people are cut until the record fits beside the longest note without its
