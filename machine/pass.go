@@ -14,6 +14,8 @@ type pass[F, E any] struct {
 	env     E
 	record  Record
 	at      moment
+	// chosen is what the pass began with.
+	chosen choice[F, E]
 	// begun is since when the guards that have to last said Yes before this pass.
 	begun map[Event]time.Time
 }
@@ -32,7 +34,7 @@ func (p *pass[F, E]) make(ctx context.Context) (Outcome, error) {
 		before = before.clone() // what it has by reference changes with the pass
 		decision = func() *Decision { return table.decision(before, chosen, facts, at) }
 	}
-	p.begun = p.record.Lasting
+	p.begun, p.chosen = p.record.Lasting, chosen
 	p.record.Lasting, p.record.Deadline, p.record.Reason = chosen.lasting, chosen.next, chosen.waits
 	var outcome Outcome
 	if chosen.move != nil {
@@ -147,7 +149,11 @@ func (p *pass[F, E]) work(ctx context.Context) Outcome {
 		p.record.succeeded()
 		outcome.LookAgain = atOnce
 	}
-	p.lookAhead(&outcome)
+	if before == nil && outcome.Failure == nil {
+		p.standsAs(p.chosen, &outcome) // as when the pass began, no error to count from
+	} else {
+		p.lookAhead(&outcome)
+	}
 	return outcome
 }
 
@@ -188,7 +194,11 @@ func joinDone(one, other string) string {
 // lookAhead asks the guards once more, because the pass may have begun or ended
 // a failure, and with it a deadline.
 func (p *pass[F, E]) lookAhead(outcome *Outcome) {
-	after := p.candidates()
+	p.standsAs(p.candidates(), outcome)
+}
+
+// standsAs notes how the moves stand that leave the state.
+func (p *pass[F, E]) standsAs(after choice[F, E], outcome *Outcome) {
 	p.record.Deadline = after.next
 	asked := *p
 	outcome.moves = func() []Candidate { return asked.told(after.candidates) }

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -25,7 +26,7 @@ func (o *Options) saved(record machine.Record) (saved, error) {
 		if err != nil {
 			return saved{}, err
 		}
-		record, _ = decoded([]byte(text))
+		record, _ = decoded(text)
 	}
 	if !o.Keep(record) {
 		return saved{full: &record}, nil
@@ -38,7 +39,7 @@ func (o *Options) saved(record machine.Record) (saved, error) {
 // transitions. The transitions that fit then are kept.
 func (o *Options) short(record machine.Record) (json.RawMessage, error) {
 	const longest, shortest = 8, 128 // as parts of the entry
-	var bare string
+	var bare []byte
 	for part, fits := longest, false; !fits; part *= 2 {
 		record = withTexts(record, o.Entry/part)
 		transitions := record.Transitions
@@ -49,11 +50,30 @@ func (o *Options) short(record machine.Record) (json.RawMessage, error) {
 		}
 		bare, fits, record.Transitions = text, err == nil, transitions
 	}
-	if len(record.Transitions) == 0 {
-		return json.RawMessage(bare), nil
+	return withTransitions(bare, record.Transitions, o.Entry-overhead)
+}
+
+// withTransitions is a record in JSON that has none, with as many of the newest as there is room for. Each is encoded once, however many
+// there is no room for.
+func withTransitions(bare []byte, transitions []machine.Transition, room int) (json.RawMessage, error) {
+	const begins, ends = `,"transitions":[`, "]}"
+	var kept [][]byte
+	size := len(bare) - 1 + len(begins) + len(ends) - 1 // the first has no comma before it
+	for i := range transitions {
+		text, err := json.Marshal(&transitions[len(transitions)-1-i])
+		if err != nil {
+			return nil, fmt.Errorf("encoding a transition: %w", err)
+		}
+		if size += 1 + len(text); size > room {
+			break
+		}
+		kept = append(kept, text)
 	}
-	text, err := fitting(record, o.Entry-overhead, json.Marshal)
-	return json.RawMessage(text), err
+	if len(kept) == 0 {
+		return bare, nil
+	}
+	slices.Reverse(kept)
+	return slices.Concat(bare[:len(bare)-1], []byte(begins), bytes.Join(kept, []byte(",")), []byte(ends)), nil
 }
 
 // withTexts is a record whose texts for people have so many bytes at most.
@@ -82,8 +102,13 @@ func (o *Options) beside(note, record json.RawMessage) (json.RawMessage, error) 
 	if !found {
 		return nil, fmt.Errorf("it takes %d bytes, and %d is the most", len(record), room)
 	}
-	text, err := fitting(whole, room, json.Marshal)
-	return json.RawMessage(text), err
+	transitions := whole.Transitions
+	whole.Transitions = nil
+	bare, err := fitting(whole, room, json.Marshal)
+	if err != nil {
+		return nil, err
+	}
+	return withTransitions(bare, transitions, room)
 }
 
 // compacted is a JSON value as it is stored, nil for none.
