@@ -116,6 +116,8 @@ func (f *operatorFlags) validate() error {
 		return fmt.Errorf("--webhooks-url %q does not begin with https://", f.webhooksURL)
 	case f.openAfter < 0:
 		return fmt.Errorf("--open-after %s is less than 0", f.openAfter)
+	case f.legacyOperator != "" && notAKey(f.legacyOperator):
+		return fmt.Errorf("--legacy-operator %q is not of the form namespace/name", f.legacyOperator)
 	case f.concurrency < 1:
 		return fmt.Errorf("--apply-concurrency %d is less than 1", f.concurrency)
 	}
@@ -134,11 +136,11 @@ func (f *operatorFlags) webhooksCA() ([]byte, error) {
 	return certificates, nil
 }
 
-// privateCAPI is what the move to private types of Cluster API is given. A text without a namespace names no Deployment.
+// privateCAPI is what the move to private types of Cluster API is given.
 func (f *operatorFlags) privateCAPI() options.PrivateCAPI {
 	given := options.PrivateCAPI{Image: f.privateCAPIImage}
-	if namespace, name, is := strings.Cut(f.legacyOperator, "/"); is {
-		given.LegacyOperator = types.NamespacedName{Namespace: namespace, Name: name}
+	if f.legacyOperator != "" {
+		given.LegacyOperator = keysOf([]string{f.legacyOperator})[0]
 	}
 	return given
 }
