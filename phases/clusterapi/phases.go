@@ -148,6 +148,8 @@ type memory struct {
 	// Lost, it counts again only if the newest revision was listed for it, or within the time to take it up.
 	endedPin string
 	triedPin triedPin
+	// endedConsent is the text of the consent to an uninstallation that has ended last, by whatever clock. Lost, the clock of then counts.
+	endedConsent string
 	// besidePin is what the list asked for when it was looked into beside a pin. Lost, that is done again.
 	besidePin string
 	// desired is the rendering of the desired revision, for the list of related objects.
