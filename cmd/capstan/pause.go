@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
+	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/cmd/capstan/losses"
 	"github.com/capstan-capi/capstan/cmd/capstan/plan"
 	"github.com/capstan-capi/capstan/machine"
@@ -216,6 +217,23 @@ type request struct {
 	still func() error
 }
 
+// answered has an act be asked for when somebody has agreed, which may be long after it was shown. Its end stays as shown.
+func (r *request) answered(at time.Time) error {
+	if r.act == nil {
+		return nil
+	}
+	if !r.act.Until.IsZero() && !at.Before(r.act.Until) {
+		return &inspect.Error{What: "its end, " + machine.Moment(r.act.Until) + ", came before the answer, and nothing was written", Next: "run it again"}
+	}
+	r.act.At, r.does.At = at, at
+	text, err := r.act.Text()
+	if err != nil {
+		return fmt.Errorf("what is asked for cannot be written down: %w", err)
+	}
+	r.text = text
+	return nil
+}
+
 // do shows, asks, writes and waits.
 func (f *askFlags) do(ctx context.Context, in io.Reader, out io.Writer, cluster *asking.Cluster, looked asking.Looked, r request) error {
 	tell := out
@@ -238,6 +256,13 @@ func (f *askFlags) do(ctx context.Context, in io.Reader, out io.Writer, cluster 
 	}
 	if !f.yes {
 		if err := agreed(in, out); err != nil {
+			return err
+		}
+		now, err := cluster.Look(ctx, r.name)
+		if err != nil {
+			return err
+		}
+		if err := r.answered(now.At); err != nil {
 			return err
 		}
 	}

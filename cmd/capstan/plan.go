@@ -227,6 +227,8 @@ func (f *planFlags) foreseer(config *rest.Config) (*phases.Foreseer, error) {
 	opts := options.Options{OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace}
 	opts.PullSecrets = keysOf(f.pullSecrets)
 	kinds := controllers.Kinds(opts)
+	heard := &inspect.ServerClock{}
+	config = heard.Hears(config)
 	connection, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
@@ -243,9 +245,17 @@ func (f *planFlags) foreseer(config *rest.Config) (*phases.Foreseer, error) {
 	return phases.NewForeseer(phases.Options{
 		Client: reader, Live: reader, REST: config, HTTP: connection, Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, InsecureRegistries: f.insecure, InsecureCredentials: f.clear, ExtraCAFile: f.extraCAs, PullSecrets: opts.PullSecrets,
-		Concurrency: 8, Clock: clock.RealClock{}, Log: logr.Discard(),
+		Concurrency: 8, Clock: serverTime{heard: heard}, Log: logr.Discard(),
 	}, controllers.Views()[0].Table.Name)
 }
+
+// serverTime is a clock that shows the time of the API server, by which acts end.
+type serverTime struct {
+	clock.RealClock
+	heard *inspect.ServerClock
+}
+
+func (s serverTime) Now() time.Time { return s.RealClock.Now().Add(s.heard.Ahead()) }
 
 // told is the state of the machine, and what the operator says of acts; empty where nobody tells.
 func (f *planFlags) told(ctx context.Context, config *rest.Config) (state string, asked []guards.Act) {

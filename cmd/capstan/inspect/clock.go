@@ -11,8 +11,9 @@ import (
 // ServerClock is the time of the API server, as its last answer says it: clocks of people's machines go wrong. A nil one is the
 // clock of this machine.
 type ServerClock struct {
-	mu sync.Mutex
-	at time.Time
+	mu    sync.Mutex
+	at    time.Time
+	ahead time.Duration
 }
 
 // Hears is a connection whose answers the clock hears.
@@ -38,7 +39,7 @@ func (s *ServerClock) hear(date string) {
 	if at, err := http.ParseTime(date); err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.at = at.UTC()
+		s.at, s.ahead = at.UTC(), time.Until(at)
 	}
 }
 
@@ -53,4 +54,11 @@ func (s *ServerClock) Now() (time.Time, error) {
 		return time.Time{}, &Error{What: "the API server does not say what time it is", Next: "look for a proxy that takes the header Date away"}
 	}
 	return s.at, nil
+}
+
+// Ahead is how far it is ahead of the clock of this machine, a second more or less; 0 while no answer has said what time it is.
+func (s *ServerClock) Ahead() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ahead
 }

@@ -1,6 +1,7 @@
 package rescue
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -75,4 +76,16 @@ func carryingIn(t *testing.T, answer func(*url.URL) string) (map[int64][]string,
 		t.Fatal(err)
 	}
 	return c.carrying(t.Context())
+}
+
+func TestRecover_whose_time_is_over_is_an_error(t *testing.T) {
+	c, err := NewCluster(&rest.Config{Host: "http://127.0.0.1:1"}, "ns")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if p, err := c.Recover(ctx, nil); err == nil {
+		t.Errorf("it has seen %+v", p)
+	}
 }

@@ -69,34 +69,41 @@ func NewCluster(config *rest.Config, namespace string) (*Cluster, error) {
 // everything is looked at again, and nothing is written if something else is to be removed by then.
 func (c *Cluster) Recover(ctx context.Context, agreed []Removal) (Plan, error) {
 	var p Plan
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		object, api, err := c.clusterAPI(ctx)
-		if err != nil {
-			return err
-		}
-		evidence, err := c.evidence(ctx, api.Status)
-		if err != nil {
-			return err
-		}
-		p = plan(api.Status, evidence)
-		p.Paused = PausedBy(object.GetAnnotations()[acts.Annotation(acts.Pause)], time.Now())
-		if len(agreed) == 0 {
-			return nil
-		}
-		if !slices.EqualFunc(p.Remove, agreed, func(a, b Removal) bool { return a.Name == b.Name }) {
-			return &inspect.Error{What: "what can be removed has changed since it was shown, and nothing was written", Next: "run it again"}
-		}
-		if err := drop(object, p.Remove); err != nil {
-			return err
-		}
-		_, err = c.dynamic.Resource(clusterAPIs).UpdateStatus(ctx, object, metav1.UpdateOptions{FieldManager: fieldManager})
-		p.Done = err == nil
-		if apierrors.IsConflict(err) {
-			return err
-		}
-		return inspect.Explain(err, c.host, "update", "status of ClusterAPI "+phases.Singleton)
+	var err error
+	_ = retry.RetryOnConflict(retry.DefaultBackoff, func() error { // which returns no error of a request whose time is over
+		p, err = c.try(ctx, agreed)
+		return err
 	})
 	return p, err
+}
+
+// try looks, and removes what somebody has agreed to.
+func (c *Cluster) try(ctx context.Context, agreed []Removal) (p Plan, err error) {
+	object, api, err := c.clusterAPI(ctx)
+	if err != nil {
+		return p, err
+	}
+	evidence, err := c.evidence(ctx, api.Status)
+	if err != nil {
+		return p, err
+	}
+	p = plan(api.Status, evidence)
+	p.Paused = PausedBy(object.GetAnnotations()[acts.Annotation(acts.Pause)], time.Now())
+	if len(agreed) == 0 {
+		return p, nil
+	}
+	if !slices.EqualFunc(p.Remove, agreed, func(a, b Removal) bool { return a.Name == b.Name }) {
+		return p, &inspect.Error{What: "what can be removed has changed since it was shown, and nothing was written", Next: "run it again"}
+	}
+	if err := drop(object, p.Remove); err != nil {
+		return p, err
+	}
+	_, err = c.dynamic.Resource(clusterAPIs).UpdateStatus(ctx, object, metav1.UpdateOptions{FieldManager: fieldManager})
+	p.Done = err == nil
+	if apierrors.IsConflict(err) {
+		return p, err
+	}
+	return p, inspect.Explain(err, c.host, "update", "status of ClusterAPI "+phases.Singleton)
 }
 
 // drop takes entries off the list and leaves everything else as it was read,
