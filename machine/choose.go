@@ -51,10 +51,8 @@ func (t Table[F, E]) choose(record Record, facts F, at moment) (choice[F, E], er
 			case move.rank() == chosen.move.rank() && other == nil:
 				other = move
 			}
-		} else {
-			if move.If.Asked() && candidate.Why != "" && !slices.Contains(waits, candidate.Why) {
-				waits = append(waits, candidate.Why)
-			}
+		} else if move.If.Asked() && candidate.Why != "" && !slices.Contains(waits, candidate.Why) {
+			waits = append(waits, candidate.Why)
 		}
 		chosen.candidates = append(chosen.candidates, candidate)
 	}

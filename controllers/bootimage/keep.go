@@ -51,7 +51,7 @@ func keepTarget(o client.Object) {
 	}
 }
 
-// keepUntyped does so of an object that no Go type of ours is for. The spec of a template is kept whole, since clones have it.
+// keepUntyped does so of an object that no Go type of ours is for. The spec of a template is kept whole, since clones have it, but packed.
 func keepUntyped(o *unstructured.Unstructured) {
 	if metadata, is := o.Object["metadata"].(map[string]any); is {
 		entries, _ := metadata["managedFields"].([]any)
@@ -66,6 +66,8 @@ func keepUntyped(o *unstructured.Unstructured) {
 		keepFields(o.Object, targetFields)
 	case phases.ClusterKind.Kind:
 		keepFields(o.Object, clusterFields)
+	case phases.AWSTemplateKind.Kind, phases.GCPTemplateKind.Kind:
+		phases.Pack(o)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestMemory_of_targets_that_come_and_go_is_that_of_those_that_are_there(t *t
 }
 
 func TestMemory_of_attempts_at_what_is_gone_is_bounded(t *testing.T) {
-	p := &Phases{Board: bootboard.New()}
+	p := &Phases{}
 	for round := range 3 * maxGone {
 		p.memory.standGone(fmt.Sprint(round))
 		p.memory.standGone(fmt.Sprint(round))

@@ -208,7 +208,7 @@ func (p *Phases) templateOf(ctx context.Context, kind, name string) (*unstructur
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", kind, name, err)
 	}
-	return template, nil
+	return unpacked(template)
 }
 
 // secretName is the Secret that the target's machines start from. A bootstrap configuration that a provider makes one for
