@@ -20,7 +20,7 @@ func TestBound_holds_for_the_object_that_was_seen_and_leaves_the_plan_alone(t *t
 			t.Errorf("the patch is %s, not %s", patch, want)
 		}
 	}
-	if about := w.Body["metadata"].(map[string]any); len(about) != 1 {
+	if about, is := w.Body["metadata"].(map[string]any); !is || len(about) != 1 {
 		t.Errorf("the plan has %v", about)
 	}
 }

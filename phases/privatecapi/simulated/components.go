@@ -64,8 +64,8 @@ func (w *World) operators(hosted *unstructured.Unstructured) {
 		} else {
 			template = w.phases.Equipment.Strip(template, component)
 		}
-		o.Object["spec"].(map[string]any)["template"] = template
-		o.Object["spec"].(map[string]any)["replicas"] = int64(1)
+		set(o, template, "spec", "template")
+		set(o, int64(1), "spec", "replicas")
 		w.edit(phases.Deployments, o, false)
 	}
 }
@@ -213,11 +213,18 @@ func (c controllers) reconcileInfrastructure(m *unstructured.Unstructured) {
 	}
 	if id, _, _ := unstructured.NestedString(m.Object, "spec", "providerID"); id == "" {
 		c.w.cloud.create(instance)
-		m.Object["spec"].(map[string]any)["providerID"] = "aws:///" + instance
+		set(m, "aws:///"+instance, "spec", "providerID")
 		if m = c.write(phases.Replace, k, m, false); m == nil {
 			return
 		}
 	}
 	m.Object["status"] = map[string]any{"ready": true}
 	c.write(phases.Replace, k, m, true)
+}
+
+// set sets a field of an object that was made here.
+func set(o *unstructured.Unstructured, value any, fields ...string) {
+	if err := unstructured.SetNestedField(o.Object, value, fields...); err != nil {
+		panic(err)
+	}
 }

@@ -126,13 +126,13 @@ func (w *World) Scale(key machine.Key, machines int) bool {
 	o := w.object(key)
 	namespace := phases.ControlPlaneNamespace(o.GetNamespace(), o.GetName())
 	for _, side := range []phases.Side{phases.Private, phases.Standard} {
-		set := w.server.objects[refOf(kind("machinesets", side), namespace, o.GetName())]
-		if set == nil {
+		have := w.server.objects[refOf(kind("machinesets", side), namespace, o.GetName())]
+		if have == nil {
 			continue
 		}
-		set = set.DeepCopy()
-		set.Object["spec"].(map[string]any)["replicas"] = int64(machines)
-		_, err := w.server.try(phases.Write{Verb: phases.Replace, Kind: kind("machinesets", side), Namespace: namespace, Name: o.GetName(), Body: set.Object}, "system:serviceaccount:test:nodepool", false)
+		changed := have.DeepCopy()
+		set(changed, int64(machines), "spec", "replicas")
+		_, err := w.server.try(phases.Write{Verb: phases.Replace, Kind: kind("machinesets", side), Namespace: namespace, Name: o.GetName(), Body: changed.Object}, "system:serviceaccount:test:nodepool", false)
 		return err == nil
 	}
 	return false

@@ -101,7 +101,7 @@ func (w *World) text(o *unstructured.Unstructured, managers bool) string {
 	}
 	slices.Sort(owners)
 	if seen, is, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration"); is {
-		o.Object["status"].(map[string]any)["observedGeneration"] = seen >= generation
+		set(o, seen >= generation, "status", "observedGeneration")
 	}
 	metadata, _ := o.Object["metadata"].(map[string]any)
 	for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "ownerReferences", "deletionTimestamp"} {
