@@ -25,3 +25,15 @@ func NewReader(src io.Reader, d Direction, class Class, shape string) *Reader {
 	}
 	return newReader(src, d, answers[class], false)
 }
+
+// Held is how many bytes of buffers a reader holds.
+func (r *Reader) Held() int {
+	return cap(r.small) + cap(r.scanner.out) + cap(r.scanner.scratch) + held(r.pooled)
+}
+
+func held(buffer *[]byte) int {
+	if buffer == nil {
+		return 0
+	}
+	return cap(*buffer)
+}

@@ -67,11 +67,12 @@ func anObject(class Class) *place {
 // group that a client may address.
 func mappedObject() *place {
 	root := *anywhere
+	root.as = anywhere
 	root.keys = append([]member(nil), anywhere.keys...)
 	for i := range root.keys {
 		if root.keys[i].key == "apiVersion" {
 			apiVersion := *root.keys[i].place
-			apiVersion.rule = rootRule
+			apiVersion.rule, apiVersion.as = rootRule, root.keys[i].place
 			root.keys[i].place = &apiVersion
 		}
 	}

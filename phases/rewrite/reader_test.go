@@ -161,3 +161,39 @@ func TestALongMessageIsRewrittenWithoutHoldingIt(t *testing.T) {
 		t.Error(len(got), len(want), err)
 	}
 }
+
+func TestAWatchAtRestHoldsLittle(t *testing.T) {
+	t.Parallel()
+	event := `{"type":"ADDED","object":{"a":"` + strings.Repeat("x", 40<<10) + `"}}` + "\n"
+	reader := rewrite.NewReader(&endless{text: []byte(event)}, rewrite.ToClient, rewrite.MappedKinds, "watch")
+	if _, err := io.ReadFull(reader, make([]byte, 3*len(event))); err != nil {
+		t.Fatal(err)
+	}
+	if held := reader.Held(); held > 8<<10 {
+		t.Errorf("%d bytes are held between events", held)
+	}
+}
+
+func TestAListIsReadInBoundedMemory(t *testing.T) {
+	t.Parallel()
+	item := `,` + machine("m")
+	list := io.MultiReader(
+		strings.NewReader(`{"kind":"MachineList","items":[`+machine("m")),
+		io.LimitReader(&endless{text: []byte(item)}, int64(2000*len(item))),
+		strings.NewReader(`]}`),
+	)
+	reader := rewrite.NewReader(list, rewrite.ToClient, rewrite.MappedKinds, "list")
+	buffer := make([]byte, 32<<10)
+	for {
+		_, err := reader.Read(buffer)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held := reader.Held(); held > 200<<10 {
+			t.Fatalf("%d bytes are held", held)
+		}
+	}
+}
