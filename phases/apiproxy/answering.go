@@ -39,6 +39,11 @@ func (p *Proxy) answer(response *http.Response) error {
 	if response.StatusCode == http.StatusNotModified || response.StatusCode == http.StatusNoContent {
 		return nil
 	}
+	if response.StatusCode >= http.StatusMultipleChoices && response.StatusCode < http.StatusBadRequest {
+		// Where it leads to is in the header; the page for people says it again, in the server's words.
+		p.whole(response, nil, nil)
+		return nil
+	}
 	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return p.garbled(x, fmt.Errorf("the answer has the content encoding %.40q, which was not asked for", encoding))
 	}

@@ -347,3 +347,14 @@ func TestProxy_tells_where_documents_are(t *testing.T) {
 		t.Fatalf("%s, %v", body, err)
 	}
 }
+
+func TestProxy_leads_to_where_the_server_leads(t *testing.T) {
+	_, shown := front(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		http.Redirect(w, r, "/openapi/v3/apis/"+private+"/v1beta2?hash=AB", http.StatusMovedPermanently)
+	})
+	answered, body, err := sent{http.MethodGet, "/openapi/v3/apis/" + standard + "/v1beta2?hash=OLD", "", nil}.to(t, shown)
+	if err != nil || answered.code != http.StatusMovedPermanently || body != "" || !strings.HasPrefix(answered.header.Get("Location"), "/openapi/v3/apis/"+standard+"/v1beta2?hash=AB-") {
+		t.Fatalf("%v %q, %v", answered, body, err)
+	}
+}
