@@ -200,7 +200,7 @@ test-page: build controlplane ## See the dashboard's page in Debian's chromium, 
 	@$(PAGE)
 
 # What it runs takes long to build, and nobody is kept waiting for it in `make test`.
-PRIVATE = go test -C e2e -tags private -v -count=1 -timeout 1h ./private -args -ginkgo.no-color
+PRIVATE = go test -C e2e -tags private -v -count=1 -timeout 2h ./private -args -ginkgo.no-color
 .PHONY: test-private
 test-private: build controlplane worlds ## Prove that unmodified managers of Cluster API work with private types, beside others with the standard ones.
 	@$(PRIVATE)

@@ -5,6 +5,7 @@ package private_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -35,25 +36,31 @@ func spawn(name string, health int, command ...string) (*child, error) {
 func (c *child) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	asker := &http.Client{Timeout: 2 * time.Second}
 	return harness.Eventually(ctx, c.name+" to be ready", func(ctx context.Context) error {
 		if err := c.alive(); err != nil {
 			return err
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/readyz", c.health), nil)
-		if err != nil {
-			return err
-		}
-		answer, err := asker.Do(request)
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			return fmt.Errorf("it answers %s", answer.Status)
-		}
-		return nil
+		_, err := c.ask(ctx, "/readyz")
+		return err
 	})
+}
+
+// ask reads a path at the port of its health.
+func (c *child) ask(ctx context.Context, path string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", c.health, path), nil)
+	if err != nil {
+		return "", err
+	}
+	answer, err := (&http.Client{Timeout: 5 * time.Second}).Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s", c.name, answer.Status)
+	}
+	return string(text), err
 }
 
 // alive is an error once the program has ended.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -37,7 +38,7 @@ func (w *world) throughProxy(ctx context.Context, m *manager) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w.others = append(w.others, proxy)
+	w.others, w.proxies = append(w.others, proxy), append(w.proxies, proxy)
 	if err := proxy.ready(ctx); err != nil {
 		return "", err
 	}
@@ -52,6 +53,27 @@ func (w *world) throughProxy(ctx context.Context, m *manager) (string, error) {
 		return "", fmt.Errorf("writing the kubeconfig of the proxy of %s: %w", m.id(), err)
 	}
 	return path, nil
+}
+
+// untranslated are the counters of the proxies that tell of a body that could not be translated.
+func (w *world) untranslated(ctx context.Context) ([]string, error) {
+	const counter = "hypershift_api_proxy_translation_errors_total{"
+	var counted []string
+	for _, proxy := range w.proxies {
+		text, err := proxy.ask(ctx, "/metrics")
+		if err != nil {
+			return nil, err
+		}
+		if !strings.Contains(text, "hypershift_api_proxy_requests_total{") {
+			return nil, fmt.Errorf("%s has counted no request", proxy.name)
+		}
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, counter) && !strings.HasSuffix(line, " 0") {
+				counted = append(counted, proxy.name+": "+line)
+			}
+		}
+	}
+	return counted, nil
 }
 
 // shim is the program that converts private objects, and has the managers asked for admission.

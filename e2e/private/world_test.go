@@ -23,8 +23,8 @@ type world struct {
 	// group is the core group as the server stores it; those of providers end in it.
 	group    string
 	managers map[string]*manager
-	// others are the programs that the managers need.
-	others []*child
+	// others are the programs that the managers need; proxies are some of them.
+	others, proxies []*child
 }
 
 // components are the programs of a release, in the order in which they are started.

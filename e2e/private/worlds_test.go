@@ -130,6 +130,12 @@ var _ = Describe("Two worlds on one control plane", Ordered, func() {
 		}
 	})
 
+	It("passes nothing on that a proxy could not translate", func(ctx SpecContext) {
+		for _, w := range worlds {
+			Expect(w.untranslated(ctx)).To(BeEmpty())
+		}
+	}, NodeTimeout(time.Minute))
+
 	It("restarts nothing", func() {
 		Expect(alive(worlds)).To(Succeed())
 	})
