@@ -24,12 +24,7 @@ type statusFlags struct {
 	exitCode bool
 }
 
-func statusCommand() *cobra.Command {
-	f := &statusFlags{Target: inspect.Target{Views: controllers.Views()}}
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Tells what state a cluster's Cluster API is in, and what it waits for",
-		Long: `Tells what state a cluster's Cluster API is in and since when, what it waits for and until when,
+const statusTells = `Tells what state a cluster's Cluster API is in and since when, what it waits for and until when,
 how far each wave of each revision is, and what needs a look: objects of others in the way, updates
 that are refused or contested, objects kept for the data in them, and the conditions.
 
@@ -80,7 +75,14 @@ state is the exit code:
         CleanupBlocked, UnlockBlocked,
         RestoreBlocked, RollbackBlocked
 
-So 2 is on its way or not as it should be, and 3 that somebody has to look.`,
+So 2 is on its way or not as it should be, and 3 that somebody has to look.`
+
+func statusCommand() *cobra.Command {
+	f := &statusFlags{Target: inspect.Target{Views: controllers.Views()}}
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Tells what state a cluster's Cluster API is in, and what it waits for",
+		Long:  statusTells,
 		Example: `  capstan status
   capstan status --watch
   capstan status -o json | jq .waits
