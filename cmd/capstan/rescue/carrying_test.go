@@ -89,3 +89,21 @@ func TestRecover_whose_time_is_over_is_an_error(t *testing.T) {
 		t.Errorf("it has seen %+v", p)
 	}
 }
+
+// The pause of this test is over by the clock of this machine, and lasts by that of the API server.
+func TestRecover_goes_by_the_API_servers_clock(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Date", "Sat, 31 Jan 2026 12:30:00 GMT")
+		_, _ = w.Write([]byte(`{"kind":"ClusterAPI","apiVersion":"operator.openshift.io/v1alpha1","metadata":{"name":"cluster","annotations":{
+			"capi-operator.openshift.io/pause":"by: anna\nat: 2026-01-31T12:00:00Z\nuntil: 2026-01-31T13:00:00Z\nreason: etcd is slow"}}}`))
+	}))
+	t.Cleanup(server.Close)
+	c, err := NewCluster(&rest.Config{Host: server.URL}, "ns")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := c.Recover(t.Context(), nil); err != nil || p.Paused == "" {
+		t.Errorf("paused %q, %v", p.Paused, err)
+	}
+}

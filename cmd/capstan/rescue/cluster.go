@@ -44,6 +44,7 @@ type Cluster struct {
 	dynamic   dynamic.Interface
 	metadata  metadata.Interface
 	discovery discovery.DiscoveryInterface
+	clock     inspect.ServerClock
 }
 
 // NewCluster binds a rescue to a cluster and to the operator's namespace; nothing is sent.
@@ -52,6 +53,7 @@ func NewCluster(config *rest.Config, namespace string) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = 50, 100
 	c := &Cluster{host: config.Host, namespace: namespace}
+	config = c.clock.Hears(config)
 	var err error
 	if c.dynamic, err = dynamic.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
@@ -88,7 +90,7 @@ func (c *Cluster) try(ctx context.Context, agreed []Removal) (p Plan, err error)
 		return p, err
 	}
 	p = plan(api.Status, evidence)
-	p.Paused = PausedBy(object.GetAnnotations()[acts.Annotation(acts.Pause)], time.Now())
+	p.Paused = PausedBy(object.GetAnnotations()[acts.Annotation(acts.Pause)], time.Now().Add(c.clock.Ahead()))
 	if len(agreed) == 0 {
 		return p, nil
 	}
