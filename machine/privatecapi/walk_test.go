@@ -46,7 +46,7 @@ func TestARandomWalkLosesNothing(t *testing.T) {
 			}
 		}
 		for _, row := range table.Table.States {
-			if *steps >= 20_000 && w.visited[row.Name] == 0 {
+			if *steps >= 100_000 && w.visited[row.Name] == 0 {
 				t.Errorf("the walk never came to %s", row.Name)
 			}
 		}
