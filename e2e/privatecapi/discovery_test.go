@@ -18,12 +18,12 @@ import (
 )
 
 // kubectl runs the real one as a component's access.
-func kubectl(arguments ...string) (string, error) {
+func kubectl(ctx context.Context, arguments ...string) (string, error) {
 	GinkgoHelper()
 	folder := GinkgoT().TempDir()
 	binary, err := filepath.Abs(filepath.Join(bin, "kubectl"))
 	Expect(err).NotTo(HaveOccurred())
-	command := exec.Command(binary, append([]string{"--server", front.URL, "--cache-dir", folder}, arguments...)...) //nolint:gosec // our own binary
+	command := exec.CommandContext(ctx, binary, append([]string{"--server", front.URL, "--cache-dir", folder}, arguments...)...) //nolint:gosec // our own binary
 	command.Env = append(os.Environ(), "HOME="+folder, "KUBECONFIG="+filepath.Join(folder, "none"))
 	text, err := command.CombinedOutput()
 	return string(text), err
@@ -105,20 +105,20 @@ var _ = Describe("The schema", func() {
 	BeforeEach(func(ctx SpecContext) { documented(ctx) })
 
 	It("is explained and validated by kubectl in standard names", func(ctx SpecContext) {
-		text, err := kubectl("explain", "machines.spec.infrastructureRef")
+		text, err := kubectl(ctx, "explain", "machines.spec.infrastructureRef")
 		Expect(err).NotTo(HaveOccurred(), text)
 		Expect(text).To(And(ContainSubstring("GROUP:      "+standard), ContainSubstring("apiGroup")))
 		in := namespace(ctx)
 		file := filepath.Join(GinkgoT().TempDir(), "machine.yaml")
 		manifest := "apiVersion: " + standard + "/" + version + "\nkind: Machine\nmetadata: {name: m, namespace: " + in + "}\nspec: {clusterName: c, bootstrap: {dataSecretName: s}, infrastructureRef: {apiGroup: i.io, kind: K, name: m}, nonsense: 1}\n"
 		Expect(os.WriteFile(file, []byte(manifest), 0o600)).To(Succeed())
-		text, err = kubectl("apply", "-f", file)
+		text, err = kubectl(ctx, "apply", "-f", file)
 		Expect(err).To(HaveOccurred())
 		Expect(text).To(And(ContainSubstring("nonsense"), Not(ContainSubstring(private))))
 		Expect(os.WriteFile(file, []byte(strings.Replace(manifest, ", nonsense: 1", "", 1)), 0o600)).To(Succeed())
-		text, err = kubectl("apply", "-f", file)
+		text, err = kubectl(ctx, "apply", "-f", file)
 		Expect(err).NotTo(HaveOccurred(), text)
-		text, err = kubectl("get", "machines", "-n", in, "-o", "wide")
+		text, err = kubectl(ctx, "get", "machines", "-n", in, "-o", "wide")
 		Expect(err).NotTo(HaveOccurred(), text)
 		Expect(text).To(ContainSubstring("m "))
 	})
