@@ -54,9 +54,9 @@ func TestMigration_back_is_not_begun_without_the_old_operator(t *testing.T) {
 }
 
 // stays checks that a hosted cluster remains in a state for a while.
-func (p *play) stays(key machine.Key, state machine.State, for_ time.Duration) {
+func (p *play) stays(key machine.Key, state machine.State, lasts time.Duration) {
 	p.t.Helper()
-	for end := p.Now().Add(for_); p.Now().Before(end); p.round() {
+	for end := p.Now().Add(lasts); p.Now().Before(end); p.round() {
 		if p.State(key) != state {
 			p.t.Fatalf("%s, not %s", p.State(key), state)
 		}
@@ -78,10 +78,10 @@ func (p *play) staysAtRest(key machine.Key) func() bool {
 }
 
 // sameObjectsFor checks that the objects do not change any more.
-func (p *play) sameObjectsFor(key machine.Key, for_ time.Duration) {
+func (p *play) sameObjectsFor(key machine.Key, lasts time.Duration) {
 	p.t.Helper()
 	was, _, _ := p.Objects(key)
-	for end := p.Now().Add(for_); p.Now().Before(end); {
+	for end := p.Now().Add(lasts); p.Now().Before(end); {
 		p.round()
 	}
 	is, _, _ := p.Objects(key)

@@ -19,8 +19,9 @@ import (
 const ClusterOperator = "cluster-api"
 
 const (
-	// SinceAnnotation of the old operator's Deployment has since when nobody needs it, ReplicasAnnotation how many replicas it had.
-	SinceAnnotation    = "capstan.openshift.io/unneeded-since"
+	// SinceAnnotation of the old operator's Deployment has since when nobody needs it.
+	SinceAnnotation = "capstan.openshift.io/unneeded-since"
+	// ReplicasAnnotation has how many replicas it had.
 	ReplicasAnnotation = "capstan.openshift.io/replicas-before"
 	// RetentionKey of the programme's ConfigMap says for how long it is kept after that, such as 72h.
 	RetentionKey = "retention"
@@ -63,7 +64,8 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, Work
 	}
 	f.Operator = operator(pass.deployment)
 	programme := &corev1.ConfigMap{}
-	if err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: capiboard.Programme}, programme); client.IgnoreNotFound(err) != nil {
+	err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: capiboard.Programme}, programme)
+	if client.IgnoreNotFound(err) != nil {
 		return guards.Facts{}, nil, fmt.Errorf("reading ConfigMap %s: %w", capiboard.Programme, err)
 	}
 	f.Retention = pass.retained(programme.Data[RetentionKey])

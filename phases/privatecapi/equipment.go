@@ -38,9 +38,9 @@ type Equipment struct {
 const (
 	kubeconfigVolume = "kube-apiserver-proxy"
 	kubeconfigFolder = "/var/run/kube-apiserver-proxy"
-	// KubeconfigPath is where a Pod finds the kubeconfig that leads to its proxy. It comes by KubeconfigAnnotation of the Pod, so that
-	// no object has to be made and taken away beside the template.
-	KubeconfigPath       = kubeconfigFolder + "/kubeconfig"
+	// KubeconfigPath is where a Pod finds the kubeconfig that leads to its proxy.
+	KubeconfigPath = kubeconfigFolder + "/kubeconfig"
+	// KubeconfigAnnotation of the Pod has its text, so that no object has to be made and taken away beside the template.
 	KubeconfigAnnotation = Ours + "proxy-kubeconfig"
 	kubeconfig           = `{"apiVersion":"v1","kind":"Config","current-context":"proxy",` +
 		`"clusters":[{"name":"proxy","cluster":{"server":"http://127.0.0.1:8080"}}],"contexts":[{"name":"proxy","context":{"cluster":"proxy"}}]}`

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
 )
@@ -52,7 +50,7 @@ func (p *Pass) alone(side Side, marks map[string]any) []*Write {
 		}
 	}
 	for _, target := range []bool{false, true} {
-		plan = append(plan, p.sides.eachCluster(target, func(kind Kind, o *unstructured.Unstructured) *Write { return unpause(kind, o) })...)
+		plan = append(plan, p.sides.eachCluster(target, unpause)...)
 	}
 	if p.differ(marks) {
 		plan = append(plan, p.mark(marks))

@@ -193,24 +193,6 @@ func (s *sides) counts() (source, target int) {
 	return source, target
 }
 
-// differences names couples that are not the same in the text of the source.
-func (s *sides) differences() []string {
-	var found []string
-	for _, c := range s.couples {
-		switch {
-		case c.source == nil:
-			found = append(found, c.name()+" has no counterpart at the source")
-		case c.target == nil:
-			found = append(found, c.name()+" has no copy")
-		default:
-			if parts := differing(s.essenceOfSource(c), s.essenceOfTarget(c)); len(parts) > 0 {
-				found = append(found, fmt.Sprintf("%s differs in %v", c.name(), parts))
-			}
-		}
-	}
-	return found
-}
-
 func (s *sides) essenceOfSource(c couple) map[string]any {
 	return essence(c.source, func(text string) string { return text }, nil)
 }

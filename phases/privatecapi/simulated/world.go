@@ -249,8 +249,11 @@ type store struct {
 func (s *store) Load(_ context.Context, key machine.Key) (machine.Record, bool, error) {
 	var record machine.Record
 	raw, found := s.records[key]
-	if !found || json.Unmarshal(raw, &record) != nil {
+	if !found {
 		return machine.Record{}, false, nil
+	}
+	if err := json.Unmarshal(raw, &record); err != nil {
+		return machine.Record{}, false, nil //nolint:nilerr // what cannot be read is no record
 	}
 	return record, true, nil
 }
