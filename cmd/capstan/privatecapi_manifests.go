@@ -121,7 +121,7 @@ func (f *privateManifestsFlags) run(ctx context.Context, out, errs io.Writer) er
 	for _, c := range upstream {
 		namespace, name, _ := strings.Cut(f.service, "/")
 		made, err := privatecrds.Make(c.objects, privatecrds.Options{Route: c.route, Service: types.NamespacedName{Namespace: namespace, Name: name}, Spared: f.account})
-		var wrong privatecrds.Problems
+		var wrong privatecrds.ProblemsError
 		if errors.As(err, &wrong) {
 			for _, problem := range wrong {
 				problems = append(problems, c.route+": "+problem.String())

@@ -148,7 +148,7 @@ func (r Route) delegate() (*delegate, error) {
 	base, err := url.Parse(r.URL)
 	switch {
 	case !routeForm.MatchString(r.Name):
-		return nil, errors.New("its name is not made of lowercase letters, digits, - and .")
+		return nil, errors.New("its name has something else than lowercase letters, digits, dots and hyphens")
 	case err != nil:
 		return nil, err
 	case base.Host == "" || strings.Trim(base.Path, "/") != "" || base.RawQuery != "" || base.User != nil || base.Fragment != "":

@@ -30,10 +30,10 @@ func ConvertsItself(group, kind string) bool {
 	return false
 }
 
-func makeDefinition(crd *unstructured.Unstructured, o Options) (bool, Problems) {
+func makeDefinition(crd *unstructured.Unstructured, o Options) (bool, ProblemsError) {
 	spec, _, err := unstructured.NestedMap(crd.Object, "spec")
 	if err != nil {
-		return true, Problems{wrong("spec", "it is no map")}
+		return true, ProblemsError{wrong("spec", "it is no map")}
 	}
 	group, _ := spec["group"].(string)
 	to, is := private(group)
@@ -42,7 +42,7 @@ func makeDefinition(crd *unstructured.Unstructured, o Options) (bool, Problems) 
 	}
 	name, is := privateName(crd.GetName())
 	if !is {
-		return true, Problems{wrong("metadata.name", "%q is not of the form plural.group with the group %s", crd.GetName(), group)}
+		return true, ProblemsError{wrong("metadata.name", "%q is not of the form plural.group with the group %s", crd.GetName(), group)}
 	}
 	versions, _ := spec["versions"].([]any)
 	problems := literals(versions)
@@ -102,7 +102,7 @@ func (o Options) service(path string) map[string]any {
 }
 
 // literals are the standard groups in the schemas of versions.
-func literals(versions []any) (problems Problems) {
+func literals(versions []any) (problems ProblemsError) {
 	for i, v := range versions {
 		fields, _ := v.(map[string]any)
 		name, is := fields["name"].(string)

@@ -46,7 +46,7 @@ func standardIn(text string) (group string, found bool) {
 		if _, crd := privateName(word); !is && !crd {
 			continue
 		}
-		if key := labelName.FindStringSubmatch(text[at[0]+len(word):]); key != nil && !version.MatchString(key[1]) {
+		if key := labelName.FindStringSubmatch(text[at[0]+len(word):]); len(key) == 2 && !version.MatchString(key[1]) {
 			continue
 		}
 		return word, true

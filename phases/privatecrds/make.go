@@ -32,7 +32,7 @@ type Made struct {
 var makers = []struct {
 	kind string
 	// make changes a copy. False says that the object is not about a group of Cluster API.
-	make func(*unstructured.Unstructured, Options) (bool, Problems)
+	make func(*unstructured.Unstructured, Options) (bool, ProblemsError)
 }{
 	{"CustomResourceDefinition", makeDefinition},
 	{"ClusterRole", makeRole},
@@ -41,10 +41,10 @@ var makers = []struct {
 	{"ValidatingWebhookConfiguration", makeWebhooks},
 }
 
-// Make returns the private objects for upstream ones, which it leaves as they are. Its error is [Problems]: all that is wrong.
+// Make returns the private objects for upstream ones, which it leaves as they are. Its error is [ProblemsError]: all that is wrong.
 func Make(upstream []*unstructured.Unstructured, o Options) (Made, error) {
 	var made Made
-	var wrong Problems
+	var wrong ProblemsError
 	ranks := map[string]int{}
 	for i, m := range makers {
 		ranks[m.kind] = i
@@ -76,7 +76,7 @@ func Make(upstream []*unstructured.Unstructured, o Options) (Made, error) {
 }
 
 // twice are the objects that come more than once.
-func twice(objects []*unstructured.Unstructured) (wrong Problems) {
+func twice(objects []*unstructured.Unstructured) (wrong ProblemsError) {
 	seen := map[string]bool{}
 	for _, object := range objects {
 		key := object.GetNamespace() + " " + nameOf(object)

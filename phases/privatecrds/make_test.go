@@ -104,7 +104,7 @@ func TestMake_refuses_and_names_path_and_text(t *testing.T) {
 	for name, c := range refusals {
 		t.Run(name, func(t *testing.T) {
 			_, err := privatecrds.Make([]*unstructured.Unstructured{object(t, c.upstream)}, options())
-			var problems privatecrds.Problems
+			var problems privatecrds.ProblemsError
 			if !errors.As(err, &problems) || len(problems) != 1 {
 				t.Fatalf("got %v", err)
 			}

@@ -19,10 +19,10 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s: %s", p.Object, p.Path, p.Cause)
 }
 
-// Problems are all that is wrong, as an error.
-type Problems []Problem
+// ProblemsError are all that is wrong, as an error.
+type ProblemsError []Problem
 
-func (p Problems) Error() string {
+func (p ProblemsError) Error() string {
 	lines := make([]string, len(p))
 	for i, problem := range p {
 		lines[i] = problem.String()
@@ -31,10 +31,10 @@ func (p Problems) Error() string {
 }
 
 // Terminal says that the same objects will always be refused.
-func (p Problems) Terminal() bool { return true }
+func (p ProblemsError) Terminal() bool { return true }
 
 // of names the object of problems that only know their path.
-func (p Problems) of(object string) Problems {
+func (p ProblemsError) of(object string) ProblemsError {
 	for i := range p {
 		p[i].Object = object
 	}

@@ -33,27 +33,27 @@ func gathered(labels map[string]string) (moved bool) {
 
 // makeRole moves the rules of a role. One that names no group of Cluster API, and gathers none that does, is not about it: the
 // upstream one serves as it is.
-func makeRole(role *unstructured.Unstructured, _ Options) (about bool, problems Problems) {
+func makeRole(role *unstructured.Unstructured, _ Options) (about bool, problems ProblemsError) {
 	rules, _, err := unstructured.NestedSlice(role.Object, "rules")
 	if err != nil {
-		return true, Problems{wrong("rules", "it is no list")}
+		return true, ProblemsError{wrong("rules", "it is no list")}
 	}
 	for i, r := range rules {
 		rule, is := r.(map[string]any)
 		if !is {
-			return true, Problems{wrong(fmt.Sprintf("rules[%d]", i), "it is no map")}
+			return true, ProblemsError{wrong(fmt.Sprintf("rules[%d]", i), "it is no map")}
 		}
 		moved := moveRule(rule)
 		about = about || moved
 	}
 	if len(rules) > 0 {
 		if err := unstructured.SetNestedSlice(role.Object, rules, "rules"); err != nil {
-			return true, Problems{wrong("rules", "%v", err)}
+			return true, ProblemsError{wrong("rules", "%v", err)}
 		}
 	}
 	gathers, err := moveAggregation(role)
 	if err != nil {
-		return true, Problems{wrong("aggregationRule", "%v", err)}
+		return true, ProblemsError{wrong("aggregationRule", "%v", err)}
 	}
 	labels := role.GetLabels()
 	gathered(labels)

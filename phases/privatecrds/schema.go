@@ -11,7 +11,7 @@ const advice = "the shim and the proxy translate objects, and no text in a schem
 
 // inSchema are the standard groups that a schema compares values with, or puts into objects: in defaults, enums, patterns and
 // rules. Descriptions say what they like. A property may have any name, such as default, so that the walk knows where it is.
-func inSchema(schema any, path string) (problems Problems) {
+func inSchema(schema any, path string) (problems ProblemsError) {
 	fields, is := schema.(map[string]any)
 	if !is {
 		return nil // true or false, or one of a list
@@ -49,7 +49,7 @@ func inSchema(schema any, path string) (problems Problems) {
 }
 
 // inValue are the standard groups in the texts of a value, keys of maps among them.
-func inValue(value any, path string) (problems Problems) {
+func inValue(value any, path string) (problems ProblemsError) {
 	switch value := value.(type) {
 	case string:
 		if group, found := standardIn(value); found {

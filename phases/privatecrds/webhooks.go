@@ -19,10 +19,10 @@ const sparing = "not-the-migration"
 
 // makeWebhooks moves a configuration of webhooks: those of private objects, by way of the shim. A webhook that is about nothing of
 // Cluster API goes: the upstream configuration has it still, and it would be asked twice.
-func makeWebhooks(configuration *unstructured.Unstructured, o Options) (about bool, problems Problems) {
+func makeWebhooks(configuration *unstructured.Unstructured, o Options) (about bool, problems ProblemsError) {
 	webhooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
 	if err != nil {
-		return true, Problems{wrong("webhooks", "it is no list")}
+		return true, ProblemsError{wrong("webhooks", "it is no list")}
 	}
 	var moved []any
 	for i, w := range webhooks {
@@ -50,7 +50,7 @@ func makeWebhooks(configuration *unstructured.Unstructured, o Options) (about bo
 	return true, problems
 }
 
-func moveWebhook(webhook map[string]any, at string, o Options) (about bool, problems Problems) {
+func moveWebhook(webhook map[string]any, at string, o Options) (about bool, problems ProblemsError) {
 	rules, _ := webhook["rules"].([]any)
 	var kept []any
 	for i, r := range rules {
