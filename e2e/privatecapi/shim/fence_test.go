@@ -27,7 +27,7 @@ var _ = Describe("the fence", Ordered, func() {
 	var component, move client.Client
 
 	BeforeAll(func(ctx SpecContext) {
-		install(ctx, newShim(ctx)) // what is stored as it is written needs no shim
+		install(ctx, place) // what is stored as it is written needs no shim
 		Expect(client.IgnoreAlreadyExists(admin.Create(ctx, standardMachines()))).To(Succeed())
 		eventually(ctx, "waiting for the standard Machines", func(ctx context.Context) error { return isEstablished(ctx, "machines."+standardCore) })
 		component, move = as("system:serviceaccount:hosted:cluster-api"), as("system:serviceaccount:"+harness.OperatorNamespace+":"+harness.ServiceAccount)

@@ -16,7 +16,7 @@ var _ = Describe("the shim", Ordered, func() {
 	var shim *process
 
 	BeforeAll(func(ctx SpecContext) {
-		shim = newShim(ctx)
+		shim = place
 		install(ctx, shim)
 		shim.start(ctx)
 		DeferCleanup(func() { shim.stop() })

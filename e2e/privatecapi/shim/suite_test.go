@@ -28,6 +28,8 @@ const (
 var (
 	env   *harness.Environment
 	admin client.Client
+	// place is where the definitions of the cluster have the shim, which not every spec starts.
+	place *process
 )
 
 func TestShim(t *testing.T) {
@@ -45,6 +47,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	config.WarningHandler = rest.NoWarnings{}
 	admin, err = harness.NewClient(config)
 	Expect(err).NotTo(HaveOccurred())
+	place = newShim(ctx)
 }, NodeTimeout(2*time.Minute))
 
 var _ = AfterSuite(func() {
