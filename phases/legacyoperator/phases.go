@@ -18,6 +18,7 @@ import (
 // ClusterOperator is the one in whose status the record is.
 const ClusterOperator = "cluster-api"
 
+// What is written on the old operator's Deployment, and read of the programme's ConfigMap.
 const (
 	// SinceAnnotation of the old operator's Deployment has since when nobody needs it, ReplicasAnnotation how many replicas it had.
 	SinceAnnotation    = "capstan.openshift.io/unneeded-since"
@@ -63,7 +64,8 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, Work
 	}
 	f.Operator = operator(pass.deployment)
 	programme := &corev1.ConfigMap{}
-	if err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: capiboard.Programme}, programme); client.IgnoreNotFound(err) != nil {
+	err := p.Client.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: capiboard.Programme}, programme)
+	if client.IgnoreNotFound(err) != nil {
 		return guards.Facts{}, nil, fmt.Errorf("reading ConfigMap %s: %w", capiboard.Programme, err)
 	}
 	f.Retention = pass.retained(programme.Data[RetentionKey])
