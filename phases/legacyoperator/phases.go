@@ -18,6 +18,7 @@ import (
 // ClusterOperator is the one in whose status the record is.
 const ClusterOperator = "cluster-api"
 
+// What is written on the old operator's Deployment, and read of the programme's ConfigMap.
 const (
 	// SinceAnnotation of the old operator's Deployment has since when nobody needs it.
 	SinceAnnotation = "capstan.openshift.io/unneeded-since"
