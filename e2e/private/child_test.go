@@ -75,13 +75,19 @@ func (c *child) alive() error {
 
 // freePorts gives each of the numbers a port of the loopback that nobody listened on a moment ago.
 func freePorts(ports ...*int) error {
+	// All stay open until the last is found: no two are the same.
+	var open []net.Listener
+	defer func() {
+		for _, listener := range open {
+			_ = listener.Close()
+		}
+	}()
 	for _, port := range ports {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return fmt.Errorf("looking for a free port: %w", err)
 		}
-		// All stay open until the last is found: no two are the same.
-		defer listener.Close()
+		open = append(open, listener)
 		*port = listener.Addr().(*net.TCPAddr).Port
 	}
 	return nil

@@ -159,7 +159,8 @@ var _ = Describe("The schema", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(code).To(Equal(200))
 		Expect(body).To(And(ContainSubstring("io.x-k8s.cluster.v1beta2.Machine"), Not(ContainSubstring(private))))
-		stale := url[:strings.Index(url, "?hash=")] + "?hash=STALE"
+		document, _, _ := strings.Cut(url, "?hash=")
+		stale := document + "?hash=STALE"
 		code, body, _, err = front.get(ctx, stale, nil) // it follows where it is sent
 		Expect(err).NotTo(HaveOccurred())
 		Expect(code).To(Equal(200))

@@ -50,13 +50,6 @@ func freeAddress(ctx context.Context) string {
 	return listener.Addr().String()
 }
 
-// route has the shim's route file lead to a server whose certificate the cluster's authority has signed.
-func (s *process) route(name, url string) {
-	GinkgoHelper()
-	text := fmt.Sprintf("routes: [{name: %s, url: %q, caFile: %q}]\n", name, url, filepath.Join(s.dir, "ca.crt"))
-	Expect(os.WriteFile(filepath.Join(s.dir, "routes.yaml"), []byte(text), 0o600)).To(Succeed())
-}
-
 // start returns when the shim is ready.
 func (s *process) start(ctx context.Context) {
 	GinkgoHelper()
