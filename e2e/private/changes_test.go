@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -86,7 +87,7 @@ func (h hosted) rolled(ctx context.Context, template string) error {
 	if err != nil {
 		return err
 	}
-	for _, machine := range machines {
+	for _, machine := range slices.DeleteFunc(machines, isAbandoned) {
 		from := machine.GetAnnotations()["cluster.x-k8s.io/cloned-from-name"]
 		if !strings.HasSuffix(from, "-"+template) {
 			return fmt.Errorf("%s: DevMachine %s is made from %s", h, machine.GetName(), from)

@@ -6,10 +6,12 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -97,6 +99,9 @@ func (h hosted) up(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if of.kind == "DevMachine" {
+			machines = slices.DeleteFunc(machines, isAbandoned)
+		}
 		if len(machines) != wanted {
 			return fmt.Errorf("%s: there are %d of %d objects of kind %s", h, len(machines), wanted, of.kind)
 		}
@@ -106,6 +111,12 @@ func (h hosted) up(ctx context.Context) error {
 		return err
 	}
 	return conditionTrue(object, "Available")
+}
+
+// isAbandoned says whether the Machine of a DevMachine was never made: on a busy machine a MachineSet can run out of the minute that
+// it gives itself after it has made the one and before the other, and then leaves it behind until it goes itself.
+func isAbandoned(machine unstructured.Unstructured) bool {
+	return !slices.ContainsFunc(machine.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.Kind == "Machine" })
 }
 
 // settled is how many replicas an object wants, and has, all of them as it wants them.
