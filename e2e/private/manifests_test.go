@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -27,8 +27,8 @@ import (
 type manifests struct {
 	definitions []*apiextensionsv1.CustomResourceDefinition
 	role        rbacv1.ClusterRole
-	mutating    admissionv1.MutatingWebhookConfiguration
-	validating  admissionv1.ValidatingWebhookConfiguration
+	mutating    admissionregistrationv1.MutatingWebhookConfiguration
+	validating  admissionregistrationv1.ValidatingWebhookConfiguration
 }
 
 // moduleFolder is where the Go client keeps a module that another one requires.
@@ -104,7 +104,7 @@ func (m *manifests) redirect(port int) {
 			webhook.ClientConfig.Service = nil
 		}
 	}
-	redirect := func(asked *admissionv1.WebhookClientConfig) {
+	redirect := func(asked *admissionregistrationv1.WebhookClientConfig) {
 		asked.URL, asked.CABundle, asked.Service = at(*asked.Service.Path), ca, nil
 	}
 	for i := range m.mutating.Webhooks {
