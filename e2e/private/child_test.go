@@ -4,6 +4,7 @@ package private_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -73,22 +74,22 @@ func (c *child) alive() error {
 	}
 }
 
-// freePorts gives each of the numbers a port of the loopback that nobody listened on a moment ago.
+// freePorts gives each of the numbers a port of the loopback that nobody listened on a moment ago. All are held until the last is
+// found, so that no two are the same.
 func freePorts(ports ...*int) error {
-	// All stay open until the last is found: no two are the same.
-	var open []net.Listener
-	defer func() {
-		for _, listener := range open {
-			_ = listener.Close()
-		}
-	}()
+	var held []net.Listener
+	var problems []error
 	for _, port := range ports {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return fmt.Errorf("looking for a free port: %w", err)
+			problems = append(problems, fmt.Errorf("looking for a free port: %w", err))
+			break
 		}
-		open = append(open, listener)
+		held = append(held, listener)
 		*port = listener.Addr().(*net.TCPAddr).Port
 	}
-	return nil
+	for _, listener := range held {
+		problems = append(problems, listener.Close())
+	}
+	return errors.Join(problems...)
 }
